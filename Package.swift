@@ -41,12 +41,13 @@ func tests(
 
 /// What every part of the service is made with.
 let parts: [Target.Dependency] = [
-  "Platform", "Domain", "Store", "Presentation", "Telemetry", "Health", "Persistence",
+  "Durations", "Platform", "Domain", "Store", "Presentation", "Telemetry", "Health", "Persistence",
 ]
 
 /// The whole service, for the tests of its parts.
 let service: [Target.Dependency] = [
-  "Telemetry", "Configuration", "Health", "Persistence", "HTTPService", "Apps", "Delivery", "Lookups",
+  "Durations", "Telemetry", "Configuration", "Health", "Persistence", "HTTPService", "Apps", "Delivery",
+  "Lookups",
   "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard", "Relay",
 ]
 
@@ -81,18 +82,19 @@ let package = Package(
 
     // Wrappers and small foundations.
     library("Encoding"),
+    library("Durations"),
     library("JSON"),
     library("AppLinks", ["Encoding", "JSON"]),
     library("HTML", ["Encoding", "AppLinks"]),
-    library("Platform", ["CMalloc", "JSON"]),
+    library("Platform", ["CMalloc", "Durations", "JSON"]),
     library("Cryptography", ["CCrypto", "Platform"]),
-    library("SQLite", ["CSQLite"]),
-    library("HTTPServer", ["CMicroHTTPD", "Platform"]),
-    library("HTTPClient", ["CCurl", "Platform"]),
+    library("SQLite", ["CSQLite", "Durations"]),
+    library("HTTPServer", ["CMicroHTTPD", "Durations", "Platform"]),
+    library("HTTPClient", ["CCurl", "Durations", "Platform"]),
 
     // The job itself.
-    library("Domain"),
-    library("Processors", ["Domain", "Cryptography", "Encoding", "JSON"]),
+    library("Domain", ["Durations"]),
+    library("Processors", ["Durations", "Domain", "Cryptography", "Encoding", "JSON"]),
     library("Destinations", ["Domain", "Cryptography", "Encoding", "JSON"]),
     library("JSONWebToken", ["Domain", "Cryptography", "Encoding", "JSON"]),
     .target(
@@ -102,10 +104,10 @@ let package = Package(
         .embedInCode("v0003_truth.sql"),
       ],
       swiftSettings: house),
-    library("Store", ["Platform", "JSON", "Domain", "Cryptography"]),
+    library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
-    library("Presentation", ["Platform", "JSON", "Domain", "Store"]),
-    library("Telemetry", ["Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
+    library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
+    library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
     library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
     library("Persistence", ["Platform", "Domain", "Store", "Telemetry", "Health"]),
 
@@ -113,7 +115,7 @@ let package = Package(
     library(
       "Configuration",
       [
-        "Platform", "JSON", "AppLinks", "Cryptography", "Domain", "Processors", "Destinations",
+        "Durations", "Platform", "JSON", "AppLinks", "Cryptography", "Domain", "Processors", "Destinations",
         "JSONWebToken",
         "Store", "Presentation",
       ]),
@@ -141,7 +143,8 @@ let package = Package(
     library(
       "PublicPages",
       [
-        "Platform", "Encoding", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Domain",
+        "Durations", "Platform", "Encoding", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPService",
+        "Domain",
         "Store", "Apps", "Configuration",
       ]),
     library(
@@ -159,14 +162,15 @@ let package = Package(
       ]),
 
     // What people touch.
-    library("Terminal", ["Platform", "JSON"]),
+    library("Terminal", ["Durations", "Platform", "JSON"]),
     library("Sandbox", ["Platform", "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
     library("DaemonCommand", ["Terminal", "Configuration", "Relay"]),
-    program("receiptd", ["Platform", "Terminal", "Configuration", "Relay", "DaemonCommand"]),
+    program("receiptd", ["Durations", "Platform", "Terminal", "Configuration", "Relay", "DaemonCommand"]),
     library(
       "Operator",
       [
-        "Platform", "Encoding", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain", "Destinations",
+        "Durations", "Platform", "Encoding", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain",
+        "Destinations",
         "Store", "SQLiteStore", "Presentation", "Telemetry", "Configuration", "Health", "Apps", "Alerts",
         "Terminal",
         "Relay", "Sandbox", "DaemonCommand",
@@ -176,7 +180,9 @@ let package = Package(
     // What several test targets need.
     .target(
       name: "TestSupport",
-      dependencies: ["Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors"],
+      dependencies: [
+        "Durations", "Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors",
+      ],
       path: "Tests/TestSupport",
       swiftSettings: house),
     .target(
@@ -189,25 +195,31 @@ let package = Package(
     tests("JSONTests", ["JSON", "Platform"]),
     tests("HTMLTests", ["HTML", "AppLinks"]),
     tests("AppLinksTests", ["AppLinks", "Encoding", "JSON", "Platform"]),
-    tests("PlatformTests", ["Platform", "JSON", "TestSupport"]),
+    tests("PlatformTests", ["Durations", "Platform", "JSON", "TestSupport"]),
     tests("CryptographyTests", ["Cryptography", "Encoding", "Platform", "TestSupport"]),
     tests("SQLiteTests", ["SQLite"]),
-    tests("HTTPServerTests", ["HTTPServer", "Platform", "TestSupport"]),
-    tests("HTTPClientTests", ["HTTPClient", "Platform", "TestSupport"]),
-    tests("DomainTests", ["Domain", "Platform", "TestSupport"]),
+    tests("HTTPServerTests", ["Durations", "HTTPServer", "Platform", "TestSupport"]),
+    tests("HTTPClientTests", ["Durations", "HTTPClient", "Platform", "TestSupport"]),
+    tests("DomainTests", ["Durations", "Domain", "Platform", "TestSupport"]),
     tests(
       "ProcessorsTests",
       ["Processors", "Domain", "Cryptography", "JSON", "Configuration", "TestSupport"],
       resources: [.embedInCode("Fixtures")]),
     tests(
       "DestinationsTests",
-      ["Destinations", "Domain", "Encoding", "JSON", "Processors", "Configuration", "TestSupport"]),
+      [
+        "Durations", "Destinations", "Domain", "Encoding", "JSON", "Processors", "Configuration",
+        "TestSupport",
+      ]),
     tests(
       "JSONWebTokenTests",
       ["JSONWebToken", "Domain", "Cryptography", "Encoding", "JSON", "Platform", "TestSupport"]),
     tests(
       "StoreTests",
-      ["Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform", "TestSupport"]),
+      [
+        "Durations", "Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform",
+        "TestSupport",
+      ]),
     tests(
       "RelayTests",
       service + [
@@ -232,7 +244,7 @@ let package = Package(
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests(
       "SandboxTests",
-      ["Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain", "TestSupport"]),
+      ["Durations", "Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain", "TestSupport"]),
     tests(
       "OperatorTests",
       service + [

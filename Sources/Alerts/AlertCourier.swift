@@ -22,7 +22,7 @@ struct AlertCourier {
     self.alert = alert
     self.address = address
     ledger = AlertLedger(
-      destination: address.digest, everyMilliseconds: alert.everyMilliseconds, records: records,
+      destination: address.digest, every: alert.every, records: records,
       conditions: alert.on)
   }
 
@@ -49,16 +49,16 @@ struct AlertCourier {
   mutating func finish(_ result: TransferResult, now: Timestamp, monotonic: MonotonicInstant) -> Outcome {
     guard let notice = sending else { return Outcome() }
     sending = nil
-    let schedule = Alerter.retryMilliseconds
+    let schedule = Alerter.retryPauses
     guard let status = result.status, (200...299).contains(status) else {
       defer { failures += 1 }
-      restUntil = monotonic.advanced(byMilliseconds: schedule[min(failures, schedule.count - 1)])
+      restUntil = monotonic.advanced(by: schedule[min(failures, schedule.count - 1)])
       let isDoubtful = result.status == nil && result.requestWasSent
       return Outcome(record: isDoubtful ? ledger.noteDoubt(notice, now: now) : nil, isNews: failures == 0)
     }
     let wasFailing = failures > 0
     failures = 0
-    restUntil = monotonic.advanced(byMilliseconds: Alerter.paceMilliseconds)
+    restUntil = monotonic.advanced(by: Alerter.paceInterval)
     return Outcome(record: ledger.note(notice, now: now), hasArrived: true, isNews: wasFailing)
   }
 

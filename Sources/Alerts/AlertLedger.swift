@@ -15,16 +15,16 @@ struct AlertLedger {
 
   /// A digest of the address.
   let destination: String
-  let everyMilliseconds: Int64
+  let every: Duration
   private var told: [Trouble.Key: AlertRecord] = [:]
   /// When a notice was sent whose answer is not known. Its record is dated back, so that it is due again at
   /// once, also after a restart; this is the real time.
   private var doubts: [Trouble.Key: Timestamp] = [:]
 
   /// - Parameter records: the stored alerts, of any address.
-  init(destination: String, everyMilliseconds: Int64, records: [AlertRecord], conditions: [AlertCondition]) {
+  init(destination: String, every: Duration, records: [AlertRecord], conditions: [AlertCondition]) {
     self.destination = destination
-    self.everyMilliseconds = everyMilliseconds
+    self.every = every
     for record in records where record.key.destination == destination {
       guard let condition = conditions.first(where: { $0.text == record.key.condition }) else { continue }
       told[Trouble.Key(condition: condition, app: record.key.app)] = record
@@ -81,7 +81,7 @@ struct AlertLedger {
     }
     let record = AlertRecord(
       key: key(of: trouble.key), isFiring: true, since: since,
-      notifiedAt: now.advanced(byMilliseconds: -everyMilliseconds))
+      notifiedAt: now - every)
     told[trouble.key] = record
     doubts[trouble.key] = now
     return record
@@ -104,8 +104,8 @@ struct AlertLedger {
 
   /// If the clock was set back, the notice is due.
   private func isDue(_ record: AlertRecord, _ now: Timestamp) -> Bool {
-    let passed = now.milliseconds(since: record.notifiedAt)
-    return passed >= everyMilliseconds || passed < 0
+    let passed = now.duration(since: record.notifiedAt)
+    return passed >= every || passed < .zero
   }
 
   private func key(of key: Trouble.Key) -> AlertRecord.Key {

@@ -4,6 +4,7 @@
 internal import Configuration
 internal import Cryptography
 internal import Domain
+internal import Durations
 internal import JSON
 internal import Presentation
 internal import Telemetry
@@ -51,7 +52,7 @@ public struct AlertNotice: Sendable, Equatable {
     at = now
     value = nil
     reasons = [:]
-    let lasted = Trouble.words(seconds: Double(max(0, now.milliseconds(since: since))) / 1000)
+    let lasted = Trouble.words(seconds: max(.zero, now.duration(since: since)).inSeconds)
     let head = app.map { "\($0): " } ?? ""
     if case .receiptFailed = condition {
       summary =

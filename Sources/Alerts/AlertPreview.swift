@@ -34,7 +34,7 @@ public enum AlertPreview {
     now: Timestamp
   ) throws(StoreFault) -> [CurrentTrouble] {
     let alert = Configuration.Alert(
-      to: Secret("nobody"), on: AlertCondition.forms, everyMilliseconds: RecentCounts.windowMillisecondsMax)
+      to: Secret("nobody"), on: AlertCondition.forms, every: RecentCounts.windowMax)
     var refused: [LabelValues: UInt64] = [:]
     for (app, reasons) in health?.refusedWebhooks ?? [:] {
       for (reason, count) in reasons {

@@ -44,9 +44,9 @@ struct AlertWatch {
     fileprivate let breakers: [String: Breaker]
     fileprivate let oldest: [String: Timestamp]
     fileprivate let failed: [String: [FailureCount]]
-    fileprivate let failures: [Int64: [String: Int64]]
-    fileprivate let recent: [Int64: [String: [FailureCount]]]
-    fileprivate let signatures: [Int64: [LabelValues: UInt64]]
+    fileprivate let failures: [Duration: [String: Int64]]
+    fileprivate let recent: [Duration: [String: [FailureCount]]]
+    fileprivate let signatures: [Duration: [LabelValues: UInt64]]
     fileprivate let database: Trouble?
     fileprivate let freeBytes: Int64?
     fileprivate let isDiskFull: Bool
@@ -63,8 +63,8 @@ struct AlertWatch {
   }
 
   /// The window over which an alert counts.
-  static func window(of alert: Configuration.Alert) -> Int64 {
-    min(alert.everyMilliseconds, RecentCounts.windowMillisecondsMax)
+  static func window(of alert: Configuration.Alert) -> Duration {
+    min(alert.every, RecentCounts.windowMax)
   }
 
   /// The trouble of the database itself, which is known without reading it.
@@ -83,19 +83,19 @@ struct AlertWatch {
       freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
   }
 
-  /// - Parameter signatures: the webhooks refused within a number of milliseconds, by app and reason.
+  /// - Parameter signatures: the webhooks refused within a time, by app and reason.
   static func findings(
     for alerts: [Configuration.Alert], apps: [AlertApp], reader: StoreReader,
-    signatures: (Int64) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
+    signatures: (Duration) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
     isDiskFull: Bool, now: Timestamp
   ) throws(StoreFault) -> Findings {
     var oldest: [String: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
-    var failures: [Int64: [String: Int64]] = [:]
-    var recent: [Int64: [String: [FailureCount]]] = [:]
-    var growth: [Int64: [LabelValues: UInt64]] = [:]
+    var failures: [Duration: [String: Int64]] = [:]
+    var recent: [Duration: [String: [FailureCount]]] = [:]
+    var growth: [Duration: [LabelValues: UInt64]] = [:]
     for window in Set(alerts.map(Self.window)) {
-      let start = now.advanced(byMilliseconds: -window)
+      let start = now - window
       failures[window] = try reader.failures(since: start)
       recent[window] = try reader.recentFailures(since: start)
       growth[window] = signatures(window)
@@ -131,7 +131,7 @@ extension AlertWatch.Findings {
     return troubles
   }
 
-  private func trouble(_ condition: AlertCondition, app: AlertApp?, window: Int64) -> Trouble? {
+  private func trouble(_ condition: AlertCondition, app: AlertApp?, window: Duration) -> Trouble? {
     if case .diskLow(let limit) = condition {
       guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
       return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
@@ -148,7 +148,7 @@ extension AlertWatch.Findings {
         count, app: app.slug, now: now, recent: recent[window]?[app.slug] ?? [],
         standing: failed[app.slug] ?? [])
     case .oldestPending(let limit):
-      guard let readyAt = oldest[app.slug], now.milliseconds(since: readyAt) > limit else { return nil }
+      guard let readyAt = oldest[app.slug], now.duration(since: readyAt) > limit else { return nil }
       return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)
     case .signatureFailures(let limit):
       let growth = signatures[window]?.filter { $0.key.first == app.slug } ?? [:]

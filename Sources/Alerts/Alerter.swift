@@ -4,6 +4,7 @@
 
 public import Configuration
 internal import Domain
+internal import Durations
 public import HTTPClient
 public import Platform
 internal import Presentation
@@ -41,7 +42,7 @@ public struct AlertPlan: Sendable {
   }
 
   let alerts: [(alert: Configuration.Alert, address: Address)]
-  let heartbeat: (everyMilliseconds: Int64, address: Address)?
+  let heartbeat: (every: Duration, address: Address)?
   let apps: [AlertApp]
 
   /// Resolves the addresses.
@@ -53,7 +54,7 @@ public struct AlertPlan: Sendable {
     }
     self.alerts = alerts
     if let heartbeat = configuration.heartbeat {
-      self.heartbeat = (heartbeat.everyMilliseconds, try Address(heartbeat.to, label: "heartbeat"))
+      self.heartbeat = (heartbeat.every, try Address(heartbeat.to, label: "heartbeat"))
     } else {
       heartbeat = nil
     }
@@ -64,14 +65,14 @@ public struct AlertPlan: Sendable {
 /// Sends notices of troubles. Thread-safe.
 public final class Alerter: Sendable {
   /// The shortest time between two checks; the longest is that of every worker (`Dependencies`).
-  static let lookMillisecondsMin: Int64 = 100
+  static let lookIntervalMin: Duration = .milliseconds(100)
   /// Pauses after consecutive failures of a notice; the last one repeats.
-  static let retryMilliseconds: [Int64] = [5000, 15_000, 60_000, 300_000]
+  static let retryPauses: [Duration] = [.seconds(5), .seconds(15), .seconds(60), .minutes(5)]
   /// Between two notices to one address, as Slack requires.
-  static let paceMilliseconds: Int64 = 1000
+  static let paceInterval: Duration = .seconds(1)
   /// The longest pause after a heartbeat that was withheld or failed.
-  static let beatRetryMilliseconds: Int64 = 10_000
-  static let timeoutMilliseconds = 10_000
+  static let beatRetryPause: Duration = .seconds(10)
+  static let timeout: Duration = .seconds(10)
   /// One transfer for each alert, and one for the heartbeat.
   public static let transfersMax = ConfigurationLimits.alerts.upperBound + 1
 

@@ -2,6 +2,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 internal import HTTPClient
 internal import Health
 internal import JSON
@@ -52,8 +53,8 @@ struct AlerterRun {
   }
 
   /// Does what is due now, without waiting.
-  /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
-  mutating func step() -> Int64? {
+  /// - Returns: for how long nothing is due except answers; nil after the stop.
+  mutating func step() -> Duration? {
     let news = alerter.worker.read { inbox in
       defer { inbox = Alerter.Inbox(isStopping: inbox.isStopping) }
       return inbox
@@ -64,17 +65,17 @@ struct AlerterRun {
     if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
     if !couriers.isEmpty, monotonic >= lookAt {
       check()
-      lookAt = monotonic.advanced(byMilliseconds: lookMilliseconds)
+      lookAt = monotonic.advanced(by: lookInterval)
     }
     if news.isHealthDue || monotonic >= healthAt { checkHealth(monotonic) }
     for index in couriers.indices { send(index) }
     sendHeartbeat()
-    return sleepMilliseconds()
+    return sleepTime()
   }
 
-  /// Handles the answers of the addresses; waits for them at most `milliseconds`.
-  mutating func handleAnswers(within milliseconds: Int64) {
-    for completion in transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) { finish(completion) }
+  /// Handles the answers of the addresses; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    for completion in transport.run(timeout: time) { finish(completion) }
   }
 
   private mutating func use(_ plan: AlertPlan) {
@@ -84,7 +85,7 @@ struct AlerterRun {
     _ = transport.cancelAll()
     firstTag += UInt64(Alerter.transfersMax) + 1
     self.plan = plan
-    beat = plan.heartbeat.map { Heartbeats($0.address, everyMilliseconds: $0.everyMilliseconds, monotonic) }
+    beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
     lookAt = monotonic
     var records: [AlertRecord] = []
     do throws(StoreFault) {
@@ -102,10 +103,10 @@ struct AlerterRun {
   }
 
   /// The time between two checks: a quarter of the shortest `every`, within the limits.
-  private var lookMilliseconds: Int64 {
-    let shortest = plan.alerts.map(\.alert.everyMilliseconds).min() ?? .max
-    let longest = alerter.dependencies.lookIntervalMilliseconds
-    return max(Alerter.lookMillisecondsMin, min(longest, shortest / 4))
+  private var lookInterval: Duration {
+    let shortest = plan.alerts.map(\.alert.every).min() ?? .longest
+    let longest = alerter.dependencies.lookInterval
+    return max(Alerter.lookIntervalMin, min(longest, shortest / 4))
   }
 
   private mutating func check() {
@@ -134,7 +135,7 @@ struct AlerterRun {
 
   private mutating func checkHealth(_ monotonic: MonotonicInstant) {
     guard let health = alerter.sources.health else { return }
-    healthAt = monotonic.advanced(byMilliseconds: HealthMonitor.lookMilliseconds)
+    healthAt = monotonic.advanced(by: HealthMonitor.lookInterval)
     guard let report = health.check(now: now, monotonic: monotonic) else { return }
     let stored = ServiceReport(name: .health, at: report.at, content: report.json.text)
     let isQueued = alerter.sources.committer.submit(SaveServiceReport(stored), from: .internal) { result in
@@ -144,7 +145,7 @@ struct AlerterRun {
   }
 
   private mutating func send(_ index: Int) {
-    let age = monotonic.milliseconds(since: startedAt)
+    let age = monotonic.duration(since: startedAt)
     let window = AlertWatch.window(of: couriers[index].alert)
     let notice = couriers[index].next(now: now, monotonic: monotonic) { key in
       !key.condition.isForgottenAtStop || age >= window
@@ -177,7 +178,7 @@ struct AlerterRun {
     if method == .post { headers.append(TransferHeader("Content-Type", "application/json")) }
     return TransferRequest(
       method: method, url: address.url, headers: headers, body: body,
-      timeoutMilliseconds: Alerter.timeoutMilliseconds, connectTimeoutMilliseconds: 5000)
+      timeout: Alerter.timeout, connectTimeout: .seconds(5))
   }
 
   private mutating func start(_ request: TransferRequest, tag: UInt64) {
@@ -185,7 +186,7 @@ struct AlerterRun {
       try transport.start(request, tag: tag)
     } catch {
       let result = TransferResult(
-        status: nil, failure: error, requestWasSent: false, durationMilliseconds: 0)
+        status: nil, failure: error, requestWasSent: false, duration: .zero)
       finish(TransferCompletion(tag: tag, result: result))
     }
   }
@@ -258,20 +259,20 @@ struct AlerterRun {
         try transport.start(request, tag: firstTag - 1)
       } catch {
         let result = TransferResult(
-          status: nil, failure: error, requestWasSent: false, durationMilliseconds: 0)
+          status: nil, failure: error, requestWasSent: false, duration: .zero)
         let isNews = beat.finish(result, monotonic: monotonic)
         report(true, isNews, "heartbeat", error.rawValue, beat.address.label)
       }
     }
   }
 
-  private func sleepMilliseconds() -> Int64 {
+  private func sleepTime() -> Duration {
     let monotonic = monotonic
-    var until = monotonic.advanced(byMilliseconds: 3_600_000)
+    var until = monotonic.advanced(by: .hours(1))
     if !couriers.isEmpty { until = min(until, lookAt) }
     if alerter.sources.health != nil { until = min(until, healthAt) }
     for rest in couriers.compactMap(\.restUntil) where rest > monotonic { until = min(until, rest) }
     if let beat = beat?.nextAt { until = min(until, beat) }
-    return max(0, until.milliseconds(since: monotonic))
+    return max(.zero, until.duration(since: monotonic))
   }
 }

@@ -17,14 +17,14 @@ struct Heartbeats {
   }
 
   let address: AlertPlan.Address
-  private let everyMilliseconds: Int64
+  private let every: Duration
   private var phase = Phase.resting
   private var dueAt: MonotonicInstant
   private(set) var isFailing = false
 
-  init(_ address: AlertPlan.Address, everyMilliseconds: Int64, _ monotonic: MonotonicInstant) {
+  init(_ address: AlertPlan.Address, every: Duration, _ monotonic: MonotonicInstant) {
     self.address = address
-    self.everyMilliseconds = everyMilliseconds
+    self.every = every
     dueAt = monotonic
   }
 
@@ -40,7 +40,7 @@ struct Heartbeats {
       return .ask
     case .moving:
       guard isReady else {
-        rest(retryMilliseconds, from: monotonic)
+        rest(retryPause, from: monotonic)
         return .none
       }
       phase = .sending
@@ -51,7 +51,7 @@ struct Heartbeats {
   /// Records the committer's answer.
   mutating func pulse(_ isMoving: Bool, monotonic: MonotonicInstant) {
     guard phase == .asked else { return }
-    if isMoving { phase = .moving } else { rest(retryMilliseconds, from: monotonic) }
+    if isMoving { phase = .moving } else { rest(retryPause, from: monotonic) }
   }
 
   /// Records the address's answer or failure.
@@ -59,14 +59,14 @@ struct Heartbeats {
   mutating func finish(_ result: TransferResult, monotonic: MonotonicInstant) -> Bool {
     let isTaken = result.status.map { (200...299).contains($0) } ?? false
     defer { isFailing = !isTaken }
-    rest(isTaken ? everyMilliseconds : retryMilliseconds, from: monotonic)
+    rest(isTaken ? every : retryPause, from: monotonic)
     return isFailing == isTaken
   }
 
-  private var retryMilliseconds: Int64 { min(everyMilliseconds, Alerter.beatRetryMilliseconds) }
+  private var retryPause: Duration { min(every, Alerter.beatRetryPause) }
 
-  private mutating func rest(_ milliseconds: Int64, from monotonic: MonotonicInstant) {
+  private mutating func rest(_ duration: Duration, from monotonic: MonotonicInstant) {
     phase = .resting
-    dueAt = monotonic.advanced(byMilliseconds: milliseconds)
+    dueAt = monotonic.advanced(by: duration)
   }
 }

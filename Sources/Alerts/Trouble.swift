@@ -3,6 +3,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 internal import Health
 internal import JSON
 internal import Platform
@@ -53,11 +54,11 @@ extension Trouble {
         : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats")
   }
 
-  static func oldest(readyAt: Timestamp, limit: Int64, app: String, now: Timestamp) -> Trouble {
+  static func oldest(readyAt: Timestamp, limit: Duration, app: String, now: Timestamp) -> Trouble {
     let seconds = Self.seconds(from: readyAt, to: now)
     return Trouble(
-      key: Key(condition: .oldestPending(overMilliseconds: limit), app: app),
-      since: readyAt.advanced(byMilliseconds: limit), value: seconds,
+      key: Key(condition: .oldestPending(over: limit), app: app),
+      since: readyAt.advanced(by: limit), value: seconds,
       summary: "a receipt of \(app) has been ready for \(words(seconds: seconds)) and is not delivered",
       advice: "receiptctl receipts list --state pending --app \(app), and receiptctl stats for the breaker")
   }
@@ -84,7 +85,7 @@ extension Trouble {
   }
 
   static func signatures(
-    _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Int64, now: Timestamp,
+    _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Duration, now: Timestamp,
     secrets: SecretRefresh?
   ) -> Trouble {
     let reasons = Dictionary(growth.map { ($0.key.second, Int64(clamping: $0.value)) }, uniquingKeysWith: +)
@@ -93,7 +94,7 @@ extension Trouble {
       key: Key(condition: .signatureFailures(over: limit), app: app), since: now, value: Double(count),
       summary: "\(CountText.of(count, "webhook")) of \(app) \(count == 1 ? "was" : "were") refused "
         + "for the signature within "
-        + words(seconds: Double(window) / 1000),
+        + words(seconds: window.inSeconds),
       advice: "Compare apps.\(app).stripe.webhook_secrets with the endpoint's signing secret in Stripe's "
         + "dashboard; if they differ, correct them, "
         + "\(SecretRefresh.command(secrets, of: "webhook_secrets")). With reason stale or future, set the "
@@ -102,7 +103,7 @@ extension Trouble {
   }
 
   private static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
-    Double(max(0, end.milliseconds(since: start))) / 1000
+    max(.zero, end.duration(since: start)).inSeconds
   }
 
   /// `45s`, `12m`, `5h`, `3d`: in the largest unit with a value of at least 2.

@@ -26,7 +26,7 @@ public final class App: Sendable {
   /// The app's access to the APIs of processors; without those that have no API key.
   public let apis: [ProcessorName: ProcessorAPI]
   /// The shortest downtime of receiptd after which a processor's events are fetched; no entry for never.
-  public let backfillAfterMilliseconds: [ProcessorName: Int64]
+  public let backfillAfter: [ProcessorName: Duration]
   /// The links to the checkout and back; nil if none are configured.
   public let links: AppConfiguration.Links?
   /// How a new API key of the destination takes effect.
@@ -51,9 +51,9 @@ public final class App: Sendable {
       apis[name] = ProcessorAPI(app: configuration.slug, processorName: name, processor)
     }
     self.apis = apis
-    backfillAfterMilliseconds = Dictionary(
+    backfillAfter = Dictionary(
       uniqueKeysWithValues: sections.compactMap { section in
-        section.backfillAfterMilliseconds.map { (section.kind.name, $0) }
+        section.backfillsAfter.map { (section.kind.name, $0) }
       })
     destination = try DestinationKind.of(configuration).make(
       configuration, revealsSecrets: true, userAgent: Version.userAgent)

@@ -14,17 +14,17 @@ public enum QueryAnswer: Sendable, Equatable {
   case body([UInt8])
   case notFound
   /// A rate limit was hit; with the processor's `Retry-After`, if given.
-  case limited(retryAfterMilliseconds: Int64?)
+  case limited(retryAfter: Duration?)
   /// The key, the URL or the request is refused. The string is the cause: a status, or the name of a failure.
   case refused(String)
-  case failed(String, retryAfterMilliseconds: Int64?)
+  case failed(String, retryAfter: Duration?)
 }
 
 /// Access to the API of one processor for one app.
 public struct ProcessorAPI: Sendable {
   /// Large enough for a page of one hundred long events.
   static let answerBytesMax = 32 << 20
-  static let timeoutMilliseconds = 30_000
+  static let timeout: Duration = .seconds(30)
 
   public let app: String
   /// The processor's name.
@@ -63,8 +63,8 @@ public struct ProcessorAPI: Sendable {
     return queries.eventLists(selection).map { PagedEvents(list: $0) }
   }
 
-  /// How far back those lists go, in milliseconds.
-  public var eventsKeptMilliseconds: Int64 { queries.eventsKeptMilliseconds }
+  /// How far back those lists go.
+  public var eventsKept: Duration { queries.eventsKept }
 
   /// The request for the next page of a list.
   public func request(_ list: PagedEvents) -> TransferRequest { request(list.list.page(after: list.cursor)) }
@@ -74,26 +74,26 @@ public struct ProcessorAPI: Sendable {
       method: .get, url: query.url(at: queries.base),
       headers: headers
         + query.headers.sorted { $0.key < $1.key }.map { TransferHeader($0.key, $0.value) },
-      timeoutMilliseconds: Self.timeoutMilliseconds, answerBytesMax: Self.answerBytesMax)
+      timeout: Self.timeout, answerBytesMax: Self.answerBytesMax)
   }
 
   /// Judges the answer to a request.
   public func judge(_ result: TransferResult, now: Timestamp) -> QueryAnswer {
-    let rest = result.header("Retry-After").flatMap { RetryAfter.milliseconds($0, now: now) }
+    let rest = result.header("Retry-After").flatMap { RetryAfter.duration($0, now: now) }
     if let failure = result.failure, result.status.map({ $0 == 200 }) ?? true {
       // The answer is incomplete, so its status decides nothing.
       switch failure {
       case .certificateRejected, .refusedURL, .refusedHeader: return .refused(failure.rawValue)
-      default: return .failed(failure.rawValue, retryAfterMilliseconds: rest)
+      default: return .failed(failure.rawValue, retryAfter: rest)
       }
     }
     let status = result.status.map { "http_\($0)" } ?? "no_answer"
     switch queries.judge(status: result.status) {
     case .answered: return .body(result.body)
     case .notFound: return .notFound
-    case .limited: return .limited(retryAfterMilliseconds: rest)
+    case .limited: return .limited(retryAfter: rest)
     case .refused: return .refused(status)
-    case .transient: return .failed(status, retryAfterMilliseconds: rest)
+    case .transient: return .failed(status, retryAfter: rest)
     }
   }
 

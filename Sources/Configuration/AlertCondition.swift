@@ -1,6 +1,7 @@
 // The conditions that an alert can watch, as the configuration writes them: a name, and for some a limit.
 // Pure; any thread.
 
+internal import Durations
 internal import Platform
 
 /// One condition that raises an alert.
@@ -10,7 +11,7 @@ public enum AlertCondition: Sendable, Hashable {
   /// Receipts of an app failed.
   case receiptFailed
   /// A receipt of an app has been ready for longer than this and is not delivered.
-  case oldestPending(overMilliseconds: Int64)
+  case oldestPending(over: Duration)
   /// The database's disk has fewer free bytes than this.
   case diskLow(underBytes: Int)
   /// The database file was moved or removed, or is damaged.
@@ -20,14 +21,14 @@ public enum AlertCondition: Sendable, Hashable {
 }
 
 extension AlertCondition {
-  static let oldestPendingDefault: Int64 = 900_000
+  static let oldestPendingDefault: Duration = .minutes(15)
   static let diskLowDefault = 1 << 30
   /// Not zero: anyone who finds the address can send unsigned requests.
   static let signatureFailuresDefault = 10
 
   /// The forms that a configuration may contain, with the default limits.
   public static let forms = [
-    AlertCondition.breakerOpen, .receiptFailed, .oldestPending(overMilliseconds: oldestPendingDefault),
+    AlertCondition.breakerOpen, .receiptFailed, .oldestPending(over: oldestPendingDefault),
     .diskLow(underBytes: diskLowDefault), .database, .signatureFailures(over: signatureFailuresDefault),
   ]
 
@@ -47,7 +48,7 @@ extension AlertCondition {
   public var text: String {
     switch self {
     case .breakerOpen, .receiptFailed, .database: name
-    case .oldestPending(let limit): "\(name)>\(DurationText.text(milliseconds: limit))"
+    case .oldestPending(let limit): "\(name)>\(DurationText.text(limit))"
     case .diskLow(let limit): "\(name)<\(SizeText.text(bytes: limit))"
     case .signatureFailures(let limit): "\(name)>\(limit)"
     }
@@ -76,12 +77,12 @@ extension AlertCondition {
     switch (name, sign) {
     case ("breaker_open", nil): self = .breakerOpen
     case ("receipt_failed", nil): self = .receiptFailed
-    case ("oldest_pending", nil): self = .oldestPending(overMilliseconds: Self.oldestPendingDefault)
+    case ("oldest_pending", nil): self = .oldestPending(over: Self.oldestPendingDefault)
     case ("oldest_pending", ">"):
-      guard let limit = DurationText.milliseconds(parsing: limit),
+      guard let limit = DurationText.duration(parsing: limit),
         ConfigurationLimits.alertAge.contains(limit)
       else { return nil }
-      self = .oldestPending(overMilliseconds: limit)
+      self = .oldestPending(over: limit)
     case ("disk_low", nil): self = .diskLow(underBytes: Self.diskLowDefault)
     case ("disk_low", "<"):
       guard let limit = SizeText.bytes(parsing: limit), ConfigurationLimits.alertDiskBytes.contains(limit)

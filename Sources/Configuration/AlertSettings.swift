@@ -1,5 +1,7 @@
 // The addresses that notices and heartbeats are sent to. Pure; any thread.
 
+internal import Durations
+
 extension Configuration {
   /// One address that notices are posted to.
   public struct Alert: Sendable, Equatable {
@@ -9,18 +11,18 @@ extension Configuration {
     public var on: [AlertCondition]
     /// The least time between two notices that one condition still holds. Counts, too, are taken over this
     /// time.
-    public var everyMilliseconds: Int64
+    public var every: Duration
     /// Only these apps; nil means all of them.
     public var apps: [String]?
 
-    public static let everyDefault: Int64 = 600_000
+    public static let everyDefault: Duration = .minutes(10)
 
     public init(
-      to: Secret, on: [AlertCondition], everyMilliseconds: Int64 = everyDefault, apps: [String]? = nil
+      to: Secret, on: [AlertCondition], every: Duration = everyDefault, apps: [String]? = nil
     ) {
       self.to = to
       self.on = on
-      self.everyMilliseconds = everyMilliseconds
+      self.every = every
       self.apps = apps
     }
   }
@@ -29,13 +31,13 @@ extension Configuration {
   /// the requests stop.
   public struct Heartbeat: Sendable, Equatable {
     public var to: Secret
-    public var everyMilliseconds: Int64
+    public var every: Duration
 
-    public static let everyDefault: Int64 = 60_000
+    public static let everyDefault: Duration = .seconds(60)
 
-    public init(to: Secret, everyMilliseconds: Int64 = everyDefault) {
+    public init(to: Secret, every: Duration = everyDefault) {
       self.to = to
-      self.everyMilliseconds = everyMilliseconds
+      self.every = every
     }
   }
 }

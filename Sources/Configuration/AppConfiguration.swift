@@ -2,8 +2,7 @@
 
 public import Domain
 
-/// One app: its own clients, its payment processors and its Purchasely application. Durations are
-/// milliseconds.
+/// One app: its own clients, its payment processors and its Purchasely application.
 public struct AppConfiguration: Sendable, Equatable {
   /// `[a-z0-9][a-z0-9-]{0,62}`; part of every URL and every row.
   public var slug: String

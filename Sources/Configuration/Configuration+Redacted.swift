@@ -35,16 +35,16 @@ extension Configuration {
         "long_polls": .integer(Int64(limits.longPolls)),
         "long_polls_per_context": .integer(Int64(limits.longPollsPerContext)),
         "long_polls_per_address": .integer(Int64(limits.longPollsPerAddress)),
-        "request_timeout": .duration(limits.requestTimeoutMilliseconds),
+        "request_timeout": .duration(limits.requestTimeout),
         "queue": .integer(Int64(limits.queue)),
         "contexts_per_user": .rate(limits.contextsPerUser),
         "contexts_per_address": .rate(limits.contextsPerAddress),
       ],
       "retention": [
-        "contexts": .duration(retention.contextsMilliseconds),
-        "events": .duration(retention.eventsMilliseconds),
-        "attempts": .duration(retention.attemptsMilliseconds),
-        "receipts": .duration(retention.receiptsMilliseconds),
+        "contexts": .duration(retention.contexts),
+        "events": .duration(retention.events),
+        "attempts": .duration(retention.attempts),
+        "receipts": .duration(retention.receipts),
       ],
       "alerts": .array(alerts.map(\.redacted)),
     ]
@@ -58,7 +58,7 @@ extension Configuration.Alert {
   fileprivate var redacted: JSONValue {
     let all: JSONValue = [
       "to": .string(to.description), "on": .array(on.map { .string($0.text) }),
-      "every": .duration(everyMilliseconds),
+      "every": .duration(every),
     ]
     guard let apps else { return all }
     return all.adding("apps", .array(apps.map(JSONValue.string)))
@@ -67,7 +67,7 @@ extension Configuration.Alert {
 
 extension Configuration.Heartbeat {
   fileprivate var redacted: JSONValue {
-    ["to": .string(to.description), "every": .duration(everyMilliseconds)]
+    ["to": .string(to.description), "every": .duration(every)]
   }
 }
 
@@ -93,27 +93,27 @@ extension AppConfiguration {
     let rest: JSONValue = [
       "purchasely": purchasely.redacted,
       "join": [
-        "window": .duration(join.windowMilliseconds), "settle": .duration(join.settleMilliseconds),
+        "window": .duration(join.window), "settle": .duration(join.settle),
         "guess": .string(join.guess.rawValue),
-        "wait_for_context": .duration(join.waitForContextMilliseconds),
+        "wait_for_context": .duration(join.waitForContext),
         "without_context": .string(join.withoutContext.rawValue),
-        "wait_for_user": .duration(join.waitForUserMilliseconds),
-        "wait_for_stripe_price": .duration(join.waitForProcessorPriceMilliseconds),
-        "wait_for_price": .duration(join.waitForPriceMilliseconds),
-        "wait_for_payment": .duration(join.waitForPaymentMilliseconds),
+        "wait_for_user": .duration(join.waitForUser),
+        "wait_for_stripe_price": .duration(join.waitForProcessorPrice),
+        "wait_for_price": .duration(join.waitForPrice),
+        "wait_for_payment": .duration(join.waitForPayment),
       ],
       "delivery": [
         "concurrency": .integer(Int64(delivery.concurrency)), "rate": .number(delivery.ratePerSecond),
-        "timeout": .duration(delivery.timeoutMilliseconds),
-        "connect_timeout": .duration(delivery.connectTimeoutMilliseconds),
+        "timeout": .duration(delivery.timeout),
+        "connect_timeout": .duration(delivery.connectTimeout),
         "retry": [
-          "schedule": .array(delivery.retry.scheduleMilliseconds.map(JSONValue.duration)),
+          "schedule": .array(delivery.retry.schedule.map(JSONValue.duration)),
           "jitter": .number(delivery.retry.jitter),
-          "give_up_after": .duration(delivery.retry.giveUpAfterMilliseconds),
+          "give_up_after": .duration(delivery.retry.giveUpAfter),
         ],
         "breaker": [
           "failures": .integer(Int64(delivery.breaker.failures)),
-          "open_for": .duration(delivery.breaker.openForMilliseconds),
+          "open_for": .duration(delivery.breaker.openFor),
         ],
         "forward_context": .bool(delivery.forwardContext),
       ],
@@ -142,7 +142,7 @@ extension AppConfiguration.Tokens {
       "audience": rules.audiences.count == 1
         ? .string(rules.audiences[0]) : .array(rules.audiences.map(JSONValue.string)),
       "algorithms": .array(rules.algorithms.map { .string($0.rawValue) }),
-      "user_claim": .string(rules.userClaim), "leeway": .duration(rules.leewayMilliseconds),
+      "user_claim": .string(rules.userClaim), "leeway": .duration(rules.leeway),
     ]
     switch keys {
     case .given(let keys): return value.adding("keys", .string(keys.description))
@@ -159,8 +159,8 @@ extension AppConfiguration.Purchasely {
 }
 
 extension JSONValue {
-  static func duration(_ milliseconds: Int64) -> JSONValue {
-    .string(DurationText.text(milliseconds: milliseconds))
+  static func duration(_ duration: Duration) -> JSONValue {
+    .string(DurationText.text(duration))
   }
 
   fileprivate static func rate(_ limit: RateLimit?) -> JSONValue { .string(limit?.text ?? "off") }

@@ -2,9 +2,10 @@
 // creates it; it is immutable, and a reload creates another. Pure; any thread.
 
 public import Domain
+public import Durations
 public import Platform
 
-/// All settings of receiptd. Durations are milliseconds, sizes bytes.
+/// All settings of receiptd. Sizes are bytes.
 public struct Configuration: Sendable, Equatable {
   public var listen: Listen
   public var admin: Admin
@@ -126,7 +127,7 @@ extension Configuration {
     public var longPollsPerContext: Int
     public var longPollsPerAddress: Int
     /// The time-out of a whole request, from the accepted connection to its last byte.
-    public var requestTimeoutMilliseconds: Int64
+    public var requestTimeout: Duration
     /// The capacity of the committer's queue, in commands.
     public var queue: Int
     /// Rate limits of contexts for one user of an app, and from one client address; nil means no limit.
@@ -138,7 +139,7 @@ extension Configuration {
       contextBodyBytes: Int = 64 * 1024, webhookBodyBytes: Int = 4 * 1024 * 1024, connections: Int = 2000,
       connectionsPerAddress: Int = 200, webhookConnections: Int? = nil, longPolls: Int? = nil,
       longPollsPerContext: Int = 4, longPollsPerAddress: Int = 32,
-      requestTimeoutMilliseconds: Int64 = 10_000, queue: Int = 10_000,
+      requestTimeout: Duration = .seconds(10), queue: Int = 10_000,
       contextsPerUser: RateLimit? = RateLimit(120, per: .minute),
       contextsPerAddress: RateLimit? = RateLimit(1200, per: .minute)
     ) {
@@ -150,7 +151,7 @@ extension Configuration {
       self.longPolls = longPolls ?? connections * 8 / 10
       self.longPollsPerContext = longPollsPerContext
       self.longPollsPerAddress = longPollsPerAddress
-      self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
+      self.requestTimeout = requestTimeout
       self.queue = queue
       self.contextsPerUser = contextsPerUser
       self.contextsPerAddress = contextsPerAddress
@@ -159,20 +160,20 @@ extension Configuration {
 
   /// How long finished data is kept.
   public struct Retention: Sendable, Equatable {
-    public var contextsMilliseconds: Int64
-    public var eventsMilliseconds: Int64
-    public var attemptsMilliseconds: Int64
-    public var receiptsMilliseconds: Int64
+    public var contexts: Duration
+    public var events: Duration
+    public var attempts: Duration
+    public var receipts: Duration
 
     /// The defaults: 30, 30, 90 and 400 days.
     public init(
-      contextsMilliseconds: Int64 = 2_592_000_000, eventsMilliseconds: Int64 = 2_592_000_000,
-      attemptsMilliseconds: Int64 = 7_776_000_000, receiptsMilliseconds: Int64 = 34_560_000_000
+      contexts: Duration = .days(30), events: Duration = .days(30),
+      attempts: Duration = .days(90), receipts: Duration = .days(400)
     ) {
-      self.contextsMilliseconds = contextsMilliseconds
-      self.eventsMilliseconds = eventsMilliseconds
-      self.attemptsMilliseconds = attemptsMilliseconds
-      self.receiptsMilliseconds = receiptsMilliseconds
+      self.contexts = contexts
+      self.events = events
+      self.attempts = attempts
+      self.receipts = receipts
     }
   }
 }

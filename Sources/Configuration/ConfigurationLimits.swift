@@ -1,12 +1,14 @@
 // The allowed range of every number, duration and list of the configuration. The ranges are wide: they
 // exclude mistakes and values that cannot be represented, not unwise ones. Pure; any thread.
 
-/// The ranges that ConfigurationReader checks. Durations are milliseconds, sizes bytes.
+internal import Durations
+
+/// The ranges that ConfigurationReader checks. Sizes are bytes.
 public enum ConfigurationLimits {
-  private static let second: Int64 = 1000
-  private static let minute = 60 * second
-  private static let day = 24 * 60 * minute
-  private static let year = 365 * day
+  private static let millisecond: Duration = .milliseconds(1)
+  private static let second: Duration = .seconds(1)
+  private static let day: Duration = .days(1)
+  private static let year: Duration = .days(365)
   private static let kibibyte = 1024
   private static let mebibyte = 1024 * kibibyte
 
@@ -23,7 +25,7 @@ public enum ConfigurationLimits {
   static let apps = 1...1000
   static let clientKeys = 1...100
   static let audiences = 1...20
-  static let tokenLeeway: ClosedRange<Int64> = 0...(60 * minute)
+  static let tokenLeeway: ClosedRange<Duration> = .zero...(.hours(1))
   static let proxies = 0...100
   static let webhookSecrets = 1...16
   static let userKeys = 1...20
@@ -40,14 +42,14 @@ public enum ConfigurationLimits {
   static let webhookConnections = 0...100_000
   /// 0 answers every request at once.
   static let longPolls = 0...100_000
-  static let requestTimeout: ClosedRange<Int64> = 10...(10 * minute)
+  static let requestTimeout: ClosedRange<Duration> = .milliseconds(10)...(.minutes(10))
   static let queue = 1...1_000_000
-  static let retention = second...(100 * year)
+  static let retention = second...(year * 100)
 
-  static let backfillAfter: ClosedRange<Int64> = 1...year
+  static let backfillAfter: ClosedRange<Duration> = millisecond...year
   static let tolerance = second...day
   /// 0 disables the wait.
-  static let joinWait: ClosedRange<Int64> = 0...year
+  static let joinWait: ClosedRange<Duration> = .zero...year
 
   static let linkedApps = 1...100
   static let linkedPaths = 0...500
@@ -59,18 +61,18 @@ public enum ConfigurationLimits {
 
   static let concurrency = 1...1000
   static let ratePerSecond = 0.001...100_000
-  static let deliveryTimeout: ClosedRange<Int64> = 1...(10 * minute)
+  static let deliveryTimeout: ClosedRange<Duration> = millisecond...(.minutes(10))
   static let retrySteps = 1...100
-  static let retryPause: ClosedRange<Int64> = 1...year
+  static let retryPause: ClosedRange<Duration> = millisecond...year
   static let jitter = 0.0...1.0
-  static let giveUpAfter: ClosedRange<Int64> = 1...year
+  static let giveUpAfter: ClosedRange<Duration> = millisecond...year
   public static let alerts = 0...20
   static let alertConditions = 1...20
-  static let alertEvery = second...(7 * day)
+  static let alertEvery = second...(day * 7)
   static let alertAge = second...year
   static let alertDiskBytes = mebibyte...(1 << 50)
   static let alertCount = 0...1_000_000_000
   static let heartbeatEvery = second...day
   static let breakerFailures = 1...1_000_000
-  static let breakerOpenFor: ClosedRange<Int64> = 1...day
+  static let breakerOpenFor: ClosedRange<Duration> = millisecond...day
 }

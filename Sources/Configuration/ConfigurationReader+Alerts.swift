@@ -24,7 +24,7 @@ extension ConfigurationReader {
       "every", default: Configuration.Alert.everyDefault, in: ConfigurationLimits.alertEvery)
     let only = names(reader, known: apps)
     guard let to, let on else { return nil }
-    return Configuration.Alert(to: to, on: on, everyMilliseconds: every, apps: only)
+    return Configuration.Alert(to: to, on: on, every: every, apps: only)
   }
 
   func heartbeat(in root: ObjectReader) -> Configuration.Heartbeat? {
@@ -34,7 +34,7 @@ extension ConfigurationReader {
     let to = address(reader)
     let every = reader.duration(
       "every", default: Configuration.Heartbeat.everyDefault, in: ConfigurationLimits.heartbeatEvery)
-    return to.map { Configuration.Heartbeat(to: $0, everyMilliseconds: every) }
+    return to.map { Configuration.Heartbeat(to: $0, every: every) }
   }
 
   /// A URL that may be a secret; nil after a fault.

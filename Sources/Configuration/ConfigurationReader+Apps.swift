@@ -85,20 +85,20 @@ extension ConfigurationReader {
   private func join(_ reader: ObjectReader) -> JoinPolicy {
     defer { reader.reportUnknownKeys() }
     let defaults = JoinPolicy()
-    func wait(_ key: String, _ fallback: Int64) -> Int64 {
+    func wait(_ key: String, _ fallback: Duration) -> Duration {
       reader.duration(key, default: fallback, in: ConfigurationLimits.joinWait)
     }
     return JoinPolicy(
-      windowMilliseconds: wait("window", defaults.windowMilliseconds),
-      settleMilliseconds: wait("settle", defaults.settleMilliseconds),
+      window: wait("window", defaults.window),
+      settle: wait("settle", defaults.settle),
       guess: reader.choice("guess", default: defaults.guess),
-      waitForContextMilliseconds: wait("wait_for_context", defaults.waitForContextMilliseconds),
+      waitForContext: wait("wait_for_context", defaults.waitForContext),
       withoutContext: reader.choice("without_context", default: defaults.withoutContext),
-      waitForUserMilliseconds: wait("wait_for_user", defaults.waitForUserMilliseconds),
-      waitForProcessorPriceMilliseconds: wait(
-        "wait_for_stripe_price", defaults.waitForProcessorPriceMilliseconds),
-      waitForPriceMilliseconds: wait("wait_for_price", defaults.waitForPriceMilliseconds),
-      waitForPaymentMilliseconds: wait("wait_for_payment", defaults.waitForPaymentMilliseconds))
+      waitForUser: wait("wait_for_user", defaults.waitForUser),
+      waitForProcessorPrice: wait(
+        "wait_for_stripe_price", defaults.waitForProcessorPrice),
+      waitForPrice: wait("wait_for_price", defaults.waitForPrice),
+      waitForPayment: wait("wait_for_payment", defaults.waitForPayment))
   }
 
   private func delivery(_ reader: ObjectReader) -> DeliveryPolicy {
@@ -108,10 +108,10 @@ extension ConfigurationReader {
     return DeliveryPolicy(
       concurrency: reader.integer("concurrency", default: defaults.concurrency, in: Range.concurrency),
       ratePerSecond: reader.number("rate", default: defaults.ratePerSecond, in: Range.ratePerSecond),
-      timeoutMilliseconds: reader.duration(
-        "timeout", default: defaults.timeoutMilliseconds, in: Range.deliveryTimeout),
-      connectTimeoutMilliseconds: reader.duration(
-        "connect_timeout", default: defaults.connectTimeoutMilliseconds, in: Range.deliveryTimeout),
+      timeout: reader.duration(
+        "timeout", default: defaults.timeout, in: Range.deliveryTimeout),
+      connectTimeout: reader.duration(
+        "connect_timeout", default: defaults.connectTimeout, in: Range.deliveryTimeout),
       retry: retry(reader.object("retry")), breaker: breaker(reader.object("breaker")),
       forwardContext: reader.flag("forward_context", default: defaults.forwardContext))
   }
@@ -121,11 +121,11 @@ extension ConfigurationReader {
     defer { reader.reportUnknownKeys() }
     let defaults = RetryPolicy()
     return RetryPolicy(
-      scheduleMilliseconds: reader.durations(
-        "schedule", default: defaults.scheduleMilliseconds, in: Range.retryPause, count: Range.retrySteps),
+      schedule: reader.durations(
+        "schedule", default: defaults.schedule, in: Range.retryPause, count: Range.retrySteps),
       jitter: reader.number("jitter", default: defaults.jitter, in: Range.jitter),
-      giveUpAfterMilliseconds: reader.duration(
-        "give_up_after", default: defaults.giveUpAfterMilliseconds, in: Range.giveUpAfter))
+      giveUpAfter: reader.duration(
+        "give_up_after", default: defaults.giveUpAfter, in: Range.giveUpAfter))
   }
 
   private func breaker(_ reader: ObjectReader) -> BreakerPolicy {
@@ -134,7 +134,7 @@ extension ConfigurationReader {
     let defaults = BreakerPolicy()
     return BreakerPolicy(
       failures: reader.integer("failures", default: defaults.failures, in: Range.breakerFailures),
-      openForMilliseconds: reader.duration(
-        "open_for", default: defaults.openForMilliseconds, in: Range.breakerOpenFor))
+      openFor: reader.duration(
+        "open_for", default: defaults.openFor, in: Range.breakerOpenFor))
   }
 }

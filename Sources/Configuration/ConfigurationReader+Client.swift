@@ -38,8 +38,8 @@ extension ConfigurationReader {
       reader.value("user_claim"), path: reader.path(of: "user_claim"), mustBe: "the name of a claim")
     var rules = TokenRules(issuer: issuer ?? "", audiences: audiences, algorithms: algorithms)
     rules.userClaim = userClaim ?? rules.userClaim
-    rules.leewayMilliseconds = reader.duration(
-      "leeway", default: rules.leewayMilliseconds, in: ConfigurationLimits.tokenLeeway)
+    rules.leeway = reader.duration(
+      "leeway", default: rules.leeway, in: ConfigurationLimits.tokenLeeway)
     guard let keys = tokenKeys(reader, algorithms), issuer != nil, !audiences.isEmpty else { return nil }
     return AppConfiguration.Tokens(rules: rules, keys: keys)
   }

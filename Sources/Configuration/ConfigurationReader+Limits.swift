@@ -31,8 +31,8 @@ extension ConfigurationReader {
         "long_polls_per_context", default: defaults.longPollsPerContext, in: Range.longPolls),
       longPollsPerAddress: reader.integer(
         "long_polls_per_address", default: defaults.longPollsPerAddress, in: Range.longPolls),
-      requestTimeoutMilliseconds: reader.duration(
-        "request_timeout", default: defaults.requestTimeoutMilliseconds, in: Range.requestTimeout),
+      requestTimeout: reader.duration(
+        "request_timeout", default: defaults.requestTimeout, in: Range.requestTimeout),
       queue: reader.integer("queue", default: defaults.queue, in: Range.queue),
       contextsPerUser: rate(reader, "contexts_per_user", default: defaults.contextsPerUser),
       contextsPerAddress: rate(reader, "contexts_per_address", default: defaults.contextsPerAddress))

@@ -40,17 +40,17 @@ extension ConfigurationReader {
   /// A context that is deleted before the end of the join window is lost to a later purchase.
   private func warnOfShortRetention(_ configuration: Configuration) {
     for app in configuration.apps
-    where configuration.retention.contextsMilliseconds < app.join.windowMilliseconds {
+    where configuration.retention.contexts < app.join.window {
       collector.warning(
         "retention.contexts",
         "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
     }
     guard let processor = processors.longestRepeating else { return }
-    let repeats = processor.rules(false).repeatMilliseconds
-    if configuration.retention.receiptsMilliseconds < repeats {
+    let repeats = processor.rules(false).repeatPeriod
+    if configuration.retention.receipts < repeats {
       collector.warning(
         "retention.receipts",
-        "is shorter than \(DurationText.text(milliseconds: repeats)), for which \(processor.label) can send "
+        "is shorter than \(DurationText.text(repeats)), for which \(processor.label) can send "
           + "an event again; the ids of deleted purchases are kept until then, so that none makes a second "
           + "receipt")
     }

@@ -168,13 +168,13 @@ struct ConfigurationReader {
   private func retention(_ reader: ObjectReader) -> Configuration.Retention {
     let defaults = Configuration.Retention()
     defer { reader.reportUnknownKeys() }
-    func read(_ key: String, _ fallback: Int64) -> Int64 {
+    func read(_ key: String, _ fallback: Duration) -> Duration {
       reader.duration(key, default: fallback, in: ConfigurationLimits.retention)
     }
     return Configuration.Retention(
-      contextsMilliseconds: read("contexts", defaults.contextsMilliseconds),
-      eventsMilliseconds: read("events", defaults.eventsMilliseconds),
-      attemptsMilliseconds: read("attempts", defaults.attemptsMilliseconds),
-      receiptsMilliseconds: read("receipts", defaults.receiptsMilliseconds))
+      contexts: read("contexts", defaults.contexts),
+      events: read("events", defaults.events),
+      attempts: read("attempts", defaults.attempts),
+      receipts: read("receipts", defaults.receipts))
   }
 }

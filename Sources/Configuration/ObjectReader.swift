@@ -133,16 +133,16 @@ extension ObjectReader {
     return fallback
   }
 
-  func duration(_ key: String, default fallback: Int64, in range: ClosedRange<Int64>) -> Int64 {
+  func duration(_ key: String, default fallback: Duration, in range: ClosedRange<Duration>) -> Duration {
     optional(key, default: fallback, mustBe: Self.durationExpectation(range), isText: true) {
       Self.duration($0, in: range)
     }
   }
 
-  /// A list of durations, in milliseconds.
+  /// A list of durations.
   func durations(
-    _ key: String, default fallback: [Int64], in range: ClosedRange<Int64>, count: ClosedRange<Int>
-  ) -> [Int64] {
+    _ key: String, default fallback: [Duration], in range: ClosedRange<Duration>, count: ClosedRange<Int>
+  ) -> [Duration] {
     guard let entries = list(value(key), path: path(of: key), count: count, of: "durations") else {
       return fallback
     }
@@ -168,15 +168,15 @@ extension ObjectReader {
     }
   }
 
-  private static func duration(_ value: JSONValue, in range: ClosedRange<Int64>) -> Int64? {
-    guard case .string(let text) = value, let duration = DurationText.milliseconds(parsing: text) else {
+  private static func duration(_ value: JSONValue, in range: ClosedRange<Duration>) -> Duration? {
+    guard case .string(let text) = value, let duration = DurationText.duration(parsing: text) else {
       return nil
     }
     return range.contains(duration) ? duration : nil
   }
 
-  private static func durationExpectation(_ range: ClosedRange<Int64>) -> String {
-    let bounds = [range.lowerBound, range.upperBound].map { DurationText.text(milliseconds: $0) }
+  private static func durationExpectation(_ range: ClosedRange<Duration>) -> String {
+    let bounds = [range.lowerBound, range.upperBound].map { DurationText.text($0) }
     return
       "a duration such as \"250ms\", \"30s\", \"5m\", \"72h\" or \"30d\", from \(bounds[0]) to \(bounds[1])"
   }

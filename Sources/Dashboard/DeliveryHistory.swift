@@ -2,20 +2,20 @@
 // of receipts. Guarded by the lock of its reader.
 
 internal import Domain
+internal import Durations
 internal import Store
 
 /// The hours of the last week.
 struct DeliveryHistory {
   static let hours: Int64 = 7 * 24
-  private static let hourMilliseconds: Int64 = 3_600_000
 
   private var byHour: [Int64: [String: DeliveryCount]] = [:]
 
   /// Hours since 1970-01-01 UTC.
-  static func hour(of moment: Timestamp) -> Int64 { moment.unixMilliseconds / hourMilliseconds }
+  static func hour(of moment: Timestamp) -> Int64 { moment.unixMilliseconds / 3_600_000 }
 
   static func start(ofHour hour: Int64) -> Timestamp {
-    Timestamp(unixMilliseconds: hour.multipliedReportingOverflow(by: hourMilliseconds).partialValue)
+    Timestamp(unixMilliseconds: 0) + .hours(hour)
   }
 
   /// Reads the hours that may have changed: the current one, and the previous one, whose last deliveries may

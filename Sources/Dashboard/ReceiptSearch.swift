@@ -2,6 +2,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 internal import Encoding
 internal import HTML
 internal import HTTPServer
@@ -81,8 +82,10 @@ struct ReceiptSearch: Equatable {
     if let time = RFC3339.unixMilliseconds(parsing: text), time >= 0 {
       return Timestamp(unixMilliseconds: time)
     }
-    guard let ago = DurationText.milliseconds(parsing: text), ago <= now.unixMilliseconds else { return nil }
-    return now.advanced(byMilliseconds: -ago)
+    guard let ago = DurationText.duration(parsing: text), ago.milliseconds <= now.unixMilliseconds else {
+      return nil
+    }
+    return now - ago
   }
 
   func filter(now: Timestamp) -> ReceiptFilter {

@@ -2,6 +2,7 @@
 // the outcome of a receipt after it is on disk. The dispatcher's thread.
 
 internal import Domain
+internal import Durations
 internal import Platform
 internal import Presentation
 internal import Store
@@ -19,7 +20,7 @@ struct DeliveryLog {
       "tried to deliver",
       [
         "app": app, "receipt": receipt, "verdict": verdict.label, "status": report.status.map { String($0) },
-        "error": report.error, "detail": report.detail, "duration_ms": String(report.durationMilliseconds),
+        "error": report.error, "detail": report.detail, "duration_ms": String(report.duration.milliseconds),
         "bytes": String(report.response.count), "probe": isProbe ? "true" : nil,
         "ambiguous": report.isAmbiguous ? "true" : nil,
       ])

@@ -13,7 +13,7 @@ public import Telemetry
 /// Delivers receipts. Thread-safe.
 public final class Dispatcher: Sendable {
   /// The pause before a retry after the database could not be read or written.
-  static let faultPauseMilliseconds: Int64 = 1000
+  static let faultPause: Duration = .seconds(1)
 
   /// Messages from other threads.
   struct Inbox: WorkerInbox {
@@ -39,14 +39,14 @@ public final class Dispatcher: Sendable {
   let metrics: Metrics
   let transport: any HTTPTransport
   let dependencies: Dependencies
-  let faultLines = LogLimiter(pauseMilliseconds: LogLimiter.faultPauseMilliseconds)
+  let faultLines = LogLimiter(pause: LogLimiter.faultPause)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
-  private let graceMilliseconds: Int64
+  private let grace: Duration
 
   public init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, graceMilliseconds: Int64
+    metrics: Metrics, dependencies: Dependencies, grace: Duration
   ) {
     worker = Worker("dispatcher", inbox: Inbox()) { transport.wake() }
     self.transport = transport
@@ -55,7 +55,7 @@ public final class Dispatcher: Sendable {
     self.committer = committer
     self.metrics = metrics
     self.dependencies = dependencies
-    self.graceMilliseconds = graceMilliseconds
+    self.grace = grace
   }
 
   public func start() throws(SystemError) {
@@ -95,6 +95,6 @@ public final class Dispatcher: Sendable {
 
   /// When deliveries under way are cancelled, if the stop begins now.
   func stopDeadline() -> MonotonicInstant {
-    dependencies.clock.monotonic.advanced(byMilliseconds: graceMilliseconds)
+    dependencies.clock.monotonic.advanced(by: grace)
   }
 }

@@ -12,14 +12,14 @@ extension DispatcherRun {
   /// attempted, so this check must find them.
   func giveUpOverdue(_ lane: Lane) {
     let policy = lane.app.delivery.retry
-    let cutoff = now.advanced(byMilliseconds: -policy.giveUpAfterMilliseconds)
-    let paused = lane.breaker.pausedMilliseconds(now: now)
+    let cutoff = now - policy.giveUpAfter
+    let paused = lane.breaker.pausedTime(now: now)
     // If the read fails, the next failed probe checks again.
     let overdue = try? reader.overdue(app: lane.app.slug, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
     let rows = (overdue ?? []).filter { item in
       RetryBudget(
         spentAttempts: 0, startedAt: item.budget.since,
-        pausedMilliseconds: paused - item.budget.pausedBaseMilliseconds
+        pausedTime: paused - item.budget.pausedBase
       ).isUsedUp(policy: policy, now: now) && !lane.underWay.contains(item.row)
     }.map(\.row)
     guard !rows.isEmpty else { return }

@@ -3,6 +3,7 @@
 
 internal import Apps
 internal import Domain
+internal import Durations
 internal import Persistence
 internal import Platform
 internal import Store
@@ -33,18 +34,18 @@ extension DispatcherRun {
     }
   }
 
-  /// Adjusts planned times to a step of the wall clock, in milliseconds.
-  mutating func followClock(by jump: Int64) {
+  /// Adjusts planned times to a step of the wall clock.
+  mutating func followClock(by jump: Duration) {
     log.warning(
       "the wall clock jumped; plans are moved along. If nobody set it, look at the machine's time",
-      ["milliseconds": String(jump)])
+      ["milliseconds": String(jump.milliseconds)])
     let now = now
     for index in unstored.indices {
       guard case .retry(let at, let spent) = unstored[index].attempt.decision else { continue }
-      unstored[index].attempt.decision = .retry(at: at.advanced(byMilliseconds: jump), spent: spent)
+      unstored[index].attempt.decision = .retry(at: at.advanced(by: jump), spent: spent)
     }
     for slug in lanes.keys {
-      lanes[slug]?.clockStepped(byMilliseconds: jump, now: now)
+      lanes[slug]?.clockStepped(by: jump, now: now)
       guard let breaker = lanes[slug]?.breaker else { continue }
       // If this save fails, the next attempt saves the breaker.
       _ = dispatcher.committer.submit(SaveBreaker(app: slug, breaker: breaker), from: .internal) { _ in }

@@ -61,8 +61,8 @@ struct DispatcherRun {
   }
 
   /// Does what is due now, without waiting.
-  /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
-  mutating func step() -> Int64? {
+  /// - Returns: for how long nothing is due except answers; nil after the stop.
+  mutating func step() -> Duration? {
     if let jump = watch.jump(clock) { followClock(by: jump) }
     if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
     if let stopAt {
@@ -71,13 +71,13 @@ struct DispatcherRun {
       startWhatIsDue()
     }
     storeAgain()
-    guard let stopAt else { return sleepMilliseconds() }
-    return storingMilliseconds(atMost: stopAt.milliseconds(since: monotonic))
+    guard let stopAt else { return sleepTime() }
+    return storingWait(atMost: stopAt.duration(since: monotonic))
   }
 
-  /// Handles the answers of destinations; waits for them at most `milliseconds`.
-  mutating func handleAnswers(within milliseconds: Int64) {
-    let completions = transport.run(timeoutMilliseconds: Int(milliseconds))
+  /// Handles the answers of destinations; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    let completions = transport.run(timeout: time)
     // Decisions about these answers must use the corrected clock.
     if let jump = watch.jump(clock) { followClock(by: jump) }
     for completion in completions { finish(completion) }
@@ -100,26 +100,26 @@ struct DispatcherRun {
     for item in news.stored { lanes[item.app]?.finish(row: item.row, next: item.next) }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
-    if looksAgain { lookAt = monotonic.advanced(byMilliseconds: lookIntervalMilliseconds) }
+    if looksAgain { lookAt = monotonic.advanced(by: lookInterval) }
     if news.checksAll || looksAgain { for app in lanes.keys { lanes[app]?.note(anythingDueAt: now) } }
     return news.isStopping
   }
 
-  private var lookIntervalMilliseconds: Int64 { dispatcher.dependencies.lookIntervalMilliseconds }
+  private var lookInterval: Duration { dispatcher.dependencies.lookInterval }
 
-  private func sleepMilliseconds() -> Int64 {
-    var sleep = lookIntervalMilliseconds
+  private func sleepTime() -> Duration {
+    var sleep = lookInterval
     for var lane in lanes.values {
-      if let wait = lane.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+      if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
-    if let retryReadingAt { sleep = max(sleep, retryReadingAt.milliseconds(since: monotonic)) }
-    return storingMilliseconds(atMost: sleep)
+    if let retryReadingAt { sleep = max(sleep, retryReadingAt.duration(since: monotonic)) }
+    return storingWait(atMost: sleep)
   }
 
-  /// Milliseconds until the next retry of storing an outcome.
-  private func storingMilliseconds(atMost sleep: Int64) -> Int64 {
+  /// The time until the next retry of storing an outcome.
+  private func storingWait(atMost sleep: Duration) -> Duration {
     let monotonic = monotonic
-    return max(0, unstored.reduce(sleep) { min($0, $1.at.milliseconds(since: monotonic)) })
+    return max(.zero, unstored.reduce(sleep) { min($0, $1.at.duration(since: monotonic)) })
   }
 
   private mutating func startWhatIsDue() {
@@ -135,7 +135,7 @@ struct DispatcherRun {
             "could not read what is due; trying again. If this stays: receiptctl db check",
             ["app": slug, "error": error.description])
         }
-        retryReadingAt = monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+        retryReadingAt = monotonic.advanced(by: Dispatcher.faultPause)
       }
     }
   }
@@ -186,12 +186,12 @@ struct DispatcherRun {
       try transport.start(request, tag: lastTag)
     } catch .poolFull {
       attempts[lastTag] = nil
-      let again = now.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+      let again = now.advanced(by: Dispatcher.faultPause)
       lanes[app.slug]?.putBack(row: receipt.row, until: again)
     } catch {
       // Nothing was sent; the verdict is that of a failed connection.
       let result = TransferResult(
-        status: nil, headers: [], body: [], failure: error, requestWasSent: false, durationMilliseconds: 0)
+        status: nil, headers: [], body: [], failure: error, requestWasSent: false, duration: .zero)
       finish(TransferCompletion(tag: lastTag, result: result))
     }
   }
@@ -200,7 +200,7 @@ struct DispatcherRun {
     guard let attempt = attempts.removeValue(forKey: completion.tag) else { return }
     let result = completion.result
     var report = AttemptReport(
-      startedAt: attempt.startedAt, durationMilliseconds: result.durationMilliseconds,
+      startedAt: attempt.startedAt, duration: result.duration,
       status: result.status.map(Int64.init), error: result.failure?.rawValue, detail: result.detail,
       isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
     guard var lane = lanes[attempt.app] else { return }
@@ -228,7 +228,7 @@ struct DispatcherRun {
       report.error = reason.text
     }
     dispatcher.metrics.attempted(
-      app: attempt.app, verdict: verdict, milliseconds: report.durationMilliseconds)
+      app: attempt.app, verdict: verdict, duration: report.duration)
     if case .misconfigured = verdict, attempt.generation != lane.generation {
       // A previous configuration was refused. This does not concern the current one.
       lane.abandon(row: attempt.receipt.row)
@@ -236,12 +236,12 @@ struct DispatcherRun {
     }
     let before = lane.breaker
     lane.judge(verdict, detail: result.detail, row: attempt.receipt.row, now: now)
-    let paused = lane.breaker.pausedMilliseconds(now: now) - attempt.receipt.pausedBaseMilliseconds
+    let paused = lane.breaker.pausedTime(now: now) - attempt.receipt.pausedBase
     let decision = Delivery.decide(
       verdict,
       budget: RetryBudget(
         spentAttempts: attempt.receipt.spentAttempts, startedAt: attempt.receipt.retrySince,
-        pausedMilliseconds: paused),
+        pausedTime: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
     DeliveryLog(log).write(
       verdict, app: attempt.app, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
@@ -267,7 +267,7 @@ struct DispatcherRun {
               "app": attempt.app, "error": error.description, "left_out": count > 0 ? String(count) : nil,
             ])
         }
-        let again = clock.monotonic.advanced(byMilliseconds: Dispatcher.faultPauseMilliseconds)
+        let again = clock.monotonic.advanced(by: Dispatcher.faultPause)
         dispatcher.worker.post { $0.unstored.append((attempt, again)) }
       }
     }

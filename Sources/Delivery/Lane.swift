@@ -56,8 +56,8 @@ struct Lane {
     TransferRequest(
       method: .post, url: app.destination.url,
       headers: app.destination.headers.map { TransferHeader($0.name, $0.value) },
-      timeoutMilliseconds: Int(clamping: app.delivery.timeoutMilliseconds),
-      connectTimeoutMilliseconds: Int(clamping: app.delivery.connectTimeoutMilliseconds))
+      timeout: app.delivery.timeout,
+      connectTimeout: app.delivery.connectTimeout)
   }
 
   private static func bucket(_ app: App, _ now: MonotonicInstant) -> TokenBucket {
@@ -94,8 +94,8 @@ struct Lane {
   }
 
   /// Adjusts the breaker to a step of the wall clock. Due times must be read from the database again.
-  mutating func clockStepped(byMilliseconds jump: Int64, now: Timestamp) {
-    breaker.clockStepped(byMilliseconds: jump)
+  mutating func clockStepped(by jump: Duration, now: Timestamp) {
+    breaker.clockStepped(by: jump)
     breaker.adopt(policy: app.delivery.breaker, now: now)
     note(anythingDueAt: now)
   }
@@ -114,7 +114,7 @@ struct Lane {
 
   private mutating func places(now: Timestamp, monotonic: MonotonicInstant) -> Int {
     guard freePlaces > 0 else { return 0 }
-    guard bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == 0 else { return 0 }
+    guard bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == .zero else { return 0 }
     switch breaker.admission(now: now, probing: probe != nil) {
     case .none: return 0
     case .probe: return 1
@@ -201,16 +201,16 @@ struct Lane {
     if next.isReplay { note(replaysDueAt: next.at) } else { note(dueAt: next.at) }
   }
 
-  /// In how many milliseconds to check again; nil if only a notification can change anything.
-  mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
+  /// In how long to check again; nil if only a notification can change anything.
+  mutating func waitTime(now: Timestamp, monotonic: MonotonicInstant) -> Duration? {
     let replaysDueAt = replayPlaces > 0 ? replaysDueAt : nil
     guard !isRetired, freePlaces > 0, var moment = dueAt ?? replaysDueAt else { return nil }
     if let replaysDueAt { moment = min(moment, replaysDueAt) }
     if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
       moment = max(moment, until)
     }
-    let tokens = bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
-    return max(moment.milliseconds(since: now), tokens, 0)
+    let tokens = bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
+    return max(moment.duration(since: now), tokens, .zero)
   }
 }
 

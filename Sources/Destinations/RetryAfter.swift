@@ -6,24 +6,20 @@ public import Domain
 
 /// Parses the value of Retry-After.
 public enum RetryAfter {
-  /// Milliseconds from now, 0 for a time in the past, at most `Delivery.retryAfterMillisecondsMax`; nil when
-  /// unreadable.
-  public static func milliseconds(_ value: String, now: Timestamp) -> Int64? {
+  /// The time from now, zero for a time in the past, at most `Delivery.retryAfterMax` whatever the number;
+  /// nil when unreadable.
+  public static func duration(_ value: String, now: Timestamp) -> Duration? {
     let text = value.trimmingSpaces()
-    let wait: Int64
+    let wait: Duration
     if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
       // A number too large for Int64 exceeds the limit, too.
-      wait =
-        Int64(text).map { $0.multipliedReportingOverflow(by: 1000) }.map {
-          $0.overflow ? .max : $0.partialValue
-        }
-        ?? .max
+      wait = .seconds(Int64(text) ?? .max)
     } else if let date = HTTPDate.timestamp(text, now: now) {
-      wait = date.milliseconds(since: now)
+      wait = date.duration(since: now)
     } else {
       return nil
     }
-    return min(max(0, wait), Delivery.retryAfterMillisecondsMax)
+    return min(max(.zero, wait), Delivery.retryAfterMax)
   }
 }
 

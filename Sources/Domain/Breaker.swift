@@ -32,11 +32,11 @@ public struct Breaker: Sendable, Equatable {
   /// The address that the cause concerns, and its error text.
   public var detail: String?
   /// How long the configuration was wrong in total, without the present pause.
-  public var pausedMilliseconds: Int64
+  public var pausedTime: Duration
 
   public init(
     state: State = .closed, failures: Int = 0, probeAt: Timestamp? = nil, restUntil: Timestamp? = nil,
-    since: Timestamp? = nil, cause: Reason? = nil, detail: String? = nil, pausedMilliseconds: Int64 = 0
+    since: Timestamp? = nil, cause: Reason? = nil, detail: String? = nil, pausedTime: Duration = .zero
   ) {
     self.state = state
     self.failures = failures
@@ -45,7 +45,7 @@ public struct Breaker: Sendable, Equatable {
     self.since = since
     self.cause = cause
     self.detail = detail
-    self.pausedMilliseconds = pausedMilliseconds
+    self.pausedTime = pausedTime
   }
 
   /// - Parameter probing: whether a probe is already under way; there is at most one.
@@ -53,14 +53,14 @@ public struct Breaker: Sendable, Equatable {
     if let restUntil, now < restUntil { return .none(until: restUntil) }
     guard state != .closed else { return .free }
     let probeAt = probeAt ?? now
-    if probing { return .none(until: max(probeAt, now.advanced(byMilliseconds: 1000))) }
+    if probing { return .none(until: max(probeAt, now.advanced(by: .seconds(1)))) }
     return now < probeAt ? .none(until: probeAt) : .probe
   }
 
   /// How long the configuration was wrong in total, up to now.
-  public func pausedMilliseconds(now: Timestamp) -> Int64 {
-    guard state == .paused, let since else { return pausedMilliseconds }
-    return pausedMilliseconds + max(0, now.milliseconds(since: since))
+  public func pausedTime(now: Timestamp) -> Duration {
+    guard state == .paused, let since else { return pausedTime }
+    return pausedTime + max(.zero, now.duration(since: since))
   }
 
   /// Records the verdict of one attempt.
@@ -77,7 +77,7 @@ public struct Breaker: Sendable, Equatable {
       let isDown = state != .closed || failures >= policy.failures
       if isDown { stop(.open, cause: reason, detail: detail, policy: policy, now: now) }
     case .coolDown(_, let rest):
-      let until = now.advanced(byMilliseconds: min(rest, Delivery.retryAfterMillisecondsMax))
+      let until = now.advanced(by: min(rest, Delivery.retryAfterMax))
       restUntil = max(restUntil ?? until, until)
       if state != .closed { probeAt = until }
     case .misconfigured(let reason):
@@ -95,39 +95,39 @@ public struct Breaker: Sendable, Equatable {
 
   /// Adjusts to a clock step or a sleep of the machine: due times keep their distance, and the lost time
   /// counts against no receipt.
-  public mutating func clockStepped(byMilliseconds jump: Int64) {
-    probeAt = probeAt?.advanced(byMilliseconds: jump)
-    restUntil = restUntil?.advanced(byMilliseconds: jump)
-    since = since?.advanced(byMilliseconds: jump)
-    pausedMilliseconds = pausedMilliseconds.addingReportingOverflow(jump).partialValue
+  public mutating func clockStepped(by jump: Duration) {
+    probeAt = probeAt?.advanced(by: jump)
+    restUntil = restUntil?.advanced(by: jump)
+    since = since?.advanced(by: jump)
+    pausedTime += jump
   }
 
   /// Adjusts a stored breaker to the present moment: no due time is later than the policy allows, in case a
   /// clock that ran ahead set it.
   public mutating func adopt(policy: BreakerPolicy, now: Timestamp) {
-    let latestProbe = now.advanced(byMilliseconds: max(policy.openForMilliseconds, 0))
-    let latestRest = now.advanced(byMilliseconds: Delivery.retryAfterMillisecondsMax)
+    let latestProbe = now.advanced(by: max(policy.openFor, .zero))
+    let latestRest = now.advanced(by: Delivery.retryAfterMax)
     if let rest = restUntil, rest > latestRest { restUntil = nil }
     probeAt = probeAt.map { min($0, max(latestProbe, restUntil ?? latestProbe)) }
     since = since.map { min($0, now) }
   }
 
   private mutating func close(now: Timestamp) {
-    pausedMilliseconds = pausedMilliseconds(now: now)
+    pausedTime = pausedTime(now: now)
     let hadRest = restUntil
-    self = Breaker(restUntil: hadRest.flatMap { $0 > now ? $0 : nil }, pausedMilliseconds: pausedMilliseconds)
+    self = Breaker(restUntil: hadRest.flatMap { $0 > now ? $0 : nil }, pausedTime: pausedTime)
   }
 
   private mutating func stop(
     _ stopped: State, cause: Reason, detail: String?, policy: BreakerPolicy, now: Timestamp
   ) {
     if state != stopped {
-      pausedMilliseconds = pausedMilliseconds(now: now)
+      pausedTime = pausedTime(now: now)
       state = stopped
       since = now
     }
     self.cause = cause
     self.detail = detail
-    probeAt = now.advanced(byMilliseconds: policy.openForMilliseconds)
+    probeAt = now.advanced(by: policy.openFor)
   }
 }

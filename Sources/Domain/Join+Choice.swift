@@ -17,7 +17,7 @@ extension Join {
   /// The earliest time at which a context can have been received and belong to an event that happened then
   /// and is processed now.
   public static func windowStart(happenedAt: Timestamp, now: Timestamp, policy: JoinPolicy) -> Timestamp {
-    min(happenedAt, now).advanced(byMilliseconds: -policy.windowMilliseconds)
+    min(happenedAt, now) - policy.window
   }
 
   /// Guesses among a user's unused contexts: the newest with one of the purchase's prices, else the newest
@@ -33,11 +33,11 @@ extension Join {
     from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules,
     now: Timestamp
   ) -> Candidate? {
-    let around = window(before: purchase.happenedAt, after: policy.waitForContextMilliseconds, policy)
+    let around = window(before: purchase.happenedAt, after: policy.waitForContext, policy)
     let recent =
       purchase.observations.contains(.promised)
-      ? window(before: purchase.createdAt, after: policy.waitForContextMilliseconds, policy)
-      : window(before: now, after: 0, policy)
+      ? window(before: purchase.createdAt, after: policy.waitForContext, policy)
+      : window(before: now, after: .zero, policy)
     guard policy.guess != .never else { return nil }
     let eligible = candidates.filter {
       policy.guess == .newest || isComparable($0, purchase, processor)
@@ -67,10 +67,10 @@ extension Join {
   }
 
   private static func window(
-    before moment: Timestamp, after: Int64, _ policy: JoinPolicy
+    before moment: Timestamp, after: Duration, _ policy: JoinPolicy
   ) -> ClosedRange<Timestamp> {
-    let start = moment.advanced(byMilliseconds: -max(0, policy.windowMilliseconds))
-    return start...moment.advanced(byMilliseconds: max(0, after))
+    let start = moment - max(.zero, policy.window)
+    return start...moment + max(.zero, after)
   }
 
   private static func rank(

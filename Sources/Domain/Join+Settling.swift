@@ -2,6 +2,8 @@
 // has different facts: the session names the context and says whether payment is still due, the subscription
 // names the price. A receipt sent before all of them came would depend on their order (R2). Pure; any thread.
 
+internal import Durations
+
 extension Join {
   /// Whether a purchase still waits for its events.
   enum Settling: Equatable {
@@ -14,13 +16,13 @@ extension Join {
     init(_ purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp) {
       // Settling begins when the purchase is bought; for a promised one, when it was first reported.
       let since = purchase.isBought ? purchase.boughtAt ?? now : purchase.createdAt
-      func end(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: max(0, milliseconds)) }
-      guard policy.settleMilliseconds > 0 else {
+      func end(_ wait: Duration) -> Timestamp { since + max(.zero, wait) }
+      guard policy.settle > .zero else {
         self = .over
         return
       }
-      let lookedUp = end(Join.settleMilliseconds(policy, hasLookups: processor.isAsked))
-      let settled = end(policy.settleMilliseconds)
+      let lookedUp = end(Join.settle(policy, hasLookups: processor.isAsked))
+      let settled = end(policy.settle)
       if !purchase.isCheckoutKnown, now < lookedUp {
         self = .forCheckout(until: lookedUp)
       } else if !Self.hasPrice(purchase, processor), processor.isAsked || !purchase.isKnownByCheckout,
@@ -50,14 +52,12 @@ extension Join {
 
   /// The multiple of `settle` for which an answer of the processor is awaited, so that a processor that never
   /// answers does not hold a receipt for ever.
-  static let lookupFactor: Int64 = 6
+  static let lookupFactor = 6
 
   /// How long a purchase known only from sister events waits for its checkout.
-  static func settleMilliseconds(_ policy: JoinPolicy, hasLookups: Bool) -> Int64 {
-    let settle = max(0, policy.settleMilliseconds)
-    guard hasLookups else { return settle }
-    let (product, hasOverflowed) = settle.multipliedReportingOverflow(by: lookupFactor)
-    return hasOverflowed ? .max : product
+  static func settle(_ policy: JoinPolicy, hasLookups: Bool) -> Duration {
+    let settle = min(max(.zero, policy.settle), .longest)
+    return hasLookups ? settle * lookupFactor : settle
   }
 
   /// Whether a context may be guessed for a purchase: either nothing can be sent yet, so the guess can still

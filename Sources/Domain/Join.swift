@@ -25,10 +25,10 @@ public enum Join {
       return stillWait(for: .subscription, purchase, policy: policy, settling, now: now)
     }
     let since = purchase.boughtAt ?? now
-    func deadline(_ milliseconds: Int64) -> Timestamp { since.advanced(byMilliseconds: milliseconds) }
+    func deadline(_ wait: Duration) -> Timestamp { since + wait }
 
     guard purchase.userID != nil else {
-      let until = deadline(policy.waitForUserMilliseconds)
+      let until = deadline(policy.waitForUser)
       return now < until ? .waiting(.user, until: until) : .failed(.user)
     }
     switch settling {
@@ -36,19 +36,19 @@ public enum Join {
     case .forPrice(let until): return .waiting(.price, until: until)
     case .over: break
     }
-    let takeAnyPriceAt = deadline(policy.waitForProcessorPriceMilliseconds)
+    let takeAnyPriceAt = deadline(policy.waitForProcessorPrice)
     let known =
       now >= takeAnyPriceAt ? price(of: purchase) : price(of: purchase, acceptedBy: processor)
     guard known != nil else {
       let hasMerchantPrice = purchase.context?.priceID != nil
-      let until = hasMerchantPrice ? takeAnyPriceAt : deadline(policy.waitForPriceMilliseconds)
+      let until = hasMerchantPrice ? takeAnyPriceAt : deadline(policy.waitForPrice)
       return now < until ? .waiting(.price, until: until) : .failed(.price)
     }
     if purchase.context == nil {
       switch policy.withoutContext {
       case .hold: return .waiting(.context, until: nil)
       case .deliver:
-        let until = deadline(policy.waitForContextMilliseconds)
+        let until = deadline(policy.waitForContext)
         if now < until { return .waiting(.context, until: until) }
       }
     }
@@ -87,7 +87,7 @@ public enum Join {
   private static func stillWait(
     for reason: Reason, _ purchase: Purchase, policy: JoinPolicy, _ settling: Settling, now: Timestamp
   ) -> Resolution {
-    let until = purchase.createdAt.advanced(byMilliseconds: policy.waitForPaymentMilliseconds)
+    let until = purchase.createdAt.advanced(by: policy.waitForPayment)
     guard now < until else { return .failed(reason) }
     // Once the purchase is settled, a context can be guessed for it.
     return .waiting(reason, until: min(until, settling.until ?? until))

@@ -1,5 +1,7 @@
 // What an app's configuration says about the join and deliveries, as values. Pure; any thread.
 
+public import Durations
+
 /// How long a purchase waits for missing data, and what happens then (contract of the join).
 public struct JoinPolicy: Sendable, Equatable {
   /// What happens to a purchase whose context never came.
@@ -21,62 +23,62 @@ public struct JoinPolicy: Sendable, Equatable {
   }
 
   /// How long before an event a context that belongs to it may have been received.
-  public var windowMilliseconds: Int64
+  public var window: Duration
   /// How long a purchase waits for its events: one known only from sister events, for its checkout session;
-  /// one whose price no event has named, for that price. 0 does not wait.
-  public var settleMilliseconds: Int64
+  /// one whose price no event has named, for that price. Zero does not wait.
+  public var settle: Duration
   public var guess: Guess
-  public var waitForContextMilliseconds: Int64
+  public var waitForContext: Duration
   public var withoutContext: WithoutContext
-  public var waitForUserMilliseconds: Int64
+  public var waitForUser: Duration
   /// How long to wait for one of the processor's own prices before the context's price is used, whatever its
   /// form.
-  public var waitForProcessorPriceMilliseconds: Int64
-  public var waitForPriceMilliseconds: Int64
-  public var waitForPaymentMilliseconds: Int64
+  public var waitForProcessorPrice: Duration
+  public var waitForPrice: Duration
+  public var waitForPayment: Duration
 
   /// The defaults: 24 h window, 5 s to settle, guesses by price, 2 min for a context, 24 h for a user, 30 s
   /// and 24 h for a price, 14 d for a payment.
   public init(
-    windowMilliseconds: Int64 = 86_400_000, settleMilliseconds: Int64 = 5000, guess: Guess = .samePrice,
-    waitForContextMilliseconds: Int64 = 120_000,
-    withoutContext: WithoutContext = .deliver, waitForUserMilliseconds: Int64 = 86_400_000,
-    waitForProcessorPriceMilliseconds: Int64 = 30_000, waitForPriceMilliseconds: Int64 = 86_400_000,
-    waitForPaymentMilliseconds: Int64 = 1_209_600_000
+    window: Duration = .days(1), settle: Duration = .seconds(5), guess: Guess = .samePrice,
+    waitForContext: Duration = .minutes(2),
+    withoutContext: WithoutContext = .deliver, waitForUser: Duration = .days(1),
+    waitForProcessorPrice: Duration = .seconds(30), waitForPrice: Duration = .days(1),
+    waitForPayment: Duration = .days(14)
   ) {
-    self.windowMilliseconds = windowMilliseconds
-    self.settleMilliseconds = settleMilliseconds
+    self.window = window
+    self.settle = settle
     self.guess = guess
-    self.waitForContextMilliseconds = waitForContextMilliseconds
+    self.waitForContext = waitForContext
     self.withoutContext = withoutContext
-    self.waitForUserMilliseconds = waitForUserMilliseconds
-    self.waitForProcessorPriceMilliseconds = waitForProcessorPriceMilliseconds
-    self.waitForPriceMilliseconds = waitForPriceMilliseconds
-    self.waitForPaymentMilliseconds = waitForPaymentMilliseconds
+    self.waitForUser = waitForUser
+    self.waitForProcessorPrice = waitForProcessorPrice
+    self.waitForPrice = waitForPrice
+    self.waitForPayment = waitForPayment
   }
 }
 
 /// When a failed delivery is retried, and when it fails for good.
 public struct RetryPolicy: Sendable, Equatable {
   /// The pauses after the first, second, … failure; the last one repeats. Never empty.
-  public var scheduleMilliseconds: [Int64]
+  public var schedule: [Duration]
   /// The share by which a pause varies either way, 0…1, so that receipts which failed together are not
   /// retried together.
   public var jitter: Double
   /// Counted from the time when the receipt became ready; time under a wrong configuration does not count.
-  public var giveUpAfterMilliseconds: Int64
+  public var giveUpAfter: Duration
 
   /// The defaults: 2 s growing to 12 h, ±20 %, 7 d.
   public init(
-    scheduleMilliseconds: [Int64] = [
-      2000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000,
-      43_200_000,
+    schedule: [Duration] = [
+      .seconds(2), .seconds(10), .seconds(30), .minutes(2), .minutes(10), .minutes(30), .hours(1), .hours(2),
+      .hours(4), .hours(8), .hours(12),
     ],
-    jitter: Double = 0.2, giveUpAfterMilliseconds: Int64 = 604_800_000
+    jitter: Double = 0.2, giveUpAfter: Duration = .days(7)
   ) {
-    self.scheduleMilliseconds = scheduleMilliseconds
+    self.schedule = schedule
     self.jitter = jitter
-    self.giveUpAfterMilliseconds = giveUpAfterMilliseconds
+    self.giveUpAfter = giveUpAfter
   }
 }
 
@@ -85,12 +87,12 @@ public struct BreakerPolicy: Sendable, Equatable {
   /// How many transient failures in a row open the breaker.
   public var failures: Int
   /// How long it stays open before one probe.
-  public var openForMilliseconds: Int64
+  public var openFor: Duration
 
   /// The defaults: 10 failures, 30 s.
-  public init(failures: Int = 10, openForMilliseconds: Int64 = 30_000) {
+  public init(failures: Int = 10, openFor: Duration = .seconds(30)) {
     self.failures = failures
-    self.openForMilliseconds = openForMilliseconds
+    self.openFor = openFor
   }
 }
 
@@ -100,8 +102,8 @@ public struct DeliveryPolicy: Sendable, Equatable {
   public var concurrency: Int
   /// Deliveries per second at most.
   public var ratePerSecond: Double
-  public var timeoutMilliseconds: Int64
-  public var connectTimeoutMilliseconds: Int64
+  public var timeout: Duration
+  public var connectTimeout: Duration
   public var retry: RetryPolicy
   public var breaker: BreakerPolicy
   /// Whether `ply_context` is sent when there is one.
@@ -117,14 +119,14 @@ public struct DeliveryPolicy: Sendable, Equatable {
 
   /// The defaults: 8 at once, 50/s, 10 s in all, 3 s to connect.
   public init(
-    concurrency: Int = 8, ratePerSecond: Double = 50, timeoutMilliseconds: Int64 = 10_000,
-    connectTimeoutMilliseconds: Int64 = 3000, retry: RetryPolicy = RetryPolicy(),
+    concurrency: Int = 8, ratePerSecond: Double = 50, timeout: Duration = .seconds(10),
+    connectTimeout: Duration = .seconds(3), retry: RetryPolicy = RetryPolicy(),
     breaker: BreakerPolicy = BreakerPolicy(), forwardContext: Bool = true
   ) {
     self.concurrency = concurrency
     self.ratePerSecond = ratePerSecond
-    self.timeoutMilliseconds = timeoutMilliseconds
-    self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    self.timeout = timeout
+    self.connectTimeout = connectTimeout
     self.retry = retry
     self.breaker = breaker
     self.forwardContext = forwardContext

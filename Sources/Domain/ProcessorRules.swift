@@ -1,5 +1,7 @@
 // What the join and retention need to know of a payment processor. Pure; any thread.
 
+internal import Durations
+
 /// The properties of one app's payment processor. The processor's implementation supplies them.
 public struct ProcessorRules: Sendable, Equatable {
   /// Whether the processor can be asked for missing data.
@@ -7,20 +9,20 @@ public struct ProcessorRules: Sendable, Equatable {
   /// The prefixes of the processor's own price ids; empty if they cannot be distinguished from a merchant's
   /// names.
   public var pricePrefixes: [String]
-  /// How long the processor may send the events of a purchase again, in milliseconds.
-  public var repeatMilliseconds: Int64
+  /// How long the processor may send the events of a purchase again.
+  public var repeatPeriod: Duration
 
   public init(
     isAsked: Bool = false, pricePrefixes: [String] = [],
-    repeatMilliseconds: Int64 = Self.repeatMillisecondsDefault
+    repeatPeriod: Duration = Self.repeatPeriodDefault
   ) {
     self.isAsked = isAsked
     self.pricePrefixes = pricePrefixes
-    self.repeatMilliseconds = repeatMilliseconds
+    self.repeatPeriod = repeatPeriod
   }
 
   /// For a processor that is not configured any more.
-  public static let repeatMillisecondsDefault: Int64 = 30 * 86_400_000
+  public static let repeatPeriodDefault: Duration = .days(30)
 
   /// Whether a price may be one of the processor's own, not just the merchant's name for it.
   func mayOwn(_ price: String) -> Bool {

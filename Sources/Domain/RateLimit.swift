@@ -71,20 +71,20 @@ public struct RateLimiter<Key: Hashable & Sendable>: Sendable {
   public var count: Int { buckets.count }
 
   /// Counts one request of `key`.
-  /// - Returns: 0 if it is within the limit; otherwise the milliseconds until the next one is allowed.
-  public mutating func acquire(_ key: Key, nowMilliseconds now: Int64) -> Int64 {
+  /// - Returns: zero if it is within the limit; otherwise the time until the next one is allowed.
+  public mutating func acquire(_ key: Key, nowMilliseconds now: Int64) -> Duration {
     // Updated in place: removing and reinserting a bucket would cost two more hash lookups.
     if let wait = Self.acquire(&buckets[key], now) { return wait }
     if buckets.count >= min(sweepAt, entriesMax) { makeRoom(now) }
     var bucket = limit.bucket(nowMilliseconds: now)
     _ = bucket.acquire(nowMilliseconds: now)
     buckets[key] = bucket
-    return 0
+    return .zero
   }
 
-  private static func acquire(_ bucket: inout TokenBucket?, _ now: Int64) -> Int64? {
-    guard bucket?.acquire(nowMilliseconds: now) == false else { return bucket == nil ? nil : 0 }
-    return bucket?.waitMilliseconds(nowMilliseconds: now)
+  private static func acquire(_ bucket: inout TokenBucket?, _ now: Int64) -> Duration? {
+    guard bucket?.acquire(nowMilliseconds: now) == false else { return bucket == nil ? nil : .zero }
+    return bucket?.waitTime(nowMilliseconds: now)
   }
 
   /// Drops full buckets. If the table was at its limit, also evicts the fullest until a quarter is free, so

@@ -1,6 +1,9 @@
 // A point in time on the wall clock. Pure; any thread. The caller reads the clock.
 
-/// Unix time in milliseconds. Arithmetic saturates, so no input can trap.
+internal import Durations
+
+/// Unix time in milliseconds. Arithmetic saturates, so no input can trap: `time + .seconds(5)`,
+/// `time - .days(1)`, `later.duration(since: earlier)`.
 public struct Timestamp: Sendable, Hashable, Comparable {
   public let unixMilliseconds: Int64
 
@@ -14,14 +17,24 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
   public static func < (left: Self, right: Self) -> Bool { left.unixMilliseconds < right.unixMilliseconds }
 
-  public func advanced(byMilliseconds milliseconds: Int64) -> Timestamp {
+  /// - Parameter duration: any duration, of which whole milliseconds count.
+  public func advanced(by duration: Duration) -> Timestamp {
+    let milliseconds = duration.milliseconds
     let (sum, overflow) = unixMilliseconds.addingReportingOverflow(milliseconds)
     return Timestamp(unixMilliseconds: overflow ? (milliseconds < 0 ? .min : .max) : sum)
   }
 
-  /// Milliseconds from `earlier` to this time; negative if `earlier` is later.
-  public func milliseconds(since earlier: Timestamp) -> Int64 {
+  /// From `earlier` to this time; negative if `earlier` is later. At most `Duration.longest` either way.
+  public func duration(since earlier: Timestamp) -> Duration {
     let (difference, overflow) = unixMilliseconds.subtractingReportingOverflow(earlier.unixMilliseconds)
-    return overflow ? (self < earlier ? .min : .max) : difference
+    return .milliseconds(overflow ? (self < earlier ? .min : .max) : difference)
+  }
+
+  public static func + (time: Self, duration: Duration) -> Self { time.advanced(by: duration) }
+
+  public static func - (time: Self, duration: Duration) -> Self {
+    let milliseconds = duration.milliseconds
+    let (rest, overflow) = time.unixMilliseconds.subtractingReportingOverflow(milliseconds)
+    return Timestamp(unixMilliseconds: overflow ? (milliseconds < 0 ? .max : .min) : rest)
   }
 }

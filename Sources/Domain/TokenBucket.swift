@@ -1,6 +1,8 @@
 // A token bucket, for deliveries of one app and for requests of one client. Pure; any thread. Time is in
 // milliseconds and never goes back.
 
+internal import Durations
+
 /// A token bucket: on average `ratePerSecond`, at most `burst` at once.
 public struct TokenBucket: Sendable {
   private let ratePerSecond: Double
@@ -27,11 +29,12 @@ public struct TokenBucket: Sendable {
     return true
   }
 
-  /// Milliseconds until a token is available; 0 if one is.
-  public mutating func waitMilliseconds(nowMilliseconds: Int64) -> Int64 {
+  /// The time until a token is available; zero if one is.
+  public mutating func waitTime(nowMilliseconds: Int64) -> Duration {
     refill(nowMilliseconds)
-    guard tokens < 1, ratePerSecond > 0 else { return 0 }
-    return Int64(exactly: ((1 - tokens) / ratePerSecond * 1000).rounded(.up)) ?? .max
+    guard tokens < 1, ratePerSecond > 0 else { return .zero }
+    let milliseconds = ((1 - tokens) / ratePerSecond * 1000).rounded(.up)
+    return Int64(exactly: milliseconds).map { .milliseconds($0) } ?? .longest
   }
 
   /// The fill level, from 0 to 1. A full bucket need not be kept, because a new one is the same.

@@ -36,10 +36,10 @@ public struct DeliveryAnswer: Sendable, Equatable {
 public enum Verdict: Sendable, Equatable {
   /// Accepted, with the import id if the answer had one.
   case delivered(importID: String?)
-  /// Retry by the schedule, and not before this many milliseconds from now.
-  case retry(Reason, notBeforeMilliseconds: Int64?)
-  /// Retry, and pause the whole app's deliveries for this many milliseconds.
-  case coolDown(Reason, forMilliseconds: Int64)
+  /// Retry by the schedule, and not before this time has passed.
+  case retry(Reason, retryAfter: Duration?)
+  /// Retry, and pause the whole app's deliveries for this long.
+  case coolDown(Reason, for: Duration)
   /// The configuration is wrong. It affects every receipt of the app, so no receipt fails because of it.
   case misconfigured(Reason)
   /// This receipt is invalid: a retry cannot help.

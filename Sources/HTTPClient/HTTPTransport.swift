@@ -6,7 +6,7 @@ public protocol HTTPTransport: Sendable {
   /// See `TransferPool.start`.
   func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure)
   /// See `TransferPool.run`.
-  func run(timeoutMilliseconds: Int) -> [TransferCompletion]
+  func run(timeout: Duration) -> [TransferCompletion]
   /// See `TransferPool.cancelAll`.
   func cancelAll() -> [TransferCompletion]
   /// Makes `run` return. Called from any thread.

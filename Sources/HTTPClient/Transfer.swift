@@ -2,6 +2,7 @@
 // The pool's thread only. A callback runs inside curl_multi_perform(3) and must not call libcurl.
 
 internal import CCurl
+internal import Durations
 internal import Platform
 
 /// A reusable slot for transfers.
@@ -63,8 +64,8 @@ internal import Platform
     try setDestination(url, certificateAuthorityFile: request.certificateAuthorityFile)
     try setHeaders(request)
     if request.method == .post { try set(CURLOPT_POST, 1) }
-    try set(CURLOPT_TIMEOUT_MS, Transfer.time(request.timeoutMilliseconds))
-    try set(CURLOPT_CONNECTTIMEOUT_MS, Transfer.time(request.connectTimeoutMilliseconds))
+    try set(CURLOPT_TIMEOUT_MS, Transfer.milliseconds(request.timeout))
+    try set(CURLOPT_CONNECTTIMEOUT_MS, Transfer.milliseconds(request.connectTimeout))
     try setConduct()
     try setCallbacks()
   }
@@ -83,7 +84,7 @@ internal import Platform
     return TransferResult(
       status: collector.status, headers: collector.headers, body: collector.body, failure: reason,
       detail: failure == nil ? detail(of: reason) : nil, requestWasSent: requestWasSent,
-      durationMilliseconds: MonotonicInstant.now().milliseconds(since: started))
+      duration: MonotonicInstant.now().duration(since: started))
   }
 
   /// Details of a failure before a status was received.
@@ -123,9 +124,9 @@ internal import Platform
     unsafe headerList = nil
   }
 
-  private static func time(_ milliseconds: Int) -> Int {
+  private static func milliseconds(_ duration: Duration) -> Int {
     // 0 means "no limit" in libcurl.
-    min(max(milliseconds, 1), TransferLimits.timeoutMillisecondsMax)
+    Int(min(max(duration, .milliseconds(1)), TransferLimits.timeoutMax).milliseconds)
   }
 }
 

@@ -1,5 +1,7 @@
 // Every limit of the HTTP client, in one place.
 
+internal import Durations
+
 /// The resources that a transfer may use, whatever the server sends.
 public enum TransferLimits {
   /// Maximum bytes of an answer's body, unless the request sets its own limit. The transfer ends at the first
@@ -11,6 +13,6 @@ public enum TransferLimits {
   public static let headerBytesMax = 64 * 1024
   /// Maximum interim (1xx) answers before the final one (RFC 9110 §15.2).
   public static let interimAnswersMax = 20
-  /// The longest timeout of a transfer, in milliseconds.
-  public static let timeoutMillisecondsMax = 3_600_000
+  /// The longest timeout of a transfer.
+  public static let timeoutMax: Duration = .hours(1)
 }

@@ -2,6 +2,7 @@
 // the pool. Must never block longer than the timeout of `run`.
 
 internal import CCurl
+internal import Durations
 internal import Platform
 internal import Synchronization
 
@@ -75,10 +76,10 @@ internal import Synchronization
   }
 
   /// Advances all transfers until one or more have ended, `wake` was called, or the timeout has elapsed.
-  /// - Parameter timeoutMilliseconds: 0 does not wait.
+  /// - Parameter timeout: zero does not wait.
   /// - Returns: the completed transfers; empty after a wake or a timeout.
-  public func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: Int64(max(timeoutMilliseconds, 0)))
+  public func run(timeout: Duration) -> [TransferCompletion] {
+    let deadline = MonotonicInstant.now().advanced(by: max(timeout, .zero))
     while true {
       var stillRunning: Int32 = 0
       // After an error the transfers cannot be continued (curl_multi_perform(3)).
@@ -86,7 +87,7 @@ internal import Synchronization
       else { return endAll(with: .internalFault) }
       let completions = collect()
       let wasWoken = woken.exchange(false, ordering: .acquiringAndReleasing)
-      let remaining = deadline.milliseconds(since: .now())
+      let remaining = deadline.duration(since: .now()).milliseconds
       if wasWoken || !completions.isEmpty || remaining <= 0 { return completions }
       guard unsafe curl_multi_poll(multi, nil, 0, Int32(clamping: remaining), nil) == CURLM_OK
       else { return endAll(with: .internalFault) }

@@ -25,11 +25,11 @@ public struct TransferRequest: Sendable, Equatable {
   public var headers: [TransferHeader]
   /// Sent with `post` only.
   public var body: [UInt8]
-  /// The timeout from `start` to the last byte of the answer, in milliseconds. Clamped to 1 to
-  /// `TransferLimits.timeoutMillisecondsMax`.
-  public var timeoutMilliseconds: Int
-  /// The timeout for name lookup, TCP and TLS together, in milliseconds. Clamped to the same range.
-  public var connectTimeoutMilliseconds: Int
+  /// The timeout from `start` to the last byte of the answer. Clamped to 1 ms to
+  /// `TransferLimits.timeoutMax`.
+  public var timeout: Duration
+  /// The timeout for name lookup, TCP and TLS together. Clamped to the same range.
+  public var connectTimeout: Duration
   /// A PEM file with the only trusted authorities for the server's certificate; nil for the system's.
   public var certificateAuthorityFile: String?
   /// Maximum bytes of the answer's body. The transfer ends at the first byte over it.
@@ -37,15 +37,15 @@ public struct TransferRequest: Sendable, Equatable {
 
   public init(
     method: Method, url: String, headers: [TransferHeader] = [], body: [UInt8] = [],
-    timeoutMilliseconds: Int = 10_000, connectTimeoutMilliseconds: Int = 3_000,
+    timeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(3),
     certificateAuthorityFile: String? = nil, answerBytesMax: Int = TransferLimits.bodyBytesMax
   ) {
     self.method = method
     self.url = url
     self.headers = headers
     self.body = body
-    self.timeoutMilliseconds = timeoutMilliseconds
-    self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+    self.timeout = timeout
+    self.connectTimeout = connectTimeout
     self.certificateAuthorityFile = certificateAuthorityFile
     self.answerBytesMax = answerBytesMax
   }
@@ -55,8 +55,8 @@ extension TransferRequest {
   /// Whether two requests differ at most in their bodies.
   func differsOnlyInBody(from other: TransferRequest) -> Bool {
     method == other.method && url == other.url && headers == other.headers
-      && timeoutMilliseconds == other.timeoutMilliseconds
-      && connectTimeoutMilliseconds == other.connectTimeoutMilliseconds
+      && timeout == other.timeout
+      && connectTimeout == other.connectTimeout
       && certificateAuthorityFile == other.certificateAuthorityFile
   }
 

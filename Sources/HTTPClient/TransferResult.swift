@@ -21,12 +21,12 @@ public struct TransferResult: Sendable, Equatable {
   /// Whether any byte of the request may have been sent. A failure without a status is then ambiguous: the
   /// server may have processed the request.
   public let requestWasSent: Bool
-  /// From `start` to the end, in milliseconds, on the monotonic clock.
-  public let durationMilliseconds: Int64
+  /// From `start` to the end, on the monotonic clock.
+  public let duration: Duration
 
   public init(
     status: Int?, headers: [TransferHeader] = [], body: [UInt8] = [], failure: TransferFailure? = nil,
-    detail: String? = nil, requestWasSent: Bool, durationMilliseconds: Int64
+    detail: String? = nil, requestWasSent: Bool, duration: Duration
   ) {
     self.status = status
     self.headers = headers
@@ -34,7 +34,7 @@ public struct TransferResult: Sendable, Equatable {
     self.failure = failure
     self.detail = detail
     self.requestWasSent = requestWasSent
-    self.durationMilliseconds = durationMilliseconds
+    self.duration = duration
   }
 
   /// The failure with its detail, for messages to people:

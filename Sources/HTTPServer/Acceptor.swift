@@ -55,9 +55,9 @@ final class Acceptor: Sendable {
       let now = MonotonicInstant.now()
       if now >= warnAt {
         warn("no connection can be accepted: \(shortage.reason)")
-        warnAt = now.advanced(byMilliseconds: warningMilliseconds)
+        warnAt = now.advanced(by: warningInterval)
       }
-      guard core.pause(milliseconds: pauseMilliseconds) else { return }
+      guard core.pause(for: pause) else { return }
     }
   }
 
@@ -86,6 +86,6 @@ final class Acceptor: Sendable {
   }
 
   /// How long to wait for descriptors or memory: the kernel does not notify when they are available.
-  private static let pauseMilliseconds: Int64 = 100
-  private static let warningMilliseconds: Int64 = 60_000
+  private static let pause: Duration = .milliseconds(100)
+  private static let warningInterval: Duration = .seconds(60)
 }

@@ -22,14 +22,14 @@ extension Core {
       }
       if isDone == true { return }
       let now = MonotonicInstant.now()
-      let soonest = now.advanced(byMilliseconds: Self.watchIntervalMilliseconds)
+      let soonest = now.advanced(by: Self.watchInterval)
       let all = connections
       if now >= checkAt {
         for connection in all { connection.checkInput() }
-        checkAt = now.advanced(byMilliseconds: Self.checkIntervalMilliseconds)
+        checkAt = now.advanced(by: Self.checkInterval)
       }
       if now >= expireAt {
-        let shortest = now.advanced(byMilliseconds: min(limits.requestTimeoutMilliseconds, idleMilliseconds))
+        let shortest = now.advanced(by: min(limits.requestTimeout, idleTimeMax))
         let nearest = all.compactMap { $0.expire(now) }.min() ?? shortest
         // One wake-up serves several deadlines that are close together.
         expireAt = max(soonest, min(nearest, shortest))
@@ -43,8 +43,8 @@ extension Core {
   /// most a tenth of a processor.
   private static func pause(since begin: MonotonicInstant) -> MonotonicInstant {
     let now = MonotonicInstant.now()
-    let pause = min(max(10 * now.milliseconds(since: begin), watchIntervalMilliseconds), pauseMillisecondsMax)
-    return now.advanced(byMilliseconds: pause)
+    let pause = min(max(now.duration(since: begin) * 10, watchInterval), pauseMax)
+    return now.advanced(by: pause)
   }
 
   func stopWatching() { registry.update { $0.isWatcherDone = true } }
@@ -71,7 +71,7 @@ extension Core {
     return true
   }
 
-  private static let watchIntervalMilliseconds: Int64 = 10
-  private static let pauseMillisecondsMax: Int64 = 100
-  private static let checkIntervalMilliseconds: Int64 = 500
+  private static let watchInterval: Duration = .milliseconds(10)
+  private static let pauseMax: Duration = .milliseconds(100)
+  private static let checkInterval: Duration = .milliseconds(500)
 }

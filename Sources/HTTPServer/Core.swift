@@ -96,20 +96,18 @@ final class Core: Sendable {
 
   /// When a request that begins now must be complete.
   func requestDeadline(from now: MonotonicInstant = .now()) -> MonotonicInstant {
-    now.advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
+    now.advanced(by: limits.requestTimeout)
   }
 
   /// When a kept-open connection must have sent the next request, or must have read its answer. libmicrohttpd
   /// closes silent connections after the idle time. A connection that is still open at this deadline reads a
   /// byte at a time, or sent a byte on a socket for which the kernel reports nothing (`SocketInput`).
   func idleDeadline(from now: MonotonicInstant = .now()) -> MonotonicInstant {
-    now.advanced(byMilliseconds: idleMilliseconds)
+    now.advanced(by: idleTimeMax)
   }
 
-  var idleMilliseconds: Int64 {
-    let (sum, overflow) = (Int64(limits.idleTimeoutSeconds) * 1000)
-      .addingReportingOverflow(limits.requestTimeoutMilliseconds)
-    return overflow ? .max : sum
+  var idleTimeMax: Duration {
+    .seconds(limits.idleTimeoutSeconds) + limits.requestTimeout
   }
 
   // MARK: Connections
@@ -134,9 +132,9 @@ final class Core: Sendable {
   func waitForSlot() -> Bool {
     while true {
       let now = MonotonicInstant.now()
-      let timeIsOver = now.advanced(byMilliseconds: -limits.requestTimeoutMilliseconds)
+      let timeIsOver = now - limits.requestTimeout
       // An ending connection wakes this wait. Connections that were never served do not end.
-      let again = now.advanced(byMilliseconds: limits.requestTimeoutMilliseconds)
+      let again = now.advanced(by: limits.requestTimeout)
       let isOpen = registry.wait(until: again) { registry -> Bool? in
         if registry.isClosed { return false }
         if registry.total >= limits.connectionsMax { registry.forgetUnserved(since: timeIsOver) }
@@ -149,8 +147,8 @@ final class Core: Sendable {
 
   /// Waits for this time, or until the server stops accepting.
   /// - Returns: false when the server stopped accepting.
-  func pause(milliseconds: Int64) -> Bool {
-    let end = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  func pause(for duration: Duration) -> Bool {
+    let end = MonotonicInstant.now().advanced(by: duration)
     return registry.wait(until: end) { $0.isClosed ? true : nil } == nil
   }
 

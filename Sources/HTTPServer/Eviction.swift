@@ -24,7 +24,7 @@ struct Eviction {
   /// Above this number, the grace does not apply. Without a reserve it always applies.
   let urgent: Int
   /// How long a connection stays open at least, unless the last places are taken.
-  let graceMilliseconds: Int64
+  let grace: Duration
 
   /// - Parameters:
   ///   - idle: when each became idle.
@@ -33,7 +33,7 @@ struct Eviction {
   func chosen<Element>(
     from idle: [(since: MonotonicInstant, element: Element)], connections: Int, at now: MonotonicInstant
   ) -> [Element] {
-    let latest = now.advanced(byMilliseconds: -graceMilliseconds)
+    let latest = now - grace
     return Self.oldest(idle, connections - kept).enumerated()
       .filter { $0.offset < connections - urgent || $0.element.since <= latest }
       .map(\.element.element)

@@ -81,13 +81,13 @@ internal import Platform
   /// The number of connections and its limit. The closure holds neither the server nor its application.
   public var load: @Sendable () -> ServerLoad { { [count = core.count] in count.load } }
 
-  deinit { stop(graceMilliseconds: 0) }
+  deinit { stop(grace: .zero) }
 
   /// Stops the server. It accepts no more connections, lets the requests in flight end, answers the rest as
   /// `Rejection.stopping` after the grace, closes everything and returns when all threads have ended. A
   /// request that arrives on an open connection meanwhile is still served, and every answer closes its
   /// connection. A second call waits for the first.
-  public func stop(graceMilliseconds: Int64) {
+  public func stop(grace: Duration) {
     let isFirst = phase.withLock { phase in
       defer { if phase == .running { phase = .stopping } }
       return phase == .running
@@ -98,12 +98,12 @@ internal import Platform
     }
     core.isStopping = true
     acceptor.stop()
-    let grace = MonotonicInstant.now().advanced(byMilliseconds: max(0, graceMilliseconds))
+    let grace = MonotonicInstant.now().advanced(by: max(.zero, grace))
     if !core.waitUntilNone(by: grace, { $0.isInFlight }) {
       core.isDraining = true
       for connection in core.connections { connection.abort() }
       // Time for the last answers to reach their sockets; a client that reads too slowly gets none.
-      let end = MonotonicInstant.now().advanced(byMilliseconds: Self.lastAnswersMilliseconds)
+      let end = MonotonicInstant.now().advanced(by: Self.lastAnswersTime)
       core.waitUntilNone(by: end) { $0.isBeingAnswered }
     }
     // libmicrohttpd aborts the process if a connection is suspended when the daemon stops.
@@ -117,7 +117,7 @@ internal import Platform
     phase.update { $0 = .stopped }
   }
 
-  private static let lastAnswersMilliseconds: Int64 = 1000
+  private static let lastAnswersTime: Duration = .seconds(1)
 }
 
 /// The number of connections of a server and its limit.

@@ -1,5 +1,6 @@
 // Every limit of the server, by name, in one place. Pure values.
 
+internal import Durations
 public import Platform
 
 /// The addresses and limits of a server.
@@ -40,14 +41,14 @@ public struct ServerConfiguration: Sendable {
   public var unlimitedPeers: [AddressPrefix] = []
   /// The time for a whole request, from the accept of the connection, or on a kept-open connection, from the
   /// first byte of its request line. After it: 408.
-  public var requestTimeoutMilliseconds: Int64 = 10_000
+  public var requestTimeout: Duration = .seconds(10)
   /// How long a connection may be silent between requests. Rounded up to whole seconds, the unit of
   /// libmicrohttpd.
-  public var idleTimeoutMilliseconds: Int64 = 60_000
+  public var idleTimeout: Duration = .seconds(60)
   /// How long a connection must have been idle before it is closed to make room for others (`Eviction`),
   /// unless the last places are taken. It is long enough for a TLS handshake and the following request on a
   /// slow network.
-  var evictionGraceMilliseconds: Int64 = 1000
+  var evictionGrace: Duration = .seconds(1)
   /// The limit for a request line and its header fields, in bytes. libmicrohttpd itself answers 431 (or 414)
   /// when there are more.
   public var headerBytesMax = 32 * 1024
@@ -83,11 +84,11 @@ public struct ServerConfiguration: Sendable {
     return Eviction(
       kept: max(1, connections - max(1, (room + 1) / 2)),
       urgent: max(1, connections - (reservedConnections + 3) / 4),
-      graceMilliseconds: evictionGraceMilliseconds)
+      grace: evictionGrace)
   }
 
   /// Whole seconds, at least one: 0 means "never" in libmicrohttpd.
   var idleTimeoutSeconds: UInt32 {
-    UInt32(clamping: max(1, idleTimeoutMilliseconds / 1000 + (idleTimeoutMilliseconds % 1000 > 0 ? 1 : 0)))
+    UInt32(clamping: max(1, idleTimeout.secondsRoundedUp))
   }
 }

@@ -8,13 +8,13 @@ internal import Platform
 /// A socket's input.
 enum SocketInput {
   /// The kernel counts in ticks of up to 10 ms, and rounds.
-  private static let slackMilliseconds: Int64 = 20
+  private static let slack: Duration = .milliseconds(20)
 
   /// Whether data arrived after `moment`, read or not. False where the kernel does not report it: on any
   /// socket but TCP.
   static func came(after moment: MonotonicInstant, on descriptor: Int32) -> Bool {
-    guard let quiet = quietMilliseconds(descriptor) else { return false }
-    return MonotonicInstant.now().milliseconds(since: moment) - quiet > slackMilliseconds
+    guard let quiet = quietTime(descriptor) else { return false }
+    return MonotonicInstant.now().duration(since: moment) - quiet > slack
   }
 
   /// Whether the socket holds unread data.
@@ -24,14 +24,14 @@ enum SocketInput {
     return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
   }
 
-  /// Milliseconds since the last data arrived; without any, since the connection began (tcp(7), TCP_INFO).
-  private static func quietMilliseconds(_ descriptor: Int32) -> Int64? {
+  /// The time since the last data arrived; without any, since the connection began (tcp(7), TCP_INFO).
+  private static func quietTime(_ descriptor: Int32) -> Duration? {
     var info = tcp_info()
     let whole = socklen_t(MemoryLayout<tcp_info>.size)
     var size = whole
     guard unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, size == whole else {
       return nil
     }
-    return Int64(info.tcpi_last_data_recv)
+    return .milliseconds(info.tcpi_last_data_recv)
   }
 }

@@ -10,7 +10,7 @@ public import Telemetry
 /// The health of this process. Thread-safe.
 public final class HealthMonitor: Sendable {
   /// Between two checks.
-  public static let lookMilliseconds: Int64 = 5000
+  public static let lookInterval: Duration = .seconds(5)
   /// The most faults of a refused reload in a report.
   private static let faultsMax = 3
 
@@ -64,14 +64,14 @@ public final class HealthMonitor: Sendable {
       state.refused.record(snapshot, now: monotonic)
       state.freeBytes = free
       state.counts = [:]
-      for (label, count) in state.refused.growth(within: RecentCounts.windowMillisecondsMax, now: monotonic) {
+      for (label, count) in state.refused.growth(within: RecentCounts.windowMax, now: monotonic) {
         state.counts[label.first, default: [:]][label.second, default: 0] += Int64(clamping: count)
       }
     }
     let report = report(now: now)
     return state.withLock { state in
       if let stored = state.stored, !report.isNews(after: stored.report),
-        monotonic.milliseconds(since: stored.at) < HealthReport.intervalMilliseconds
+        monotonic.duration(since: stored.at) < HealthReport.interval
       {
         return nil
       }

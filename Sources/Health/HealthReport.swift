@@ -29,9 +29,9 @@ public struct HealthReport: Sendable, Equatable {
   }
 
   /// The longest time between two stored reports of a running receiptd.
-  static let intervalMilliseconds: Int64 = 60_000
+  static let interval: Duration = .seconds(60)
   /// An older report means that its receiptd does not run, is stuck, or cannot write.
-  public static let staleMilliseconds: Int64 = 150_000
+  public static let staleAfter: Duration = .seconds(150)
 
   public var at: Timestamp
   public var version: String

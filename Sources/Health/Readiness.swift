@@ -9,7 +9,7 @@ internal import Store
 /// Collects the reasons from the components that know them.
 public final class Readiness: Sendable {
   /// A commit that takes longer is stuck.
-  public static let stuckMilliseconds: Int64 = 10_000
+  public static let stuckAfter: Duration = .seconds(10)
 
   /// Reports the reasons of one component. It must not block: /readyz calls it.
   public typealias Check = @Sendable () -> [ReadinessReason]

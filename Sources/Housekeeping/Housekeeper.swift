@@ -3,6 +3,7 @@
 
 public import Configuration
 public import Domain
+internal import Durations
 public import Persistence
 public import Platform
 internal import Presentation
@@ -12,14 +13,14 @@ internal import Telemetry
 /// Does what is due by time. Thread-safe.
 public final class Housekeeper: Sendable {
   /// The longest time between two passes of retention.
-  static let retentionIntervalMilliseconds: Int64 = 3_600_000
-  private static let retentionIntervalMillisecondsMin: Int64 = 60_000
+  static let retentionInterval: Duration = .hours(1)
+  private static let retentionIntervalMin: Duration = .seconds(60)
   /// How long retention pauses after the wall clock was set forward by more than that interval, so that an
   /// operator can notice a wrong clock.
-  static let retentionRestMilliseconds: Int64 = 86_400_000
+  static let retentionRest: Duration = .days(1)
   /// Between two slices, so that the writer is free for other commands most of the time.
-  static let slicePauseMilliseconds: Int64 = 50
-  static let faultPauseMilliseconds: Int64 = 1000
+  static let slicePause: Duration = .milliseconds(50)
+  static let faultPause: Duration = .seconds(1)
 
   private struct Inbox: WorkerInbox {
     var isStopping = false
@@ -39,7 +40,7 @@ public final class Housekeeper: Sendable {
   private let waiting: any WaitingRequests
   private let dependencies: Dependencies
   private let onLook: @Sendable () -> Void
-  private let faultLines = LogLimiter(pauseMilliseconds: LogLimiter.faultPauseMilliseconds)
+  private let faultLines = LogLimiter(pause: LogLimiter.faultPause)
 
   /// - Parameter onLook: called every few seconds; it must not block.
   public init(
@@ -133,8 +134,8 @@ public final class Housekeeper: Sendable {
       rounds.retention = nil
       // Rows may only seem old after the clock was set forward. Pause only once: on a machine that sleeps
       // every night, retention would never run.
-      let rested = clock.monotonic.advanced(byMilliseconds: Self.retentionRestMilliseconds)
-      if jump > Self.retentionIntervalMilliseconds, !rounds.isRetentionResting {
+      let rested = clock.monotonic.advanced(by: Self.retentionRest)
+      if jump > Self.retentionInterval, !rounds.isRetentionResting {
         rounds.retentionAt = rested
         rounds.isRetentionResting = true
       }
@@ -147,7 +148,7 @@ public final class Housekeeper: Sendable {
       }) { followClock(command) }
       onLook()
       committer.checkSpace()
-      rounds.lookAt = clock.monotonic.advanced(byMilliseconds: dependencies.lookIntervalMilliseconds)
+      rounds.lookAt = clock.monotonic.advanced(by: dependencies.lookInterval)
     }
     endWaits()
     let reconsiderAt = reconsiderNext(&rounds)
@@ -160,25 +161,25 @@ public final class Housekeeper: Sendable {
       rounds.retention = isDone ? nil : current
       rounds.isRetentionResting = false
       rounds.retentionAt = now.advanced(
-        byMilliseconds: isDone ? Self.interval(of: current.retention) : Self.slicePauseMilliseconds)
+        by: isDone ? Self.interval(of: current.retention) : Self.slicePause)
     }
     var deadline = min(nextAnswer ?? rounds.retentionAt, rounds.retentionAt, rounds.lookAt)
     if let reconsiderAt { deadline = min(deadline, reconsiderAt) }
     // Sleep until the next wait ends; an earlier one wakes the thread.
     let known = worker.withInbox { $0.waitUntil }
     if let known {
-      deadline = min(deadline, now.advanced(byMilliseconds: max(0, known.milliseconds(since: wall))))
+      deadline = min(deadline, now.advanced(by: max(.zero, known.duration(since: wall))))
     }
     return deadline
   }
 
   /// Between two passes of retention. It is shorter for short retention, so that rows stay at most a tenth
   /// longer than configured.
-  static func interval(of retention: Configuration.Retention) -> Int64 {
+  static func interval(of retention: Configuration.Retention) -> Duration {
     let shortest = min(
-      retention.contextsMilliseconds, retention.eventsMilliseconds, retention.attemptsMilliseconds,
-      retention.receiptsMilliseconds)
-    return min(retentionIntervalMilliseconds, max(retentionIntervalMillisecondsMin, shortest / 10))
+      retention.contexts, retention.events, retention.attempts,
+      retention.receipts)
+    return min(retentionInterval, max(retentionIntervalMin, shortest / 10))
   }
 
   /// Moves planned times along with the wall clock.
@@ -207,7 +208,7 @@ public final class Housekeeper: Sendable {
       return true
     }
     guard isDue else { return }
-    let again = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+    let again = now.advanced(by: Self.faultPause)
     _ = committer.submit(EndWaits(), from: .internal) { [self] result in
       switch result {
       case .success(let next): note(waitUntil: next)
@@ -238,7 +239,7 @@ public final class Housekeeper: Sendable {
       return (isDue ? next : nil, true)
     }
     guard let next else { return isMore ? rounds.reconsiderAt : nil }
-    rounds.reconsiderAt = now.advanced(byMilliseconds: Self.slicePauseMilliseconds)
+    rounds.reconsiderAt = now.advanced(by: Self.slicePause)
     let isQueued = committer.submit(next, from: .internal) { [self] result in
       worker.post { state in
         state.isReconsidering = false

@@ -11,8 +11,8 @@ public import Store
 /// Runs jobs. Thread-safe.
 public final class JobRunner: Sendable {
   /// Between two steps of one job, so that the writer is free for other commands most of the time.
-  static let pauseMilliseconds: Int64 = 20
-  static let faultPauseMilliseconds: Int64 = 1000
+  static let pause: Duration = .milliseconds(20)
+  static let faultPause: Duration = .seconds(1)
 
   private struct Inbox: WorkerInbox {
     var isStopping = false
@@ -84,21 +84,21 @@ public final class JobRunner: Sendable {
     do throws(StoreFault) {
       if hasNews || now >= rounds.lookAt {
         try readOpenJobs(&rounds, now)
-        rounds.lookAt = now.advanced(byMilliseconds: dependencies.lookIntervalMilliseconds)
+        rounds.lookAt = now.advanced(by: dependencies.lookInterval)
       }
       for row in refused {
-        rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+        rounds.works[row]?.nextAt = now.advanced(by: Self.faultPause)
       }
     } catch {
       dependencies.log.error("could not look at the jobs; trying again", ["error": error.description])
-      return now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+      return now.advanced(by: Self.faultPause)
     }
     for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
       do throws(StoreFault) {
         try step(row, &rounds, now)
       } catch {
         // An unreadable row must not stop other jobs.
-        rounds.works[row]?.nextAt = now.advanced(byMilliseconds: Self.faultPauseMilliseconds)
+        rounds.works[row]?.nextAt = now.advanced(by: Self.faultPause)
         dependencies.log.error(
           "could not look at a job; trying again", ["row": String(row), "error": error.description])
       }
@@ -117,7 +117,7 @@ public final class JobRunner: Sendable {
         works[row] = (JobWork(job: row), now)
         continue
       }
-      works[row] = (known.work, min(known.nextAt, now.advanced(byMilliseconds: Self.pauseMilliseconds)))
+      works[row] = (known.work, min(known.nextAt, now.advanced(by: Self.pause)))
     }
     rounds.works = works
   }
@@ -129,10 +129,10 @@ public final class JobRunner: Sendable {
     let action = try reader.withLock { reader throws(StoreFault) in try work.next(reader, now: wall) }
     switch action {
     case .over: rounds.works[row] = nil
-    case .wait(let milliseconds):
-      rounds.works[row] = (work, now.advanced(byMilliseconds: max(Self.pauseMilliseconds, milliseconds)))
+    case .wait(let pause):
+      rounds.works[row] = (work, now.advanced(by: max(Self.pause, pause)))
     case .apply(let step):
-      rounds.works[row] = (work, now.advanced(byMilliseconds: Self.pauseMilliseconds))
+      rounds.works[row] = (work, now.advanced(by: Self.pause))
       worker.withInbox { _ = $0.underWay.insert(row) }
       let isQueued = committer.submit(step, from: .internal) { [self] result in
         if case .failure(let error) = result {

@@ -23,15 +23,15 @@ struct RetentionRun {
   init(_ retention: Configuration.Retention) { self.retention = retention }
 
   private func slices(now: Timestamp) -> [RetentionSlice] {
-    func cutoff(_ milliseconds: Int64) -> Timestamp { now.advanced(byMilliseconds: -milliseconds) }
+    func cutoff(_ age: Duration) -> Timestamp { now - age }
     let tables = RetentionTable.allCases.map { table in
       RetentionSlice.rows(
-        Retain(table: table, cutoff: cutoff(retention.milliseconds(of: table)), afterRow: 0))
+        Retain(table: table, cutoff: cutoff(retention.duration(of: table)), afterRow: 0))
     }
     // Jobs are kept as long as their receipts.
     return [
-      .noted(RetainNoted(cutoff: cutoff(retention.eventsMilliseconds))), .past,
-      .jobs(RetainJobs(cutoff: cutoff(retention.receiptsMilliseconds))),
+      .noted(RetainNoted(cutoff: cutoff(retention.events))), .past,
+      .jobs(RetainJobs(cutoff: cutoff(retention.receipts))),
     ] + tables
   }
 
@@ -78,12 +78,12 @@ extension RetentionRun.State {
 
 extension Configuration.Retention {
   /// How long rows of a table are kept.
-  public func milliseconds(of table: RetentionTable) -> Int64 {
+  public func duration(of table: RetentionTable) -> Duration {
     switch table {
-    case .attempts: attemptsMilliseconds
-    case .events: eventsMilliseconds
-    case .contexts: contextsMilliseconds
-    case .receipts: receiptsMilliseconds
+    case .attempts: attempts
+    case .events: events
+    case .contexts: contexts
+    case .receipts: receipts
     }
   }
 }

@@ -57,7 +57,7 @@ public struct ContextIntake: Sendable {
       return exchange.answer(error)
     }
     let wait = limits.acquire(user: post.userID, app: app.slug)
-    guard wait == 0 else {
+    guard wait == .zero else {
       gate.limited(app, of: "user")
       return exchange.answer(.tooManyContexts(wait))
     }

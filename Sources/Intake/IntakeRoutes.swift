@@ -55,7 +55,7 @@ public struct IntakeRoutes: Sendable {
       visit throws(Problem) in
       let app = try apps.app(of: visit)
       let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
-      guard wait == 0 else {
+      guard wait == .zero else {
         gate.limited(app, of: "address")
         throw .tooManyContexts(wait)
       }

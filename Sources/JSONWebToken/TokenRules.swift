@@ -14,18 +14,18 @@ public struct TokenRules: Sendable, Equatable {
   /// The claim that names the user.
   public var userClaim: String
   /// The tolerated clock skew.
-  public var leewayMilliseconds: Int64
+  public var leeway: Duration
 
   /// The defaults: all algorithms, the claim `sub`, a leeway of one minute.
   public init(
     issuer: String, audiences: [String], algorithms: [TokenAlgorithm] = TokenAlgorithm.allCases,
-    userClaim: String = "sub", leewayMilliseconds: Int64 = 60_000
+    userClaim: String = "sub", leeway: Duration = .seconds(60)
   ) {
     self.issuer = issuer
     self.audiences = audiences
     self.algorithms = algorithms
     self.userClaim = userClaim
-    self.leewayMilliseconds = leewayMilliseconds
+    self.leeway = leeway
   }
 
   /// The user that a token names. Claims are read only after the signature is verified.
@@ -50,25 +50,23 @@ public struct TokenRules: Sendable, Equatable {
   }
 
   private func checkTimes(_ claims: JSONNode, _ now: Timestamp) throws(TokenRefusal) {
-    // Clamped so that the arithmetic cannot overflow, whatever the clock reports.
-    let now = max(0, min(now.unixMilliseconds, 1 << 52))
     guard let expiry = try Self.time("exp", of: claims) else { throw .noExpiry }
     // "on or after which it must not be accepted" (RFC 7519 §4.1.4)
-    guard now - leewayMilliseconds < expiry else { throw .expired }
-    if let start = try Self.time("nbf", of: claims), now + leewayMilliseconds < start { throw .notYetValid }
-    if let issued = try Self.time("iat", of: claims), now + leewayMilliseconds < issued { throw .notYetValid }
+    guard now - leeway < expiry else { throw .expired }
+    if let start = try Self.time("nbf", of: claims), now + leeway < start { throw .notYetValid }
+    if let issued = try Self.time("iat", of: claims), now + leeway < issued { throw .notYetValid }
   }
 
   /// The end of the year 9999, in Unix seconds.
   private static let secondsMax = 253_402_300_799.0
 
-  /// A NumericDate in milliseconds (RFC 7519 §2: a number, possibly with a fraction); nil when absent.
-  private static func time(_ name: StaticString, of claims: JSONNode) throws(TokenRefusal) -> Int64? {
+  /// A NumericDate (RFC 7519 §2: a number, possibly with a fraction); nil when absent.
+  private static func time(_ name: StaticString, of claims: JSONNode) throws(TokenRefusal) -> Timestamp? {
     guard let member = claims.member(name) else { return nil }
     guard let seconds = member.double, (0...secondsMax).contains(seconds),
       let milliseconds = Int64(exactly: (seconds * 1000).rounded(.down))
     else { throw .malformed }
-    return milliseconds
+    return Timestamp(unixMilliseconds: milliseconds)
   }
 
   /// A string, or an array of strings (RFC 7519 §4.1.3).

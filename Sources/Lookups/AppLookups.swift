@@ -76,13 +76,13 @@ struct AppLookups {
   /// How many more queries may be under way.
   var room: Int { max(0, Self.concurrencyMax - open) }
 
-  /// For how many milliseconds nothing is due; nil if only a notification can change that.
-  mutating func waitMilliseconds(now: Timestamp, monotonic: MonotonicInstant) -> Int64? {
+  /// For how long nothing is due; nil if only a notification can change that.
+  mutating func waitTime(now: Timestamp, monotonic: MonotonicInstant) -> Duration? {
     let isIdle = backfill.map(\.isBusy) ?? true
     guard asksAt != nil || !isIdle, room > 0 else { return nil }
-    var wait = isIdle ? asksAt.map { max(0, $0.milliseconds(since: now)) } ?? 0 : 0
-    if let restsUntil { wait = max(wait, restsUntil.milliseconds(since: monotonic)) }
-    return max(wait, bucket.waitMilliseconds(nowMilliseconds: monotonic.nanoseconds / 1_000_000))
+    var wait = isIdle ? asksAt.map { max(.zero, $0.duration(since: now)) } ?? .zero : .zero
+    if let restsUntil { wait = max(wait, restsUntil.duration(since: monotonic)) }
+    return max(wait, bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000))
   }
 
   /// Records an orderly answer.
@@ -92,8 +92,8 @@ struct AppLookups {
     restsUntil = nil
   }
 
-  mutating func rest(for milliseconds: Int64, _ monotonic: MonotonicInstant) {
-    let until = monotonic.advanced(byMilliseconds: milliseconds)
+  mutating func rest(for duration: Duration, _ monotonic: MonotonicInstant) {
+    let until = monotonic.advanced(by: duration)
     restsUntil = max(restsUntil ?? until, until)
   }
 }

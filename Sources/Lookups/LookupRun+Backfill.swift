@@ -14,9 +14,9 @@ extension LookupRun {
 
   /// Records that receiptd is running again, and learns how long it was down.
   func begin() {
-    var backfillAfter: [AppProcessor: Int64] = [:]
-    for place in appLookups.keys { backfillAfter[place] = backfillAfterMilliseconds(place) }
-    let command = NoteService(backfillAfterMilliseconds: backfillAfter)
+    var places: [AppProcessor: Duration] = [:]
+    for place in appLookups.keys { places[place] = backfillAfter(place) }
+    let command = NoteService(backfillAfter: places)
     let (lookupWorker, log) = (lookupWorker, log)
     _ = lookupWorker.committer.submit(command, from: .internal) { result in
       switch result {
@@ -28,18 +28,18 @@ extension LookupRun {
   }
 
   /// The shortest downtime after which events are fetched; nil for never.
-  private func backfillAfterMilliseconds(_ place: AppProcessor) -> Int64? {
-    directory[place.app]?.backfillAfterMilliseconds[place.processor]
+  private func backfillAfter(_ place: AppProcessor) -> Duration? {
+    directory[place.app]?.backfillAfter[place.processor]
   }
 
   /// Starts the backfills that the database lists.
   mutating func beginBackfills() {
     do throws(StoreFault) {
-      for (place, since) in try reader.backfills() where backfillAfterMilliseconds(place) != nil {
+      for (place, since) in try reader.backfills() where backfillAfter(place) != nil {
         guard let lookups = appLookups[place], lookups.backfill == nil else { continue }
         // After retention has deleted a receipt, the id of its purchase is kept for this long, so that no
         // event makes a second receipt (R3).
-        let earliest = now.advanced(byMilliseconds: -lookups.api.eventsKeptMilliseconds)
+        let earliest = now - lookups.api.eventsKept
         let lists = lookups.api.eventLists(since: max(since, earliest), undeliveredOnly: true)
         appLookups[place]?.backfill = AppLookups.Backfill(since: since, lists: lists)
         log.info(
@@ -70,7 +70,7 @@ extension LookupRun {
     else { return restAfterNoList(answer, place) }
     guard let events = lookups.api.read(page: body, of: &list, now: now) else {
       log.warning("the processor answered with something else than a list of events", ["app": place.app])
-      rest(place, for: Lookup.refusedRestMilliseconds)
+      rest(place, for: Lookup.refusedRest)
       return
     }
     if list.isAtEnd { backfill.lists.removeFirst() } else { backfill.lists[0] = list }
@@ -83,7 +83,7 @@ extension LookupRun {
   private mutating func restAfterNoList(_ answer: QueryAnswer, _ place: AppProcessor) {
     guard answer == .notFound else { return }
     log.warning("the processor has no list of events at api_base", ["app": place.app])
-    rest(place, for: Lookup.refusedRestMilliseconds)
+    rest(place, for: Lookup.refusedRest)
   }
 
   /// Submitted like webhooks, so that a full queue refuses it, too.
@@ -111,7 +111,7 @@ extension LookupRun {
       }
       backfill.events.removeFirst(min(outcomes.count, backfill.events.count))
     } else {
-      rest(place, for: LookupWorker.faultPauseMilliseconds)
+      rest(place, for: LookupWorker.faultPause)
     }
     appLookups[place]?.backfill = backfill
   }

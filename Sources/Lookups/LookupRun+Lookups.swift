@@ -94,10 +94,10 @@ extension LookupRun {
       checkSoon(query.place)
       return
     }
-    let pause = Lookup.pauseMilliseconds(
+    let pause = Lookup.pause(
       attempts: query.due.attempts + 1, isUnknown: answer == .notFound && query.reports.isEmpty)
     let isFetched = !query.reports.isEmpty || answer == .notFound
-    store(query, isFetched: isFetched, nextAt: now.advanced(byMilliseconds: pause))
+    store(query, isFetched: isFetched, nextAt: now.advanced(by: pause))
   }
 
   private func store(_ query: PendingLookup, isFetched: Bool, nextAt: Timestamp) {

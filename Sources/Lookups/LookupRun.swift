@@ -68,8 +68,8 @@ struct LookupRun {
   }
 
   /// Does what is due now, without waiting.
-  /// - Returns: for how many milliseconds nothing is due except answers; nil at the stop.
-  mutating func step() -> Int64? {
+  /// - Returns: for how long nothing is due except answers; nil at the stop.
+  mutating func step() -> Duration? {
     if readInbox() { return nil }
     recordService()
     do throws(StoreFault) {
@@ -79,25 +79,25 @@ struct LookupRun {
       }
     } catch {
       log.error("could not read what is to be asked; trying again", ["error": error.description])
-      readsAgainAt = monotonic.advanced(byMilliseconds: LookupWorker.faultPauseMilliseconds)
+      readsAgainAt = monotonic.advanced(by: LookupWorker.faultPause)
     }
     for place in appLookups.keys { continueBackfill(place) }
-    return sleepMilliseconds()
+    return sleepTime()
   }
 
-  /// Handles the answers of processors; waits for them at most `milliseconds`.
-  mutating func handleAnswers(within milliseconds: Int64) {
-    for completion in lookupWorker.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
+  /// Handles the answers of processors; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    for completion in lookupWorker.transport.run(timeout: time) {
       finish(completion)
     }
   }
 
-  private func sleepMilliseconds() -> Int64 {
+  private func sleepTime() -> Duration {
     var sleep = min(
-      lookupWorker.dependencies.lookIntervalMilliseconds, max(0, signAt.milliseconds(since: monotonic)))
-    if let readsAgainAt { return min(sleep, max(0, readsAgainAt.milliseconds(since: monotonic))) }
+      lookupWorker.dependencies.lookInterval, max(.zero, signAt.duration(since: monotonic)))
+    if let readsAgainAt { return min(sleep, max(.zero, readsAgainAt.duration(since: monotonic))) }
     for var lookups in appLookups.values {
-      if let wait = lookups.waitMilliseconds(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+      if let wait = lookups.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
     return sleep
   }
@@ -117,7 +117,7 @@ struct LookupRun {
       appLookups[place]?.underWay.remove(row)
       // The purchase may be due again, because what it lacks may have changed during the lookup.
       checkSoon(place)
-      if !isStored { rest(place, for: LookupWorker.faultPauseMilliseconds) }
+      if !isStored { rest(place, for: LookupWorker.faultPause) }
     }
     for plan in news.plans { submit(plan) }
     for (place, generation, outcomes) in news.ingested where appLookups[place]?.generation == generation {
@@ -125,7 +125,7 @@ struct LookupRun {
     }
     let looksAgain = monotonic >= lookAt
     if looksAgain {
-      lookAt = monotonic.advanced(byMilliseconds: lookupWorker.dependencies.lookIntervalMilliseconds)
+      lookAt = monotonic.advanced(by: lookupWorker.dependencies.lookInterval)
     }
     if news.hasBackfills {
       hasBegun = true
@@ -142,9 +142,9 @@ struct LookupRun {
   }
 
   /// Pauses an app's queries to a processor.
-  mutating func rest(_ place: AppProcessor, for milliseconds: Int64) {
+  mutating func rest(_ place: AppProcessor, for duration: Duration) {
     let monotonic = monotonic
-    appLookups[place]?.rest(for: milliseconds, monotonic)
+    appLookups[place]?.rest(for: duration, monotonic)
   }
 
   /// Whether an app may send one more query; acquires a token if so.
@@ -183,7 +183,7 @@ struct LookupRun {
   /// it was down. The first call reads this from the previous run.
   private mutating func recordService() {
     guard monotonic >= signAt else { return }
-    signAt = monotonic.advanced(byMilliseconds: lookupWorker.signIntervalMilliseconds)
+    signAt = monotonic.advanced(by: lookupWorker.signInterval)
     guard hasBegun else { return begin() }
     // The result is ignored: the next timestamp follows after the same interval.
     _ = lookupWorker.committer.submit(NoteService(), from: .internal) { _ in }
@@ -201,7 +201,7 @@ extension LookupRun {
       let answer: QueryAnswer =
         switch error {
         case .refusedURL, .refusedHeader: .refused(error.rawValue)
-        default: .failed(error.rawValue, retryAfterMilliseconds: nil)
+        default: .failed(error.rawValue, retryAfter: nil)
         }
       _ = handle(answer, lookups.api)
       return false
@@ -230,8 +230,8 @@ extension LookupRun {
   private mutating func handle(_ answer: QueryAnswer, _ api: ProcessorAPI) -> Bool {
     let (app, place) = (api.app, api.place)
     let failures = (appLookups[place]?.failures ?? 0) + 1
-    func pause(_ retryAfter: Int64?) -> Int64 {
-      Lookup.restMilliseconds(failures: failures, retryAfterMilliseconds: retryAfter)
+    func pause(_ retryAfter: Duration?) -> Duration {
+      Lookup.rest(failures: failures, retryAfter: retryAfter)
     }
     switch answer {
     case .body, .notFound:
@@ -246,7 +246,7 @@ extension LookupRun {
       rest(place, for: pause(retryAfter))
       log.info("could not ask the processor; trying again", ["app": app, "reason": word])
     case .refused(let word):
-      rest(place, for: Lookup.refusedRestMilliseconds)
+      rest(place, for: Lookup.refusedRest)
       guard appLookups[place]?.hasWarned == false else { break }
       appLookups[place]?.hasWarned = true
       log.warning(

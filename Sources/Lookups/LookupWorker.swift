@@ -15,7 +15,7 @@ public final class LookupWorker: Sendable {
   /// The most queries under way, of all apps together.
   public static let transfersMax = 64
   /// The pause before a retry after the database could not be read or written.
-  static let faultPauseMilliseconds: Int64 = 1000
+  static let faultPause: Duration = .seconds(1)
 
   /// Messages from other threads.
   struct Inbox: WorkerInbox {
@@ -37,15 +37,15 @@ public final class LookupWorker: Sendable {
   let metrics: Metrics
   let dependencies: Dependencies
   /// How often the database gets a timestamp that receiptd is running.
-  let signIntervalMilliseconds: Int64
+  let signInterval: Duration
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
 
   public init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, signIntervalMilliseconds: Int64 = 60_000
+    metrics: Metrics, dependencies: Dependencies, signInterval: Duration = .seconds(60)
   ) {
-    self.signIntervalMilliseconds = signIntervalMilliseconds
+    self.signInterval = signInterval
     worker = Worker("lookups", inbox: Inbox()) { transport.wake() }
     self.transport = transport
     self.reader = Monitor(reader)

@@ -147,7 +147,7 @@ enum AlertsCommands {
       let transfers = try TransferPool(connectionsMax: 1)
       try transfers.start(request, tag: 0)
       while true {
-        guard let result = transfers.run(timeoutMilliseconds: 60_000).first?.result else { continue }
+        guard let result = transfers.run(timeout: .seconds(60)).first?.result else { continue }
         guard let status = result.status else {
           return (false, result.failureText ?? TransferFailure.internalFault.rawValue)
         }

@@ -16,27 +16,27 @@ public struct OperatorDependencies: Sendable {
   public var actor: String
   /// Reads standard input to its end; returns nil when it is longer than this many bytes.
   public var input: @Sendable (Int) throws -> [UInt8]?
-  /// Waits for this many milliseconds.
-  public var pause: @Sendable (Int64) -> Void
+  /// Waits for this long.
+  public var pause: @Sendable (Duration) -> Void
   /// Blocks the signals that end a program and leaves them to `isStopped`. Called before any thread is
   /// started.
   public var catchStop: @Sendable () -> Void
   /// Runs the second closure, which leaves files if it is interrupted. If SIGTERM or SIGINT arrives
   /// meanwhile, runs the first closure and ends the program. Called before any thread is started.
   public var guarding: @Sendable (@escaping @Sendable () -> Bool, () throws -> Void) throws -> Void
-  /// Waits for this many milliseconds, and returns whether a signal asked the program to end.
-  public var isStopped: @Sendable (Int64) -> Bool
+  /// Waits for this long, and returns whether a signal asked the program to end.
+  public var isStopped: @Sendable (Duration) -> Bool
 
   public init(
     output: Output, environment: Environment = .process, clock: any Clock = SystemClock(),
     actor: String? = nil,
     input: @escaping @Sendable (Int) throws -> [UInt8]? = { try StandardStream.input.rest(bytesMax: $0) },
-    pause: @escaping @Sendable (Int64) -> Void = Self.sleep,
+    pause: @escaping @Sendable (Duration) -> Void = Self.sleep,
     catchStop: @escaping @Sendable () -> Void = { Signals.block() },
     guarding: @escaping @Sendable (@escaping @Sendable () -> Bool, () throws -> Void) throws -> Void = {
       try Signals.guarding(exitCode: ExitCode.tryAgain.rawValue, cleanup: $0, $1)
     },
-    isStopped: @escaping @Sendable (Int64) -> Bool = { Signals.wait(milliseconds: $0) == .stop }
+    isStopped: @escaping @Sendable (Duration) -> Bool = { Signals.wait(for: $0) == .stop }
   ) {
     self.output = output
     self.environment = environment
@@ -50,8 +50,8 @@ public struct OperatorDependencies: Sendable {
   }
 
   /// Sleeps on the monotonic clock.
-  public static func sleep(milliseconds: Int64) {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  public static func sleep(for duration: Duration) {
+    let deadline = MonotonicInstant.now().advanced(by: duration)
     let _: Bool? = Monitor(()).wait(until: deadline) { _ in nil }
   }
 }

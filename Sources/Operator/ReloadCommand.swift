@@ -39,8 +39,8 @@ enum ReloadCommand {
       ]), run: run)
 
   /// The time limit for receiptd's answer: it reads a few files and writes one row.
-  private static let answerMilliseconds: Int64 = 30_000
-  private static let lookMilliseconds: Int64 = 20
+  private static let answerTime: Duration = .seconds(30)
+  private static let lookInterval: Duration = .milliseconds(20)
 
   private static func run(_ session: Session) throws -> ExitCode {
     let named = session.command.options["database"]
@@ -56,7 +56,7 @@ enum ReloadCommand {
     let before = try reader.serviceReport(.reload)
     let asked = clock.monotonic
     try signal(process)
-    let deadline = asked.advanced(byMilliseconds: answerMilliseconds)
+    let deadline = asked.advanced(by: answerTime)
     while true {
       // In this order: if the process answered and then ended, the answer still counts.
       let isAlive = session.daemon(path: path) == daemon
@@ -73,10 +73,10 @@ enum ReloadCommand {
         throw OperatorFault(
           .tryAgain,
           "receiptd (process \(process)) was asked to reload but did not answer within "
-            + "\(answerMilliseconds / 1000) s; see its log, and whether it can write: receiptctl stats"
+            + "\(answerTime.components.seconds) s; see its log, and whether it can write: receiptctl stats"
         )
       }
-      session.dependencies.pause(lookMilliseconds)
+      session.dependencies.pause(lookInterval)
     }
   }
 

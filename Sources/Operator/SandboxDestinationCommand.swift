@@ -2,6 +2,7 @@
 // receipts.
 
 internal import Domain
+internal import Durations
 internal import HTTPServer
 internal import JSON
 internal import Platform
@@ -11,15 +12,15 @@ internal import Terminal
 enum SandboxDestinationCommand {
   static let portDefault = 8089
   /// How often it checks that its output is still open.
-  private static let lookMilliseconds: Int64 = 500
-  private static let delayMillisecondsMax: Int64 = 3_600_000
+  private static let lookInterval: Duration = .milliseconds(500)
+  private static let delayMax: Duration = .hours(1)
 
   static func run(_ session: Session) throws -> ExitCode {
     let command = session.command
     var behaviour = SandboxBehaviour()
     behaviour.status = try command.integer("status", in: 200...599)
     behaviour.failRate = try command.number("fail-rate", in: 0...1) ?? 0
-    behaviour.delayMilliseconds = try delay(session)
+    behaviour.delay = try delay(session)
     let port = UInt16(clamping: try command.integer("port", in: 0...65_535) ?? portDefault)
     // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
     // thread.
@@ -34,14 +35,14 @@ enum SandboxDestinationCommand {
     }
     session.output.note(
       "Listening. Set purchasely: { url: \"\(destination.url)\", … } of an app; end with Ctrl-C.")
-    while !session.dependencies.isStopped(lookMilliseconds), !session.output.result.isClosed {}
+    while !session.dependencies.isStopped(lookInterval), !session.output.result.isClosed {}
     destination.stop()
     return .done
   }
 
-  private static func delay(_ session: Session) throws -> Int64 {
-    guard let text = session.command.options["delay"] else { return 0 }
-    guard let delay = DurationText.milliseconds(parsing: text), delay <= delayMillisecondsMax else {
+  private static func delay(_ session: Session) throws -> Duration {
+    guard let text = session.command.options["delay"] else { return .zero }
+    guard let delay = DurationText.duration(parsing: text), delay <= delayMax else {
       throw session.usage(
         "--delay must be a duration such as 250ms or 5s, at most 1h, not '\(DisplayText.clean(text))'")
     }

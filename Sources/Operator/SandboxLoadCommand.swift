@@ -3,6 +3,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 internal import Encoding
 internal import HTTPClient
 internal import JSON
@@ -14,17 +15,17 @@ internal import Terminal
 enum SandboxLoadCommand {
   private static let rateDefault = 10.0
   private static let rateMax = 10_000.0
-  private static let durationDefault: Int64 = 60_000
-  private static let durationMax: Int64 = 30 * 86_400_000
+  private static let durationDefault: Duration = .seconds(60)
+  private static let durationMax: Duration = .days(30)
 
   /// The results of the requests.
   private struct Tally {
     var sent = 0
     var refused = 0
     var unanswered = 0
-    /// How long a checkout's two requests took; only the newest are kept, at most `millisecondsMax`.
-    var milliseconds: [Int64] = []
-    static let millisecondsMax = 100_000
+    /// How long a checkout's two requests took; only the newest are kept, at most `timesMax`.
+    var times: [Duration] = []
+    static let timesMax = 100_000
 
     mutating func count(_ status: Int?, wanted: ClosedRange<Int>) -> Bool {
       sent += 1
@@ -39,20 +40,21 @@ enum SandboxLoadCommand {
 
   static func run(_ session: Session) throws -> ExitCode {
     let rate = try session.command.ratePerSecond("rate", in: 0.01...rateMax) ?? rateDefault
-    let duration = try session.command.duration("duration", in: 1...durationMax) ?? durationDefault
+    let duration =
+      try session.command.duration("duration", in: .milliseconds(1)...durationMax) ?? durationDefault
     let configuration = try session.configuration()
     let app = try SandboxEventCommand.app(configuration, session)
     let sender = try Sender(app, base: SandboxEventCommand.base(configuration, session))
     session.dependencies.catchStop()
-    let span = DurationText.text(milliseconds: duration)
+    let span = DurationText.text(duration)
     session.output.note("Sending \(rate) checkouts a second to \(app.slug) for \(span); end with Ctrl-C.")
     var tally = Tally()
     let start = MonotonicInstant.now()
     var number = 0
     while true {
-      let turn = start.advanced(byMilliseconds: Int64(Double(number) * 1000 / rate))
-      let wait = max(0, turn.milliseconds(since: .now()))
-      guard turn.milliseconds(since: start) < duration, !session.dependencies.isStopped(wait) else { break }
+      let turn = start.advanced(by: .milliseconds(Int64(Double(number) * 1000 / rate)))
+      let wait = max(.zero, turn.duration(since: .now()))
+      guard turn.duration(since: start) < duration, !session.dependencies.isStopped(wait) else { break }
       try sender.send(number, now: session.dependencies.clock.wallMilliseconds, &tally)
       number += 1
     }
@@ -98,10 +100,10 @@ enum SandboxLoadCommand {
         try client.postEvent(app: app.slug, event, signature: signature)
       }
       guard tally.count(sent, wanted: 200...200) else { return }
-      if tally.milliseconds.count == Tally.millisecondsMax {
-        tally.milliseconds.removeFirst(Tally.millisecondsMax / 2)
+      if tally.times.count == Tally.timesMax {
+        tally.times.removeFirst(Tally.timesMax / 2)
       }
-      tally.milliseconds.append(MonotonicInstant.now().milliseconds(since: start))
+      tally.times.append(MonotonicInstant.now().duration(since: start))
     }
 
     /// The status; nil without an answer, which is counted and does not stop the run.
@@ -109,9 +111,9 @@ enum SandboxLoadCommand {
   }
 
   private static func report(_ tally: Tally, _ checkouts: Int, _ session: Session) -> ExitCode {
-    let sorted = tally.milliseconds.sorted()
+    let sorted = tally.times.sorted()
     func share(_ share: Double) -> Int64 {
-      sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+      sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))].milliseconds
     }
     if session.isJSON {
       session.output.json([

@@ -14,7 +14,7 @@ enum SandboxStripeCommand {
   private static let fileBytesMax = 256 << 20
   private static let eventsDefault = "20"
   /// How often it checks that its output is still open.
-  private static let lookMilliseconds: Int64 = 500
+  private static let lookInterval: Duration = .milliseconds(500)
 
   static func run(_ session: Session) throws -> ExitCode {
     let command = session.command
@@ -49,7 +49,7 @@ enum SandboxStripeCommand {
     session.output.note(
       "Listening with \(CountText.of(records.count, "event")). Set stripe: { api_key: \"sk_test_sandbox\", "
         + "api_base: \"\(stripe.base)\", … } of an app; end with Ctrl-C.")
-    while !session.dependencies.isStopped(lookMilliseconds), !session.output.result.isClosed {}
+    while !session.dependencies.isStopped(lookInterval), !session.output.result.isClosed {}
     stripe.stop()
     return .done
   }

@@ -16,8 +16,8 @@ extension Committer {
       reasons.append(.writeFailed(fault.kind))
     }
     if !hasRoom { reasons.append(.queueFull) }
-    let busy = busyMilliseconds(now: now)
-    if busy > Readiness.stuckMilliseconds { reasons.append(.writeStuck(seconds: busy / 1000)) }
+    let busy = busyTime(now: now)
+    if busy > Readiness.stuckAfter { reasons.append(.writeStuck(seconds: busy.components.seconds)) }
     return reasons
   }
 }

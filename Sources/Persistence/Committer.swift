@@ -118,9 +118,9 @@ public final class Committer: Sendable {
   /// Why a request of this app would be refused now; nil if it would be accepted.
   public func refusal(for app: String) -> Refusal? { worker.withInbox { refusal($0, for: app) } }
 
-  /// How long the current batch has taken so far; 0 if there is none.
-  public func busyMilliseconds(now: MonotonicInstant) -> Int64 {
-    worker.withInbox { $0.busySince.map { now.milliseconds(since: $0) } ?? 0 }
+  /// How long the current batch has taken so far; zero if there is none.
+  public func busyTime(now: MonotonicInstant) -> Duration {
+    worker.withInbox { $0.busySince.map { now.duration(since: $0) } ?? .zero }
   }
 
   /// Installs new rules, from the next batch on.

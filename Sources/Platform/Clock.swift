@@ -1,6 +1,7 @@
 // Time as an injected value: the wall clock for stored times, the monotonic clock for waits. Thread-safe.
 // Only this file asks the operating system for the time.
 
+internal import Durations
 public import Glibc
 
 /// A point on the monotonic clock, in nanoseconds since an arbitrary start (clock_gettime(2),
@@ -18,16 +19,24 @@ public struct MonotonicInstant: Sendable, Comparable, Hashable {
 
   public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// Saturates, so an unlimited wait stays unlimited.
-  public func advanced(byMilliseconds milliseconds: Int64) -> MonotonicInstant {
-    let (delta, tooLong) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
+  /// - Parameter duration: any duration. Saturates, so an unlimited wait stays unlimited.
+  public func advanced(by duration: Duration) -> MonotonicInstant {
+    let delta = duration.nanoseconds
     let (sum, tooFar) = nanoseconds.addingReportingOverflow(delta)
-    return MonotonicInstant(nanoseconds: tooLong || tooFar ? (milliseconds < 0 ? .min : .max) : sum)
+    return MonotonicInstant(nanoseconds: tooFar ? (delta < 0 ? .min : .max) : sum)
   }
 
-  /// Whole milliseconds from `earlier` to this instant; negative when `earlier` is later. Saturates.
-  public func milliseconds(since earlier: MonotonicInstant) -> Int64 {
-    nanoseconds(since: earlier) / 1_000_000
+  /// From `earlier` to this instant; negative when `earlier` is later. Saturates.
+  public func duration(since earlier: MonotonicInstant) -> Duration {
+    .nanoseconds(nanoseconds(since: earlier))
+  }
+
+  public static func + (instant: Self, duration: Duration) -> Self { instant.advanced(by: duration) }
+
+  public static func - (instant: Self, duration: Duration) -> Self {
+    let delta = duration.nanoseconds
+    let (rest, tooFar) = instant.nanoseconds.subtractingReportingOverflow(delta)
+    return MonotonicInstant(nanoseconds: tooFar ? (delta < 0 ? .max : .min) : rest)
   }
 
   /// Seconds from `earlier` to this instant.

@@ -103,8 +103,8 @@ public struct Log: Sendable {
   public var droppedLines: UInt64 { queue?.droppedLines ?? 0 }
 
   /// Waits until all queued lines are written, at most for this time. For the end of the process.
-  public func flush(withinMilliseconds milliseconds: Int64) {
-    queue?.flush(withinMilliseconds: milliseconds)
+  public func flush(within time: Duration) {
+    queue?.flush(within: time)
   }
 
   // The autoclosures are evaluated only if the line is written.

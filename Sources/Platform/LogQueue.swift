@@ -72,8 +72,8 @@ public final class LogQueue: Sendable {
 
   /// Waits until all queued lines are written, at most for this time.
   /// - Returns: whether all of them are written.
-  @discardableResult public func flush(withinMilliseconds milliseconds: Int64) -> Bool {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  @discardableResult public func flush(within time: Duration) -> Bool {
+    let deadline = MonotonicInstant.now() + time
     let isDone: Bool? = state.wait(until: deadline) { state in
       state.lines.isEmpty && state.dropped == 0 && !state.isWriting ? true : nil
     }

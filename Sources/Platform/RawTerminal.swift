@@ -1,5 +1,6 @@
 // Reads single keys from a terminal, without waiting for a newline. One thread.
 
+internal import Durations
 internal import Glibc
 
 /// The terminal of stdin in a mode that returns each key immediately and echoes none (termios(3)).
@@ -23,9 +24,11 @@ public final class RawTerminal {
 
   /// Waits for a key.
   /// - Returns: its first byte; nil on a timeout, and at the end of the input.
-  public func key(milliseconds: Int32) -> UInt8? {
+  public func key(within duration: Duration) -> UInt8? {
     var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&waiting, 1, milliseconds) == 1, waiting.revents & Int16(POLLIN) != 0 else {
+    guard unsafe poll(&waiting, 1, Int32(clamping: duration.milliseconds)) == 1,
+      waiting.revents & Int16(POLLIN) != 0
+    else {
       return nil
     }
     var byte: UInt8 = 0

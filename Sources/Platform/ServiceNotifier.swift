@@ -1,13 +1,14 @@
 // Notifies systemd of the service's state (sd_notify(3)) with a datagram to the socket in $NOTIFY_SOCKET.
 // Without that variable nothing is sent. Thread-safe.
 
+internal import Durations
 internal import Glibc
 
 /// Sends notifications to the service manager.
 public struct ServiceNotifier: Sendable {
   private let address: [UInt8]?
   /// The watchdog interval that the service manager expects; nil when the watchdog is off.
-  public let watchdogMilliseconds: Int64?
+  public let watchdogInterval: Duration?
 
   /// - Parameter environment: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` with `WATCHDOG_PID`
   ///   (sd_watchdog_enabled(3)).
@@ -21,7 +22,7 @@ public struct ServiceNotifier: Sendable {
     }
     let isOurs = environment["WATCHDOG_PID"].flatMap { Int32($0) }.map { $0 == getpid() } ?? true
     let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
-    watchdogMilliseconds = isOurs && microseconds >= 1000 ? microseconds / 1000 : nil
+    watchdogInterval = isOurs && microseconds >= 1000 ? .microseconds(microseconds) : nil
   }
 
   public func ready(status: String) { send("READY=1\nSTATUS=\(status)") }
@@ -30,7 +31,9 @@ public struct ServiceNotifier: Sendable {
   public func watchdog() { send("WATCHDOG=1") }
 
   /// Extends the start timeout of the unit to this time from now (EXTEND_TIMEOUT_USEC).
-  public func extendTimeout(milliseconds: Int64) { send("EXTEND_TIMEOUT_USEC=\(milliseconds * 1000)") }
+  public func extendTimeout(to duration: Duration) {
+    send("EXTEND_TIMEOUT_USEC=\(duration.nanoseconds / 1000)")
+  }
 
   /// `RELOADING=1` needs the monotonic time, so that the manager can distinguish it from an older `READY=1`.
   public func reloading(now: MonotonicInstant) {

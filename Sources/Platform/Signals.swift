@@ -1,5 +1,6 @@
 // Signals that one thread waits for, without handlers that interrupt (sigwait(3)).
 
+internal import Durations
 internal import Glibc
 
 /// The signals that the daemon handles.
@@ -37,10 +38,11 @@ public enum Signals {
   public static func ignoreWake() { signal(SIGUSR1, SIG_IGN) }
 
   /// Waits for the next known signal.
+  /// - Parameter duration: how long at most; a negative one does not wait.
   /// - Returns: nil on a timeout.
-  public static func wait(milliseconds: Int64) -> Signal? {
+  public static func wait(for duration: Duration) -> Signal? {
     var set = set()
-    var timeout = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000 * 1_000_000))
+    var timeout = MonotonicInstant(nanoseconds: duration.nanoseconds).timespec
     let number = unsafe sigtimedwait(&set, nil, &timeout)
     return known.first { $0.numbers.contains(number) }
   }
@@ -56,7 +58,7 @@ public enum Signals {
     let isOver = Monitor(false)
     let watch = try WorkerThread(name: "signals") {
       while !isOver.withLock({ $0 }) {
-        guard wait(milliseconds: 50) == .stop, cleanup() else { continue }
+        guard wait(for: .milliseconds(50)) == .stop, cleanup() else { continue }
         _exit(exitCode)
       }
     }

@@ -2,6 +2,7 @@
 // Nothing is sanitized or escaped: callers do that.
 
 public import Domain
+internal import Durations
 public import Store
 
 /// The history of one receipt.
@@ -116,7 +117,7 @@ public struct ReceiptStory: Sendable, Equatable {
 
   private static func entry(_ attempt: LoggedAttempt) -> Entry {
     let report = attempt.report
-    let took = report.durationMilliseconds
+    let took = report.duration.milliseconds
     var detail =
       report.status.map { "\($0) in \(took) ms" } ?? "\(report.error ?? "no answer") after \(took) ms"
     if report.status.map({ (200...299).contains($0) }) ?? false, !report.isAcceptance {

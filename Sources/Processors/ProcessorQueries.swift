@@ -7,8 +7,8 @@ internal import Encoding
 
 /// One app's queries to a payment processor. Knows no HTTP client.
 public protocol ProcessorQueries: Sendable {
-  /// How far back the processor lists events, in milliseconds.
-  var eventsKeptMilliseconds: Int64 { get }
+  /// How far back the processor lists events.
+  var eventsKept: Duration { get }
 
   /// Requests per second that leave capacity for the app's other programs.
   var ratePerSecond: Double { get }

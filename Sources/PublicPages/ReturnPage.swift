@@ -4,6 +4,7 @@
 public import Apps
 public import Configuration
 internal import Domain
+internal import Durations
 internal import Encoding
 internal import HTML
 public import HTTPServer
@@ -51,7 +52,7 @@ public struct ReturnPage: Sendable {
       if let found {
         outcome = ReturnOutcome(found, claim: claim)
         seconds = Self.refreshSeconds(
-          ageMilliseconds: clock.wallMilliseconds - found.begunAt.unixMilliseconds)
+          age: Timestamp(unixMilliseconds: clock.wallMilliseconds).duration(since: found.begunAt))
         name = found.contextID.map(CheckoutName.context) ?? name
       }
     } catch {
@@ -84,11 +85,11 @@ public struct ReturnPage: Sendable {
   }
 
   /// The refresh interval: short while a customer is likely to watch the page, longer later.
-  static func refreshSeconds(ageMilliseconds: Int64) -> Int {
-    switch ageMilliseconds {
-    case ..<120_000: 3
-    case ..<600_000: 5
-    case ..<3_600_000: 15
+  static func refreshSeconds(age: Duration) -> Int {
+    switch age {
+    case ..<(.minutes(2)): 3
+    case ..<(.minutes(10)): 5
+    case ..<(.hours(1)): 15
     default: 60
     }
   }

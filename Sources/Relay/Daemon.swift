@@ -5,6 +5,7 @@ internal import Alerts
 public import Configuration
 internal import Dashboard
 internal import Domain
+internal import Durations
 internal import HTTPClient
 internal import HTTPServer
 internal import HTTPService
@@ -33,9 +34,9 @@ public enum DaemonError: Error, Sendable {
 /// A running receiptd.
 public final class Daemon: Sendable {
   /// The grace period for requests and deliveries in flight at a stop.
-  public static let graceMilliseconds: Int64 = 10_000
+  public static let grace: Duration = .seconds(10)
   /// The longest start that migrates the database's schema: about ten million events on a slow disk.
-  public static let migrationMillisecondsMax: Int64 = 3_600_000
+  public static let migrationMax: Duration = .hours(1)
 
   /// The most deliveries under way, of all apps together.
   static let transfersMax = 4096
@@ -100,11 +101,11 @@ public final class Daemon: Sendable {
         do throws(SystemError) {
           try alerter.start()
         } catch {
-          publicServer.stop(graceMilliseconds: 0)
+          publicServer.stop(grace: .zero)
           throw DaemonError.unavailable("cannot start a thread (\(error))")
         }
       } catch {
-        adminServer.stop(graceMilliseconds: 0)
+        adminServer.stop(grace: .zero)
         throw error
       }
     } catch {
@@ -171,7 +172,7 @@ public final class Daemon: Sendable {
     // A proxy's connections come from many clients, which are limited by their own addresses.
     settings.unlimitedPeers = configuration.listen.proxies
     settings.reservedConnections = configuration.limits.webhookConnections
-    settings.requestTimeoutMilliseconds = configuration.limits.requestTimeoutMilliseconds
+    settings.requestTimeout = configuration.limits.requestTimeout
     settings.discardedBodyBytesMax = discardedBodyBytesMax
     // Room for four bodies of the largest configured size, two of them from one address.
     settings.bodyBytesTotalMax = max(settings.bodyBytesTotalMax, 4 * configuration.limits.webhookBodyBytes)
@@ -224,7 +225,7 @@ public final class Daemon: Sendable {
 
   /// Whether the committer makes progress. The service manager's watchdog depends on it.
   public var isResponsive: Bool {
-    core.committer.busyMilliseconds(now: MonotonicInstant.now()) < Readiness.stuckMilliseconds * 3
+    core.committer.busyTime(now: MonotonicInstant.now()) < Readiness.stuckAfter * 3
   }
 
   /// Refuses new requests, finishes those in flight, stores all outcomes, and returns after all threads have
@@ -233,8 +234,8 @@ public final class Daemon: Sendable {
     core.readiness.raise(.stopping)
     core.windDown()
     alerter.stop()
-    publicServer.stop(graceMilliseconds: Self.graceMilliseconds)
+    publicServer.stop(grace: Self.grace)
     core.stop()
-    adminServer.stop(graceMilliseconds: 0)
+    adminServer.stop(grace: .zero)
   }
 }

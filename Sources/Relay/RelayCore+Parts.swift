@@ -53,6 +53,6 @@ extension RelayCore {
     return LookupWorker(
       transport: transport, reader: try reader(engine), directory: directory, committer: committer,
       metrics: metrics, dependencies: dependencies.shared,
-      signIntervalMilliseconds: dependencies.signIntervalMilliseconds)
+      signInterval: dependencies.signInterval)
   }
 }

@@ -94,7 +94,7 @@ final class RelayCore: Sendable {
     dispatcher = Dispatcher(
       transport: dependencies.transport, reader: try Self.reader(engine), directory: directory,
       committer: committer, metrics: metrics, dependencies: dependencies.shared,
-      graceMilliseconds: dependencies.graceMilliseconds)
+      grace: dependencies.grace)
     jobs = JobRunner(
       reader: try Self.reader(engine), windows: directory.replayWindows, committer: committer,
       dependencies: dependencies.shared)
@@ -194,9 +194,9 @@ final class RelayCore: Sendable {
     // Submitted before the dispatcher gets the new configuration: a successful probe closes the breaker, and
     // then nothing is expedited.
     for app in directory.apps.values {
-      let pauses = [before[app.slug], app].compactMap { $0?.delivery.breaker.openForMilliseconds }
+      let pauses = [before[app.slug], app].compactMap { $0?.delivery.breaker.openFor }
       // If this is not stored, the receipts become due after that pause anyway.
-      let expedite = Expedite(app: app.slug, pauseMilliseconds: pauses.max() ?? 0)
+      let expedite = Expedite(app: app.slug, pause: pauses.max() ?? .zero)
       _ = committer.submit(expedite, from: .internal) { _ in }
     }
     dispatcher.use(directory)

@@ -17,9 +17,9 @@ struct RelayDependencies: Sendable {
   /// Called once if a sync fails: later answers may be wrong.
   var onSyncFailure: @Sendable (StoreFault) -> Void
   /// How often the database gets a timestamp that receiptd is running.
-  var signIntervalMilliseconds: Int64 = 60_000
+  var signInterval: Duration = .seconds(60)
   /// The grace period for deliveries under way after a stop.
-  var graceMilliseconds = Daemon.graceMilliseconds
+  var grace = Daemon.grace
   /// Called on the committer's thread after each commit that changed something. It must not block.
   var onCommit: @Sendable (StoreChanges) -> Void = { _ in }
   /// Called when a request begins to wait, or if the state that one waits for may have changed. It must not

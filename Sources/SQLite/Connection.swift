@@ -1,6 +1,7 @@
 // One SQLite connection. Its owner uses it from one thread at a time; protect it with a lock to share it.
 
 internal import CSQLite
+internal import Durations
 
 /// An open database (https://www.sqlite.org/c3ref/open.html).
 ///
@@ -30,8 +31,8 @@ internal import CSQLite
 
   /// - Parameters:
   ///   - path: the database file; `:memory:` for a database that is deleted with the connection.
-  ///   - busyTimeoutMilliseconds: how long a call waits for another connection's lock.
-  public init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32) throws(SQLiteError) {
+  ///   - busyTimeout: how long a call waits for another connection's lock; at most 24 days.
+  public init(path: String, mode: Mode, busyTimeout: Duration) throws(SQLiteError) {
     // SQLite would cut the path at a NUL and open another file. It opens a temporary file for an empty path.
     guard Self.isLibraryReady, !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(code: SQLITE_CANTOPEN, operation: "open database")
@@ -55,7 +56,7 @@ internal import CSQLite
       throw SQLiteError(code: SQLITE_READONLY, operation: "open database")
     }
     unsafe handle = database
-    unsafe sqlite3_busy_timeout(database, busyTimeoutMilliseconds)
+    unsafe sqlite3_busy_timeout(database, Int32(clamping: busyTimeout.milliseconds))
   }
 
   deinit {

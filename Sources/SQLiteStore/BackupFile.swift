@@ -14,7 +14,7 @@ public final class BackupFile {
   /// - Throws: `missing`, `foreign`, `newerSchema`, or SQLite's error.
   public init(path: String) throws(StoreError) {
     do throws(SQLiteError) {
-      connection = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+      connection = try Connection(path: path, mode: .readOnly, busyTimeout: .zero)
     } catch {
       throw error.kind == .cannotOpen ? .missing : .fault(StoreFault(error))
     }
@@ -95,7 +95,7 @@ extension Database {
   /// - Returns: the halted jobs.
   public static func haltJobs(path: String, now: Timestamp) throws(StoreFault) -> [HaltedJob] {
     try translated { () throws(SQLiteError) in
-      try halted(Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0), now)
+      try halted(Connection(path: path, mode: .readWrite, busyTimeout: .zero), now)
     }
   }
 
@@ -128,7 +128,7 @@ extension Database {
   /// - Returns: false if another connection kept the log from being moved completely.
   public static func moveWholeLog(path: String) throws(StoreFault) -> Bool {
     try translated { () throws(SQLiteError) in
-      let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+      let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(1))
       // The first column says whether another connection blocked the checkpoint
       // (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
       return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0

@@ -19,7 +19,7 @@ public enum Database {
   /// "RRly": marks the file as this project's (https://www.sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x5252_6C79
   /// How long a writer waits for another process's short transaction.
-  static let busyTimeoutMilliseconds: Int32 = 10_000
+  static let busyTimeout: Duration = .seconds(10)
 
   /// - Parameter onDamage: called whenever SQLite reports damage on this connection.
   /// - Returns: a connection with every setting in force and the schema at this program's version.
@@ -44,7 +44,7 @@ public enum Database {
       case .guest: .readWrite
       case .reader: .readOnly
       }
-    let connection = try Connection(path: path, mode: mode, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    let connection = try Connection(path: path, mode: mode, busyTimeout: busyTimeout)
     if let onDamage { connection.onDamage = { onDamage(StoreFault($0)) } }
     let found = try connection.integer("PRAGMA application_id") ?? 0
     let version = Int(try connection.integer("PRAGMA user_version") ?? 0)

@@ -11,16 +11,16 @@ internal import Store
 final class DatabaseChecker: Sendable {
   /// The time limit after a run that did not end cleanly: enough for tens of GiB from memory or a few GiB
   /// from a disk.
-  static let afterCrashMilliseconds: Int64 = 30_000
+  static let timeAfterCrash: Duration = .seconds(30)
   /// The time limit after a clean stop, when damage is unlikely.
-  static let afterStopMilliseconds: Int64 = 5000
+  static let timeAfterStop: Duration = .seconds(5)
   /// How often the check of one table is started. A table is skipped if the log always grows faster than the
   /// table is read.
   static let attemptsMax = 3
   /// Long enough for the writer to restart the log.
-  static let pauseMilliseconds: Int64 = 1000
+  static let pause: Duration = .seconds(1)
   /// An interrupt has no effect between two statements, so a stop repeats it.
-  private static let interruptIntervalMilliseconds: Int64 = 10
+  private static let interruptInterval: Duration = .milliseconds(10)
 
   private struct State {
     var isStopping = false
@@ -32,22 +32,22 @@ final class DatabaseChecker: Sendable {
   }
 
   private let path: String
-  private let limit: Int64
+  private let limit: Duration
   private let health: DatabaseHealth
   private let log: Log
   private let state = Monitor(State())
   private let thread = Monitor<WorkerThread?>(nil)
 
-  /// - Parameter milliseconds: the time limit, from `start` on.
-  init(path: String, milliseconds: Int64, health: DatabaseHealth, log: Log) {
+  /// - Parameter limit: the time limit, from `start` on.
+  init(path: String, limit: Duration, health: DatabaseHealth, log: Log) {
     self.path = path
-    limit = milliseconds
+    self.limit = limit
     self.health = health
     self.log = log
   }
 
   func start() throws(SystemError) {
-    let until = MonotonicInstant.now().advanced(byMilliseconds: limit)
+    let until = MonotonicInstant.now().advanced(by: limit)
     state.withLock { $0.until = until }
     let started = try WorkerThread(name: "checker") { [self] in
       run()
@@ -73,7 +73,7 @@ final class DatabaseChecker: Sendable {
     state.update { $0.isStopping = true }
     var hasEnded: Bool?
     while hasEnded == nil {
-      let soon = MonotonicInstant.now().advanced(byMilliseconds: Self.interruptIntervalMilliseconds)
+      let soon = MonotonicInstant.now().advanced(by: Self.interruptInterval)
       hasEnded = state.wait(until: soon) { state in
         state.interrupt?()
         return state.hasEnded ? true : nil
@@ -127,7 +127,7 @@ final class DatabaseChecker: Sendable {
       if isOver { return .interrupted }
       let outcome = try check.check(table)
       guard outcome == .interrupted, attempt < Self.attemptsMax else { return outcome }
-      let soon = MonotonicInstant.now().advanced(byMilliseconds: Self.pauseMilliseconds)
+      let soon = MonotonicInstant.now().advanced(by: Self.pause)
       _ = state.wait(until: soon) { $0.isStopping ? true : nil }
     }
     return .interrupted

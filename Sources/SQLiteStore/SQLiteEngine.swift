@@ -11,7 +11,7 @@ public final class SQLiteEngine: StoreEngine {
     /// Whether a separate thread moves the log into the database; otherwise the writer does.
     public var movesLogInBackground = false
     /// The time limit of the damage check at the start; nil for no check.
-    public var checkMilliseconds: Int64?
+    public var checkTime: Duration?
     /// Whether the database is a file of the operating system and can be moved.
     public var watchesFile = false
 
@@ -54,8 +54,8 @@ public final class SQLiteEngine: StoreEngine {
     self.reserve =
       reserve ?? FileReserve(path: Self.reservePath(of: path), bytes: Self.reserveBytes)
     let health = DatabaseHealth(log: log)
-    let checker = services.checkMilliseconds.map { milliseconds in
-      DatabaseChecker(path: path, milliseconds: milliseconds, health: health, log: log)
+    let checker = services.checkTime.map { limit in
+      DatabaseChecker(path: path, limit: limit, health: health, log: log)
     }
     (self.health, self.checker) = (health, checker)
     checkpointer =
@@ -92,8 +92,8 @@ public final class SQLiteEngine: StoreEngine {
     var services = Services()
     services.movesLogInBackground = true
     services.watchesFile = true
-    services.checkMilliseconds =
-      hasEndedWell ? DatabaseChecker.afterStopMilliseconds : DatabaseChecker.afterCrashMilliseconds
+    services.checkTime =
+      hasEndedWell ? DatabaseChecker.timeAfterStop : DatabaseChecker.timeAfterCrash
     return SQLiteEngine(owner: lock.path, services: services, log: log, onSyncFailure: onSyncFailure)
   }
 

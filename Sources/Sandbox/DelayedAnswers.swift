@@ -24,8 +24,8 @@ final class DelayedAnswers: Sendable {
   }
 
   /// Answers after the delay; at once when the timer has stopped.
-  func answer(_ responder: Responder, _ response: Response, afterMilliseconds delay: Int64) {
-    let due = MonotonicInstant.now().advanced(byMilliseconds: delay)
+  func answer(_ responder: Responder, _ response: Response, after delay: Duration) {
+    let due = MonotonicInstant.now().advanced(by: delay)
     let isWaiting = state.update { state in
       if !state.isStopping { state.waiting.append(Entry(due: due, responder: responder, response: response)) }
       return !state.isStopping

@@ -7,16 +7,16 @@ internal import JSON
 /// A connection to one relay.
 public final class SandboxClient {
   private let base: String
-  private let timeoutMilliseconds: Int
+  private let timeout: Duration
   private let transfers: TransferPool
 
   /// - Parameter base: scheme, host and port, such as `http://127.0.0.1:8080`.
   /// - Throws: when libcurl cannot be initialised.
-  public init(base: String, timeoutMilliseconds: Int = 40_000) throws(TransferFailure) {
+  public init(base: String, timeout: Duration = .seconds(40)) throws(TransferFailure) {
     var base = base
     while base.hasSuffix("/") { base.removeLast() }
     self.base = base
-    self.timeoutMilliseconds = timeoutMilliseconds
+    self.timeout = timeout
     transfers = try TransferPool(connectionsMax: 1)
   }
 
@@ -58,10 +58,10 @@ public final class SandboxClient {
   ) throws(TransferFailure) -> TransferResult {
     let request = TransferRequest(
       method: method, url: base + target, headers: headers, body: body,
-      timeoutMilliseconds: timeoutMilliseconds)
+      timeout: timeout)
     try transfers.start(request, tag: 0)
     while true {
-      guard let result = transfers.run(timeoutMilliseconds: timeoutMilliseconds).first?.result else {
+      guard let result = transfers.run(timeout: timeout).first?.result else {
         continue
       }
       if result.status == nil { throw result.failure ?? .internalFault }

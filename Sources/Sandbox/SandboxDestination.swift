@@ -61,7 +61,7 @@ public final class SandboxDestination: Sendable {
   /// Sends all waiting answers, closes everything, and returns when no thread is left.
   public func stop() {
     timer.stop()
-    server.stop(graceMilliseconds: 100)
+    server.stop(grace: .milliseconds(100))
   }
 }
 
@@ -72,16 +72,16 @@ public struct SandboxBehaviour: Sendable, Equatable {
   /// The share of requests that are answered with 503, 0…1.
   public var failRate: Double
   /// The delay of every answer.
-  public var delayMilliseconds: Int64
+  public var delay: Duration
   /// The accepted key; nil accepts any.
   public var apiKey: String?
 
   public init(
-    status: Int? = nil, failRate: Double = 0, delayMilliseconds: Int64 = 0, apiKey: String? = nil
+    status: Int? = nil, failRate: Double = 0, delay: Duration = .zero, apiKey: String? = nil
   ) {
     self.status = status
     self.failRate = failRate
-    self.delayMilliseconds = delayMilliseconds
+    self.delay = delay
     self.apiKey = apiKey
   }
 }

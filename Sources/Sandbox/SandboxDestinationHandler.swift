@@ -47,8 +47,8 @@ final class SandboxDestinationHandler: RequestHandler {
       SandboxReceipt(
         method: request.head.method, path: request.head.path, headers: Self.headers(of: request.head),
         body: request.body, status: response.status))
-    if behaviour.delayMilliseconds > 0 {
-      timer.answer(responder, response, afterMilliseconds: behaviour.delayMilliseconds)
+    if behaviour.delay > .zero {
+      timer.answer(responder, response, after: behaviour.delay)
     } else {
       responder.respond(response)
     }

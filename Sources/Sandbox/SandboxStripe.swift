@@ -62,7 +62,7 @@ public final class SandboxStripe: Sendable {
   /// Sends all waiting answers, closes everything, and returns when no thread is left.
   public func stop() {
     timer.stop()
-    server.stop(graceMilliseconds: 100)
+    server.stop(grace: .milliseconds(100))
   }
 }
 
@@ -78,20 +78,20 @@ public struct SandboxStripeBehaviour: Sendable, Equatable {
   public var retryAfterSeconds: Int?
   /// The most entries on one page.
   public var pageSizeMax: Int
-  public var delayMilliseconds: Int64
+  public var delay: Duration
   /// The accepted key; nil accepts any.
   public var apiKey: String?
 
   public init(
     status: Int? = nil, failRate: Double = 0, requestsPerSecondMax: Int? = nil, retryAfterSeconds: Int? = 1,
-    pageSizeMax: Int = 100, delayMilliseconds: Int64 = 0, apiKey: String? = nil
+    pageSizeMax: Int = 100, delay: Duration = .zero, apiKey: String? = nil
   ) {
     self.status = status
     self.failRate = failRate
     self.requestsPerSecondMax = requestsPerSecondMax
     self.retryAfterSeconds = retryAfterSeconds
     self.pageSizeMax = pageSizeMax
-    self.delayMilliseconds = delayMilliseconds
+    self.delay = delay
     self.apiKey = apiKey
   }
 }

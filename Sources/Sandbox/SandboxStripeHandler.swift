@@ -34,14 +34,14 @@ final class SandboxStripeHandler: RequestHandler {
 
   func handle(_ request: Request, _ responder: Responder) {
     let (response, delay) = state.withLock { state in
-      (Self.answer(to: request.head, &state), state.behaviour.delayMilliseconds)
+      (Self.answer(to: request.head, &state), state.behaviour.delay)
     }
     onRequest(
       SandboxStripeRequest(
         method: request.head.method, target: request.head.target,
         account: request.head.header("Stripe-Account"), status: response.status))
-    if delay > 0 {
-      timer.answer(responder, response, afterMilliseconds: delay)
+    if delay > .zero {
+      timer.answer(responder, response, after: delay)
     } else {
       responder.respond(response)
     }

@@ -2,6 +2,7 @@
 // receiptd does so for every job, receiptctl for a job that it started or watches. One thread at a time.
 
 public import Domain
+internal import Durations
 
 /// One step of a job.
 public enum JobStep: StoreCommand {
@@ -21,7 +22,7 @@ public enum JobAction: Sendable {
   /// Apply this and call again.
   case apply(JobStep)
   /// Nothing to do for this long, as far as is known.
-  case wait(milliseconds: Int64)
+  case wait(Duration)
   /// The job has ended.
   case over
 }
@@ -31,13 +32,13 @@ public struct JobWork {
   /// The maximum number of released receipts checked at once.
   static let window = 1000
   /// The pause between two checks of released receipts: short after some have ended, longer when none has.
-  static let lookMilliseconds: Int64 = 250
-  static let lookMillisecondsMax: Int64 = 2000
+  static let lookInterval: Duration = .milliseconds(250)
+  static let lookIntervalMax: Duration = .seconds(2)
 
   /// How many replays of an app may be due at once if its rules are not known.
   public static let windowDefault = 1000
   /// The pause between two checks while there is no room: short, so that fast destinations are kept busy.
-  static let fullMilliseconds: Int64 = 50
+  static let fullQueuePause: Duration = .milliseconds(50)
 
   public let job: Int64
   /// How many replays of each app may be due at once.
@@ -45,7 +46,7 @@ public struct JobWork {
   /// Whether to release receipts; otherwise only the outcomes of released ones are recorded.
   public var releases = true
   private var lookedTo = Int64.min
-  private var pauseMilliseconds = lookMilliseconds
+  private var pause = lookInterval
 
   /// - Parameter job: its row.
   public init(job: Int64, windows: [String: Int] = [:]) {
@@ -58,24 +59,24 @@ public struct JobWork {
     if job.state == .preparing { return try prepare(job, reader, now: now) }
     let looked = try reader.ended(job: job.row, after: lookedTo, limit: Self.window)
     lookedTo = looked.last ?? Int64.min
-    var wait = Int64.max
+    var wait = Duration.longest
     if releases, job.state == .running, job.count(.planned) > 0 {
       let rooms = try rooms(job, reader, now: now)
       if rooms.contains(where: { $0.count > 0 }) {
-        wait = max(0, job.pace.nextAt(now: now).milliseconds(since: now))
+        wait = max(.zero, job.pace.nextAt(now: now).duration(since: now))
       } else if rooms.contains(.full) {
-        wait = Self.fullMilliseconds
+        wait = Self.fullQueuePause
       }
     }
     let isOver = job.count(.released) + job.count(.planned) == 0
-    if !looked.positions.isEmpty || wait == 0 || isOver {
-      pauseMilliseconds = Self.lookMilliseconds
+    if !looked.positions.isEmpty || wait == .zero || isOver {
+      pause = Self.lookInterval
       return .apply(.step(StepJob(job: job.row, ended: looked.positions, releases: releases)))
     }
     // Checks the rest of a long list soon.
-    if looked.last != nil { return .wait(milliseconds: min(wait, Self.lookMilliseconds / 10)) }
-    defer { pauseMilliseconds = min(pauseMilliseconds * 2, Self.lookMillisecondsMax) }
-    return .wait(milliseconds: min(wait, pauseMilliseconds))
+    if looked.last != nil { return .wait(min(wait, Self.lookInterval / 10)) }
+    defer { pause = min(pause * 2, Self.lookIntervalMax) }
+    return .wait(min(wait, pause))
   }
 
   /// What may be released of each app that has planned receipts.
@@ -100,9 +101,9 @@ public struct JobWork {
 
   private func prepare(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobAction {
     guard case .filter(var filter, let limit) = job.request.source else {
-      let silent = now.milliseconds(since: job.updatedAt)
-      if silent < StepJob.abandonedMilliseconds {
-        return .wait(milliseconds: StepJob.abandonedMilliseconds - max(0, silent))
+      let silent = now.duration(since: job.updatedAt)
+      if silent < StepJob.abandonedAfter {
+        return .wait(StepJob.abandonedAfter - max(.zero, silent))
       }
       return .apply(.step(StepJob(job: job.row)))
     }

@@ -11,7 +11,7 @@ extension StoreSession {
     guard reason != known else { return }
     guard let reason else { return try lookups.forget(row: record.rowID) }
     guard let rules = rules(of: record.app), rules.processor(of: record.purchase).isAsked else { return }
-    let due = now.advanced(byMilliseconds: Lookup.firstPauseMilliseconds(rules.join, for: reason))
+    let due = now.advanced(by: Lookup.firstPause(rules.join, for: reason))
     try lookups.plan(row: record.rowID, of: record.place, at: due)
     changes.note(asksAt: due, record.place)
   }

@@ -3,10 +3,11 @@
 // purchase cannot race (R2, R5). The writer's thread.
 
 internal import Domain
+internal import Durations
 
 extension StoreSession {
   /// How often an undecidable purchase is checked again.
-  static let reconsiderMilliseconds: Int64 = 3_600_000
+  static let reconsiderAfter: Duration = .hours(1)
 
   /// Merges a report into its purchase.
   /// - Parameter keep: whether to make a row if the purchase is not known yet.
@@ -117,11 +118,11 @@ extension StoreSession {
   }
 
   /// When to check an undecidable receipt again.
-  var reconsideredAt: Timestamp { now.advanced(byMilliseconds: Self.reconsiderMilliseconds) }
+  var reconsideredAt: Timestamp { now.advanced(by: Self.reconsiderAfter) }
 
   /// The present moment for an app's receipts.
   func moment(of app: String) -> ReceiptMoment {
-    ReceiptMoment(now: now, pausedMilliseconds: breakers.pausedMilliseconds(app: app, now: now))
+    ReceiptMoment(now: now, pausedTime: breakers.pausedTime(app: app, now: now))
   }
 
   /// Sets a customer's newly known user for the customer's other purchases that lack one.

@@ -227,13 +227,13 @@ public final class StoreSession {
   func rules(of app: String) -> AppRules? { rules[app] }
 
   /// How long the events of a purchase may come again.
-  func repeatMilliseconds(of record: PurchaseRecord) -> Int64 {
-    (rules(of: record.app)?.processor(of: record.purchase) ?? ProcessorRules()).repeatMilliseconds
+  func repeatPeriod(of record: PurchaseRecord) -> Duration {
+    (rules(of: record.app)?.processor(of: record.purchase) ?? ProcessorRules()).repeatPeriod
   }
 
   /// The longest time of all processors.
-  var repeatMillisecondsMax: Int64 {
-    rules.values.lazy.flatMap(\.processors.values).map(\.repeatMilliseconds).max()
-      ?? ProcessorRules.repeatMillisecondsDefault
+  var repeatPeriodMax: Duration {
+    rules.values.lazy.flatMap(\.processors.values).map(\.repeatPeriod).max()
+      ?? ProcessorRules.repeatPeriodDefault
   }
 }

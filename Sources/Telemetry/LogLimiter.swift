@@ -5,16 +5,16 @@ public import Platform
 
 /// Admits one line of a kind per interval, and counts the suppressed ones.
 public final class LogLimiter: Sendable {
-  public static let pauseMilliseconds: Int64 = 1000
+  public static let pause: Duration = .seconds(1)
   /// The interval for a fault that the relay's own attempts meet again.
-  public static let faultPauseMilliseconds: Int64 = 60_000
+  public static let faultPause: Duration = .seconds(60)
 
-  private let pauseMilliseconds: Int64
+  private let pause: Duration
   private let kinds = Monitor<[String: (until: MonotonicInstant, leftOut: Int)]>([:])
 
-  /// - Parameter pauseMilliseconds: the shortest time between two lines of a kind.
-  public init(pauseMilliseconds: Int64 = LogLimiter.pauseMilliseconds) {
-    self.pauseMilliseconds = pauseMilliseconds
+  /// - Parameter pause: the shortest time between two lines of a kind.
+  public init(pause: Duration = LogLimiter.pause) {
+    self.pause = pause
   }
 
   /// Decides whether to write a line.
@@ -28,7 +28,7 @@ public final class LogLimiter: Sendable {
         return nil
       }
       let leftOut = kinds[kind]?.leftOut ?? 0
-      kinds[kind] = (now.advanced(byMilliseconds: pauseMilliseconds), 0)
+      kinds[kind] = (now.advanced(by: pause), 0)
       return leftOut
     }
   }

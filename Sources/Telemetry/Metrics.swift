@@ -2,6 +2,7 @@
 // Thread-safe.
 
 public import Domain
+internal import Durations
 internal import Platform
 
 /// The daemon's counters and histograms.
@@ -64,10 +65,10 @@ public final class Metrics: Sendable {
     requestSeconds.observe(seconds, route)
   }
 
-  public func attempted(app: String, verdict: Verdict, milliseconds: Int64) {
+  public func attempted(app: String, verdict: Verdict, duration: Duration) {
     deliveries.increment(app, verdict.label)
     if verdict.lacksImportID { deliveriesWithoutID.increment(app) }
-    deliverySeconds.observe(Double(milliseconds) / 1000)
+    deliverySeconds.observe(duration.inSeconds)
   }
 
   public func write(to text: inout MetricsText) {

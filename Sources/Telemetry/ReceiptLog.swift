@@ -131,7 +131,7 @@ public struct LineBudget {
   public init(now: MonotonicInstant) { began = now }
 
   /// When the next second begins.
-  public var renewal: MonotonicInstant { began.advanced(byMilliseconds: 1000) }
+  public var renewal: MonotonicInstant { began.advanced(by: .seconds(1)) }
 
   public mutating func left(now: MonotonicInstant) -> Int {
     if now >= renewal { self = LineBudget(now: now) }

@@ -1,11 +1,12 @@
 // The recent growth of counters. A value; one thread.
 
+internal import Durations
 public import Platform
 
 /// The growth of counters within the last hour, snapshot by snapshot.
 public struct RecentCounts {
   /// The longest window.
-  public static let windowMillisecondsMax: Int64 = 3_600_000
+  public static let windowMax: Duration = .hours(1)
 
   private var last: [LabelValues: UInt64] = [:]
   private var steps: [(at: MonotonicInstant, growth: [LabelValues: UInt64])] = []
@@ -23,12 +24,12 @@ public struct RecentCounts {
       .reduce(into: [:]) { $0[$1.key] = $1.value - last[$1.key, default: 0] }
     last = counts
     if !growth.isEmpty { steps.append((now, growth)) }
-    steps.removeAll { now.milliseconds(since: $0.at) > Self.windowMillisecondsMax }
+    steps.removeAll { now.duration(since: $0.at) > Self.windowMax }
   }
 
-  /// The growth within a number of milliseconds.
-  public func growth(within milliseconds: Int64, now: MonotonicInstant) -> [LabelValues: UInt64] {
-    steps.filter { now.milliseconds(since: $0.at) < milliseconds }
+  /// The growth within this time.
+  public func growth(within time: Duration, now: MonotonicInstant) -> [LabelValues: UInt64] {
+    steps.filter { now.duration(since: $0.at) < time }
       .reduce(into: [:]) { $0.merge($1.growth, uniquingKeysWith: +) }
   }
 }

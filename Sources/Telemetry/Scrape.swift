@@ -2,6 +2,7 @@
 // system.
 
 public import Domain
+internal import Durations
 public import HTTPServer
 internal import Platform
 public import Store
@@ -65,7 +66,7 @@ public struct Scrape {
     var oldest: [(labels: [(String, String)], value: Double)] = []
     for app in known {
       let since = try reader.oldestPending(app: app)
-      let seconds = since.map { Double(max(0, now.milliseconds(since: $0))) / 1000 } ?? 0
+      let seconds = since.map { max(.zero, now.duration(since: $0)).inSeconds } ?? 0
       oldest.append(([("app", app)], seconds))
     }
     text.gauge(

@@ -87,11 +87,11 @@ public struct ParsedCommand: Sendable, Equatable {
     return rate
   }
 
-  /// A span such as `90s` or `5m` (`DurationText`), in milliseconds; nil when the option was not given.
-  public func duration(_ name: String, in range: ClosedRange<Int64>) throws(UsageError) -> Int64? {
+  /// A span such as `90s` or `5m` (`DurationText`); nil when the option was not given.
+  public func duration(_ name: String, in range: ClosedRange<Duration>) throws(UsageError) -> Duration? {
     guard let text = options[name] else { return nil }
-    guard let duration = DurationText.milliseconds(parsing: text), range.contains(duration) else {
-      let bounds = [range.lowerBound, range.upperBound].map(DurationText.text(milliseconds:))
+    guard let duration = DurationText.duration(parsing: text), range.contains(duration) else {
+      let bounds = [range.lowerBound, range.upperBound].map(DurationText.text)
       throw refusal(name, "such as 90s or 5m, from \(bounds[0]) to \(bounds[1])", text)
     }
     return duration

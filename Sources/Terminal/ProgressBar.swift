@@ -5,7 +5,7 @@ public import Platform
 
 /// Progress towards a known total.
 public struct ProgressBar {
-  private static let drawIntervalMilliseconds: Int64 = 100
+  private static let drawInterval: Duration = .milliseconds(100)
   private static let barColumns = 24
 
   private let label: String
@@ -40,7 +40,7 @@ public struct ProgressBar {
     self.done = min(max(0, done), total)
     self.secondsLeft = secondsLeft
     let now = clock.monotonic
-    if let lastDrawn, now.milliseconds(since: lastDrawn) < Self.drawIntervalMilliseconds, self.done < total {
+    if let lastDrawn, now.duration(since: lastDrawn) < Self.drawInterval, self.done < total {
       return
     }
     lastDrawn = now

@@ -5,7 +5,7 @@ public import Platform
 
 /// Progress without a known total.
 public struct ProgressLine {
-  private static let drawIntervalMilliseconds: Int64 = 100
+  private static let drawInterval: Duration = .milliseconds(100)
 
   private let channel: OutputChannel
   private let clock: any Clock
@@ -22,7 +22,7 @@ public struct ProgressLine {
   public mutating func update(_ text: String) {
     guard channel.isTerminal else { return }
     let now = clock.monotonic
-    if let lastDrawn, now.milliseconds(since: lastDrawn) < Self.drawIntervalMilliseconds { return }
+    if let lastDrawn, now.duration(since: lastDrawn) < Self.drawInterval { return }
     lastDrawn = now
     // Moves to the first column, and clears the rest of the line after the text (ECMA-48 EL).
     channel.write("\r\(DisplayText.truncated(text, to: max(1, (channel.columns ?? 80) - 1)))\u{1B}[K")

@@ -1,5 +1,6 @@
 // Points in time as users type them. Pure; any thread.
 
+internal import Durations
 internal import Platform
 
 /// The values of `--since` and `--until`.
@@ -13,7 +14,9 @@ public enum TimeArgument {
   /// - Returns: Unix milliseconds; nil for any other form, and for a time before 1970.
   public static func unixMilliseconds(parsing text: String, now: Int64) -> Int64? {
     if let time = RFC3339.unixMilliseconds(parsing: text) { return time >= 0 ? time : nil }
-    guard let duration = DurationText.milliseconds(parsing: text), duration <= now else { return nil }
-    return now - duration
+    guard let duration = DurationText.duration(parsing: text), duration.milliseconds <= now else {
+      return nil
+    }
+    return now - duration.milliseconds
   }
 }

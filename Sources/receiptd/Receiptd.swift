@@ -22,7 +22,7 @@ struct Receiptd {
   }
 
   /// How long the end of the process waits for the log's reader.
-  private static let logFlushMilliseconds: Int64 = 500
+  private static let logFlushTime: Duration = .milliseconds(500)
 
   private static func run(_ arguments: [String]) -> ExitCode {
     let output = Output.standard(program: ReceiptdCommand.spec.name)
@@ -69,7 +69,7 @@ struct Receiptd {
       level: settings.level, format: settings.format, showsPersonal: settings.personal,
       marksPriority: JournalStream.isStandardError())
     // The reason of every end is written if the log has a reader; without a reader, this limits the delay.
-    defer { log.flush(withinMilliseconds: logFlushMilliseconds) }
+    defer { log.flush(within: logFlushTime) }
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
     do throws(DaemonError) {
       let daemon = try Daemon(
@@ -80,7 +80,7 @@ struct Receiptd {
           "a write could not be made durable: ending here, so that nothing is acknowledged that is not on "
             + "disk; look at the disk, then start again: what was acknowledged before is there",
           ["error": fault])
-        log.flush(withinMilliseconds: logFlushMilliseconds)
+        log.flush(within: logFlushTime)
         // No orderly stop, because it would continue to write. The next start reads the actual state of the
         // disk.
         _exit(ExitCode.diskFault.rawValue)
@@ -100,7 +100,7 @@ struct Receiptd {
 
   private static func announceMigration(_ log: Log) {
     log.info("the database's schema is brought up to date; that takes a while where it is large")
-    ServiceNotifier().extendTimeout(milliseconds: Daemon.migrationMillisecondsMax)
+    ServiceNotifier().extendTimeout(to: Daemon.migrationMax)
   }
 
   private static func report(_ error: DaemonError, _ log: Log) -> ExitCode {

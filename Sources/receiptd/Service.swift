@@ -1,13 +1,14 @@
 // The running daemon's inputs besides the network: signals, and the service manager's watchdog. The main
 // thread.
 
+internal import Durations
 import Platform
 import Relay
 
 /// Runs a daemon until a signal stops it.
 struct Service {
   /// The wake-up interval without a watchdog; nothing depends on it.
-  private static let idleMilliseconds: Int64 = 3_600_000
+  private static let wakeInterval: Duration = .hours(1)
 
   private let daemon: Daemon
   private let log: Log
@@ -23,9 +24,9 @@ struct Service {
   func run() {
     notifier.ready(status: "serving on port \(daemon.publicPort)")
     // Twice the required frequency, as sd_watchdog_enabled(3) advises.
-    let interval = notifier.watchdogMilliseconds.map { max(1, $0 / 2) } ?? Self.idleMilliseconds
+    let interval = notifier.watchdogInterval.map { max(.milliseconds(1), $0 / 2) } ?? Self.wakeInterval
     while true {
-      switch Signals.wait(milliseconds: interval) {
+      switch Signals.wait(for: interval) {
       case .stop:
         log.info("stopping")
         notifier.stopping(status: "finishing what is in flight")
@@ -37,7 +38,7 @@ struct Service {
       case nil: break
       }
       // No watchdog message while a write is stuck: the manager then restarts the daemon, which recovers.
-      if notifier.watchdogMilliseconds != nil, daemon.isResponsive { notifier.watchdog() }
+      if notifier.watchdogInterval != nil, daemon.isResponsive { notifier.watchdog() }
     }
   }
 

@@ -95,7 +95,7 @@ struct AcceptanceTests {
   func otherStatuses() {
     #expect(verdict(#"{"errors":["x"]}"#, status: 422) == .refused(.status(422)))
     #expect(
-      verdict("<html>", type: "text/html", status: 502) == .retry(.status(502), notBeforeMilliseconds: nil))
+      verdict("<html>", type: "text/html", status: 502) == .retry(.status(502), retryAfter: nil))
     #expect(verdict(#"{"id":"imp"}"#, status: 403) == .misconfigured(.status(403)))
   }
 }

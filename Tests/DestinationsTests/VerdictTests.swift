@@ -2,6 +2,7 @@
 
 import Destinations
 import Domain
+import Durations
 import Testing
 
 private let now = Timestamp(unixSeconds: 1_800_000_000)
@@ -22,11 +23,11 @@ struct VerdictTests {
       let expected: Verdict =
         switch status {
         case 200..<300: .delivered(importID: nil)
-        case 429: .coolDown(.status(429), forMilliseconds: 600_000)
+        case 429: .coolDown(.status(429), for: .minutes(10))
         case 300..<400, 401, 402, 403, 407: .misconfigured(.status(status))
-        case 408, 409, 425, 500..<600: .retry(.status(status), notBeforeMilliseconds: nil)
+        case 408, 409, 425, 500..<600: .retry(.status(status), retryAfter: nil)
         case 400..<500: .refused(.status(status))
-        default: .retry(.status(status), notBeforeMilliseconds: nil)
+        default: .retry(.status(status), retryAfter: nil)
         }
       #expect(verdict(status) == expected)
     }
@@ -35,14 +36,14 @@ struct VerdictTests {
   @Test(
     "A number that is no status of HTTP is tried again", arguments: [Int.min, -1, 0, 99, 600, 999, Int.max])
   func noStatus(status: Int) {
-    #expect(verdict(status) == .retry(.status(status), notBeforeMilliseconds: nil))
+    #expect(verdict(status) == .retry(.status(status), retryAfter: nil))
   }
 
   @Test("Without an answer it is tried again, unless the configuration is to blame")
   func noAnswer() {
-    #expect(verdict(nil) == .retry(Reason("no_answer"), notBeforeMilliseconds: nil))
+    #expect(verdict(nil) == .retry(Reason("no_answer"), retryAfter: nil))
     let timeout = verdict(nil, failure: .transient("timeout"))
-    #expect(timeout == .retry(Reason("timeout"), notBeforeMilliseconds: nil))
+    #expect(timeout == .retry(Reason("timeout"), retryAfter: nil))
     #expect(verdict(nil, failure: .misconfigured("certificate")) == .misconfigured(Reason("certificate")))
   }
 
@@ -80,26 +81,26 @@ struct VerdictTests {
   @Test("Retry-After counts where trying again can help, and nowhere else")
   func whereItCounts() {
     for status in [408, 409, 425, 500, 503, 599] {
-      #expect(verdict(status, retryAfter: "7") == .retry(.status(status), notBeforeMilliseconds: 7000))
+      #expect(verdict(status, retryAfter: "7") == .retry(.status(status), retryAfter: .seconds(7)))
     }
-    #expect(verdict(429, retryAfter: "7") == .coolDown(.status(429), forMilliseconds: 7000))
+    #expect(verdict(429, retryAfter: "7") == .coolDown(.status(429), for: .seconds(7)))
     #expect(verdict(301, retryAfter: "7") == .misconfigured(.status(301)))
     #expect(verdict(403, retryAfter: "7") == .misconfigured(.status(403)))
     #expect(verdict(422, retryAfter: "7") == .refused(.status(422)))
     #expect(verdict(200, retryAfter: "7") == .delivered(importID: nil))
     let failure = verdict(nil, retryAfter: "7", failure: .transient("reset"))
-    #expect(failure == .retry(Reason("reset"), notBeforeMilliseconds: nil))
+    #expect(failure == .retry(Reason("reset"), retryAfter: nil))
   }
 }
 
 /// The wait after a 503 and a 429 with this header; nil where the header counts as absent.
 private struct Row: Sendable, CustomTestStringConvertible {
   var text: String
-  var milliseconds: Int64?
+  var wait: Duration?
 
   init(_ text: String, _ milliseconds: Int64?) {
     self.text = text
-    self.milliseconds = milliseconds
+    wait = milliseconds.map { .milliseconds($0) }
   }
 
   var testDescription: String { text }
@@ -147,9 +148,9 @@ struct RetryAfterTests {
     "Seconds and the three forms of dates are read; what cannot be read counts as absent", arguments: rows)
   private func table(row: Row) {
     #expect(
-      verdict(503, retryAfter: row.text) == .retry(.status(503), notBeforeMilliseconds: row.milliseconds))
+      verdict(503, retryAfter: row.text) == .retry(.status(503), retryAfter: row.wait))
     #expect(
       verdict(429, retryAfter: row.text)
-        == .coolDown(.status(429), forMilliseconds: row.milliseconds ?? 600_000))
+        == .coolDown(.status(429), for: row.wait ?? .seconds(600)))
   }
 }

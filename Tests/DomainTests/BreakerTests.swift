@@ -1,18 +1,19 @@
 // Tests the breaker's whole table: every state × every verdict, and the time that a pause takes.
 
 import Domain
+import Durations
 import Testing
 
 private let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
 private let day: Int64 = 86_400_000
-private let policy = BreakerPolicy(failures: 3, openForMilliseconds: 30_000)
+private let policy = BreakerPolicy(failures: 3, openFor: .seconds(30))
 
 private let delivered = Verdict.delivered(importID: nil)
 private let refused = Verdict.refused(.status(422))
-private let down = Verdict.retry(.status(503), notBeforeMilliseconds: nil)
+private let down = Verdict.retry(.status(503), retryAfter: nil)
 private let wrongKey = Verdict.misconfigured(.status(403))
 
-private func after(_ milliseconds: Int64) -> Timestamp { start.advanced(byMilliseconds: milliseconds) }
+private func after(_ milliseconds: Int64) -> Timestamp { start.advanced(by: .milliseconds(milliseconds)) }
 
 private func breaker(_ verdicts: (Verdict, at: Int64)..., from first: Breaker = Breaker()) -> Breaker {
   var breaker = first
@@ -83,26 +84,26 @@ struct BreakerTests {
     #expect(wrong.state == .paused)
     #expect(wrong.since == after(50_000))
     #expect(wrong.probeAt == after(80_000))
-    #expect(wrong.pausedMilliseconds(now: after(50_000)) == 0, "being down is not being wrong")
+    #expect(wrong.pausedTime(now: after(50_000)) == .zero, "being down is not being wrong")
     let broken = breaker((down, at: 50_000), from: paused)
     #expect(broken.state == .open)
     #expect(broken.since == after(50_000))
     #expect(broken.cause == .status(503))
-    #expect(broken.pausedMilliseconds == 50_000)
-    #expect(broken.pausedMilliseconds(now: after(day)) == 50_000)
+    #expect(broken.pausedTime == .seconds(50))
+    #expect(broken.pausedTime(now: after(day)) == .seconds(50))
   }
 
   @Test("While it is not closed one probe goes at its time, and never two", arguments: [opened, paused])
   func probing(stopped: Breaker) throws {
     let probeAt = try #require(stopped.probeAt)
-    let before = probeAt.advanced(byMilliseconds: -1)
+    let before = probeAt - .milliseconds(1)
     #expect(stopped.admission(now: before, probing: false) == .none(until: probeAt))
     #expect(stopped.admission(now: probeAt, probing: false) == .probe)
-    #expect(stopped.admission(now: probeAt.advanced(byMilliseconds: day), probing: false) == .probe)
-    let later = probeAt.advanced(byMilliseconds: 1000)
+    #expect(stopped.admission(now: probeAt.advanced(by: .days(1)), probing: false) == .probe)
+    let later = probeAt.advanced(by: .seconds(1))
     #expect(stopped.admission(now: probeAt, probing: true) == .none(until: later))
     #expect(
-      stopped.admission(now: before, probing: true) == .none(until: before.advanced(byMilliseconds: 1000)))
+      stopped.admission(now: before, probing: true) == .none(until: before.advanced(by: .seconds(1))))
   }
 
   @Test("Only a probe that was lost leaves it without a time, and then it may go at once")
@@ -114,7 +115,7 @@ struct BreakerTests {
   @Test("A 429 brings a rest in every state, opens nothing and counts no failure")
   func rests() {
     for before in [Breaker(), opened, paused] {
-      let resting = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 100), from: before)
+      let resting = breaker((.coolDown(.status(429), for: .minutes(10)), at: 100), from: before)
       #expect(resting.state == before.state)
       #expect(resting.failures == before.failures)
       #expect(resting.restUntil == after(600_100))
@@ -126,9 +127,9 @@ struct BreakerTests {
 
   @Test("A rest is a day at most, the longer of two counts, and a success does not cut it short")
   func longRests() {
-    let long = breaker((.coolDown(.status(429), forMilliseconds: .max), at: 0))
+    let long = breaker((.coolDown(.status(429), for: .longest), at: 0))
     #expect(long.restUntil == after(day))
-    let shorter = breaker((.coolDown(.status(429), forMilliseconds: 1000), at: 0), from: long)
+    let shorter = breaker((.coolDown(.status(429), for: .seconds(1)), at: 0), from: long)
     #expect(shorter.restUntil == after(day))
     let delivering = breaker((delivered, at: 5000), from: long)
     #expect(delivering.admission(now: after(5000), probing: false) == .none(until: after(day)))
@@ -139,20 +140,20 @@ struct BreakerTests {
   func pausedTime() {
     var known = breaker((wrongKey, at: 1000), (wrongKey, at: 31_000))
     #expect(
-      known.pausedMilliseconds(now: after(41_000)) == 40_000, "a second refusal goes on with the same pause")
+      known.pausedTime(now: after(41_000)) == .seconds(40), "a second refusal goes on with the same pause")
     known.record(delivered, policy: policy, now: after(61_000))
-    #expect(known.pausedMilliseconds == 60_000)
-    #expect(known.pausedMilliseconds(now: after(day)) == 60_000)
+    #expect(known.pausedTime == .seconds(60))
+    #expect(known.pausedTime(now: after(day)) == .seconds(60))
     known.record(wrongKey, policy: policy, now: after(100_000))
     known.record(down, policy: policy, now: after(110_000))
     known.record(delivered, policy: policy, now: after(900_000))
-    #expect(known.pausedMilliseconds(now: after(day)) == 70_000)
+    #expect(known.pausedTime(now: after(day)) == .seconds(70))
   }
 
   @Test("A clock that went back takes no paused time away")
   func clockBack() {
-    #expect(paused.pausedMilliseconds(now: after(-day)) == 0)
-    #expect(breaker((delivered, at: -day), from: paused).pausedMilliseconds == 0)
+    #expect(paused.pausedTime(now: after(-day)) == .zero)
+    #expect(breaker((delivered, at: -day), from: paused).pausedTime == .zero)
   }
 
   @Test("What is kept and read again goes on as if nothing had been (R9)")
@@ -160,7 +161,7 @@ struct BreakerTests {
     for before in [Breaker(), opened, paused, breaker((down, at: 0))] {
       let restored = Breaker(
         state: before.state, failures: before.failures, probeAt: before.probeAt, restUntil: before.restUntil,
-        since: before.since, cause: before.cause, pausedMilliseconds: before.pausedMilliseconds)
+        since: before.since, cause: before.cause, pausedTime: before.pausedTime)
       #expect(restored == before)
       for verdict in [delivered, refused, down, wrongKey] {
         #expect(
@@ -184,7 +185,7 @@ struct BreakerTests {
       Breaker(), opened, paused,
     ])
   func probeNowWhileResting(stopped: Breaker) {
-    var resting = breaker((.coolDown(.status(429), forMilliseconds: 600_000), at: 3), from: stopped)
+    var resting = breaker((.coolDown(.status(429), for: .minutes(10)), at: 3), from: stopped)
     resting.probeNow(now: after(4))
     #expect(resting.admission(now: after(4), probing: false) == .none(until: after(600_003)))
     resting.endRest()

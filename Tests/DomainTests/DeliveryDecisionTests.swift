@@ -1,5 +1,6 @@
 // Tests the decision after one attempt, for every verdict, and the retry budget and schedule.
 
+import Durations
 import Platform
 import Testing
 
@@ -10,14 +11,14 @@ private let hour: Int64 = 3_600_000
 private let day = 24 * hour
 private let policy = DeliveryPolicy(retry: RetryPolicy(jitter: 0))
 
-private func after(_ milliseconds: Int64) -> Timestamp { start.advanced(byMilliseconds: milliseconds) }
+private func after(_ milliseconds: Int64) -> Timestamp { start.advanced(by: .milliseconds(milliseconds)) }
 
 private func decide(
   _ verdict: Verdict, attempts: Int64 = 0, paused: Int64 = 0, probe: Bool = false, at offset: Int64 = 0,
   policy: DeliveryPolicy = policy
 ) -> Delivery.Decision {
   var random = SeededGenerator(seed: 7)
-  let budget = RetryBudget(spentAttempts: attempts, startedAt: start, pausedMilliseconds: paused)
+  let budget = RetryBudget(spentAttempts: attempts, startedAt: start, pausedTime: .milliseconds(paused))
   return Delivery.decide(
     verdict, budget: budget, probe: probe, policy: policy, now: after(offset), random: &random)
 }
@@ -46,10 +47,10 @@ struct DeliveryDecisionTests {
       43_200_000, 43_200_000,
     ]
     for (attempts, pause) in pauses.enumerated() {
-      let decision = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), attempts: Int64(attempts))
+      let decision = decide(.retry(Reason("timeout"), retryAfter: nil), attempts: Int64(attempts))
       #expect(decision == .retry(at: after(pause), spent: true))
     }
-    let far = decide(.retry(Reason("timeout"), notBeforeMilliseconds: nil), attempts: .max)
+    let far = decide(.retry(Reason("timeout"), retryAfter: nil), attempts: .max)
     #expect(far == .retry(at: after(43_200_000), spent: true))
   }
 
@@ -59,26 +60,26 @@ struct DeliveryDecisionTests {
       (0, 2000), (1999, 2000), (2001, 2001), (day, day), (day + 1, day), (.max, day), (-5, 2000),
     ]
     for (asked, waited) in rows {
-      let answer = decide(.retry(.status(503), notBeforeMilliseconds: asked))
+      let answer = decide(.retry(.status(503), retryAfter: .milliseconds(asked)))
       #expect(answer == .retry(at: after(waited), spent: true), "\(asked)")
-      let rest = decide(.coolDown(.status(429), forMilliseconds: asked))
+      let rest = decide(.coolDown(.status(429), for: .milliseconds(asked)))
       #expect(rest == .retry(at: after(waited), spent: true), "\(asked)")
     }
   }
 
   @Test("A probe of a destination that is down spends nothing")
   func probe() {
-    let failed = Verdict.retry(.status(500), notBeforeMilliseconds: nil)
+    let failed = Verdict.retry(.status(500), retryAfter: nil)
     #expect(decide(failed, probe: true) == .retry(at: after(2000), spent: false))
     #expect(
-      decide(.coolDown(.status(429), forMilliseconds: 5), probe: true)
+      decide(.coolDown(.status(429), for: .milliseconds(5)), probe: true)
         == .retry(at: after(2000), spent: false))
   }
 
   @Test("When the time to try is used up, the next failure is the last")
   func givesUp() {
     for verdict in [
-      Verdict.retry(.status(500), notBeforeMilliseconds: nil), .coolDown(.status(429), forMilliseconds: 1),
+      Verdict.retry(.status(500), retryAfter: nil), .coolDown(.status(429), for: .milliseconds(1)),
     ] {
       for probe in [false, true] {
         let last = decide(verdict, probe: probe, at: 7 * day - 1)
@@ -90,7 +91,7 @@ struct DeliveryDecisionTests {
 
   @Test("Time under a wrong configuration does not count")
   func paused() {
-    let failed = Verdict.retry(.status(500), notBeforeMilliseconds: nil)
+    let failed = Verdict.retry(.status(500), retryAfter: nil)
     let at = 7 * day + 5 * hour
     #expect(decide(failed, paused: 5 * hour, at: at) == .failed(.gaveUp))
     #expect(decide(failed, paused: 5 * hour + 1, at: at) == .retry(at: after(at + 2000), spent: true))
@@ -101,7 +102,7 @@ struct DeliveryDecisionTests {
   func budget() {
     let retry = RetryPolicy()
     func isUsedUp(_ offset: Int64, paused: Int64 = 0) -> Bool {
-      RetryBudget(spentAttempts: 0, startedAt: start, pausedMilliseconds: paused)
+      RetryBudget(spentAttempts: 0, startedAt: start, pausedTime: .milliseconds(paused))
         .isUsedUp(policy: retry, now: after(offset))
     }
     #expect(!isUsedUp(7 * day - 1))
@@ -115,9 +116,11 @@ struct DeliveryDecisionTests {
   @Test("Jitter stays within its share either way, and uses all of it", arguments: [0.2, 0.5, 1.0])
   func jitter(share: Double) {
     var random = SeededGenerator(seed: 42)
-    let retry = RetryPolicy(scheduleMilliseconds: [10_000], jitter: share)
+    let retry = RetryPolicy(schedule: [.seconds(10)], jitter: share)
     let bounds = Int64(10_000 * (1 - share))...Int64(10_000 * (1 + share))
-    let pauses = (0..<20_000).map { _ in Delivery.pause(afterAttempts: 0, policy: retry, random: &random) }
+    let pauses = (0..<20_000).map { _ in
+      Delivery.pause(afterAttempts: 0, policy: retry, random: &random).milliseconds
+    }
     #expect(pauses.allSatisfy(bounds.contains))
     let spread = Double(bounds.upperBound - bounds.lowerBound)
     #expect(Double(pauses.min() ?? 0) < Double(bounds.lowerBound) + spread / 100)
@@ -129,15 +132,16 @@ struct DeliveryDecisionTests {
   @Test("Odd settings of the schedule do not trap")
   func oddSettings() {
     var random = SeededGenerator(seed: 1)
-    func pause(_ schedule: [Int64], jitter: Double = 0, attempts: Int64 = 0) -> Int64 {
-      let retry = RetryPolicy(scheduleMilliseconds: schedule, jitter: jitter)
+    func pause(_ schedule: [Duration], jitter: Double = 0, attempts: Int64 = 0) -> Duration {
+      let retry = RetryPolicy(schedule: schedule, jitter: jitter)
       return Delivery.pause(afterAttempts: attempts, policy: retry, random: &random)
     }
-    #expect(pause([]) == 0)
-    #expect(pause([5, 9], attempts: -1) == 9)
-    #expect(pause([5], jitter: -3) == 5)
-    #expect((0...10).contains(pause([5], jitter: 7)))
-    #expect(pause([.max], jitter: 0.2) > 0)
+    #expect(pause([]) == .zero)
+    #expect(pause([.milliseconds(5), .milliseconds(9)], attempts: -1) == .milliseconds(9))
+    #expect(pause([.milliseconds(5)], jitter: -3) == .milliseconds(5))
+    #expect((0...10).contains(pause([.milliseconds(5)], jitter: 7).milliseconds))
+    #expect(pause([.longest], jitter: 0.2) > .zero)
+    #expect(pause([Duration(attoseconds: .max)], jitter: 0.2) > .zero)
   }
 
   @Test("Pauses of receipts that failed together differ")

@@ -8,7 +8,7 @@ import Testing
 struct IncompleteSubscriptionTests {
   private let start = Timestamp(unixSeconds: 1_700_000_000)
   private let policy = JoinPolicy(
-    settleMilliseconds: 0, waitForContextMilliseconds: 0, waitForPaymentMilliseconds: 1000)
+    settle: .zero, waitForContext: .zero, waitForPayment: .seconds(1))
 
   private func purchase(_ observations: Observations, user: String? = "u1") -> Purchase {
     let report = PurchaseReport(
@@ -19,13 +19,13 @@ struct IncompleteSubscriptionTests {
 
   private func resolve(_ purchase: Purchase, after milliseconds: Int64 = 0) -> Join.Resolution {
     Join.resolve(
-      purchase, policy: policy, processor: .stripe(), now: start.advanced(byMilliseconds: milliseconds))
+      purchase, policy: policy, processor: .stripe(), now: start.advanced(by: .milliseconds(milliseconds)))
   }
 
   @Test("It waits for its payment, and is an operator's matter when none comes")
   func waits() {
     let purchase = purchase(.firstPaymentDue)
-    #expect(resolve(purchase) == .waiting(.payment, until: start.advanced(byMilliseconds: 1000)))
+    #expect(resolve(purchase) == .waiting(.payment, until: start.advanced(by: .seconds(1))))
     #expect(resolve(purchase, after: 1000) == .failed(.payment))
   }
 

@@ -12,7 +12,7 @@ private let policy = JoinPolicy()
 private func candidate(_ id: String, _ milliseconds: Int64, price: String? = nil) -> Join.Candidate {
   Join.Candidate(
     id: id, blob: ContextBlob(text: id, priceID: price),
-    receivedAt: happened.advanced(byMilliseconds: milliseconds))
+    receivedAt: happened.advanced(by: .milliseconds(milliseconds)))
 }
 
 private func choose(
@@ -21,7 +21,7 @@ private func choose(
   let purchase = Purchase(
     key: PurchaseKey(type: .subscription, id: "sub_1"), userID: "u", userSource: .reference, prices: prices,
     happenedAt: happened, createdAt: happened)
-  let now = happened.advanced(byMilliseconds: hourLater * hour)
+  let now = happened.advanced(by: .milliseconds(hourLater * hour))
   return Join.choose(from: candidates, for: purchase, policy: policy, processor: .stripe(), now: now)?.id
 }
 
@@ -86,13 +86,13 @@ struct JoinChooseTests {
   func clockAhead() {
     let purchase = Purchase(
       key: PurchaseKey(type: .subscription, id: "sub_1"),
-      happenedAt: happened.advanced(byMilliseconds: 90 * hour),
+      happenedAt: happened.advanced(by: .milliseconds(90 * hour)),
       createdAt: happened)
     let found = Join.choose(
       from: [candidate("it", -hour)], for: purchase, policy: policy, processor: .stripe(), now: happened)
     #expect(found?.id == "it")
     let start = Join.windowStart(happenedAt: purchase.happenedAt, now: happened, policy: policy)
-    #expect(start == happened.advanced(byMilliseconds: -24 * hour))
+    #expect(start == happened.advanced(by: .milliseconds(-24 * hour)))
   }
 
   @Test("Times at the ends of what a number holds do not trap", arguments: [Int64.min, -1, 0, Int64.max])

@@ -1,5 +1,6 @@
 // Tests the decision about a purchase over the whole table: what is known × the time of the decision.
 
+import Durations
 import TestSupport
 import Testing
 
@@ -11,10 +12,10 @@ private let hour: Int64 = 60 * minute
 private let day: Int64 = 24 * hour
 private let heard = Timestamp(unixMilliseconds: 1_800_000_000_000)
 
-private func after(_ milliseconds: Int64) -> Timestamp { heard.advanced(byMilliseconds: milliseconds) }
+private func after(_ milliseconds: Int64) -> Timestamp { heard.advanced(by: .milliseconds(milliseconds)) }
 
-private let deliver = JoinPolicy(settleMilliseconds: 0)
-private let hold = JoinPolicy(settleMilliseconds: 0, withoutContext: .hold)
+private let deliver = JoinPolicy(settle: .zero)
+private let hold = JoinPolicy(settle: .zero, withoutContext: .hold)
 
 /// A purchase that was first reported at `heard`, and bought then unless `observations` say otherwise.
 private func purchase(
@@ -213,9 +214,9 @@ struct JoinResolveTests {
   @Test("Deadlines beyond the end of time wait and do not trap")
   func saturation() {
     let endless = JoinPolicy(
-      windowMilliseconds: .max, waitForContextMilliseconds: .max, waitForUserMilliseconds: .max,
-      waitForProcessorPriceMilliseconds: .max, waitForPriceMilliseconds: .max,
-      waitForPaymentMilliseconds: .max)
+      window: .longest, waitForContext: .longest, waitForUser: .longest,
+      waitForProcessorPrice: .longest, waitForPrice: .longest,
+      waitForPayment: .longest)
     let end = Timestamp(unixMilliseconds: .max)
     #expect(
       Join.resolve(purchase(), policy: endless, processor: .stripe(), now: heard)
@@ -230,9 +231,9 @@ struct JoinResolveTests {
   @Test("No wait at all decides at once")
   func noWaits() {
     let impatient = JoinPolicy(
-      settleMilliseconds: 0, waitForContextMilliseconds: 0, waitForUserMilliseconds: 0,
-      waitForProcessorPriceMilliseconds: 0,
-      waitForPriceMilliseconds: 0, waitForPaymentMilliseconds: 0)
+      settle: .zero, waitForContext: .zero, waitForUser: .zero,
+      waitForProcessorPrice: .zero,
+      waitForPrice: .zero, waitForPayment: .zero)
     #expect(Join.resolve(purchase(), policy: impatient, processor: .stripe(), now: heard) == ready("price_P"))
     #expect(
       Join.resolve(purchase(user: nil), policy: impatient, processor: .stripe(), now: heard) == .failed(.user)

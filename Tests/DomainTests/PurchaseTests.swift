@@ -16,7 +16,7 @@ private func report(
 ) -> PurchaseReport {
   PurchaseReport(
     key: key, sessionID: session, observations: observations, clientReference: reference, context: context,
-    metadataUser: metadataUser, prices: prices, happenedAt: start.advanced(byMilliseconds: offset))
+    metadataUser: metadataUser, prices: prices, happenedAt: start.advanced(by: .milliseconds(offset)))
 }
 
 private func purchase(_ reports: [PurchaseReport]) -> Purchase? {
@@ -161,7 +161,7 @@ struct PurchaseTests {
   func earliest() throws {
     let order = [report(at: 7), report(at: 3), report(at: 5)]
     for order in permutations(order) {
-      #expect(try #require(purchase(order)).happenedAt == start.advanced(byMilliseconds: 3))
+      #expect(try #require(purchase(order)).happenedAt == start.advanced(by: .milliseconds(3)))
     }
   }
 

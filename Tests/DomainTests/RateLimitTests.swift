@@ -1,40 +1,43 @@
 // Tests rate limits and the table of buckets.
 
 import Domain
+import Durations
 import Testing
 
 @Suite("Rate limits") struct RateLimitTests {
   @Test("So many in a time, all at once or evenly, and then one as soon as there is room")
   func bucket() {
     var limiter = RateLimiter<String>(RateLimit(120, per: .minute), entriesMax: 10)
-    for _ in 1...120 { #expect(limiter.acquire("a", nowMilliseconds: 0) == 0) }
-    #expect(limiter.acquire("a", nowMilliseconds: 0) == 500)
-    #expect(limiter.acquire("a", nowMilliseconds: 500) == 0)
-    #expect(limiter.acquire("a", nowMilliseconds: 500) == 500)
-    #expect(limiter.acquire("b", nowMilliseconds: 500) == 0)
-    for second in 1...300 { #expect(limiter.acquire("a", nowMilliseconds: Int64(second) * 500 + 500) == 0) }
+    for _ in 1...120 { #expect(limiter.acquire("a", nowMilliseconds: 0) == .zero) }
+    #expect(limiter.acquire("a", nowMilliseconds: 0) == .milliseconds(500))
+    #expect(limiter.acquire("a", nowMilliseconds: 500) == .zero)
+    #expect(limiter.acquire("a", nowMilliseconds: 500) == .milliseconds(500))
+    #expect(limiter.acquire("b", nowMilliseconds: 500) == .zero)
+    for second in 1...300 {
+      #expect(limiter.acquire("a", nowMilliseconds: Int64(second) * 500 + 500) == .zero)
+    }
   }
 
   @Test("A clock that stands still or goes back gives nobody more")
   func clock() {
     var limiter = RateLimiter<Int>(RateLimit(1, per: .hour), entriesMax: 4)
-    #expect(limiter.acquire(1, nowMilliseconds: 10_000) == 0)
-    #expect(limiter.acquire(1, nowMilliseconds: 10_000) == 3_600_000)
-    #expect(limiter.acquire(1, nowMilliseconds: 0) == 3_600_000)
-    #expect(limiter.acquire(1, nowMilliseconds: 3_610_000) == 0)
+    #expect(limiter.acquire(1, nowMilliseconds: 10_000) == .zero)
+    #expect(limiter.acquire(1, nowMilliseconds: 10_000) == .hours(1))
+    #expect(limiter.acquire(1, nowMilliseconds: 0) == .hours(1))
+    #expect(limiter.acquire(1, nowMilliseconds: 3_610_000) == .zero)
   }
 
   @Test("The table does not grow, and who is at the limit stays there while others come and go")
   func bounded() {
     var limiter = RateLimiter<Int>(RateLimit(2, per: .minute), entriesMax: 100)
-    for _ in 1...2 { #expect(limiter.acquire(0, nowMilliseconds: 0) == 0) }
+    for _ in 1...2 { #expect(limiter.acquire(0, nowMilliseconds: 0) == .zero) }
     for key in 1...10_000 {
-      #expect(limiter.acquire(key, nowMilliseconds: 1) == 0)
+      #expect(limiter.acquire(key, nowMilliseconds: 1) == .zero)
       #expect(limiter.count <= 100)
     }
-    #expect(limiter.acquire(0, nowMilliseconds: 1) > 0)
+    #expect(limiter.acquire(0, nowMilliseconds: 1) > .zero)
     // Full buckets are dropped in one sweep.
-    #expect(limiter.acquire(-1, nowMilliseconds: 60_000) == 0)
+    #expect(limiter.acquire(-1, nowMilliseconds: 60_000) == .zero)
     for key in 20_000...20_050 { _ = limiter.acquire(key, nowMilliseconds: 60_000) }
     #expect(limiter.count <= 60)
   }
@@ -45,7 +48,7 @@ import Testing
     var most = 0
     // One key per millisecond; each bucket is full again after a second.
     for number in 0..<50_000 {
-      #expect(limiter.acquire(number, nowMilliseconds: Int64(number)) == 0)
+      #expect(limiter.acquire(number, nowMilliseconds: Int64(number)) == .zero)
       most = max(most, limiter.count)
     }
     #expect(most <= 2100, "\(most)")

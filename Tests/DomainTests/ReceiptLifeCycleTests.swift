@@ -7,8 +7,8 @@ import Testing
 @testable import Domain
 
 private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
-private let later = now.advanced(byMilliseconds: 60_000)
-private let moment = ReceiptMoment(now: now, pausedMilliseconds: 7000)
+private let later = now.advanced(by: .seconds(60))
+private let moment = ReceiptMoment(now: now, pausedTime: .seconds(7))
 private let payload = ReceiptPayload(priceID: "price_1", priceMismatch: false, body: [1])
 private let other = ReceiptPayload(priceID: "price_2", priceMismatch: true, body: [2])
 
@@ -21,8 +21,8 @@ private func sample(_ column: String) -> Receipt {
     if state == .waiting { receipt.waitUntil = later }
     if state == .pending || state == .delivered || column.hasSuffix("sent") {
       receipt.body = [9]
-      receipt.readyAt = now.advanced(byMilliseconds: -5000)
-      receipt.retrySince = now.advanced(byMilliseconds: -5000)
+      receipt.readyAt = now - .seconds(5)
+      receipt.retrySince = now - .seconds(5)
     }
     if state == .pending { receipt.nextAttemptAt = later }
     if state == .delivered { receipt.deliveredAt = now }
@@ -187,7 +187,7 @@ struct ReceiptLifeCycleTests {
       let receipt = try #require(outcome(of: event, on: sample(column)))
       #expect(receipt.spentAttempts == 0)
       #expect(receipt.retrySince == now)
-      #expect(receipt.pausedBaseMilliseconds == 7000)
+      #expect(receipt.pausedBase == .seconds(7))
       #expect(receipt.nextAttemptAt == now)
       #expect(receipt.attempts == 3, "the history is kept")
     }
@@ -201,7 +201,7 @@ struct ReceiptLifeCycleTests {
     #expect(receipt.retrySince == later)
     #expect(receipt.isReplay)
     let past = ReceiptEvent.replayed(
-      dueAt: now.advanced(byMilliseconds: -1), force: false, payload: nil)
+      dueAt: now - .milliseconds(1), force: false, payload: nil)
     #expect(outcome(of: past, on: sample("failed/sent"))?.nextAttemptAt == now)
   }
 

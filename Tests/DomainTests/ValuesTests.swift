@@ -1,5 +1,6 @@
 // Tests the basic values: time, identifiers, external identifiers, the rate limit.
 
+import Durations
 import Platform
 import Domain
 import Testing
@@ -26,12 +27,15 @@ struct TimestampTests {
   func arithmetic() {
     let first = Timestamp(unixMilliseconds: .min)
     let last = Timestamp(unixMilliseconds: .max)
-    #expect(last.advanced(byMilliseconds: 1) == last)
-    #expect(first.advanced(byMilliseconds: -1) == first)
-    #expect(last.advanced(byMilliseconds: .min).unixMilliseconds == -1)
-    #expect(last.milliseconds(since: first) == .max)
-    #expect(first.milliseconds(since: last) == .min)
-    #expect(now.milliseconds(since: now.advanced(byMilliseconds: 7)) == -7)
+    #expect(last.advanced(by: .milliseconds(1)) == last)
+    #expect(first - .milliseconds(1) == first)
+    #expect(last.advanced(by: .milliseconds(Int64.min)).unixMilliseconds == -1)
+    #expect(last.duration(since: first) == .longest)
+    #expect(first.duration(since: last) == .milliseconds(Int64.min))
+    #expect(now.duration(since: now.advanced(by: .milliseconds(7))) == .milliseconds(-7))
+    #expect(now.advanced(by: Duration(attoseconds: .max)) == last)
+    #expect(now + Duration(attoseconds: .min) == Timestamp(unixMilliseconds: now.unixMilliseconds + .min))
+    #expect(now - Duration(attoseconds: .min) == last)
     #expect(first < now)
     #expect(now < last)
   }
@@ -132,8 +136,8 @@ struct TokenBucketTests {
     var bucket = TokenBucket(ratePerSecond: 10, nowMilliseconds: 0)
     let taken = (0..<12).filter { _ in bucket.acquire(nowMilliseconds: 0) }
     #expect(taken.count == 10)
-    let wait = bucket.waitMilliseconds(nowMilliseconds: 0)
-    #expect(wait == 100)
+    let wait = bucket.waitTime(nowMilliseconds: 0)
+    #expect(wait == .milliseconds(100))
     let then = takes(&bucket, at: 99, 100, 100)
     #expect(then == [false, true, false])
   }
@@ -151,8 +155,8 @@ struct TokenBucketTests {
     let pause = Int64(1000 / rate)
     let first = takes(&bucket, at: 0, 0)
     #expect(first == [true, false])
-    let wait = bucket.waitMilliseconds(nowMilliseconds: 0)
-    #expect(wait == pause)
+    let wait = bucket.waitTime(nowMilliseconds: 0)
+    #expect(wait == .milliseconds(pause))
     let then = takes(&bucket, at: pause - 2, pause + 1)
     #expect(then == [false, true])
   }
@@ -166,9 +170,9 @@ struct TokenBucketTests {
       if bucket.acquire(nowMilliseconds: clock) {
         taken += 1
       } else {
-        let wait = bucket.waitMilliseconds(nowMilliseconds: clock)
-        #expect(wait > 0)
-        clock += wait
+        let wait = bucket.waitTime(nowMilliseconds: clock)
+        #expect(wait > .zero)
+        clock += wait.milliseconds
       }
     }
     #expect(Double(taken) <= rate * (Double(clock) / 1000 + 1) + 1)
@@ -182,7 +186,7 @@ struct TokenBucketTests {
     var tiny = TokenBucket(ratePerSecond: 1e-300, nowMilliseconds: 0)
     let then = takes(&tiny, at: 0, 1_000_000)
     #expect(then == [true, false])
-    let wait = tiny.waitMilliseconds(nowMilliseconds: 0)
-    #expect(wait == .max)
+    let wait = tiny.waitTime(nowMilliseconds: 0)
+    #expect(wait == .longest)
   }
 }

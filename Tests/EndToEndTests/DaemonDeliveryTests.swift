@@ -1,6 +1,7 @@
 // From a ready receipt to the destination's 2xx: attempts, pauses, ends.
 
 import Domain
+import Durations
 import Glibc
 import HTTPServer
 import JSON
@@ -29,7 +30,8 @@ import Testing
       #expect(receipt.attempts == 8)
       #expect(Set(ledger.map(\.body)).count == 1)
       for index in [2, 6] {
-        #expect(ledger[index + 1].at.milliseconds(since: ledger[index].at) >= 990, "after try \(index)")
+        #expect(
+          ledger[index + 1].at.duration(since: ledger[index].at) >= .milliseconds(990), "after try \(index)")
       }
       let statuses = try relay.attempts(of: checkout.subscription).map(\.report.status)
       #expect(statuses == [503, 500, 503, 408, 409, 425, 429, 200])
@@ -97,7 +99,7 @@ import Testing
       let ledger = try destination.waitFor(requests: 11)
       // At first all five may be in flight; from then on there is one probe in every pause.
       for (earlier, later) in zip(ledger.dropFirst(5), ledger.dropFirst(6)) {
-        #expect(later.at.milliseconds(since: earlier.at) >= 250)
+        #expect(later.at.duration(since: earlier.at) >= .milliseconds(250))
       }
       #expect(try relay.metric(#"receiptd_breaker_open{app="shop"}"#) == 1)
       #expect(try relay.breaker().state == .paused)
@@ -149,7 +151,7 @@ import Testing
       #expect(destination.ledger(of: second.subscription).isEmpty)
       let rest = try #require(try relay.breaker().restUntil)
       let tried = try #require(try relay.attempts(of: first.subscription).first).report.startedAt
-      #expect((600_000...630_000).contains(rest.milliseconds(since: tried)))
+      #expect((Duration.minutes(10)...Duration.seconds(630)).contains(rest.duration(since: tried)))
     }
   }
 

@@ -53,8 +53,8 @@ import Testing
       // Only deliveries in flight at the kill are repeated.
       #expect(ledger.count - 60 <= count - before.count + 8)
       // 60 deliveries at 30/s take 59/30 s, minus at most one second of catching up.
-      let took = try #require(ledger.last).at.milliseconds(since: try #require(ledger.first).at)
-      #expect(took > 900)
+      let took = try #require(ledger.last).at.duration(since: try #require(ledger.first).at)
+      #expect(took > .milliseconds(900))
       #expect(try relay.read { try $0.integrityFaults() } == [])
     }
   }

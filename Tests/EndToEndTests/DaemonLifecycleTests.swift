@@ -15,7 +15,7 @@ import Testing
     arguments: [SIGTERM, SIGINT])
   func cleanStop(signal: Int32) throws {
     try withRelay { relay, destination in
-      destination.answer(.late(700, .taken))
+      destination.answer(.late(.milliseconds(700), .taken))
       let checkout = Checkout("in-flight")
       let id = try relay.post(checkout)
       try relay.ingest(checkout.completed)
@@ -27,7 +27,7 @@ import Testing
       try waitUntil("it takes no new connections") { (try? Wire(relay.outside.api.port)) == nil }
       #expect(try half.finish().status == 200)
       #expect(try waiter.reply()["state"] == "paid")
-      #expect(try relay.process?.end(within: 10_000) == 0)
+      #expect(try relay.process?.end(within: .seconds(10)) == 0)
       // Closing the last connection removes the log, so the daemon closed all of them.
       let logIsLeft = unsafe access(relay.databasePath + "-wal", F_OK) == 0
       #expect(!logIsLeft, "the database was left open")
@@ -52,8 +52,8 @@ import Testing
       let half = try HalfRequest(relay.outside.api, Checkout("half").completed)
       let start = MonotonicInstant.now()
       #expect(try relay.stop() == 0)
-      let took = MonotonicInstant.now().milliseconds(since: start)
-      #expect((9000...17_000).contains(took), "\(took) ms")
+      let took = MonotonicInstant.now().duration(since: start)
+      #expect((Duration.seconds(9)...Duration.seconds(17)).contains(took), "\(took)")
       #expect(throws: WireError.self) { try half.finish() }
       try relay.start()
       #expect(try relay.reaches(.delivered, checkout.subscription).attempts == 1)
@@ -83,7 +83,7 @@ import Testing
       #expect(try relay.stop() == 0)
       func set(_ pragma: String) throws {
         let connection = try Connection(
-          path: relay.databasePath, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+          path: relay.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
         try connection.execute("PRAGMA \(pragma)")
       }
       try set("user_version = 99")
@@ -95,7 +95,7 @@ import Testing
       #expect(foreign.code == 69, "\(foreign.output)")
       #expect(foreign.output.contains("another program"), "\(foreign.output)")
       let connection = try Connection(
-        path: relay.databasePath, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+        path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(1))
       #expect(try connection.integer("PRAGMA user_version") == 99)
     }
   }
@@ -147,7 +147,7 @@ import Testing
       for wire in wires {
         try wire.send(Endpoint.bytes("POST", Stripe.eventsPath, body: body, headers: headers))
       }
-      #expect(!wires[0].isReadable(within: 100))
+      #expect(!wires[0].isReadable(within: .milliseconds(100)))
       relay.signal(SIGCONT)
       for wire in wires { #expect(try wire.reply().status == 200) }
       try relay.reaches(.delivered, checkout.subscription)

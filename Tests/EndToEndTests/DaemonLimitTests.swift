@@ -83,9 +83,9 @@ import Testing
       let start = MonotonicInstant.now()
       try waitUntil("the relay has enough") {
         // After the relay has closed, sending fails; its response can still be read.
-        wire.isReadable(within: 20) || (try? wire.send("a")) == nil
+        wire.isReadable(within: .milliseconds(20)) || (try? wire.send("a")) == nil
       }
-      #expect(MonotonicInstant.now().milliseconds(since: start) < 10_000)
+      #expect(MonotonicInstant.now().duration(since: start) < .seconds(10))
       let reply = try wire.reply()
       #expect(reply.status == 408)
       #expect(reply["type"] == "urn:receiptd:problem:too-slow")
@@ -96,7 +96,7 @@ import Testing
   func fullQueue() throws {
     try withRelay(top: ["limits": ["queue": 8]]) { relay, _ in
       let other = try Connection(
-        path: relay.databasePath, mode: .readWrite, busyTimeoutMilliseconds: 5000)
+        path: relay.databasePath, mode: .readWrite, busyTimeout: .seconds(5))
       try other.execute("BEGIN IMMEDIATE")
       let requests = try (0..<24).map { number in
         let body = Checkout("queued-\(number)").completed.serialized()
@@ -107,7 +107,7 @@ import Testing
         return wire
       }
       // At most eight are admitted: half of the queue, plus those already dequeued.
-      try waitUntil("the rest is refused") { requests.filter { $0.isReadable(within: 0) }.count >= 16 }
+      try waitUntil("the rest is refused") { requests.filter { $0.isReadable(within: .zero) }.count >= 16 }
       // The relay's own commands are admitted, too. Dequeued commands wait for the lock and fail after ten
       // seconds, which may happen first on a busy machine.
       let depth = try #require(try relay.metric("receiptd_write_queue"))

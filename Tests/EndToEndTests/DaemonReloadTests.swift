@@ -45,7 +45,7 @@ import Testing
     ]
     try withRelay(app: app) { relay, destination in
       destination.answerAll { entry in
-        entry.head.header("X-API-KEY") == Secrets.apiKey ? .taken : .late(500, .status(403))
+        entry.head.header("X-API-KEY") == Secrets.apiKey ? .taken : .late(.milliseconds(500), .status(403))
       }
       let checkout = Checkout("overtaken")
       try relay.post(checkout)

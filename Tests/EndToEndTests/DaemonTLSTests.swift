@@ -53,7 +53,7 @@ struct DaemonTLSTests {
         let request = TransferRequest(
           method: .post, url: url, headers: headers, body: body, certificateAuthorityFile: made.certificate)
         try pool.start(request, tag: 0)
-        return try waitFor("an answer over TLS") { pool.run(timeoutMilliseconds: 1000).first }.result.status
+        return try waitFor("an answer over TLS") { pool.run(timeout: .seconds(1)).first }.result.status
       }
       let checkout = Checkout("encrypted")
       let json = TransferHeader("Content-Type", "application/json")

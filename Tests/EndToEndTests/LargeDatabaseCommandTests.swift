@@ -2,6 +2,7 @@
 // query plans that none reads a whole table; here the commands must answer.
 
 import Domain
+import Durations
 import JSON
 import Platform
 import Store
@@ -17,7 +18,7 @@ struct LargeDatabaseCommandTests {
     let relay = try Relay(destination)
     try relay.start()
     try #require(try relay.stop() == 0)
-    let start = SystemClock().wallMilliseconds - Int64(Self.receipts + 1) * LargeDatabase.stepMilliseconds
+    let start = SystemClock().wallMilliseconds - Int64(Self.receipts + 1) * LargeDatabase.step.milliseconds
     let size = LargeDatabase.Size(receipts: Self.receipts, isWhole: true)
     try LargeDatabase.fill(path: relay.databasePath, size, app: "shop", start: start)
     return relay

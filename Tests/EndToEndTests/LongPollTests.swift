@@ -18,7 +18,7 @@ import Testing
   func manyWait() throws {
     let limits: JSONValue = ["connections_per_address": 1000, "long_polls_per_context": 10]
     try withRelay(top: ["limits": limits]) { relay, destination in
-      destination.answerAll(.late(200, .taken))
+      destination.answerAll(.late(.milliseconds(200), .taken))
       let checkouts = (0..<20).map { Checkout("waits-\($0)") }
       let ids = try checkouts.map { try relay.post($0) }
       let process = try #require(relay.process)
@@ -36,7 +36,7 @@ import Testing
       }
       #expect(try relay.state(ofContext: ids[0]) == "open")
       #expect(process.threads == threads)
-      #expect(wires.allSatisfy { !$0.isReadable(within: 0) })
+      #expect(wires.allSatisfy { !$0.isReadable(within: .zero) })
       for checkout in checkouts { try relay.ingest(checkout.completed) }
       for wire in wires {
         let reply = try wire.reply()
@@ -55,11 +55,13 @@ import Testing
       for query in ["", "?", "?wait=0", "?x=y"] {
         let start = MonotonicInstant.now()
         #expect(try Self.ask(relay, id, query).reply()["state"] == "open", "\(query)")
-        #expect(MonotonicInstant.now().milliseconds(since: start) < 1000, "\(query)")
+        #expect(MonotonicInstant.now().duration(since: start) < .seconds(1), "\(query)")
       }
       let start = MonotonicInstant.now()
       #expect(try Self.ask(relay, id, "?wait=1").reply()["state"] == "open")
-      #expect((990...5000).contains(MonotonicInstant.now().milliseconds(since: start)))
+      #expect(
+        (Duration.milliseconds(990)...Duration.seconds(5)).contains(
+          MonotonicInstant.now().duration(since: start)))
       for query in [
         "?wait=31", "?wait=-1", "?wait=soon", "?wait=", "?wait=1.5", "?wait=99999999999999999999",
       ] {
@@ -73,7 +75,7 @@ import Testing
   @Test("A checkout goes from open over paid to its end; a failed one ends the wait, too")
   func states() throws {
     try withRelay(app: ["join": ["window": "1s"]]) { relay, destination in
-      destination.answer(.late(500, .taken), .status(422))
+      destination.answer(.late(.milliseconds(500), .taken), .status(422))
       let paid = Checkout("paid")
       let id = try relay.post(paid)
       try relay.ingest(paid.completed)

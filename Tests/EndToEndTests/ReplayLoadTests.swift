@@ -27,7 +27,7 @@ import Testing
   func purchaseIsNext() throws {
     let app: JSONValue = ["delivery": ["concurrency": 4, "rate": 1000]]
     try Self.withFailed(app: app) { relay, destination in
-      destination.answerAll(.late(200, .taken))
+      destination.answerAll(.late(.milliseconds(200), .taken))
       #expect(try relay.operate(["receipts", "replay", "--state", "failed", "--yes"]).end() == 3)
       _ = try destination.waitFor(requests: 12)
       for number in 0..<3 {

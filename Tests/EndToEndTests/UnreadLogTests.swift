@@ -88,6 +88,6 @@ import Testing
     // It stops again: the daemon's exit does not depend on it.
     try Self.ask(port, times: 200)
     process.send(SIGTERM)
-    #expect(try process.end(within: 20_000) == 0)
+    #expect(try process.end(within: .seconds(20)) == 0)
   }
 }

@@ -76,7 +76,7 @@ struct ClientRequestTests {
       try pool.start(TransferRequest(method: .post, url: url), tag: 1)
     }
     #expect(pool.active == 0)
-    #expect(pool.run(timeoutMilliseconds: 0).isEmpty)
+    #expect(pool.run(timeout: .zero).isEmpty)
   }
 
   @Test(

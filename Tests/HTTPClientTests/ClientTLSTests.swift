@@ -97,12 +97,12 @@ struct ClientTLSTests {
     let result = try withServer({ $0.waitForClose() }) { server in
       try perform(
         TransferRequest(
-          method: .post, url: "https://127.0.0.1:\(server.port)/", timeoutMilliseconds: 8_000,
-          connectTimeoutMilliseconds: 200))
+          method: .post, url: "https://127.0.0.1:\(server.port)/", timeout: .seconds(8),
+          connectTimeout: .milliseconds(200)))
     }
     #expect(result.failure == .timeout)
     #expect(!result.requestWasSent)
-    #expect(result.durationMilliseconds < 5_000)
+    #expect(result.duration < .seconds(5))
   }
 
   @Test("HTTP/2 is spoken where TLS offers it, with interim answers left out")
@@ -114,10 +114,10 @@ struct ClientTLSTests {
     request.method = .post
     request.body = Array("body-by-http2".utf8)
     try pool.start(request, tag: 1)
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 8_000)
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(8))
     while !server.process.printed.contains("body-by-http2"), MonotonicInstant.now() < deadline {
-      #expect(pool.run(timeoutMilliseconds: 10).isEmpty)
-      server.process.read(withinMilliseconds: 0)
+      #expect(pool.run(timeout: .milliseconds(10)).isEmpty)
+      server.process.read(within: .zero)
     }
     // RFC 9113 §4.1: length (3), type, flags, stream (4). Header blocks by RFC 7541: 0x88 is ":status: 200";
     // 0x08 0x03 is a ":status" of three letters.
@@ -163,13 +163,13 @@ struct ClientTLSTests {
     let pool = try makePool()
     var request = server.request(certificate)
     request.method = .post
-    request.timeoutMilliseconds = 1500
+    request.timeout = .milliseconds(1500)
     request.body = Array("body-by-http2".utf8)
     try pool.start(request, tag: 1)
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 1400)
+    let deadline = MonotonicInstant.now().advanced(by: .milliseconds(1400))
     while !server.process.printed.contains("body-by-http2"), MonotonicInstant.now() < deadline {
-      #expect(pool.run(timeoutMilliseconds: 10).isEmpty)
-      server.process.read(withinMilliseconds: 0)
+      #expect(pool.run(timeout: .milliseconds(10)).isEmpty)
+      server.process.read(within: .zero)
     }
     server.process.feed([0, 0, 0, 4, 0, 0, 0, 0, 0] + [0, 0, 0, 4, 1, 0, 0, 0, 0] + end.frames)
     let result = try #require(finish(pool).first).result

@@ -19,10 +19,10 @@ func makePool(connectionsMax: Int = 4) throws -> TransferPool {
 
 /// Runs the pool until this number of transfers has ended, for at most ten seconds.
 func finish(_ pool: TransferPool, count: Int = 1) -> [TransferCompletion] {
-  let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+  let deadline = MonotonicInstant.now().advanced(by: .seconds(10))
   var completions: [TransferCompletion] = []
   while completions.count < count, MonotonicInstant.now() < deadline {
-    completions += pool.run(timeoutMilliseconds: 1_000)
+    completions += pool.run(timeout: .seconds(1))
   }
   return completions
 }
@@ -47,15 +47,15 @@ func withServer<Result>(
 }
 
 extension ScriptedServer {
-  func request(_ method: TransferRequest.Method = .post, timeout: Int = 8_000) -> TransferRequest {
+  func request(_ method: TransferRequest.Method = .post, timeout: Duration = .seconds(8)) -> TransferRequest {
     TransferRequest(
       method: method, url: "http://127.0.0.1:\(port)/receipts", body: Array("{}".utf8),
-      timeoutMilliseconds: timeout)
+      timeout: timeout)
   }
 }
 
 /// The result of one request to a server that reads it, sends `answer` and closes.
-func result(ofAnswer answer: String, timeout: Int = 8_000) throws -> TransferResult {
+func result(ofAnswer answer: String, timeout: Duration = .seconds(8)) throws -> TransferResult {
   try withServer({ connection in
     _ = connection.readRequest()
     connection.send(answer)

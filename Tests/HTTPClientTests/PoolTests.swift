@@ -36,7 +36,7 @@ struct PoolTests {
       try perform(
         TransferRequest(
           method: .post, url: "http://localhost:\(server.port)/hidden-path?token=hidden-token",
-          body: Array("{}".utf8), timeoutMilliseconds: 200))
+          body: Array("{}".utf8), timeout: .milliseconds(200)))
     }
     let detail = try #require(slow.detail)
     #expect(detail.hasPrefix("localhost:"))
@@ -53,22 +53,22 @@ struct PoolTests {
 
   @Test("A name that does not resolve has sent nothing")
   func unresolved() throws {
-    let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeoutMilliseconds: 2_000)
+    let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeout: .seconds(2))
     let result = try perform(request)
     // Without an answer of the name server, the transfer times out; behind a proxy, the proxy fails to
     // connect.
     #expect([.resolveFailed, .timeout, .connectFailed].contains(result.failure))
     #expect(!result.requestWasSent)
-    #expect(result.durationMilliseconds < 8_000)
+    #expect(result.duration < .seconds(8))
   }
 
   @Test("A server that never answers ends with the time, and the request counts as sent")
   func hang() throws {
-    let result = try withServer(Self.hang) { try perform($0.request(timeout: 200)) }
+    let result = try withServer(Self.hang) { try perform($0.request(timeout: .milliseconds(200))) }
     #expect(result.status == nil)
     #expect(result.failure == .timeout)
     #expect(result.requestWasSent)
-    #expect((190..<5_000).contains(result.durationMilliseconds))
+    #expect((Duration.milliseconds(190)..<Duration.seconds(5)).contains(result.duration))
   }
 
   @Test("A reset or a close instead of an answer is a lost connection with the request sent")
@@ -113,7 +113,7 @@ struct PoolTests {
     try withServer({ connection in
       guard let request = connection.readRequest() else { return }
       arrived.update { $0 += 1 }
-      let deadline = MonotonicInstant.now().advanced(byMilliseconds: 8_000)
+      let deadline = MonotonicInstant.now().advanced(by: .seconds(8))
       // No request is answered before all have arrived.
       let all = arrived.wait(until: deadline) { $0 == 8 ? true : nil } ?? false
       connection.answer(all ? "200 OK" : "503 Alone", String(request.suffix(1)))
@@ -165,11 +165,11 @@ struct PoolTests {
       try pool.start(server.request(), tag: 1)
       let start = MonotonicInstant.now()
       let waker = try WorkerThread(name: "waker") { if server.waitForConnections(1) { pool.wake() } }
-      #expect(pool.run(timeoutMilliseconds: 7_000).isEmpty)
+      #expect(pool.run(timeout: .seconds(7)).isEmpty)
       waker.join()
       pool.wake()
-      #expect(pool.run(timeoutMilliseconds: 7_000).isEmpty)
-      #expect(MonotonicInstant.now().milliseconds(since: start) < 6_000)
+      #expect(pool.run(timeout: .seconds(7)).isEmpty)
+      #expect(MonotonicInstant.now().duration(since: start) < .seconds(6))
     }
   }
 
@@ -177,10 +177,12 @@ struct PoolTests {
   func runTime() throws {
     let pool = try makePool()
     let start = MonotonicInstant.now()
-    #expect(pool.run(timeoutMilliseconds: 0).isEmpty)
-    #expect(pool.run(timeoutMilliseconds: -5).isEmpty)
-    #expect(pool.run(timeoutMilliseconds: 100).isEmpty)
-    #expect((95..<5_000).contains(MonotonicInstant.now().milliseconds(since: start)))
+    #expect(pool.run(timeout: .zero).isEmpty)
+    #expect(pool.run(timeout: .milliseconds(-5)).isEmpty)
+    #expect(pool.run(timeout: .milliseconds(100)).isEmpty)
+    #expect(
+      (Duration.milliseconds(95)..<Duration.seconds(5)).contains(
+        MonotonicInstant.now().duration(since: start)))
   }
 
   @Test("What is cut off says whether its request had been sent, and the pool goes on")
@@ -197,9 +199,9 @@ struct PoolTests {
     }) { server in
       let pool = try makePool()
       try pool.start(server.request(), tag: 1)
-      let deadline = MonotonicInstant.now().advanced(byMilliseconds: 8_000)
+      let deadline = MonotonicInstant.now().advanced(by: .seconds(8))
       while !received.withLock({ $0 }), MonotonicInstant.now() < deadline {
-        #expect(pool.run(timeoutMilliseconds: 10).isEmpty)
+        #expect(pool.run(timeout: .milliseconds(10)).isEmpty)
       }
       try pool.start(server.request(), tag: 2)
       let ended = pool.cancelAll().sorted { $0.tag < $1.tag }
@@ -207,7 +209,7 @@ struct PoolTests {
       #expect(ended.allSatisfy { $0.result.failure == .cancelled })
       #expect(ended.map(\.result.requestWasSent) == [true, false])
       #expect(pool.active == 0)
-      #expect(pool.run(timeoutMilliseconds: 0).isEmpty)
+      #expect(pool.run(timeout: .zero).isEmpty)
       #expect(pool.cancelAll().isEmpty)
       var request = server.request()
       request.body = Array("answer".utf8)
@@ -220,7 +222,7 @@ struct PoolTests {
     try withServer(Self.hang) { server in
       let pool = try makePool()
       try pool.start(server.request(), tag: 1)
-      #expect(pool.run(timeoutMilliseconds: 50).isEmpty)
+      #expect(pool.run(timeout: .milliseconds(50)).isEmpty)
     }
   }
 }

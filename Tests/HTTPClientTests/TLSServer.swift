@@ -1,5 +1,6 @@
 // An independent TLS server: `openssl s_server` as a child process, with certificates made for one test.
 
+import Durations
 import Glibc
 import HTTPClient
 import Platform
@@ -96,7 +97,7 @@ final class TLSServer {
 
   func request(_ certificate: SelfSignedCertificate?) -> TransferRequest {
     TransferRequest(
-      method: .get, url: "https://localhost:\(port)/", timeoutMilliseconds: 8_000,
+      method: .get, url: "https://localhost:\(port)/", timeout: .seconds(8),
       certificateAuthorityFile: certificate?.certificate)
   }
 }

@@ -14,14 +14,14 @@ import Testing
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try client.response().status == 200)
     // The kernel may leave a socket out of the table while other tests open and close theirs.
-    let end = MonotonicInstant.now().advanced(byMilliseconds: 20_000)
+    let end = MonotonicInstant.now().advanced(by: .seconds(20))
     var found = try Self.inodeOfListener(server.port)
     while found == nil, MonotonicInstant.now() < end { found = try Self.inodeOfListener(server.port) }
     let listener = try #require(found)
     let watched = try Self.inodesInEpollSets()
     #expect(!watched.isEmpty, "libmicrohttpd's own sets are there to be looked at")
     #expect(!watched.contains(listener))
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A stop while requests come and go aborted the process now and then")
@@ -45,9 +45,9 @@ import Testing
           }
         }
       }
-      let end = MonotonicInstant.now().advanced(byMilliseconds: 30_000)
+      let end = MonotonicInstant.now().advanced(by: .seconds(30))
       #expect(served.wait(until: end) { $0 >= 50 ? true : nil } == true)
-      server.stop(graceMilliseconds: 1000)
+      server.stop(grace: .seconds(1))
       clients.forEach { $0.join() }
     }
   }

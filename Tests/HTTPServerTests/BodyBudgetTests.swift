@@ -35,7 +35,7 @@ import Testing
 
   /// Waits until the bodies hold a matching number of bytes.
   private static func waitUntil(_ server: Server, holds condition: (Int) -> Bool) throws {
-    let end = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    let end = MonotonicInstant.now().advanced(by: .seconds(10))
     while !condition(server.bodyBytesHeld) {
       try #require(MonotonicInstant.now() < end, "\(server.bodyBytesHeld) bytes are held")
       _ = poll(nil, 0, 2)
@@ -70,7 +70,7 @@ import Testing
     try first.send(Self.head(500 * Self.kibibyte))
     try first.send(Self.text(500 * Self.kibibyte))
     #expect(try first.response().status == 200)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -95,7 +95,7 @@ import Testing
     try first.send("x")
     #expect(try first.response().body == "\(length)")
     try Self.waitUntil(server) { $0 == 0 }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A body in chunks is refused where there is no more room, without waiting for its end")
@@ -112,7 +112,7 @@ import Testing
     #expect(try client.response().status == 503)
     #expect(application.rejections == [.noRoom])
     try Self.waitUntil(server) { $0 == 0 }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   /// The ways in which a large body can end.
@@ -128,7 +128,7 @@ import Testing
     let keeping = TestApplication(admit: { _ in .body(maximumBytes: 300 * Self.kibibyte) }, handle: nil)
     let isKept = end == .answeredLate || end == .stopped || end == .tooLarge
     let server = try Self.serve(isKept ? keeping : application) {
-      if end == .tooSlow { $0.requestTimeoutMilliseconds = 200 }
+      if end == .tooSlow { $0.requestTimeout = .milliseconds(200) }
     }
     var client: TestClient? = try TestClient(server)
     try client?.send(end == .tooLarge ? Self.chunkedHead : Self.head(200 * Self.kibibyte))
@@ -148,7 +148,7 @@ import Testing
     case .stopped:
       try client?.send("x")
       _ = try keeping.waitFor { $0.responders.isEmpty ? nil : true }
-      server.stop(graceMilliseconds: 0)
+      server.stop(grace: .zero)
       #expect(try client?.response().status == 503)
     case .answeredLate:
       try client?.send("x")
@@ -159,6 +159,6 @@ import Testing
       #expect(try client?.response().status == 200)
     }
     try Self.waitUntil(server) { $0 == 0 }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 }

@@ -7,15 +7,15 @@ import Testing
 
 @Suite("Idle connections") struct EvictionTests {
   private static func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n" }
-  private static let long: Int64 = 120_000
+  private static let long: Duration = .seconds(120)
 
   /// 40 connections, of which 8 are reserved: idle ones are closed above 36, regardless of their age above
   /// 38.
   private static func configure(_ configuration: inout ServerConfiguration) {
     configuration.connections = 40
     configuration.reservedConnections = 8
-    configuration.requestTimeoutMilliseconds = long
-    configuration.evictionGraceMilliseconds = long
+    configuration.requestTimeout = long
+    configuration.evictionGrace = long
   }
 
   /// Answers every request except `/held`.
@@ -27,7 +27,7 @@ import Testing
   }
 
   private static func waitFor(_ server: Server, connections: Int) throws {
-    let end = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    let end = MonotonicInstant.now().advanced(by: .seconds(10))
     while server.load().connections != connections {
       try #require(MonotonicInstant.now() < end, "\(server.load().connections) connections")
     }
@@ -63,8 +63,8 @@ import Testing
       idle.append(client)
     }
     // None of them was closed for the request.
-    for client in idle { #expect(!client.isReadable(within: 0)) }
-    server.stop(graceMilliseconds: 1000)
+    for client in idle { #expect(!client.isReadable(within: .zero)) }
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Idle connections filled the server, and who came later waited: the longest idle one makes room")
@@ -86,8 +86,8 @@ import Testing
       #expect(try idle[number].rest() == "")
       idle.append(client)
     }
-    for client in idle.dropFirst(10) { #expect(!client.isReadable(within: 0)) }
-    server.stop(graceMilliseconds: 1000)
+    for client in idle.dropFirst(10) { #expect(!client.isReadable(within: .zero)) }
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A connection that was just accepted was closed because requests held all other places")
@@ -106,7 +106,7 @@ import Testing
     }
     let late = try TestClient(server)
     // The watcher looks for room every 10 ms while connections are scarce.
-    #expect(!late.isReadable(within: 300))
+    #expect(!late.isReadable(within: .milliseconds(300)))
     try late.send(Self.get("/reserved"))
     #expect(try late.response().status == 200)
     // Requests in progress are never closed, and all of them count.
@@ -119,20 +119,20 @@ import Testing
     let served = try TestClient(server)
     try served.send(Self.get("/ordinary"))
     #expect(try served.response().status == 200)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A connection that has been idle for the grace makes room while the last places are free")
   func grace() throws {
     let server = try TestApplication.echo().serve {
       Self.configure(&$0)
-      $0.evictionGraceMilliseconds = 50
+      $0.evictionGrace = .milliseconds(50)
     }
     var idle: [TestClient] = []
     for _ in 0..<37 { idle.append(try TestClient(server)) }
     #expect(try idle[0].rest() == "")
     try Self.waitFor(server, connections: 36)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A request that lay unread in its socket was cut for others")
@@ -157,7 +157,7 @@ import Testing
     _ = entered.wait { $0 ? true : nil }
     // The only thread that could read these requests is in the handler.
     for client in asking { try client.send(Self.get("/unread")) }
-    let end = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    let end = MonotonicInstant.now().advanced(by: .seconds(10))
     let connections = server.core.connections
     while connections.count(where: { SocketInput.isUnread(on: $0.state.withLock(\.descriptor)) }) < 5 {
       try #require(MonotonicInstant.now() < end)
@@ -167,7 +167,7 @@ import Testing
     #expect(try blocking.response().status == 200)
     for client in asking { #expect(try client.response().body == "GET /unread ") }
     #expect(try idle.rest() == "")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Requests that ended in any way left the count of those under way too high")
@@ -193,7 +193,7 @@ import Testing
     for client in clients { _ = try client.rest() }
     try Self.waitFor(server, connections: 0)
     #expect(server.core.requests.now == 0)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   // MARK: The rule
@@ -204,7 +204,7 @@ import Testing
 
   @Test("The longest idle are chosen in their order, and young ones only when the last places are taken")
   func rule() {
-    let eviction = Eviction(kept: 10, urgent: 12, graceMilliseconds: 1000)
+    let eviction = Eviction(kept: 10, urgent: 12, grace: .seconds(1))
     var generator = SeededGenerator(seed: 7)
     let idle = (0..<9).shuffled(using: &generator).map { (since: Self.at(Int64($0) * 100), element: $0) }
     func chosen(_ connections: Int, _ now: Int64) -> [Int] {

@@ -28,7 +28,7 @@ import Testing
     }
 
     func waitFor<Result>(_ condition: (inout State) -> Result?) throws -> Result {
-      let result = state.wait(until: .now().advanced(byMilliseconds: 10_000), condition)
+      let result = state.wait(until: .now().advanced(by: .seconds(10)), condition)
       return try #require(result)
     }
 
@@ -39,7 +39,7 @@ import Testing
   }
 
   private static func waitUntil(_ server: Server, hasConnections count: Int) throws {
-    let end = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    let end = MonotonicInstant.now().advanced(by: .seconds(10))
     while server.load().connections != count {
       try #require(MonotonicInstant.now() < end, "\(server.load())")
       _ = poll(nil, 0, 2)
@@ -61,7 +61,7 @@ import Testing
       _ = try holder.waitFor { $0.hangUps.count == number + 1 ? true : nil }
     }
     try Self.waitUntil(server, hasConnections: 0)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A client that is gone before its request is looked at is noticed all the same")
@@ -74,7 +74,7 @@ import Testing
     }
     _ = try holder.waitFor { $0.hangUps.count == 50 ? true : nil }
     try Self.waitUntil(server, hasConnections: 0)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A client that closes its side only gets the answer that is given then")
@@ -84,11 +84,11 @@ import Testing
     let client = try TestClient(server)
     try client.send(Self.request)
     _ = try holder.responder(0)
-    #expect(!client.isReadable(within: 50))
+    #expect(!client.isReadable(within: .milliseconds(50)))
     client.finish()
     #expect(try client.response().body == "early")
     #expect(try client.rest() == "")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A watch ends with its request: the next one on the connection is not taken for it")
@@ -102,11 +102,11 @@ import Testing
     try client.send("GET /unwatched HTTP/1.1\r\nHost: x\r\n\r\n")
     let second = try holder.responder(1)
     client.finish()
-    #expect(!client.isReadable(within: 300))
+    #expect(!client.isReadable(within: .milliseconds(300)))
     second.respond(Response(status: 200, text: "second"))
     #expect(try client.response().body == "second")
     #expect(holder.state.withLock { $0.hangUps } == [])
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A request that follows in the same bytes is answered after the one that waits")
@@ -119,7 +119,7 @@ import Testing
     try holder.responder(1).respond(Response(status: 200, text: "second"))
     #expect(try client.response().body == "first")
     #expect(try client.response().body == "second")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Hang-ups, answers and a stop at the same time end every request once")
@@ -141,6 +141,6 @@ import Testing
     while clients.count > 100 { clients.removeLast().reset() }
     answers.join()
     for client in clients { #expect(try client.response().status == 200) }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 }

@@ -10,10 +10,10 @@ import Testing
     #expect(throws: ServerError.system(SystemError(code: EADDRINUSE, operation: "bind"))) {
       try TestApplication.echo().serve { $0.port = first.port }
     }
-    first.stop(graceMilliseconds: 0)
+    first.stop(grace: .zero)
     let second = try TestApplication.echo().serve { $0.port = first.port }
     #expect(second.port == first.port)
-    second.stop(graceMilliseconds: 0)
+    second.stop(grace: .zero)
   }
 
   @Test("An address that is not numeric, or not of this machine, is reported as such")
@@ -36,7 +36,7 @@ import Testing
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try client.response().status == 200)
     #expect(application.seen.withLock { $0.heads.first?.remoteAddress } == "127.0.0.1")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Stopping waits for requests in flight")
@@ -46,7 +46,7 @@ import Testing
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     let responder = try application.nextResponder()
-    let stopper = try WorkerThread(name: "stop") { server.stop(graceMilliseconds: 10_000) }
+    let stopper = try WorkerThread(name: "stop") { server.stop(grace: .seconds(10)) }
     try waitUntilClosed(server)
     responder.respond(Response(status: 200, text: "done"))
     let reply = try client.response()
@@ -63,7 +63,7 @@ import Testing
     let clients = try (1...50).map { _ in try TestClient(server) }
     for client in clients { try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
     let responders = try clients.map { _ in try application.nextResponder() }
-    server.stop(graceMilliseconds: 50)
+    server.stop(grace: .milliseconds(50))
     for client in clients {
       let reply = try client.response()
       #expect(reply.status == 503)
@@ -85,7 +85,7 @@ import Testing
     try other.send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
     try application.nextResponder().respond(Response(status: 200, text: "1"))
     #expect(!(try other.response().closes))
-    let stopper = try WorkerThread(name: "stop") { server.stop(graceMilliseconds: 10_000) }
+    let stopper = try WorkerThread(name: "stop") { server.stop(grace: .seconds(10)) }
     try waitUntilClosed(server)
     try other.send("GET /2 HTTP/1.1\r\nHost: x\r\n\r\n")
     try application.nextResponder().respond(Response(status: 200, text: "2"))
@@ -110,8 +110,8 @@ import Testing
       for client in clients {
         try client.send(String(repeating: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", count: 10))
       }
-      let other = try WorkerThread(name: "stop") { server.stop(graceMilliseconds: 0) }
-      server.stop(graceMilliseconds: 0)
+      let other = try WorkerThread(name: "stop") { server.stop(grace: .zero) }
+      server.stop(grace: .zero)
       other.join()
       for client in clients { _ = try client.rest() }
       threads.withLock { $0 }.forEach { $0.join() }
@@ -124,7 +124,7 @@ import Testing
     do {
       let application = TestApplication()
       kept = application
-      let server = try application.serve { $0.requestTimeoutMilliseconds = 100 }
+      let server = try application.serve { $0.requestTimeout = .milliseconds(100) }
       let idle = try TestClient(server)
       let cut = try TestClient(server)
       try cut.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
@@ -135,7 +135,7 @@ import Testing
       let reading = try TestClient(server)
       try reading.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
       _ = try application.waitFor { $0.heads.count == 3 ? true : nil }
-      server.stop(graceMilliseconds: 0)
+      server.stop(grace: .zero)
       #expect(try suspended.response().status == 503)
       _ = try (idle.rest(), reading.rest())
       withExtendedLifetime(responder) {}
@@ -145,7 +145,7 @@ import Testing
 
   /// Waits until the server accepts no more connections.
   private func waitUntilClosed(_ server: Server) throws {
-    let end = MonotonicInstant.now().advanced(byMilliseconds: 5000)
+    let end = MonotonicInstant.now().advanced(by: .seconds(5))
     while MonotonicInstant.now() < end {
       do { _ = try TestClient(server) } catch { return }
     }

@@ -15,7 +15,7 @@ import Testing
     #expect(reply.closes)
     #expect(try client.rest() == "")
     #expect(application.rejections == [.bodyTooLarge(maximumBytes: 10)])
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A body over the limit is refused while it is read")
@@ -32,7 +32,7 @@ import Testing
     #expect(reply.header("Date")?.hasSuffix(" GMT") == true)
     #expect(reply.closes)
     #expect(try client.rest() == "")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A body of exactly the limit is taken, and one byte more is not")
@@ -47,7 +47,7 @@ import Testing
     try client.send(
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n")
     #expect(try client.response().status == 413)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A large body comes whole")
@@ -63,7 +63,7 @@ import Testing
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.count)\r\n\r\n")
     try client.send(body)
     #expect(try client.response().body == "\(body.count) \(sum)")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -75,76 +75,84 @@ import Testing
     ])
   func drip(_ start: String) throws {
     let application = TestApplication.echo()
-    let server = try application.serve { $0.requestTimeoutMilliseconds = 300 }
+    let server = try application.serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
     let begin = MonotonicInstant.now()
-    try client.drip(start, everyMilliseconds: 20)
+    try client.drip(start, every: .milliseconds(20))
     let reply = try client.response()
     #expect(reply.status == 408)
     #expect(reply.body == "too slow")
     #expect(reply.closes)
     #expect(try client.rest() == "")
-    #expect((290..<3000).contains(MonotonicInstant.now().milliseconds(since: begin)))
+    #expect(
+      (Duration.milliseconds(290)..<Duration.seconds(3)).contains(
+        MonotonicInstant.now().duration(since: begin)))
     #expect(application.rejections == [.tooSlow])
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A request line that drips held its connection for the idle time: its time counts from the accept")
   func dripRequestLine() throws {
-    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 300 }
+    let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
     let begin = MonotonicInstant.now()
-    try client.drip("GET /", everyMilliseconds: 20)
+    try client.drip("GET /", every: .milliseconds(20))
     #expect(try client.response().status == 408)
     #expect(try client.rest() == "")
     // The idle time is a minute.
-    #expect((290..<5000).contains(MonotonicInstant.now().milliseconds(since: begin)))
-    server.stop(graceMilliseconds: 1000)
+    #expect(
+      (Duration.milliseconds(290)..<Duration.seconds(5)).contains(
+        MonotonicInstant.now().duration(since: begin)))
+    server.stop(grace: .seconds(1))
   }
 
   @Test("The next request line on a connection has the same time, from its first byte")
   func dripNextRequestLine() throws {
-    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 300 }
+    let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try client.response().status == 200)
     let begin = MonotonicInstant.now()
-    try client.drip("GET /", everyMilliseconds: 50)
+    try client.drip("GET /", every: .milliseconds(50))
     #expect(try client.response().status == 408)
-    #expect((290..<5000).contains(MonotonicInstant.now().milliseconds(since: begin)))
-    server.stop(graceMilliseconds: 1000)
+    #expect(
+      (Duration.milliseconds(290)..<Duration.seconds(5)).contains(
+        MonotonicInstant.now().duration(since: begin)))
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A connection that was kept open may be silent for longer than a request may take")
   func keptOpen() throws {
-    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 100 }
+    let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(100) }
     let client = try TestClient(server)
     for _ in 0..<2 {
       try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
       #expect(try client.response().status == 200)
-      #expect(!client.isReadable(within: 1500))
+      #expect(!client.isReadable(within: .milliseconds(1500)))
     }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A connection on which nothing ever comes is closed without a word after a request's time")
   func silentFromTheStart() throws {
-    let server = try TestApplication.echo().serve { $0.requestTimeoutMilliseconds = 300 }
+    let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
     let begin = MonotonicInstant.now()
     #expect(try client.rest() == "")
-    #expect((290..<5000).contains(MonotonicInstant.now().milliseconds(since: begin)))
-    server.stop(graceMilliseconds: 1000)
+    #expect(
+      (Duration.milliseconds(290)..<Duration.seconds(5)).contains(
+        MonotonicInstant.now().duration(since: begin)))
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A silent connection is closed without a word after the idle time")
   func idle() throws {
-    let server = try TestApplication.echo().serve { $0.idleTimeoutMilliseconds = 1000 }
+    let server = try TestApplication.echo().serve { $0.idleTimeout = .seconds(1) }
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     _ = try client.response()
     #expect(try client.rest() == "")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -162,8 +170,8 @@ import Testing
     // Well before the request timeout and the idle timeout.
     let begin = MonotonicInstant.now()
     #expect(try client.rest().hasPrefix("HTTP/1.1 200 OK") == text.contains("\r\n\r\nGET"))
-    #expect(MonotonicInstant.now().milliseconds(since: begin) < 5000)
-    server.stop(graceMilliseconds: 1000)
+    #expect(MonotonicInstant.now().duration(since: begin) < .seconds(5))
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A client that sends nothing more after its request gets its answer, however late")
@@ -174,27 +182,27 @@ import Testing
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody")
     client.finish()
     let responder = try application.nextResponder()
-    #expect(!client.isReadable(within: 1500))
+    #expect(!client.isReadable(within: .milliseconds(1500)))
     responder.respond(Response(status: 200, text: "at last"))
     #expect(try client.response().body == "at last")
     #expect(try client.rest() == "")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A request that the application holds has no deadline")
   func held() throws {
     let application = TestApplication()
     let server = try application.serve {
-      $0.requestTimeoutMilliseconds = 50
-      $0.idleTimeoutMilliseconds = 50
+      $0.requestTimeout = .milliseconds(50)
+      $0.idleTimeout = .milliseconds(50)
     }
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     let responder = try application.nextResponder()
-    #expect(!client.isReadable(within: 1500))
+    #expect(!client.isReadable(within: .milliseconds(1500)))
     responder.respond(Response(status: 200, text: "at last"))
     #expect(try client.response().body == "at last")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("One address gets so many connections and no more")
@@ -212,7 +220,7 @@ import Testing
     #expect(try clients[0].response().status == 200)
     _ = try clients[0].rest()
     // The place is free once the server has cleaned up, which a client cannot see, so poll.
-    let end = MonotonicInstant.now().advanced(byMilliseconds: 5000)
+    let end = MonotonicInstant.now().advanced(by: .seconds(5))
     var isServed = false
     while !isServed && MonotonicInstant.now() < end {
       let client = try TestClient(server)
@@ -220,7 +228,7 @@ import Testing
         (try? client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")) != nil && (try? client.response()) != nil
     }
     #expect(isServed)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Header fields over their limit are refused")
@@ -231,6 +239,6 @@ import Testing
     try client.send("GET / HTTP/1.1\r\nHost: x\r\nX-Long: \(String(repeating: "a", count: 40_000))\r\n\r\n")
     #expect(try client.response().status == 431)
     #expect(application.seen.withLock { $0.heads.isEmpty })
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 }

@@ -1,5 +1,6 @@
 // Reserved connections, and the definition of one client.
 
+import Durations
 import Glibc
 import Platform
 import Testing
@@ -39,7 +40,7 @@ import Testing
     #expect(try reserved.response().status == 200)
     held.withLock { $0.removeAll() }
     for client in clients { #expect(try client.response().body == "abandoned") }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Clients that connect and say nothing make room for those that come after them")
@@ -47,7 +48,7 @@ import Testing
     let server = try TestApplication.echo().serve {
       $0.connections = 20
       $0.reservedConnections = 4
-      $0.requestTimeoutMilliseconds = 120_000
+      $0.requestTimeout = .minutes(2)
     }
     var silent: [TestClient] = []
     // More than the limit; each waits in the backlog until there is room.
@@ -56,16 +57,16 @@ import Testing
     let client = try TestClient(server)
     try client.send(Self.get("/reserved"))
     #expect(try client.response().status == 200)
-    #expect(MonotonicInstant.now().milliseconds(since: begin) < 8000)
+    #expect(MonotonicInstant.now().duration(since: begin) < .seconds(8))
     #expect(server.load().connectionsMax == 20)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Connections that were accepted and never served kept their places for ever")
   func unserved() throws {
     let server = try TestApplication.echo().serve {
       $0.connections = 2
-      $0.requestTimeoutMilliseconds = 200
+      $0.requestTimeout = .milliseconds(200)
     }
     // Simulates connections that the library had no memory to serve, with descriptors that are not in use.
     #expect(server.core.admit(1_000_001, "127.0.0.1"))
@@ -76,7 +77,7 @@ import Testing
       try client.send(Self.get("/late"))
       #expect(try client.response().status == 200)
     }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   /// Whether this machine has IPv6.
@@ -105,7 +106,7 @@ import Testing
     #expect(second.0)
     #expect(try !isServed(from: 1).0)
     #expect(try isServed(from: 2).0)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A proxy's connections counted as those of one client, so its clients shut each other out")
@@ -121,7 +122,7 @@ import Testing
       #expect(try client.response().status == 200)
       clients.append(client)
     }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   /// The group of an address, computed as for a connection.

@@ -14,7 +14,7 @@ import Testing
     #expect(reply.header("Content-Type") == "text/plain; charset=utf-8")
     #expect(reply.header("Date") != nil)
     #expect(!reply.closes)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A request is answered later, from another thread")
@@ -33,7 +33,7 @@ import Testing
       #expect(reply.status == 202)
       #expect(reply.body == "\(turn)")
     }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Pipelined requests are answered in their order", arguments: [true, false])
@@ -51,7 +51,7 @@ import Testing
     for turn in 1...50 {
       #expect(try client.response().body == "POST /\(turn) ok")
     }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
     threads.withLock { $0 }.forEach { $0.join() }
   }
 
@@ -70,7 +70,7 @@ import Testing
     first.respond(Response(status: 200, text: "third"))
     second.respond(Response(status: 200, text: "right"))
     #expect(try client.response().body == "right")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A responder that is dropped answers all the same", arguments: [true, false])
@@ -84,7 +84,7 @@ import Testing
     #expect(reply.status == 500)
     #expect(reply.body == "abandoned")
     #expect(application.rejections == [.abandoned])
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("HEAD gets the header fields of GET and no body")
@@ -100,7 +100,7 @@ import Testing
       #expect(reply.header("Content-Length") == "4")
       #expect(reply.body == (method == "HEAD" ? "" : "body"))
     }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Header fields that cannot be sent are dropped and logged, and a status that cannot be sent is 500")
@@ -122,7 +122,7 @@ import Testing
     #expect(reply.header("Content-Length") == "0")
     #expect(!reply.headers.contains { $0.contains("Evil") || $0.contains("Nul") || $0.contains("chunked") })
     #expect(application.seen.withLock { $0.log.count } == 7)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -149,7 +149,7 @@ import Testing
       #expect(try other.rest() == "")
     }
     #expect(!application.seen.withLock { $0.heads.contains { $0.target == "/smuggled" } })
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A client that asks first hears whether to send its body")
@@ -162,7 +162,7 @@ import Testing
     #expect(try client.response().body == "POST / ok")
     try client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n")
     #expect(try client.response().status == 413)
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("A client that goes away while its request is handled harms nobody")
@@ -180,7 +180,7 @@ import Testing
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     try application.nextResponder().respond(Response(status: 200, text: "here"))
     #expect(try client.response().body == "here")
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test("Hundreds of requests at once are answered by several threads, each with its own answer")
@@ -211,6 +211,6 @@ import Testing
     isDone.update { $0 = true }
     application.seen.update { _ in }
     workers.forEach { $0.join() }
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 }

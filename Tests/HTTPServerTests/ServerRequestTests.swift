@@ -7,7 +7,7 @@ import Testing
   private func exchange(_ bytes: [UInt8]) throws -> (Reply, RequestHead?) {
     let application = TestApplication.echo()
     let server = try application.serve()
-    defer { server.stop(graceMilliseconds: 1000) }
+    defer { server.stop(grace: .seconds(1)) }
     let client = try TestClient(server)
     try client.send(bytes)
     let reply = try client.response()
@@ -99,7 +99,7 @@ import Testing
     #expect((400...499).contains(reply.status))
     #expect(!(try client.rest().contains("HTTP/1.1")))
     #expect(application.seen.withLock { $0.heads.isEmpty })
-    server.stop(graceMilliseconds: 1000)
+    server.stop(grace: .seconds(1))
   }
 
   @Test(
@@ -114,15 +114,15 @@ import Testing
     ])
   func garbage(_ text: String) throws {
     let application = TestApplication.echo()
-    let server = try application.serve { $0.idleTimeoutMilliseconds = 1000 }
+    let server = try application.serve { $0.idleTimeout = .seconds(1) }
     do {
       let client = try TestClient(server)
       try client.send(text)
-      _ = client.isReadable(within: 100)
+      _ = client.isReadable(within: .milliseconds(100))
     }
     let client = try TestClient(server)
     try client.send("GET /after HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try client.response().body == "GET /after ")
-    server.stop(graceMilliseconds: 0)
+    server.stop(grace: .zero)
   }
 }

@@ -24,7 +24,7 @@ import Testing
         configuration.tls = identity
         change(&configuration)
       }
-      defer { server.stop(graceMilliseconds: 1000) }
+      defer { server.stop(grace: .seconds(1)) }
       try body(server, directory)
     }
   }
@@ -65,13 +65,13 @@ import Testing
 
   @Test("A handshake that drips held its connection for the idle time: it has a request's time")
   func drippedHandshake() throws {
-    try serve(.echo(), { $0.requestTimeoutMilliseconds = 300 }) { server, _ in
+    try serve(.echo(), { $0.requestTimeout = .milliseconds(300) }) { server, _ in
       let client = try TestClient(server)
       let begin = MonotonicInstant.now()
       // The head of a ClientHello record, and then its body, one byte at a time.
-      try client.drip("\u{16}\u{3}\u{1}\u{2}", everyMilliseconds: 50)
+      try client.drip("\u{16}\u{3}\u{1}\u{2}", every: .milliseconds(50))
       #expect(!(try client.rest().contains("HTTP/")))
-      #expect(MonotonicInstant.now().milliseconds(since: begin) < 5000)
+      #expect(MonotonicInstant.now().duration(since: begin) < .seconds(5))
     }
   }
 
@@ -90,7 +90,7 @@ import Testing
       // curl stops waiting after a second and closes.
       let result = try curl(server, directory, "--max-time", "1")
       #expect(result.code != 0)
-      let isGone: Bool? = gone.wait(until: .now().advanced(byMilliseconds: 5000)) { $0 == 1 ? true : nil }
+      let isGone: Bool? = gone.wait(until: .now().advanced(by: .seconds(5))) { $0 == 1 ? true : nil }
       #expect(isGone == true)
     }
   }

@@ -1,5 +1,6 @@
 // A client on a raw socket, so that tests control every byte. Every wait has a timeout.
 
+import Durations
 import Glibc
 import HTTPServer
 import Platform
@@ -30,7 +31,7 @@ struct Reply {
 final class TestClient {
   private let descriptor: Int32
   private var received: [UInt8] = []
-  private static let patienceMilliseconds: Int64 = 10_000
+  private static let patience: Duration = .seconds(10)
 
   /// - Parameter source: the last number of the client's address: 1 is 127.0.0.1.
   init(_ server: Server, source: UInt32 = 1) throws(TestClientError) {
@@ -86,10 +87,10 @@ final class TestClient {
   }
 
   /// Sends the first piece, then one letter at a time, until the server sends something or closes.
-  func drip(_ start: String, everyMilliseconds: Int64) throws(TestClientError) {
+  func drip(_ start: String, every: Duration) throws(TestClientError) {
     try send(start)
-    let end = MonotonicInstant.now().advanced(byMilliseconds: Self.patienceMilliseconds)
-    while !isReadable(within: everyMilliseconds) {
+    let end = MonotonicInstant.now().advanced(by: Self.patience)
+    while !isReadable(within: every) {
       guard MonotonicInstant.now() < end else { throw .timedOut }
       // Fails if the server has just closed; its data can still be read.
       guard (try? send("a")) != nil else { return }
@@ -129,14 +130,14 @@ final class TestClient {
     return String(decoding: received, as: UTF8.self)
   }
 
-  func isReadable(within milliseconds: Int64) -> Bool {
+  func isReadable(within time: Duration) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&entry, 1, Int32(clamping: milliseconds)) > 0
+    return unsafe poll(&entry, 1, Int32(clamping: time.milliseconds)) > 0
   }
 
   /// - Returns: false at the end of input or after a reset.
   private func receive() throws(TestClientError) -> Bool {
-    guard isReadable(within: Self.patienceMilliseconds) else { throw .timedOut }
+    guard isReadable(within: Self.patience) else { throw .timedOut }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
     guard count > 0 else { return false }

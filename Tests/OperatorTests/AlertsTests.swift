@@ -2,6 +2,7 @@
 
 @testable import Alerts
 import Domain
+import Durations
 import FoundationEssentials
 import HTTPServer
 import JSON
@@ -46,7 +47,7 @@ import Testing
     StandardStream.ignoreBrokenPipes()
     let (good, bad) = (Receiver(200), Receiver(404))
     let servers = try [good, bad].map { try Server(ServerConfiguration(address: "127.0.0.1"), handler: $0) }
-    defer { for server in servers { server.stop(graceMilliseconds: 0) } }
+    defer { for server in servers { server.stop(grace: .zero) } }
     let urls = servers.map { "http://127.0.0.1:\($0.port)/hidden" }
     let none = try OperatorHarness().run("alerts", "test")
     #expect(none.code == .notFound)
@@ -76,7 +77,7 @@ import Testing
     func record(_ to: String, _ condition: String, _ app: String?, _ isFiring: Bool) -> AlertRecord {
       AlertRecord(
         key: .init(destination: to, condition: condition, app: app), isFiring: isFiring,
-        since: harness.clock.now.advanced(byMilliseconds: -3_600_000), notifiedAt: harness.clock.now)
+        since: harness.clock.now - .hours(1), notifiedAt: harness.clock.now)
     }
     let told = [
       record(digest, "breaker_open", "ios", true), record("0123456789abcdef", "disk_low<1GiB", nil, true),

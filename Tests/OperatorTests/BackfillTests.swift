@@ -116,14 +116,14 @@ import Testing
 
   @Test func itGoesSlowerWhenItIsAskedTo() throws {
     let stripe = try Self.stripe(5, SandboxStripeBehaviour(status: 429, retryAfterSeconds: 7))
-    let pauses = Monitor<[Int64]>([])
+    let pauses = Monitor<[Duration]>([])
     let ran = try Self.harness(asking: stripe.base).run("events", "backfill", "--since", "1d") { pause in
       pauses.withLock { $0.append(pause) }
       stripe.behaviour = SandboxStripeBehaviour()
     }
     #expect(ran.code == .done, "\(ran)")
     #expect(ran.out.contains("5 that were missing"), "\(ran)")
-    #expect(pauses.withLock { $0 } == [7000])
+    #expect(pauses.withLock { $0 } == [.seconds(7)])
   }
 
   @Test func aPartIsAPart() throws {

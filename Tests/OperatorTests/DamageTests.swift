@@ -107,7 +107,7 @@ import Testing
   func staleIndex() throws {
     let (harness, backup) = try damaged(3) { path in
       func run(_ sql: String) throws {
-        let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
+        let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
         try connection.execute("PRAGMA writable_schema = ON; \(sql)")
       }
       // While the schema does not contain it, the index misses new rows.
@@ -148,7 +148,7 @@ import Testing
   @Test("Rows that are not what was stored are not taken for a damaged index")
   func wrongRows() throws {
     let (harness, _) = try damaged(3) { path in
-      let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
+      let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
       try connection.execute("PRAGMA ignore_check_constraints = ON; UPDATE purchases SET state = 'lost'")
     }
     let ran = harness.run("db", "check")

@@ -69,7 +69,7 @@ import Testing
   @Test func aSchemaThatIsNotItsOwnIsRefused() throws {
     let harness = try OperatorHarness()
     let connection = try Connection(
-      path: harness.databasePath, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+      path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
     try connection.execute("PRAGMA user_version = 99")
     let ran = harness.run("receipts", "list")
     #expect(ran.code == .badData)

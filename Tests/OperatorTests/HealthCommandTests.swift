@@ -1,6 +1,7 @@
 // `stats` and `alerts list` begin with the relay's own health.
 
 import Domain
+import Durations
 @testable import Health
 import JSON
 import Relay
@@ -18,7 +19,7 @@ import Testing
     let report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
     _ = try harness.writer.apply(
       SaveServiceReport(ServiceReport(name: .health, at: now, content: report.json.text)), now: now)
-    harness.clock.advance(60_000)
+    harness.clock.advance(.seconds(60))
     let shown = harness.run(verb)
     #expect(shown.code == .done)
     #expect(shown.out.hasPrefix("receiptd is NOT RUNNING: nothing is accepted and nothing is delivered."))
@@ -40,7 +41,7 @@ import Testing
     let breaker = Breaker(
       state: .paused, probeAt: harness.clock.now, since: harness.clock.now, cause: .status(403))
     try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
-    harness.clock.advance(1_200_000)
+    harness.clock.advance(.minutes(20))
     let shown = harness.run("alerts", "list")
     #expect(shown.code == .done)
     #expect(shown.out.hasPrefix("receiptd is NOT RUNNING"))

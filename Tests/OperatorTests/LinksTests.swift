@@ -198,7 +198,7 @@ import Testing
     #expect(other[1].contains("larger than 131072"))
     serve(Response(status: 404), Response(status: 503))
     #expect(try reports(fetch())[0].contains("status 404"))
-    server.stop(graceMilliseconds: 0)
+    server.stop(grace: .zero)
     #expect(fetch().code == .unavailable)
   }
 }

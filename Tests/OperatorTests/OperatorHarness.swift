@@ -1,6 +1,7 @@
 // A configuration, a real database filled through the store's commands, and receiptctl in this process.
 
 import Domain
+import Durations
 import FoundationEssentials
 import JSON
 import Platform
@@ -50,7 +51,7 @@ final class ManualClock: Clock {
   var wallMilliseconds: Int64 { milliseconds.withLock { $0 } }
   var monotonic: MonotonicInstant { MonotonicInstant(nanoseconds: wallMilliseconds * 1_000_000) }
   var now: Timestamp { Timestamp(unixMilliseconds: wallMilliseconds) }
-  func advance(_ more: Int64) { milliseconds.withLock { $0 += more } }
+  func advance(_ duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
 }
 
 /// Owns a folder and deletes it with the harness. One thread.
@@ -74,7 +75,7 @@ final class OperatorHarness {
     let text = "{ database: 'receiptd.db', listen: { port: 1 }, apps: { \(texts.joined()) } }"
     _ = FileManager.default.createFile(atPath: folder + "/receiptd.json5", contents: Data(text.utf8))
     let rules = AppRules(
-      join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
+      join: JoinPolicy(waitForContext: .zero), processors: .stripe
     ) { content in
       Array("\(content.userID) \(content.priceID)".utf8)
     }
@@ -104,14 +105,14 @@ final class OperatorHarness {
   ///   - pause: called at each wait; without it, the first wait for a stop signal ends the command.
   @discardableResult func run(
     _ arguments: String..., answer: String? = nil, environment: [String: String] = [:],
-    input: String = "", pause: (@Sendable (Int64) -> Void)? = nil
+    input: String = "", pause: (@Sendable (Duration) -> Void)? = nil
   ) -> Ran {
     run(arguments: arguments, answer: answer, environment: environment, input: input, pause: pause)
   }
 
   func run(
     arguments: [String], answer: String? = nil, environment: [String: String] = [:],
-    input: String = "", pause: (@Sendable (Int64) -> Void)? = nil
+    input: String = "", pause: (@Sendable (Duration) -> Void)? = nil
   ) -> Ran {
     let (result, notes) = (Record(), Record())
     let output = Output(
@@ -122,14 +123,14 @@ final class OperatorHarness {
     let dependencies = OperatorDependencies(
       output: output, environment: Environment(environment), clock: clock, actor: "ann",
       input: { _ in Array(input.utf8) },
-      pause: { milliseconds in
-        clock.advance(milliseconds)
-        pause?(milliseconds)
+      pause: { duration in
+        clock.advance(duration)
+        pause?(duration)
       }, catchStop: {}, guarding: { _, body in try body() },
-      isStopped: { milliseconds in
+      isStopped: { duration in
         guard let pause else { return true }
-        clock.advance(milliseconds)
-        pause(milliseconds)
+        clock.advance(duration)
+        pause(duration)
         return false
       })
     let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: dependencies)
@@ -184,9 +185,9 @@ extension OperatorHarness {
   ) throws {
     let record = try #require(try reader().receipt(id: id))
     let report = AttemptReport(
-      startedAt: clock.now, durationMilliseconds: 45, status: status, error: error,
+      startedAt: clock.now, duration: .milliseconds(45), status: status, error: error,
       isAmbiguous: status == nil, response: Array(response.utf8))
-    clock.advance(45)
+    clock.advance(.milliseconds(45))
     _ = try writer.apply(
       RecordAttempt(row: record.rowID, app: record.app, report: report, decision: decision, breaker: breaker),
       now: clock.now)

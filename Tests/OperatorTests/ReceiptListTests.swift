@@ -1,4 +1,5 @@
 import Domain
+import Durations
 import JSON
 import Store
 import Terminal
@@ -24,18 +25,18 @@ import Testing
   static func everyState() throws -> OperatorHarness {
     let harness = try OperatorHarness()
     try harness.context("e30=", price: "price_1")
-    harness.clock.advance(1000)
+    harness.clock.advance(.seconds(1))
     try harness.deliver(harness.purchase("sub_delivered"))
-    harness.clock.advance(60_000)
+    harness.clock.advance(.seconds(60))
     try harness.fail(harness.purchase("sub_failed", user: "ann"))
-    harness.clock.advance(60_000)
+    harness.clock.advance(.seconds(60))
     try harness.purchase("sub_waiting", user: nil)
-    harness.clock.advance(60_000)
+    harness.clock.advance(.seconds(60))
     try harness.purchase("sub_pending", user: "bob")
-    harness.clock.advance(60_000)
+    harness.clock.advance(.seconds(60))
     let cancelled = try harness.purchase("sub_cancelled", user: "cat")
     #expect(harness.run("receipts", "cancel", cancelled, "--why", "a test").code == .done)
-    harness.clock.advance(3_600_000)
+    harness.clock.advance(.hours(1))
     return harness
   }
 
@@ -139,7 +140,7 @@ import Testing
   @Test func eachPageSaysHowToGetTheNext() throws {
     let harness = try OperatorHarness()
     for number in 1...5 {
-      harness.clock.advance(1000)
+      harness.clock.advance(.seconds(1))
       try harness.purchase("sub_\(number)", user: "it's me")
     }
     var seen: [String] = []
@@ -210,16 +211,16 @@ import Testing
   @Test func aReceiptIsShownAsItsStory() throws {
     let harness = try OperatorHarness()
     let context = try harness.context("e30=", price: "monthly")
-    harness.clock.advance(2000)
+    harness.clock.advance(.seconds(2))
     let id = try harness.purchase("sub_1")
     try harness.attempt(id, status: nil, .retry(at: harness.clock.now, spent: true), error: "timeout")
-    harness.clock.advance(2000)
+    harness.clock.advance(.seconds(2))
     try harness.fail(id)
-    harness.clock.advance(3_600_000)
+    harness.clock.advance(.hours(1))
     #expect(harness.run("receipts", "replay", id, "--yes").code == .done)
-    harness.clock.advance(500)
+    harness.clock.advance(.milliseconds(500))
     try harness.deliver(id, importID: "00001111-2222")
-    harness.clock.advance(120_000)
+    harness.clock.advance(.minutes(2))
     let ran = harness.run("receipts", "show", id)
     #expect(ran.code == .done)
     Snapshot.check(ran.out, "receipts-show")
@@ -265,11 +266,11 @@ import Testing
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1")
     let breaker = Breaker(
-      state: .paused, probeAt: harness.clock.now.advanced(byMilliseconds: 30_000), since: harness.clock.now,
+      state: .paused, probeAt: harness.clock.now.advanced(by: .seconds(30)), since: harness.clock.now,
       cause: .status(403))
     try harness.attempt(
       id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
-    harness.clock.advance(10_000)
+    harness.clock.advance(.seconds(10))
     let shown = harness.run("receipts", "show", id).out
     #expect(shown.contains("Deliveries of this app were paused 10 s ago (http_403), next probe in 19 s."))
     #expect(shown.contains("apps.ios.purchasely (url, api_key)"))

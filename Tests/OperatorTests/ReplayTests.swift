@@ -1,4 +1,5 @@
 import Domain
+import Durations
 import JSON
 import SQLiteStore
 import Store
@@ -16,11 +17,11 @@ import Testing
     for number in 1...3 {
       failed.append(try harness.purchase("sub_\(number)"))
       try harness.fail(failed[number - 1], status: number == 3 ? 400 : 422)
-      harness.clock.advance(60_000)
+      harness.clock.advance(.seconds(60))
     }
     let delivered = try harness.purchase("sub_delivered")
     try harness.deliver(delivered)
-    harness.clock.advance(3_600_000)
+    harness.clock.advance(.hours(1))
     return (harness, failed, delivered)
   }
 
@@ -140,7 +141,7 @@ import Testing
     // Created for an app that is not in the configuration.
     harness.writer.use(rules: [
       "gone": AppRules(
-        join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
+        join: JoinPolicy(waitForContext: .zero), processors: .stripe
       ) { _ in [1] }
     ]
     )
@@ -164,7 +165,7 @@ import Testing
           let writer = try? StoreWriter(path: path, role: .guest, rules: [:])
         else { return }
         let report = AttemptReport(
-          startedAt: clock.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false,
+          startedAt: clock.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
           response: [])
         for (index, row) in rows.enumerated() {
           let decision: Delivery.Decision = index == 0 ? .delivered(importID: nil) : .failed(.status(422))
@@ -201,7 +202,7 @@ import Testing
   @Test func thousandsAreReplayedInSlices() throws {
     let harness = try OperatorHarness()
     let rules = AppRules(
-      join: JoinPolicy(waitForContextMilliseconds: 0), processors: .stripe
+      join: JoinPolicy(waitForContext: .zero), processors: .stripe
     ) { _ in [1] }
     harness.writer.use(rules: ["ios": rules])
     var events: [IngestEvent] = []
@@ -218,7 +219,7 @@ import Testing
     _ = try harness.writer.apply(CommandList(events), now: harness.clock.now)
     let pending = try harness.reader().due(app: "ios", now: harness.clock.now, limit: 2000)
     let report = AttemptReport(
-      startedAt: harness.clock.now, durationMilliseconds: 1, status: 422, error: nil, isAmbiguous: false,
+      startedAt: harness.clock.now, duration: .milliseconds(1), status: 422, error: nil, isAmbiguous: false,
       response: [])
     _ = try harness.writer.apply(
       CommandList(

@@ -1,4 +1,5 @@
 import Domain
+import Durations
 import FoundationEssentials
 import JSON
 import Platform
@@ -21,7 +22,7 @@ struct RestoreTests {
     try harness.purchase("sub_2")
     let backup = harness.folder + "/backup.db"
     try #require(harness.run("db", "backup", backup).code == .done)
-    harness.clock.advance(3_600_000)
+    harness.clock.advance(.hours(1))
     return (harness, backup, try harness.purchase("sub_3"))
   }
 
@@ -114,7 +115,7 @@ struct RestoreTests {
     _ = FileManager.default.createFile(atPath: text, contents: Data("no database at all".utf8))
     #expect(harness.run("db", "restore", text, "--yes").code == .badData)
     let foreign = harness.folder + "/foreign.db"
-    try Connection(path: foreign, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    try Connection(path: foreign, mode: .readWriteCreate, busyTimeout: .zero)
       .execute("CREATE TABLE t (x)")
     #expect(harness.run("db", "restore", foreign, "--yes").notes.contains("is no database of Receipt Relay"))
     var bytes = try FileReading.content(of: backup, bytesMax: 1 << 26).bytes
@@ -125,7 +126,7 @@ struct RestoreTests {
     #expect(ran.code == .badData)
     let newer = harness.folder + "/newer.db"
     try FileManager.default.copyItem(atPath: backup, toPath: newer)
-    try Connection(path: newer, mode: .readWrite, busyTimeoutMilliseconds: 0)
+    try Connection(path: newer, mode: .readWrite, busyTimeout: .zero)
       .execute("PRAGMA user_version = 99")
     #expect(harness.run("db", "restore", newer, "--yes").notes.contains("schema version 99"))
     #expect(try objects(harness.databasePath).count == 3)
@@ -172,7 +173,7 @@ struct RestoreTests {
   func isInUse() throws {
     let (harness, backup, _) = try harness()
     #expect(harness.run("db", "restore", harness.databasePath, "--yes").code == .refused)
-    let reader = try Connection(path: harness.databasePath, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let reader = try Connection(path: harness.databasePath, mode: .readOnly, busyTimeout: .zero)
     try reader.execute("BEGIN")
     _ = try reader.integer("SELECT count(*) FROM purchases")
     try harness.purchase("sub_4")
@@ -190,7 +191,7 @@ struct RestoreTests {
     try harness.context("old one")
     try harness.deliver(try harness.purchase("sub_1"))
     let open = try harness.purchase("sub_2")
-    harness.clock.advance(500 * day)
+    harness.clock.advance(.days(500))
     try harness.context("new one, longer")
     let look = try #require(try harness.run("db", "purge", "--dry-run", "--json").objects.first)
     #expect(look["would_delete"]?["receipts"] == 1)

@@ -1,4 +1,5 @@
 import Domain
+import Durations
 import JSON
 import Store
 import Terminal
@@ -10,7 +11,7 @@ import Testing
   @Test func statsShowEachApp() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     try harness.deliver(harness.purchase("sub_old"))
-    harness.clock.advance(7_200_000)
+    harness.clock.advance(.hours(2))
     try harness.deliver(harness.purchase("sub_new"))
     try harness.fail(harness.purchase("sub_failed"))
     let id = try harness.purchase("sub_web", app: "web")
@@ -18,8 +19,8 @@ import Testing
     try harness.attempt(
       id, status: 403, .retry(at: now, spent: false),
       breaker: Breaker(
-        state: .paused, probeAt: now.advanced(byMilliseconds: 90_000), since: now, cause: .status(403)))
-    harness.clock.advance(60_000)
+        state: .paused, probeAt: now.advanced(by: .seconds(90)), since: now, cause: .status(403)))
+    harness.clock.advance(.seconds(60))
     Snapshot.check(harness.run("stats").out, "stats")
     // The first object is about the relay itself.
     let objects = Array(try harness.run("stats", "--json").objects.dropFirst())
@@ -77,9 +78,9 @@ import Testing
     let harness = try OperatorHarness()
     // {"stripe_price_id":"price_1"}
     let id = try harness.context("eyJzdHJpcGVfcHJpY2VfaWQiOiJwcmljZV8xIn0=", price: "price_1")
-    harness.clock.advance(1000)
+    harness.clock.advance(.seconds(1))
     let opaque = try harness.context("AAECAw==", user: "ann")
-    harness.clock.advance(60_000)
+    harness.clock.advance(.seconds(60))
     Snapshot.check(harness.run("contexts", "list").out, "contexts-list")
     Snapshot.check(harness.run("contexts", "show", id).out, "contexts-show")
     #expect(harness.run("contexts", "show", opaque).out.hasSuffix("\nAAECAw==\n"))

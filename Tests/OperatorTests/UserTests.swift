@@ -15,7 +15,7 @@ struct UserTests {
     let harness = try OperatorHarness()
     try harness.context("blob", price: "price_1")
     try harness.deliver(try harness.purchase("sub_1"))
-    harness.clock.advance(60_000)
+    harness.clock.advance(.seconds(60))
     try harness.fail(try harness.purchase("sub_2"))
     try harness.context("unused one")
     return harness

@@ -1,5 +1,6 @@
 // The monotonic clock: arithmetic that cannot trap.
 
+import Durations
 import Platform
 import Testing
 
@@ -8,25 +9,30 @@ import Testing
     MonotonicInstant(nanoseconds: nanoseconds)
   }
 
-  @Test("Adding milliseconds saturates at both ends")
+  @Test("Adding and subtracting a duration saturate at both ends")
   func saturation() {
-    let cases: [(start: Int64, milliseconds: Int64, end: Int64)] = [
-      (0, 1, 1_000_000), (0, -1, -1_000_000), (5, 0, 5), (0, .max, .max), (0, .min, .min), (.max, 1, .max),
-      (.max, -1, .max - 1_000_000), (.min, -1, .min), (.min, 1, .min + 1_000_000), (.max, .max, .max),
-      (.min, .min, .min), (-1, .max, .max), (1, .min, .min),
+    let cases: [(start: Int64, duration: Duration, end: Int64)] = [
+      (0, .milliseconds(1), 1_000_000), (0, .milliseconds(-1), -1_000_000), (5, .zero, 5),
+      (0, .longest, .max), (0, .zero - .longest, .min), (.max, .nanoseconds(1), .max),
+      (.max, .nanoseconds(-1), .max - 1), (.min, .nanoseconds(-1), .min), (.min, .nanoseconds(1), .min + 1),
+      (.max, .longest, .max), (.min, .zero - .longest, .min), (-1, .nanoseconds(Int64.max), .max - 1),
+      (0, Duration(attoseconds: .max), .max), (0, Duration(attoseconds: .min), .min),
     ]
-    for (start, milliseconds, end) in cases {
-      #expect(
-        Self.at(start).advanced(byMilliseconds: milliseconds) == Self.at(end), "\(start) \(milliseconds)")
+    for (start, duration, end) in cases {
+      #expect(Self.at(start).advanced(by: duration) == Self.at(end), "\(start) \(duration)")
+      #expect(Self.at(start) + duration == Self.at(end), "\(start) \(duration)")
     }
+    #expect(Self.at(5) - .nanoseconds(7) == Self.at(-2))
+    #expect(Self.at(5) - Duration(attoseconds: .min) == Self.at(.max))
+    #expect(Self.at(5) - Duration(attoseconds: .max) == Self.at(5 - .max))
   }
 
   @Test("Differences saturate, too")
   func differences() {
-    #expect(Self.at(5_999_999).milliseconds(since: Self.at(0)) == 5)
-    #expect(Self.at(0).milliseconds(since: Self.at(5_000_000)) == -5)
-    #expect(Self.at(.max).milliseconds(since: Self.at(.min)) == .max / 1_000_000)
-    #expect(Self.at(.min).milliseconds(since: Self.at(.max)) == .min / 1_000_000)
+    #expect(Self.at(5_999_999).duration(since: Self.at(0)) == .nanoseconds(5_999_999))
+    #expect(Self.at(0).duration(since: Self.at(5_000_000)) == .milliseconds(-5))
+    #expect(Self.at(.max).duration(since: Self.at(.min)) == .nanoseconds(Int64.max))
+    #expect(Self.at(.min).duration(since: Self.at(.max)) == .nanoseconds(Int64.min))
     #expect(Self.at(1_500_000_000).seconds(since: Self.at(0)) == 1.5)
     #expect(Self.at(.max).seconds(since: Self.at(.min)) > 9e9)
   }

@@ -4,8 +4,8 @@ import Platform
 import Testing
 
 @Suite("A monitor") struct MonitorTests {
-  private static func inMilliseconds(_ milliseconds: Int64) -> MonotonicInstant {
-    MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  private static func after(_ duration: Duration) -> MonotonicInstant {
+    MonotonicInstant.now().advanced(by: duration)
   }
 
   private struct Contended {
@@ -40,7 +40,7 @@ import Testing
   func waiting() throws {
     let monitor = Monitor(0)
     let thread = try WorkerThread(name: "counter") { for _ in 0..<1000 { monitor.update { $0 += 1 } } }
-    let seen = monitor.wait(until: Self.inMilliseconds(10_000)) { $0 == 1000 ? $0 : nil }
+    let seen = monitor.wait(until: Self.after(.seconds(10))) { $0 == 1000 ? $0 : nil }
     thread.join()
     #expect(seen == 1000)
   }
@@ -51,7 +51,7 @@ import Testing
     let woken = Monitor(0)
     let threads = try (0..<20).map { _ in
       try WorkerThread(name: "waiter") {
-        if monitor.wait(until: Self.inMilliseconds(10_000), { $0 ? true : nil }) != nil {
+        if monitor.wait(until: Self.after(.seconds(10)), { $0 ? true : nil }) != nil {
           woken.update { $0 += 1 }
         }
       }
@@ -68,7 +68,7 @@ import Testing
     let threads = try (0..<2).map { parity in
       try WorkerThread(name: "player-\(parity)") {
         for _ in 0..<rounds {
-          let turn: Bool? = monitor.wait(until: Self.inMilliseconds(10_000)) { $0 % 2 == parity ? true : nil }
+          let turn: Bool? = monitor.wait(until: Self.after(.seconds(10))) { $0 % 2 == parity ? true : nil }
           guard turn != nil else { return }
           monitor.update { $0 += 1 }
         }
@@ -83,13 +83,15 @@ import Testing
     let monitor = Monitor(0)
     let start = MonotonicInstant.now()
     var asked = 0
-    let result: Bool? = monitor.wait(until: start.advanced(byMilliseconds: 50)) { _ in
+    let result: Bool? = monitor.wait(until: start.advanced(by: .milliseconds(50))) { _ in
       asked += 1
       return nil
     }
     #expect(result == nil)
     #expect(asked >= 2)
-    #expect((50..<5000).contains(MonotonicInstant.now().milliseconds(since: start)))
+    #expect(
+      (Duration.milliseconds(50)..<Duration.seconds(5)).contains(
+        MonotonicInstant.now().duration(since: start)))
   }
 
   @Test(
@@ -101,7 +103,7 @@ import Testing
     let never: Bool? = monitor.wait(until: MonotonicInstant(nanoseconds: nanoseconds)) { _ in nil }
     #expect(never == nil)
     #expect(monitor.wait(until: MonotonicInstant(nanoseconds: nanoseconds)) { $0 } == 7)
-    #expect(MonotonicInstant.now().milliseconds(since: start) < 5000)
+    #expect(MonotonicInstant.now().duration(since: start) < .seconds(5))
   }
 
   @Test("The farthest deadline is a wait like any other")

@@ -78,7 +78,7 @@ private final class NotifySocket {
     let notifier = Self.notifier(socket)
     notifier.ready(status: "x")
     notifier.watchdog()
-    #expect(notifier.watchdogMilliseconds == nil)
+    #expect(notifier.watchdogInterval == nil)
   }
 
   @Test(
@@ -92,6 +92,6 @@ private final class NotifySocket {
       (["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": String(getpid())], 30_000),
     ] as [([String: String], Int64?)])
   func watchdog(values: [String: String], milliseconds: Int64?) {
-    #expect(Self.notifier(nil, values).watchdogMilliseconds == milliseconds)
+    #expect(Self.notifier(nil, values).watchdogInterval == milliseconds.map { .milliseconds($0) })
   }
 }

@@ -1,5 +1,6 @@
 // Times and durations as text.
 
+import Durations
 import Platform
 import Testing
 
@@ -93,15 +94,15 @@ import Testing
       ("1h", 3_600_000), ("30d", 2_592_000_000), ("106751991167d", 9_223_372_036_828_800_000),
     ] as [(String, Int64)])
   func durations(text: String, milliseconds: Int64) {
-    #expect(DurationText.milliseconds(parsing: text) == milliseconds)
-    #expect(DurationText.text(milliseconds: milliseconds) == text)
+    #expect(DurationText.duration(parsing: text) == .milliseconds(milliseconds))
+    #expect(DurationText.text(.milliseconds(milliseconds)) == text)
   }
 
   @Test("A duration is said in the largest unit that says it exactly")
   func largestUnit() {
-    #expect(DurationText.milliseconds(parsing: "0072h") == 259_200_000)
-    #expect(DurationText.text(milliseconds: 259_200_000) == "3d")
-    #expect(DurationText.text(milliseconds: .max) == "9223372036854775807ms")
+    #expect(DurationText.duration(parsing: "0072h") == .days(3))
+    #expect(DurationText.text(.days(3)) == "3d")
+    #expect(DurationText.text(.longest) == "9223372036854775807ms")
   }
 
   @Test(
@@ -110,5 +111,5 @@ import Testing
       "", "s", "5", "5 s", "5S", "+5s", "-5s", "1.5h", "5sec", "٥s", "106751991168d", "99999999999999999999s",
       "5s ", "5s5s", "5\u{0}s", "5\u{301}s", "5\u{20E3}ms",
     ])
-  func otherDurations(text: String) { #expect(DurationText.milliseconds(parsing: text) == nil) }
+  func otherDurations(text: String) { #expect(DurationText.duration(parsing: text) == nil) }
 }

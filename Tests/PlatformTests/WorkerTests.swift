@@ -1,5 +1,6 @@
 // The thread of every worker.
 
+import Durations
 import Platform
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
     let read = Monitor<[[Int]]>([])
     try worker.start { Self.run(worker, into: read) }
     worker.post { $0.numbers.append(1) }
-    let first: [Int]? = read.wait(until: MonotonicInstant.now().advanced(byMilliseconds: 20_000)) { $0.first }
+    let first: [Int]? = read.wait(until: MonotonicInstant.now().advanced(by: .seconds(20))) { $0.first }
     #expect(first == [1])
     worker.post { $0.numbers.append(2) }
     worker.stop()
@@ -67,10 +68,10 @@ import Testing
   func waits() {
     let worker = Worker("test", inbox: Inbox())
     let began = MonotonicInstant.now()
-    worker.wait(until: began.advanced(byMilliseconds: 20))
-    #expect(MonotonicInstant.now() >= began.advanced(byMilliseconds: 20))
+    worker.wait(until: began.advanced(by: .milliseconds(20)))
+    #expect(MonotonicInstant.now() >= began.advanced(by: .milliseconds(20)))
     worker.post { $0.numbers.append(1) }
-    worker.wait(until: MonotonicInstant.now().advanced(byMilliseconds: 3_600_000))
+    worker.wait(until: MonotonicInstant.now().advanced(by: .hours(1)))
     #expect(worker.read { $0.numbers } == [1])
   }
 

@@ -16,10 +16,11 @@ private func code(_ t: String = "1700000000", secret: String = secret, body: [UI
 }
 
 private func verify(
-  _ headers: [String], body: [UInt8] = body, secrets: [String] = [secret], tolerance: Int64 = 300_000,
+  _ headers: [String], body: [UInt8] = body, secrets: [String] = [secret],
+  tolerance: Duration = .seconds(300),
   now: Timestamp = now
 ) throws -> Authenticity {
-  let settings = StripeSettings(toleranceMilliseconds: tolerance)
+  let settings = StripeSettings(tolerance: tolerance)
   return try StripeProcessor(settings, webhookSecrets: secrets).authenticate(
     WebhookRequest(body: body, address: "") { $0 == "Stripe-Signature" ? headers : [] }, now: now)
 }
@@ -199,11 +200,12 @@ struct SignatureTests {
       (-300_000, .genuine), (-300_001, .refused(.future)), (-86_400_000, .refused(.future)),
     ]
     for (age, expected) in rows {
-      let moment = now.advanced(byMilliseconds: age)
+      let moment = now.advanced(by: .milliseconds(age))
       #expect(try verify([header], now: moment) == expected, "\(age) ms old")
     }
     #expect(
-      try verify([header], tolerance: 1000, now: now.advanced(byMilliseconds: 1001)) == .refused(.stale))
+      try verify([header], tolerance: .seconds(1), now: now.advanced(by: .milliseconds(1001)))
+        == .refused(.stale))
     let last = "t=999999999999,v1=\(try code("999999999999"))"
     #expect(try verify([last]) == .refused(.future))
   }

@@ -53,7 +53,7 @@ import Testing
     #expect(failures.secondsToWait("b") == nil)
     for number in 0..<(3 * FailedLogins.addressesMax) { failures.note("address \(number)") }
     #expect(failures.addressCount <= FailedLogins.addressesMax)
-    clock.advance(60_000)
+    clock.advance(.seconds(60))
     #expect(failures.secondsToWait("a") == nil)
   }
 
@@ -76,7 +76,7 @@ import Testing
     }
     #expect(throws: Never.self) { try ask("right", from: "10.0.0.1").get() }
     #expect(ask("right", from: "10.0.0.2") == .failure(.tooManyLogins(61)))
-    clock.advance(60_000)
+    clock.advance(.seconds(60))
     #expect(throws: Never.self) { try ask("right", from: "10.0.0.2").get() }
   }
 
@@ -90,7 +90,7 @@ import Testing
     let requestLog = RequestLog(log, clock: clock)
     for number in 0..<1000 { requestLog.refusedPassword(from: "192.0.2.\(number % 256)") }
     #expect(lines.withLock { $0.count } == 1)
-    clock.advance(LogLimiter.pauseMilliseconds)
+    clock.advance(LogLimiter.pause)
     requestLog.refusedPassword(from: "192.0.2.1")
     #expect(lines.withLock { $0.last?.contains(" left_out=999") } == true)
     #expect(lines.withLock { $0.count } == 2)

@@ -4,6 +4,7 @@
 @testable import Apps
 @testable import Configuration
 import Domain
+import Durations
 import HTTPClient
 import JSON
 @testable import Persistence
@@ -41,7 +42,7 @@ final class ScriptedTransport: HTTPTransport {
     }
   }
 
-  func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
+  func run(timeout: Duration) -> [TransferCompletion] {
     let (started, script) = state.withLock { state in
       defer { state.started = [] }
       return (state.started, state.script)
@@ -51,7 +52,7 @@ final class ScriptedTransport: HTTPTransport {
       let status = said == Self.lost ? nil : said
       let failure: TransferFailure? = said == Self.lost ? .timeout : said == nil ? .connectFailed : nil
       let result = TransferResult(
-        status: status, failure: failure, requestWasSent: said != nil, durationMilliseconds: 1)
+        status: status, failure: failure, requestWasSent: said != nil, duration: .milliseconds(1))
       return TransferCompletion(tag: tag, result: result)
     }
   }
@@ -77,9 +78,9 @@ final class AlertBench {
   private var alerter: Alerter
 
   static func alert(
-    _ on: [AlertCondition], to: String = hook, every: Int64 = 600_000, apps: [String]? = nil
+    _ on: [AlertCondition], to: String = hook, every: Duration = .minutes(10), apps: [String]? = nil
   ) -> Configuration.Alert {
-    Configuration.Alert(to: Secret(to), on: on, everyMilliseconds: every, apps: apps)
+    Configuration.Alert(to: Secret(to), on: on, every: every, apps: apps)
   }
 
   static func plan(
@@ -137,13 +138,13 @@ final class AlertBench {
 
   /// Advances the clock in steps, and returns the notices sent meanwhile.
   @discardableResult
-  func pass(_ milliseconds: Int64, _ run: inout AlerterRun, step: Int64 = 1000) throws -> [JSONValue] {
+  func pass(_ time: Duration, _ run: inout AlerterRun, step: Duration = .seconds(1)) throws -> [JSONValue] {
     let before = network.requests.count
-    var left = milliseconds
+    var left = time
     while true {
       _ = run.step()
-      run.handleAnswers(within: 0)
-      guard left > 0 else { break }
+      run.handleAnswers(within: .zero)
+      guard left > .zero else { break }
       clock.advance(min(step, left))
       left -= step
     }
@@ -162,7 +163,7 @@ final class AlertBench {
     try bench.buy(number)
     let row = try #require(try bench.receipt(number)).rowID
     let report = AttemptReport(
-      startedAt: bench.now, durationMilliseconds: 1, status: Int64(status), error: nil, isAmbiguous: false,
+      startedAt: bench.now, duration: .milliseconds(1), status: Int64(status), error: nil, isAmbiguous: false,
       response: [])
     try bench.store(
       RecordAttempt(

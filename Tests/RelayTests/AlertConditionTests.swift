@@ -2,6 +2,7 @@
 
 @testable import Alerts
 @testable import Configuration
+import Durations
 import JSON
 import Platform
 import Testing
@@ -46,12 +47,12 @@ import Testing
     ])
     let configuration = try Samples.read(Samples.text(root: root), environment: environment).configuration
     try #require(configuration.alerts.count == 2)
-    #expect(configuration.alerts[0].everyMilliseconds == 300_000)
+    #expect(configuration.alerts[0].every == .minutes(5))
     #expect(configuration.alerts[0].on == [.breakerOpen, .diskLow(underBytes: 2 << 30)])
     #expect(configuration.alerts[0].apps == ["shop"])
     #expect(configuration.alerts[1].apps == nil)
-    #expect(configuration.alerts[1].everyMilliseconds == 600_000)
-    #expect(configuration.heartbeat?.everyMilliseconds == 30_000)
+    #expect(configuration.alerts[1].every == .minutes(10))
+    #expect(configuration.heartbeat?.every == .seconds(30))
     let shown = configuration.redacted
     #expect(!shown.text.contains("secret-path"))
     #expect(shown["alerts"]?.text.contains(#""to":"env:API_KEY_URL""#) == true)

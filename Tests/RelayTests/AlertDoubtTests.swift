@@ -3,14 +3,13 @@
 @testable import Alerts
 @testable import Configuration
 import Domain
+import Durations
 import Platform
 import Testing
 
 @testable import Relay
 
 @Suite("Doubtful alerts") struct AlertDoubtTests {
-  private static let minute: Int64 = 60_000
-
   @Test("A notice whose answer was lost is sent again, and the end of its trouble is always sent")
   func lostAnswer() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
@@ -19,7 +18,7 @@ import Testing
     bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in
-      let sent = try bench.pass(5000, &run).map(\.notice)
+      let sent = try bench.pass(.seconds(5), &run).map(\.notice)
       #expect(!sent.isEmpty)
       #expect(sent.allSatisfy { $0 == "breaker_open shop firing" })
     }
@@ -27,7 +26,7 @@ import Testing
     try bench.setBreaker(.closed)
     bench.network.use { _ in 200 }
     try bench.live(alerts) { run throws in
-      #expect(try bench.pass(20 * Self.minute, &run).map(\.notice) == ["breaker_open shop resolved"])
+      #expect(try bench.pass(.minutes(20), &run).map(\.notice) == ["breaker_open shop resolved"])
     }
   }
 
@@ -41,7 +40,7 @@ import Testing
     bench.network.use { _ in ScriptedTransport.lost }
     try bench.setBreaker(.open)
     try bench.live { run throws in
-      try bench.pass(1000, &run)
+      try bench.pass(.seconds(1), &run)
       bench.network.use { _ in 200 }
       try body(bench, &run)
     }
@@ -50,7 +49,7 @@ import Testing
   @Test("A doubtful notice is repeated at once while its trouble lasts, and then no more than any other")
   func repeated() throws {
     try afterDoubtfulNotice { bench, run throws in
-      #expect(try bench.pass(9 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+      #expect(try bench.pass(.minutes(9), &run).map(\.notice) == ["breaker_open shop firing"])
     }
   }
 
@@ -58,10 +57,10 @@ import Testing
   func comesBack() throws {
     try afterDoubtfulNotice { bench, run throws in
       try bench.setBreaker(.closed)
-      #expect(try bench.pass(Self.minute, &run).map(\.notice) == ["breaker_open shop resolved"])
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["breaker_open shop resolved"])
       try bench.setBreaker(.open)
-      #expect(try bench.pass(8 * Self.minute, &run).isEmpty)
-      #expect(try bench.pass(3 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+      #expect(try bench.pass(.minutes(8), &run).isEmpty)
+      #expect(try bench.pass(.minutes(3), &run).map(\.notice) == ["breaker_open shop firing"])
     }
   }
 
@@ -73,9 +72,9 @@ import Testing
     defer { bench.stop() }
     bench.freeBytes.withLock { $0 = 1 }
     try bench.live(settles: false) { run throws in
-      #expect(try bench.pass(1000, &run).count == 1)
+      #expect(try bench.pass(.seconds(1), &run).count == 1)
       bench.use(try AlertBench.plan(alerts, apps: [Bench.app()]))
-      #expect(try bench.pass(Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(1), &run).isEmpty)
     }
   }
 }

@@ -4,6 +4,7 @@
 @testable import Alerts
 @testable import Configuration
 import Domain
+import Durations
 import HTTPClient
 import JSON
 import Platform
@@ -15,17 +16,15 @@ import Testing
 @testable import Relay
 
 @Suite("Alerts") struct AlerterTests {
-  private static let minute: Int64 = 60_000
-
   @Test("A breaker is told of once, again at intervals, and when it closes")
   func breaker() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     defer { bench.stop() }
     try bench.live { run throws in
-      #expect(try bench.pass(Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(1), &run).isEmpty)
       try bench.setBreaker(.open)
       let began = bench.bench.now
-      let first = try bench.pass(9 * Self.minute, &run)
+      let first = try bench.pass(.minutes(9), &run)
       let notice = try #require(first.first)
       #expect(first.count == 1)
       #expect(notice.notice == "breaker_open shop firing")
@@ -35,13 +34,13 @@ import Testing
       #expect(text.contains("the destination of shop is down (http_503)"))
       #expect(notice["version"] == .string(Version.number))
       #expect(notice["host"] == .string(HostName.current()))
-      #expect(try bench.pass(2 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+      #expect(try bench.pass(.minutes(2), &run).map(\.notice) == ["breaker_open shop firing"])
       try bench.setBreaker(.closed)
-      let over = try bench.pass(Self.minute, &run)
+      let over = try bench.pass(.minutes(1), &run)
       #expect(over.map(\.notice) == ["breaker_open shop resolved"])
       #expect(over.first?["since"] == .time(began))
       #expect(over.first?["value"] == .null)
-      #expect(try bench.pass(30 * Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(30), &run).isEmpty)
     }
     #expect(try bench.bench.reader.alerts().isEmpty, "what is over and done is not kept")
   }
@@ -54,13 +53,13 @@ import Testing
       var told: [String] = []
       for _ in 0..<30 {
         try bench.setBreaker(.open)
-        told += try bench.pass(10_000, &run).map(\.notice)
+        told += try bench.pass(.seconds(10), &run).map(\.notice)
         try bench.setBreaker(.closed)
-        told += try bench.pass(10_000, &run).map(\.notice)
+        told += try bench.pass(.seconds(10), &run).map(\.notice)
       }
       #expect(told == ["breaker_open shop firing", "breaker_open shop resolved"])
       try bench.setBreaker(.open)
-      #expect(try bench.pass(Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["breaker_open shop firing"])
     }
   }
 
@@ -73,15 +72,15 @@ import Testing
     try bench.fail(1)
     try bench.setBreaker(.paused)
     try bench.live { run throws in
-      let told = try bench.pass(5000, &run)
+      let told = try bench.pass(.seconds(5), &run)
       #expect(told.map(\.notice) == ["breaker_open shop firing", "receipt_failed shop firing"])
       #expect(told.first?["what_to_do"]?.stringValue?.contains("receiptctl reload") == true)
     }
-    try bench.live(alerts) { run throws in #expect(try bench.pass(Self.minute, &run).isEmpty) }
+    try bench.live(alerts) { run throws in #expect(try bench.pass(.minutes(1), &run).isEmpty) }
     try bench.setBreaker(.closed)
-    bench.clock.advance(20 * Self.minute)
+    bench.clock.advance(.minutes(20))
     try bench.live(alerts) { run throws in
-      let told = try bench.pass(Self.minute, &run).map(\.notice)
+      let told = try bench.pass(.minutes(1), &run).map(\.notice)
       #expect(told == ["breaker_open shop resolved", "receipt_failed shop resolved"])
     }
   }
@@ -92,7 +91,7 @@ import Testing
     defer { bench.stop() }
     try bench.live { run throws in
       for number in 1...3 { try bench.fail(number) }
-      let first = try bench.pass(5000, &run)
+      let first = try bench.pass(.seconds(5), &run)
       #expect(first.map(\.notice) == ["receipt_failed shop firing"])
       #expect(first.first?["value"] == 3)
       #expect(first.first?["reasons"] == ["http_422": 3])
@@ -102,12 +101,12 @@ import Testing
       #expect(first.first?["commands"] == [.string(command)])
       #expect(first.first?["what_to_do"] == .string("Fix the cause, then: \(command)"))
       for number in 4...5 { try bench.fail(number, status: 400) }
-      #expect(try bench.pass(9 * Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(9), &run).isEmpty)
       try bench.fail(6)
-      let again = try bench.pass(Self.minute, &run)
+      let again = try bench.pass(.minutes(1), &run)
       #expect(again.first?["value"] == 6)
       #expect(again.first?["reasons"] == ["http_400": 2, "http_422": 4])
-      #expect(try bench.pass(15 * Self.minute, &run).map(\.notice).last == "receipt_failed shop resolved")
+      #expect(try bench.pass(.minutes(15), &run).map(\.notice).last == "receipt_failed shop resolved")
     }
     // No notice contains a user's data (R7).
     for request in bench.network.requests {
@@ -122,20 +121,20 @@ import Testing
       AlertCondition(parsing: "oldest_pending>5m"), AlertCondition(parsing: "oldest_pending>1h")
     )
     let bench = try AlertBench([
-      AlertBench.alert([try #require(soon), try #require(late)], every: 7 * 86_400_000)
+      AlertBench.alert([try #require(soon), try #require(late)], every: .days(7))
     ])
     defer { bench.stop() }
     try bench.bench.buy(1)
     try bench.live { run throws in
-      #expect(try bench.pass(5 * Self.minute, &run).isEmpty)
-      let first = try bench.pass(Self.minute, &run)
+      #expect(try bench.pass(.minutes(5), &run).isEmpty)
+      let first = try bench.pass(.minutes(1), &run)
       #expect(first.map(\.notice) == ["oldest_pending>5m shop firing"])
       #expect(first.first?["summary"]?.stringValue?.contains("ready for 5m") == true)
-      #expect(try bench.pass(60 * Self.minute, &run).map(\.notice) == ["oldest_pending>1h shop firing"])
+      #expect(try bench.pass(.minutes(60), &run).map(\.notice) == ["oldest_pending>1h shop firing"])
       try bench.bench.store(
         CancelReceipt(id: try #require(try bench.bench.receipt(1)?.receipt).id, note: "x"))
       #expect(
-        try bench.pass(Self.minute, &run).map(\.notice)
+        try bench.pass(.minutes(1), &run).map(\.notice)
           == ["oldest_pending>1h shop resolved", "oldest_pending>5m shop resolved"])
     }
   }
@@ -146,13 +145,13 @@ import Testing
       [AlertBench.alert([.diskLow(underBytes: 1 << 30)])], apps: [Bench.app(), Bench.app("other")])
     defer { bench.stop() }
     try bench.live { run throws in
-      #expect(try bench.pass(Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(1), &run).isEmpty)
       bench.freeBytes.withLock { $0 = 500 << 20 }
-      let told = try bench.pass(Self.minute, &run)
+      let told = try bench.pass(.minutes(1), &run)
       #expect(told.map(\.notice) == ["disk_low<1GiB - firing"])
       #expect(told.first?["summary"] == "the database's disk has 500 MiB left")
       bench.freeBytes.withLock { $0 = 2 << 30 }
-      #expect(try bench.pass(Self.minute, &run).map(\.notice) == ["disk_low<1GiB - resolved"])
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["disk_low<1GiB - resolved"])
     }
   }
 
@@ -163,9 +162,9 @@ import Testing
     defer { bench.stop() }
     try bench.live { run throws in
       for _ in 0..<10 { bench.bench.metrics.signatureFailures.increment("shop", "mismatch") }
-      #expect(try bench.pass(5 * Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(5), &run).isEmpty)
       for _ in 0..<2 { bench.bench.metrics.signatureFailures.increment("shop", "stale") }
-      let told = try bench.pass(Self.minute, &run)
+      let told = try bench.pass(.minutes(1), &run)
       #expect(told.map(\.notice) == ["signature_failures>10 shop firing"])
       #expect(told.first?["value"] == 12)
       #expect(told.first?["reasons"] == ["mismatch": 10, "stale": 2])
@@ -180,8 +179,8 @@ import Testing
       isFiring: true, since: fresh.bench.now, notifiedAt: fresh.bench.now)
     try fresh.bench.store(SaveAlerts(told: [record]))
     try fresh.live(alerts) { run throws in
-      #expect(try fresh.pass(9 * Self.minute, &run).isEmpty)
-      #expect(try fresh.pass(2 * Self.minute, &run).map(\.notice) == ["signature_failures>10 shop resolved"])
+      #expect(try fresh.pass(.minutes(9), &run).isEmpty)
+      #expect(try fresh.pass(.minutes(2), &run).map(\.notice) == ["signature_failures>10 shop resolved"])
     }
   }
 
@@ -192,19 +191,19 @@ import Testing
     bench.network.use { _ in nil }
     try bench.setBreaker(.open)
     try bench.live { run throws in
-      try bench.pass(20 * Self.minute, &run)
+      try bench.pass(.minutes(20), &run)
       let tries = bench.network.requests.count
       // 5 s, 15 s, 1 min, then every 5 min.
       #expect((6...8).contains(tries), "\(tries) tries")
       // The trouble ends before a notice arrived: none is sent.
       try bench.setBreaker(.closed)
       bench.network.use { _ in 200 }
-      #expect(try bench.pass(20 * Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(20), &run).isEmpty)
       bench.network.use { _ in 404 }
       try bench.setBreaker(.open)
-      try bench.pass(5000, &run)
+      try bench.pass(.seconds(5), &run)
       bench.network.use { _ in 204 }
-      #expect(try bench.pass(10 * Self.minute, &run).map(\.notice) == ["breaker_open shop firing"])
+      #expect(try bench.pass(.minutes(10), &run).map(\.notice) == ["breaker_open shop firing"])
     }
     try bench.bench.waitForLog("could not send an alert; trying again")
     let again = try bench.bench.waitForLog("alerts can be sent again")
@@ -224,7 +223,7 @@ import Testing
     bench.network.use { $0.url == dead ? nil : 200 }
     for app in ["shop", "other"] { try bench.setBreaker(.open, app: app) }
     try bench.live { run throws in
-      try bench.pass(Self.minute, &run)
+      try bench.pass(.minutes(1), &run)
       let told = try bench.network.requests.filter { $0.url != dead }.map { try JSONValue(parsing: $0.body) }
       #expect(told.map(\.notice) == ["breaker_open other firing"])
     }
@@ -233,13 +232,13 @@ import Testing
   @Test("A flood goes out one by one, and the alerter keeps no more than there are troubles")
   func flood() throws {
     let apps = (1...50).map { Bench.app("app-\($0)") }
-    let bench = try AlertBench([AlertBench.alert([.breakerOpen], every: 3_600_000)], apps: apps)
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen], every: .hours(1))], apps: apps)
     defer { bench.stop() }
     for app in apps { try bench.setBreaker(.open, app: app.slug) }
     try bench.live { run throws in
-      let first = try bench.pass(10_000, &run)
+      let first = try bench.pass(.seconds(10), &run)
       #expect((9...11).contains(first.count), "one a second: \(first.count)")
-      let rest = try bench.pass(60_000, &run)
+      let rest = try bench.pass(.seconds(60), &run)
       #expect(Set((first + rest).compactMap { $0["app"]?.stringValue }).count == 50)
       #expect(first.count + rest.count == 50)
     }
@@ -252,12 +251,12 @@ import Testing
     defer { bench.stop() }
     try bench.setBreaker(.open)
     try bench.live { run throws in
-      #expect(try bench.pass(1000, &run).count == 1)
+      #expect(try bench.pass(.seconds(1), &run).count == 1)
       bench.use(
         try AlertBench.plan(
           [AlertBench.alert([.breakerOpen], to: "https://b.example.com/")], apps: [Bench.app()]))
       try bench.authorize()
-      #expect(try bench.pass(1000, &run).count == 1)
+      #expect(try bench.pass(.seconds(1), &run).count == 1)
       #expect(bench.network.requests.last?.url == "https://b.example.com/")
       try bench.authorize()
       #expect(
@@ -265,7 +264,7 @@ import Testing
           AlertNotice.digest(of: "https://b.example.com/")
         ])
       bench.use(try AlertBench.plan([], apps: [Bench.app()]))
-      #expect(try bench.pass(Self.minute, &run).isEmpty)
+      #expect(try bench.pass(.minutes(1), &run).isEmpty)
     }
     #expect(try bench.bench.reader.alerts().isEmpty)
   }

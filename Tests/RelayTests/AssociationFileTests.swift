@@ -65,7 +65,7 @@ import Testing
     let bench = try Self.bench()
     defer { bench.stop() }
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     let reply = try Self.get(server.port, Self.apple)
     #expect(reply.status == 200)
     #expect(reply.header("Content-Type") == "application/json")
@@ -104,7 +104,7 @@ import Testing
     let bench = try Self.bench()
     defer { bench.stop() }
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     let reply = try Self.get(server.port, Self.android)
     #expect(reply.status == 200)
     #expect(reply.header("Content-Type") == "application/json")
@@ -135,7 +135,7 @@ import Testing
     let bench = try Self.bench()
     defer { bench.stop() }
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     for target in [Self.apple, Self.android] {
       let whole = try Self.get(server.port, target, "Accept-Encoding: gzip, br\r\n")
       let tag = try #require(whole.header("ETag"))
@@ -157,7 +157,7 @@ import Testing
     let bench = try Self.bench()
     defer { bench.stop() }
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     for target in [Self.apple, Self.android] {
       let whole = try Self.get(server.port, target)
       let client = try RawClient(port: server.port)
@@ -178,7 +178,7 @@ import Testing
     let bench = try Self.bench()
     defer { bench.stop() }
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     let own = try Self.get(server.port, Self.apple).body
     for host in ["PAY.Example.com", "pay.example.com:443", "pay.example.com:8080", "pay.example.com."] {
       #expect(try Self.get(server.port, Self.apple, host: host).body == own)

@@ -5,6 +5,7 @@
 @testable import Configuration
 @testable import Delivery
 import Domain
+import Durations
 import FoundationEssentials
 import HTTPClient
 @testable import HTTPService
@@ -23,7 +24,7 @@ import Testing
 @testable import Relay
 
 /// The deadline of a wait.
-func soon() -> MonotonicInstant { MonotonicInstant.now().advanced(byMilliseconds: 20_000) }
+func soon() -> MonotonicInstant { MonotonicInstant.now().advanced(by: .seconds(20)) }
 
 /// The relay without listeners. `stop` must be called; one thread.
 final class Bench {
@@ -52,7 +53,7 @@ final class Bench {
   ///   - isStarted: whether to start the threads at once.
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
-    queue: Int = 1000, retention: Configuration.Retention = .init(), graceMilliseconds: Int64 = 5000,
+    queue: Int = 1000, retention: Configuration.Retention = .init(), grace: Duration = .seconds(5),
     longPolls: Configuration.Limits = .init(), isStarted: Bool = true,
     onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
@@ -74,7 +75,7 @@ final class Bench {
     var dependencies = RelayDependencies(
       shared: Dependencies(log: log, clock: clock), transport: try TransferPool(connectionsMax: 64),
       onSyncFailure: { _ in })
-    dependencies.graceMilliseconds = graceMilliseconds
+    dependencies.grace = grace
     dependencies.onCommit = { changes in
       onTransitions(changes.transitions)
       commits.update { $0 += 1 }
@@ -205,7 +206,7 @@ final class Bench {
     let (never, deadline) = (Monitor(()), soon())
     while !condition() {
       try #require(MonotonicInstant.now() < deadline, sourceLocation: sourceLocation)
-      let _: Bool? = never.wait(until: .now().advanced(byMilliseconds: 2)) { _ in nil }
+      let _: Bool? = never.wait(until: .now().advanced(by: .milliseconds(2))) { _ in nil }
     }
   }
 
@@ -248,7 +249,7 @@ extension Bench {
   static func app(
     _ slug: String = "shop", url: String = "http://127.0.0.1:9/receipts",
     client: AppConfiguration.ClientAccess = .open, key: String = "ply-key",
-    join: JoinPolicy = JoinPolicy(waitForContextMilliseconds: 0), delivery: DeliveryPolicy = delivery()
+    join: JoinPolicy = JoinPolicy(waitForContext: .zero), delivery: DeliveryPolicy = delivery()
   ) -> AppConfiguration {
     AppConfiguration(
       slug: slug, client: client, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
@@ -256,13 +257,13 @@ extension Bench {
   }
 
   static func delivery(
-    concurrency: Int = 4, rate: Double = 1000, timeout: Int64 = 10_000, failures: Int = 3,
-    openFor: Int64 = 40, giveUpAfter: Int64 = 604_800_000
+    concurrency: Int = 4, rate: Double = 1000, timeout: Duration = .seconds(10), failures: Int = 3,
+    openFor: Duration = .milliseconds(40), giveUpAfter: Duration = .days(7)
   ) -> DeliveryPolicy {
     DeliveryPolicy(
-      concurrency: concurrency, ratePerSecond: rate, timeoutMilliseconds: timeout,
-      connectTimeoutMilliseconds: 3000,
-      retry: RetryPolicy(scheduleMilliseconds: [20], jitter: 0, giveUpAfterMilliseconds: giveUpAfter),
-      breaker: BreakerPolicy(failures: failures, openForMilliseconds: openFor))
+      concurrency: concurrency, ratePerSecond: rate, timeout: timeout,
+      connectTimeout: .seconds(3),
+      retry: RetryPolicy(schedule: [.milliseconds(20)], jitter: 0, giveUpAfter: giveUpAfter),
+      breaker: BreakerPolicy(failures: failures, openFor: openFor))
   }
 }

@@ -33,7 +33,7 @@ import Testing
 
     func stop() {
       bench.checkoutPolls.answerAll()
-      server.stop(graceMilliseconds: 5000)
+      server.stop(grace: .seconds(5))
       bench.stop()
     }
 
@@ -86,7 +86,7 @@ import Testing
     #expect(body["context_id"] == .string(sold))
     #expect(body["updated_at"]?.stringValue?.hasSuffix("Z") == true)
     let abandoned = try bed.bench.post(2)
-    bed.clock.advance(86_400_001)
+    bed.clock.advance(.milliseconds(86_400_001))
     #expect(try Self.state(bed.ask(abandoned)) == "expired")
     #expect(bed.bench.pollNews.withLock { $0 } == 0)
   }
@@ -150,17 +150,17 @@ import Testing
     defer { bed.stop() }
     let id = try bed.bench.post(1)
     let (short, long) = (try bed.wait(id, "?wait=2"), try bed.wait(id, "?wait=30"))
-    bed.clock.advance(1999)
+    bed.clock.advance(.milliseconds(1999))
     try bed.bench.step(bed.clock)
     #expect(!short.hasNews)
     #expect(!long.hasNews)
     // Long polls are answered in steps, up to 10 ms late.
-    bed.clock.advance(11)
+    bed.clock.advance(.milliseconds(11))
     bed.bench.housekeeper.checkNow()
     #expect(try Self.state(short) == "open")
     try bed.bench.step(bed.clock)
     #expect(!long.hasNews)
-    bed.clock.advance(28_000)
+    bed.clock.advance(.seconds(28))
     bed.bench.housekeeper.checkNow()
     #expect(try Self.state(long) == "open")
     // The connection stays open.
@@ -178,7 +178,7 @@ import Testing
     let receipt = try #require(try bed.bench.receipt(1)?.receipt?.id)
     let guest = try StoreWriter(path: bed.bench.path, role: .guest, rules: bed.bench.directory.rules)
     #expect(try guest.apply(CancelReceipt(id: receipt, note: "test"), now: bed.bench.now) == .done)
-    bed.clock.advance(Dependencies.lookIntervalMilliseconds)
+    bed.clock.advance(Dependencies.lookInterval)
     bed.bench.housekeeper.checkNow()
     #expect(try Self.state(client) == "cancelled")
   }
@@ -214,7 +214,7 @@ import Testing
       #expect(try Self.state(client) == "cancelled")
     }
     #expect(!clients.enumerated().contains { $0.offset % 50 >= 25 && $0.element.hasNews })
-    bed.clock.advance(30_000)
+    bed.clock.advance(.seconds(30))
     bed.bench.housekeeper.checkNow()
     for (number, client) in clients.enumerated() where number % 50 >= 25 {
       #expect(try Self.state(client) == "open")

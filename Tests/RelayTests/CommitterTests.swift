@@ -191,17 +191,17 @@ import Testing
   func busy() throws {
     let bench = try Self.bench()
     try bench.committer.start()
-    #expect(bench.committer.busyMilliseconds(now: .now()) == 0)
+    #expect(bench.committer.busyTime(now: .now()) == .zero)
     let gate = Gate()
     #expect(bench.committer.submit(gate, from: .internal) { _ in })
     #expect(gate.isReached.wait(until: soon()) { $0 ? true : nil } == true)
-    let later = MonotonicInstant.now().advanced(byMilliseconds: 60_000)
-    #expect((60_000..<90_000).contains(bench.committer.busyMilliseconds(now: later)))
+    let later = MonotonicInstant.now().advanced(by: .seconds(60))
+    #expect((Duration.seconds(60)..<Duration.seconds(90)).contains(bench.committer.busyTime(now: later)))
     // A submit does not block meanwhile.
     #expect(bench.committer.submit(bench.context(1), from: .external(app: "shop")) { _ in })
     gate.isOpen.update { $0 = true }
     bench.committer.stop()
-    #expect(bench.committer.busyMilliseconds(now: .now()) == 0)
+    #expect(bench.committer.busyTime(now: .now()) == .zero)
     #expect(bench.committer.depth == 0)
   }
 

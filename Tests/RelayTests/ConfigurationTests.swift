@@ -1,5 +1,6 @@
 @testable import Configuration
 import Domain
+import Durations
 import JSON
 import Platform
 import Processors
@@ -59,13 +60,13 @@ import Testing
         == .init(
           contextBodyBytes: 32_768, webhookBodyBytes: 2_097_152, connections: 10, connectionsPerAddress: 5,
           webhookConnections: 2, longPolls: 6, longPollsPerContext: 3, longPollsPerAddress: 4,
-          requestTimeoutMilliseconds: 250, queue: 7))
+          requestTimeout: .milliseconds(250), queue: 7))
     #expect(
       configuration.retention
         == .init(
-          contextsMilliseconds: 172_800_000, eventsMilliseconds: 172_800_000,
-          attemptsMilliseconds: 259_200_000,
-          receiptsMilliseconds: 345_600_000))
+          contexts: .days(2), events: .days(2),
+          attempts: .days(3),
+          receipts: .days(4)))
     let app = try #require(configuration.app("shop"))
     #expect(app.client == .open)
     let secret = Secret("whsec_one", source: .environment("WEBHOOK_SECRET"))
@@ -74,23 +75,23 @@ import Testing
         == StripeSection(
           webhookSecrets: [secret], apiKey: Secret("sk_1"),
           settings: StripeSettings(
-            toleranceMilliseconds: 60_000, livemode: .live, userKeys: ["uid"],
+            tolerance: .seconds(60), livemode: .live, userKeys: ["uid"],
             accounts: .ownAnd(["acct_1", "acct_2"]), apiBase: "http://127.0.0.1:9"),
-          backfill: .auto, backfillAfter: 3_600_000))
+          backfill: .auto, backfillAfter: .hours(1)))
     #expect(app.purchasely.url == "https://example.com/receipts?x=1")
     #expect(
       app.join
         == JoinPolicy(
-          windowMilliseconds: 3_600_000, waitForContextMilliseconds: 0, withoutContext: .hold,
-          waitForUserMilliseconds: 60_000, waitForProcessorPriceMilliseconds: 120_000,
-          waitForPriceMilliseconds: 180_000,
-          waitForPaymentMilliseconds: 240_000))
+          window: .hours(1), waitForContext: .zero, withoutContext: .hold,
+          waitForUser: .seconds(60), waitForProcessorPrice: .minutes(2),
+          waitForPrice: .minutes(3),
+          waitForPayment: .minutes(4)))
     #expect(
       app.delivery
         == DeliveryPolicy(
-          concurrency: 1, ratePerSecond: 0.5, timeoutMilliseconds: 2000, connectTimeoutMilliseconds: 1000,
-          retry: RetryPolicy(scheduleMilliseconds: [1, 2000], jitter: 0, giveUpAfterMilliseconds: 3_600_000),
-          breaker: BreakerPolicy(failures: 3, openForMilliseconds: 1000), forwardContext: false))
+          concurrency: 1, ratePerSecond: 0.5, timeout: .seconds(2), connectTimeout: .seconds(1),
+          retry: RetryPolicy(schedule: [.milliseconds(1), .seconds(2)], jitter: 0, giveUpAfter: .hours(1)),
+          breaker: BreakerPolicy(failures: 3, openFor: .seconds(1)), forwardContext: false))
   }
 
   @Test func appsAreSortedBySlug() throws {

@@ -14,14 +14,14 @@ import Testing
     let bench = try AlertBench([AlertBench.alert([.database])])
     defer { bench.stop() }
     try bench.live { run throws in
-      #expect(try bench.pass(60_000, &run).isEmpty)
+      #expect(try bench.pass(.seconds(60), &run).isEmpty)
       bench.database.withLock { $0 = [.databaseDamaged] }
-      let told = try bench.pass(60_000, &run)
+      let told = try bench.pass(.seconds(60), &run)
       #expect(told.map(\.notice) == ["database - firing"])
       #expect(told.first?["summary"] == "the database is damaged")
       #expect(told.first?["what_to_do"]?.stringValue?.contains("receiptctl db check") == true)
       bench.database.withLock { $0 = [] }
-      #expect(try bench.pass(60_000, &run).map(\.notice) == ["database - resolved"])
+      #expect(try bench.pass(.seconds(60), &run).map(\.notice) == ["database - resolved"])
     }
   }
 }

@@ -4,6 +4,7 @@
 @testable import Configuration
 @testable import Delivery
 import Domain
+import Durations
 import HTTPServer
 import Platform
 import SQLiteStore
@@ -29,7 +30,7 @@ import Testing
     defer { bench.stop() }
     try bench.sell(1)
     let rest = try bench.waitFor { try $0.breakers()["shop"]?.restUntil }
-    #expect((3_500_000...3_600_000).contains(rest.milliseconds(since: bench.now)))
+    #expect((Duration.seconds(3500)...Duration.hours(1)).contains(rest.duration(since: bench.now)))
     for number in 2...4 { try bench.sell(number) }
     try Self.lookAround(bench, 1...2)
     #expect(destination.received.count == 1)
@@ -50,7 +51,7 @@ import Testing
     let times = destination.received.map(\.at)
     let first = try #require(times.first)
     #expect(times.count == 5)
-    #expect(times.dropFirst().allSatisfy { $0.milliseconds(since: first) >= 950 })
+    #expect(times.dropFirst().allSatisfy { $0.duration(since: first) >= .milliseconds(950) })
     #expect(try bench.receipt(1)?.receipt?.attempts == 2)
   }
 
@@ -86,7 +87,7 @@ import Testing
     destination.release()
     for number in 1...6 { #expect(try bench.waitFor(number, .delivered).attempts == 1) }
     let after = try bench.waitFor { try $0.breakers()["shop"].flatMap { $0.state == .closed ? $0 : nil } }
-    #expect(after.pausedMilliseconds > 0)
+    #expect(after.pausedTime > .zero)
     #expect(after.cause == nil)
   }
 
@@ -114,7 +115,7 @@ import Testing
     let (destination, other) = (
       try ScriptedDestination { _ in ScriptedDestination.answer(403) }, try ScriptedDestination()
     )
-    let patient = Bench.delivery(openFor: 3_600_000)
+    let patient = Bench.delivery(openFor: .hours(1))
     let apps = [Bench.app(url: destination.url, delivery: patient), Bench.app("other", url: other.url)]
     let before = try Bench(apps)
     try before.sell(1)
@@ -141,7 +142,7 @@ import Testing
     try slow.waitForHeld(4)
     let start = MonotonicInstant.now()
     try Self.lookAround(bench, 1...30)
-    #expect(MonotonicInstant.now().milliseconds(since: start) < 10_000)
+    #expect(MonotonicInstant.now().duration(since: start) < .seconds(10))
     // No more are under way than the concurrency permits.
     #expect(slow.received.count == 4)
     #expect(slow.heldCount == 4)
@@ -169,7 +170,7 @@ import Testing
   @Test("What is tried for too long is given up, also while its destination is down (R4)")
   func givingUp() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(503) }
-    let policy = Bench.delivery(failures: 2, openFor: 30, giveUpAfter: 200)
+    let policy = Bench.delivery(failures: 2, openFor: .milliseconds(30), giveUpAfter: .milliseconds(200))
     let bench = try Bench([Bench.app(url: destination.url, delivery: policy)])
     defer { bench.stop() }
     for number in 1...3 { try bench.sell(number) }

@@ -24,7 +24,7 @@ import Testing
     defer { bench.stop() }
     try bench.committer.start()
     for app in damaged { try bench.sell(1, app: app) }
-    let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     try connection.execute("UPDATE purchases SET receipt_id = CAST(x'FF' || app AS TEXT)")
     try bench.sell(2)
     try bench.dispatcher.start()
@@ -104,7 +104,9 @@ import Testing
   @Test("What was sent and not answered may have arrived: it says so, and comes again (R3)")
   func ambiguous() throws {
     let destination = try ScriptedDestination { $0 == 1 ? nil : ScriptedDestination.accepted($0) }
-    let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(timeout: 500))])
+    let bench = try Bench([
+      Bench.app(url: destination.url, delivery: Bench.delivery(timeout: .milliseconds(500)))
+    ])
     defer { bench.stop() }
     try bench.sell(1)
     #expect(try bench.waitFor(1, .delivered).attempts >= 2)
@@ -134,7 +136,7 @@ import Testing
     let connection: Connection
 
     init(_ bench: Bench, app: String = "shop") throws {
-      connection = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+      connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
       try connection.execute(
         """
         CREATE TRIGGER obstacle BEFORE INSERT ON attempts
@@ -174,7 +176,7 @@ import Testing
   @Test("A stop waits for an outcome that could not be stored, so that it is not sent again (R3)")
   func unstoredAtStop() throws {
     let destination = try ScriptedDestination()
-    let bench = try Bench([Bench.app(url: destination.url)], graceMilliseconds: 15_000)
+    let bench = try Bench([Bench.app(url: destination.url)], grace: .seconds(15))
     let obstacle = try Obstacle(bench)
     try bench.sell(1)
     try bench.waitForLog("could not store the outcome")

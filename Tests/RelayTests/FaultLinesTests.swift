@@ -30,7 +30,7 @@ import Testing
     // Another kind of fault is logged at once.
     fail(.corrupt)
     #expect(lines.withLock { $0.last?.contains("receiptctl db check") } == true)
-    clock.advance(LogLimiter.pauseMilliseconds)
+    clock.advance(LogLimiter.pause)
     fail(.moved)
     #expect(lines.withLock { $0.last?.contains(" left_out=999") } == true)
     #expect(lines.withLock { $0.count } == 3)

@@ -2,6 +2,7 @@
 
 @testable import Configuration
 import Domain
+import Durations
 @testable import Health
 import JSON
 import Platform
@@ -16,8 +17,8 @@ import Testing
 
   private static func report() -> HealthReport {
     var report = HealthReport(
-      at: now, version: "1.2.3", startedAt: now.advanced(byMilliseconds: -7_200_000),
-      configuredAt: now.advanced(byMilliseconds: -60_000))
+      at: now, version: "1.2.3", startedAt: now - .hours(2),
+      configuredAt: now - .seconds(60))
     report.freeBytes = 13_300_000_000
     return report
   }
@@ -73,8 +74,8 @@ import Testing
     let monitor = Self.monitor(readiness, metrics)
     func check(_ seconds: Int64) -> HealthReport? {
       monitor.check(
-        now: Self.now.advanced(byMilliseconds: seconds * 1000),
-        monotonic: MonotonicInstant(nanoseconds: 1).advanced(byMilliseconds: seconds * 1000))
+        now: Self.now.advanced(by: .seconds(seconds)),
+        monotonic: MonotonicInstant(nanoseconds: 1).advanced(by: .seconds(seconds)))
     }
     #expect(check(0)?.isReady == true)
     #expect(check(5) == nil)

@@ -3,6 +3,7 @@
 @testable import Apps
 @testable import Configuration
 import Domain
+import Durations
 @testable import Housekeeping
 @testable import Persistence
 import Platform
@@ -25,7 +26,7 @@ struct Barrier: StoreCommand {
   @Test("A wait ends at its time, and not before")
   func waits() throws {
     let clock = ManualClock()
-    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 60_000))
+    let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(60)))
     let bench = try Bench([app], clock: clock, isStarted: false)
     try bench.startHousekeeping()
     defer { bench.stop() }
@@ -33,12 +34,12 @@ struct Barrier: StoreCommand {
     let waiting = try #require(try bench.receipt(1)?.receipt)
     #expect(waiting.state == .waiting)
     #expect(waiting.reason == .context)
-    #expect(waiting.waitUntil == bench.now.advanced(byMilliseconds: 60_000))
-    clock.advance(59_999)
+    #expect(waiting.waitUntil == bench.now.advanced(by: .seconds(60)))
+    clock.advance(.milliseconds(59_999))
     try bench.step(clock)
     try bench.store(Barrier())
     #expect(try bench.receipt(1)?.receipt?.state == .waiting)
-    clock.advance(1)
+    clock.advance(.milliseconds(1))
     bench.housekeeper.checkNow()
     #expect(try bench.waitFor(1, .pending).readyAt == bench.now)
   }
@@ -46,18 +47,18 @@ struct Barrier: StoreCommand {
   @Test("The earliest of several waits counts, whichever was set last")
   func severalWaits() throws {
     let clock = ManualClock()
-    let slow = Bench.app("slow", join: JoinPolicy(waitForContextMilliseconds: 60_000))
-    let fast = Bench.app("fast", join: JoinPolicy(waitForContextMilliseconds: 10_000))
+    let slow = Bench.app("slow", join: JoinPolicy(waitForContext: .seconds(60)))
+    let fast = Bench.app("fast", join: JoinPolicy(waitForContext: .seconds(10)))
     let bench = try Bench([slow, fast], clock: clock, isStarted: false)
     try bench.startHousekeeping()
     defer { bench.stop() }
     try bench.buy(1, app: "slow")
     try bench.buy(1, app: "fast")
-    clock.advance(10_000)
+    clock.advance(.seconds(10))
     bench.housekeeper.checkNow()
     try bench.waitFor(1, .pending, app: "fast")
     #expect(try bench.receipt(1, app: "slow")?.receipt?.state == .waiting)
-    clock.advance(50_000)
+    clock.advance(.seconds(50))
     bench.housekeeper.checkNow()
     try bench.waitFor(1, .pending, app: "slow")
   }
@@ -65,12 +66,12 @@ struct Barrier: StoreCommand {
   @Test("Waits that ran out while nobody ran end at the start (R9)")
   func overdueAtStart() throws {
     let clock = ManualClock()
-    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 60_000))
+    let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(60)))
     let before = try Bench([app], clock: clock, isStarted: false)
     try before.committer.start()
     for number in 1...5 { try before.buy(number) }
     before.stop()
-    clock.advance(Self.day)
+    clock.advance(.days(1))
     let bench = try Bench([app], folder: before.folder, clock: clock, isStarted: false)
     try bench.startHousekeeping()
     defer { bench.stop() }
@@ -80,7 +81,7 @@ struct Barrier: StoreCommand {
   @Test("A wait that another process set is found although it could tell nobody")
   func otherProcess() throws {
     let clock = ManualClock()
-    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 3000))
+    let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(3)))
     let bench = try Bench([app], clock: clock, isStarted: false)
     try bench.startHousekeeping()
     defer { bench.stop() }
@@ -93,7 +94,7 @@ struct Barrier: StoreCommand {
       app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: [],
       content: .report(report, keep: true))
     #expect(try guest.apply(event, now: bench.now) == .stored(.receipt))
-    clock.advance(Dependencies.lookIntervalMilliseconds)
+    clock.advance(Dependencies.lookInterval)
     // By the manual clock the sleep is over; the notification only simulates its end.
     try bench.step(clock)
     try bench.waitFor(1, .pending)
@@ -102,20 +103,20 @@ struct Barrier: StoreCommand {
   @Test("An end of waits that cannot be stored is tried again")
   func failure() throws {
     let clock = ManualClock()
-    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 1000))
+    let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(1)))
     let bench = try Bench([app], clock: clock, isStarted: false)
     try bench.startHousekeeping()
     defer { bench.stop() }
     try bench.buy(1)
-    let obstacle = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let obstacle = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     try obstacle.execute(
       "CREATE TRIGGER obstacle BEFORE UPDATE ON purchases BEGIN SELECT RAISE(ABORT, 'not now'); END")
-    clock.advance(1000)
+    clock.advance(.seconds(1))
     bench.housekeeper.checkNow()
     let line = try bench.waitForLog("could not end the waits")
     #expect(!line.contains("look at the disk"), "\(line)")
     try obstacle.execute("DROP TRIGGER obstacle")
-    clock.advance(Housekeeper.faultPauseMilliseconds)
+    clock.advance(Housekeeper.faultPause)
     bench.housekeeper.checkNow()
     try bench.waitFor(1, .pending)
   }
@@ -124,13 +125,13 @@ struct Barrier: StoreCommand {
     "Retention goes over every table in slices and takes only what is old and has ended (R4)")
   func retention() throws {
     let clock = ManualClock()
-    let app = Bench.app(join: JoinPolicy(waitForContextMilliseconds: 400 * Self.day))
+    let app = Bench.app(join: JoinPolicy(waitForContext: .days(400)))
     let bench = try Bench([app], clock: clock, isStarted: false)
     for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
     try bench.committer.start()
     defer { bench.committer.stop() }
     try bench.buy(2000)
-    clock.advance(31 * Self.day)
+    clock.advance(.days(31))
     for number in 1...7 { try bench.post(3000 + number) }
     let run = RetentionRun(.init())
     var steps = 0
@@ -150,7 +151,7 @@ struct Barrier: StoreCommand {
   func retentionKeepsUp() throws {
     let clock = ManualClock()
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
-    let file = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     let numbers =
       "WITH RECURSIVE counting (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counting WHERE n < 3210)"
     let now = bench.now.unixMilliseconds
@@ -165,7 +166,7 @@ struct Barrier: StoreCommand {
       INSERT INTO past_purchases (object_id, app, processor, until)
       \(numbers) SELECT 'cs_' || n, 'shop', 'stripe', \(now) FROM counting
       """)
-    clock.advance(31 * Self.day)
+    clock.advance(.days(31))
     try bench.committer.start()
     defer { bench.committer.stop() }
     let run = RetentionRun(.init())
@@ -188,7 +189,7 @@ struct Barrier: StoreCommand {
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
     try bench.committer.start()
     defer { bench.committer.stop() }
-    let file = try Connection(path: bench.path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     let now = bench.now.unixMilliseconds
     try file.execute(
       """
@@ -197,13 +198,13 @@ struct Barrier: StoreCommand {
       WITH RECURSIVE counting (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counting WHERE n < 1200)
       SELECT 'shop', 'subscription', 'sub_' || n, 16, '', 0, \(now), \(now), \(now) FROM counting
       """)
-    clock.setWall(by: 400 * Self.day)
+    clock.setWall(by: .days(400))
     var rounds = Housekeeper.Rounds(clock)
     _ = bench.housekeeper.step(&rounds)
     try bench.store(Barrier())
-    clock.setWall(by: -400 * Self.day)
+    clock.setWall(by: .days(-400))
     for _ in 0..<20 {
-      clock.advance(Housekeeper.slicePauseMilliseconds)
+      clock.advance(Housekeeper.slicePause)
       _ = bench.housekeeper.step(&rounds)
       try bench.store(Barrier())
     }
@@ -233,7 +234,7 @@ struct Barrier: StoreCommand {
 
   @Test("Retention runs from the start by itself, and beside it everything goes on")
   func retentionByItself() throws {
-    let bench = try Bench([Bench.app()], retention: .init(contextsMilliseconds: 1), isStarted: false)
+    let bench = try Bench([Bench.app()], retention: .init(contexts: .milliseconds(1)), isStarted: false)
     for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
     try bench.committer.start()
     try bench.store(Barrier())
@@ -247,13 +248,13 @@ struct Barrier: StoreCommand {
 
   @Test("Retention comes round once an hour, and more often where something is kept for a short time")
   func retentionInterval() {
-    func interval(_ change: (inout Configuration.Retention) -> Void) -> Int64 {
+    func interval(_ change: (inout Configuration.Retention) -> Void) -> Duration {
       var retention = Configuration.Retention()
       change(&retention)
       return Housekeeper.interval(of: retention)
     }
-    #expect(interval { _ in } == 3_600_000)
-    #expect(interval { $0.eventsMilliseconds = 6 * 3_600_000 } == 36 * 60_000)
-    #expect(interval { $0.attemptsMilliseconds = 1000 } == 60_000)
+    #expect(interval { _ in } == .hours(1))
+    #expect(interval { $0.events = .hours(6) } == .minutes(36))
+    #expect(interval { $0.attempts = .seconds(1) } == .seconds(60))
   }
 }

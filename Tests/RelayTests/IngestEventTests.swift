@@ -85,7 +85,7 @@ import Testing
     "Only what the operator can mend is a fault of the configuration", arguments: TransferFailure.allCases)
   func failures(failure: TransferFailure) {
     let result = TransferResult(
-      status: nil, failure: failure, requestWasSent: true, durationMilliseconds: 1)
+      status: nil, failure: failure, requestWasSent: true, duration: .milliseconds(1))
     let mendable: Set<TransferFailure> = [
       .certificateRejected, .certificateAuthorityUnreadable, .refusedURL, .refusedHeader,
     ]
@@ -98,7 +98,7 @@ import Testing
   func fields() {
     let result = TransferResult(
       status: 429, headers: [TransferHeader("retry-AFTER", " 7"), TransferHeader("Retry-After", "9")],
-      body: [1, 2], failure: .connectionLost, requestWasSent: true, durationMilliseconds: 1)
+      body: [1, 2], failure: .connectionLost, requestWasSent: true, duration: .milliseconds(1))
     let answer = DeliveryAnswer(result)
     #expect(answer.status == 429)
     #expect(answer.retryAfter == " 7")

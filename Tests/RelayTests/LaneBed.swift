@@ -3,6 +3,7 @@
 @testable import Apps
 @testable import Delivery
 import Domain
+import Durations
 import Platform
 
 @testable import Relay
@@ -16,7 +17,7 @@ extension LaneTests {
     var milliseconds: Int64 = 0
 
     init(
-      concurrency: Int = 3, rate: Double = 1000, failures: Int = 2, openFor: Int64 = 100,
+      concurrency: Int = 3, rate: Double = 1000, failures: Int = 2, openFor: Duration = .milliseconds(100),
       breaker: Breaker = Breaker()
     ) throws {
       let policy = Bench.delivery(concurrency: concurrency, rate: rate, failures: failures, openFor: openFor)
@@ -33,13 +34,12 @@ extension LaneTests {
     static func at(_ milliseconds: Int64) -> Timestamp { Timestamp(unixMilliseconds: start + milliseconds) }
 
     var room: Int { mutating get { lane.room(now: now, monotonic: monotonic) } }
-    var wait: Int64? { mutating get { lane.waitMilliseconds(now: now, monotonic: monotonic) } }
+    var wait: Int64? { mutating get { lane.waitTime(now: now, monotonic: monotonic)?.milliseconds } }
 
     static func due(_ rows: [Int64]) -> [StoreReader.DueReceipt] {
       rows.map { row in
         StoreReader.DueReceipt(
-          row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: at(0), pausedBaseMilliseconds: 0
-        )
+          row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: at(0), pausedBase: .zero)
       }
     }
 
@@ -52,7 +52,7 @@ extension LaneTests {
     mutating func admit(_ rows: Int64...) -> [Int64] {
       let due = rows.map { row in
         StoreReader.DueReceipt(
-          row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: now, pausedBaseMilliseconds: 0)
+          row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: now, pausedBase: .zero)
       }
       return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
     }

@@ -81,7 +81,7 @@ import Testing
       bed.lane.rest(until: nil)
       bed.lane.rest(until: nil, replays: true)
       let due = Lane.Due(at: Bed.at(20), isReplay: isReplay)
-      bed.end(1, .retry(.status(503), notBeforeMilliseconds: nil), next: due)
+      bed.end(1, .retry(.status(503), retryAfter: nil), next: due)
       #expect(bed.lane.underWay.isEmpty)
       #expect(bed.wait == 20)
       bed.milliseconds = 20

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A lane") struct LaneTests {
   private static let delivered = Verdict.delivered(importID: nil)
-  private static let down = Verdict.retry(.status(503), notBeforeMilliseconds: nil)
+  private static let down = Verdict.retry(.status(503), retryAfter: nil)
   private static let refusedKey = Verdict.misconfigured(.status(403))
 
   @Test("As many are under way as its concurrency allows, and never one twice (R3)")
@@ -176,7 +176,7 @@ import Testing
   func coolDown() throws {
     var bed = try Bed()
     #expect(bed.admit(1, 2) == [1, 2])
-    bed.end(1, .coolDown(.status(429), forMilliseconds: 60_000))
+    bed.end(1, .coolDown(.status(429), for: .seconds(60)))
     #expect(bed.room == 0)
     #expect(bed.wait == 60_000)
     // A concurrent success does not shorten it.
@@ -193,7 +193,7 @@ import Testing
   func reloadWhileResting() throws {
     var bed = try Bed()
     #expect(bed.admit(1) == [1])
-    bed.end(1, .coolDown(.status(429), forMilliseconds: 60_000))
+    bed.end(1, .coolDown(.status(429), for: .seconds(60)))
     bed.lane.use(
       try App(Bench.app(delivery: Bench.delivery(rate: 10))), now: bed.now, monotonic: bed.monotonic)
     #expect(bed.room == 0)

@@ -26,7 +26,7 @@ import Testing
 
     func stop() {
       bench.checkoutPolls.answerAll()
-      server.stop(graceMilliseconds: 5000)
+      server.stop(grace: .seconds(5))
       bench.stop()
     }
 

@@ -1,5 +1,6 @@
 // A clock that stands still until a test moves it.
 
+import Durations
 @testable import Housekeeping
 import Platform
 import Testing
@@ -17,7 +18,7 @@ final class ManualClock: Clock {
   private let state = Monitor(
     State(
       wall: SystemClock().wallMilliseconds,
-      monotonic: MonotonicInstant.now().advanced(byMilliseconds: 3_600_000)))
+      monotonic: MonotonicInstant.now().advanced(by: .hours(1))))
 
   var wallMilliseconds: Int64 { state.withLock { $0.wall } }
 
@@ -28,15 +29,15 @@ final class ManualClock: Clock {
     }
   }
 
-  func advance(_ milliseconds: Int64) {
+  func advance(_ duration: Duration) {
     state.update { state in
-      state.wall += milliseconds
-      state.monotonic = state.monotonic.advanced(byMilliseconds: milliseconds)
+      state.wall += duration.milliseconds
+      state.monotonic = state.monotonic.advanced(by: duration)
     }
   }
 
   /// Sets only the wall clock, as an operator or NTP does.
-  func setWall(by milliseconds: Int64) { state.update { $0.wall += milliseconds } }
+  func setWall(by duration: Duration) { state.update { $0.wall += duration.milliseconds } }
 
   /// How often the monotonic time was read.
   var looks: Int { state.withLock { $0.looks } }

@@ -18,7 +18,7 @@ import Testing
   func flood() throws {
     let bench = try Bench([Bench.app(), Bench.app("other")], queue: 4, isStarted: false)
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     func post(_ app: String, _ user: Int) throws -> RawClient {
       let client = try RawClient(port: server.port)
       try client.post("/v1/\(app)/contexts", #"{"ply_context":"YQ==","user_id":"u\#(user)"}"#)

@@ -20,7 +20,7 @@ import Testing
       (1, Delivery.Decision.delivered(importID: "imp-1")), (2, .failed(.status(422))),
     ] {
       let report = AttemptReport(
-        startedAt: bench.now, durationMilliseconds: 1, status: number == 1 ? 200 : 422, error: nil,
+        startedAt: bench.now, duration: .milliseconds(1), status: number == 1 ? 200 : 422, error: nil,
         isAmbiguous: false, response: [])
       let row = try #require(try bench.receipt(number)).rowID
       try bench.store(
@@ -99,12 +99,12 @@ import Testing
     var written = 0
     for millisecond in Int64(0)..<3000 {
       // Ten per millisecond.
-      let lines = min(10, budget.left(now: start.advanced(byMilliseconds: millisecond)))
+      let lines = min(10, budget.left(now: start.advanced(by: .milliseconds(millisecond))))
       budget.spend(lines)
       written += lines
     }
     #expect(written == 3 * ReceiptLog.linesPerSecondMax)
-    #expect(budget.renewal == start.advanced(byMilliseconds: 3000))
+    #expect(budget.renewal == start.advanced(by: .seconds(3)))
   }
 
   @Test("A warning that anybody can cause is written once a second, with the number of the others")
@@ -113,10 +113,10 @@ import Testing
     let now = MonotonicInstant.now()
     let first = limiter.admit("a", now: now)
     #expect(first == 0)
-    for _ in 0..<5 { #expect(limiter.admit("a", now: now.advanced(byMilliseconds: 999)) == nil) }
+    for _ in 0..<5 { #expect(limiter.admit("a", now: now.advanced(by: .milliseconds(999))) == nil) }
     let other = limiter.admit("b", now: now)
     #expect(other == 0)
-    let again = limiter.admit("a", now: now.advanced(byMilliseconds: 1000))
+    let again = limiter.admit("a", now: now.advanced(by: .seconds(1)))
     #expect(again == 5)
   }
 }

@@ -3,6 +3,7 @@
 import AppLinks
 @testable import Configuration
 import Domain
+import Durations
 @testable import PublicPages
 import Store
 import TestSupport
@@ -18,7 +19,7 @@ final class ReturnPageBed {
   private let server: Server
 
   init() throws {
-    let join = JoinPolicy(waitForContextMilliseconds: 0, waitForPaymentMilliseconds: 3_600_000)
+    let join = JoinPolicy(waitForContext: .zero, waitForPayment: .hours(1))
     var (shop, other) = (Bench.app(join: join), Bench.app("other"))
     shop.links = try Self.links()
     other.links = .init(origin: try WebOrigin("https://pay.example.com"))
@@ -28,7 +29,7 @@ final class ReturnPageBed {
   }
 
   func stop() {
-    server.stop(graceMilliseconds: 0)
+    server.stop(grace: .zero)
     bench.stop()
   }
 
@@ -62,7 +63,7 @@ final class ReturnPageBed {
   private func deliver(_ number: Int, _ decision: Delivery.Decision) throws {
     let record = try #require(try bench.receipt(number))
     let report = AttemptReport(
-      startedAt: bench.now, durationMilliseconds: 1, status: nil, error: "test", isAmbiguous: false,
+      startedAt: bench.now, duration: .milliseconds(1), status: nil, error: "test", isAmbiguous: false,
       response: [])
     try bench.store(
       RecordAttempt(row: record.rowID, app: "shop", report: report, decision: decision, breaker: Breaker()))
@@ -73,7 +74,7 @@ final class ReturnPageBed {
     let expired = try bench.post(1)
     let neverPaid = try bench.post(10)
     try buy(10, .promised)
-    clock.advance(86_400_001)
+    clock.advance(.milliseconds(86_400_001))
     try bench.store(EndWaits())
     var ids: [Int: String] = [:]
     for number in 2...8 { ids[number] = try bench.post(number) }

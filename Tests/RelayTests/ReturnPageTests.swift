@@ -133,14 +133,14 @@ import Testing
     let id = try bed.bench.post(1)
     var paces: [Int?] = []
     for milliseconds: Int64 in [0, 120_000, 480_000, 3_000_000] {
-      bed.clock.advance(milliseconds)
+      bed.clock.advance(.milliseconds(milliseconds))
       paces.append(try bed.page("?context_id=\(id)").refreshSeconds)
     }
     #expect(paces == [3, 5, 15, 60])
     // A repeated context starts a new checkout.
     try bed.bench.post(1)
     #expect(try bed.page("?context_id=\(id)").refreshSeconds == 3)
-    #expect(ReturnPage.refreshSeconds(ageMilliseconds: -5) == 3)
+    #expect(ReturnPage.refreshSeconds(age: .milliseconds(-5)) == 3)
   }
 
   @Test("The same request gives the same answer, HEAD gives its head, and nothing is written (SC16, SC17)")
@@ -186,7 +186,7 @@ import Testing
   func withoutLinks() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     let client = try RawClient(port: server.port)
     try client.get("/v1/shop/return")
     let reply = try client.reply()
@@ -200,7 +200,7 @@ import Testing
     defer { bed.stop() }
     let query = "?context_id=\(try bed.bench.post(1))"
     #expect(try bed.page(query).reply.status == 200)
-    let connection = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeoutMilliseconds: 5000)
+    let connection = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeout: .seconds(5))
     try connection.execute("ALTER TABLE contexts RENAME TO away")
     let page = try bed.page(query, language: "de")
     #expect(page.reply.status == 503)

@@ -36,7 +36,7 @@ import Testing
     let bench = try Bench([Self.app()], isStarted: false)
     defer { bench.stop() }
     let server = try bench.serve()
-    defer { server.stop(graceMilliseconds: 0) }
+    defer { server.stop(grace: .zero) }
     func files() throws -> [Data] {
       try ["", "-wal"].map { try Data(contentsOf: URL(filePath: bench.path + $0)) }
     }

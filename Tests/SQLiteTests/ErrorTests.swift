@@ -53,7 +53,7 @@ import Testing
     }
     for path in [file.folder, file.folder + "/none/test.db", "", file.path + "\u{0}.db"] {
       let error = failure { () throws(SQLiteError) in
-        _ = try Connection(path: path, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+        _ = try Connection(path: path, mode: .readWriteCreate, busyTimeout: .zero)
       }
       #expect(error?.kind == .cannotOpen)
       #expect(error?.operation == "open database")
@@ -67,7 +67,7 @@ import Testing
   func corrupt() throws {
     let file = try TestFile()
     let path = try file.write(String(repeating: "no database at all ", count: 100), to: "note.txt")
-    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
     let error = failure { () throws(SQLiteError) in
       _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
     }
@@ -142,7 +142,7 @@ import Testing
     let copy = file.folder + "/copy.db"
     try reader.copy(to: copy)
     try writer.execute("COMMIT")
-    let copied = try Connection(path: copy, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let copied = try Connection(path: copy, mode: .readOnly, busyTimeout: .zero)
     #expect(try copied.integer("SELECT count(*) FROM t") == 2)
     #expect(try copied.text("PRAGMA integrity_check") == "ok")
     let note = try file.write("mine", to: "note.txt")

@@ -16,8 +16,10 @@ final class TestFile {
   /// The system clears what cannot be removed.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  func open(_ mode: Connection.Mode = .readWriteCreate, busy: Int32 = 0) throws(SQLiteError) -> Connection {
-    try Connection(path: path, mode: mode, busyTimeoutMilliseconds: busy)
+  func open(_ mode: Connection.Mode = .readWriteCreate, busy: Duration = .zero) throws(SQLiteError)
+    -> Connection
+  {
+    try Connection(path: path, mode: mode, busyTimeout: busy)
   }
 
   /// Writes a file and returns its path.
@@ -30,7 +32,7 @@ final class TestFile {
 
 /// A database in memory.
 func memory() throws(SQLiteError) -> Connection {
-  try Connection(path: ":memory:", mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+  try Connection(path: ":memory:", mode: .readWriteCreate, busyTimeout: .zero)
 }
 
 /// The error of a call; nil when it succeeded.

@@ -1,5 +1,6 @@
 // The simulated destination over real connections.
 
+import Durations
 import HTTPClient
 import JSON
 import Platform
@@ -27,9 +28,9 @@ import Testing
       try pool.start(request, tag: UInt64(index))
     }
     var results: [UInt64: TransferResult] = [:]
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 20_000)
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(20))
     while results.count < bodies.count, MonotonicInstant.now() < deadline {
-      for completion in pool.run(timeoutMilliseconds: 1000) { results[completion.tag] = completion.result }
+      for completion in pool.run(timeout: .seconds(1)) { results[completion.tag] = completion.result }
     }
     return bodies.indices.compactMap { results[UInt64($0)] }
   }
@@ -103,21 +104,21 @@ import Testing
   }
 
   @Test func delayedAnswersHoldNoThread() throws {
-    let destination = try SandboxDestination(behaviour: SandboxBehaviour(delayMilliseconds: 300))
+    let destination = try SandboxDestination(behaviour: SandboxBehaviour(delay: .milliseconds(300)))
     let results = try Self.send(Array(repeating: Self.whole, count: 20), to: destination)
     #expect(results.map(\.status) == Array(repeating: 200, count: 20))
-    #expect(results.allSatisfy { $0.durationMilliseconds >= 290 })
+    #expect(results.allSatisfy { $0.duration >= .milliseconds(290) })
     // Sequential requests would have taken six seconds.
-    #expect(results.allSatisfy { $0.durationMilliseconds < 3000 })
+    #expect(results.allSatisfy { $0.duration < .seconds(3) })
   }
 
   @Test func stoppingAnswersWhatWaits() throws {
     let arrived = Monitor(false)
-    let destination = try SandboxDestination(behaviour: SandboxBehaviour(delayMilliseconds: 3_600_000)) { _ in
+    let destination = try SandboxDestination(behaviour: SandboxBehaviour(delay: .hours(1))) { _ in
       arrived.update { $0 = true }
     }
     let stopping = try WorkerThread(name: "stopping") {
-      let _: Bool? = arrived.wait(until: .now().advanced(byMilliseconds: 10_000)) { $0 ? true : nil }
+      let _: Bool? = arrived.wait(until: .now().advanced(by: .seconds(10))) { $0 ? true : nil }
       destination.stop()
     }
     let result = try Self.send([Self.whole], to: destination).first

@@ -24,9 +24,9 @@ import Testing
     let headers = key.map { [TransferHeader("Authorization", "Bearer \($0)")] } ?? []
     try pool.start(
       TransferRequest(method: .get, url: url, headers: headers, answerBytesMax: 1 << 24), tag: 0)
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 20_000)
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(20))
     while MonotonicInstant.now() < deadline {
-      if let result = pool.run(timeoutMilliseconds: 1000).first?.result {
+      if let result = pool.run(timeout: .seconds(1)).first?.result {
         return (result.status, result.body, result.header("Retry-After"))
       }
     }

@@ -41,7 +41,7 @@ public enum DamagedPages {
   }
 
   private static func place(of name: String, in path: String) throws -> (root: Int, size: Int) {
-    let connection = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+    let connection = try Connection(path: path, mode: .readOnly, busyTimeout: .seconds(1))
     let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'") ?? 1
     return (Int(root), Int(try connection.integer("PRAGMA page_size") ?? 4096))
   }

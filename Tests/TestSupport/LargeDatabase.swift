@@ -1,6 +1,7 @@
 // A database with hundreds of thousands of receipts, filled by SQL in one transaction: the relay's own
 // commands would take minutes. The counters are filled, too, and `integrityFaults()` finds none.
 
+internal import Durations
 public import SQLite
 
 /// Fills databases that contain only the schema.
@@ -28,14 +29,14 @@ public enum LargeDatabase {
   /// The id of the n-th receipt, from 1.
   /// - Parameter start: as passed to `fill`.
   public static func receiptID(_ number: Int, start: Int64 = start) -> String {
-    "rcp_" + base32(UInt64(start) + UInt64(number) * UInt64(stepMilliseconds), characters: 10)
+    "rcp_" + base32(UInt64(start) + UInt64(number) * UInt64(step.milliseconds), characters: 10)
       + base32(UInt64(number), characters: 8) + "00000000"
   }
 
   /// 2026-11-01T00:00:00Z: when the first receipt was created.
   public static let start: Int64 = 1_793_491_200_000
   /// The time between two receipts.
-  public static let stepMilliseconds: Int64 = 5000
+  public static let step: Duration = .seconds(5)
 
   /// Fills the database.
   /// - Parameters:
@@ -44,7 +45,7 @@ public enum LargeDatabase {
   public static func fill(
     path: String, _ size: Size = Size(), app: String = "ios", start: Int64 = start
   ) throws(SQLiteError) {
-    let connection = try Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(10))
     try connection.execute("PRAGMA synchronous = OFF")
     let every = max(1, size.receipts / max(1, size.failed))
     try connection.execute("BEGIN IMMEDIATE")
@@ -53,7 +54,7 @@ public enum LargeDatabase {
       CREATE TEMP TABLE numbers AS
         WITH RECURSIVE counting (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counting WHERE n < ?1)
         SELECT n, iif(n % ?2 = 0 AND n / ?2 <= ?3, (n / ?2) % \(reasons.count), -1) AS failure,
-          ?4 + n * \(stepMilliseconds) AS at
+          ?4 + n * \(step.milliseconds) AS at
         FROM counting
       """
     ).run([

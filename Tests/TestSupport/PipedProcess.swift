@@ -1,5 +1,6 @@
 // A child process with pipes: helpers in other processes, and servers to test a client with. One thread.
 
+internal import Durations
 internal import Glibc
 public import Platform
 
@@ -62,15 +63,15 @@ public final class PipedProcess {
         defer { lineStart = end + 1 }
         return String(decoding: received[lineStart..<end], as: UTF8.self)
       }
-      guard read(withinMilliseconds: 10_000) else { return nil }
+      guard read(within: .seconds(10)) else { return nil }
     }
   }
 
   /// Reads what it has printed since.
   /// - Returns: whether there was anything in time.
-  @discardableResult public func read(withinMilliseconds milliseconds: Int32) -> Bool {
+  @discardableResult public func read(within span: Duration) -> Bool {
     var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    guard unsafe poll(&entry, 1, milliseconds) > 0 else { return false }
+    guard unsafe poll(&entry, 1, Int32(clamping: span.milliseconds)) > 0 else { return false }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe Glibc.read(output, &buffer, buffer.count)
     guard count > 0 else { return false }

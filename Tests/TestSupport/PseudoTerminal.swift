@@ -80,20 +80,20 @@ public final class PseudoTerminal {
 
   /// Reads until `text` contains this.
   /// - Returns: whether it did in time.
-  public func shows(_ part: String, within milliseconds: Int64 = 30_000) -> Bool {
-    reads(within: milliseconds) { text.contains(part) }
+  public func shows(_ part: String, within time: Duration = .seconds(30)) -> Bool {
+    reads(within: time) { text.contains(part) }
   }
 
   /// Reads until the program has ended.
   /// - Returns: its exit code; nil when it did not end in time.
-  public func end(within milliseconds: Int64 = 30_000) -> Int32? {
-    _ = reads(within: milliseconds) { exitCode != nil }
+  public func end(within time: Duration = .seconds(30)) -> Int32? {
+    _ = reads(within: time) { exitCode != nil }
     read()
     return exitCode
   }
 
-  private func reads(within milliseconds: Int64, until condition: () -> Bool) -> Bool {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  private func reads(within time: Duration, until condition: () -> Bool) -> Bool {
+    let deadline = MonotonicInstant.now().advanced(by: time)
     while true {
       read()
       if condition() { return true }

@@ -1,6 +1,7 @@
 // A server on a raw socket that runs a test's script, including violations of the protocol. Each connection
 // has its own thread; stopping ends all of them.
 
+internal import Durations
 import Glibc
 import Platform
 
@@ -46,7 +47,7 @@ public final class ScriptedServer: Sendable {
 
   /// Waits for this number of connections; a script can use it to delay its answer.
   public func waitForConnections(_ count: Int) -> Bool {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(10))
     return state.wait(until: deadline) { $0.accepted >= count ? true : nil } ?? false
   }
 
@@ -123,10 +124,10 @@ public final class ScriptedConnection: Sendable {
   }
 
   /// Whether the client closes its side within this time.
-  public func closes(withinMilliseconds milliseconds: Int32) -> Bool {
+  public func closes(within time: Duration) -> Bool {
     guard let descriptor = socket.withLock({ $0 }) else { return true }
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&entry, 1, milliseconds) > 0
+    return unsafe poll(&entry, 1, Int32(clamping: time.milliseconds)) > 0
   }
 
   /// Resets the connection: RST instead of FIN (SO_LINGER of zero, socket(7)).

@@ -47,6 +47,7 @@ import Testing
     Sample(rule: .unsafety, path: "Sources/Store/A.swift", text: "let a = unsafe b", lines: [1]),
     Sample(rule: .unsafety, path: "Sources/receiptd/A.swift", text: "print(\"\\(unsafe b)\")", lines: [1]),
     Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "// a\npublic import JSON", lines: [2]),
+    Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "import Durations\nimport JSON", lines: [2]),
     Sample(rule: .vendors, path: "Sources/Store/A.swift", text: "a\n// Stripe's", lines: [2]),
     Sample(rule: .vendors, path: "Sources/Domain/B/A.swift", text: "let a = \"stripe\"", lines: [1]),
     Sample(
@@ -56,6 +57,11 @@ import Testing
       rule: .kit, path: "Sources/CheckoutKit/A.swift", text: "import Foundation\ninternal import JSON",
       lines: [2]),
     Sample(rule: .kit, path: "Sources/Relay/A.swift", text: "internal import CheckoutKit", lines: [1]),
+    Sample(
+      rule: .spans, path: "Sources/A/A.swift",
+      text:
+        "let waitMilliseconds: Int64\nfunc a(timeoutMillisecondsMax: [Int])\nfunc bMilliseconds() -> Int64",
+      lines: [1, 2, 3]),
     Sample(rule: .unfinished, path: "Sources/A/A.swift", text: "\n// TO" + "DO: more", lines: [2]),
     Sample(rule: .unfinished, path: "Sources/A/shim.h", text: "/* FIX" + "ME */", lines: [1]),
     Sample(
@@ -119,6 +125,9 @@ import Testing
       rule: .kit, path: "Sources/CheckoutKit/Links/A.swift",
       text: "public import Foundation\ninternal import FoundationNetworking", lines: []),
     Sample(rule: .kit, path: "Tests/A/A.swift", text: "import CheckoutKit", lines: []),
+    Sample(
+      rule: .spans, path: "Sources/A/A.swift",
+      text: "let unixMilliseconds: Int64\nlet wait: Duration // waitMilliseconds: Int64", lines: []),
     Sample(rule: .unfinished, path: "Sources/A/A.swift", text: "// a todo list", lines: []),
     Sample(
       rule: .forcing, path: "Sources/A/A.swift",

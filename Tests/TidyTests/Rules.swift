@@ -25,7 +25,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   static let all = [
     fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, vendors,
-    foundation, kit, unfinished, forcing, spawning, encoding, locking, expectations,
+    foundation, kit, spans, unfinished, forcing, spawning, encoding, locking, expectations,
   ]
 }
 
@@ -93,9 +93,10 @@ extension Rule {
     return file.findings(in: file.code, of: #/\bunsafe\b/#, "unsafe code outside of the wrappers")
   }
 
-  static let domain = Rule(name: "Domain imports nothing") { file in
+  /// Durations is the standard library's type with more units.
+  static let domain = Rule(name: "Domain imports nothing but Durations") { file in
     guard file.target == "Domain" else { return [] }
-    return file.imports.map {
+    return file.imports.filter { $0.module != "Durations" }.map {
       Finding(path: file.path, line: $0.line, message: "imports \($0.module); hand in values instead")
     }
   }
@@ -128,6 +129,16 @@ extension Rule {
         path: file.path, line: $0.line,
         message: "imports \($0.module); the app's side and the daemon know nothing of each other")
     }
+  }
+
+  /// A span of time is a `Duration`. A number of milliseconds is a moment on a clock, or goes to C or SQL.
+  static let spans = Rule(name: "spans of time are durations") { file in
+    guard file.isSwift, file.target != "CheckoutKit" else { return [] }
+    // The named ones are moments: on the wall clock, or on the monotonic one.
+    let number =
+      #/\b(?!(?:unix|wall|now|monotonic)M)\w+Milliseconds\w*(?::\s*\[?U?Int|\s*=\s*\d|\(.*->\s*U?Int)/#
+    return file.findings(
+      in: file.code, of: number, "is a number of milliseconds; make it a Duration")
   }
 
   /// Comments and strings count, too.

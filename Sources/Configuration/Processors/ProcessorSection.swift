@@ -15,7 +15,7 @@ package protocol ProcessorSection: Sendable, Equatable {
   /// Whether the app has an API key for lookups.
   var isAsked: Bool { get }
   /// Events are fetched at the start if receiptd was down for longer than this; nil means never.
-  var backfillAfterMilliseconds: Int64? { get }
+  var backfillsAfter: Duration? { get }
   /// The secrets that authenticate its webhooks.
   var webhookSecrets: [Secret] { get }
   /// Every secret, by its key in the section, in the order of the manual page.
@@ -95,7 +95,7 @@ package struct ProcessorRegistry: Sendable, Equatable {
 
   /// The processor that may repeat its events for the longest time.
   var longestRepeating: ProcessorKind? {
-    kinds.max { $0.rules(false).repeatMilliseconds < $1.rules(false).repeatMilliseconds }
+    kinds.max { $0.rules(false).repeatPeriod < $1.rules(false).repeatPeriod }
   }
 
   package static func == (left: Self, right: Self) -> Bool {

@@ -10,8 +10,8 @@ extension ConfigurationReader {
       reader, "webhook_secrets", count: ConfigurationLimits.webhookSecrets,
       advice: "write the signing secret of the endpoint in Stripe's dashboard: [\"env:NAME\"]")
     var stripe = StripeSection(webhookSecrets: webhookSecrets ?? [])
-    stripe.settings.toleranceMilliseconds = reader.duration(
-      "tolerance", default: stripe.settings.toleranceMilliseconds, in: ConfigurationLimits.tolerance)
+    stripe.settings.tolerance = reader.duration(
+      "tolerance", default: stripe.settings.tolerance, in: ConfigurationLimits.tolerance)
     stripe.settings.livemode = reader.choice("livemode", default: stripe.settings.livemode)
     stripe.apiKey = secrets.secret(reader.value("api_key"), path: reader.path(of: "api_key"))
     stripe.settings.apiBase = endpoint(reader, "api_base", default: stripe.settings.apiBase)

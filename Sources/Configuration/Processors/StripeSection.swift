@@ -2,6 +2,7 @@
 
 package import Domain
 package import JSON
+internal import Durations
 internal import Platform
 package import Processors
 
@@ -19,13 +20,13 @@ package struct StripeSection: ProcessorSection {
   /// The settings that are not secret.
   package var settings: StripeSettings
   package var backfill: Backfill
-  /// The least downtime that causes a backfill, in milliseconds.
-  package var backfillAfter: Int64
+  /// The least downtime that causes a backfill.
+  package var backfillAfter: Duration
   package var deliverTo = "purchasely"
 
   package init(
     webhookSecrets: [Secret], apiKey: Secret? = nil, settings: StripeSettings = StripeSettings(),
-    backfill: Backfill = .off, backfillAfter: Int64 = 600_000
+    backfill: Backfill = .off, backfillAfter: Duration = .minutes(10)
   ) {
     self.webhookSecrets = webhookSecrets
     self.apiKey = apiKey
@@ -38,7 +39,7 @@ package struct StripeSection: ProcessorSection {
 
   package var isAsked: Bool { apiKey != nil }
 
-  package var backfillAfterMilliseconds: Int64? { backfill == .auto ? backfillAfter : nil }
+  package var backfillsAfter: Duration? { backfill == .auto ? backfillAfter : nil }
 
   package var secrets: [(key: String, secret: Secret)] {
     webhookSecrets.enumerated().map { ("webhook_secrets[\($0.offset)]", $0.element) }
@@ -54,7 +55,7 @@ package struct StripeSection: ProcessorSection {
   package var redacted: JSONValue {
     var value: JSONValue = [
       "webhook_secrets": .array(webhookSecrets.map { .string($0.description) }),
-      "tolerance": .duration(settings.toleranceMilliseconds),
+      "tolerance": .duration(settings.tolerance),
       "livemode": .string(settings.livemode.rawValue),
     ]
     if let apiKey { value = value.adding("api_key", .string(apiKey.description)) }

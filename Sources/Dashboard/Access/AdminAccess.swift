@@ -5,6 +5,7 @@
 public import Configuration
 public import Cryptography
 internal import Domain
+internal import Durations
 internal import Encoding
 public import HTTPServer
 public import HTTPService
@@ -117,7 +118,7 @@ private final class KnownAddresses: Sendable {
 final class FailedLogins: Sendable {
   static let perMinuteMax = 10
   static let addressesMax = 1000
-  private static let windowMilliseconds: Int64 = 60_000
+  private static let window: Duration = .seconds(60)
 
   private let windows = Monitor<[String: (count: Int, until: MonotonicInstant)]>([:])
   private let clock: any Clock
@@ -131,7 +132,7 @@ final class FailedLogins: Sendable {
       guard let window = windows[address], window.until > now, window.count >= Self.perMinuteMax else {
         return nil
       }
-      return Int(clamping: window.until.milliseconds(since: now) / 1000 + 1)
+      return Int(clamping: window.until.duration(since: now).milliseconds / 1000 + 1)
     }
   }
 
@@ -140,7 +141,7 @@ final class FailedLogins: Sendable {
 
   func note(_ address: String) {
     let now = clock.monotonic
-    let end = now.advanced(byMilliseconds: Self.windowMilliseconds)
+    let end = now.advanced(by: Self.window)
     windows.withLock { windows in
       if windows.count >= Self.addressesMax, windows[address] == nil {
         windows = windows.filter { $0.value.until > now }

@@ -32,7 +32,7 @@ public struct Receipt: Sendable, Equatable {
   /// When the retry budget began.
   public internal(set) var retrySince: Timestamp?
   /// How long the app had been paused when the retry budget began.
-  public internal(set) var pausedBaseMilliseconds: Int64
+  public internal(set) var pausedBase: Duration
   public internal(set) var nextAttemptAt: Timestamp?
   public internal(set) var deliveredAt: Timestamp?
   /// The operator's note.
@@ -44,7 +44,7 @@ public struct Receipt: Sendable, Equatable {
     priceID: String? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false, body: [UInt8]? = nil,
     attempts: Int64 = 0, spentAttempts: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
     isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
-    pausedBaseMilliseconds: Int64 = 0, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
+    pausedBase: Duration = .zero, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
     note: String? = nil
   ) {
     self.id = id
@@ -64,7 +64,7 @@ public struct Receipt: Sendable, Equatable {
     self.importID = importID
     self.readyAt = readyAt
     self.retrySince = retrySince
-    self.pausedBaseMilliseconds = pausedBaseMilliseconds
+    self.pausedBase = pausedBase
     self.nextAttemptAt = nextAttemptAt
     self.deliveredAt = deliveredAt
     self.note = note

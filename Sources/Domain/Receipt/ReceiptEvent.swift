@@ -91,10 +91,10 @@ public enum ReceiptRefusal: Error, Sendable, Equatable {
 public struct ReceiptMoment: Sendable, Equatable {
   public var now: Timestamp
   /// How long the receipt's app has been paused in total; no retry budget counts this time.
-  public var pausedMilliseconds: Int64
+  public var pausedTime: Duration
 
-  public init(now: Timestamp, pausedMilliseconds: Int64) {
+  public init(now: Timestamp, pausedTime: Duration) {
     self.now = now
-    self.pausedMilliseconds = pausedMilliseconds
+    self.pausedTime = pausedTime
   }
 }

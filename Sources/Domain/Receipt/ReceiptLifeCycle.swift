@@ -145,7 +145,7 @@ extension Receipt {
     enter(.pending, nil)
     spentAttempts = 0
     retrySince = max(moment.now, dueAt)
-    pausedBaseMilliseconds = moment.pausedMilliseconds
+    pausedBase = moment.pausedTime
     nextAttemptAt = dueAt
   }
 

@@ -87,10 +87,11 @@ public final class CheckoutPolls: Sendable {
     guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
       return answer(exchange, contextID, with: first)
     }
-    let until = clock.monotonic.advanced(byMilliseconds: seconds * 1000)
+    let until = clock.monotonic.advanced(by: .seconds(seconds))
     let expiry = status.expiresAt.map { expiresAt in
       // One millisecond after the expiry, on the monotonic clock that waits use.
-      clock.monotonic.advanced(byMilliseconds: expiresAt.unixMilliseconds - clock.wallMilliseconds + 1)
+      let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+      return clock.monotonic + expiresAt.duration(since: now) + .milliseconds(1)
     }
     let entry = state.withLock { state -> Entry in
       if state.isClosed { return .closed }

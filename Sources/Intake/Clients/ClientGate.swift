@@ -4,6 +4,7 @@
 
 public import Apps
 internal import Domain
+internal import Durations
 public import HTTPServer
 public import HTTPService
 public import JSONWebToken
@@ -71,7 +72,7 @@ public struct ClientGate: Sendable {
       switch fetcher.prospect(token.keyID, app: app.slug) {
       case .fetch: return .success(.bearer(token))
       case .none: return refused(app, refusal.reason)
-      case .later(let milliseconds): return unavailable(app, milliseconds)
+      case .later(let wait): return unavailable(app, wait)
       }
     }
   }
@@ -112,7 +113,7 @@ public struct ClientGate: Sendable {
       }
     }
     // A client that hung up must not keep its place.
-    if waits { exchange.answerOnHangUp(.keysUnavailable(1000)) }
+    if waits { exchange.answerOnHangUp(.keysUnavailable(.seconds(1))) }
   }
 
   /// The same without a request.
@@ -133,8 +134,8 @@ public struct ClientGate: Sendable {
       switch prospect {
       case .fetch: return true
       case nil, .some(.none): decided(resume(token, slug, after: .fetched))
-      case .later(let milliseconds):
-        decided(resume(token, slug, after: .failed(retryAfterMilliseconds: milliseconds)))
+      case .later(let wait):
+        decided(resume(token, slug, after: .failed(retryAfter: wait)))
       }
     }
     return false
@@ -146,7 +147,7 @@ public struct ClientGate: Sendable {
   ) -> Result<String?, Problem> {
     guard let app = apps.current[slug] else { return .failure(.unknownApp) }
     // The app has no tokens any more. The client's next attempt is decided by the new rules.
-    guard let tokens = app.tokens else { return .failure(problem(of: unavailable(app, 1000))) }
+    guard let tokens = app.tokens else { return .failure(problem(of: unavailable(app, .seconds(1)))) }
     switch check(token, tokens, app) {
     case .success(let user): return .success(user)
     case .failure(let refusal) where !refusal.mayBeNewKey:
@@ -161,13 +162,13 @@ public struct ClientGate: Sendable {
   ) -> Problem {
     switch waking {
     case .stopping: return .stopping
-    case .failed(let milliseconds): return problem(of: unavailable(app, milliseconds))
+    case .failed(let wait): return problem(of: unavailable(app, wait))
     case .fetched:
       // The refusal is final only if this fetch, or an earlier one, looked for the token's key.
       switch fetcher?.prospect(token.keyID, app: app.slug) {
       case .some(.none): return problem(of: refused(app, refusal.reason))
-      case .later(let milliseconds): return problem(of: unavailable(app, milliseconds))
-      case .fetch, nil: return problem(of: unavailable(app, 1000))
+      case .later(let wait): return problem(of: unavailable(app, wait))
+      case .fetch, nil: return problem(of: unavailable(app, .seconds(1)))
       }
     }
   }
@@ -188,9 +189,9 @@ public struct ClientGate: Sendable {
     return .failure(.unauthorized(app))
   }
 
-  private func unavailable(_ app: App, _ milliseconds: Int64) -> Result<Caller, Problem> {
+  private func unavailable(_ app: App, _ wait: Duration) -> Result<Caller, Problem> {
     count(app, "keys_unavailable")
-    return .failure(.keysUnavailable(milliseconds))
+    return .failure(.keysUnavailable(wait))
   }
 
   /// Counts a context that exceeded a rate limit.
@@ -227,12 +228,12 @@ extension Problem {
       reason: reason.rawValue)
   }
 
-  static func keysUnavailable(_ milliseconds: Int64) -> Problem {
+  static func keysUnavailable(_ wait: Duration) -> Problem {
     .unavailable(
       "keys-unavailable",
       "The keys that tokens are checked with cannot be had now. Nothing of this request was kept; send it "
         + "again.",
-      retryAfterSeconds: Int(clamping: max(1, (milliseconds / 1000) + (milliseconds % 1000 > 0 ? 1 : 0))))
+      retryAfterSeconds: Int(clamping: max(1, wait.secondsRoundedUp)))
   }
 
   static let wrongUser = Problem(

@@ -2,6 +2,7 @@
 
 public import Configuration
 internal import Domain
+internal import Durations
 public import HTTPServer
 public import HTTPService
 public import Platform
@@ -28,16 +29,16 @@ public final class ContextLimits: Sendable {
   }
 
   /// Counts a request of an address.
-  /// - Returns: 0 if it is allowed, otherwise the milliseconds until a retry.
-  public func acquire(_ head: RequestHead, proxies: TrustedProxies) -> Int64 {
-    guard let addresses, let group = proxies.client(head).group else { return 0 }
+  /// - Returns: zero if it is allowed, otherwise the time until a retry.
+  public func acquire(_ head: RequestHead, proxies: TrustedProxies) -> Duration {
+    guard let addresses, let group = proxies.client(head).group else { return .zero }
     let now = now
     return addresses.withLock { $0.acquire(group, nowMilliseconds: now) }
   }
 
   /// Counts a context of a user, including a repeat of an earlier one.
-  func acquire(user: String, app: String) -> Int64 {
-    guard let users else { return 0 }
+  func acquire(user: String, app: String) -> Duration {
+    guard let users else { return .zero }
     let (now, user) = (now, User(app: app, id: user))
     return users.withLock { $0.acquire(user, nowMilliseconds: now) }
   }
@@ -46,13 +47,12 @@ public final class ContextLimits: Sendable {
 }
 
 extension Problem {
-  /// - Parameter milliseconds: until the next context is allowed.
-  public static func tooManyContexts(_ milliseconds: Int64) -> Problem {
-    let seconds = milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0)
+  /// - Parameter wait: until the next context is allowed.
+  public static func tooManyContexts(_ wait: Duration) -> Problem {
     return Problem(
       slug: "too-many-contexts", status: 429,
       detail: "More contexts came for this user, or from this address, than are taken in so short a time. "
         + "Nothing of this request was kept; send it again after the time that Retry-After says.",
-      headers: ["Retry-After": String(max(1, seconds))])
+      headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
   }
 }

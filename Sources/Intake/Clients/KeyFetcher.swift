@@ -11,8 +11,8 @@ public import Telemetry
 /// Fetches key sets. Thread-safe.
 public final class KeyFetcher: Sendable {
   public static let transfersMax = 16
-  static let timeoutMilliseconds = 5000
-  static let connectTimeoutMilliseconds = 3000
+  static let timeout: Duration = .seconds(5)
+  static let connectTimeout: Duration = .seconds(3)
 
   struct Inbox: WorkerInbox {
     /// By app.
@@ -56,7 +56,7 @@ public final class KeyFetcher: Sendable {
         if addresses[app] == cache.url {
           caches[app] = cache
         } else {
-          dismissed += cache.answerAll(.failed(retryAfterMilliseconds: 1000))
+          dismissed += cache.answerAll(.failed(retryAfter: .seconds(1)))
         }
       }
       state.caches = caches
@@ -74,7 +74,7 @@ public final class KeyFetcher: Sendable {
   func prospect(_ keyID: String?, app: String) -> KeySetCache.Prospect {
     let now = dependencies.clock.monotonic
     return worker.withInbox { state in
-      guard !state.isStopping, let cache = state.caches[app] else { return .later(milliseconds: 1000) }
+      guard !state.isStopping, let cache = state.caches[app] else { return .later(.seconds(1)) }
       return cache.prospect(keyID, now: now)
     }
   }
@@ -88,8 +88,8 @@ public final class KeyFetcher: Sendable {
   ) -> KeySetCache.Prospect {
     let now = dependencies.clock.monotonic
     let prospect = worker.withInbox { state -> KeySetCache.Prospect in
-      guard !state.isStopping else { return .later(milliseconds: 5000) }
-      let prospect = state.caches[app]?.prospect(keyID, now: now) ?? .later(milliseconds: 1000)
+      guard !state.isStopping else { return .later(.seconds(5)) }
+      let prospect = state.caches[app]?.prospect(keyID, now: now) ?? .later(.seconds(1))
       if prospect == .fetch { state.caches[app]?.wait(for: keyID, now: now, wake) }
       return prospect
     }

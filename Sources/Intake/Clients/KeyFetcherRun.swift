@@ -1,5 +1,6 @@
 // The steps of the key fetcher. The fetcher's thread. It must not call waiters while it holds the lock.
 
+internal import Durations
 internal import HTTPClient
 internal import JSONWebToken
 internal import Platform
@@ -21,7 +22,7 @@ struct KeyFetcherRun {
   }
 
   /// The longest that the thread sleeps.
-  private static let sleepMillisecondsMax: Int64 = 3_600_000
+  private static let sleepMax: Duration = .hours(1)
 
   /// Runs steps until the stop.
   mutating func loop() {
@@ -30,8 +31,8 @@ struct KeyFetcherRun {
   }
 
   /// Does what is due now, without waiting.
-  /// - Returns: for how many milliseconds nothing is due except answers; nil after the stop.
-  mutating func step() -> Int64? {
+  /// - Returns: for how long nothing is due except answers; nil after the stop.
+  mutating func step() -> Duration? {
     let now = clock.monotonic
     var due: [(app: String, url: String)] = []
     var expired: [@Sendable () -> Void] = []
@@ -52,21 +53,21 @@ struct KeyFetcherRun {
     return sleep(since: now)
   }
 
-  /// Handles the answers of providers; waits for them at most `milliseconds`.
-  mutating func handleAnswers(within milliseconds: Int64) {
-    for completion in fetcher.transport.run(timeoutMilliseconds: Int(clamping: milliseconds)) {
+  /// Handles the answers of providers; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    for completion in fetcher.transport.run(timeout: time) {
       finish(completion)
     }
   }
 
   /// Called last: a request that could not be sent is due again soon.
-  private func sleep(since turn: MonotonicInstant) -> Int64 {
+  private func sleep(since turn: MonotonicInstant) -> Duration {
     let next = fetcher.worker.withInbox { state in
       // A key set that is due but has no free transfer waits for an answer.
       state.caches.values.map(\.nextAt).filter { $0 > turn }.min()
     }
-    let sleep = next.map { $0.milliseconds(since: clock.monotonic) + 1 } ?? Self.sleepMillisecondsMax
-    return min(max(0, sleep), Self.sleepMillisecondsMax)
+    let sleep = next.map { $0.duration(since: clock.monotonic) + .milliseconds(1) } ?? Self.sleepMax
+    return min(max(.zero, sleep), Self.sleepMax)
   }
 
   private mutating func ask(_ query: (app: String, url: String)) {
@@ -77,8 +78,8 @@ struct KeyFetcherRun {
         TransferHeader("Accept", "application/jwk-set+json, application/json"),
         TransferHeader("User-Agent", Version.userAgent),
       ],
-      timeoutMilliseconds: KeyFetcher.timeoutMilliseconds,
-      connectTimeoutMilliseconds: KeyFetcher.connectTimeoutMilliseconds, answerBytesMax: KeySet.bytesMax)
+      timeout: KeyFetcher.timeout,
+      connectTimeout: KeyFetcher.connectTimeout, answerBytesMax: KeySet.bytesMax)
     do throws(TransferFailure) {
       try fetcher.transport.start(request, tag: lastTag)
       queries[lastTag] = query
@@ -109,14 +110,14 @@ struct KeyFetcherRun {
         let refusal = Refusal(reason: "it has no key that can be used", isAnswer: true)
         return finish(query, .failure(refusal), maxAge: nil)
       }
-      finish(query, .success(keys), maxAge: CacheAge.milliseconds(result.header("Cache-Control")))
+      finish(query, .success(keys), maxAge: CacheAge.duration(result.header("Cache-Control")))
     } catch {
       finish(query, .failure(Refusal(reason: "\(error)", isAnswer: true)), maxAge: nil)
     }
   }
 
   private mutating func finish(
-    _ query: (app: String, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Int64?
+    _ query: (app: String, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Duration?
   ) {
     let now = clock.monotonic
     let keys = try? answer.get()  // a refusal is logged below
@@ -125,7 +126,7 @@ struct KeyFetcherRun {
       // A reload may have removed the app or changed its issuer.
       guard var cache = state.caches[query.app], cache.url == query.url else { return nil }
       let isRecovery = cache.failures > 0 || cache.keys(now: now) == nil
-      let woken = cache.finish(keys, maxAgeMilliseconds: maxAge, now: now)
+      let woken = cache.finish(keys, maxAge: maxAge, now: now)
       let isNews = keys == nil ? cache.warns(now: now) : isRecovery
       state.caches[query.app] = cache
       return (isNews, woken)
@@ -159,20 +160,18 @@ struct KeyFetcherRun {
 
 /// The lifetime of an answer according to its `Cache-Control` (RFC 9111 §5.2.2).
 enum CacheAge {
-  /// `max-age` in milliseconds; 0 for an answer that must not be cached; nil without either.
-  static func milliseconds(_ field: String?) -> Int64? {
+  /// `max-age`, whatever the number; zero for an answer that must not be cached; nil without either.
+  static func duration(_ field: String?) -> Duration? {
     guard let field else { return nil }
-    var age: Int64?
+    var age: Duration?
     for part in field.lowercased().split(separator: ",") {
       let directive = part.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
-      if directive == "no-store" || directive == "no-cache" { return 0 }
+      if directive == "no-store" || directive == "no-cache" { return .zero }
       guard directive.hasPrefix("max-age=") else { continue }
       let digits = directive.dropFirst("max-age=".count)
       guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), !digits.isEmpty else { continue }
-      // A number that overflows exceeds the limit.
-      age =
-        (Int64(digits) ?? .max).multipliedReportingOverflow(by: 1000).overflow
-        ? .max : (Int64(digits) ?? 0) * 1000
+      // A number too large for Int64 exceeds the limit, too.
+      age = .seconds(Int64(digits) ?? .max)
     }
     return age
   }

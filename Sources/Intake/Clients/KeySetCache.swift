@@ -1,26 +1,27 @@
 // The keys of one app's issuer and the rules for fetching them, without threads or I/O. Guarded by the
 // fetcher's lock.
 
+internal import Durations
 internal import JSONWebToken
 internal import Platform
 
 /// One fetched key set: its keys, due times and waiters.
 public struct KeySetCache {
   /// Between two fetches if the answer has no lifetime; a given lifetime is clamped to the range.
-  static let refreshMilliseconds: Int64 = 15 * 60_000
-  static let refreshMillisecondsRange: ClosedRange<Int64> = 5 * 60_000...24 * 60 * 60_000
+  static let refreshInterval: Duration = .minutes(15)
+  static let refreshIntervalRange: ClosedRange<Duration> = .minutes(5)...(.days(1))
   /// Pauses after consecutive failures; the last one repeats.
-  static let retryMilliseconds: [Int64] = [1000, 5000, 15_000, 60_000, 300_000]
+  static let retryPauses: [Duration] = [.seconds(1), .seconds(5), .seconds(15), .seconds(60), .minutes(5)]
   /// Between two fetches that tokens cause, whichever keys they name.
-  static let askMilliseconds: Int64 = 10_000
+  static let askInterval: Duration = .seconds(10)
   /// Before the same unknown key may cause another fetch.
-  static let unknownMilliseconds: Int64 = 60_000
+  static let unknownTime: Duration = .seconds(60)
   /// How long keys are valid after their last fetch if fetches fail.
-  static let keepMilliseconds: Int64 = 7 * 24 * 60 * 60_000
+  static let keepTime: Duration = .days(7)
   /// Between two warnings while fetches fail.
-  static let warningMilliseconds: Int64 = 60 * 60_000
+  static let warningInterval: Duration = .hours(1)
   /// How long a request waits for a fetch.
-  static let waitMilliseconds: Int64 = 6000
+  static let waitTime: Duration = .seconds(6)
   static let waitersMax = 100
   static let unknownMax = 1000
 
@@ -34,7 +35,7 @@ public struct KeySetCache {
   enum Waking: Sendable, Equatable {
     /// The provider answered: the current keys are complete.
     case fetched
-    case failed(retryAfterMilliseconds: Int64)
+    case failed(retryAfter: Duration)
     case stopping
   }
 
@@ -45,7 +46,7 @@ public struct KeySetCache {
     /// A fetch that began after the key was requested has ended recently, without the key.
     case none
     /// Undecided; retry later.
-    case later(milliseconds: Int64)
+    case later(Duration)
   }
 
   let url: String
@@ -69,21 +70,21 @@ public struct KeySetCache {
 
   /// The valid keys; nil if there are none, or if they are too old.
   func keys(now: MonotonicInstant) -> KeySet? {
-    guard let fetchedAt, now < fetchedAt.advanced(byMilliseconds: Self.keepMilliseconds) else { return nil }
+    guard let fetchedAt, now < fetchedAt.advanced(by: Self.keepTime) else { return nil }
     return keys
   }
 
   /// - Parameter keyID: the key id in the token; nil if it names none.
   func prospect(_ keyID: String?, now: MonotonicInstant) -> Prospect {
-    if waiters.count >= Self.waitersMax { return .later(milliseconds: 1000) }
+    if waiters.count >= Self.waitersMax { return .later(.seconds(1)) }
     if isFetching || isWanted || (keys == nil && dueAt <= now) { return .fetch }
-    if let at = lookedFor[keyID ?? ""], now < at.advanced(byMilliseconds: Self.unknownMilliseconds) {
-      return isBlind(now) ? .later(milliseconds: max(1000, dueAt.milliseconds(since: now))) : .none
+    if let at = lookedFor[keyID ?? ""], now < at.advanced(by: Self.unknownTime) {
+      return isBlind(now) ? .later(max(.seconds(1), dueAt.duration(since: now))) : .none
     }
     if let askedAt {
-      let wait = askedAt.advanced(byMilliseconds: Self.askMilliseconds).milliseconds(since: now)
+      let wait = askedAt.advanced(by: Self.askInterval).duration(since: now)
       // No fetch has looked for this key. It may be new, so it is not refused before a fetch.
-      if wait > 0 { return .later(milliseconds: wait) }
+      if wait > .zero { return .later(wait) }
     }
     return .fetch
   }
@@ -94,11 +95,11 @@ public struct KeySetCache {
   /// Adds a waiter. Call only if the prospect is `.fetch`.
   mutating func wait(for keyID: String?, now: MonotonicInstant, _ wake: @escaping @Sendable (Waking) -> Void)
   {
-    waiters.append(Waiter(until: now.advanced(byMilliseconds: Self.waitMilliseconds), wake: wake))
+    waiters.append(Waiter(until: now.advanced(by: Self.waitTime), wake: wake))
     // A fetch under way may have begun before the key was published, so its result decides nothing.
     guard !isFetching else { return }
     if lookedFor.count >= Self.unknownMax {
-      lookedFor = lookedFor.filter { now < $0.value.advanced(byMilliseconds: Self.unknownMilliseconds) }
+      lookedFor = lookedFor.filter { now < $0.value.advanced(by: Self.unknownTime) }
     }
     if lookedFor.count < Self.unknownMax { lookedFor[keyID ?? ""] = now }
     guard !isWanted else { return }
@@ -115,10 +116,10 @@ public struct KeySetCache {
   }
 
   /// Records the result of a fetch.
-  /// - Parameter maxAgeMilliseconds: the lifetime that the answer gives.
+  /// - Parameter maxAge: the lifetime that the answer gives.
   /// - Returns: the waiters' callbacks, to be called without a lock.
   mutating func finish(
-    _ keys: KeySet?, maxAgeMilliseconds: Int64?, now: MonotonicInstant
+    _ keys: KeySet?, maxAge: Duration?, now: MonotonicInstant
   ) -> [@Sendable () -> Void] {
     isFetching = false
     let waking: Waking
@@ -126,22 +127,22 @@ public struct KeySetCache {
       self.keys = keys
       fetchedAt = now
       failures = 0
-      let range = Self.refreshMillisecondsRange
-      let age = maxAgeMilliseconds ?? Self.refreshMilliseconds
-      dueAt = now.advanced(byMilliseconds: min(max(age, range.lowerBound), range.upperBound))
+      let range = Self.refreshIntervalRange
+      let age = maxAge ?? Self.refreshInterval
+      dueAt = now.advanced(by: min(max(age, range.lowerBound), range.upperBound))
       waking = .fetched
     } else {
-      let pause = Self.retryMilliseconds[min(failures, Self.retryMilliseconds.count - 1)]
+      let pause = Self.retryPauses[min(failures, Self.retryPauses.count - 1)]
       failures += 1
-      dueAt = now.advanced(byMilliseconds: pause)
-      waking = .failed(retryAfterMilliseconds: pause)
+      dueAt = now.advanced(by: pause)
+      waking = .failed(retryAfter: pause)
     }
     return release(waking) { _ in true }
   }
 
   /// Releases the waiters whose time is up.
   mutating func expire(now: MonotonicInstant) -> [@Sendable () -> Void] {
-    release(.failed(retryAfterMilliseconds: 1000)) { $0.until <= now }
+    release(.failed(retryAfter: .seconds(1))) { $0.until <= now }
   }
 
   /// Releases all waiters.
@@ -149,7 +150,7 @@ public struct KeySetCache {
 
   /// Whether to log the last failure: the first of consecutive ones, then one per interval.
   mutating func warns(now: MonotonicInstant) -> Bool {
-    if failures > 1, let warnedAt, now < warnedAt.advanced(byMilliseconds: Self.warningMilliseconds) {
+    if failures > 1, let warnedAt, now < warnedAt.advanced(by: Self.warningInterval) {
       return false
     }
     warnedAt = now

@@ -39,7 +39,7 @@ enum DatabasePurge {
   private static func cutoff(
     _ table: RetentionTable, _ configuration: Configuration, _ session: Session
   ) -> Timestamp {
-    session.now.advanced(byMilliseconds: -configuration.retention.milliseconds(of: table))
+    session.now - configuration.retention.duration(of: table)
   }
 
   private static func purge(

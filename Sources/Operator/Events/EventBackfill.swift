@@ -38,8 +38,8 @@ struct EventBackfill {
     let configuration = try session.configuration()
     let (apis, skipped) = try apis(configuration, session)
     for api in apis {
-      let earliest = session.now.advanced(byMilliseconds: -api.eventsKeptMilliseconds)
-      let days = api.eventsKeptMilliseconds / 86_400_000
+      let earliest = session.now - api.eventsKept
+      let days = api.eventsKept.components.seconds / 86_400
       guard since >= earliest else {
         throw session.usage(
           "--since: the processor lists events of \(days) days only; use --since \(days)d. What is older "

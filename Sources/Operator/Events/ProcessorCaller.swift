@@ -12,7 +12,7 @@ struct ProcessorCaller {
   /// The most attempts of a rate-limited request, and of one that failed.
   static let attemptsMax = (limited: 6, failed: 4)
   /// A longer pause ends the command with a message, so that the operator can decide.
-  static let pauseMillisecondsMax: Int64 = 60_000
+  static let pauseMax: Duration = .seconds(60)
 
   private let api: ProcessorAPI
   private let session: Session
@@ -34,7 +34,7 @@ struct ProcessorCaller {
     var attempts = 0
     while true {
       attempts += 1
-      let (cause, retryAfter, attemptsMax): (String, Int64?, Int)
+      let (cause, retryAfter, attemptsMax): (String, Duration?, Int)
       switch send(request) {
       case .body(let body): return body
       case .notFound:
@@ -49,10 +49,11 @@ struct ProcessorCaller {
       case .failed(let word, let wait):
         (cause, retryAfter, attemptsMax) = ("does not answer (\(word))", wait, Self.attemptsMax.failed)
       }
-      let pause = Lookup.restMilliseconds(failures: attempts, retryAfterMilliseconds: retryAfter)
-      guard attempts < attemptsMax, pause <= Self.pauseMillisecondsMax else {
+      let pause = Lookup.rest(failures: attempts, retryAfter: retryAfter)
+      guard attempts < attemptsMax, pause <= Self.pauseMax else {
         throw OperatorFault(
-          .unavailable, "\(place) \(cause); try again \(retryAfter == nil ? "later" : "in \(pause / 1000) s")"
+          .unavailable,
+          "\(place) \(cause); try again \(retryAfter == nil ? "later" : "in \(pause.components.seconds) s")"
         )
       }
       session.dependencies.pause(pause)
@@ -69,12 +70,12 @@ struct ProcessorCaller {
     } catch {
       switch error {
       case .refusedURL, .refusedHeader: return .refused(error.rawValue)
-      default: return .failed(error.rawValue, retryAfterMilliseconds: nil)
+      default: return .failed(error.rawValue, retryAfter: nil)
       }
     }
     // The transfer has its own time-out.
     while true {
-      if let done = pool.run(timeoutMilliseconds: 1000).first {
+      if let done = pool.run(timeout: .seconds(1)).first {
         return api.judge(done.result, now: session.moment)
       }
     }

@@ -11,9 +11,9 @@ internal import Terminal
 
 struct JobFollow {
   /// The time between two polls.
-  static let pauseMilliseconds: Int64 = 250
+  static let pause: Duration = .milliseconds(250)
   /// After this long without progress, it reports why.
-  static let quietMilliseconds: Int64 = 10_000
+  static let quietTime: Duration = .seconds(10)
   /// Steps that run between two updates of the bar.
   static let stepsMax = 20
 
@@ -81,10 +81,10 @@ struct JobFollow {
       if job.processed != processed { (processed, lastProgress) = (job.processed, clock.monotonic) }
       if job.state == .paused {
         note("Job \(id) is paused; resume it with: receiptctl jobs resume \(id)")
-      } else if clock.monotonic.milliseconds(since: lastProgress) >= Self.quietMilliseconds {
+      } else if clock.monotonic.duration(since: lastProgress) >= Self.quietTime {
         try explain(job)
       }
-      if session.dependencies.isStopped(Self.pauseMilliseconds) { return nil }
+      if session.dependencies.isStopped(Self.pause) { return nil }
     }
   }
 

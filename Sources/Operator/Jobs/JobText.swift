@@ -16,7 +16,7 @@ enum JobText {
     case .ids(let count): text += ": \(CountText.grouped(count)) by id"
     case .filter(let filter, let limit):
       // This `until` is not from the operator: it is the time at which the job was created.
-      let isOwnEnd = filter.until == job.createdAt.advanced(byMilliseconds: 1)
+      let isOwnEnd = filter.until == job.createdAt.advanced(by: .milliseconds(1))
       let parts: [(String, String?)] = [
         ("app", filter.app), ("state", filter.state?.rawValue), ("reason", filter.reason),
         ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),

@@ -59,7 +59,7 @@ struct LinkFetch {
     }
     // The transfer has its own time-out.
     while true {
-      if let done = pool.run(timeoutMilliseconds: 1000).first { return .success(done.result) }
+      if let done = pool.run(timeout: .seconds(1)).first { return .success(done.result) }
     }
   }
 

@@ -114,9 +114,9 @@ struct BulkJob {
       case .apply(let step):
         try writer.apply(step, now: session.moment)
         if now.state == .running { session.wakeDaemon(bulk.configuration) }
-      case .wait(let milliseconds):
+      case .wait(let pause):
         guard waits else { return }
-        session.dependencies.pause(min(milliseconds, 100))
+        session.dependencies.pause(min(pause, .milliseconds(100)))
       case .over: return
       }
     }

@@ -22,7 +22,7 @@ struct BulkPlan {
   private var refusedGroups: [(group: ReceiptGroup, why: String)] = []
 
   /// A count that takes longer is announced.
-  private static let quietMilliseconds: Int64 = 200
+  private static let quietTime: Duration = .milliseconds(200)
 
   init(_ kind: JobKind, _ session: Session, _ configuration: Configuration, _ reader: StoreReader) throws {
     self.kind = kind
@@ -70,7 +70,7 @@ struct BulkPlan {
     let total = min(try reader.countAtMost(filter), limit ?? Int.max)
     var bar: ProgressBar?
     let groups = try reader.survey(filter, limit: limit) { counted in
-      guard bar != nil || clock.monotonic.milliseconds(since: start) > quietMilliseconds else { return }
+      guard bar != nil || clock.monotonic.duration(since: start) > quietTime else { return }
       bar = bar ?? ProgressBar("counting…", total: total, on: session.output.notes, clock: clock)
       bar?.update(done: counted)
     }

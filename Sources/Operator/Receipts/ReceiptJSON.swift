@@ -2,6 +2,7 @@
 // Pure.
 
 internal import Domain
+internal import Durations
 internal import JSON
 internal import Store
 
@@ -68,7 +69,7 @@ enum ReceiptJSON {
     let report = attempt.report
     return [
       "number": .integer(attempt.number), "at": .time(report.startedAt),
-      "duration_ms": .integer(report.durationMilliseconds), "status": .optional(report.status),
+      "duration_ms": .integer(report.duration.milliseconds), "status": .optional(report.status),
       "error": .optional(report.error), "detail": .optional(report.detail),
       "ambiguous": .bool(report.isAmbiguous),
       // Invalid UTF-8 is repaired: the stored part may end inside a character.

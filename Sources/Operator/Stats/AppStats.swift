@@ -2,6 +2,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 internal import JSON
 internal import Presentation
 internal import Relay
@@ -10,8 +11,6 @@ internal import Terminal
 
 /// The state of one app.
 struct AppStats {
-  private static let hourMilliseconds: Int64 = 3_600_000
-
   let slug: String
   let counts: [ReceiptState: Int64]
   let oldestPending: Timestamp?
@@ -43,9 +42,9 @@ struct AppStats {
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
         lastEvent: try reader.lastEvent(app: slug),
         deliveredLastHour: try reader.delivered(
-          app: slug, since: now.advanced(byMilliseconds: -hourMilliseconds)),
+          app: slug, since: now - .hours(1)),
         deliveredLastDay: try reader.delivered(
-          app: slug, since: now.advanced(byMilliseconds: -24 * hourMilliseconds)),
+          app: slug, since: now - .days(1)),
         breaker: breakers[slug] ?? Breaker(), isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
@@ -71,7 +70,7 @@ struct AppStats {
     let states = ReceiptState.allCases.map { state in
       JSONValue.Member(name: state.rawValue, value: .integer(counts[state] ?? 0))
     }
-    let pendingSeconds = oldestPending.map { max(0, now.milliseconds(since: $0)) / 1000 }
+    let pendingSeconds = oldestPending.map { max(.zero, now.duration(since: $0)).components.seconds }
     let rest = breaker.restUntil.flatMap { $0 > now ? $0 : nil }
     return .object(
       [.init(name: "app", value: .string(slug))] + states + [

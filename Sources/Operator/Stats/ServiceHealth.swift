@@ -42,7 +42,7 @@ struct ServiceHealth {
   /// Whether the last report is too old for a working receiptd.
   private var isSilent: Bool {
     guard let lastReport else { return false }
-    return now.milliseconds(since: lastReport) > HealthReport.staleMilliseconds
+    return now.duration(since: lastReport) > HealthReport.staleAfter
   }
 
   var lines: [HealthLine] {

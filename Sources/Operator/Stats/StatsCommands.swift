@@ -2,6 +2,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 internal import Presentation
 internal import Relay
 internal import Store
@@ -29,11 +30,12 @@ enum StatsCommands {
     TopView.verb,
   ]
 
-  private static let watchMillisecondsDefault: Int64 = 2000
+  private static let watchDefault: Duration = .seconds(2)
 
   private static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let interval = try session.command.duration("interval", in: 100...86_400_000) ?? watchMillisecondsDefault
+    let interval =
+      try session.command.duration("interval", in: .milliseconds(100)...(.days(1))) ?? watchDefault
     let reader = try session.reader(configuration)
     let only = try session.app(configuration)
     guard session.command.flag("watch") else {

@@ -2,6 +2,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 internal import Health
 internal import Platform
 internal import Presentation
@@ -20,13 +21,13 @@ struct TopView {
       ],
       examples: [ExampleSpec("receiptctl top", "What is going on right now?")]), run: run)
 
-  private static let intervalDefault: Int64 = 1000
+  private static let intervalDefault: Duration = .seconds(1)
   /// The window over which rates are computed.
-  private static let windowMilliseconds: Int64 = 10_000
+  private static let window: Duration = .seconds(10)
   /// How many of the newest attempts are used for latencies and troubles.
   private static let attemptsMax = 500
   /// How often the keyboard is polled.
-  private static let keyMilliseconds: Int64 = 50
+  private static let keyWait: Duration = .milliseconds(50)
 
   private struct Sample {
     var at: MonotonicInstant
@@ -41,7 +42,8 @@ struct TopView {
 
   private static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let interval = try session.command.duration("interval", in: 100...3_600_000) ?? intervalDefault
+    let interval =
+      try session.command.duration("interval", in: .milliseconds(100)...(.hours(1))) ?? intervalDefault
     let reader = try session.reader(configuration)
     let only = try session.app(configuration)
     guard session.output.result.isTerminal, !session.isJSON else {
@@ -58,7 +60,7 @@ struct TopView {
     self.only = only
   }
 
-  private mutating func watch(_ session: Session, interval: Int64) throws -> ExitCode {
+  private mutating func watch(_ session: Session, interval: Duration) throws -> ExitCode {
     session.dependencies.catchStop()
     let keyboard = RawTerminal()
     let output = session.output
@@ -67,10 +69,10 @@ struct TopView {
     defer { output.text("\u{1B}[?25h\u{1B}[?1049l") }
     while true {
       try draw(session.again())
-      let next = session.dependencies.clock.monotonic.advanced(byMilliseconds: interval)
+      let next = session.dependencies.clock.monotonic.advanced(by: interval)
       while session.dependencies.clock.monotonic < next {
-        if session.dependencies.isStopped(keyboard == nil ? Self.keyMilliseconds : 0) { return .done }
-        switch keyboard?.key(milliseconds: Int32(Self.keyMilliseconds)) {
+        if session.dependencies.isStopped(keyboard == nil ? Self.keyWait : .zero) { return .done }
+        switch keyboard?.key(within: Self.keyWait) {
         case UInt8(ascii: "q"), UInt8(ascii: "Q"), 3: return .done
         default: break
         }
@@ -119,7 +121,7 @@ struct TopView {
     let now = session.dependencies.clock.monotonic
     let delivered = stats.reduce(0) { $0 + ($1.counts[.delivered] ?? 0) }
     samples.append(Sample(at: now, growth: try reader.growth(), delivered: delivered))
-    samples.removeAll { now.milliseconds(since: $0.at) > Self.windowMilliseconds }
+    samples.removeAll { now.duration(since: $0.at) > Self.window }
   }
 
   private func head(_ session: Session) -> String {
@@ -147,9 +149,11 @@ struct TopView {
 
   /// Of the newest attempts.
   private func latencies(_ attempts: [RecentAttempt]) -> String {
-    let times = attempts.map(\.report.durationMilliseconds).sorted()
+    let times = attempts.map(\.report.duration).sorted()
     guard !times.isEmpty else { return "no attempts yet" }
-    func quantile(_ share: Double) -> Int64 { times[min(times.count - 1, Int(Double(times.count) * share))] }
+    func quantile(_ share: Double) -> Int64 {
+      times[min(times.count - 1, Int(Double(times.count) * share))].milliseconds
+    }
     return "answers p50 \(quantile(0.5)) ms, p99 \(quantile(0.99)) ms"
   }
 

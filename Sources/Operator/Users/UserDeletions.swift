@@ -82,7 +82,7 @@ struct UserDeletions {
     try pool.start(
       TransferRequest(method: .post, url: deletion.url, headers: headers, body: deletion.body), tag: 0)
     while true {
-      if let result = pool.run(timeoutMilliseconds: 10_000).first?.result { return result }
+      if let result = pool.run(timeout: .seconds(10)).first?.result { return result }
     }
   }
 }

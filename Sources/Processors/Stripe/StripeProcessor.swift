@@ -2,6 +2,7 @@
 
 internal import Cryptography
 public import Domain
+public import Durations
 internal import JSON
 
 /// One app's Stripe settings, without its secrets.
@@ -38,7 +39,7 @@ public struct StripeSettings: Sendable, Equatable {
   }
 
   /// The most that the signature's timestamp may differ from now, in either direction.
-  public var toleranceMilliseconds: Int64
+  public var tolerance: Duration
   /// The mode whose events make receipts; events of the other mode are only stored.
   public var livemode: Livemode
   /// Metadata keys that may contain the user, in order.
@@ -49,11 +50,11 @@ public struct StripeSettings: Sendable, Equatable {
 
   /// The defaults: 5 min, any mode, `ply_user_id` then `user_id`, no connected accounts, Stripe's own API.
   public init(
-    toleranceMilliseconds: Int64 = 300_000, livemode: Livemode = .any,
+    tolerance: Duration = .minutes(5), livemode: Livemode = .any,
     userKeys: [String] = ["ply_user_id", "user_id"], accounts: Accounts = .own,
     apiBase: String = "https://api.stripe.com"
   ) {
-    self.toleranceMilliseconds = toleranceMilliseconds
+    self.tolerance = tolerance
     self.livemode = livemode
     self.userKeys = userKeys
     self.accounts = accounts
@@ -85,11 +86,11 @@ public struct StripeProcessor: PaymentProcessor {
   static let pricePrefixes = ["price_", "plan_"]
 
   /// Stripe can resend events for 30 days (https://docs.stripe.com/webhooks), and lists them for a backfill.
-  public static let repeatMilliseconds: Int64 = 30 * 86_400_000
+  public static let repeatPeriod: Duration = .days(30)
 
   public static func rules(isAsked: Bool) -> ProcessorRules {
     ProcessorRules(
-      isAsked: isAsked, pricePrefixes: pricePrefixes, repeatMilliseconds: repeatMilliseconds)
+      isAsked: isAsked, pricePrefixes: pricePrefixes, repeatPeriod: repeatPeriod)
   }
 
   static let signatureHeader = "Stripe-Signature"
@@ -106,7 +107,7 @@ public struct StripeProcessor: PaymentProcessor {
     self.settings = settings
     self.apiKey = apiKey
     verifier = try StripeSignatureVerifier(
-      secrets: webhookSecrets, toleranceMilliseconds: settings.toleranceMilliseconds)
+      secrets: webhookSecrets, tolerance: settings.tolerance)
   }
 
   public var queries: (any ProcessorQueries)? {

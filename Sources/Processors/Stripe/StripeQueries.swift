@@ -3,6 +3,7 @@
 // Pure; any thread.
 
 public import Domain
+internal import Durations
 internal import Encoding
 internal import JSON
 
@@ -31,7 +32,7 @@ public struct StripeQueries: ProcessorQueries {
     self.base = base
   }
 
-  public var eventsKeptMilliseconds: Int64 { Self.keptDays * 86_400_000 }
+  public var eventsKept: Duration { .days(Self.keptDays) }
 
   /// Stripe allows 25 reads a second in a sandbox and 100 in live mode, for all of an account's programs
   /// together (https://docs.stripe.com/rate-limits).

@@ -23,7 +23,7 @@ struct StripeReader {
   /// The time of the event by Stripe's clock: the end of the second in `created`, and never later than now.
   private var happenedAt: Timestamp {
     guard let created = envelope.created else { return now }
-    return min(now, Timestamp(unixSeconds: created).advanced(byMilliseconds: 999))
+    return min(now, Timestamp(unixSeconds: created).advanced(by: .milliseconds(999)))
   }
 
   func content() -> EventReading.Content {

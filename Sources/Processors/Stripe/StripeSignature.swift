@@ -79,14 +79,14 @@ struct StripeSignature {
 /// Verifies bodies with an endpoint's secrets.
 struct StripeSignatureVerifier: Sendable {
   private let keys: [HMACSHA256]
-  private let toleranceMilliseconds: Int64
+  private let tolerance: Duration
 
   /// - Parameter secrets: including the prefix `whsec_`; several during a rotation.
-  init(secrets: [String], toleranceMilliseconds: Int64) throws(CryptographyError) {
+  init(secrets: [String], tolerance: Duration) throws(CryptographyError) {
     var keys: [HMACSHA256] = []
     for secret in secrets { keys.append(try HMACSHA256(key: Array(secret.utf8))) }
     self.keys = keys
-    self.toleranceMilliseconds = toleranceMilliseconds
+    self.tolerance = tolerance
   }
 
   /// Checks the signature before the age, as three of the four libraries do: "stale" then means "was
@@ -101,10 +101,10 @@ struct StripeSignatureVerifier: Sendable {
       for candidate in signature.signatures where candidate.isEqual(to: expected) { matches = true }
     }
     guard matches else { return .refused(.mismatch) }
-    let age = now.milliseconds(since: Timestamp(unixSeconds: signature.unixSeconds))
-    if age > toleranceMilliseconds { return .refused(.stale) }
+    let age = now.duration(since: Timestamp(unixSeconds: signature.unixSeconds))
+    if age > tolerance { return .refused(.stale) }
     // `t` is truncated to whole seconds; the local time is not.
-    if age < -toleranceMilliseconds { return .refused(.future) }
+    if age < .zero - tolerance { return .refused(.future) }
     return .genuine
   }
 }

@@ -7,16 +7,16 @@ internal import Domain
 public struct Expedite: StoreCommand {
   public var app: String
   /// The length of a pause of the app's breaker.
-  public var pauseMilliseconds: Int64
+  public var pause: Duration
 
-  public init(app: String, pauseMilliseconds: Int64) {
+  public init(app: String, pause: Duration) {
     self.app = app
-    self.pauseMilliseconds = pauseMilliseconds
+    self.pause = pause
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
     guard let breaker = store.breakers.byApp[app], breaker.state != .closed else { return }
-    let until = store.now.advanced(byMilliseconds: pauseMilliseconds)
+    let until = store.now.advanced(by: pause)
     try store.purchases.expedite(app: app, now: store.now, until: until)
     store.changes.note(anythingDueAt: store.now, of: app)
   }

@@ -8,25 +8,23 @@ internal import Domain
 /// later than before; if the clock goes forward, the delivery is due now, as after any pause.
 public struct FollowClock: StoreCommand {
   /// The longest time to notice a clock step. Times written since then already follow the new clock.
-  static let noticedWithinMilliseconds: Int64 = 10_000
+  static let noticeTime: Duration = .seconds(10)
   /// The largest step, about 35 000 years, for which sums do not overflow.
-  static let millisecondsMax: Int64 = 1 << 50
+  static let stepMax: Duration = .milliseconds(1 << 50)
 
-  /// The size of the clock step in milliseconds; nil if unknown, at a start: then times in the future become
-  /// now.
-  public var jump: Int64?
+  /// The size of the clock step; nil if unknown, at a start: then times in the future become now.
+  public var jump: Duration?
 
-  public init(jump: Int64?) {
-    self.jump = jump.map { min(max($0, -Self.millisecondsMax), Self.millisecondsMax) }
+  public init(jump: Duration?) {
+    self.jump = jump.map { min(max($0, .zero - Self.stepMax), Self.stepMax) }
   }
 
   /// The number of receipts whose times were changed.
   public func apply(to store: StoreSession) throws(StoreFault) -> Int {
     let apps: [String]
     if let jump {
-      let since = jump > 0 ? 1 - jump : -Self.noticedWithinMilliseconds
-      apps = try store.purchases.shift(
-        by: jump, now: store.now, exceptSince: store.now.advanced(byMilliseconds: since))
+      let noticed = jump > .zero ? jump - .milliseconds(1) : Self.noticeTime
+      apps = try store.purchases.shift(by: jump, now: store.now, exceptSince: store.now - noticed)
     } else {
       apps = try store.purchases.bringBack(to: store.now)
     }

@@ -36,8 +36,8 @@ public struct IngestContext: StoreCommand {
   public var reads: [ReadKey] { [.user(app: app, id: userID)] }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    let window = store.rules(of: app)?.join.windowMilliseconds ?? 0
-    let expiresAt = store.now.advanced(byMilliseconds: window)
+    let window = store.rules(of: app)?.join.window ?? .zero
+    let expiresAt = store.now.advanced(by: window)
     if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
       try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
       // The context may have been too old for a waiting purchase, and is recent again.

@@ -14,7 +14,7 @@ public struct StartJob: StoreCommand {
     var request = request
     if case .filter(var filter, let limit) = request.source {
       // Receipts made from now on are not part of the job.
-      let end = store.now.advanced(byMilliseconds: 1)
+      let end = store.now.advanced(by: .milliseconds(1))
       filter.until = min(filter.until ?? end, end)
       filter.after = nil
       request.source = .filter(filter, limit: limit)

@@ -54,7 +54,7 @@ public struct StepJob: StoreCommand {
   /// The maximum number of receipts released in one step, which takes a few milliseconds.
   public static let slice = 200
   /// A job whose ids are added one by one is abandoned if none was added for this long.
-  static let abandonedMilliseconds: Int64 = 60_000
+  static let abandonedAfter: Duration = .seconds(60)
 
   public var job: Int64
   /// Positions of receipts that seem to have ended.
@@ -92,7 +92,7 @@ public struct StepJob: StoreCommand {
     mutating func giveUpWhenAbandoned(now: Timestamp) {
       // After the clock was set back, the difference is not the elapsed time.
       guard case .ids = job.request.source,
-        now.milliseconds(since: job.updatedAt) >= StepJob.abandonedMilliseconds
+        now.duration(since: job.updatedAt) >= StepJob.abandonedAfter
       else { return }
       job.state = .cancelled
       job.note = "whoever named its receipts did not finish"

@@ -1,6 +1,7 @@
 // Stores the answers of processors, and plans further lookups.
 
 public import Domain
+internal import Durations
 
 /// Ingests a processor's answer about a waiting purchase: one more report, without an event (R2).
 public struct IngestLookup: StoreCommand {
@@ -71,24 +72,24 @@ public struct PlanLookups: StoreCommand {
 /// Records that receiptd is serving.
 public struct NoteService: StoreCommand {
   /// The length of a silence after which a processor's events must be fetched for an app.
-  public var backfillAfterMilliseconds: [AppProcessor: Int64]
+  public var backfillAfter: [AppProcessor: Duration]
 
   /// How long before the last record the missing events may begin: it is written once a minute, and the
   /// processor has a different clock.
-  static let marginMilliseconds: Int64 = 300_000
+  static let margin: Duration = .minutes(5)
 
-  /// - Parameter backfillAfterMilliseconds: empty except at the start.
-  public init(backfillAfterMilliseconds: [AppProcessor: Int64] = [:]) {
-    self.backfillAfterMilliseconds = backfillAfterMilliseconds
+  /// - Parameter backfillAfter: empty except at the start.
+  public init(backfillAfter: [AppProcessor: Duration] = [:]) {
+    self.backfillAfter = backfillAfter
   }
 
   /// - Returns: when receiptd last recorded that it was serving; nil if never.
   public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
     let last = try store.lookups.lastServed()
     if let last {
-      let silence = store.now.milliseconds(since: last)
-      for (place, after) in backfillAfterMilliseconds where silence >= after {
-        try store.lookups.addBackfill(place, since: last.advanced(byMilliseconds: -Self.marginMilliseconds))
+      let silence = store.now.duration(since: last)
+      for (place, after) in backfillAfter where silence >= after {
+        try store.lookups.addBackfill(place, since: last - Self.margin)
       }
     }
     try store.lookups.recordService(at: store.now)

@@ -5,7 +5,7 @@ public import Domain
 /// One attempt, as logged.
 public struct AttemptReport: Sendable, Equatable {
   public var startedAt: Timestamp
-  public var durationMilliseconds: Int64
+  public var duration: Duration
   public var status: Int64?
   /// One word for why there is no complete answer, or why a success status accepted nothing.
   public var error: String?
@@ -17,11 +17,11 @@ public struct AttemptReport: Sendable, Equatable {
   public var response: [UInt8]
 
   public init(
-    startedAt: Timestamp, durationMilliseconds: Int64, status: Int64?, error: String?,
+    startedAt: Timestamp, duration: Duration, status: Int64?, error: String?,
     detail: String? = nil, isAmbiguous: Bool, response: [UInt8]
   ) {
     self.startedAt = startedAt
-    self.durationMilliseconds = durationMilliseconds
+    self.duration = duration
     self.status = status
     self.error = error
     self.detail = detail

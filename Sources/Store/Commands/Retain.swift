@@ -34,7 +34,7 @@ public struct Retain: StoreCommand, Equatable {
       if table == .receipts {
         if let record = try store.purchases.find(row: candidate.row) {
           try store.pastPurchases.remember(
-            record, for: store.repeatMilliseconds(of: record), now: store.now)
+            record, for: store.repeatPeriod(of: record), now: store.now)
           try store.purchases.delete(record)
         }
       } else {
@@ -65,7 +65,7 @@ public struct RetainNoted: StoreCommand, Equatable {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    let repeats = store.now.advanced(byMilliseconds: -store.repeatMillisecondsMax)
+    let repeats = store.now - store.repeatPeriodMax
     var deleted = try store.retention.deleteNoted(ended: false, before: cutoff, limit: Self.slice)
     deleted += try store.retention.deleteNoted(
       ended: true, before: min(cutoff, repeats), limit: Self.slice - deleted)

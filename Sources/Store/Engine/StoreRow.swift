@@ -26,4 +26,7 @@ public struct StoreRow {
   func timestamp(_ column: Int) -> Timestamp? {
     optionalInteger(column).map(Timestamp.init(unixMilliseconds:))
   }
+
+  /// A column in milliseconds.
+  func duration(_ column: Int) -> Duration { .milliseconds(integer(column)) }
 }

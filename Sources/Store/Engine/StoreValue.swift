@@ -1,6 +1,7 @@
 // The values that can be bound to a statement.
 
 internal import Domain
+internal import Durations
 
 /// A value as every engine stores it. There are no reals: money and time are integers.
 public enum StoreValue: Sendable, Equatable {
@@ -13,6 +14,8 @@ public enum StoreValue: Sendable, Equatable {
   static func optional(_ number: Int64?) -> StoreValue { number.map(StoreValue.integer) ?? .null }
   static func optional(_ bytes: [UInt8]?) -> StoreValue { bytes.map(StoreValue.blob) ?? .null }
   static func flag(_ flag: Bool) -> StoreValue { .integer(flag ? 1 : 0) }
+  /// In whole milliseconds.
+  static func duration(_ duration: Duration) -> StoreValue { .integer(duration.milliseconds) }
   static func time(_ timestamp: Timestamp?) -> StoreValue { .optional(timestamp?.unixMilliseconds) }
 }
 

@@ -30,7 +30,7 @@ extension StoreReader {
       RecentAttempt(
         app: try row.text(0), receiptID: try row.optionalText(1),
         report: AttemptReport(
-          startedAt: Timestamp(unixMilliseconds: row.integer(2)), durationMilliseconds: row.integer(3),
+          startedAt: Timestamp(unixMilliseconds: row.integer(2)), duration: row.duration(3),
           status: row.optionalInteger(4), error: try row.optionalText(5), detail: try row.optionalText(7),
           isAmbiguous: row.flag(6), response: []))
     }

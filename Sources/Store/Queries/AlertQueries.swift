@@ -39,7 +39,7 @@ extension StoreReader {
   public func failures(since: Timestamp) throws(StoreFault) -> [String: Int64] {
     var failures: [String: Int64] = [:]
     try connection.prepare(Self.failuresSQL)
-      .forEach([.integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
+      .forEach([.integer(since.unixMinute)]) {
         row throws(StoreFault) in
         let count = row.integer(1)
         if count > 0 { failures[try row.text(0)] = count }
@@ -68,7 +68,7 @@ extension StoreReader {
   public func recentFailures(since: Timestamp) throws(StoreFault) -> [String: [FailureCount]] {
     var groups: [String: [FailureCount]] = [:]
     try connection.prepare(Self.recentFailuresSQL)
-      .forEach([.integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
+      .forEach([.integer(since.unixMinute)]) {
         row throws(StoreFault) in
         groups[try row.text(0), default: []].append(
           FailureCount(

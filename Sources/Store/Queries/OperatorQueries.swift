@@ -76,7 +76,7 @@ extension StoreReader {
   /// days.
   public func delivered(app: String, since: Timestamp) throws(StoreFault) -> Int64 {
     try connection.prepare("SELECT sum(delivered) FROM delivery_counts WHERE minute >= ?2 AND app = ?1")
-      .first([.text(app), .integer(since.unixMilliseconds / CountRows.minuteMilliseconds)]) {
+      .first([.text(app), .integer(since.unixMinute)]) {
         row throws(StoreFault) in row.integer(0)
       } ?? 0
   }

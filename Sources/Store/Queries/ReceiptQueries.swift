@@ -90,7 +90,7 @@ extension StoreReader {
       LoggedAttempt(
         number: row.integer(0),
         report: AttemptReport(
-          startedAt: Timestamp(unixMilliseconds: row.integer(1)), durationMilliseconds: row.integer(2),
+          startedAt: Timestamp(unixMilliseconds: row.integer(1)), duration: row.duration(2),
           status: row.optionalInteger(3), error: try row.optionalText(4), detail: try row.optionalText(7),
           isAmbiguous: row.flag(5), response: row.blob(6)))
     }

@@ -84,7 +84,7 @@ public final class StoreReader {
     public var body: [UInt8]
     public var spentAttempts: Int64
     public var retrySince: Timestamp
-    public var pausedBaseMilliseconds: Int64
+    public var pausedBase: Duration
   }
 
   /// Due receipts of an app, the longest overdue first.
@@ -117,7 +117,7 @@ public final class StoreReader {
     try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
       DueReceipt(
         row: row.integer(0), id: try row.text(1), body: row.blob(2), spentAttempts: row.integer(3),
-        retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBaseMilliseconds: row.integer(5))
+        retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5))
     }
   }
 
@@ -133,13 +133,13 @@ public final class StoreReader {
   /// Due receipts of an app that were attempted before, and whose retry budget began before `cutoff`.
   public func overdue(
     app: String, now: Timestamp, cutoff: Timestamp, limit: Int
-  ) throws(StoreFault) -> [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] {
-    var found: [(row: Int64, budget: (since: Timestamp, pausedBaseMilliseconds: Int64))] = []
+  ) throws(StoreFault) -> [(row: Int64, budget: (since: Timestamp, pausedBase: Duration))] {
+    var found: [(row: Int64, budget: (since: Timestamp, pausedBase: Duration))] = []
     for isReplay in [false, true] where found.count < limit {
       found += try givenUp.all([
         .text(app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
       ]) { row throws(StoreFault) in
-        (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.integer(2)))
+        (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
       }
     }
     return found

@@ -28,7 +28,7 @@ final class BreakerRows {
         state: Breaker.State(rawValue: try row.text(1)) ?? .closed, failures: Int(clamping: row.integer(2)),
         probeAt: row.timestamp(3), restUntil: row.timestamp(4), since: row.timestamp(5),
         cause: try row.optionalText(6).map(Reason.init), detail: try row.optionalText(8),
-        pausedMilliseconds: row.integer(7))
+        pausedTime: row.duration(7))
     }
     return breakers
   }
@@ -38,14 +38,14 @@ final class BreakerRows {
     try saving.run([
       .text(app), .text(breaker.state.rawValue), .integer(Int64(breaker.failures)), .time(breaker.probeAt),
       .time(breaker.restUntil), .time(breaker.since), .optional(breaker.cause?.text),
-      .integer(breaker.pausedMilliseconds), .optional(breaker.detail),
+      .duration(breaker.pausedTime), .optional(breaker.detail),
     ])
     byApp[app] = breaker
   }
 
   /// How long the app's configuration was wrong in total.
-  func pausedMilliseconds(app: String, now: Timestamp) -> Int64 {
-    byApp[app]?.pausedMilliseconds(now: now) ?? 0
+  func pausedTime(app: String, now: Timestamp) -> Duration {
+    byApp[app]?.pausedTime(now: now) ?? .zero
   }
 
   /// Invalidates the cache after a rollback: it may contain changes that were rolled back.

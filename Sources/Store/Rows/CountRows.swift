@@ -3,6 +3,7 @@
 // The writer's thread.
 
 internal import Domain
+internal import Durations
 
 final class CountRows {
   /// A receipt's group in the lists.
@@ -23,8 +24,7 @@ final class CountRows {
   }
 
   /// How long deliveries are counted by minute: a week, and one more day to read the counts.
-  static let deliveryCountsKeptMilliseconds: Int64 = 8 * 86_400_000
-  static let minuteMilliseconds: Int64 = 60_000
+  static let deliveryCountsKept: Duration = .days(8)
 
   private var changes: [Group: Int64] = [:]
   private var ends: [String: (delivered: Int64, failed: Int64)] = [:]
@@ -106,7 +106,7 @@ final class CountRows {
         .text(group.app), .text(group.state), .text(group.reason), .text(group.cause), .integer(change),
       ])
     }
-    let minute = now.unixMilliseconds / Self.minuteMilliseconds
+    let minute = now.unixMinute
     for (app, count) in ends {
       try countingEnds.run([
         .integer(minute), .text(app), .integer(count.delivered), .integer(count.failed),
@@ -122,11 +122,16 @@ final class CountRows {
 
   /// Deletes the delivery counts of expired minutes.
   func forgetDeliveries(now: Timestamp) throws(StoreFault) {
-    let since = now.advanced(byMilliseconds: -Self.deliveryCountsKeptMilliseconds)
-    let minute = since.unixMilliseconds / Self.minuteMilliseconds
+    let since = now - Self.deliveryCountsKept
+    let minute = since.unixMinute
     try forgettingEnds.run([.integer(minute)])
     try forgettingFailures.run([.integer(minute)])
   }
+}
+
+extension Timestamp {
+  /// The number of whole minutes since 1970, by which deliveries are counted.
+  var unixMinute: Int64 { unixMilliseconds / 60_000 }
 }
 
 extension CountRows.Group {

@@ -86,7 +86,7 @@ final class AttemptRows {
 
   func insert(_ attempt: AttemptReport, row: Int64) throws(StoreFault) {
     try inserting.run([
-      .integer(row), .time(attempt.startedAt), .integer(attempt.durationMilliseconds),
+      .integer(row), .time(attempt.startedAt), .duration(attempt.duration),
       .optional(attempt.status), .optional(attempt.error), .flag(attempt.isAmbiguous),
       .blob(Array(attempt.response.prefix(Self.responseBytesMax))), .optional(attempt.detail),
     ])

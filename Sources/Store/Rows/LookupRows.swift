@@ -128,7 +128,7 @@ final class LookupRows {
 
   /// Makes lookups due now if a clock that ran ahead planned them too late.
   func bringBack(to now: Timestamp) throws(StoreFault) {
-    let latest = now.advanced(byMilliseconds: Lookup.pauseMilliseconds(attempts: .max, isUnknown: true))
+    let latest = now.advanced(by: Lookup.pause(attempts: .max, isUnknown: true))
     try bringingBack.run([.time(now), .time(latest)])
   }
 

@@ -52,11 +52,11 @@ final class PastPurchaseRows {
   }
 
   /// Stores the ids of a purchase whose receipt is about to be deleted.
-  /// - Parameter repeatMilliseconds: how long its events may come again.
+  /// - Parameter repeatPeriod: how long its events may come again.
   func remember(
-    _ record: PurchaseRecord, for repeatMilliseconds: Int64, now: Timestamp
+    _ record: PurchaseRecord, for repeatPeriod: Duration, now: Timestamp
   ) throws(StoreFault) {
-    let until = record.updatedAt.advanced(byMilliseconds: repeatMilliseconds)
+    let until = record.updatedAt.advanced(by: repeatPeriod)
     guard record.receipt != nil, until > now else { return }
     isInUse = true
     let processor = StoreValue.text(record.purchase.key.processor.rawValue)

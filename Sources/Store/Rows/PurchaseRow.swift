@@ -49,7 +49,7 @@ enum PurchaseRow {
       .time(record.updatedAt), .text(receipt.state.rawValue), .optional(receipt.reason?.text),
       .time(receipt.waitUntil), .integer(receipt.attempts), .integer(receipt.spentAttempts),
       .optional(receipt.lastStatus), .optional(receipt.importID), .time(receipt.retrySince),
-      .integer(receipt.pausedBaseMilliseconds), .time(receipt.nextAttemptAt), .time(receipt.deliveredAt),
+      .duration(receipt.pausedBase), .time(receipt.nextAttemptAt), .time(receipt.deliveredAt),
       .optional(receipt.note), .optional(receipt.lastCause?.text), .flag(receipt.isReplay),
       .integer(record.rowID), .text(before.state.rawValue),
     ]
@@ -94,7 +94,7 @@ enum PurchaseRow {
       body: row.optionalBlob(24), attempts: row.integer(25), spentAttempts: row.integer(26),
       lastStatus: row.optionalInteger(27), lastCause: try row.optionalText(36).map(Reason.init),
       isReplay: row.flag(37), importID: try row.optionalText(28), readyAt: row.timestamp(30),
-      retrySince: row.timestamp(31), pausedBaseMilliseconds: row.integer(32),
+      retrySince: row.timestamp(31), pausedBase: row.duration(32),
       nextAttemptAt: row.timestamp(33), deliveredAt: row.timestamp(34), note: try row.optionalText(35))
   }
 
@@ -115,7 +115,7 @@ enum PurchaseRow {
       .integer(receipt?.attempts ?? 0), .integer(receipt?.spentAttempts ?? 0), .optional(receipt?.lastStatus),
       .optional(receipt?.importID), .time(receipt?.createdAt), .time(receipt?.readyAt),
       .time(receipt?.retrySince),
-      .integer(receipt?.pausedBaseMilliseconds ?? 0), .time(receipt?.nextAttemptAt),
+      .duration(receipt?.pausedBase ?? .zero), .time(receipt?.nextAttemptAt),
       .time(receipt?.deliveredAt),
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),

@@ -257,8 +257,8 @@ final class PurchaseRows {
   /// Moves due times with the clock; see `FollowClock`.
   /// - Parameter exceptSince: later changes already follow the new clock.
   /// - Returns: the app of each changed receipt.
-  func shift(by jump: Int64, now: Timestamp, exceptSince: Timestamp) throws(StoreFault) -> [String] {
-    try shifting.all([.time(now), .integer(jump), .time(exceptSince)]) { row throws(StoreFault) in
+  func shift(by jump: Duration, now: Timestamp, exceptSince: Timestamp) throws(StoreFault) -> [String] {
+    try shifting.all([.time(now), .duration(jump), .time(exceptSince)]) { row throws(StoreFault) in
       try row.text(0)
     }
   }

@@ -51,7 +51,7 @@ private final class StandIn: RequestHandler {
       result = .failure(error)
     }
     standIn.letGo()
-    server.stop(graceMilliseconds: 0)
+    server.stop(grace: .zero)
     try result.get()
   }
 

@@ -2,6 +2,7 @@
 // and users with hostile names.
 
 import Domain
+import Durations
 import Encoding
 import HTTPServer
 import JSON
@@ -21,10 +22,10 @@ extension Relay {
   /// Fills the database of a relay that has run once and is stopped.
   func giveItAPast(receipts: Int, failed: Int) throws {
     let now = SystemClock().wallMilliseconds
-    let start = now - Int64(receipts) * LargeDatabase.stepMilliseconds - 60_000
+    let start = now - Int64(receipts) * LargeDatabase.step.milliseconds - 60_000
     try LargeDatabase.fill(
       path: databasePath, .init(receipts: receipts, failed: failed, isWhole: true), app: "shop", start: start)
-    let connection = try Connection(path: databasePath, mode: .readWrite, busyTimeoutMilliseconds: 10_000)
+    let connection = try Connection(path: databasePath, mode: .readWrite, busyTimeout: .seconds(10))
     // Busy afternoons, quiet nights, and one bad evening.
     try connection.prepare(
       """

@@ -36,8 +36,8 @@ final class ChildProcess {
   var exitCode: Int32? { process.exitCode }
 
   /// Waits for the program to end.
-  func end(within milliseconds: Int64 = Waiting.patienceMilliseconds) throws -> Int32 {
-    try waitFor("process \(id) ends", within: milliseconds) { exitCode }
+  func end(within time: Duration = Waiting.patience) throws -> Int32 {
+    try waitFor("process \(id) ends", within: time) { exitCode }
   }
 
   /// The number of a field in /proc/PID/status, without its unit.

@@ -9,8 +9,8 @@ final class Destination: Sendable {
   /// How to answer a request.
   indirect enum Answer: Sendable {
     case status(Int, headers: [String: String] = [:], body: String? = nil)
-    /// An answer after this many milliseconds.
-    case late(Int64, Answer)
+    /// An answer after this time.
+    case late(Duration, Answer)
     /// No answer while the destination exists.
     case silence
 
@@ -72,7 +72,7 @@ final class Destination: Sendable {
       return state.silenced
     }
     for responder in silenced { responder.respond(Response(status: 503)) }
-    server.stop(graceMilliseconds: 0)
+    server.stop(grace: .zero)
   }
 
   var url: String { "\(scheme)://127.0.0.1:\(port)/receipts" }
@@ -96,7 +96,7 @@ final class Destination: Sendable {
 
   /// Waits for this number of requests.
   func waitFor(requests count: Int) throws -> [Entry] {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: Waiting.patienceMilliseconds)
+    let deadline = MonotonicInstant.now().advanced(by: Waiting.patience)
     let entries = state.wait(until: deadline) { $0.entries.count >= count ? $0.entries : nil }
     guard let entries else { throw NeverHappened(what: "\(count) requests to the destination") }
     return entries
@@ -117,7 +117,7 @@ final class Destination: Sendable {
   private static func answerLate(_ state: Monitor<State>) {
     while true {
       let next = state.withLock {
-        $0.isStopping ? nil : $0.late.map(\.at).min() ?? .now().advanced(byMilliseconds: 60_000)
+        $0.isStopping ? nil : $0.late.map(\.at).min() ?? .now().advanced(by: .seconds(60))
       }
       guard let next else { return }
       let count = state.withLock { $0.late.count }
@@ -151,9 +151,9 @@ private struct Counter: RequestHandler {
     }
     switch answer {
     case .status: if let response = Destination.response(answer, to: entry) { responder.respond(response) }
-    case .late(let milliseconds, let answer):
+    case .late(let delay, let answer):
       guard let response = Destination.response(answer, to: entry) else { return }
-      state.update { $0.late.append((now.advanced(byMilliseconds: milliseconds), response, responder)) }
+      state.update { $0.late.append((now.advanced(by: delay), response, responder)) }
     case .silence: state.withLock { $0.silenced.append(responder) }
     }
   }

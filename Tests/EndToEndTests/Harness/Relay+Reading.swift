@@ -52,7 +52,7 @@ extension Relay {
 
   /// The number of rows in a table.
   func count(_ table: String) throws -> Int64 {
-    let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
+    let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeout: .seconds(10))
     return try #require(try connection.integer("SELECT count(*) FROM \(table)"))
   }
 

@@ -1,5 +1,6 @@
 // Waits with deadlines; the only place of these tests where they sleep. Any thread that may block.
 
+import Durations
 import Glibc
 import Platform
 
@@ -11,18 +12,18 @@ struct NeverHappened: Error, CustomStringConvertible {
 
 enum Waiting {
   /// Much longer than any condition needs, even on a busy machine.
-  static let patienceMilliseconds: Int64 = 30_000
-  private static let pauseMilliseconds: Int32 = 5
+  static let patience: Duration = .seconds(30)
+  private static let pauseTime: Duration = .milliseconds(5)
 
-  static func pause() { _ = poll(nil, 0, pauseMilliseconds) }
+  static func pause() { _ = poll(nil, 0, Int32(clamping: pauseTime.milliseconds)) }
 }
 
 /// Calls `ask` until it returns a value.
 /// - Throws: `NeverHappened` when it returns none in time, and the errors of `ask`.
 func waitFor<Result>(
-  _ what: String, within milliseconds: Int64 = Waiting.patienceMilliseconds, _ ask: () throws -> Result?
+  _ what: String, within time: Duration = Waiting.patience, _ ask: () throws -> Result?
 ) throws -> Result {
-  let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  let deadline = MonotonicInstant.now().advanced(by: time)
   while true {
     if let result = try ask() { return result }
     guard MonotonicInstant.now() < deadline else { throw NeverHappened(what: what) }
@@ -32,10 +33,10 @@ func waitFor<Result>(
 
 /// Calls `condition` until it holds.
 func waitUntil(
-  _ what: String, within milliseconds: Int64 = Waiting.patienceMilliseconds,
+  _ what: String, within time: Duration = Waiting.patience,
   _ condition: () throws -> Bool
 ) throws {
-  try waitFor(what, within: milliseconds) { try condition() ? () : nil }
+  try waitFor(what, within: time) { try condition() ? () : nil }
 }
 
 /// Runs `body` on this many threads at once and waits for all of them.

@@ -1,5 +1,6 @@
 // HTTP/1.1 over a raw socket, for tests that control each byte. Every wait has a deadline.
 
+import Durations
 import Glibc
 import JSON
 import Platform
@@ -94,7 +95,9 @@ final class Wire {
     var rest = bytes[...]
     while !rest.isEmpty {
       var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-      guard unsafe poll(&entry, 1, Int32(Waiting.patienceMilliseconds)) > 0 else { throw .timedOut }
+      guard unsafe poll(&entry, 1, Int32(clamping: Waiting.patience.milliseconds)) > 0 else {
+        throw .timedOut
+      }
       let descriptor = descriptor
       let sent = unsafe rest.withUnsafeBytes {
         unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
@@ -108,9 +111,9 @@ final class Wire {
   /// The next response, with the body that Content-Length announces.
   /// - Parameter hasBody: false for a response to HEAD, which has a length and no body.
   func reply(
-    within milliseconds: Int64 = Waiting.patienceMilliseconds, hasBody: Bool = true
+    within time: Duration = Waiting.patience, hasBody: Bool = true
   ) throws(WireError) -> Reply {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+    let deadline = MonotonicInstant.now().advanced(by: time)
     var headEnd = endOfHead
     while headEnd == nil {
       try receive(until: deadline)
@@ -149,8 +152,8 @@ final class Wire {
 
   /// Waits until the peer has closed.
   /// - Returns: whether it did in time; everything that it sent must have been read.
-  func isClosed(within milliseconds: Int64) -> Bool {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: milliseconds)
+  func isClosed(within time: Duration) -> Bool {
+    let deadline = MonotonicInstant.now().advanced(by: time)
     do {
       while true { try receive(until: deadline) }
     } catch {
@@ -162,13 +165,13 @@ final class Wire {
   /// Bytes that were received and not read as a response.
   var unread: [UInt8] { received }
 
-  func isReadable(within milliseconds: Int64) -> Bool {
+  func isReadable(within time: Duration) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&entry, 1, Int32(clamping: max(0, milliseconds))) > 0
+    return unsafe poll(&entry, 1, Int32(clamping: max(.zero, time).milliseconds)) > 0
   }
 
   private func receive(until deadline: MonotonicInstant) throws(WireError) {
-    guard isReadable(within: deadline.milliseconds(since: .now())) else { throw .timedOut }
+    guard isReadable(within: deadline.duration(since: .now())) else { throw .timedOut }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
     guard count > 0 else { throw .closed }

@@ -13,7 +13,7 @@ final class Gauge {
 
   private let peak = Monitor(Peak())
   private let thread: WorkerThread
-  private static let intervalMilliseconds: Int64 = 20
+  private static let interval: Duration = .milliseconds(20)
 
   init(descriptorsOf process: pid_t) throws {
     let peak = peak
@@ -25,7 +25,7 @@ final class Gauge {
           return peak.isOver
         }
         if isOver { return }
-        let next = MonotonicInstant.now().advanced(byMilliseconds: Self.intervalMilliseconds)
+        let next = MonotonicInstant.now().advanced(by: Self.interval)
         let _: Bool? = peak.wait(until: next) { $0.isOver ? true : nil }
       }
     }

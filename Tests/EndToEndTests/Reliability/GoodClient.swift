@@ -1,6 +1,7 @@
 // A well-behaved client beside the hostile ones: an app that posts contexts and a Stripe that sends events,
 // from its own address. It has its own thread.
 
+import Durations
 import Platform
 import Testing
 
@@ -17,9 +18,9 @@ final class GoodClient {
   private let served = Monitor(Served())
   private let thread: WorkerThread
 
-  /// - Parameter pauseMilliseconds: between two checkouts.
+  /// - Parameter pause: between two checkouts.
   init(
-    _ outside: Outside, name: String, app: String = "shop", pauseMilliseconds: Int64 = 0
+    _ outside: Outside, name: String, app: String = "shop", pause: Duration = .zero
   ) throws {
     let served = served
     thread = try WorkerThread(name: "good-client") {
@@ -29,14 +30,14 @@ final class GoodClient {
         number += 1
         let start = MonotonicInstant.now()
         let failure = Self.send(checkout, app, outside)
-        let took = MonotonicInstant.now().milliseconds(since: start)
+        let took = MonotonicInstant.now().duration(since: start)
         served.update { served in
-          served.milliseconds.append(took)
+          served.milliseconds.append(took.milliseconds)
           if let failure { served.failures.append("\(checkout.user): \(failure)") }
           if failure == nil { served.checkouts.append(checkout) }
         }
-        guard pauseMilliseconds > 0 else { continue }
-        let next = MonotonicInstant.now().advanced(byMilliseconds: pauseMilliseconds)
+        guard pause > .zero else { continue }
+        let next = MonotonicInstant.now().advanced(by: pause)
         let _: Bool? = served.wait(until: next) { $0.isOver ? true : nil }
       }
     }

@@ -18,8 +18,8 @@ import Testing
   private static let cuts = Torture.size(short: 200, long: 20_000)
   private static let threads = 8
   /// Long enough for four megabytes of the worst input, also under a sanitizer.
-  private static let requestTimeoutMilliseconds =
-    Int64(Torture.size(short: 3000, long: 6000)) * (Sanitizer.isOn ? 5 : 1)
+  private static let requestTimeout: Duration =
+    .seconds(Torture.size(short: 3, long: 6) * (Sanitizer.isOn ? 5 : 1))
   /// The limit of the resident memory: the relay with its caches, large bodies twice (once where they are
   /// collected, once where they are read or stored), and each connection.
   private static let peakKibibytesMax = Sanitizer.memory(96 * 1024 + 2 * 64 * 1024 + idle * 24)
@@ -43,7 +43,7 @@ import Testing
     ProcessLimits.raiseOpenFiles()
     let limits: JSONValue = [
       "connections": .integer(Int64(Self.connections)), "connections_per_address": .integer(Int64(Self.idle)),
-      "request_timeout": .string("\(Self.requestTimeoutMilliseconds)ms"),
+      "request_timeout": .string(DurationText.text(Self.requestTimeout)),
     ]
     let app: JSONValue = ["delivery": ["rate": 10_000]]
     try withRelay(app: app, top: ["limits": limits]) { relay, _ in
@@ -51,7 +51,7 @@ import Testing
       let gauge = try Gauge(descriptorsOf: process.id)
       var outside = relay.outside
       outside.api.source = Source.good
-      let good = try GoodClient(outside, name: "good", pauseMilliseconds: 5)
+      let good = try GoodClient(outside, name: "good", pause: .milliseconds(5))
       let port = relay.outside.api.port
       let idle = try Self.openIdle(port, process)
       try Self.askForMore(port)
@@ -100,7 +100,7 @@ import Testing
   private static func askForMore(_ port: UInt16) throws {
     for _ in 0..<20 {
       let wire = try Wire(port, source: Source.idle)
-      #expect(wire.isClosed(within: Waiting.patienceMilliseconds))
+      #expect(wire.isClosed(within: Waiting.patience))
       #expect(wire.unread.isEmpty)
     }
   }
@@ -132,14 +132,14 @@ import Testing
       try wire.send(start)
       return wire
     }
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: requestTimeoutMilliseconds * 10)
+    let deadline = MonotonicInstant.now().advanced(by: requestTimeout * 10)
     while !open.isEmpty {
       guard MonotonicInstant.now() < deadline else { throw NeverHappened(what: "\(open.count) are cut off") }
       Waiting.pause()
       open.removeAll { wire in
         // After the relay has closed, sending fails; its response can still be read.
-        guard wire.isReadable(within: 0) || (try? wire.send("a")) == nil else { return false }
-        let reply = try? wire.reply(within: 1000)
+        guard wire.isReadable(within: .zero) || (try? wire.send("a")) == nil else { return false }
+        let reply = try? wire.reply(within: .seconds(1))
         if reply?.status != 408 { faults.withLock { $0.append("got \(String(describing: reply))") } }
         return true
       }
@@ -176,9 +176,9 @@ import Testing
     try? wire.send(row.bytes)
     if row.end == .halfCloses { wire.finish() }
     func statuses(_ count: Int) throws -> [Int] { try (0..<count).map { _ in try wire.reply().status } }
-    let isPatient = Waiting.patienceMilliseconds
+    let isPatient = Waiting.patience
     switch row.verdict {
-    case .silence: return wire.isReadable(within: 50) ? "is answered" : nil
+    case .silence: return wire.isReadable(within: .milliseconds(50)) ? "is answered" : nil
     case .refusedByLibrary(let wanted):
       let got = try wire.reply().status
       guard got == wanted else { return "\(got) instead of \(wanted)" }
@@ -221,7 +221,7 @@ import Testing
         switch Int.random(in: 0..<4, using: &random) {
         case 0: wire.resetAtEnd()
         case 1: wire.finish()
-        case 2: _ = wire.isReadable(within: 1)
+        case 2: _ = wire.isReadable(within: .milliseconds(1))
         default: break
         }
       }

@@ -14,7 +14,7 @@ import Testing
 @Suite(.withDaemonLog, .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
 struct HostileDestinationTorture {
   private static let suite = "hostile destination"
-  private static let goodDelayMillisecondsMax: Int64 = 10_000
+  private static let goodDelayMax: Duration = .seconds(10)
   private static let peakKibibytesMax = Sanitizer.memory(256 * 1024)
 
   /// A row with its app and its destination.
@@ -58,10 +58,10 @@ struct HostileDestinationTorture {
     try withRelay(to: good, app: rate, top: ["apps": .object(apps)]) { relay in
       let process = try #require(relay.process)
       let gauge = try Gauge(descriptorsOf: process.id)
-      let client = try GoodClient(relay.outside, name: "good", pauseMilliseconds: 25)
+      let client = try GoodClient(relay.outside, name: "good", pause: .milliseconds(25))
       try Self.buy(cases, relay.outside)
       let connection = try Connection(
-        path: relay.databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
+        path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(10))
       for item in cases { try Self.judge(item, connection) }
       try client.waitFor(20)
       let served = client.stop()
@@ -208,7 +208,7 @@ struct HostileDestinationTorture {
     }
     let delays = try connection.prepare("SELECT delivered_at - ready_at FROM purchases WHERE app = 'shop'")
       .all { row throws(SQLiteError) in row.integer(0) }
-    #expect((delays.max() ?? 0) < goodDelayMillisecondsMax, "\(delays.max() ?? 0) ms")
+    #expect(.milliseconds(delays.max() ?? 0) < goodDelayMax, "\(delays.max() ?? 0) ms")
     return delays
   }
 

@@ -81,7 +81,7 @@ extension HostileDestinations {
         _ = connection.readRequest()
         connection.send(start)
         for byte in text.utf8 {
-          guard !connection.closes(withinMilliseconds: 200), connection.send([byte]) else { return }
+          guard !connection.closes(within: .milliseconds(200)), connection.send([byte]) else { return }
         }
         connection.waitForClose()
       }

@@ -2,6 +2,7 @@
 // acknowledged to the senders, and what the destination received (R1, R3, R9).
 
 import Domain
+import Durations
 import Glibc
 import HTTPServer
 import JSON
@@ -21,7 +22,7 @@ import Testing
   /// The maximum number of checkouts that are accepted between two kills.
   private static let takenBetweenMax = 40
   /// The time limit of the wait for a checkpoint.
-  private static let checkpointMilliseconds: Int64 = 1500
+  private static let checkpoint: Duration = .milliseconds(1500)
 
   /// The activity during which the daemon is killed.
   private enum Moment: CaseIterable {
@@ -56,7 +57,7 @@ import Testing
         try run.note(ledger, databasePath: relay.databasePath)
         let start = MonotonicInstant.now()
         try relay.start()
-        run.recoveries.append(MonotonicInstant.now().milliseconds(since: start))
+        run.recoveries.append(MonotonicInstant.now().duration(since: start).milliseconds)
         senders.use(port: relay.outside.api.port)
         _ = try replay?.end()
       }
@@ -93,7 +94,7 @@ import Testing
     case .checkpoint:
       // Only a checkpoint writes the database file.
       let before = TextFile.modified(relay.databasePath)
-      let deadline = MonotonicInstant.now().advanced(byMilliseconds: checkpointMilliseconds)
+      let deadline = MonotonicInstant.now().advanced(by: checkpoint)
       while TextFile.modified(relay.databasePath) == before, MonotonicInstant.now() < deadline {}
       if TextFile.modified(relay.databasePath) != before { run.checkpoints += 1 }
     }
@@ -108,9 +109,9 @@ import Testing
   /// Delivers the rest; refused receipts are replayed.
   private static func finish(_ relay: Relay) throws {
     let connection = try Connection(
-      path: relay.databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
+      path: relay.databasePath, mode: .readOnly, busyTimeout: .seconds(10))
     let sql = "SELECT count(*) FROM purchases WHERE state IS NOT 'delivered' AND state IS NOT NULL"
-    try waitUntil("everything is delivered", within: 4 * Waiting.patienceMilliseconds) {
+    try waitUntil("everything is delivered", within: Waiting.patience * 4) {
       if try connection.integer("SELECT count(*) FROM purchases WHERE state = 'failed'") != 0 {
         _ = try relay.operate(["receipts", "replay", "--state", "failed", "--yes"]).end()
       }
@@ -151,7 +152,7 @@ import Testing
 
     /// Reads the dead daemon's database.
     mutating func note(_ ledger: DestinationLedger, databasePath: String) throws {
-      let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeoutMilliseconds: 10_000)
+      let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeout: .seconds(10))
       // Deliveries of the same moment may have been recorded one after another.
       let since = lastDelivery - 60_000
       let rows = try connection.prepare(

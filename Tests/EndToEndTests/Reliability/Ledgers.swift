@@ -24,7 +24,7 @@ final class DestinationLedger: Sendable {
       if asked == 1 && mark % 10 == 0 { return .status(422) }
       if asked == 1 && mark % 10 < 4 { return .status(503) }
       lines[object]?.taken += 1
-      return .late(10, .taken)
+      return .late(.milliseconds(10), .taken)
     }
   }
 

@@ -10,8 +10,8 @@ extension FuzzTarget {
   private static let now = Timestamp(unixMilliseconds: 1_795_168_800_123)
 
   static let retryAfter = FuzzTarget("retry-after", bytesMax: 256) { bytes in
-    if let wait = RetryAfter.milliseconds(String(decoding: bytes, as: UTF8.self), now: now) {
-      try hold((0...Delivery.retryAfterMillisecondsMax).contains(wait), "a wait of \(wait) ms")
+    if let wait = RetryAfter.duration(String(decoding: bytes, as: UTF8.self), now: now) {
+      try hold((Duration.zero...Delivery.retryAfterMax).contains(wait), "a wait of \(wait)")
     }
     // A time of the years 1970 to 9999 in every date format.
     let seconds = Int64(leadingNumber(bytes).magnitude % 253_402_300_800)
@@ -71,14 +71,14 @@ extension FuzzTarget {
 
   private static func checkVerdict(on answer: DeliveryAnswer) throws {
     let destination = PurchaselyDestination(PurchaselySettings(apiKey: "key", userAgent: "fuzz"))
-    let limits = 0...Delivery.retryAfterMillisecondsMax
+    let limits = Duration.zero...Delivery.retryAfterMax
     switch destination.verdict(on: answer, now: now) {
     case .delivered(let importID):
       try hold(answer.status.map { (200...299).contains($0) } ?? false, "delivered without a 2xx (R3)")
       if let importID { try hold(UntrustedText.identifier(importID) == importID, "an id not fit for a row") }
     case .retry(_, let wait):
-      if let wait { try hold(limits.contains(wait), "a wait of \(wait) ms") }
-    case .coolDown(_, let wait): try hold(limits.contains(wait), "a rest of \(wait) ms")
+      if let wait { try hold(limits.contains(wait), "a wait of \(wait)") }
+    case .coolDown(_, let wait): try hold(limits.contains(wait), "a rest of \(wait)")
     case .misconfigured:
       try hold(answer.status.map { (200...499).contains($0) } ?? false, "paused without an answer (R4)")
     case .refused:

@@ -61,7 +61,7 @@ extension FuzzTarget {
     try hold(
       processor.authenticate(request(headers, altered), now: now) == .refused(.mismatch),
       "an altered body is accepted")
-    let later = now.advanced(byMilliseconds: 300_001)
+    let later = now.advanced(by: .milliseconds(300_001))
     try hold(
       processor.authenticate(request(headers, body), now: later) == .refused(.stale),
       "an old signature is accepted")

@@ -12,10 +12,10 @@ extension FuzzTarget {
     let text = String(decoding: bytes, as: UTF8.self)
     try checkTime(text)
     try checkNumbers(leadingNumber(bytes), leadingNumber(Array(bytes.dropFirst(8))))
-    if let duration = DurationText.milliseconds(parsing: text) {
+    if let duration = DurationText.duration(parsing: text) {
       try hold(isNumberWithUnit(text, ["ms", "s", "m", "h", "d"]), "taken for a duration")
       try hold(
-        DurationText.milliseconds(parsing: DurationText.text(milliseconds: duration)) == duration,
+        DurationText.duration(parsing: DurationText.text(duration)) == duration,
         "a duration is written as another")
     }
     if let size = SizeText.bytes(parsing: text) {
@@ -69,9 +69,9 @@ extension FuzzTarget {
     try hold(relative == "now" || relative.hasSuffix(" ago") == (first <= second), "\(first) is \(relative)")
     let time = Timestamp(unixMilliseconds: first)
     _ = Timestamp(unixSeconds: first)
-    let difference = time.milliseconds(since: Timestamp(unixMilliseconds: second))
-    try hold((difference >= 0) == (first >= second), "\(first) - \(second) is \(difference)")
-    let sum = time.advanced(byMilliseconds: second)
+    let difference = time.duration(since: Timestamp(unixMilliseconds: second))
+    try hold((difference >= .zero) == (first >= second), "\(first) - \(second) is \(difference)")
+    let sum = time.advanced(by: .milliseconds(second))
     try hold(second >= 0 ? sum >= time : sum <= time, "\(first) + \(second) is \(sum.unixMilliseconds)")
   }
 }

@@ -86,7 +86,7 @@ struct ProcessorConformanceTests {
     let kind = type(of: fixture.processor)
     #expect(kind.rules(isAsked: true).isAsked)
     #expect(!kind.rules(isAsked: false).isAsked)
-    #expect(kind.rules(isAsked: true).repeatMilliseconds > 0)
+    #expect(kind.rules(isAsked: true).repeatPeriod > .zero)
   }
 
   @Test(

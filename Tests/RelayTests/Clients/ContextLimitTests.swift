@@ -22,7 +22,7 @@ import Testing
     }
 
     func stop() {
-      server.stop(graceMilliseconds: 5000)
+      server.stop(grace: .seconds(5))
       bench.stop()
     }
 
@@ -45,9 +45,9 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:too-many-contexts")
     #expect(try bed.post("u-2").status == 201)
     #expect(try bed.post("u-1", app: "other").status == 201)
-    bed.clock.advance(19_500)
+    bed.clock.advance(.milliseconds(19_500))
     #expect(try bed.post("u-1").header("Retry-After") == "1")
-    bed.clock.advance(500)
+    bed.clock.advance(.milliseconds(500))
     #expect(try bed.post("u-1").status == 200)
     #expect(bed.bench.metricsText.contains(#"receiptd_contexts_total{app="shop",result="limited"} 2"#))
   }

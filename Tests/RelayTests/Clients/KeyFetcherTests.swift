@@ -42,7 +42,7 @@ import Testing
             provider.fetches += 1
             return (provider.status, provider.keys)
           }
-          let deadline = MonotonicInstant.now().advanced(byMilliseconds: 10_000)
+          let deadline = MonotonicInstant.now().advanced(by: .seconds(10))
           _ = provider.wait(until: deadline) { $0.isHeld ? nil : true }
           connection.answer(answer.0, answer.1)
         }
@@ -67,7 +67,7 @@ import Testing
     func stop() {
       hold(false)
       fetcher.windDown()
-      server.stop(graceMilliseconds: 5000)
+      server.stop(grace: .seconds(5))
       fetcher.stop()
       bench.stop()
       upstream.stop()
@@ -242,12 +242,12 @@ import Testing
 
   /// Sends nothing, and records the sleeps and wakes.
   private final class DeadTransport: HTTPTransport {
-    private let state = Monitor<(sleeps: [Int], wakes: Int)>(([], 0))
+    private let state = Monitor<(sleeps: [Duration], wakes: Int)>(([], 0))
 
     func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) { throw .connectFailed }
 
-    func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
-      state.update { $0.sleeps.append(timeoutMilliseconds) }
+    func run(timeout: Duration) -> [TransferCompletion] {
+      state.update { $0.sleeps.append(timeout) }
       let isWoken: Bool? = state.wait(until: soon()) { $0.wakes > 0 ? true : nil }
       if isWoken != nil { state.update { $0.wakes -= 1 } }
       return []
@@ -256,7 +256,7 @@ import Testing
     func cancelAll() -> [TransferCompletion] { [] }
     func wake() { state.update { $0.wakes += 1 } }
 
-    var firstSleep: Int? { state.wait(until: soon()) { $0.sleeps.first } }
+    var firstSleep: Duration? { state.wait(until: soon()) { $0.sleeps.first } }
   }
 
   @Test("A fetch that could not even begin is tried again as soon as one that failed")
@@ -267,7 +267,7 @@ import Testing
     let transport = DeadTransport()
     let fetcher = try bench.fetchKeys(by: transport)
     defer { fetcher.stop() }
-    #expect(try #require(transport.firstSleep) <= 1001)
+    #expect(try #require(transport.firstSleep) <= .milliseconds(1001))
     #expect(bench.logText.contains("could not fetch an app's key set"))
   }
 

@@ -1,5 +1,6 @@
 // The due times of key sets, with times that the test passes.
 
+import Durations
 @testable import Intake
 import JSONWebToken
 import Platform
@@ -12,7 +13,7 @@ import Testing
   private static let keys = Result { try KeySet(reading: Array(#"{"keys":[]}"#.utf8)) }
 
   private func at(_ seconds: Int64) -> MonotonicInstant {
-    Self.start.advanced(byMilliseconds: seconds * 1000)
+    Self.start.advanced(by: .seconds(seconds))
   }
 
   /// A cache whose first fetch is done.
@@ -21,7 +22,7 @@ import Testing
     #expect(cache.prospect("k", now: at(0)) == .fetch)
     #expect(cache.begin(now: at(0)) == true)
     #expect(cache.begin(now: at(0)) == false)
-    _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(0))
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(0))
     return cache
   }
 
@@ -33,7 +34,7 @@ import Testing
       var cache = try cache()
       #expect(cache.begin(now: at(899)) == false)
       #expect(cache.begin(now: at(900)) == true)
-      _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: age, now: at(900))
+      _ = cache.finish(try Self.keys.get(), maxAge: age.map { .milliseconds($0) }, now: at(900))
       #expect(cache.begin(now: at(900 + seconds - 1)) == false)
       #expect(cache.begin(now: at(900 + seconds)) == true)
     }
@@ -49,12 +50,12 @@ import Testing
     cache.wait(for: "early", now: at(1)) { _ in }
     let begins = cache.begin(now: at(1))
     #expect(begins)
-    _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(2))
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(2))
     #expect(cache.prospect("new", now: at(2)) == .none)
     #expect(cache.prospect("early", now: at(2)) == .none)
     // No fetch has looked for this key, so it is not refused.
-    #expect(cache.prospect("other", now: at(2)) == .later(milliseconds: 9000))
-    #expect(cache.prospect("other", now: at(10)) == .later(milliseconds: 1000))
+    #expect(cache.prospect("other", now: at(2)) == .later(.seconds(9)))
+    #expect(cache.prospect("other", now: at(10)) == .later(.seconds(1)))
     #expect(cache.prospect("other", now: at(11)) == .fetch)
     #expect(cache.prospect("new", now: at(60)) == .none)
     #expect(cache.prospect("new", now: at(61)) == .fetch)
@@ -65,7 +66,7 @@ import Testing
       }
       guard cache.begin(now: at(Int64(second))) else { continue }
       fetches += 1
-      _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(Int64(second)))
+      _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(Int64(second)))
     }
     #expect(fetches == 6)
   }
@@ -78,12 +79,12 @@ import Testing
     #expect(begins)
     #expect(cache.prospect("late", now: at(2)) == .fetch)
     cache.wait(for: "late", now: at(2)) { _ in }
-    _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(3))
-    #expect(cache.prospect("late", now: at(3)) == .later(milliseconds: 8000))
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(3))
+    #expect(cache.prospect("late", now: at(3)) == .later(.seconds(8)))
     #expect(cache.prospect("late", now: at(11)) == .fetch)
     cache.wait(for: "late", now: at(11)) { _ in }
     let beginsAgain = cache.begin(now: at(11))
-    _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(12))
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(12))
     #expect(beginsAgain)
     #expect(cache.prospect("late", now: at(12)) == .none)
     #expect(cache.prospect("late", now: at(70)) == .none)
@@ -98,10 +99,10 @@ import Testing
     #expect(cache.keys(now: at(week)) == nil)
     cache.wait(for: "new", now: at(week)) { _ in }
     let begins = cache.begin(now: at(week))
-    _ = cache.finish(nil, maxAgeMilliseconds: nil, now: at(week))
+    _ = cache.finish(nil, maxAge: nil, now: at(week))
     #expect(begins)
-    #expect(cache.prospect("new", now: at(week)) == .later(milliseconds: 1000))
-    _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(week + 1))
+    #expect(cache.prospect("new", now: at(week)) == .later(.seconds(1)))
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(week + 1))
     #expect(cache.keys(now: at(week + 1)) != nil)
   }
 
@@ -110,12 +111,12 @@ import Testing
     var cache = try cache()
     var warned: [Int64] = []
     for second in [100, 101, 3699, 3700, 3701, 7299, 7300] as [Int64] {
-      _ = cache.finish(nil, maxAgeMilliseconds: nil, now: at(second))
+      _ = cache.finish(nil, maxAge: nil, now: at(second))
       if cache.warns(now: at(second)) { warned.append(second) }
     }
     #expect(warned == [100, 3700, 7300])
-    _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(7301))
-    _ = cache.finish(nil, maxAgeMilliseconds: nil, now: at(7302))
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(7301))
+    _ = cache.finish(nil, maxAge: nil, now: at(7302))
     let warnsAgain = cache.warns(now: at(7302))
     #expect(warnsAgain)
   }
@@ -128,19 +129,19 @@ import Testing
     cache.wait(for: "new", now: at(100)) { _ in }
     let begins = cache.begin(now: at(100))
     #expect(begins)
-    _ = cache.finish(nil, maxAgeMilliseconds: nil, now: at(100))
+    _ = cache.finish(nil, maxAge: nil, now: at(100))
     #expect(cache.keys(now: at(100)) != nil)
-    #expect(cache.prospect("new", now: at(100)) == .later(milliseconds: 1000))
+    #expect(cache.prospect("new", now: at(100)) == .later(.seconds(1)))
     var now: Int64 = 100
     for pause in [1, 5, 15, 60, 300, 300] as [Int64] {
       #expect(cache.begin(now: at(now + pause - 1)) == false)
       #expect(cache.begin(now: at(now + pause)) == true)
       now += pause
-      _ = cache.finish(nil, maxAgeMilliseconds: nil, now: at(now))
+      _ = cache.finish(nil, maxAge: nil, now: at(now))
     }
     let beginsAgain = cache.begin(now: at(now + 300))
     #expect(beginsAgain)
-    _ = cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(now + 300))
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(now + 300))
     #expect(cache.failures == 0)
     #expect(cache.begin(now: at(now + 301)) == false)
   }
@@ -156,24 +157,24 @@ import Testing
     #expect(cache.expire(now: at(25)).isEmpty)
     for wake in cache.expire(now: at(26)) { wake() }
     cache.wait(for: "b", now: at(26), wake)
-    for wake in cache.finish(try Self.keys.get(), maxAgeMilliseconds: nil, now: at(27)) { wake() }
+    for wake in cache.finish(try Self.keys.get(), maxAge: nil, now: at(27)) { wake() }
     cache.wait(for: "c", now: at(40), wake)
     for wake in cache.answerAll(.stopping) { wake() }
     #expect(cache.answerAll(.stopping).isEmpty)
     #expect(cache.expire(now: at(900)).isEmpty)
-    #expect(woken.withLock { $0 } == [.failed(retryAfterMilliseconds: 1000), .fetched, .stopping])
+    #expect(woken.withLock { $0 } == [.failed(retryAfter: .seconds(1)), .fetched, .stopping])
     for number in 0..<KeySetCache.waitersMax { cache.wait(for: "\(number)", now: at(60)) { _ in } }
-    #expect(cache.prospect("one more", now: at(60)) == .later(milliseconds: 1000))
+    #expect(cache.prospect("one more", now: at(60)) == .later(.seconds(1)))
   }
 
   @Test("What an answer says of its age is read, and anything else is nothing")
   func ages() {
-    #expect(CacheAge.milliseconds("public, max-age=600, must-revalidate") == 600_000)
-    #expect(CacheAge.milliseconds("MAX-AGE=\"7\"") == 7000)
-    #expect(CacheAge.milliseconds("no-store, max-age=600") == 0)
-    #expect(CacheAge.milliseconds("max-age=99999999999999999999") == .max)
+    #expect(CacheAge.duration("public, max-age=600, must-revalidate") == .minutes(10))
+    #expect(CacheAge.duration("MAX-AGE=\"7\"") == .seconds(7))
+    #expect(CacheAge.duration("no-store, max-age=600") == .zero)
+    #expect(CacheAge.duration("max-age=99999999999999999999") == .seconds(Int64.max))
     for text in [nil, "", "max-age", "max-age=", "max-age=-1", "s-maxage=5", "max-age=1.5"] as [String?] {
-      #expect(CacheAge.milliseconds(text) == nil, "\(text ?? "none")")
+      #expect(CacheAge.duration(text) == nil, "\(text ?? "none")")
     }
   }
 }

@@ -50,7 +50,7 @@ import Testing
     }
 
     func stop() {
-      server.stop(graceMilliseconds: 5000)
+      server.stop(grace: .seconds(5))
       bench.stop()
     }
 

@@ -37,7 +37,7 @@ import Testing
     }
     #expect(keys.isEmpty)
     #expect(tokens.rules == TokenRules(issuer: "https://id/", audiences: ["relay"]))
-    #expect(tokens.rules.leewayMilliseconds == 60_000)
+    #expect(tokens.rules.leeway == .seconds(60))
     #expect(tokens.rules.algorithms == [.rs256, .es256, .hs256])
     let both = Self.text(
       "jwks: 'https://id.example.com/keys', algorithms: ['ES256'], user_claim: 'uid', leeway: '5s'",

@@ -62,10 +62,10 @@ struct ToyDaemonTests {
       method: .post,
       url: "http://127.0.0.1:\(daemon.publicPort)/v1/shop/webhooks/toy" + (token.isEmpty ? "" : "/\(token)"),
       headers: key.map { [TransferHeader(ToyProcessor.keyHeader, $0)] } ?? [], body: Array(body.utf8),
-      timeoutMilliseconds: 10_000)
+      timeout: .seconds(10))
     try pool.start(request, tag: 0)
     while true {
-      if let done = pool.run(timeoutMilliseconds: 1000).first { return done.result.status }
+      if let done = pool.run(timeout: .seconds(1)).first { return done.result.status }
     }
   }
 

@@ -16,7 +16,7 @@ struct ToySection: ProcessorSection {
   static let kind = ProcessorKind.toy
 
   var isAsked: Bool { apiKey != nil }
-  var backfillAfterMilliseconds: Int64? { nil }
+  var backfillsAfter: Duration? { nil }
   var webhookSecrets: [Secret] { [token] }
   var secrets: [(key: String, secret: Secret)] {
     [("token", token)] + [apiKey].compactMap { $0.map { ("api_key", $0) } }

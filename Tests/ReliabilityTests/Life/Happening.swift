@@ -1,6 +1,7 @@
 // The commands of one step in a relay's life, for one batch. One thread.
 
 import Domain
+import Durations
 import Platform
 import Store
 import TestSupport
@@ -107,12 +108,12 @@ struct Happening {
     for (app, receipt) in due {
       let decisions: [Delivery.Decision] = [
         .delivered(importID: "import \(step)"), .delivered(importID: nil), .failed(.status(422)),
-        .retry(at: now.advanced(byMilliseconds: 60_000), spent: true),
-        .retry(at: now.advanced(byMilliseconds: 1000), spent: false),
+        .retry(at: now.advanced(by: .seconds(60)), spent: true),
+        .retry(at: now.advanced(by: .seconds(1)), spent: false),
       ]
       let decision = decisions[number(0..<decisions.count)]
       let report = AttemptReport(
-        startedAt: now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+        startedAt: now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
         response: [UInt8](repeating: 65, count: padding(0..<3, 1500)))
       let state = Breaker.State.allCases[number(0..<Breaker.State.allCases.count)]
       let breaker = Breaker(state: state, failures: number(0..<9), since: now)
@@ -164,7 +165,7 @@ struct Happening {
       let changes: [ChangeJob.Change] = [.pause, .resume, .cancel]
       add(ChangeJob(id: id, changes[number(0..<changes.count)]))
     }
-    if oneIn(6) { add(RetainJobs(cutoff: now.advanced(byMilliseconds: -3_600_000))) }
+    if oneIn(6) { add(RetainJobs(cutoff: now - .hours(1))) }
   }
 
   /// Waits and retention.
@@ -177,7 +178,7 @@ struct Happening {
     }
     guard oneIn(2) else { return }
     let table = RetentionTable.allCases[number(0..<RetentionTable.allCases.count)]
-    let cutoff = now.advanced(byMilliseconds: -6 * 3_600_000)
+    let cutoff = now.advanced(by: .hours(-6))
     ledger.mayDelete(table, before: cutoff)
     add(Retain(table: table, cutoff: cutoff, afterRow: 0))
     add(RetainNoted(cutoff: cutoff))

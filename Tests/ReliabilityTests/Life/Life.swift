@@ -3,6 +3,7 @@
 // only on its seed, its number and the database, so it can be repeated on any copy of the disk. One thread.
 
 import Domain
+import Durations
 import Platform
 import SQLite
 import SQLiteStore
@@ -62,7 +63,7 @@ final class Life {
   }
 
   /// Steps are twenty minutes apart, so that waits and retention become due.
-  static func moment(of step: Int) -> Timestamp { start.advanced(byMilliseconds: Int64(step) * 1_200_000) }
+  static func moment(of step: Int) -> Timestamp { start.advanced(by: .minutes(Int64(step) * 20)) }
 
   /// Opens the relay's store.
   /// - Parameter step: the current step, which seeds new random numbers.
@@ -129,7 +130,7 @@ final class Life {
 
   /// An error of the other connection does not matter here.
   private func checkpointAside() {
-    let aside = try? Connection(path: path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    let aside = try? Connection(path: path, mode: .readWrite, busyTimeout: .seconds(1))
     try? aside?.execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 

@@ -48,7 +48,7 @@ struct MigrationTorture {
   }
 
   private static func open(_ disk: SimulatedDisk) throws -> Connection {
-    let connection = try Connection(path: disk.path(), mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: disk.path(), mode: .readWriteCreate, busyTimeout: .zero)
     try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
     return connection
   }

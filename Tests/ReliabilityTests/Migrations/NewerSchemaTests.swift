@@ -19,7 +19,7 @@ struct NewerSchemaTests {
     try life.open(at: 0)
     for step in 0..<4 { try #require(life.run(step) == nil) }
     life.close()
-    let file = try Connection(path: database, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    let file = try Connection(path: database, mode: .readWrite, busyTimeout: .seconds(1))
     try file.execute("PRAGMA user_version = \(version); PRAGMA journal_mode = DELETE")
     let configuration = """
       {

@@ -26,7 +26,7 @@ struct SchemaFixture {
   func disk() throws -> SimulatedDisk {
     let disk = SimulatedDisk(seed: UInt64(version))
     let sql = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
-    let connection = try Connection(path: disk.path(), mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: disk.path(), mode: .readWriteCreate, busyTimeout: .zero)
     try connection.execute("PRAGMA journal_mode = WAL")
     try connection.execute(sql)
     return disk
@@ -38,7 +38,7 @@ struct SchemaFixture {
     let life = Life(path: disk.path(), seed: 11, ledger: Ledger(), isTerse: true)
     try life.open(at: 0)
     for step in 0..<24 { try #require(life.run(step) == nil) }
-    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
     let text = Self.head(version) + (try Self.dump(connection))
     try #require(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
   }
@@ -105,7 +105,7 @@ struct SchemaFixtureTests {
     "A database of each released schema is brought up to date with all its rows (R10)", arguments: versions)
   func isMigrated(version: Int) throws {
     let disk = try SchemaFixture(version: version).disk()
-    let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
     #expect(try file.integer("PRAGMA user_version") == Int64(version))
     try expectEveryKindOfRow(file, version: version)
     let counts = try Self.counts(file)
@@ -116,7 +116,7 @@ struct SchemaFixtureTests {
     let fresh = SimulatedDisk()
     let other = Life(path: fresh.path(), seed: 1, ledger: Ledger())
     try other.open(at: 0)
-    let made = try Connection(path: fresh.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let made = try Connection(path: fresh.path(), mode: .readOnly, busyTimeout: .zero)
     #expect(try SchemaFixture.schema(of: file) == SchemaFixture.schema(of: made))
     #expect(try file.integer("PRAGMA user_version") == Int64(Migrations.currentVersion))
     #expect(try Promises.faults(in: file, Ledger.State()) == [])
@@ -189,7 +189,7 @@ struct SchemaFixtureTests {
 
   private static func content(of disk: SimulatedDisk) throws -> [String: [String]] {
     // Read-write, because the log may have to be recovered first.
-    let file = try Connection(path: disk.path(), mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    let file = try Connection(path: disk.path(), mode: .readWriteCreate, busyTimeout: .zero)
     var rows = try Snapshot(of: file).rows
     rows["schema"] = try SchemaFixture.schema(of: file)
     rows["version"] = ["\(try file.integer("PRAGMA user_version") ?? 0)"]

@@ -35,9 +35,9 @@ struct UnknownSourceTests {
 
   init() throws {
     disk = try SchemaFixture(version: 2).disk()
-    let old = try Connection(path: disk.path(), mode: .readWrite, busyTimeoutMilliseconds: 0)
+    let old = try Connection(path: disk.path(), mode: .readWrite, busyTimeout: .zero)
     try old.execute(Self.purchase)
-    let rules = AppRules(join: JoinPolicy(settleMilliseconds: 0), processors: .stripe) {
+    let rules = AppRules(join: JoinPolicy(settle: .zero), processors: .stripe) {
       content in
       Array("\(content.key.id) \(content.context ?? "-")".utf8)
     }

@@ -108,14 +108,14 @@ struct PowerLossTrace {
   }
 
   private func snapshot() throws -> Snapshot {
-    try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0))
+    try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero))
   }
 
   private static func emptySnapshot() throws -> Snapshot {
     let disk = SimulatedDisk()
     let life = Life(path: disk.path(), seed: 0, ledger: Ledger())
     try life.open(at: 0)
-    return try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0))
+    return try Snapshot(of: Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero))
   }
 
   /// Turns a thrown error into a fault, too, and adds the place.
@@ -151,7 +151,7 @@ struct PowerLossTrace {
     }
     try life.open(at: max(0, step) + 1000)
     disk.watch(nil)
-    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
     let found = try Snapshot(of: connection)
     guard expected.contains(found) else {
       return "what stands there is none of \(expected.count): \(found.difference(from: expected[0]))"
@@ -160,7 +160,7 @@ struct PowerLossTrace {
       explored += 1
       let recovered = Life(path: second.disk.path(), seed: seed, ledger: Ledger(second.page))
       try recovered.open(at: 2000)
-      let reopened = try Connection(path: second.disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let reopened = try Connection(path: second.disk.path(), mode: .readOnly, busyTimeout: .zero)
       let recoveredRows = try Snapshot(of: reopened)
       if recoveredRows != found {
         return "a second crash changed it: \(recoveredRows.difference(from: found))"

@@ -30,12 +30,12 @@ struct AlertMemory {
     var app: String
   }
 
-  static let everyMilliseconds = 4 * SimulatedWorld.hour
-  /// The longest time between two checks of the alerter: a quarter of `everyMilliseconds`, plus 10 s.
-  private static let lookMilliseconds = SimulatedWorld.hour + 10 * SimulatedWorld.second
+  static let every = 4 * SimulatedWorld.hour
+  /// The longest time between two checks of the alerter: a quarter of `every`, plus 10 s.
+  private static let lookInterval = SimulatedWorld.hour + 10 * SimulatedWorld.second
   /// The tolerance: the longest pause after failures, time-outs, the pauses between notices, and one late
   /// check.
-  private static let slackMilliseconds = 2 * lookMilliseconds + 20 * SimulatedWorld.minute
+  private static let slack = 2 * lookInterval + 20 * SimulatedWorld.minute
 
   private var told: [Notice.Key: Told] = [:]
   private var truths: [Trouble: Truth] = [:]
@@ -99,12 +99,12 @@ struct AlertMemory {
       return "is no trouble that anybody asked for"
     }
     // A trouble found at the last look may have ended.
-    let isTrue = truth.isThere == notice.isFiring || now - truth.otherwiseAt <= Self.lookMilliseconds
+    let isTrue = truth.isThere == notice.isFiring || now - truth.otherwiseAt <= Self.lookInterval
     if !isTrue { return notice.isFiring ? "was told and is not there" : "was said to be over and is there" }
     if notice.isFiring {
       // An address that loses answers gets a doubtful notice again at once.
       let isSure = notice.key.receiver == SimulatedReceivers.calm
-      if isSure, let last, last.isKnown, notice.at - last.firingAt < Self.everyMilliseconds {
+      if isSure, let last, last.isKnown, notice.at - last.firingAt < Self.every {
         return "was told again after \(notice.at - last.firingAt) ms"
       }
       return nil
@@ -122,12 +122,12 @@ struct AlertMemory {
       let name = "\(receiver): \(trouble.condition) of \(trouble.app)"
       let lasts = now - max(truth.since, since)
       if truth.isThere {
-        guard lasts > Self.everyMilliseconds + Self.slackMilliseconds else { return nil }
+        guard lasts > Self.every + Self.slack else { return nil }
         guard let last, last.isFiring else { return "\(name) is there for \(lasts) ms, and not told" }
         let age = now - last.firingAt
-        return age > Self.everyMilliseconds + Self.slackMilliseconds ? "\(name) is not told again" : nil
+        return age > Self.every + Self.slack ? "\(name) is not told again" : nil
       }
-      guard lasts > Self.slackMilliseconds, let last, last.isFiring, last.isOwed else { return nil }
+      guard lasts > Self.slack, let last, last.isFiring, last.isOwed else { return nil }
       return "\(name) is over for \(lasts) ms, and not told"
     }
   }

@@ -28,7 +28,7 @@ struct LookupMemory {
   private(set) var count = 0
 
   /// The pause after an answer without a result is at least ten seconds.
-  private static let pauseMilliseconds: Int64 = 10_000
+  private static let pause: Int64 = 10_000
   private static let reasons = ["price", "user", "subscription", "checkout"]
 
   /// The relay starts or reloads: it may repeat earlier questions.
@@ -84,7 +84,7 @@ struct LookupMemory {
           continue
         }
         if let last = answered[purchase], isStrict, last.reason == found.reason,
-          question.at - last.at < Self.pauseMilliseconds
+          question.at - last.at < Self.pause
         {
           faults.append("\(question.app): asked about \(id) again right after its answer")
         }

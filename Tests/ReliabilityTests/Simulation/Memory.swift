@@ -44,7 +44,7 @@ struct Memory {
   var faults: [String] = []
 
   /// Promised data must not be missing before this age.
-  static let keptMilliseconds: Int64 = 5 * 86_400_000
+  static let keptTime: Int64 = 5 * 86_400_000
 
   static func key(_ app: String, _ object: String) -> String { "\(app) \(object)" }
 
@@ -77,7 +77,7 @@ struct Memory {
       // For this event there was no answer.
       if missed.contains(id), self.events[id] == nil { self.events[id] = at }
     }
-    for (id, at) in self.events where now - at < Self.keptMilliseconds && !events.contains(id) {
+    for (id, at) in self.events where now - at < Self.keptTime && !events.contains(id) {
       faults.append("R1: the event \(id) was acknowledged and is gone")
     }
     var found: [String: (String, String, String)] = [:]
@@ -85,7 +85,7 @@ struct Memory {
       row throws(SQLiteError) in
       found[try row.text(0)] = (try row.text(1), try row.text(2), try row.text(3))
     }
-    for (id, promised) in contexts where now - promised.at < Self.keptMilliseconds {
+    for (id, promised) in contexts where now - promised.at < Self.keptTime {
       let isThere = found[id].map { $0 == (promised.app, promised.user, promised.blob) } ?? false
       if !isThere { faults.append("R1: the context \(id) was acknowledged and is gone or altered") }
     }
@@ -152,7 +152,7 @@ struct Memory {
   private mutating func compare(_ before: Seen, with after: Seen?, _ key: String, now: Int64) {
     guard let after else {
       let hasEnded = ["delivered", "failed", "cancelled"].contains(before.state)
-      if !hasEnded || now - before.at < Self.keptMilliseconds {
+      if !hasEnded || now - before.at < Self.keptTime {
         faults.append("R4: the receipt of \(key) vanished while it was \(before.state)")
       }
       return

@@ -5,6 +5,7 @@
 @testable import Alerts
 @testable import Apps
 @testable import Delivery
+import Durations
 @testable import Housekeeping
 @testable import Intake
 @testable import Lookups
@@ -60,8 +61,8 @@ final class DispatcherWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.network.newsAt ?? Int64.max) }
 
   func step() {
-    run.handleAnswers(within: 0)
-    guard let sleep = run.step() else { return }
+    run.handleAnswers(within: .zero)
+    guard let sleep = run.step()?.milliseconds else { return }
     wakesAt = world.now + max(1, sleep)
     for arrival in world.destinations.drainArrivals() { world.memory.arrived(arrival) }
   }
@@ -86,7 +87,7 @@ final class HousekeeperWorker: SimulatedWorker {
   /// It looks rarely in a simulation, but must notice a clock step within seconds.
   var dueAt: Int64 {
     world.clockSetAt > lookedAt
-      ? min(wakesAt, world.clockSetAt + Dependencies.lookIntervalMilliseconds) : wakesAt
+      ? min(wakesAt, world.clockSetAt + Dependencies.lookInterval.milliseconds) : wakesAt
   }
 
   func step() {
@@ -102,7 +103,7 @@ final class HousekeeperWorker: SimulatedWorker {
 final class JobWorker: SimulatedWorker {
   /// A thread may be late. This one would poll several times a second for receipts that are under way for
   /// days, although the change that it waits for comes with a commit.
-  private static let pauseMilliseconds: Int64 = 600_000
+  private static let pause: Int64 = 600_000
 
   private let world: SimulatedWorld
   private let jobs: JobRunner
@@ -124,7 +125,7 @@ final class JobWorker: SimulatedWorker {
     let until = jobs.step(&rounds).nanoseconds / 1_000_000
     // A short wait is the pause between two steps of a large job.
     wakesAt =
-      until - world.now <= 50 ? max(world.now + 1, until) : max(world.now + Self.pauseMilliseconds, until)
+      until - world.now <= 50 ? max(world.now + 1, until) : max(world.now + Self.pause, until)
   }
 
   func noteCommit() { hasNews = true }
@@ -147,8 +148,8 @@ final class LookupSimulation: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.stripeNetwork.newsAt ?? Int64.max) }
 
   func step() throws {
-    run.handleAnswers(within: 0)
-    guard let sleep = run.step() else { return }
+    run.handleAnswers(within: .zero)
+    guard let sleep = run.step()?.milliseconds else { return }
     wakesAt = world.now + max(1, sleep)
     try world.judgeQuestions()
   }
@@ -171,8 +172,8 @@ final class KeyFetcherWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.keyNetwork.newsAt ?? Int64.max) }
 
   func step() {
-    run.handleAnswers(within: 0)
-    guard let sleep = run.step() else { return }
+    run.handleAnswers(within: .zero)
+    guard let sleep = run.step()?.milliseconds else { return }
     wakesAt = world.now + max(1, sleep)
   }
 }
@@ -192,8 +193,8 @@ final class AlerterWorker: SimulatedWorker {
   var dueAt: Int64 { min(wakesAt, world.alertNetwork.newsAt ?? Int64.max) }
 
   func step() throws {
-    run.handleAnswers(within: 0)
-    guard let sleep = run.step() else { return }
+    run.handleAnswers(within: .zero)
+    guard let sleep = run.step()?.milliseconds else { return }
     wakesAt = world.now + max(1, sleep)
     try world.judgeNotices()
   }

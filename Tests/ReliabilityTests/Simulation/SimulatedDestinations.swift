@@ -55,7 +55,7 @@ final class SimulatedDestinations: SimulatedServer {
       let app = request.url.split(separator: "/").last.map(String.init) ?? ""
       let site = state.sites[app] ?? Site(key: "")
       let object = (try? JSONValue(parsing: request.body))?["stripe_object_id"]?.stringValue ?? ""
-      let fate = Fate.draw(site.weather, patience: request.timeoutMilliseconds, &state.random)
+      let fate = Fate.draw(site.weather, patience: request.timeout, &state.random)
       let hasKey = request.headers.contains { $0.value == site.key }
       let verdict = !hasKey ? 401 : site.refused.contains(object) ? 422 : 200
       if fate.arrives {

@@ -74,7 +74,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
   /// Tokens may cause one fetch in ten seconds; failures add a few.
   private static let asksInMinuteMax = 12
   /// Keys that cannot be fetched again are trusted for seven days.
-  private static let keptMilliseconds: Int64 = 7 * 86_400_000
+  private static let keptTime: Int64 = 7 * 86_400_000
 
   private let pool: TokenPool
   private let state: Monitor<State>
@@ -131,7 +131,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
       }
       state.sites[app] = site
       state.count += 1
-      let fate = Fate.draw(site.weather, patience: request.timeoutMilliseconds, &state.random)
+      let fate = Fate.draw(site.weather, patience: request.timeout, &state.random)
       let age =
         ["no-store", "max-age=3600", "max-age=20000", "max-age=90000000", nil]
         .randomElement(using: &state.random) ?? nil
@@ -176,7 +176,7 @@ final class SimulatedIdentityProvider: SimulatedServer {
   /// Checks the relay's decision about a token.
   func judge(_ token: KnockingToken, app: String, _ result: Result<String?, Problem>, now: Int64) {
     state.withLock { state in
-      let trusted = state.sites[app]?.trusted.flatMap { now - $0.at < Self.keptMilliseconds ? $0.keys : nil }
+      let trusted = state.sites[app]?.trusted.flatMap { now - $0.at < Self.keptTime ? $0.keys : nil }
       let counts = token.key.map { trusted?.contains($0) ?? false } ?? false
       switch result {
       case .success(let user):

@@ -68,7 +68,7 @@ final class SimulatedReceivers: SimulatedServer {
     let receiver = String(request.url.dropFirst(Self.origin.count))
     let (fate, number, isAccepted) = state.withLock { state -> (Fate, Int, Bool) in
       let weather = receiver == Self.stormy ? state.weather : .fine
-      let fate = Fate.draw(weather, patience: request.timeoutMilliseconds, &state.random)
+      let fate = Fate.draw(weather, patience: request.timeout, &state.random)
       let isAccepted = fate.arrives && (200...299).contains(fate.status ?? 200)
       guard receiver != Self.heartbeat else {
         state.beatAt = now

@@ -118,7 +118,7 @@ final class SimulatedStripe: SimulatedServer {
       let place = Place(request.url)
       let app = place?.app ?? ""
       let fate = Fate.draw(
-        state.accounts[app]?.weather ?? .refusing, patience: request.timeoutMilliseconds, &state.random)
+        state.accounts[app]?.weather ?? .refusing, patience: request.timeout, &state.random)
       let keys = request.headers.filter { $0.name == "Authorization" }.map(\.value)
       let isRight = place.map { keys == ["Bearer \(Self.key($0.app, $0.generation))"] } ?? false
       state.questions.append(

@@ -52,7 +52,7 @@ final class SimulatedTransport: HTTPTransport {
     state.withLock { $0.underWay.append((now + answer.after, tag, answer)) }
   }
 
-  func run(timeoutMilliseconds: Int) -> [TransferCompletion] {
+  func run(timeout: Duration) -> [TransferCompletion] {
     let now = clock.monotonicMilliseconds
     let ended = state.withLock { state in
       state.isWoken = false
@@ -69,7 +69,7 @@ final class SimulatedTransport: HTTPTransport {
       return state.underWay.map { item in
         let result = TransferResult(
           status: nil, failure: .cancelled, requestWasSent: item.answer.result.requestWasSent,
-          durationMilliseconds: 1)
+          duration: .milliseconds(1))
         return TransferCompletion(tag: item.tag, result: result)
       }
     }

@@ -2,6 +2,7 @@
 
 @testable import Alerts
 import Domain
+import Durations
 @testable import Health
 import Platform
 @testable import Presentation
@@ -111,14 +112,14 @@ extension SimulatedWorld {
     RelayDependencies(
       shared: Dependencies(
         log: Log(level: .error, clock: clock) { _ in }, clock: clock,
-        random: SeededGenerator(seed: random.next()), lookIntervalMilliseconds: lookInterval),
+        random: SeededGenerator(seed: random.next()), lookInterval: .milliseconds(lookInterval)),
       transport: network, lookupTransport: stripeNetwork, keyTransport: keyNetwork,
-      onSyncFailure: { _ in }, signIntervalMilliseconds: Self.hour)
+      onSyncFailure: { _ in }, signInterval: .hours(1))
   }
 
   /// The relay is down; the world continues.
   private func stayDown(until end: Int64) {
-    isLongDown = end - now > Self.missingMilliseconds
+    isLongDown = end - now > Self.missing
     if isLongDown { for _ in 0..<3 { agenda.add(.buy, at: between(now...end)) } }
     downs.append(now...end)
     while let next = agenda.nextAt, next <= end {

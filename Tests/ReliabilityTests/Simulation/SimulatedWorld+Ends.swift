@@ -49,7 +49,7 @@ extension SimulatedWorld {
   }
 
   func reader() throws(SQLiteError) -> Connection {
-    try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
   }
 
   func guest(_ core: RelayCore) throws -> StoreWriter {

@@ -4,6 +4,7 @@
 @testable import Apps
 @testable import Configuration
 import Domain
+import Durations
 @testable import HTTPService
 @testable import Intake
 import Platform
@@ -26,7 +27,7 @@ extension SimulatedWorld {
   // MARK: Alerts
 
   static let conditions: [AlertCondition] = [
-    .breakerOpen, .receiptFailed, .oldestPending(overMilliseconds: hour),
+    .breakerOpen, .receiptFailed, .oldestPending(over: .hours(1)),
   ]
 
   /// Checks the notices of the last step.
@@ -59,7 +60,7 @@ extension SimulatedWorld {
         try reader.prepare(
           "SELECT min(retry_since) FROM purchases WHERE app = ?1 AND state = 'pending'"
         ).first([.text(app)]) { row throws(SQLiteError) in row.optionalInteger(0) } ?? nil
-      check(.oldestPending(overMilliseconds: Self.hour), oldest.map { wall - $0 > Self.hour } ?? false)
+      check(.oldestPending(over: .hours(1)), oldest.map { wall - $0 > Self.hour } ?? false)
       // Counted by the minute, within the last hour.
       let failedAt = memory.failedAt[app].map { $0 / Self.minute } ?? Int64.min / 2
       check(.receiptFailed, failedAt >= (wall - Self.hour) / Self.minute)

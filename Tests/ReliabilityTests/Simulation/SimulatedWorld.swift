@@ -3,6 +3,7 @@
 
 @testable import Configuration
 import Domain
+import Durations
 import Platform
 @testable import Processors
 import SQLite
@@ -57,7 +58,7 @@ final class SimulatedWorld {
   static let hour: Int64 = 3_600_000
   static let day: Int64 = 86_400_000
   /// After this downtime the relay fetches missed events.
-  static let missingMilliseconds = 10 * minute
+  static let missing = 10 * minute
   /// At the end, so that everything can finish.
   static let quietDays: Int64 = 6
 
@@ -150,23 +151,23 @@ final class SimulatedWorld {
     // then.
     let factor: Int64 = hasWildClock ? 10_000 : 1
     let retention = Configuration.Retention(
-      contextsMilliseconds: 8 * Self.day * factor, eventsMilliseconds: 8 * Self.day * factor,
-      attemptsMilliseconds: 3 * Self.day * factor, receiptsMilliseconds: 14 * Self.day * factor)
+      contexts: .days(8 * factor), events: .days(8 * factor),
+      attempts: .days(3 * factor), receipts: .days(14 * factor))
     let apps = Self.apps.map { app in
       AppConfiguration(
         slug: app, client: client(of: app), stripe: stripe(of: app),
         purchasely: .init(url: SimulatedDestinations.url(of: app), apiKey: Secret(keys[app] ?? "")),
         delivery: DeliveryPolicy(
           concurrency: 4, ratePerSecond: app == Self.calmApp ? 50 : rate,
-          breaker: BreakerPolicy(openForMilliseconds: 30 * Self.minute)))
+          breaker: BreakerPolicy(openFor: .minutes(30))))
     }
     let alerts = [SimulatedReceivers.calm, SimulatedReceivers.stormy].map { receiver in
       Configuration.Alert(
         to: Secret(SimulatedReceivers.url(receiver)), on: Self.conditions,
-        everyMilliseconds: AlertMemory.everyMilliseconds)
+        every: .milliseconds(AlertMemory.every))
     }
     let heartbeat = Configuration.Heartbeat(
-      to: Secret(SimulatedReceivers.url(SimulatedReceivers.heartbeat)), everyMilliseconds: Self.hour)
+      to: Secret(SimulatedReceivers.url(SimulatedReceivers.heartbeat)), every: .hours(1))
     return Configuration(
       databasePath: disk.path(), retention: retention, apps: apps, alerts: alerts, heartbeat: heartbeat)
   }
@@ -185,7 +186,7 @@ final class SimulatedWorld {
     stripe.apiKey = Secret(SimulatedStripe.key(app, generation))
     stripe.settings.apiBase = SimulatedStripe.base(app, generation)
     stripe.backfill = .auto
-    stripe.backfillAfter = Self.missingMilliseconds
+    stripe.backfillAfter = .milliseconds(Self.missing)
     return stripe
   }
 }

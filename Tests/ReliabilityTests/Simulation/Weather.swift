@@ -1,5 +1,6 @@
 // The behaviour of a simulated server for a while, and its effect on one request.
 
+import Durations
 import HTTPClient
 import Platform
 
@@ -42,9 +43,9 @@ struct Fate {
   var isPage = false
   var lie: Lie?
 
-  static func draw(_ weather: Weather, patience: Int, _ random: inout SeededGenerator) -> Fate {
+  static func draw(_ weather: Weather, patience: Duration, _ random: inout SeededGenerator) -> Fate {
     let quick = Int64.random(in: 1...400, using: &random)
-    let patience = Int64(patience)
+    let patience = patience.milliseconds
     switch weather {
     case .fine: return Fate(after: quick)
     case .slow: return Fate(after: min(quick * 20, patience - 1))
@@ -80,7 +81,7 @@ struct Fate {
     ) -> TransferResult {
       TransferResult(
         status: status, headers: headers, body: body, failure: failure, requestWasSent: arrives,
-        durationMilliseconds: after)
+        duration: .milliseconds(after))
     }
     if let failure { return result(nil, [], [], failure) }
     if isPage { return result(200, [TransferHeader("Content-Type", "text/html")], Array("<html>".utf8)) }

@@ -56,7 +56,7 @@ import Testing
     func giveUpReserve() { reserve.release() }
 
     func contexts() throws -> Int64? {
-      let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
       return try connection.integer("SELECT count(*) FROM contexts")
     }
   }
@@ -129,7 +129,7 @@ import Testing
     #expect(result.fault?.kind == .syncFailed)
     var random = SeededGenerator(seed: 1)
     disk.crash(random: &random)
-    let connection = try Connection(path: disk.path(), mode: .readWrite, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: disk.path(), mode: .readWrite, busyTimeout: .zero)
     #expect(try connection.integer("SELECT count(*) FROM contexts") == 1)
   }
 

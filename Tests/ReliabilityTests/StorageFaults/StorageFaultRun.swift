@@ -136,7 +136,7 @@ struct StorageFaultRun {
   }
 
   private func faults(on disk: SimulatedDisk) throws -> String? {
-    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
     return try Promises.faults(in: connection, ledger.page).first
   }
 }

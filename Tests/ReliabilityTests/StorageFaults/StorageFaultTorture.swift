@@ -100,7 +100,7 @@ struct StorageFaultTorture {
       life.close()
       disk.isReadOnly = false
       try life.open(at: stage.step)
-      let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
       #expect(try Promises.faults(in: file, stage.page) == [], "stage \(stage.step)")
       #expect(life.run(stage.step) == nil)
     }

@@ -30,7 +30,7 @@ struct StorageRegressionTests {
       guard let writer = try? Self.writer(on: disk) else { continue }
       disk.heal()
       _ = try writer.apply(SaveBreaker(app: "ios", breaker: Breaker(failures: 3)), now: Self.now)
-      let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
       _ = try file.integer("SELECT count(*) FROM sqlite_schema")
       #expect(try file.text("PRAGMA journal_mode") == "wal", "read \(nth)")
       opened += 1

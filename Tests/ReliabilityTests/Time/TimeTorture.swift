@@ -46,7 +46,7 @@ import Testing
 
   private static func states(_ world: SimulatedWorld) throws -> [String] {
     let connection = try Connection(
-      path: world.disk.path(), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      path: world.disk.path(), mode: .readOnly, busyTimeout: .zero)
     return try connection.prepare("SELECT DISTINCT state FROM purchases").all { row throws(SQLiteError) in
       try row.text(0)
     }

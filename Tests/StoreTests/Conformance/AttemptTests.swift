@@ -1,6 +1,7 @@
 // Tests that an attempt's outcome changes log, state, budget and breaker in one transaction (R3, R9).
 
 import Domain
+import Durations
 import Store
 import Testing
 
@@ -22,7 +23,7 @@ private func attempt(
     RecordAttempt(
       row: try row ?? store.only().rowID, app: "ios",
       report: AttemptReport(
-        startedAt: store.now, durationMilliseconds: 12, status: status, error: error,
+        startedAt: store.now, duration: .milliseconds(12), status: status, error: error,
         isAmbiguous: error != nil,
         response: response),
       decision: decision, breaker: breaker))?.state
@@ -64,7 +65,7 @@ struct AttemptTests {
     #expect(log.map(\.report.status) == [500, nil])
     #expect(log.map(\.report.error) == [nil, "timeout"])
     #expect(log.map(\.report.isAmbiguous) == [false, true])
-    #expect(log.map(\.report.durationMilliseconds) == [12, 12])
+    #expect(log.map(\.report.duration.milliseconds) == [12, 12])
   }
 
   @Test("A refusal fails with its status, and the answer's first 4 KiB are kept for the operator")
@@ -84,7 +85,7 @@ struct AttemptTests {
   func cancelledMeanwhile() throws {
     for (decision, state) in [
       (Delivery.Decision.delivered(importID: "imp"), ReceiptState.delivered),
-      (.retry(at: TestStore.start.advanced(byMilliseconds: 2000), spent: true), .cancelled),
+      (.retry(at: TestStore.start.advanced(by: .seconds(2)), spent: true), .cancelled),
       (.failed(.status(422)), .cancelled),
     ] {
       let store = try readyStore()
@@ -114,10 +115,10 @@ struct AttemptTests {
       Breaker(
         state: .paused, failures: 3, probeAt: store.after(1), restUntil: store.after(2),
         since: store.after(-3),
-        cause: .status(403), pausedMilliseconds: 4),
+        cause: .status(403), pausedTime: .milliseconds(4)),
       Breaker(
         state: .open, failures: 10, probeAt: store.after(5), since: store.now, cause: Reason("timeout")),
-      Breaker(pausedMilliseconds: 77),
+      Breaker(pausedTime: .milliseconds(77)),
     ]
     for breaker in breakers {
       _ = try attempt(store, .retry(at: store.now, spent: false), breaker: breaker)
@@ -132,16 +133,16 @@ struct AttemptTests {
   func pausedBase() throws {
     let store = try TestStore()
     try store.apply(
-      SaveBreaker(app: "ios", breaker: Breaker(state: .paused, since: store.now, pausedMilliseconds: 5000)))
+      SaveBreaker(app: "ios", breaker: Breaker(state: .paused, since: store.now, pausedTime: .seconds(5))))
     store.advance(1000)
     try store.post()
     try store.ingest(.said(prices: ["price_1"]))
-    #expect(try store.only().receipt?.pausedBaseMilliseconds == 6000)
-    #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).first?.pausedBaseMilliseconds == 6000)
+    #expect(try store.only().receipt?.pausedBase == .seconds(6))
+    #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).first?.pausedBase == .seconds(6))
     try store.post(app: "web")
     try store.ingest(.said(prices: ["price_1"]), app: "web")
     #expect(
-      try store.only(app: "web").receipt?.pausedBaseMilliseconds == 0,
+      try store.only(app: "web").receipt?.pausedBase == .zero,
       "another app's pause is not its own (R11)")
   }
 

@@ -15,7 +15,7 @@ struct CauseTests {
     filter.objectID = "sub_\(object)"
     let row = try #require(try jobs.store.reader.receipts(filter, limit: 1).first).rowID
     let report = AttemptReport(
-      startedAt: jobs.store.now, durationMilliseconds: 1, status: status, error: error, detail: detail,
+      startedAt: jobs.store.now, duration: .milliseconds(1), status: status, error: error, detail: detail,
       isAmbiguous: false, response: [])
     _ = try jobs.store.apply(
       RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))

@@ -73,7 +73,7 @@ import Testing
     func record(_ decision: Delivery.Decision) throws {
       let due = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
       let report = AttemptReport(
-        startedAt: store.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false,
+        startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
         response: [])
       let attempt = RecordAttempt(
         row: due.row, app: "ios", report: report, decision: decision, breaker: Breaker())
@@ -104,7 +104,7 @@ import Testing
 
   @Test("A purchase that waits for its checkout is not said to be paid yet")
   func notSettled() throws {
-    let store = try TestStore(rules: TestStore.rules(settle: 5 * second))
+    let store = try TestStore(rules: TestStore.rules(settle: .seconds(5)))
     let id = try store.post(price: "price_1")
     try store.ingest(Said.created(user: "u1", contextID: id))
     #expect(try store.status() == "waiting/checkout")

@@ -179,7 +179,7 @@ struct ContextJoinTests {
     try late.post("then")
     late.advance(5 * day)
     try late.ingest(
-      Said.completed(prices: ["price_1"], at: TestStore.start.advanced(byMilliseconds: day + tooEarly)))
+      Said.completed(prices: ["price_1"], at: TestStore.start.advanced(by: .milliseconds(day + tooEarly))))
     #expect(try late.only().purchase.context?.text == (tooEarly == 0 ? "then" : nil))
   }
 

@@ -162,7 +162,7 @@ struct EventOrderTests {
       RecordAttempt(
         row: row, app: "ios",
         report: AttemptReport(
-          startedAt: store.now, durationMilliseconds: 5, status: 422, error: nil, isAmbiguous: false,
+          startedAt: store.now, duration: .milliseconds(5), status: 422, error: nil, isAmbiguous: false,
           response: []),
         decision: .failed(.status(422)), breaker: Breaker()))
     try store.ingest(
@@ -182,7 +182,7 @@ struct EventOrderTests {
       RecordAttempt(
         row: try store.only().rowID, app: "ios",
         report: AttemptReport(
-          startedAt: store.now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+          startedAt: store.now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
           response: []),
         decision: .delivered(importID: "imp"), breaker: Breaker()))
     let before = try store.only().receipt

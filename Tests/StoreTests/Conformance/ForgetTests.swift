@@ -20,7 +20,7 @@ struct ForgetTests {
     try store.ingest(Said.created("jane", user: "user-jane"), id: "evt_jane2")
     let record = try store.only()
     let report = AttemptReport(
-      startedAt: store.now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+      startedAt: store.now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
       response: Array("answer-jane".utf8))
     _ = try store.apply(
       RecordAttempt(
@@ -110,7 +110,7 @@ struct ForgetTests {
       ReplayReceipt(id: try #require(try store.only().receipt?.id), force: true, dueAt: store.now))
     _ = try forget(store, cancelsOpen: true)
     let report = AttemptReport(
-      startedAt: store.now, durationMilliseconds: 5, status: 200, error: nil, isAmbiguous: false,
+      startedAt: store.now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
       response: Array("answer-jane".utf8))
     _ = try store.apply(
       RecordAttempt(

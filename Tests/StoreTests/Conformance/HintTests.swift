@@ -9,7 +9,7 @@ import Testing
 private let ios = AppProcessor("ios", "stripe")
 private let asking = [
   "ios": AppRules(
-    join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
+    join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
 ]
 private let key = PurchaseKey(type: .checkoutSession, id: "cs_1")
 

@@ -36,7 +36,7 @@ struct InvariantTests {
   private func store() throws -> TestStore {
     let rules = [
       "ios": AppRules(
-        join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
+        join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
     ]
     let store = try TestStore(rules: rules)
     try store.post(user: "u1")

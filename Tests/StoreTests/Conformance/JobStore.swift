@@ -34,7 +34,7 @@ final class JobStore {
 
   func end(_ row: Int64, _ decision: Delivery.Decision, status: Int64 = 200) throws {
     let report = AttemptReport(
-      startedAt: store.now, durationMilliseconds: 1, status: status, error: nil, isAmbiguous: false,
+      startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
       response: [])
     _ = try store.apply(
       RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))

@@ -1,5 +1,6 @@
 // Tests lookups: what is asked, when, and that an answer is one more observation in any order (R2, R9).
 
+import Durations
 import TestSupport
 import Domain
 import Store
@@ -9,7 +10,7 @@ private let ios = AppProcessor("ios", "stripe")
 
 private let asking: [String: AppRules] = [
   "ios": AppRules(
-    join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
+    join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
 ]
 
 /// Stripe's answer about the subscription `n`.
@@ -115,17 +116,17 @@ struct LookupTests {
 
   @Test("The schedule grows, and an object that the processor does not know is left alone for hours")
   func schedule() {
-    let pauses = (1...7).map { Lookup.pauseMilliseconds(attempts: $0, isUnknown: false) }
+    let pauses = (1...7).map { Lookup.pause(attempts: $0, isUnknown: false).milliseconds }
     #expect(
       pauses == [10 * second, minute, 10 * minute, hour, 6 * hour, 6 * hour, 6 * hour], "\(pauses)")
-    #expect(Lookup.pauseMilliseconds(attempts: 1, isUnknown: true) == 6 * hour)
-    #expect(Lookup.firstPauseMilliseconds(JoinPolicy(), for: .price) == 1500)
+    #expect(Lookup.pause(attempts: 1, isUnknown: true) == .hours(6))
+    #expect(Lookup.firstPause(JoinPolicy(), for: .price) == .milliseconds(1500))
     // Well before the context's own price would be used.
     #expect(
-      Lookup.firstPauseMilliseconds(JoinPolicy(waitForProcessorPriceMilliseconds: 1000), for: .price) == 250)
-    #expect(Lookup.restMilliseconds(failures: 1, retryAfterMilliseconds: 5000) == 5000)
+      Lookup.firstPause(JoinPolicy(waitForProcessorPrice: .seconds(1)), for: .price) == .milliseconds(250))
+    #expect(Lookup.rest(failures: 1, retryAfter: .seconds(5)) == .seconds(5))
     #expect(
-      (1...20).map { Lookup.restMilliseconds(failures: $0, retryAfterMilliseconds: nil) }.max() == minute)
+      (1...20).map { Lookup.rest(failures: $0, retryAfter: nil) }.max() == .seconds(60))
   }
 
   @Test("Events and answers in any order, and twice, make the same receipt (R2)")
@@ -208,7 +209,7 @@ struct LookupTests {
   @Test("A silence longer than the app wants is to be filled, from a little before it began, until it is")
   func service() throws {
     let store = try TestStore(rules: asking)
-    let start = NoteService(backfillAfterMilliseconds: [ios: 10 * minute])
+    let start = NoteService(backfillAfter: [ios: .minutes(10)])
     #expect(try store.apply(start) == nil)
     #expect(try store.reader.backfills() == [:], "the first start has missed nothing")
     store.advance(9 * minute)
@@ -217,7 +218,7 @@ struct LookupTests {
     let last = store.now
     store.advance(10 * minute)
     _ = try store.apply(start)
-    let since = last.advanced(byMilliseconds: -5 * minute)
+    let since = last.advanced(by: .milliseconds(-5 * minute))
     #expect(try store.reader.backfills() == [ios: since])
     // Interrupted, and down again for long: the backfill begins where the first one would have.
     store.advance(day)

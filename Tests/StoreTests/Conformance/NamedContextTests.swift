@@ -19,7 +19,7 @@ private func record(
   _ store: TestStore, _ receipt: StoreReader.DueReceipt, _ decision: Delivery.Decision, status: Int64?
 ) throws {
   let report = AttemptReport(
-    startedAt: store.now, durationMilliseconds: 1, status: status, error: nil, isAmbiguous: false,
+    startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
     response: [])
   _ = try store.apply(
     RecordAttempt(
@@ -33,7 +33,7 @@ private func body(_ store: TestStore, _ n: String) throws -> String? {
 
 @Suite("Contexts that are named, and contexts that are guessed", .everyEngine)
 struct NamedContextTests {
-  private let rules = TestStore.rules(settle: 5 * second)
+  private let rules = TestStore.rules(settle: .seconds(5))
 
   @Test("A stranger's purchase with a victim's reference and another price gets nothing of the victim's")
   func otherPrice() throws {
@@ -131,7 +131,7 @@ struct NamedContextTests {
       (.delivered(importID: "imp"), 200, "delivered: u1 subscription sub_2 price_1 named"),
       (.failed(.status(422)), 422, "failed/http_422: u1 subscription sub_2 price_1 named"),
       (
-        .retry(at: TestStore.start.advanced(byMilliseconds: hour), spent: true), 503,
+        .retry(at: TestStore.start.advanced(by: .milliseconds(hour)), spent: true), 503,
         "pending: u1 subscription sub_2 price_1 named"
       ),
       (.retry(at: TestStore.start, spent: true), nil, "waiting/context"),
@@ -253,7 +253,7 @@ struct NamedContextTests {
       (.never, "waiting/context"),
     ]
     for (guess, status) in expected {
-      let policy = JoinPolicy(settleMilliseconds: 0, guess: guess)
+      let policy = JoinPolicy(settle: .zero, guess: guess)
       let store = try TestStore(rules: [
         "ios": AppRules(join: policy, processors: .stripe, compose: TestStore.compose)
       ])

@@ -12,7 +12,7 @@ private func record(_ store: TestStore, _ decision: Delivery.Decision, status: I
     RecordAttempt(
       row: try store.only().rowID, app: "ios",
       report: AttemptReport(
-        startedAt: store.now, durationMilliseconds: 1, status: status, error: nil, isAmbiguous: false,
+        startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
         response: []),
       decision: decision, breaker: Breaker()))
 }

@@ -42,7 +42,7 @@ private func happen(_ steps: [() throws -> Void], pause: Int64, _ store: TestSto
 
 @Suite("Contexts of purchases that are only promised", .everyEngine)
 struct PromisedPurchaseTests {
-  private let rules = TestStore.rules(settle: 5 * second)
+  private let rules = TestStore.rules(settle: .seconds(5))
 
   @Test(
     "A promise that fails keeps the context from no paid purchase, in any order", arguments: [0, 10 * second])

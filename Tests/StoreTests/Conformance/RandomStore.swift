@@ -21,7 +21,7 @@ struct RandomStore {
   private(set) var forced: String?
 
   init(seed: UInt64, record: ReadRecord? = nil) throws {
-    store = try TestStore(seed: seed, rules: TestStore.rules(settle: 5 * second), record: record)
+    store = try TestStore(seed: seed, rules: TestStore.rules(settle: .seconds(5)), record: record)
     random = SeededGenerator(seed: seed)
   }
 
@@ -111,7 +111,8 @@ struct RandomStore {
     }
     sent[receipt.id] = receipt.body
     let report = AttemptReport(
-      startedAt: store.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false, response: []
+      startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
+      response: []
     )
     let breaker = Breaker(state: pick(Breaker.State.allCases) ?? .closed, since: store.now)
     let state = try store.apply(

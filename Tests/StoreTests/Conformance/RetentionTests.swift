@@ -16,7 +16,7 @@ private func populated() throws -> TestStore {
       RecordAttempt(
         row: row, app: "ios",
         report: AttemptReport(
-          startedAt: store.now, durationMilliseconds: 1, status: 200, error: nil, isAmbiguous: false,
+          startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
           response: []),
         decision: end, breaker: Breaker()))
   }

@@ -21,7 +21,7 @@ private func end(
 
 @Suite("Events that are waited for", .everyEngine)
 struct SettleTests {
-  private let rules = TestStore.rules(settle: 5 * second)
+  private let rules = TestStore.rules(settle: .seconds(5))
 
   /// Runs the events in every order, each order in its own store.
   private func everyOrder(

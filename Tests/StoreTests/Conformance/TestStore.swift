@@ -25,11 +25,11 @@ final class TestStore {
 
   /// Two apps that deliver without a context, and one that holds. None waits for events to settle, so an
   /// event takes effect at once.
-  static let rules = rules(settle: 0)
+  static let rules = rules(settle: .zero)
 
-  static func rules(settle: Int64) -> [String: AppRules] {
-    let deliver = JoinPolicy(settleMilliseconds: settle)
-    let hold = JoinPolicy(settleMilliseconds: settle, withoutContext: .hold)
+  static func rules(settle: Duration) -> [String: AppRules] {
+    let deliver = JoinPolicy(settle: settle)
+    let hold = JoinPolicy(settle: settle, withoutContext: .hold)
     return [
       "ios": AppRules(join: deliver, processors: .stripe, compose: compose),
       "web": AppRules(join: deliver, processors: .stripe, compose: compose),
@@ -90,9 +90,9 @@ final class TestStore {
     reader = try engine.openReader()
   }
 
-  func advance(_ milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
+  func advance(_ milliseconds: Int64) { now = now + .milliseconds(milliseconds) }
 
-  func after(_ milliseconds: Int64) -> Timestamp { now.advanced(byMilliseconds: milliseconds) }
+  func after(_ milliseconds: Int64) -> Timestamp { now + .milliseconds(milliseconds) }
 
   func apply<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
     let outcome = try commit(command)

@@ -1,6 +1,7 @@
 // Tests the relay's own commands: saved alerts, reports of its state, and clock steps.
 
 import Domain
+import Durations
 import Store
 import Testing
 
@@ -49,12 +50,12 @@ struct UpkeepCommandTests {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))
     store.advance(minute)
-    let left = try #require(try store.only().receipt?.waitUntil).milliseconds(since: store.now)
+    let left = try #require(try store.only().receipt?.waitUntil).duration(since: store.now)
     for jump in [30 * day, -60 * day] {
       store.advance(jump)
-      #expect(try store.apply(FollowClock(jump: jump)) == 1)
-      #expect(try store.only().receipt?.waitUntil == store.after(left))
-      #expect(try store.apply(FollowClock(jump: jump)) == 0, "it was written by the new clock")
+      #expect(try store.apply(FollowClock(jump: .milliseconds(jump))) == 1)
+      #expect(try store.only().receipt?.waitUntil == store.now + left)
+      #expect(try store.apply(FollowClock(jump: .milliseconds(jump))) == 0, "it was written by the new clock")
     }
   }
 
@@ -78,12 +79,12 @@ struct UpkeepCommandTests {
     let receipt = try store.only()
     let id = try #require(receipt.receipt?.id)
     _ = try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.after(hour)))
-    try store.apply(Expedite(app: "ios", pauseMilliseconds: 2 * hour))
+    try store.apply(Expedite(app: "ios", pause: .hours(2)))
     #expect(try store.only().receipt?.nextAttemptAt == store.after(hour), "the breaker is closed")
     try store.apply(SaveBreaker(app: "ios", breaker: Breaker(state: .open, since: store.now)))
-    try store.apply(Expedite(app: "ios", pauseMilliseconds: hour / 2))
+    try store.apply(Expedite(app: "ios", pause: .minutes(30)))
     #expect(try store.only().receipt?.nextAttemptAt == store.after(hour), "it was put off for longer")
-    try store.apply(Expedite(app: "ios", pauseMilliseconds: hour))
+    try store.apply(Expedite(app: "ios", pause: .hours(1)))
     #expect(try store.only().receipt?.nextAttemptAt == store.now)
   }
 }

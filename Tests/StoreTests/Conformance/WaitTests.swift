@@ -126,7 +126,7 @@ struct WaitTests {
     try store.ingest(Said.completed("2", user: nil))
     #expect(try store.endWaits() == store.after(2 * minute))
     store.advance(2 * minute)
-    #expect(try store.endWaits() == TestStore.start.advanced(byMilliseconds: day))
+    #expect(try store.endWaits() == TestStore.start.advanced(by: .milliseconds(day)))
     store.advance(2 * day)
     #expect(try store.endWaits() == nil)
   }

@@ -131,7 +131,7 @@ struct WriterTests {
 
   private static let asking = [
     "ios": AppRules(
-      join: JoinPolicy(settleMilliseconds: 0), processors: .askedStripe, compose: TestStore.compose)
+      join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
   ]
 
   @Test("A command that fails alone is told so and leaves nothing")
@@ -183,7 +183,8 @@ struct WriterTests {
     #expect(result.changes.waitUntil == nil)
     let row = try store.only().rowID
     let report = AttemptReport(
-      startedAt: store.now, durationMilliseconds: 1, status: 500, error: nil, isAmbiguous: false, response: []
+      startedAt: store.now, duration: .milliseconds(1), status: 500, error: nil, isAmbiguous: false,
+      response: []
     )
     let retry = RecordAttempt(
       row: row, app: "ios", report: report, decision: .retry(at: store.after(7), spent: true),

@@ -90,7 +90,7 @@ struct CheckpointTests {
     for number in 60..<600 { #expect(post(number, writer) == nil) }
     #expect(passes.count > 20)
     #expect(try logBytes <= max(bytes, 2 * 64 * 4200))
-    let reader = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let reader = try Connection(path: path, mode: .readOnly, busyTimeout: .zero)
     #expect(try reader.integer("SELECT count(*) FROM contexts") == 600)
     #expect(try reader.text("PRAGMA integrity_check") == "ok")
   }
@@ -141,7 +141,7 @@ struct CheckpointTests {
     #expect(moved >= 40)
     // The database file is complete without its log.
     try FileManager.default.copyItem(atPath: path, toPath: path + ".copy")
-    let copy = try Connection(path: path + ".copy", mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let copy = try Connection(path: path + ".copy", mode: .readOnly, busyTimeout: .zero)
     #expect(try copy.integer("SELECT count(*) FROM contexts") == 20)
     #expect(post(20, writer) == nil)
   }
@@ -153,7 +153,7 @@ struct CheckpointTests {
     #expect(post(0, writer) == nil)
     let checkpoint = try BackgroundCheckpoint(path: path)
     _ = try checkpoint.pass()
-    let reader = try Connection(path: path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let reader = try Connection(path: path, mode: .readOnly, busyTimeout: .zero)
     try reader.execute("BEGIN")
     #expect(try reader.integer("SELECT count(*) FROM contexts") == 1)
     for number in 1..<20 { #expect(post(number, writer) == nil) }

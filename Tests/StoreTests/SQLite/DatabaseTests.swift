@@ -21,7 +21,7 @@ private final class Files {
   var path: String { directory.appending(path: "relay.db").path }
 
   func execute(_ sql: String) throws {
-    try Connection(path: path, mode: .readWriteCreate, busyTimeoutMilliseconds: 1000).execute(sql)
+    try Connection(path: path, mode: .readWriteCreate, busyTimeout: .seconds(1)).execute(sql)
   }
 
   func fault(_ role: DatabaseRole) -> StoreError? {
@@ -69,7 +69,7 @@ struct DatabaseTests {
     _ = try Database.open(path: files.path, role: .owner)
     try files.execute("PRAGMA user_version = \(version)")
     for role in roles { #expect(files.fault(role) == .newerSchema(found: version, known: known)) }
-    let found = try Connection(path: files.path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+    let found = try Connection(path: files.path, mode: .readOnly, busyTimeout: .zero)
     #expect(try found.integer("PRAGMA user_version") == Int64(version))
   }
 
@@ -88,7 +88,7 @@ struct DatabaseTests {
       let files = try Files()
       try files.execute("CREATE TABLE theirs (x); PRAGMA application_id = 7")
       #expect(files.fault(role) == .foreign)
-      let found = try Connection(path: files.path, mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let found = try Connection(path: files.path, mode: .readOnly, busyTimeout: .zero)
       #expect(try found.integer("SELECT count(*) FROM sqlite_schema") == 1)
       #expect(try found.text("PRAGMA journal_mode") == "delete")
     }
@@ -139,7 +139,7 @@ struct DatabaseTests {
   @Test("A migration that fails leaves nothing behind, and the version as it was (R10)")
   func failingMigration() throws {
     let files = try Files()
-    let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeout: .zero)
     let good = "CREATE TABLE one (x) STRICT"
     #expect(throws: SQLiteError.self) {
       try Migrator.migrate(
@@ -153,7 +153,7 @@ struct DatabaseTests {
   @Test("Migrations run from where the database stands to the end (R10)")
   func steps() throws {
     let files = try Files()
-    let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeoutMilliseconds: 0)
+    let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeout: .zero)
     let steps = (1...3).map { "CREATE TABLE step\($0) (x INTEGER) STRICT" }
     try Migrator.migrate(connection, from: 0, to: Array(steps[..<1]))
     #expect(try connection.integer("PRAGMA user_version") == 1)

@@ -81,7 +81,7 @@ struct QueryPlanTests {
   @Test("Open guesses are found by their own index, whatever else a user has bought")
   func openGuesses() throws {
     let store = try TestStore()
-    let connection = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+    let connection = try Connection(path: store.path, mode: .readOnly, busyTimeout: .seconds(1))
     let plan = try plan(of: PurchaseRows.guessingSQL, connection)
     #expect(plan.contains { $0.contains("INDEX purchases_guessing (user_id=? AND app=?)") }, "\(plan)")
     #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(plan)")
@@ -90,7 +90,7 @@ struct QueryPlanTests {
   @Test("The next look-up of an app is found by its index")
   func lookups() throws {
     let store = try TestStore()
-    let connection = try Connection(path: store.path, mode: .readOnly, busyTimeoutMilliseconds: 1000)
+    let connection = try Connection(path: store.path, mode: .readOnly, busyTimeout: .seconds(1))
     let plan = try plan(of: "SELECT min(due_at) FROM look_ups WHERE app = 'ios'", connection)
     try #require(plan.count == 1, "\(plan)")
     #expect(plan[0].contains("look_ups_due"), "\(plan)")
@@ -203,7 +203,7 @@ struct QueryPlanTests {
   @Test("A job's step read each of its 100,000 planned receipts to learn of which apps they are")
   func plannedApps() throws {
     let store = try TestStore()
-    let file = try Connection(path: store.path, mode: .readWrite, busyTimeoutMilliseconds: 1000)
+    let file = try Connection(path: store.path, mode: .readWrite, busyTimeout: .seconds(1))
     // `JobRows.plannedApps` and `StoreReader.plannedApps` use this statement.
     let asking = try sqlite(store.reader).prepare(JobRow.plannedAppsSQL)
     func steps(plannedOfEachApp count: Int64) throws -> Int64 {

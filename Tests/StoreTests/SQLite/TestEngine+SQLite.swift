@@ -16,7 +16,7 @@ extension TestEngine {
     },
     connect: { SQLiteConnection(try Database.open(path: path(in: $0), role: .guest)) },
     dump: { folder in
-      let file = try Connection(path: path(in: folder), mode: .readOnly, busyTimeoutMilliseconds: 0)
+      let file = try Connection(path: path(in: folder), mode: .readOnly, busyTimeout: .zero)
       var text = ""
       for table in try file.tableNames() {
         let columns = try file.prepare("SELECT name FROM pragma_table_info('\(table)')").all {
@@ -32,7 +32,7 @@ extension TestEngine {
     failures: [
       .busy: { folder, connection in
         try (connection as? SQLiteConnection)?.connection.execute("PRAGMA busy_timeout = 0")
-        let other = try Connection(path: path(in: folder), mode: .readWrite, busyTimeoutMilliseconds: 0)
+        let other = try Connection(path: path(in: folder), mode: .readWrite, busyTimeout: .zero)
         try other.begin()
         return { other.rollBack() }
       },

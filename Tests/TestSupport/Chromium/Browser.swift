@@ -70,7 +70,7 @@ public final class Browser {
     ]
     if let session { message.append(.init(name: "sessionId", value: .string(session))) }
     try process.send(.object(message))
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: BrowserProcess.patienceMilliseconds)
+    let deadline = MonotonicInstant.now().advanced(by: BrowserProcess.patience)
     while let answer = try process.receive(until: deadline) {
       guard answer["id"]?.integerValue == id else {
         note(answer)
@@ -100,7 +100,7 @@ public final class Browser {
 
   /// Waits for an event that came after the last call of `forgetEvents`.
   private func wait(for method: String) throws {
-    let deadline = MonotonicInstant.now().advanced(byMilliseconds: BrowserProcess.patienceMilliseconds)
+    let deadline = MonotonicInstant.now().advanced(by: BrowserProcess.patience)
     while !events.contains(where: { $0["method"]?.stringValue == method }) {
       guard let event = try process.receive(until: deadline) else { throw BrowserError.timedOut(method) }
       note(event)

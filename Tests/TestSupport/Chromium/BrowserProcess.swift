@@ -2,6 +2,7 @@
 // (`--remote-debugging-pipe`, https://chromedevtools.github.io/devtools-protocol/). Every wait has a
 // deadline. One thread.
 
+internal import Durations
 internal import Glibc
 internal import JSON
 public import Platform
@@ -30,7 +31,7 @@ final class BrowserProcess {
     ["/usr/bin/chromium", "/usr/bin/chromium-browser"].first { unsafe access($0, X_OK) == 0 }
   }
 
-  static let patienceMilliseconds: Int64 = 30_000
+  static let patience: Duration = .seconds(30)
 
   private var process: Spawn
   private let toBrowser: Int32
@@ -124,9 +125,9 @@ final class BrowserProcess {
         if let value = try? JSONValue(parsing: message) { return value }
         continue
       }
-      let left = deadline.milliseconds(since: .now())
+      let left = deadline.duration(since: .now())
       var entry = pollfd(fd: fromBrowser, events: Int16(POLLIN), revents: 0)
-      guard left > 0, unsafe poll(&entry, 1, Int32(clamping: left)) > 0 else { return nil }
+      guard left > .zero, unsafe poll(&entry, 1, Int32(clamping: left.milliseconds)) > 0 else { return nil }
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
       let count = unsafe read(fromBrowser, &buffer, buffer.count)
       guard count > 0 else { throw .ended }

@@ -62,7 +62,7 @@ public struct ToyProcessor: PaymentProcessor {
 struct ToyQueries: ProcessorQueries {
   let base: String
   let apiKey: String
-  let eventsKeptMilliseconds: Int64 = 0
+  let eventsKept: Duration = .zero
   let ratePerSecond = 100.0
 
   var headers: [(name: String, value: String)] { [(ToyProcessor.keyHeader, apiKey)] }
