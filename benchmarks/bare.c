@@ -1,6 +1,6 @@
 // The yardstick: libmicrohttpd with the flags and the number of threads of our HTTPServer, answering "ok" once
 // a request's body has been read. No signature, no JSON, no disk. Also the destination of the benchmark's
-// receipts, for nothing is cheaper.
+// receipts, because nothing is cheaper.
 //
 // With a file as its argument it is a destination that keeps what arrives: it answers as Purchasely does, with an
 // import id, and at its end writes a line for each body: the moment (CLOCK_MONOTONIC, nanoseconds) and the body.
@@ -17,7 +17,7 @@
 #include "http.h"
 #include "server.h"
 
-// Room for all that may arrive; only what is written to becomes memory.
+// Room for all bodies that may arrive; only pages that are written use memory.
 static const size_t kept_max = (size_t)4 << 30;
 static char *kept;
 static atomic_size_t kept_size;

@@ -41,7 +41,7 @@ def write_pairs(target):
 
 
 class Multiplier:
-    """Makes many rows of a seed's. What their identifiers are made of is worked out once for each number `n`, in a
+    """Makes many rows from a seed's. The parts of the identifiers are computed once for each number `n`, in a
     temporary table, then the identifiers, then the rows."""
 
     def __init__(self, seed, replaced):
@@ -59,7 +59,7 @@ class Multiplier:
     @staticmethod
     def is_of_a_purchase(name, columns):
         """Whether the rows of a table belong to a purchase: it is the table of purchases, or its rows name one by
-        number. What the other tables hold is about the whole database, such as counts; receiptd has made it."""
+        number. The other tables are about the whole database, such as counts; receiptd has made their rows."""
         return name == "purchases" or any(column[1] == "purchase_row" for column in columns)
 
     def learn(self, name, value):
@@ -108,7 +108,7 @@ class Multiplier:
         if isinstance(value, int) and self.is_row(name):
             return str(value) if value == 0 else f"(row + {value - 1})"
         if self.is_moment(value):
-            # What lies ahead, such as a wait's end, stays where it is.
+            # Times in the future, such as a wait's end, do not change.
             return f"(moment + {value - self.now})" if value <= self.now + 10_000 else str(value)
         if isinstance(value, str):
             return self.text(value)
@@ -187,7 +187,7 @@ def fill(database, parts, progress=lambda text: None):
             for path, count, replaced, (since, until) in parts:
                 with contextlib.closing(sqlite3.connect(path)) as seed:
                     maker = Multiplier(seed, replaced)
-                # n goes on from part to part: they must not share identifiers.
+                # n continues from part to part: they must not share identifiers.
                 moment = f"({since} + (n - {free}) * {until - since} / {count})"
                 for first in range(0, count, BATCH):
                     size = min(BATCH, count - first)
@@ -206,6 +206,6 @@ def fill(database, parts, progress=lambda text: None):
 
 
 def sync(path):
-    """What was written must not be on its way to the disk while something is measured."""
+    """Syncs, so that earlier writes do not disturb a measurement."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())

@@ -1,5 +1,4 @@
-// What the benchmark's own clients need of HTTP/1.1 and of the clock: where an answer ends, and what time it
-// is. Any thread.
+// HTTP/1.1 and clock for the benchmark's own clients: where an answer ends, and the time. Any thread.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,8 @@ static inline int64_t monotonic_ns(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// The length of the answer that `text` (ended by a NUL) begins with, 0 if the rest is still to come, -1 if it
-// is none or does not say its length.
+// The length of the answer with which `text` (ended by a NUL) begins, 0 if it is incomplete, -1 if it is not an
+// answer or has no length.
 static inline long answer_length(const char *text, size_t size) {
   const char *end = strstr(text, "\r\n\r\n");
   if (end == NULL) return 0;

@@ -1,4 +1,4 @@
-// The yardstick of the job itself: the least that a program has to do that answers signed events after they are on
+// The yardstick of the job itself: the minimum work of a program that answers signed events after they are on
 // the disk. libmicrohttpd's threads check the signature; one writer stores all events that wait in one synced
 // transaction (a group commit) and then answers them.
 //
@@ -124,7 +124,7 @@ static void forget(void *context, struct MHD_Connection *connection, void **plac
 
 // MARK: the writer's thread
 
-// Everything that waits, as a list; NULL when the end has come.
+// All waiting requests, as a list; NULL at the end.
 static struct request *dequeue_all(void) {
   pthread_mutex_lock(&lock);
   while (first == NULL && !is_ending) pthread_cond_wait(&has_changed, &lock);

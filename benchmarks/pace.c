@@ -2,7 +2,7 @@
 // the moment at which it was due, not from when it could be sent: a server that stalls cannot hide it.
 //
 // Arguments: port, folder and kind of the records, requests a second, how many, connections, the first record to
-// use; then optionally a file that takes, for each request, when it was due, sent and answered (CLOCK_MONOTONIC,
+// use; then optionally a file for the times at which each request was due, sent and answered (CLOCK_MONOTONIC,
 // nanoseconds). Prints one line of JSON. One thread.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -65,7 +65,7 @@ static const char *map(const char *folder, const char *kind, const char *ending,
   return bytes;
 }
 
-// A template is text with marks `@OFFSET:LENGTH@`: there go bytes of the record.
+// A template is text with marks `@OFFSET:LENGTH@`, which are replaced by bytes of the record.
 static void read_template(const char *text, size_t size) {
   char *copy = strndup(text, size), *at = copy;
   for (int count = 0; count < pieces_max; count += 1) {
@@ -131,7 +131,7 @@ static void send_request(long number, size_t record) {
   connection->request = number;
   connection->used = 0;
   moments[number].sent = monotonic_ns();
-  // A socket that has nothing under way has room for a request.
+  // An idle socket has room for a request.
   if (send(connection->socket, request, size, MSG_NOSIGNAL) != (ssize_t)size) fail("a request could not be sent");
 }
 

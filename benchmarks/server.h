@@ -1,4 +1,4 @@
-// What the yardsticks' servers share: libmicrohttpd with the flags, the limits and the number of threads of our
+// Shared by the yardsticks' servers: libmicrohttpd with the flags, the limits and the number of threads of our
 // HTTPServer, on a port of 127.0.0.1 that the system chooses and that is printed.
 #include <arpa/inet.h>
 #include <microhttpd.h>

@@ -1,4 +1,4 @@
-// What the yardstick `ingest` does with SQLite: transactions of many events, into one table or into the relay's
+// The SQLite part of the yardstick `ingest`: transactions of many events, into one table or into the relay's
 // schema. One thread.
 #include <openssl/evp.h>
 #include <sqlite3.h>
@@ -71,7 +71,7 @@ struct part {
   int size;
 };
 
-// What the join needs of a paid checkout.
+// The fields of a paid checkout that the join needs.
 struct checkout {
   struct part event, session, user, customer, blob, subscription, price;
   int64_t happened_at;
@@ -116,7 +116,7 @@ static void bind_part(sqlite3_stmt *statement, int place, struct part part) {
   sqlite3_bind_text(statement, place, part.bytes, part.size, SQLITE_STATIC);
 }
 
-// Finds nothing: all that the benchmark sends is new.
+// Finds nothing, because the benchmark sends only new ids.
 static void look_up(sqlite3_stmt **statement, const char *sql, struct part first, struct part second) {
   sqlite3_stmt *select = prepared(statement, sql);
   bind_part(select, 1, first);
@@ -124,7 +124,7 @@ static void look_up(sqlite3_stmt **statement, const char *sql, struct part first
   run(select);
 }
 
-// What receiptd looks up for a purchase that it does not know yet.
+// The lookups of receiptd for a new purchase.
 static void look_all_up(const struct checkout *checkout) {
   static sqlite3_stmt *event, *subscription, *session, *sold, *context, *customer;
   const struct part none = {0};
@@ -165,7 +165,7 @@ static void make_receipt_id(char *text) {
   write_base32(text + 22, random, 8);
 }
 
-// What would be sent to Purchasely. Gives its length.
+// Composes the receipt for Purchasely. Returns its length.
 static int compose(const struct checkout *checkout, char *text, size_t room) {
   int size = snprintf(text, room,
                       "{\"user_id\":\"%.*s\",\"stripe_object_type\":\"subscription\",\"stripe_object_id\":\"%.*s\","

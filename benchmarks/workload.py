@@ -1,4 +1,4 @@
-"""What the benchmark sends, prepared before the clock runs: signed `checkout.session.completed` events of 3 KB in the
+"""The requests of the benchmark, prepared before the clock runs: signed `checkout.session.completed` events of 3 KB in the
 form that Stripe's webhooks have, and contexts as the app posts them. Every one is new: its own ids, its own
 signature. Standard library only.
 
@@ -27,7 +27,7 @@ def base62(number, width):
 
 
 class Fields:
-    """What differs from record to record, one behind the other."""
+    """The fields that differ from record to record, one after the other."""
 
     def __init__(self, **widths):
         self.places, self.bytes = {}, 0
@@ -77,7 +77,7 @@ def session():
                              "email": "someone@example.com", "name": "Someone Else", "phone": None,
                              "tax_exempt": "none", "tax_ids": []},
         "expires_at": 1750086400, "invoice": "in_1@second@" + ACCOUNT + "@in@", "livemode": True,
-        # The blob itself: the event then has all that its receipt needs, and the whole join runs.
+        # The blob itself: the event then has all data for its receipt, and the whole join runs.
         "metadata": {"ply_context": blob("pres_benchmark")},
         "mode": "subscription", "payment_method_collection": "always",
         "payment_method_options": {"card": {"request_three_d_secure": "automatic"}},
@@ -98,7 +98,7 @@ def random_users(count):
 
 
 def small_session(names_user=True, carries_context=True):
-    """Only what is needed. Without a user its receipt waits for one; without the blob it takes the user's context."""
+    """Only the necessary fields. Without a user its receipt waits for one; without the blob it gets the user's context."""
     user = {"client_reference_id": "@user@"} if names_user else {}
     metadata = {"ply_context": small_blob()} if carries_context else {}
     return {"id": "cs_live_a1@cs@", "object": "checkout.session", "created": "@created@",

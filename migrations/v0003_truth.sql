@@ -1,15 +1,15 @@
--- What the relay must know to tell the truth: why a purchase waits and how it came by its context, why
--- deliveries failed, and how the service itself is. Each part stands alone.
+-- Records why a purchase waits, how it got its context, why deliveries failed, and the state of the service.
+-- The parts are independent.
 
 -- 1. The join.
 
--- How a purchase came by its context: 0 an operator, 1 its blob in an event, 2 its id in an event's metadata,
+-- How a purchase got its context: 0 an operator, 1 its blob in an event, 2 its id in an event's metadata,
 -- 3 its id as the checkout's reference, 4 not known, 5 a guess. NULL without a context. The default is for
 -- the rows of older versions, which did not record it; it rewrites none of them.
 ALTER TABLE purchases ADD COLUMN context_source INTEGER DEFAULT 4;
 -- The receipt was sent with a guessed context that another purchase names.
 ALTER TABLE purchases ADD COLUMN context_disputed INTEGER NOT NULL DEFAULT 0;
--- Guesses that another purchase may still take: few at any time, whatever a user has bought.
+-- Guesses that another purchase may still claim: few at any time, however many purchases a user has.
 CREATE INDEX purchases_guessing ON purchases (user_id, app)
   WHERE context_source = 5 AND context_id IS NOT NULL AND body IS NULL;
 -- Objects whose receipt retention deleted, for as long as the processor may still send their events again.
@@ -71,21 +71,21 @@ CREATE TABLE failure_counts (
 CREATE INDEX purchases_without_import_id ON purchases (app, receipt_id)
   WHERE state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL;
 
--- What is due, new receipts and replays apart.
+-- Due receipts, new ones and replays separately.
 DROP INDEX purchases_due;
 CREATE INDEX purchases_due ON purchases (app, is_replay, next_attempt_at, retry_since)
   WHERE state = 'pending';
 
--- By app: waits of an app that is not configured are left alone until it is configured again.
+-- By app: waits of an app that is not configured are not decided until it is configured again.
 DROP INDEX purchases_waits;
 CREATE INDEX purchases_waits ON purchases (app, wait_until)
   WHERE state = 'waiting' AND wait_until IS NOT NULL;
 
--- What the operating system, libcurl or OpenSSL said of a failure, and the address that it is about.
+-- The text of the operating system, libcurl or OpenSSL about a failure, and the address.
 ALTER TABLE attempts ADD COLUMN detail TEXT;
 ALTER TABLE breakers ADD COLUMN detail TEXT;
 
--- A job releases each app's receipts separately, so one app's trouble does not hold up the others'.
+-- A job releases each app's receipts separately, so one app's trouble does not delay the others'.
 ALTER TABLE job_receipts ADD COLUMN app TEXT NOT NULL DEFAULT '';
 UPDATE job_receipts SET app = coalesce((SELECT app FROM purchases WHERE row_id = purchase_row), '')
   WHERE outcome = 'planned';
@@ -94,8 +94,8 @@ ALTER TABLE jobs DROP COLUMN released_to;
 
 -- 3. The service.
 
--- What receiptd reports of itself for receiptctl, which reads this file and does not ask the process. One row
--- for each kind of report, replaced by the next one.
+-- Reports of receiptd for receiptctl, which reads this file and does not ask the process. One row for each
+-- kind of report; the next report replaces it.
 CREATE TABLE service_reports (
   name    TEXT    PRIMARY KEY,                   -- `health` or `reload`
   at      INTEGER NOT NULL,
@@ -116,16 +116,15 @@ PRAGMA writable_schema = RESET;
 ALTER TABLE purchases ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
 DROP INDEX purchases_by_object;
 CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_type, processor);
--- What a checkout sold, by the checkout's id. A row that is known under that id itself has it as `object_id`.
+-- Purchases by their checkout's id. A row whose key is that id has it as `object_id`.
 DROP INDEX purchases_by_session;
 CREATE INDEX purchases_by_session ON purchases (session_id, app) WHERE session_id <> object_id;
 
--- 1 for an event of which it is not known who sent it: it says no more than that the processor must be asked.
+-- 1 for an event from an unknown sender: it only causes a fetch from the processor.
 ALTER TABLE events ADD COLUMN is_hint INTEGER NOT NULL DEFAULT 0;
--- A purchase is looked up for what its receipt waits for, and for events that say only that something
--- happened.
+-- A purchase is looked up for data for which its receipt waits, and for events that only name it.
 ALTER TABLE look_ups ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
--- How many such events came since the purchase was fetched; 0 when only its receipt waits.
+-- The number of such events since the purchase was fetched; 0 when only its receipt waits.
 ALTER TABLE look_ups ADD COLUMN fetches INTEGER NOT NULL DEFAULT 0;
 DROP INDEX look_ups_due;
 CREATE INDEX look_ups_due ON look_ups (app, processor, due_at);

@@ -98,7 +98,7 @@ public final class ReceiptLog: Sendable {
     case .waiting: log.info("a receipt waits", fields)
     case .pending:
       let isReplay = transition.from != nil && transition.from != .waiting
-      log.info(isReplay ? "a receipt is taken up again" : "a receipt is ready", fields)
+      log.info(isReplay ? "a receipt is pending again" : "a receipt is ready", fields)
     case .delivered where transition.lacksImportID:
       log.warning(
         "delivered, but the answer names no import id, which the destination's support asks for; check that "

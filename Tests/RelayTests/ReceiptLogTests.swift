@@ -54,7 +54,7 @@ import Testing
     let expected = [
       "info a receipt is ready app=shop", "info a receipt is ready app=shop", "info delivered app=shop",
       "warning a receipt failed; look at it with receiptctl receipts show, fix the cause, then replay it",
-      "info a receipt is taken up again app=shop", "info a receipt was cancelled app=shop",
+      "info a receipt is pending again app=shop", "info a receipt was cancelled app=shop",
     ]
     #expect(lines.count == expected.count)
     for (line, expected) in zip(lines, expected) { #expect(line.contains(expected), "\(line)") }

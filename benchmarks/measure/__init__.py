@@ -1,1 +1,1 @@
-"""What `benchmarks/run` measures: one module for each kind of measurement."""
+"""The measurements of `benchmarks/run`: one module for each kind."""

@@ -16,8 +16,8 @@ METRICS = 10  # reads of /metrics in each round
 
 
 def parts(count):
-    """Of `count` receipts a thousandth each is waiting, pending and cancelled, a hundredth failed (of 5 reasons), but a
-    page of each in a small database; the rest is delivered. Three apps, of which the first has most."""
+    """Of `count` receipts a thousandth each is waiting, pending and cancelled, a hundredth failed (of 5 reasons); a
+    small database has a page of each; the rest is delivered. Of the three apps the first has most."""
     rare, failed = max(60, count // 1000), max(600, count // 100)
     sizes = {"waiting": rare, "pending": rare, "cancelled": rare, "failed": failed,
              "delivered": count - 3 * rare - failed}
@@ -27,7 +27,7 @@ def parts(count):
     for state, size in sizes.items():
         path = seeds.seed(state)
         until = seeds.moment_of(path)
-        # What is pending is not due before tomorrow, and what waits has a day left, so that they stay so.
+        # Pending receipts are not due before tomorrow, and waiting ones have a day left, so that their states stay.
         tomorrow = str(until + 86_400_000)
         more = {"failed": {"reason": reasons}, "pending": {"next_attempt_at": tomorrow},
                 "waiting": {"bought_at": tomorrow}}
@@ -47,7 +47,7 @@ def make(name, count, destination):
 
 
 class Timer:
-    """The same question to both databases in turn; medians of the milliseconds that they take."""
+    """The same query on both databases in turn; medians of the times in milliseconds."""
 
     def __init__(self):
         self.times = {}
@@ -105,7 +105,7 @@ def metrics(timer, size, relay):
 
 
 def ingestion(folder, apps, first):
-    """Events a second into a database that has rows already; what was there stays there."""
+    """Events a second into a database that has rows already; these rows stay."""
     before = ingest.counts("events", folder / "receiptd.db")
     with receiptd(apps, folder) as relay:
         result = wrk("events", relay, LOAD_SECONDS, first)

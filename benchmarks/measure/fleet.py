@@ -18,7 +18,7 @@ def slug(number):
 
 @contextlib.contextmanager
 def black_hole():
-    """A destination that takes connections and never says anything. Gives its port."""
+    """A destination that accepts connections and never answers. Returns its port."""
     taken = []
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as ear:
         def take():
@@ -32,8 +32,8 @@ def black_hole():
         connection.close()
 
 
-# How the destination of the first app is. Its breaker would soon open and end the tries for a while; it is kept from
-# that, so that they go on at the default rate.
+# The behaviour of the first app's destination. Its breaker would soon open and end the attempts for a while; the
+# configuration prevents that, so that attempts continue at the default rate.
 DEAD = {"refused": seeds.closed_port, "black hole": black_hole}
 STUBBORN = {"delivery": {"breaker": {"failures": 1_000_000}}}
 
@@ -84,7 +84,7 @@ def apart(notes):
 
 
 def compared(name, part, ours, well):
-    """Unchanged means: no more than a tenth above, and what the undisturbed rounds differ by among themselves (twice
+    """Unchanged means: at most a tenth above, plus the difference among the undisturbed rounds (twice
     the median deviation from their median, so that one disturbed round does not allow everything)."""
     mine, limit = table.middle(ours), table.middle(well)
     allowed = 1.1 * limit + 2 * table.middle(abs(value - limit) for value in well)

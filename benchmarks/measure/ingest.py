@@ -15,7 +15,7 @@ rates = {}  # the medians, for the rows that go by them
 
 def check(kind, database, answers, under_way, before=(0, 0)):
     """Every 2xx is in the database (R1), and every event is a receipt that is ready. wrk does not wait for the last
-    answers, so what it had under way may be there as well: at most one request for each connection."""
+    answers, so requests that were under way may be there as well: at most one for each connection."""
     stored, receipts = (now - then for now, then in zip(counts(kind, database), before))
     check_count(kind, stored, answers, under_way)
     if kind == "events" and receipts != stored:
@@ -54,7 +54,7 @@ def load(kind, destination, seconds=SECONDS, row=None):
 
 
 def yardstick(what):
-    """One round of events for what the job itself costs in C, all of it stored."""
+    """One round of events for the cost of the job itself in C; all are stored."""
     with ingest(what) as server:
         result = wrk("events", server)
     check_count(what, count(server.database, "events"), result["answers"], CONNECTIONS)

@@ -77,7 +77,7 @@ def polls(notes):
     workload.write_contexts(FOLDER, "polled", count)
     limits = {"connections": count + 200, "connections_per_address": count + 200, "webhook_connections": 100,
               "long_polls": count}
-    # These checkouts name a user and no context: before one is guessed, `settle` would be waited for the price.
+    # These checkouts name a user and no context: before a context is guessed, they would wait `settle` for the price.
     join = {"settle": "1ms"}
     with (bare() as destination,
           receiptd({workload.APP: app(destination.port, **FAST, join=join)}, limits=limits) as relay):

@@ -1,4 +1,4 @@
-"""Runs receiptd, the yardsticks and the load generators, and looks at them from outside."""
+"""Runs receiptd, the yardsticks and the load generators, and measures their processes."""
 
 import contextlib, json, os, pathlib, re, shutil, subprocess, threading, time
 
@@ -63,7 +63,7 @@ def wait_for_arrivals(destination, count, seconds):
 
 
 def arrivals(kept):
-    """What arrived: moment in nanoseconds and body, in the order of time."""
+    """The arrivals: time in nanoseconds and body, in the order of time."""
     with open(kept, "rb") as lines:
         return sorted((int(moment), body.rstrip(b"\n")) for moment, body in (line.split(b" ", 1) for line in lines))
 
@@ -73,7 +73,7 @@ def object_of(body):
 
 
 def app(destination, **more):
-    """An app with all defaults but `tolerance`, for which the prepared signatures hold, and where receipts go."""
+    """An app with all defaults except `tolerance`, so that the prepared signatures are valid, and the destination."""
     url = destination if isinstance(destination, str) else f"http://127.0.0.1:{destination}/receipts"
     return {"client": {"keys": [workload.CLIENT_KEY]},
             "stripe": {"webhook_secrets": [workload.WEBHOOK_SECRET], "tolerance": "24h"},

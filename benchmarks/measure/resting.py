@@ -1,4 +1,4 @@
-"""Memory under load and at rest, and what an idle daemon does: wake-ups and CPU time."""
+"""Memory under load and at rest, and the wake-ups and CPU time of an idle daemon."""
 
 import os, time
 

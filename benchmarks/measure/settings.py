@@ -1,4 +1,4 @@
-"""Sizes and places, and what is said of the machine."""
+"""Sizes and paths, and the description of the machine."""
 
 import os, pathlib, platform, re, sqlite3, statistics, subprocess, sys, time
 
@@ -9,7 +9,7 @@ BIN = pathlib.Path(os.environ.get("BIN", ROOT / ".build/release"))
 FOLDER = pathlib.Path(os.environ.get("BENCH_FOLDER", ROOT / "var")) / "bench"
 
 
-# TINY=1: every row with hardly any data and without goals. It shows that the benchmarks work; its figures say nothing.
+# TINY=1: every row with very little data and without goals. It shows that the benchmarks work; its figures mean nothing.
 TINY = os.environ.get("TINY") == "1"
 
 
@@ -61,13 +61,13 @@ def sync_milliseconds():
 
 
 def stolen():
-    """CPU time so far, in ticks: what the host of a virtual machine gave to others, and all of it (proc(5))."""
+    """CPU time so far, in ticks: the time that the host of a virtual machine gave to others, and the total (proc(5))."""
     ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
     return ticks[7], sum(ticks)
 
 
 def machine():
-    """The machine and what the programs stand on, one line each."""
+    """The machine and the libraries, one line each."""
     info = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"(?:model name|CPU part)\s*:\s*(.*)", info)
     memory = int(re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) >> 20

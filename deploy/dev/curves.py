@@ -13,8 +13,8 @@ import sys
 import time
 import urllib.request
 
-# name, unit of the numbers, what one quarter of the time may differ from the next without being growth, and whether
-# it climbs until retention deletes as much as comes in
+# name, unit of the numbers, the difference between two quarters of the time that does not count as growth, and
+# whether the curve climbs until retention deletes as much as arrives
 CURVES = [
     ("memory", "MiB", 2.0, True),
     ("descriptors", "", 4.0, False),
@@ -111,8 +111,8 @@ def judge(samples, settled_after):
     third, fourth = samples[2 * quarter : 3 * quarter], samples[3 * quarter :]
     climbing, open_ones, rows = [], [], []
     for name, unit, floor, needs_retention in CURVES:
-        # What retention deletes from falls at each of its passes: of such a saw the peaks say whether it climbs, while
-        # a mean depends on how many teeth a quarter has.
+        # Retention makes such a curve fall at each of its passes, like a saw: compare its peaks, because a mean
+        # depends on the number of teeth in a quarter.
         level = highest if needs_retention else mean
         before, after = level(third, name), level(fourth, name)
         allowed = max(floor, SHARE_ALLOWED * before)

@@ -1,4 +1,4 @@
-# What the demo and the development run share: configuration, processes, requests. Sourced by them, from the
+# Shared by the demo and the development run: configuration, processes, requests. Sourced by them, from the
 # repository's top folder, under `set -eu`. Everything stays on 127.0.0.1 and under var/, which git ignores.
 # shellcheck shell=sh
 
@@ -16,7 +16,7 @@ say() {
   if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi
 }
 
-# Prints a command as a reader would type it.
+# Prints a command as the user would type it.
 print_command() {
   printf '  $'
   for word in "$@"; do
@@ -90,10 +90,10 @@ END
 wait_for() {
   name=$1
   shift
-  tries=0
+  attempts=0
   until "$@" >/dev/null 2>&1; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || fail "$name did not come up within ten seconds; see $folder"
+    attempts=$((attempts + 1))
+    [ "$attempts" -lt 100 ] || fail "$name did not come up within ten seconds; see $folder"
     sleep 0.1
   done
 }
@@ -135,13 +135,13 @@ stop_all_at_exit() {
   trap 'exit 143' TERM HUP
 }
 
-# What the app's SDK hands over: base64 of a small JSON object.
+# A context as from the app's SDK: base64 of a small JSON object.
 ply_context() {
   printf '{"presentation_id":"pres_demo","placement_id":"onboarding","stripe_price_id":"%s",%s}' "$price" \
     '"stripe_object_type":"subscription","original_platform":"IOS"' | base64 | tr -d '\n'
 }
 
-# read_page URL: shows what a person reads on a page, one line for each paragraph, and where its links lead.
+# read_page URL: shows the text of a page, one line for each paragraph, and the addresses of its links.
 read_page() {
   print_command curl "$1"
   curl -fsS --max-time 40 -H 'Accept-Language: en' "$1" | python3 -c '

@@ -3,28 +3,28 @@ import Foundation
 
 /// What the shop does; the views show its state.
 @MainActor final class ShopModel {
-  /// What is on the screen.
+  /// The state of the screen.
   struct State: Equatable {
     var place: ShopRoute = .plans
     var checkout: Checkout = .none
   }
 
-  /// What the customer is told of a checkout. No case has room for what a server said.
+  /// The state of a checkout as shown to the customer. No case can carry a server's text.
   enum Checkout: Equatable {
     case none
     case opening
-    /// There is no checkout page to go to.
+    /// There is no checkout page to open.
     case notOpened(RelayError.Advice)
     case inBrowser
     case checking
-    /// Nobody could be asked whether it is paid.
+    /// The relay could not be reached to check the payment.
     case unchecked
-    /// It is paid, and not unlocked yet.
+    /// Paid, and not unlocked yet.
     case processing
     case bought
     /// It ended without a payment.
     case notPaid
-    /// The relay does not know it, or no longer.
+    /// The relay does not know the checkout, or no longer does.
     case unknown
 
     /// In your app: in your customers' languages.
@@ -53,7 +53,7 @@ import Foundation
   private(set) var state = State() { didSet { onChange(state) } }
   var onChange: (State) -> Void = { _ in }
   var openInBrowser: (URL) -> Void = { _ in }
-  /// Keeps the checkouts that are not over for the next launch.
+  /// Stores the unfinished checkouts for the next launch.
   var keepContextIDs: ([String]) -> Void = { _ in }
 
   private let relay: RelayClient
@@ -62,21 +62,22 @@ import Foundation
   private let clock: any CheckoutClock
   private let router = LinkRouter<ShopRoute>(schemes: [scheme], hosts: hosts)
   private var isActive = false
-  /// The checkouts that the customer went to, the newest last. An id is kept until the purchase is unlocked
-  /// or the checkout ended without a payment: an earlier page may still be paid in the browser.
+  /// The checkouts that the customer opened, the newest last. An id is kept until the purchase is unlocked or
+  /// the checkout ended without a payment: an earlier page may still be paid in the browser.
   private var contextIDs: [String] { didSet { if contextIDs != oldValue { keepContextIDs(contextIDs) } } }
-  /// The one that the relay is asked about until it ends, while that goes on.
+  /// The checkout that is being polled, if any.
   private var followed: String?
   /// What was shown before the relay was asked.
   private var shownBefore = Checkout.none
-  /// What the app was opened with last, and when.
+  /// The URL that opened the app last, and when.
   private var lastOpened: (url: URL, seconds: TimeInterval)?
   private var cashApp: RedirectHandOff?
   private(set) var work: Task<Void, Never>?
 
   /// - Parameters:
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
-  ///   - contextIDs: what `keepContextIDs` kept: the system may end the app while the browser is open.
+  ///   - contextIDs: the ids that `keepContextIDs` stored: the system may end the app while the browser is
+  ///     open.
   init(
     relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any], contextIDs: [String] = [],
     clock: any CheckoutClock = SystemClock()
@@ -89,7 +90,7 @@ import Foundation
     if !contextIDs.isEmpty { state.checkout = .unchecked }
   }
 
-  // MARK: Out
+  // MARK: Outgoing
 
   /// The paywall's button was tapped.
   func buy(planID: String) {
@@ -103,13 +104,13 @@ import Foundation
         state.checkout = .inBrowser
         openInBrowser(page)
       } catch {
-        // A log of your own may have `error.logText`.
+        // Log `error.logText` here if you need it.
         if !Task.isCancelled { state.checkout = .notOpened(error.advice) }
       }
     }
   }
 
-  /// Cash App is asked for the money, and the person comes back by `exampleapp://cash-app`.
+  /// Cash App collects the money, and the customer comes back by `exampleapp://cash-app`.
   func pay(authorization: URL, redirect: URL) async -> RedirectHandOff.Outcome {
     let handOff = RedirectHandOff(redirect: redirect)
     cashApp = handOff
@@ -117,11 +118,11 @@ import Foundation
     return await handOff.wait(seconds: 300)
   }
 
-  // MARK: Back
+  // MARK: Incoming
 
-  /// `onOpenURL`, which gets most universal links, too.
+  /// `onOpenURL`, which also gets most universal links.
   func open(_ url: URL) {
-    // A link that comes by both ways is one link.
+    // A link may arrive in both ways; handle it once.
     let now = clock.seconds
     if let lastOpened, lastOpened.url == url, now - lastOpened.seconds < 2 { return }
     lastOpened = (url, now)
@@ -149,15 +150,15 @@ import Foundation
     handlePending()
   }
 
-  /// The scene became active, or is no longer.
+  /// The scene became active or inactive.
   func setActive(_ isActive: Bool) {
     self.isActive = isActive
     handlePending()
     if isActive {
-      // The customer may come back by hand and not by the link, and a receipt may have been sent again.
+      // The customer may come back without the link, and a receipt may have been replayed.
       if let contextID = contextIDs.last { follow(contextID) }
     } else if followed != nil {
-      // The system stops an app in the background while time goes on: ask again when it is back.
+      // The system suspends an app in the background while time goes on: ask again on return.
       work?.cancel()
       stopAsking()
     }
@@ -169,14 +170,14 @@ import Foundation
       switch route {
       case .plans, .order: state.place = route
       case .checkoutReturn(let back):
-        // A link of somebody else's checkout is no reason to show anything.
+        // Ignore a link to another customer's checkout.
         guard let id = back.contextID ?? contextIDs.last, contextIDs.contains(id) else { return }
         follow(id)
       }
     }
   }
 
-  /// Asks what became of the checkouts: the others once, this one until it has ended or the time is up.
+  /// Reads the status of all checkouts: the others once, this one until it has ended or the time is up.
   private func follow(_ contextID: String) {
     guard followed == nil, state.checkout != .opening else { return }
     start { [self] in
@@ -192,7 +193,7 @@ import Foundation
           if id == contextID, state.checkout == .checking { state.checkout = .unknown }
         } catch {
           if Task.isCancelled { return }
-          // Hearing nothing is no news: the customer may still pay, or have paid.
+          // A failure says nothing about the payment: the customer may still pay, or have paid.
           if error as? RelayError != .timedOut, shownBefore == .inBrowser { shownBefore = .unchecked }
           break
         }
@@ -226,7 +227,7 @@ import Foundation
     work?.cancel()
     followed = nil
     work = Task {
-      // Another reason may have come before this one began.
+      // Another task may have replaced this one before it began.
       if !Task.isCancelled { await body() }
     }
   }
