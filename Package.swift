@@ -13,7 +13,7 @@ let house: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// The same for what apps build with toolchains and SDKs of their own: a warning there must not stop them,
+/// The same for CheckoutKit, which apps build with other toolchains and SDKs: a warning must not stop them,
 /// and a package with unsafe flags could not be used at all. On Linux, where it is tested, it keeps to the
 /// house.
 let kit: [SwiftSetting] = [
@@ -261,7 +261,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// libFuzzer's program (`make fuzz`). It has no main function of its own, so no other build knows it.
+// libFuzzer's program (`make fuzz`). libFuzzer has its main function, so no other build knows it.
 if Context.environment["FUZZ"] == "1" {
   package.targets.removeAll { $0.name == "FuzzTests" }
   package.targets.append(

@@ -221,7 +221,7 @@ int main(int count, char **words) {
   record_count = record_size == 0 ? SIZE_MAX : size / record_size;
   if (total < 1 || rate <= 0 || (size_t)(first + total) > record_count) {
     errno = 0;
-    fail("there are not so many records");
+    fail("there are too few records");
   }
   moments = calloc((size_t)total, sizeof *moments);
   int poll = epoll_create1(0);

@@ -127,7 +127,7 @@ struct AlerterRun {
         couriers[index].troubles[Trouble.Key(condition: .database, app: nil)] = trouble
       }
       if !isReadingFailing {
-        log.error("could not look for troubles; trying again", ["error": error.description])
+        log.error("could not check the alert conditions; trying again", ["error": error.description])
       }
       isReadingFailing = true
     }

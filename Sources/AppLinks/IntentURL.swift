@@ -1,5 +1,5 @@
 // The URL with which a page on Android opens an app: `intent:` (developer.chrome.com, "Android Intents with
-// Chrome"). A value; thread-safe. No argument can add a field of its own.
+// Chrome"). A value; thread-safe. No argument can add another field.
 
 internal import Encoding
 

@@ -19,7 +19,7 @@ public struct LinkURL: Sendable, Equatable {
   /// - Throws: `NameFault` unless the text is a path that begins with `/`, or an http or https URL.
   public init(_ text: String) throws(NameFault) {
     guard text.utf8.count <= Self.byteCountMax else {
-      throw NameFault("is longer than the \(Self.byteCountMax) bytes that are looked at")
+      throw NameFault("is longer than the \(Self.byteCountMax) bytes that are read")
     }
     guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
       throw NameFault("has a control character in it")
@@ -31,7 +31,7 @@ public struct LinkURL: Sendable, Equatable {
     } else {
       guard let separator = text.firstRange(of: "://") else {
         throw NameFault(
-          "is not a whole address, such as https://pay.example.com/path, and no path, such as /path")
+          "is not a whole address, such as https://pay.example.com/path, nor a path, such as /path")
       }
       let scheme = text[..<separator.lowerBound].lowercased()
       guard scheme == "https" || scheme == "http" else {

@@ -10,7 +10,7 @@
 /// Takes one message of the library. `text` ends in a zero byte and is borrowed for the call.
 typedef void (*CMicroHTTPDLogger)(void *context, const char *text);
 
-/// What MHD_start_daemon is told. Must outlive the daemon: the logger reads it, and so may TLS.
+/// The options of MHD_start_daemon. Must outlive the daemon: the logger reads it, and so may TLS.
 struct CMicroHTTPDOptions {
   unsigned int flags;
   unsigned int threads;
@@ -38,7 +38,7 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
   // the place of an end mark.
   struct MHD_OptionItem items[] = {
     {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)CMicroHTTPD_log, o},
-    // Whoever adds connections counts them.
+    // The Acceptor, which adds connections, counts them.
     {MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL},
     {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->idleTimeoutSeconds, NULL},
     {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)o->connectionMemory, NULL},

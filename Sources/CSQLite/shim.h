@@ -37,8 +37,8 @@ static inline int csqlite_sync(sqlite3 *database) {
   return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 }
 
-// sqlite3_config() takes what it is told as a variable argument: SQLite's memory, read and replaced. Before
-// the library is used only. https://www.sqlite.org/c3ref/c_config_covering_index_scan.html
+// sqlite3_config() is variadic: SQLite's memory methods, read and replaced. Call them only before the library
+// is used. https://www.sqlite.org/c3ref/c_config_covering_index_scan.html
 static inline int csqlite_get_memory(sqlite3_mem_methods *methods) {
   return sqlite3_config(SQLITE_CONFIG_GETMALLOC, methods);
 }

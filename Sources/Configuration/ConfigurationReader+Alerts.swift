@@ -51,7 +51,7 @@ extension ConfigurationReader {
   private func conditions(_ reader: ObjectReader) -> [AlertCondition]? {
     let path = reader.path(of: "on")
     let forms = AlertCondition.forms.map(\.text).joined(separator: ", ")
-    let advice = "write what to be told of: [\"breaker_open\", \"receipt_failed\"]; there are \(forms)"
+    let advice = "name the conditions: [\"breaker_open\", \"receipt_failed\"]; there are \(forms)"
     let range = ConfigurationLimits.alertConditions
     guard let entries = reader.list(reader.required("on", advice), path: path, count: range, of: "conditions")
     else { return nil }
@@ -81,7 +81,7 @@ extension ConfigurationReader {
       let name = reader.text(value, path: path, mustBe: "the name of an app")
       guard let name, !known.contains(name) else { return name }
       let near = EditDistance.nearest(to: name, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
-      collector.fault(path, "is no app of this configuration\(near)")
+      collector.fault(path, "is not an app of this configuration\(near)")
       return nil
     }
   }

@@ -18,7 +18,7 @@ extension ConfigurationReader {
       guard AppConfiguration.isSlug(slug) else {
         collector.fault(
           reader.path(of: slug),
-          "is no name for an app; write 1 to 63 lower-case letters, digits and hyphens, not "
+          "is not a valid name for an app; write 1 to 63 lower-case letters, digits and hyphens, not "
             + "beginning with a hyphen")
         return nil
       }

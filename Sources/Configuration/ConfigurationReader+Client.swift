@@ -30,7 +30,7 @@ extension ConfigurationReader {
   private func tokens(_ reader: ObjectReader) -> AppConfiguration.Tokens? {
     defer { reader.reportUnknownKeys() }
     let issuer = reader.text(
-      reader.required("issuer", "write what the iss of its tokens is, letter for letter"),
+      reader.required("issuer", "write the iss of its tokens exactly"),
       path: reader.path(of: "issuer"), mustBe: "the iss of its tokens")
     let audiences = audiences(reader)
     let algorithms = algorithms(reader)
@@ -47,7 +47,7 @@ extension ConfigurationReader {
   /// A string or a list of strings; empty after a fault.
   private func audiences(_ reader: ObjectReader) -> [String] {
     let path = reader.path(of: "audience")
-    let value = reader.required("audience", "write what the aud of its tokens has, letter for letter")
+    let value = reader.required("audience", "write the aud of its tokens exactly")
     guard case .array = value else {
       return reader.text(value, path: path, mustBe: "a text or a list of texts").map { [$0] } ?? []
     }

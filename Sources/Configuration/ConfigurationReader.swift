@@ -160,7 +160,7 @@ struct ConfigurationReader {
     if let limit = value.stringValue.flatMap(RateLimit.init(parsing:)) { return limit }
     collector.fault(
       reader.path(of: key),
-      "must be so many in a time, such as \"10/s\", \"120/m\" or \"5000/h\", up to \(RateLimit.countMax), "
+      "must be a number per time, such as \"10/s\", \"120/m\" or \"5000/h\", up to \(RateLimit.countMax), "
         + "or \"off\"")
     return fallback
   }

@@ -39,7 +39,7 @@ public enum ConfigurationTemplate {
       admin: {
         //address: "127.0.0.1",
         //port: 8081,
-        // In place of address and port, a Unix socket: whoever may open its file comes in.
+        // In place of address and port, a Unix socket: users who may open its file have access.
         // socket: "/run/receiptd/admin.sock",
         // For everything but /healthz and /readyz. On an address that others can reach it is required.
         // password: "file:/etc/receiptd/secrets/admin_password",
@@ -53,7 +53,7 @@ public enum ConfigurationTemplate {
         //level: "info",
         // text or json
         //format: "text",
-        // Whether users' ids and clients' addresses stand in the log as they are. Otherwise a short mark that
+        // Whether users' ids and clients' addresses are in the log unchanged. Otherwise a short mark that
         // is the same for the same one until receiptd is restarted.
         //personal: false,
       },
@@ -76,7 +76,7 @@ public enum ConfigurationTemplate {
         //request_timeout: "10s",
         // Writes that may wait for the disk before a 503 asks to come back.
         //queue: 10000,
-        // Contexts for one user and from one address (of IPv6: one /64): so many in a second, a minute or an
+        // Contexts for one user and from one address (of IPv6: one /64): a number in a second, a minute or an
         // hour, such as "10/s", "120/m" or "5000/h"; or "off".
         //contexts_per_user: "120/m",
         // If all clients share one address, that of a proxy, listen.proxies must name it.
@@ -91,7 +91,7 @@ public enum ConfigurationTemplate {
         //receipts: "400d",
       },
 
-      // Who is told of troubles, by a POST of JSON with a text that Slack shows: to (https, or where the
+      // Who is notified of problems, by a POST of JSON with a text that Slack shows: to (https, or where the
       // address stands: "env:NAME", "file:/path"), on (breaker_open, receipt_failed, oldest_pending>15m,
       // disk_low<1GiB, database, signature_failures>10), every (at most one notice of a trouble in so long,
       // "10m"), apps (a list; all of them without). Try it with: receiptctl alerts test.
@@ -102,11 +102,11 @@ public enum ConfigurationTemplate {
       // that ends.
       // heartbeat: { to: "file:/etc/receiptd/secrets/heartbeat_url", every: "1m" },
 
-      // One entry for each app. Its name stands in every URL: /v1/ios/contexts, /v1/ios/webhooks/stripe.
+      // One entry for each app. Its name is in every URL: /v1/ios/contexts, /v1/ios/webhooks/stripe.
       // Letters a to z, digits and hyphens; a name with a hyphen needs quotes.
       apps: {
         ios: {
-          // Who may post contexts: whoever shows one of the keys, or a token; or client: "open" for anyone.
+          // Who may post contexts: clients with one of the keys or a token; or client: "open" for anyone.
           client: {
             // Required unless jwt stands here.
             keys: ["file:/etc/receiptd/secrets/client_key"],
@@ -170,7 +170,7 @@ public enum ConfigurationTemplate {
               //jitter: 0.2,
               //give_up_after: "7d",
             },
-            // So many failures in a row stop the app's deliveries for so long, then one is tried.
+            // This many failures in a row stop the app's deliveries for open_for; then one is tried.
             breaker: {
               //failures: 10,
               //open_for: "30s",

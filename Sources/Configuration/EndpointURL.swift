@@ -27,7 +27,7 @@ enum EndpointURL {
     }
     guard scheme == "https" || isLoopback(host) else {
       let why = carriesSecret ? "would show the key to the network; it " : ""
-      return "must begin with https:// (http:// \(why)is taken for 127.0.0.1, [::1] and localhost only)"
+      return "must begin with https:// (http:// \(why)is accepted for 127.0.0.1, [::1] and localhost only)"
     }
     return nil
   }

@@ -13,7 +13,7 @@ public enum ReceiptdCommand {
     summary: "receives web checkouts' contexts and payments, and delivers the receipts",
     discussion: """
       Runs in the foreground and logs to stderr. SIGTERM and SIGINT stop it once everything in flight is \
-      written down; SIGHUP makes it read its configuration again: receiptctl reload, which reports the result.
+      stored; SIGHUP makes it read its configuration again: receiptctl reload, which reports the result.
       """,
     options: [
       OptionSpec(
@@ -23,7 +23,7 @@ public enum ReceiptdCommand {
         flag: "check", help: "only check the configuration: 0 when it is good, 78 with every fault when not"),
       OptionSpec(
         flag: "new-database",
-        help: "begin with an empty database where the old one is gone; for one start, never in a unit"),
+        help: "start with an empty database when the old one is lost; for one start, never in a unit"),
     ],
     groups: [],
     commands: [CommandSpec([], summary: "run the daemon", examples: examples)],

@@ -41,7 +41,7 @@ extension Dashboard {
     case .cancel:
       return ConfirmationPage(
         title: "Cancel this receipt?", place: .receipts,
-        text: [state, "It will not be sent, unless someone sends it again later."], button: "Cancel it",
+        text: [state, "It will not be sent, unless you send it again later."], button: "Cancel it",
         needsReason: true, target: target, hidden: hidden, back: Link("receipts", id), complaint: complaint)
     }
   }

@@ -49,5 +49,5 @@ extension Dashboard {
 extension Problem {
   static let unknownJob = Problem(
     slug: "unknown-job", title: "No such job", status: 404,
-    detail: "There is no job with this id, or it is no longer kept.")
+    detail: "There is no job with this id, or it was deleted.")
 }

@@ -191,8 +191,8 @@ public struct Dashboard: Sendable {
 extension Problem {
   static let unknownReceipt = Problem(
     slug: "unknown-receipt", title: "No such receipt", status: 404,
-    detail: "There is no receipt with this id, or it is no longer kept.")
+    detail: "There is no receipt with this id, or it was deleted.")
   static let unknownEvent = Problem(
     slug: "unknown-event", title: "No such event", status: 404,
-    detail: "There is no event with this id, or it is no longer kept.")
+    detail: "There is no event with this id, or it was deleted.")
 }

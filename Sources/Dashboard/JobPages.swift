@@ -18,7 +18,7 @@ struct JobListPage {
       Tag.h1 { "Jobs" }
       if jobs.isEmpty {
         Tag.p(.class("empty")) {
-          "There are no jobs. One begins when a group of failed receipts is replayed."
+          "There are no jobs. Replaying a group of failed receipts starts one."
         }
       } else {
         table

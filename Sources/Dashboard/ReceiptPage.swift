@@ -123,7 +123,7 @@ struct ReceiptPage {
         }
         if !entry.answer.isEmpty {
           Tag.details {
-            Tag.summary { "What the destination answered" }
+            Tag.summary { "The destination's answer" }
             RawBody.html(entry.answer, name: "Answer to \(entry.what)")
           }
         }

@@ -17,7 +17,7 @@ struct DeliveryLog {
     after: Breaker, apiKey: SecretRefresh
   ) {
     log.debug(
-      "tried to deliver",
+      "attempted a delivery",
       [
         "app": app, "receipt": receipt, "verdict": verdict.label, "status": report.status.map { String($0) },
         "error": report.error, "detail": report.detail, "duration_ms": String(report.duration.milliseconds),
@@ -27,11 +27,11 @@ struct DeliveryLog {
     guard before.state != after.state else { return }
     let cause = after.cause?.text
     switch after.state {
-    case .closed: log.info("deliveries go on", ["app": app])
+    case .closed: log.info("deliveries resume", ["app": app])
     case .open:
       log.warning(
-        "the destination is down; deliveries wait, are probed and go on by themselves. Nothing to do here: "
-          + "see whether the destination knows of it",
+        "the destination is down; deliveries wait, are probed and resume automatically. Nothing to do here:  "
+          + "check whether the destination knows about it",
         ["app": app, "cause": cause, "detail": after.detail])
     case .paused:
       log.error(

@@ -19,7 +19,7 @@ extension DispatcherRun {
       // Without its row a breaker starts closed; the first attempts open it again if the destination still
       // fails.
       log.error(
-        "could not read the breakers; they begin closed. If this stays: receiptctl db check",
+        "could not read the breakers; they start closed. If this continues:  receiptctl db check",
         ["error": error.description])
       breakers = [:]
     }
@@ -37,7 +37,7 @@ extension DispatcherRun {
   /// Adjusts planned times to a step of the wall clock.
   mutating func followClock(by jump: Duration) {
     log.warning(
-      "the wall clock jumped; plans are moved along. If nobody set it, look at the machine's time",
+      "the wall clock was set; due times are adjusted. If you did not set it, check the machine's time",
       ["milliseconds": String(jump.milliseconds)])
     let now = now
     for index in unstored.indices {

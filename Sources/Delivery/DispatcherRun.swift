@@ -132,7 +132,7 @@ struct DispatcherRun {
         // The other apps go on, because one row of this app may be unreadable (R11).
         if retryReadingAt == nil {
           log.error(
-            "could not read what is due; trying again. If this stays: receiptctl db check",
+            "could not read the due receipts; trying again. If this continues:  receiptctl db check",
             ["app": slug, "error": error.description])
         }
         retryReadingAt = monotonic.advanced(by: Dispatcher.faultPause)
@@ -272,7 +272,8 @@ struct DispatcherRun {
       }
     }
     if !isQueued {
-      log.error("an outcome came after the store was closed; it will be sent again", ["app": attempt.app])
+      log.error(
+        "an outcome arrived after the store was closed; its receipt is sent again", ["app": attempt.app])
     }
   }
 

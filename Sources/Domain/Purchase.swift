@@ -122,8 +122,7 @@ public struct Purchase: Sendable, Equatable {
   /// Whether the purchase gets a receipt: it is bought, or payment is promised.
   public var deservesReceipt: Bool { isBought || isPromised }
 
-  /// Whether it is stored under its checkout's id, because what the checkout sold has no id of its own, or
-  /// none yet.
+  /// Whether its key is its checkout's id, because the sold object has no other id, or none yet.
   public var isKnownByCheckout: Bool { sessionID == key.id }
 
   /// Whether the processor has not yet named what the checkout sold. The receipt needs that id.

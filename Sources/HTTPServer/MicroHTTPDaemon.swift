@@ -49,7 +49,7 @@ internal import Platform
       return messages ?? []
     }
     guard let daemon = unsafe daemon else {
-      throw .refused(messages.isEmpty ? "it does not say why" : messages.joined(separator: "; "))
+      throw .refused(messages.isEmpty ? "without a reason" : messages.joined(separator: "; "))
     }
     return unsafe daemon
   }

@@ -56,7 +56,7 @@ struct SocketFile {
     var entry = stat()
     guard unsafe lstat(path, &entry) == 0 else { return }
     guard entry.st_mode & S_IFMT == S_IFSOCK else {
-      throw .invalidSocket("\(path) is there already and is no socket; name another path, or remove it")
+      throw .invalidSocket("\(path) exists and is not a socket; name another path, or remove it")
     }
     let probe = try open()
     defer { close(probe) }

@@ -51,7 +51,7 @@ extension Problem {
   public static let notFound = Problem(
     slug: "not-found", status: 404,
     detail:
-      "There is nothing at this path. The paths are in the API's description; check for a slash too many.")
+      "There is nothing at this path. The paths are in the API's description; check for an extra slash.")
   public static let unknownApp = Problem(
     slug: "unknown-app", status: 404,
     detail:
@@ -59,12 +59,12 @@ extension Problem {
   public static let unknownHost = Problem(
     slug: "unknown-host", status: 404,
     detail:
-      "No app has this host as its `links.origin`. Check the name that was asked for, and that a proxy "
+      "No app has this host as its `links.origin`. Check the host name of the request, and that a proxy "
       + "passes the Host on.")
   public static let unknownContext = Problem(
     slug: "unknown-context", status: 404,
     detail:
-      "There is no context with this id, or it is no longer kept. Post a new one before the next checkout.")
+      "There is no context with this id, or it was deleted. Post a new one before the next checkout.")
   public static let malformedRequest = Problem(
     slug: "malformed-request", status: 400,
     detail:
@@ -73,7 +73,7 @@ extension Problem {
   public static func wrongMethod(_ allowed: String) -> Problem {
     Problem(
       slug: "method-not-allowed", status: 405,
-      detail: "This path takes \(allowed) only.", headers: ["Allow": allowed])
+      detail: "This path accepts \(allowed) only.", headers: ["Allow": allowed])
   }
 
   public static let unauthorized = Problem(
@@ -87,7 +87,7 @@ extension Problem {
   public static let noPrice = Problem(
     slug: "unknown-price", status: 422,
     detail:
-      "`ply_context` names no price, so there is no checkout page to go to. Set `stripe_price_id` in it.")
+      "`ply_context` names no price, so there is no checkout page for it. Set `stripe_price_id` in it.")
   public static let unknownPrice = Problem(
     slug: "unknown-price", status: 422,
     detail:
@@ -97,12 +97,12 @@ extension Problem {
   public static func tooLarge(_ maximum: Int) -> Problem {
     Problem(
       slug: "body-too-large", status: 413,
-      detail: "The body may have \(maximum) bytes. Nothing of it was kept.")
+      detail: "The body may have \(maximum) bytes. Nothing of it was stored.")
   }
 
   public static let tooSlow = Problem(
     slug: "too-slow", title: "Request too slow", status: 408,
-    detail: "The request was not complete in time. Nothing of it was kept; send it again.")
+    detail: "The request was not complete in time. Nothing of it was stored; send it again.")
 
   public static func invalid(_ slug: String, _ detail: String) -> Problem {
     Problem(slug: slug, title: "Invalid request", status: 400, detail: detail)
@@ -115,31 +115,31 @@ extension Problem {
   }
 
   public static let busy = unavailable(
-    "busy", "More is coming in than can be stored. Nothing of this request was kept; send it again.",
+    "busy", "Requests arrive too fast to be stored. Nothing of this request was stored; send it again.",
     retryAfterSeconds: 1)
   public static let crowded = unavailable(
     "too-many-connections",
-    "Too many requests are under way. Nothing of this request was kept; send it again.",
+    "Too many requests are under way. Nothing of this request was stored; send it again.",
     retryAfterSeconds: 2)
   public static let storeFailed = unavailable(
-    "store-unavailable", "The request could not be stored. Nothing of it was kept; send it again.",
+    "store-unavailable", "The request could not be stored. Nothing of it was stored; send it again.",
     retryAfterSeconds: 10)
   public static let readFailed = unavailable(
-    "store-unreadable", "The state could not be read. Nothing is lost by that; ask again.",
+    "store-unreadable", "The state could not be read. Nothing is lost; ask again.",
     retryAfterSeconds: 10)
   /// For operators, who read the dashboard and the metrics.
   public static let pageUnreadable = unavailable(
     "store-unreadable",
     "The database could not be read, and nothing was changed. receiptd's log says why, under this request "
-      + "id; whether the database is damaged, and what to do then, says: receiptctl db check",
+      + "id. To check whether the database is damaged: receiptctl db check",
     retryAfterSeconds: 10)
   public static let diskFull = unavailable(
-    "disk-full", "There is no space left to store the request. Nothing of it was kept; send it again.",
+    "disk-full", "There is no space left to store the request. Nothing of it was stored; send it again.",
     retryAfterSeconds: 60)
   public static let stopping = unavailable(
-    "stopping", "The service is stopping. Nothing of this request was kept; send it again.",
+    "stopping", "The service is stopping. Nothing of this request was stored; send it again.",
     retryAfterSeconds: 5)
   public static let internalFault = Problem(
     slug: "internal", title: "Internal error", status: 500,
-    detail: "Something went wrong here. Send the request again; if it stays, report the request id.")
+    detail: "The server failed. Send the request again; if the error continues, report the request id.")
 }

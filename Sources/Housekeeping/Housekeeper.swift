@@ -190,7 +190,7 @@ public final class Housekeeper: Sendable {
       case .success(0): break
       case .success(let count):
         log.warning(
-          "followed the wall clock, which was set; if nobody meant to, look at the machine's time",
+          "the wall clock was set; due times are adjusted. If you did not set it, check the machine's time",
           ["receipts": String(count)])
       case .failure(let error):
         logFailure("could not follow the wall clock; trying again", error)
@@ -213,7 +213,7 @@ public final class Housekeeper: Sendable {
       switch result {
       case .success(let next): note(waitUntil: next)
       case .failure(let error):
-        logFailure("could not end the waits that ran out; trying again", error)
+        logFailure("could not end the waits that are over; trying again", error)
         note(waitUntil: again)
       }
     }
@@ -253,7 +253,7 @@ public final class Housekeeper: Sendable {
       if case .failure(let error) = result {
         // Each receipt is decided again when its wait ends, or within an hour.
         logFailure(
-          "could not decide again what receipts wait for; that follows when their waits end", error,
+          "could not decide the waits of receipts again; each is decided when it ends", error,
           app: next.app)
       }
     }

@@ -90,7 +90,7 @@ public final class JobRunner: Sendable {
         rounds.works[row]?.nextAt = now.advanced(by: Self.faultPause)
       }
     } catch {
-      dependencies.log.error("could not look at the jobs; trying again", ["error": error.description])
+      dependencies.log.error("could not read the jobs; trying again", ["error": error.description])
       return now.advanced(by: Self.faultPause)
     }
     for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
@@ -100,7 +100,7 @@ public final class JobRunner: Sendable {
         // An unreadable row must not stop other jobs.
         rounds.works[row]?.nextAt = now.advanced(by: Self.faultPause)
         dependencies.log.error(
-          "could not look at a job; trying again", ["row": String(row), "error": error.description])
+          "could not read a job; trying again", ["row": String(row), "error": error.description])
       }
     }
     let busy = worker.withInbox { $0.underWay }

@@ -51,7 +51,8 @@ struct RetentionRun {
     let isQueued = committer.submit(slice, from: .internal) { result in
       let deleted = state.withLock { state in state?.record(result) ?? 0 }
       guard deleted > 0 else { return }
-      log.info("deleted what was kept long enough", ["table": slice.name, "rows": String(deleted)])
+      log.info(
+        "deleted data that is older than its retention", ["table": slice.name, "rows": String(deleted)])
     }
     return !isQueued
   }

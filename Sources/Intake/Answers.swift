@@ -73,13 +73,13 @@ extension Problem {
     let advice =
       switch fault {
       case .missing: "There is no signature."
-      case .stale, .future: "The signature's time is too far from now: check the clocks on both sides."
+      case .stale, .future: "The signature's time is too far from now: check the clocks of both machines."
       case .malformed, .mismatch: "The signature does not match the body."
       }
     return .invalid(
       "invalid-signature",
       "\(advice) Check that the endpoint's signing secret is the one configured, "
-        + "and that nothing between changes the body."
+        + "and that no proxy changes the body."
     )
   }
 }

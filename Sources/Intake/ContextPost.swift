@@ -126,7 +126,7 @@ public struct ContextPost: Sendable, Equatable {
         .invalid("invalid-json", "The body must be a JSON object: {\"ply_context\": \"…\"}.")
       case .wrongType(let field): .invalid("invalid-\(Self.slug(field))", "`\(field)` must be text.")
       case .blobMissing:
-        .invalid("missing-ply-context", "Send `ply_context`, exactly as the Purchasely SDK gave it.")
+        .invalid("missing-ply-context", "Send `ply_context`, exactly as the Purchasely SDK returned it.")
       case .userMissing:
         .invalid(
           "missing-user",
@@ -151,7 +151,7 @@ public struct ContextPost: Sendable, Equatable {
       case .blob(.empty), .blob(.notBase64):
         .invalid(
           "invalid-ply-context",
-          "`ply_context` must be base64 of at least one byte, as the Purchasely SDK gave it.")
+          "`ply_context` must be base64 of at least one byte, as the Purchasely SDK returned it.")
       }
     }
 

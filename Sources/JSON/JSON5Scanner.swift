@@ -97,7 +97,7 @@ public struct JSON5Scanner {
 
   private mutating func value(path: String) throws(SyntaxFault) {
     switch current {
-    case nil: throw fault("the text ends where a value should stand")
+    case nil: throw fault("the text ends where a value is expected")
     case "{": try object(path: path)
     case "[": try array(path: path)
     case "\"", "'": _ = try string()
@@ -121,14 +121,14 @@ public struct JSON5Scanner {
       }
       lines[key] = lines[key] ?? line
       try skipBlanks()
-      guard consume(":") else { throw fault("a colon (:) should stand between a key and its value") }
+      guard consume(":") else { throw fault("a colon (:) is missing between a key and its value") }
       try skipBlanks()
       try value(path: keyPath)
       try skipBlanks()
       if consume(",") { continue }
       guard current == "}" else {
         if current == nil { throw fault("the brace { is not closed", at: start) }
-        throw fault("a comma or } should stand here, behind the value")
+        throw fault("a comma or } is expected here, after the value")
       }
     }
     depth -= 1
@@ -147,7 +147,7 @@ public struct JSON5Scanner {
       if consume(",") { continue }
       guard current == "]" else {
         if current == nil { throw fault("the bracket [ is not closed", at: start) }
-        throw fault("a comma or ] should stand here, behind the value")
+        throw fault("a comma or ] is expected here, after the value")
       }
     }
     depth -= 1
@@ -177,7 +177,7 @@ public struct JSON5Scanner {
         position += 1
       }
       guard let first = key.first, !("0"..."9").contains(first) else {
-        throw fault("a key should stand here; one that is not a plain word needs quotes")
+        throw fault("a key is expected here; a key that is not a plain word needs quotes")
       }
       if current == "-" { throw fault("a key with a hyphen needs quotes: \"…-…\"") }
       return String(key)
@@ -186,7 +186,7 @@ public struct JSON5Scanner {
 
   private mutating func string() throws(SyntaxFault) -> String {
     let start = position
-    guard let quote = current else { throw fault("a text should stand here") }
+    guard let quote = current else { throw fault("a string is expected here") }
     position += 1
     var text = String.UnicodeScalarView()
     while let scalar = current {
@@ -226,7 +226,7 @@ public struct JSON5Scanner {
       }
       return
     }
-    throw fault(text.isEmpty ? "a value should stand here" : "texts need quotes", at: start)
+    throw fault(text.isEmpty ? "a value is expected here" : "texts need quotes", at: start)
   }
 
   /// JSON5 §6 without the sign: hexadecimal digits after `0x`, or decimal digits with an optional point

@@ -17,7 +17,7 @@ public enum KeySetFault: Sendable, Error, Equatable {
       "is neither a JWK Set ({\"keys\": [ … ]}), nor a JWK, nor PEM, or has a name twice in one object"
     case .tooLong: "is longer than \(KeySet.bytesMax >> 20) MiB"
     case .tooMany: "has more than \(KeySet.keysMax) keys"
-    case .otherBlock: "has a PEM block that is no PUBLIC KEY; make one of it with openssl pkey -pubout"
+    case .otherBlock: "has a PEM block that is not a PUBLIC KEY; convert it with openssl pkey -pubout"
     }
   }
 }

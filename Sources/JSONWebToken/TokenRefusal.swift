@@ -27,7 +27,7 @@ public enum TokenRefusal: String, Sendable, Error, CaseIterable {
     case .malformed: "The token is not a well-formed signed JSON Web Token."
     case .algorithm: "The token is signed by an algorithm that is not accepted for its key."
     case .unknownKey: "The token is signed with a key that is not known."
-    case .signature: "The signature of the token does not hold."
+    case .signature: "The signature of the token is invalid."
     case .noExpiry: "The token has no exp, so it would never expire."
     case .expired: "The token has expired."
     case .notYetValid: "The token is not valid yet."

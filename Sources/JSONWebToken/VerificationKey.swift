@@ -80,7 +80,7 @@ public enum KeyFlaw: Sendable, Error, Equatable {
   /// The predicate of a sentence whose subject is the key.
   public var words: String {
     switch self {
-    case .malformed: "is no key: a member is missing, or its text is not what it must be"
+    case .malformed: "is not a key: a member is missing, or its text is invalid"
     case .shortSecret: "is a secret of fewer than 32 bytes"
     case .wrongSize: "is an RSA key of fewer than 2048 bits, or more than 8192"
     case .unsupported: "is neither RSA, nor EC on P-256, nor a secret (oct)"

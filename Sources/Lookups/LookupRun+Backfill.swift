@@ -22,7 +22,7 @@ extension LookupRun {
       switch result {
       case .success: lookupWorker.worker.post { $0.hasBackfills = true }
       case .failure(let error):
-        log.error("could not note that receiptd serves", ["error": error.description])
+        log.error("could not store that receiptd serves", ["error": error.description])
       }
     }
   }
@@ -47,7 +47,7 @@ extension LookupRun {
           ["app": place.app, "since": RFC3339.string(unixMilliseconds: since.unixMilliseconds)])
       }
     } catch {
-      log.error("could not read which events are to be fetched", ["error": error.description])
+      log.error("could not read the list of backfills", ["error": error.description])
     }
   }
 
@@ -69,7 +69,7 @@ extension LookupRun {
       case .body(let body) = answer
     else { return restAfterNoList(answer, place) }
     guard let events = lookups.api.read(page: body, of: &list, now: now) else {
-      log.warning("the processor answered with something else than a list of events", ["app": place.app])
+      log.warning("the processor's answer is not a list of events", ["app": place.app])
       rest(place, for: Lookup.refusedRest)
       return
     }

@@ -109,7 +109,7 @@ extension LookupRun {
     let isQueued = lookupWorker.committer.submit(command, from: .internal) { result in
       var isStored = true
       if case .failure(let error) = result {
-        log.error("could not store a look-up; asking again", ["app": place.app, "error": error.description])
+        log.error("could not store a lookup; asking again", ["app": place.app, "error": error.description])
         isStored = false
       }
       lookupWorker.worker.post { $0.stored.append((place, row, isStored)) }

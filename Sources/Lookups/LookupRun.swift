@@ -78,7 +78,7 @@ struct LookupRun {
         for place in appLookups.keys { try lookUp(place) }
       }
     } catch {
-      log.error("could not read what is to be asked; trying again", ["error": error.description])
+      log.error("could not read the due lookups; trying again", ["error": error.description])
       readsAgainAt = monotonic.advanced(by: LookupWorker.faultPause)
     }
     for place in appLookups.keys { continueBackfill(place) }
@@ -240,7 +240,7 @@ extension LookupRun {
     case .limited(let retryAfter):
       appLookups[place]?.failures = failures
       rest(place, for: pause(retryAfter))
-      log.info("the processor asks to go slower", ["app": app, "processor": api.processorName.rawValue])
+      log.info("the processor limits requests", ["app": app, "processor": api.processorName.rawValue])
     case .failed(let word, let retryAfter):
       appLookups[place]?.failures = failures
       rest(place, for: pause(retryAfter))
@@ -250,7 +250,7 @@ extension LookupRun {
       guard appLookups[place]?.hasWarned == false else { break }
       appLookups[place]?.hasWarned = true
       log.warning(
-        "the processor refuses to be asked: nothing is looked up until api_key, which must be allowed to "
+        "the processor refuses the key: nothing is looked up until api_key, which must be allowed to "
           + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "
           + "few minutes",
         ["app": app, "processor": api.processorName.rawValue, "reason": word])

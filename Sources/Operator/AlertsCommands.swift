@@ -12,18 +12,18 @@ internal import Telemetry
 internal import Terminal
 
 enum AlertsCommands {
-  static let spec = CommandGroup("alerts", summary: "Alerts: what is firing now, and test notices")
+  static let spec = CommandGroup("alerts", summary: "Alerts still firing, and test notices")
 
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["alerts", "list"], summary: "List what is wrong now: alerts still firing, and the relay's health",
+        ["alerts", "list"], summary: "List current problems: alerts still firing, and the relay's health",
         discussion: """
-          First the relay's own health, as in stats. Then what receiptd reported, and to which entry of \
-          alerts in the configuration. Where no alerts are configured: what would fire with the default \
+          First the relay's own health, as in stats. Then the alerts still firing, each with its entry of \
+          alerts in the configuration. If no alerts are configured: those that would fire with the default \
           conditions.
           """,
-        examples: [ExampleSpec("receiptctl alerts list", "What is wrong")]),
+        examples: [ExampleSpec("receiptctl alerts list", "Current problems")]),
       run: list),
     Verb(
       spec: CommandSpec(
@@ -71,7 +71,7 @@ enum AlertsCommands {
     return .done
   }
 
-  /// No alerts are configured: shows what would fire with the default conditions.
+  /// No alerts are configured: shows those that would fire with the default conditions.
   private static func preview(
     _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth, _ session: Session
   ) throws -> ExitCode {
@@ -88,8 +88,8 @@ enum AlertsCommands {
       return .done
     }
     session.output.note(
-      "No alerts are configured, so nobody is notified (docs/alerts.md). With the default conditions, "
-        + "\(AlertPreview.conditions.joined(separator: ", ")), this would fire:")
+      "No alerts are configured, so no notices are sent (docs/alerts.md). With the default conditions, "
+        + "\(AlertPreview.conditions.joined(separator: ", ")), these would fire:")
     var table = Table(
       [.init("ALERT"), .init("APP"), .init("SINCE"), .init("WHAT", canShrink: true)],
       emptyMessage: "Nothing would fire.")

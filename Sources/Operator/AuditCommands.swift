@@ -16,9 +16,9 @@ enum AuditCommands {
           OptionSpec("subject", placeholder: "ID", help: "Only those of this receipt, event or job")
         ] + Page.timeOptions("made") + Page.options(of: "change"),
         examples: [
-          ExampleSpec("receiptctl audit list --since 1d", "Who did what since yesterday"),
+          ExampleSpec("receiptctl audit list --since 1d", "All changes since yesterday"),
           ExampleSpec(
-            "receiptctl audit list --subject rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "What was done to one receipt"),
+            "receiptctl audit list --subject rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "The changes of one receipt"),
         ]), run: list)
   ]
 

@@ -23,11 +23,11 @@ enum CommandTable {
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number,
-    summary: "inspect a relay and fix what went wrong",
+    summary: "inspect a relay and fix problems",
     discussion: """
       Works on the database that the configuration names, whether receiptd runs or not, and wakes receiptd \
-      after a change. Times are relative in tables and RFC 3339 with --json; what a command says about its \
-      result goes to stderr. Ends with 0 when all was done; 1 failed, 3 a part of it failed, 64 usage, 65 \
+        after a change. Times are relative in tables and RFC 3339 with --json; remarks about a result \
+        go to stderr. Ends with 0 when all was done; 1 failed, 3 a part of it failed, 64 usage, 65 \
       bad data, 66 not found, 69 unavailable, 75 try again, 77 refused, 78 configuration.
       """,
     options: [
@@ -38,7 +38,7 @@ enum CommandTable {
       ),
       OptionSpec(flag: "json", help: "One JSON object per line instead of a table"),
       OptionSpec(
-        flag: "no-input", help: "Never ask; what would need an answer is refused, unless --yes is given"),
+        flag: "no-input", help: "Never ask; refuse commands that need an answer, unless --yes is given"),
     ],
     groups: [
       ReceiptsCommands.spec, JobsCommands.spec, EventsCommands.spec, ContextsCommands.spec,
@@ -49,14 +49,15 @@ enum CommandTable {
     commands: verbs.map(\.spec),
     examples: [
       ExampleSpec("receiptctl stats", "The state of the relay"),
-      ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
-      ExampleSpec("receiptctl receipts show rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "The story of one receipt"),
-      ExampleSpec("receiptctl receipts replay --state failed --wait", "Replay all failed ones, and watch"),
+      ExampleSpec("receiptctl receipts list --state failed", "Receipts that need attention"),
+      ExampleSpec("receiptctl receipts show rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "The history of one receipt"),
+      ExampleSpec(
+        "receiptctl receipts replay --state failed --wait", "Replay all failed receipts, and watch"),
     ])
 
   /// `--yes` and `--dry-run`, for every command that asks for confirmation.
   static let asking = [
     OptionSpec(flag: "yes", short: "y", help: "Do not ask"),
-    OptionSpec(flag: "dry-run", short: "n", help: "Only show what would be done"),
+    OptionSpec(flag: "dry-run", short: "n", help: "Only show the effect"),
   ]
 }

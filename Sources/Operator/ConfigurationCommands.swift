@@ -14,8 +14,8 @@ enum ConfigurationCommands {
       spec: CommandSpec(
         ["config", "init"], summary: "Write a starter file with every key explained",
         discussion: """
-          Without PATH it goes where --config, $RECEIPTD_CONFIG or the default say, so that every command \
-          finds it; - prints it. The file is for its owner only, and an existing one is never overwritten.
+          The default of PATH is that of --config, so that every command finds the file; - prints it. Only \
+          the owner can read the file, and an existing file is never overwritten.
           """,
         arguments: [ArgumentSpec("PATH", help: "where to write it; - for stdout", isRequired: false)],
         examples: [
@@ -35,8 +35,8 @@ enum ConfigurationCommands {
         ["config", "show"],
         summary: "Show the configuration with every default, secrets by their source only",
         examples: [
-          ExampleSpec("receiptctl config show", "What the next reload applies"),
-          ExampleSpec("receiptctl config show --json | jq .apps.ios.delivery", "One part of it"),
+          ExampleSpec("receiptctl config show", "The configuration that the next reload applies"),
+          ExampleSpec("receiptctl config show --json | jq .apps.ios.delivery", "A part of it"),
         ]), run: show),
   ]
 
@@ -57,7 +57,7 @@ enum ConfigurationCommands {
       if error.isMissingFile {
         let folder = DisplayText.clean(FileWriting.folder(of: path))
         throw OperatorFault(
-          .notFound, "there is no folder \(folder); make it first: mkdir -p \(ShellWord.quoted(folder))")
+          .notFound, "there is no folder \(folder); create it first: mkdir -p \(ShellWord.quoted(folder))")
       }
       throw OperatorFault(.refused, "cannot write \(shown) (\(error.reason)); name a file that you may write")
     }
@@ -67,7 +67,7 @@ enum ConfigurationCommands {
       session.output.line("Wrote \(shown), readable by you only.")
     }
     session.output.note(
-      "Next: set what it names, give it to receiptd's user (chown), then: receiptctl config check --config "
+      "Next: set its values, give it to receiptd's user (chown), then: receiptctl config check --config "
         + ShellWord.quoted(path))
     return .done
   }

@@ -7,7 +7,7 @@ internal import Store
 internal import Terminal
 
 enum ContextsCommands {
-  static let spec = CommandGroup("contexts", summary: "What apps posted before web checkouts")
+  static let spec = CommandGroup("contexts", summary: "Contexts that apps posted before web checkouts")
 
   static let verbs = [
     Verb(
@@ -18,11 +18,11 @@ enum ContextsCommands {
           OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
         ] + Page.timeOptions("received") + Page.options(of: "context"),
         examples: [
-          ExampleSpec("receiptctl contexts list --user jdo-1", "Did this user's app post one?")
+          ExampleSpec("receiptctl contexts list --user jdo-1", "The contexts of one user")
         ]), run: list),
     Verb(
       spec: CommandSpec(
-        ["contexts", "show"], summary: "Show a context and what it says",
+        ["contexts", "show"], summary: "Show a context and its content",
         arguments: [ArgumentSpec("ID", help: "the context, ctx_…")],
         examples: [
           ExampleSpec("receiptctl contexts show ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD", "Its content, decoded")

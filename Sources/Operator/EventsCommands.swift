@@ -21,8 +21,8 @@ enum EventsCommands {
             choices: EventOutcome.allCases.map(\.rawValue)),
         ] + Page.timeOptions("received") + Page.options(of: "event"),
         examples: [
-          ExampleSpec("receiptctl events list --since 1h", "What Stripe sent during the last hour"),
-          ExampleSpec("receiptctl events list --outcome unparsed", "What could not be understood"),
+          ExampleSpec("receiptctl events list --since 1h", "The events of the last hour"),
+          ExampleSpec("receiptctl events list --outcome unparsed", "Events that could not be read"),
         ]), run: list),
     Verb(
       spec: CommandSpec(
@@ -53,20 +53,20 @@ enum EventsCommands {
             flag: "undelivered",
             help: "Only events that Stripe could not deliver: faster, but leaves out those that it delivered "
               + "elsewhere only"),
-          OptionSpec(flag: "dry-run", short: "n", help: "Only count what is missing"),
+          OptionSpec(flag: "dry-run", short: "n", help: "Only count the missing events"),
           CommandTable.reason,
         ],
         examples: [
           ExampleSpec("receiptctl events backfill --since 3d", "After an outage of three days"),
-          ExampleSpec("receiptctl events backfill --since 30d --dry-run", "Is anything missing at all?"),
+          ExampleSpec("receiptctl events backfill --since 30d --dry-run", "Count the missing events"),
         ]), run: EventBackfill.run),
     Verb(
       spec: CommandSpec(
         ["events", "reprocess"], summary: "Process stored events again with this version of receiptctl",
         discussion: """
-          For events that an older version did not understand, or that came while the configuration was \
+          For events that an older version could not read, or that arrived while the configuration was \
           wrong. Each event is processed as if it had just arrived. Running it again changes nothing, and \
-          what was already sent stays as it is.
+          receipts that were sent do not change.
           """,
         arguments: [
           ArgumentSpec(
@@ -85,7 +85,7 @@ enum EventsCommands {
           ExampleSpec("receiptctl events reprocess evt_1NG8Du2eZvKYlo2CUI79vXWy", "One event"),
           ExampleSpec(
             "receiptctl events list --outcome other_mode --json | jq -r .id | receiptctl events reprocess - "
-              + "--yes", "What a wrong stripe.livemode excluded"),
+              + "--yes", "Events that a wrong stripe.livemode excluded"),
         ]), run: EventReprocess.run),
   ]
 
@@ -105,7 +105,7 @@ enum EventsCommands {
       filter.after = try reader.row(ofEvent: parts.last ?? "", app: parts.count == 2 ? parts[0] : filter.app)
       if filter.after == nil {
         throw OperatorFault(
-          .notFound, "--after: there is no event \(DisplayText.clean(after)); begin again without it")
+          .notFound, "--after: there is no event \(DisplayText.clean(after)); start again without it")
       }
     }
     let found = try reader.events(filter, limit: page.fetchLimit)

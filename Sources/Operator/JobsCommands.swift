@@ -22,26 +22,26 @@ enum JobsCommands {
           "state", placeholder: "STATE", help: "Only those in this state",
           choices: JobState.allCases.map(\.rawValue))
       ] + Page.options(of: "job"),
-      examples: [ExampleSpec("receiptctl jobs list --state running", "What is running now")]),
+      examples: [ExampleSpec("receiptctl jobs list --state running", "Running jobs")]),
     run: runList)
 
   private static let show = Verb(
     spec: CommandSpec(
-      ["jobs", "show"], summary: "Show a job: how far it is, who asked for it, what failed and why",
+      ["jobs", "show"], summary: "Show a job: its progress, who started it, its failures and their reasons",
       arguments: [idArgument],
       examples: [
-        ExampleSpec("receiptctl jobs show \(example)", "How far it is"),
-        ExampleSpec("receiptctl jobs show \(example) --json | jq .failures", "What failed, by reason"),
+        ExampleSpec("receiptctl jobs show \(example)", "The progress of a job"),
+        ExampleSpec("receiptctl jobs show \(example) --json | jq .failures", "Failures by reason"),
       ]), run: runShow)
 
   private static let watch = Verb(
     spec: CommandSpec(
       ["jobs", "watch"], summary: "Follow a job until it ends; 3 when a part of it failed",
       discussion: """
-        Ctrl-C leaves the job as it is, and ends with 75. Where no receiptd serves the database, this \
+        Ctrl-C does not change the job, and ends with 75. If no receiptd serves the database, this \
         command does the job's work, unless the job has a rate.
         """, arguments: [idArgument],
-      examples: [ExampleSpec("receiptctl jobs watch \(example)", "A progress bar, then what failed")]),
+      examples: [ExampleSpec("receiptctl jobs watch \(example)", "A progress bar, then the failures")]),
     run: runWatch)
 
   private static let pause = Verb(
@@ -49,14 +49,14 @@ enum JobsCommands {
       ["jobs", "pause"], summary: "Release no further receipts; those released are still delivered",
       arguments: [idArgument], options: [CommandTable.reason],
       examples: [
-        ExampleSpec("receiptctl jobs pause \(example) --reason 'too fast'", "Hold it until jobs resume")
+        ExampleSpec("receiptctl jobs pause \(example) --reason 'too fast'", "Hold it until it is resumed")
       ]), run: { try change($0, .pause) })
 
   private static let resume = Verb(
     spec: CommandSpec(
       ["jobs", "resume"], summary: "Resume a paused job", arguments: [idArgument],
       options: [CommandTable.reason],
-      examples: [ExampleSpec("receiptctl jobs resume \(example)", "At its rate, from where it stopped")]),
+      examples: [ExampleSpec("receiptctl jobs resume \(example)", "Continue at its rate")]),
     run: { try change($0, .resume) })
 
   private static let cancel = Verb(
@@ -66,7 +66,7 @@ enum JobsCommands {
         "Asks first. Receipts released before are still delivered; a cancelled job cannot be resumed.",
       arguments: [idArgument], options: [CommandTable.reason] + CommandTable.asking,
       examples: [
-        ExampleSpec("receiptctl jobs cancel \(example) --reason 'the wrong ones'", "Before more are sent")
+        ExampleSpec("receiptctl jobs cancel \(example) --reason 'the wrong ones'", "Release no more receipts")
       ]), run: runCancel)
 
   /// Reports that there is no such job.

@@ -67,7 +67,7 @@ struct OperatorFault: Error, Equatable {
     case .busy: self.init(.tryAgain, "\(what); another program writes to it, try again")
     case .full: self.init(.unavailable, "\(what); make room on its disk and try again")
     case .corrupt:
-      self.init(.badData, "\(what); it is damaged. To see what is lost and what to do: receiptctl db check")
+      self.init(.badData, "\(what); it is damaged. To see the damage and what to do: receiptctl db check")
     case .readOnly, .cannotOpen:
       self.init(.refused, "\(what); run receiptctl as the user that receiptd runs as")
     default: self.init(.failed, what)

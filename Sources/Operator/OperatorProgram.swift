@@ -1,5 +1,5 @@
 // Runs receiptctl from its arguments to its exit code. All input and output of a command go through its
-// `OperatorDependencies`, so that a test can run it in its own process. One thread.
+// `Dependencies`, so that a test can run it in its own process. One thread.
 
 internal import Configuration
 public import Platform

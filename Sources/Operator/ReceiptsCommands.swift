@@ -37,9 +37,9 @@ enum ReceiptsCommands {
       ["receipts", "list"], summary: "List receipts, newest first",
       options: filterOptions + Page.options(of: "receipt"),
       examples: [
-        ExampleSpec("receiptctl receipts list --state failed", "What needs attention"),
-        ExampleSpec("receiptctl receipts list --state failed --cause timeout", "What was never answered"),
-        ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "What one user bought lately"),
+        ExampleSpec("receiptctl receipts list --state failed", "Receipts that need attention"),
+        ExampleSpec("receiptctl receipts list --state failed --cause timeout", "Failures without an answer"),
+        ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "One user's latest purchases"),
         ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
       ]),
     run: ReceiptList.run)
@@ -49,9 +49,9 @@ enum ReceiptsCommands {
       ["receipts", "show"], summary: "Show a receipt with its context, its events and every attempt",
       arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…")],
       examples: [
-        ExampleSpec("receiptctl receipts show \(example)", "What happened to it, in order of time"),
+        ExampleSpec("receiptctl receipts show \(example)", "Its history, in order of time"),
         ExampleSpec(
-          "receiptctl receipts show \(example) --json | jq .attempt_log", "What the destination answered"),
+          "receiptctl receipts show \(example) --json | jq .attempt_log", "The destination's answer"),
       ]),
     run: ReceiptShow.run)
 
@@ -65,9 +65,9 @@ enum ReceiptsCommands {
     spec: CommandSpec(
       ["receipts", "replay"], summary: "Deliver receipts again",
       discussion: """
-        Puts receipts back to pending, due now, with a fresh retry budget and their history kept. Names \
-        them by id, or chooses them with --state and other filters. Shows how many there are, why, and \
-        since when, then asks. What was delivered is sent again with --force only. What filters choose is \
+        Makes receipts pending again, due now, with a fresh retry budget; their history is kept. Name \
+        them by id, or select them with --state and other filters. Shows their number, reasons and ages, \
+        then asks. Delivered receipts are sent again only with --force. A selection by filters is \
         a job: it continues when this command is interrupted, releases no more than can be delivered, and \
         with --rate is slower (see receiptctl jobs). New receipts are always delivered first.
         """,
@@ -82,13 +82,13 @@ enum ReceiptsCommands {
       ] + CommandTable.asking,
       examples: [
         ExampleSpec("receiptctl receipts replay \(example)", "Replay one"),
-        ExampleSpec("receiptctl receipts replay --state failed --dry-run", "How many are there, and why"),
+        ExampleSpec("receiptctl receipts replay --state failed --dry-run", "Their number and reasons"),
         ExampleSpec(
           "receiptctl receipts replay --state failed --reason gave_up --rate 5/s --wait",
-          "After an outage: all that were given up, slowly"),
+          "After an outage: all given up receipts, slowly"),
         ExampleSpec(
           "receiptctl receipts list --user jdo-1 --json | receiptctl receipts replay - --yes",
-          "What another command chose"),
+          "Receipts that another command lists"),
       ]),
     run: ReceiptReplay.run)
 
@@ -96,8 +96,8 @@ enum ReceiptsCommands {
     spec: CommandSpec(
       ["receipts", "cancel"], summary: "Cancel receipts that must not be delivered",
       discussion: """
-        Names them by id, or chooses them with --state and other filters. Asks when there are several. \
-        What is delivered cannot be taken back; what is cancelled can be replayed.
+        Name them by id, or select them with --state and other filters. Asks when there are several. \
+        A delivered receipt cannot be recalled; a cancelled one can be replayed.
         """,
       arguments: [manyArgument],
       options: filterOptions + [
@@ -109,13 +109,13 @@ enum ReceiptsCommands {
       examples: [
         ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one"),
         ExampleSpec(
-          "receiptctl receipts cancel --state waiting --until 2d --why 'a test'", "Stop what is left over"),
+          "receiptctl receipts cancel --state waiting --until 2d --why 'a test'", "Cancel the rest"),
       ]),
     run: ReceiptCancel.run)
 
   private static let complete = Verb(
     spec: CommandSpec(
-      ["receipts", "complete"], summary: "Supply what receipts lack, and deliver them",
+      ["receipts", "complete"], summary: "Supply missing data of receipts, and deliver them",
       discussion: """
         For one receipt, supply its user, its price or a context. For several, by id or by --state and \
         other filters, supply the price that all of them lack, and confirm; --user and --context are \
@@ -127,18 +127,18 @@ enum ReceiptsCommands {
         OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
         OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
         OptionSpec("context", placeholder: "ID", help: "An open context of the user, ctx_…"),
-        OptionSpec(flag: "force", help: "Also replace a user or a price that is known; one receipt only"),
+        OptionSpec(flag: "force", help: "Also replace a known user or price; one receipt only"),
         CommandTable.why,
       ] + CommandTable.asking,
       examples: [
         ExampleSpec(
-          "receiptctl receipts complete \(example) --user jdo-1", "The user of a checkout that named none"),
+          "receiptctl receipts complete \(example) --user jdo-1", "For a checkout without a user"),
         ExampleSpec(
           "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
-          "The price, too, was missing"),
+          "Supply the price"),
         ExampleSpec(
           "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXB",
-          "All that lack a price"),
+          "All receipts that lack a price"),
       ]),
     run: ReceiptComplete.run)
 

@@ -12,10 +12,10 @@ internal import Terminal
 enum ReloadCommand {
   static let verb = Verb(
     spec: CommandSpec(
-      ["reload"], summary: "Have receiptd read its configuration again, and report the result",
+      ["reload"], summary: "Make receiptd read its configuration again, and report the result",
       discussion: """
-        Sends SIGHUP to the receiptd that serves the database and waits for its answer: what changed, what \
-        needs a restart, or why the configuration was refused; then the previous one stays in use. A reload \
+        Sends SIGHUP to the receiptd that serves the database and waits for its answer: the changes, those \
+        that need a restart, or why it refused the configuration and keeps the previous one. A reload \
         reads secrets in files (file:) again, but neither the environment (env:) nor systemd credentials: \
         those need a restart. receiptd is found by the lock of its database, so after a change of "database" \
         in the configuration, which needs a restart as well, name the previous path with --database. Run it \
@@ -26,7 +26,7 @@ enum ReloadCommand {
       options: [
         OptionSpec(
           "database", placeholder: "PATH",
-          help: "The database that receiptd serves, where the configuration names another one now"),
+          help: "The database that receiptd serves, if the configuration now names another one"),
         OptionSpec(
           "process", placeholder: "PID",
           help: "Refuse unless this process serves the database; for the systemd unit ($MAINPID)"),

@@ -3,17 +3,16 @@
 internal import Terminal
 
 enum SandboxCommands {
-  static let spec = CommandGroup(
-    "sandbox", summary: "Stand-ins for Stripe and Purchasely, to try a relay out")
+  static let spec = CommandGroup("sandbox", summary: "Stand-ins for Stripe and Purchasely, to test a relay")
 
   static let verbs = [
     Verb(
       spec: CommandSpec(
         ["sandbox", "destination"], summary: "Stand in for Purchasely's endpoint and print its requests",
         discussion: """
-          Runs until it is interrupted, for this machine only. Answers as the real endpoint does, as far \
-          as that is public: 200 with an import id, 403 without a key, 422 for what is missing. Nothing is \
-          kept.
+          Runs until it is interrupted, for this machine only. Answers like the real endpoint, as far as \
+          that is documented: 200 with an import id, 403 without a key, 422 if a property is missing. \
+          Nothing is stored.
           """,
         options: [
           OptionSpec(
@@ -28,14 +27,14 @@ enum SandboxCommands {
           ExampleSpec(
             "receiptctl sandbox destination --fail-rate 0.3 --delay 200ms", "One that is slow and fails"),
           ExampleSpec(
-            "receiptctl sandbox destination --status 422", "One that refuses, to see what replay does"),
+            "receiptctl sandbox destination --status 422", "One that refuses, to try a replay"),
         ]), run: SandboxDestinationCommand.run),
     Verb(
       spec: CommandSpec(
         ["sandbox", "stripe"], summary: "Stand in for Stripe's API and print its requests",
         discussion: """
-          Runs until it is interrupted, for this machine only. Has a list of events, with the checkout \
-          sessions and subscriptions in them, as receiptd and events backfill ask for it. Takes any key.
+          Runs until it is interrupted, for this machine only. Serves a list of events, and their checkout \
+          sessions and subscriptions, to receiptd and events backfill. Accepts any key.
           """,
         options: [
           OptionSpec(
@@ -48,7 +47,7 @@ enum SandboxCommands {
               + "it"),
           OptionSpec("fail-rate", placeholder: "F", help: "Answer this share with 500, from 0 to 1"),
           OptionSpec("status", placeholder: "S", help: "Always answer with this status, such as 401 or 429"),
-          OptionSpec("rate-limit", placeholder: "N/s", help: "Answer 429 to what comes beyond this"),
+          OptionSpec("rate-limit", placeholder: "N/s", help: "Answer 429 to requests beyond this rate"),
           OptionSpec("page-size", placeholder: "N", help: "The most events in a page; 100 without it"),
         ],
         examples: [
@@ -99,15 +98,16 @@ enum SandboxCommands {
           ExampleSpec(
             "receiptctl sandbox event --user jdo-1 --price price_1 --type unpaid", "The money is under way"),
           ExampleSpec(
-            "receiptctl sandbox event --user jdo-1 --type async-succeeded --session cs_test_a1", "It came"),
+            "receiptctl sandbox event --user jdo-1 --type async-succeeded --session cs_test_a1",
+            "The money has arrived"),
         ]), run: SandboxEventCommand.run),
     Verb(
       spec: CommandSpec(
         ["sandbox", "load"], summary: "Send made-up checkouts to the configured receiptd at a steady rate",
         discussion: """
           Each is a context, posted with the app's first client key, and its event, signed with its first \
-          webhook secret, so both must be readable here; an app that takes tokens only refuses them. Every \
-          user is new. Have it deliver to sandbox destination, never to the real one: these purchases did \
+          webhook secret, so both must be readable here; an app that accepts only tokens refuses them. Every \
+          user is new. Deliver to sandbox destination, never to the real one: these purchases did \
           not happen.
           """,
         options: [

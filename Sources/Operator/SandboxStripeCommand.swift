@@ -76,7 +76,8 @@ enum SandboxStripeCommand {
       // The message gives the line, not the parser's reason.
       guard let event = try? JSONValue(parsing: Array(line)), records.add(event) else {
         throw OperatorFault(
-          .badData, "--events: line \(number + 1) of \(shown) is no event; write one as JSON on each line")
+          .badData, "--events: line \(number + 1) of \(shown) is not an event; write one as JSON on each line"
+        )
       }
     }
     return records

@@ -126,7 +126,7 @@ struct Session {
     guard output.canAsk, !command.flag("no-input") else {
       throw OperatorFault(
         .refused,
-        "nothing was changed: there is no terminal to ask on; add --yes to go ahead, or --dry-run to look")
+        "nothing was changed: there is no terminal to ask on; add --yes to continue, or try --dry-run")
     }
     guard output.confirm(question) else { throw OperatorFault(.refused, "nothing was changed") }
   }

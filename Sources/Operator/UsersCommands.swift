@@ -4,20 +4,20 @@ internal import Domain
 internal import Terminal
 
 enum UsersCommands {
-  static let spec = CommandGroup("users", summary: "Everything about one user, and its erasure")
+  static let spec = CommandGroup("users", summary: "All data of one user, and its erasure")
 
-  private static let app = OptionSpec("app", placeholder: "APP", help: "Only what this app has")
+  private static let app = OptionSpec("app", placeholder: "APP", help: "Only the data of this app")
 
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["users", "show"], summary: "Show everything about a user",
-        discussion: "With --json it is whole, for a user who asks which data you store.",
+        ["users", "show"], summary: "Show all data of a user",
+        discussion: "With --json it is complete, for a user who asks which data you store.",
         arguments: [ArgumentSpec("USER", help: "your own id of the user")], options: [app],
         examples: [
           ExampleSpec("receiptctl users show jdo-1", "Contexts, receipts and customers of one user"),
           ExampleSpec(
-            "receiptctl users show jdo-1 --json", "All of it, for the user's request"),
+            "receiptctl users show jdo-1 --json", "Complete, for the user's request"),
         ]), run: UserShow.run),
     Verb(
       spec: CommandSpec(
@@ -25,7 +25,7 @@ enum UsersCommands {
         discussion: """
           Erases the contents of contexts, events, receipts and answers; ids become hashes, so that \
           repeats are still recognized. Counts and states stay. Receipts that are still to be delivered \
-          are left unchanged unless --cancel-open is given. Backups made before keep what they have. This \
+          are left unchanged unless --cancel-open is given. Older backups still have the data. This \
           cannot be undone.
           """,
         arguments: [ArgumentSpec("USER", help: "your own id of the user")],
@@ -39,10 +39,10 @@ enum UsersCommands {
           CommandTable.reason,
         ] + CommandTable.asking,
         examples: [
-          ExampleSpec("receiptctl users forget jdo-1 --dry-run", "What would be erased"),
+          ExampleSpec("receiptctl users forget jdo-1 --dry-run", "Count the data to erase"),
           ExampleSpec(
             "receiptctl users forget jdo-1 --ask-purchasely --reason 'request of 2026-11-20'",
-            "Erase it here, and ask Purchasely to"),
+            "Erase it here and at Purchasely"),
         ]), run: UserForget.run),
   ]
 

@@ -198,7 +198,7 @@ public final class Committer: Sendable {
     if isNews {
       dependencies.log.error(
         "the disk is full: contexts and events are refused until there is space again; free some, or shorten "
-          + "retention. Deliveries go on")
+          + "retention. Deliveries continue")
     }
     // The reserve's space is for the relay's own commands: outcomes of deliveries, waits, retention.
     reserve.release()
@@ -228,7 +228,7 @@ public final class Committer: Sendable {
     case true:
       dependencies.log.error(
         "the disk is nearly full: contexts and events are refused until it is not; free some space, or "
-          + "shorten retention. Deliveries go on")
+          + "shorten retention. Deliveries continue")
     case false: dependencies.log.info("there is space on the disk again")
     case nil: break
     }

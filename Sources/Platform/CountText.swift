@@ -14,7 +14,7 @@ public enum CountText {
     return out
   }
 
-  /// A count with a noun whose plural ends in s: `1 receipt`, `4,678 receipts`.
+  /// A count with a word whose plural ends in s: `1 receipt`, `4,678 receipts`.
   public static func of(_ count: some BinaryInteger, _ noun: String) -> String {
     "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
   }

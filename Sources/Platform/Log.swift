@@ -69,7 +69,7 @@ public struct Log: Sendable {
     let queue = LogQueue(descriptor: descriptor, linesMax: linesMax) { count in
       plain.line(
         .warning,
-        "log lines were dropped here: whoever reads this log did not keep up; see that its reader runs",
+        "log lines were dropped here: the reader of this log did not keep up; check that it runs",
         ["dropped": String(count)])
     }
     return Log(plain, queue: queue)

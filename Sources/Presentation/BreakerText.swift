@@ -30,7 +30,7 @@ public struct BreakerText: Sendable, Equatable {
       advice = "They resume automatically once it is back."
     case .closed:
       guard let rest = breaker.restUntil, rest > now else { return nil }
-      sentence = "are on hold, as the destination asked; they resume \(rest.relative(to: now))."
+      sentence = "are on hold because the destination asked for it; they resume \(rest.relative(to: now))."
       advice = "They resume automatically."
     }
   }

@@ -73,7 +73,7 @@ public enum ReadinessReason: Sendable, Hashable {
     case .databaseMoved:
       "Put the file back: receiptd continues at once. If it is gone, stop receiptd and restore a backup: "
         + "receiptctl db restore FILE."
-    case .databaseDamaged: "receiptctl db check says what is lost, and what to do."
+    case .databaseDamaged: "To see the damage and what to do: receiptctl db check."
     }
   }
 }

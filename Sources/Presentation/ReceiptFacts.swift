@@ -38,7 +38,7 @@ public enum ReceiptFacts {
 
   private static func context(_ purchase: Purchase) -> String {
     guard let id = purchase.contextID else {
-      return purchase.context == nil ? "none" : "came inside the event"
+      return purchase.context == nil ? "none" : "was in the event"
     }
     return id + (purchase.contextSource.map { " (\($0.text))" } ?? "")
   }

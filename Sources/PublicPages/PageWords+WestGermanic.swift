@@ -55,10 +55,10 @@ extension PageWords {
       heading: "One moment, please",
       text:
         "The state of your payment cannot be shown right now. Before you pay again, look in \(.app)."),
-    updatesItself: "This page updates by itself.",
+    updatesItself: "This page updates automatically.",
     payment: "Payment",
-    opensItself: "If the app does not open by itself, use the button.",
-    goOnInApp: "Use the button to go on in the app.")
+    opensItself: "If the app does not open automatically, use the button.",
+    goOnInApp: "Use the button to continue in the app.")
 
   static let german = PageWords(
     backTo: "Zurück zu \(.app)",

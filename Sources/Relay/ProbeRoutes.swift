@@ -65,7 +65,7 @@ struct ProbeRoutes: Sendable {
         Response(status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8)))
     case .failure(let error):
       services.log.error(
-        "could not read what /metrics says. \(error.kind.advice)",
+        "could not read the metrics. \(error.kind.advice)",
         ["error": error.description, "request_id": exchange.scope.requestID])
       exchange.answer(.pageUnreadable)
     }

@@ -33,7 +33,7 @@ extension UnconfiguredApp {
       }
     } catch {
       log.error(
-        "could not look for receipts of apps that are not configured", ["error": error.description])
+        "could not read the receipts of apps that are not configured", ["error": error.description])
     }
   }
 }

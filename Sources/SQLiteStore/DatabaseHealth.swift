@@ -58,7 +58,7 @@ final class DatabaseHealth: Sendable {
     }
     guard isNews else { return }
     log.error(
-      "the database is damaged. What is lost, and what to do: receiptctl db check", ["found": what])
+      "the database is damaged. To see the damage and what to do: receiptctl db check", ["found": what])
   }
 
   /// The present faults. Damage lasts until the next start.

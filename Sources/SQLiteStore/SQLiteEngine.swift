@@ -77,7 +77,7 @@ public final class SQLiteEngine: StoreEngine {
     let lock = try DatabaseLock.serve(path, makesNew: makesNew, now: now)
     lock.keep()
     for path in lock.setAside {
-      log.warning("set aside what was left of the database that is not there", ["file": path])
+      log.warning("moved the remaining files of the lost database aside", ["file": path])
     }
     if let file = FileIdentity(path: lock.path), file.links > 1 {
       log.warning(

@@ -58,7 +58,7 @@ final class SandboxDestinationHandler: RequestHandler {
     switch rejection {
     case .malformed: Self.response(400, "malformed request")
     case .bodyTooLarge: Self.response(413, "too large")
-    case .noRoom, .crowded: Self.response(503, "too much at once")
+    case .noRoom, .crowded: Self.response(503, "the body is too long")
     case .tooSlow: Self.response(408, "too slow")
     case .abandoned: Self.response(500, "not answered")
     case .stopping: Self.response(503, "stopping")
@@ -70,13 +70,13 @@ final class SandboxDestinationHandler: RequestHandler {
       return status == 200 ? Self.accepted() : Self.response(status, "the sandbox answers \(status)")
     }
     let share = random.withLock { Double.random(in: 0..<1, using: &$0) }
-    if share < behaviour.failRate { return Self.response(503, "the sandbox fails now and then") }
+    if share < behaviour.failRate { return Self.response(503, "the sandbox fails at random") }
     // Key and platform must match as a pair; the answer never says which one does not.
     guard let key = request.head.header("X-API-KEY"), behaviour.apiKey.map({ $0 == key }) ?? true,
       request.head.header("X-PLATFORM-TYPE") == "STRIPE"
     else { return Self.response(403, "unknown api_key") }
     guard let body = try? JSONValue(parsing: request.body), case .object = body else {
-      return Self.response(400, "the body is no JSON object")
+      return Self.response(400, "the body is not a JSON object")
     }
     let missing = Self.mandatoryProperties.first { (body[$0]?.stringValue ?? "").isEmpty }
     if let missing { return Self.response(422, "missing mandatory property \"\(missing)\"") }

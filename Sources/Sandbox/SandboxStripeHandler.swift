@@ -70,13 +70,13 @@ final class SandboxStripeHandler: RequestHandler {
       }
     }
     if Double.random(in: 0..<1, using: &state.random) < behaviour.failRate {
-      return fault(500, "api_error", "the sandbox fails now and then")
+      return fault(500, "api_error", "the sandbox fails at random")
     }
     guard let key = head.header("Authorization"), key.hasPrefix("Bearer "), key.count > 7,
       behaviour.apiKey.map({ key == "Bearer \($0)" }) ?? true
     else { return fault(401, "invalid_request_error", "Invalid API Key provided") }
     guard head.method == "GET" else {
-      return fault(405, "invalid_request_error", "the sandbox is for reading")
+      return fault(405, "invalid_request_error", "the sandbox accepts GET only")
     }
     return resource(head, state)
   }

@@ -17,9 +17,9 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .fault(let fault) where fault.kind == .corrupt:
-      "the database is damaged: \(fault). What is lost, and what to do, says: receiptctl db check"
+      "the database is damaged: \(fault). To see the damage and what to do: receiptctl db check"
     case .fault(let fault): "the database cannot be used: \(fault)"
-    case .missing: "there is no database there; start receiptd once, or check `database` in the configuration"
+    case .missing: "there is no database; start receiptd once, or check `database` in the configuration"
     case .foreign: "the file is a database of another program; check `database` in the configuration"
     case .newerSchema(let found, let known):
       "the database has schema version \(found), and this program knows versions up to \(known); "
@@ -28,7 +28,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
       "the database has schema version \(found), and this program needs \(known); "
         + "start the receiptd of this version once, it migrates the database"
     case .unsafeSetting(let name):
-      "the database did not take the setting \(name); it would not be durable"
+      "the database did not apply the setting \(name); it would not be durable"
     }
   }
 }

@@ -8,26 +8,26 @@ internal import Platform
 /// The daemon's counters and histograms.
 public final class Metrics: Sendable {
   public let contexts = CounterFamily(
-    "receiptd_contexts_total", "Contexts posted, by what became of them.", labels: ["app", "result"])
+    "receiptd_contexts_total", "Contexts posted, by result.", labels: ["app", "result"])
   public let clientRefusals = CounterFamily(
-    "receiptd_client_refusals_total", "Clients refused for what they showed, by why.",
+    "receiptd_client_refusals_total", "Clients refused for their key or token, by reason.",
     labels: ["app", "reason"])
   public let keySetFetches = CounterFamily(
     "receiptd_key_set_fetches_total",
-    "Fetches of the keys that tokens are checked with, by what came of them.",
+    "Fetches of the keys for checking tokens, by result.",
     labels: ["app", "result"])
   public let events = CounterFamily(
-    "receiptd_events_total", "Rightly signed events, by what became of them.",
+    "receiptd_events_total", "Correctly signed events, by outcome.",
     labels: ["app", "processor", "outcome"])
   public let signatureFailures = CounterFamily(
     "receiptd_signature_failures_total", "Webhooks refused for their signature.", labels: ["app", "reason"])
   public let deliveries = CounterFamily(
-    "receiptd_deliveries_total", "Tries to deliver a receipt, by verdict.", labels: ["app", "verdict"])
+    "receiptd_deliveries_total", "Attempts to deliver a receipt, by verdict.", labels: ["app", "verdict"])
   public let deliveriesWithoutID = CounterFamily(
     "receiptd_deliveries_without_id_total",
     "Receipts that the destination accepted without naming an import id.", labels: ["app"])
   public let lookups = CounterFamily(
-    "receiptd_lookups_total", "Look-ups of what a purchase lacks, by what came of them.",
+    "receiptd_lookups_total", "Lookups of missing data of a purchase, by result.",
     labels: ["app", "result"])
   public let deliverySeconds = HistogramFamily(
     "receiptd_delivery_seconds", "Time from sending a receipt to the whole answer.",
@@ -44,14 +44,14 @@ public final class Metrics: Sendable {
 
   public let longPolls = CounterFamily(
     "receiptd_long_polls_total",
-    "Requests to wait for a checkout, by what became of them: answered, abandoned by the client, or "
+    "Requests to wait for a checkout, by result: answered, abandoned by the client, or "
       + "limited, which is answered at once.",
     labels: ["result"])
   public let alerts = CounterFamily(
-    "receiptd_alerts_total", "Tries to tell of a trouble, by what became of them.",
+    "receiptd_alerts_total", "Alert notices, by result.",
     labels: ["alert", "result"])
   public let logLinesLeftOut = CounterFamily(
-    "receiptd_log_lines_left_out_total", "Lines about receipts that were too many for the log.", labels: [])
+    "receiptd_log_lines_left_out_total", "Lines about receipts beyond the log's rate limit.", labels: [])
 
   public init() {}
 

@@ -77,7 +77,7 @@ public final class ReceiptLog: Sendable {
     if leftOut > 0 {
       metrics.logLinesLeftOut.add(UInt64(leftOut))
       log.warning(
-        "lines about receipts were left out, for there were too many; receiptctl receipts list has them all",
+        "too many lines about receipts, some were left out; receiptctl receipts list has all changes",
         ["count": String(leftOut)])
     }
     return some.count
@@ -110,7 +110,7 @@ public final class ReceiptLog: Sendable {
       let isLacking = transition.reason.map(Reason.ofJoin.contains) ?? false
       log.warning(
         isLacking
-          ? "a receipt failed: what it needs never came; supply it with receiptctl receipts complete"
+          ? "a receipt failed: its missing data never arrived; supply it with receiptctl receipts complete"
           : "a receipt failed; look at it with receiptctl receipts show, fix the cause, then replay it",
         fields)
     }

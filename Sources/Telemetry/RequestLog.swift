@@ -26,7 +26,7 @@ public final class RequestLog: Sendable {
     _ id: String, type: String, _ outcome: IngestEvent.Outcome, app: String, requestID: String
   ) {
     log.debug(
-      "took an event",
+      "stored an event",
       ["app": app, "event": id, "type": type, "outcome": outcome.label, "request_id": requestID])
     guard outcome == .stored(.unparsed) else { return }
     warn("an event was not understood and is kept; look at it with receiptctl events show", kind: app) {
@@ -86,7 +86,7 @@ public final class RequestLog: Sendable {
   public func couldNotStore(_ error: StoreFault, route: String, app: String, requestID: String) {
     guard let count = limiter.admit("store \(error.kind.rawValue)", now: clock.monotonic) else { return }
     log.error(
-      "could not store a request; whoever sent it is asked to come back. \(error.kind.advice)",
+      "could not store a request; the sender is asked to retry. \(error.kind.advice)",
       [
         "app": app, "route": route, "error": error.description,
         "left_out": count > 0 ? String(count) : nil, "request_id": requestID,

@@ -86,7 +86,7 @@ public struct Scrape {
     text.gauge(
       "receiptd_long_polls", "Requests that wait for the end of a checkout.",
       [([], Double(listener.longPolls))])
-    text.gauge("receiptd_ready", "1 while it can store what comes in.", [([], isReady ? 1 : 0)])
+    text.gauge("receiptd_ready", "1 while receiptd can store requests.", [([], isReady ? 1 : 0)])
     writeStorage(to: &text)
     text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])
     Self.writeProcess(ProcessStatistics.current(), to: &text)
@@ -96,7 +96,7 @@ public struct Scrape {
   /// Unknown values are left out.
   private func writeStorage(to text: inout MetricsText) {
     text.gauge(
-      "receiptd_disk_free_bytes", "What the database's disk has left.",
+      "receiptd_disk_free_bytes", "Free space of the database's disk.",
       space.freeBytes.map { [([], Double($0))] } ?? [])
     text.gauge(
       "receiptd_database_bytes", "Length of the database's files.",

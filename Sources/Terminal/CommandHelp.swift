@@ -7,7 +7,7 @@ public struct CommandHelp: Sendable {
 
   public init(_ program: ProgramSpec) { self.program = program }
 
-  /// The entries of the program's help: the groups, then the one-word commands.
+  /// The entries of the program's help: the command groups, then the one-word commands.
   public var topics: [CommandGroup] {
     program.groups
       + program.commands.filter { $0.path.count == 1 }.map { CommandGroup($0.name, summary: $0.summary) }
@@ -16,16 +16,16 @@ public struct CommandHelp: Sendable {
   /// Help about the program.
   public var text: String {
     if let only = program.commands.first, only.path.isEmpty { return text(of: only) }
-    var lines = ["\(program.name) - \(program.summary)", "", "Usage: \(program.name) [OPTIONS] NOUN VERB …"]
+    var lines = ["\(program.name) - \(program.summary)", "", "Usage: \(program.name) [OPTIONS] GROUP VERB …"]
     lines += paragraph(program.discussion)
     lines += section("Commands", topics.map { ($0.name, $0.summary) })
     lines += optionSection("Options", program.options + ProgramSpec.builtInOptions)
     lines += exampleSection(program.examples)
-    lines += ["", "More about one: \(program.name) help NOUN [VERB]"]
+    lines += ["", "Help on a command: \(program.name) help GROUP [VERB]"]
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Help about a group and its verbs; nil when the group does not exist.
+  /// Help about a command group and its verbs; nil when the group does not exist.
   public func text(ofGroup name: String) -> String? {
     guard let group = program.groups.first(where: { $0.name == name }) else { return nil }
     let commands = program.commands(under: [name])
@@ -33,7 +33,7 @@ public struct CommandHelp: Sendable {
     lines += section("Verbs", commands.map { ($0.path.dropFirst().joined(separator: " "), $0.summary) })
     lines += optionSection("Options of every command", program.options + ProgramSpec.builtInOptions)
     lines += exampleSection(commands.compactMap(\.examples.first))
-    lines += ["", "More about one: \(program.name) \(name) VERB --help"]
+    lines += ["", "Help on a verb: \(program.name) \(name) VERB --help"]
     return lines.joined(separator: "\n") + "\n"
   }
 

@@ -83,8 +83,8 @@ public struct ExampleSpec: Sendable, Equatable {
 
 /// One command with its arguments, options and help texts.
 public struct CommandSpec: Sendable, Equatable {
-  /// Noun and verb, such as `["receipts", "list"]`; one word for a command without verbs; empty for a program
-  /// that is a single command.
+  /// Group and verb, such as `["receipts", "list"]`; one word for a command without verbs; empty for a
+  /// program that is a single command.
   public let path: [String]
   /// One line, without a full stop.
   public let summary: String
@@ -167,13 +167,13 @@ public struct ProgramSpec: Sendable, Equatable {
     var flaws: [String] = []
     var paths: Set<[String]> = []
     for command in commands {
-      if !paths.insert(command.path).inserted { flaws.append("\(command.name) stands twice") }
+      if !paths.insert(command.path).inserted { flaws.append("\(command.name) is declared twice") }
       if command.examples.isEmpty { flaws.append("\(command.name) has no example") }
       if command.path.count > 1, !groups.contains(where: { $0.name == command.path.first }) {
         flaws.append("\(command.name) has no group")
       }
       if command.arguments.dropLast().contains(where: { $0.isRepeatable || !$0.isRequired }) {
-        flaws.append("\(command.name) has an argument behind one that takes all or none")
+        flaws.append("\(command.name) has an argument after one that takes all or none")
       }
       let all = command.options + options + Self.builtInOptions
       if Set(all.map(\.name)).count < all.count

@@ -30,11 +30,11 @@ public enum ExitCode: Int32, Error, Sendable, CaseIterable {
     case .partly: "A part of it failed; the rest was done."
     case .usage: "The command line was wrong."
     case .badData: "The input was wrong, or a database is damaged."
-    case .notFound: "What was named is not there."
-    case .unavailable: "Something that is needed does not answer."
-    case .diskFault: "The disk did not keep what was written to it."
-    case .tryAgain: "Not now; try again."
-    case .refused: "It is not allowed, or nobody agreed to it."
+    case .notFound: "The named item does not exist."
+    case .unavailable: "A required service does not answer."
+    case .diskFault: "The disk did not keep written data."
+    case .tryAgain: "Temporary failure; try again."
+    case .refused: "It is not allowed, or was not confirmed."
     case .configuration: "The configuration has faults."
     }
   }

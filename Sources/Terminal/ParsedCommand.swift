@@ -54,7 +54,7 @@ public struct ParsedCommand: Sendable, Equatable {
   /// The command that shows its help.
   let helpCommand: String
 
-  /// Noun and verb.
+  /// Group and verb.
   public var path: [String] { spec.path }
 
   /// Whether a flag was given.

@@ -78,7 +78,7 @@ struct Receiptd {
       ) { fault in
         log.error(
           "a write could not be made durable: ending here, so that nothing is acknowledged that is not on "
-            + "disk; look at the disk, then start again: what was acknowledged before is there",
+            + "disk; look at the disk, then start again: acknowledged data is there",
           ["error": fault])
         log.flush(within: logFlushTime)
         // No orderly stop, because it would continue to write. The next start reads the actual state of the
@@ -99,7 +99,7 @@ struct Receiptd {
   }
 
   private static func announceMigration(_ log: Log) {
-    log.info("the database's schema is brought up to date; that takes a while where it is large")
+    log.info("migrating the database; this takes a while if the database is large")
     ServiceNotifier().extendTimeout(to: Daemon.migrationMax)
   }
 

@@ -202,13 +202,13 @@ struct AppSiteAssociationFileTests {
     (#"{"applinks":{"details":[]}}"#, "iOS 12"), (#"{"webcredentials":{"apps":"x"}}"#, "list of strings"),
     (
       #"{"applinks":{"apps":[],"details":[{"appID":"ABCDE12345.a","components":[{"?":{"a":1}}]}]}}"#,
-      "no string"
+      "not a string"
     ),
     (
       #"{"applinks":{"apps":[],"details":[{"appID":"ABCDE12345.a","components":[{"exclude":1}]}]}}"#,
       "true or false"
     ),
-    (#"{"applinks":{"apps":[],"details":[],"substitutionVariables":{"lang":["x"]}}}"#, "always there"),
+    (#"{"applinks":{"apps":[],"details":[],"substitutionVariables":{"lang":["x"]}}}"#, "predefined variable"),
   ])
   func `What is wrong in a file is said`(text: String, words: String) throws {
     let findings = try AppSiteAssociation.read(Array(text.utf8)).findings

@@ -37,7 +37,7 @@ struct AssetLinksTests {
   }
 
   @Test(arguments: [
-    (#"[]"#, "no app"), (#"[{}]"#, "no statement"),
+    (#"[]"#, "no app"), (#"[{}]"#, "not a statement"),
     (#"[{"relation":["x"],"target":{"namespace":"android_app","package_name":"1"}}]"#, "no app"),
     (
       #"[{"relation":["delegate_permission/common.handle_all_urls"],"target":{"namespace":"android_app"}}]"#,

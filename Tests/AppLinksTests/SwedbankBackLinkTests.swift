@@ -19,7 +19,7 @@ import Testing
     return try BackLink(request, origin: origin, root: Self.root)
   }
 
-  @Test("A callback of the app is led to as it is named, and the name of the app in the address is not read")
+  @Test("A link leads to the app's callback unchanged, and the app's name in the address is ignored")
   func taken() throws {
     let target = "ios-universal-link?scheme=a&language=en&x={;'}%2B+%e2&fallback=true"
     let link = try back(
@@ -32,7 +32,7 @@ import Testing
 
   /// SC25. Each target is tested encoded and unencoded.
   @Test(
-    "Whatever is no callback of the app on its own origin is refused, and not repeated",
+    "A target that is not a callback of the app on its own origin is refused, and not reflected",
     arguments: [
       "javascript:alert(1)", "javascript://pay.example.com\(root)ios-universal-link", "//evil.test/",
       "https://evil.test\(root)ios-universal-link", "https://pay.example.com.evil.test\(root)android-intent",
@@ -98,7 +98,7 @@ import Testing
     "package=com.example.shop&", "target=\(base)ios-universal-link",
   ]
 
-  @Test("No query makes an address that leads elsewhere or leaves its place", arguments: 0..<4)
+  @Test("No query makes an address lead to another host or break out of its attribute", arguments: 0..<4)
   func anyQuery(seed: UInt64) throws {
     var dice = Dice(state: seed)
     var led = (apps: 0, pages: 0, intents: 0, back: 0)

@@ -35,7 +35,7 @@ import Testing
 
   /// SC01, SC02.
   @Test(
-    "An Android payment URL is handed on byte for byte",
+    "An Android payment URL is passed on byte for byte",
     arguments: [
       "package=com.example.shop&id=7f3a", "id=7f3a&x=%20+%2B%e2%&package=com.example.shop",
       "pack%61ge=com.example.shop", "package=com.example.shop&a=1&a=2&&=;{}|^'`\\&b",
@@ -50,7 +50,7 @@ import Testing
 
   /// SC03, SC04.
   @Test(
-    "A package that is missing, doubled or none is refused, and not repeated",
+    "A missing, repeated or invalid package is refused, and not reflected",
     arguments: [
       "", "id=1", "package", "package=", "package=com.a.b&package=com.a.b", "package=com.a.b&pack%61ge=c.d",
       "package=com.a.b&package", "package=evil%3BS.browser_fallback_url%3Dhttps%3A%2F%2Fevil.test",
@@ -67,7 +67,7 @@ import Testing
 
   /// SC07, SC08: encoded like `encodeURIComponent`.
   @Test(
-    "An iOS payment URL leads to the page on the other host first, which leads back with fallback=true",
+    "An iOS payment URL leads to the page on the other host, which leads back with fallback=true",
     arguments: [
       (
         "scheme=shopapp&language=nb-NO&id=7f3a&app=My%20Shop",
@@ -99,7 +99,7 @@ import Testing
 
   /// SC09, SC10, SC11.
   @Test(
-    "With fallback=true in any letters the app's own scheme is led to, with every byte as it came",
+    "With fallback=true in any case the redirect uses the app's own scheme and changes no byte",
     arguments: [
       ("scheme=shopapp&language=en&id=1&fallback=true", "shopapp"),
       ("fallback=TRUE&scheme=ShopApp&language=en&x=%e2+%2B;{}", "ShopApp"),
@@ -113,7 +113,7 @@ import Testing
 
   /// SC10.
   @Test(
-    "fallback=false becomes the one fallback=true of the address that is led to, in its place",
+    "fallback=false becomes fallback=true of the redirect's address, in the same position",
     arguments: [
       ("scheme=a&fallback=false&language=en", "scheme=a&fallback=true&language=en"),
       ("f%61llback=FALSE&scheme=a&language=en", "fallback=true&scheme=a&language=en"),
@@ -128,7 +128,7 @@ import Testing
 
   /// SC10, SC12, SC13.
   @Test(
-    "A parameter that is missing, doubled, empty or of no use is refused, and not repeated",
+    "A missing, repeated, empty or unusable parameter is refused, and not reflected",
     arguments: [
       ("scheme", "language=en"), ("scheme", "scheme=&language=en"), ("scheme", "scheme&language=en"),
       ("scheme", "scheme=evil&language=en&sch%65me=evil"), ("scheme", "SCHEME=evil&language=en"),
@@ -151,7 +151,7 @@ import Testing
 
   /// SC13.
   @Test(
-    "A scheme that is no app's own is refused",
+    "A scheme that an app cannot own is refused",
     arguments: [
       "javascript", "JavaScript", "data", "vbscript", "file", "blob", "about", "http", "https", "HTTPS",
       "intent", "tel", "sms", "mailto", "market", "itms-apps", "view-source", "filesystem", "wss", "ftp",
@@ -171,7 +171,7 @@ import Testing
   }
 
   /// SC14, SC15.
-  @Test("Lists of schemes and packages leave out all others; the same scheme in other letters is on the list")
+  @Test("Only listed schemes and packages are accepted; schemes compare without case")
   func lists() throws {
     let schemes = [try CustomScheme("com.example.my-app+pay"), try CustomScheme("shopapp")]
     let query = "&language=en&fallback=true"
@@ -193,7 +193,7 @@ import Testing
   }
 
   /// SC05.
-  @Test("A target with a byte that no browser sends is refused, every other byte is taken")
+  @Test("A target with a byte that no browser sends is refused, every other byte is accepted")
   func bytes() throws {
     for value in UInt32(0)...0x100 {
       let character = String(Character(try #require(Unicode.Scalar(value))))
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test("A target of the greatest length is taken, also when it comes back; a longer one is not")
+  @Test("A target of the maximum length is accepted, also on its way back; a longer one is refused")
   func lengths() throws {
     let start = "\(Self.ios)?scheme=a&language=en&x="
     func query(_ length: Int, _ end: String = "") -> String {

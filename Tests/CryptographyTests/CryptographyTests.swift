@@ -24,7 +24,7 @@ struct CryptographyTests {
     #expect(Hex.encode(SHA256.digest(message)) == digest)
   }
 
-  @Test("SHA-256 of a million times \"a\" is what FIPS 180-4 publishes")
+  @Test("SHA-256 of a million times \"a\" has the digest that FIPS 180-4 publishes")
   func longDigest() {
     let digest = Hex.encode(SHA256.digest(repeated(UInt8(ascii: "a"), 1_000_000)))
     #expect(digest == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
@@ -103,7 +103,7 @@ struct CryptographyTests {
   }
 
   @Test(
-    "Anything but pairs of lower-case digits is refused",
+    "Anything except pairs of lower-case hexadecimal digits is refused",
     arguments: ["0", "0A", "AA", "0g", " 00", "00 ", "0x00", "00\n", "０0", "é", "-1", "`0", ":0", "/0"])
   func refusals(text: String) {
     #expect(Hex.decodeLowercase(text) == nil)
@@ -111,7 +111,7 @@ struct CryptographyTests {
 }
 
 @Suite struct SecretRandomnessTests {
-  @Test("No number comes twice, also across the system's calls")
+  @Test("Random numbers do not repeat, also across the system's calls")
   func distinct() {
     let one = SecretRandomness()
     let other = SecretRandomness()
@@ -120,7 +120,7 @@ struct CryptographyTests {
     #expect(!numbers.contains(0))
   }
 
-  @Test("Threads that take at once get different ones")
+  @Test("Concurrent threads get different random numbers")
   func threads() throws {
     let source = SecretRandomness()
     let taken = Monitor<[UInt64]>([])
@@ -153,7 +153,7 @@ struct CryptographyTests {
     for text in wrong { #expect(Self.code(text)?.bytes == nil, "\(text)") }
   }
 
-  @Test("Codes are equal when every byte is")
+  @Test("Codes are equal exactly when all bytes are")
   func equality() throws {
     let hmac = try HMACSHA256(key: [1])
     let (two, three, four): ([UInt8], [UInt8], [UInt8]) = ([2], [3], [4])

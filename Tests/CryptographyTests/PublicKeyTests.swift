@@ -17,7 +17,7 @@ import Testing
     return try #require(der)
   }
 
-  @Test("A signature holds for its message and its key, and for nothing that differs in a bit")
+  @Test("A signature is valid for its message and key only, to the bit")
   func signatures() throws {
     for (issuer, kind) in [(try Self.rsa.get(), PublicKey.Kind.rsa), (try Self.p256.get(), .p256)] {
       let key = try PublicKey(subjectPublicKeyInfo: try der(issuer))
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("An ECDSA signature in DER is none: there is one form, r and s (RFC 7518 §3.4)")
+  @Test("An ECDSA signature in DER is invalid: the only form is r and s (RFC 7518 §3.4)")
   func derIsRefused() throws {
     let key = try PublicKey(subjectPublicKeyInfo: try der(try Self.p256.get()))
     let raw = try Self.p256.get().signature(of: Self.message)
@@ -70,7 +70,7 @@ import Testing
     #expect(throws: PublicKeyFault.unsupported) { try PublicKey(subjectPublicKeyInfo: try der(bitcoin)) }
   }
 
-  @Test("Bytes that are no key are refused, and so is what stands behind one")
+  @Test("Bytes that are not a key are refused, and so are bytes after a key")
   func malformedKeys() throws {
     let whole = try der(try Self.p256.get())
     for bytes in [[], [0x30], Array(whole.dropLast()), whole + [0], Array(whole.reversed())] {

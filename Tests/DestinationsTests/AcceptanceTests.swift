@@ -25,7 +25,7 @@ struct AcceptanceTests {
   private static let withoutID = Verdict.delivered(importID: nil)
   private static let accepted = Verdict.delivered(importID: "imp")
 
-  @Test("A login page counts as delivered: it is a wrong configuration, however its type is written")
+  @Test("A login page is a wrong configuration, in any spelling of its media type")
   func loginPage() {
     for type in ["text/html", "TEXT/HTML; charset=utf-8", " text/html ;q=1", "text/html,text/html"] {
       #expect(verdict("<form>", type: type) == Self.page, "\(type)")
@@ -37,7 +37,7 @@ struct AcceptanceTests {
     #expect(verdict("text", type: "text/plain; a=text/html") == Self.withoutID)
   }
 
-  @Test("A page with a wrong type, or none, is known by its beginning")
+  @Test("A page with a wrong or missing media type is recognised by its beginning")
   func unlabelledPage() {
     for type in [nil, "", "application/json", "text/plain"] as [String?] {
       for text in ["<!DOCTYPE html><p>", "\r\n\t <!doctype HTML>", "<HTML lang=en>", "\u{FEFF}<html>"] {
@@ -47,7 +47,7 @@ struct AcceptanceTests {
     #expect(verdict("<receipt/>", type: "application/xml") == Self.withoutID)
   }
 
-  @Test("Errors without an id count as delivered: they are a wrong configuration, whatever the type says")
+  @Test("Errors without an id are a wrong configuration, with any media type")
   func errorsWithoutID() {
     let texts = [
       #"{"errors":["unknown api_key"]}"#, #"{"errors":"no"}"#, #"{"errors":{"key":["unknown"]}}"#,
@@ -63,7 +63,7 @@ struct AcceptanceTests {
     }
   }
 
-  @Test("An id is an acceptance, with or without errors; so is an answer whose errors name none")
+  @Test("An id is an acceptance, with or without errors; so is an answer with empty errors")
   func acceptances() {
     for text in [
       #"{"id":"imp"}"#, #"{"errors":["deprecated"],"id":"imp"}"#, #"{"id":"imp","errors":null}"#,
@@ -80,7 +80,7 @@ struct AcceptanceTests {
     }
   }
 
-  @Test("A body that was cut off says nothing: the status line is the answer, unless the type says HTML (R3)")
+  @Test("With a truncated body the status line decides, unless the type is HTML (R3)")
   func cutOff() {
     let lost = DeliveryAnswer.Failure.transient("connection_lost")
     for text in [#"{"errors":["unkn"#, #"{"id":"im"#, "{", ""] {
@@ -91,7 +91,7 @@ struct AcceptanceTests {
     #expect(verdict(Array(#"{"errors":["x"]}"#.utf8), failure: lost) == Self.errors)
   }
 
-  @Test("Other statuses mean what they meant, whatever their body says")
+  @Test("Other statuses keep their verdict with any body")
   func otherStatuses() {
     #expect(verdict(#"{"errors":["x"]}"#, status: 422) == .refused(.status(422)))
     #expect(

@@ -30,7 +30,7 @@ private let bare = ReceiptContent(
 private let whole = ReceiptContent(
   userID: "u\"1", key: PurchaseKey(type: .subscription, id: "sub_1"), priceID: "price_1", context: "e30=")
 
-@Suite("What every destination does")
+@Suite("The conformance of destinations")
 struct DestinationConformanceTests {
   @Test("Every processor's default is a registered destination, and no two have one name")
   func registered() {
@@ -39,7 +39,7 @@ struct DestinationConformanceTests {
     #expect(names.contains(StripeSection(webhookSecrets: []).deliverTo))
   }
 
-  @Test("It goes to one address over https, and its headers are whole lines", arguments: Fixture.all)
+  @Test("It sends to one https address, and its headers are complete lines", arguments: Fixture.all)
   fileprivate func address(_ fixture: Fixture) throws {
     let destination = try fixture.make()
     #expect(destination.url.hasPrefix("https://"))
@@ -66,7 +66,7 @@ struct DestinationConformanceTests {
     }
   }
 
-  @Test("Every answer has a verdict: accepted, to be tried again, or refused", arguments: Fixture.all)
+  @Test("Every answer has a verdict: accepted, retry, or refused", arguments: Fixture.all)
   fileprivate func verdicts(_ fixture: Fixture) throws {
     let destination = try fixture.make()
     func verdict(_ status: Int?, _ body: String = "", _ failure: DeliveryAnswer.Failure? = nil) -> Verdict {

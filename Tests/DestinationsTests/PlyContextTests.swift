@@ -26,7 +26,7 @@ private func fault(_ text: String) -> PlyContext.Fault? {
 
 @Suite("ply_context")
 struct PlyContextTests {
-  @Test("The price of the SDK's JSON is read, and the blob stays as it came")
+  @Test("The price of the SDK's JSON is read, and the blob is stored unchanged")
   func price() throws {
     let blob = base64(
       #"{"original_platform":"IOS","stripe_price_id":"stripe.monthly_premium_123","#
@@ -49,7 +49,8 @@ struct PlyContextTests {
     }
   }
 
-  @Test("1 byte to 16 KiB is taken, one byte more is not", arguments: [16_383, 16_384, 16_385, 16_386])
+  @Test(
+    "1 byte to 16 KiB is accepted, one byte more is refused", arguments: [16_383, 16_384, 16_385, 16_386])
   func size(count: Int) throws {
     #expect(try PlyContext.read("AA==").text == "AA==")
     #expect(try PlyContext.read("AA").text == "AA")
@@ -59,19 +60,19 @@ struct PlyContextTests {
     #expect(fault(withoutPadding(blob)) == expected)
   }
 
-  @Test("What is far too long is refused before it is decoded")
+  @Test("A blob that is far too long is refused before it is decoded")
   func huge() {
     let faults = ["A", "!", "="].map { fault(String(repeating: $0, count: 1_000_000)) }
     #expect(faults == [.tooLong, .tooLong, .tooLong])
   }
 
-  @Test("An empty text is no context")
+  @Test("An empty text is not a context")
   func empty() {
     #expect(fault("") == .empty)
   }
 
   @Test(
-    "Junk is no base64, wherever it stands",
+    "Junk in any position makes base64 invalid",
     arguments: [
       "=", "==", "===", "====", "A", "A=", "A==", "A===", "AAAAA", "AA=A", "=AAA", "AA==AA==", "AA=", "AAA==",
       "AAAA=",
@@ -85,7 +86,7 @@ struct PlyContextTests {
     #expect(fault(text) == .notBase64)
   }
 
-  @Test("Every byte outside of the alphabets is refused in every place")
+  @Test("Every byte outside of the alphabets is refused in every position")
   func everyByte() {
     let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_".utf8)
     for byte in UInt8(0)..<128 {
@@ -100,7 +101,7 @@ struct PlyContextTests {
   }
 
   @Test(
-    "What names no price is a context all the same",
+    "A blob without a price is a context",
     arguments: [
       "{}", "[]", "null", "not JSON", "{", "\"text\"", "7", #"{"stripe_price_id":null}"#,
       #"{"stripe_price_id":7}"#,
@@ -114,7 +115,7 @@ struct PlyContextTests {
     #expect(try PlyContext.read(blob) == ContextBlob(text: blob, priceID: nil))
   }
 
-  @Test("Bytes that are no UTF-8 and JSON of any depth stay opaque")
+  @Test("Bytes that are not UTF-8 and JSON of any depth stay opaque")
   func hostile() throws {
     for bytes in [[0xFF, 0xFE, 0x00], [UInt8](repeating: UInt8(ascii: "["), count: 16_384)] as [[UInt8]] {
       let blob = base64(bytes)

@@ -40,7 +40,7 @@ struct ReceiptBytesTests {
   }
 
   @Test(
-    "Every text comes out as it went in",
+    "Every text is sent unchanged",
     arguments: [
       "usuário-Ω-日本-😀", "quote\"back\\slash", "line\nreturn\rtab\t", "\u{0}\u{1}\u{1F}\u{7F}", "a/b+c=", "",
       "\u{2028}\u{2029}\u{FEFF}", "e\u{301}", "👩‍👩‍👧‍👦", "</script>", "{\"user_id\":\"x\"}",
@@ -53,7 +53,7 @@ struct ReceiptBytesTests {
     }
   }
 
-  @Test("Only what must be escaped is, in the shortest way")
+  @Test("Only necessary characters are escaped, in the shortest way")
   func escapes() {
     #expect(body(user: "\"\\/\n\u{1}é😀").contains(#""user_id":"\"\\/\n\u0001é😀","#))
   }
@@ -64,7 +64,7 @@ struct ReceiptBytesTests {
     #expect((0..<100).allSatisfy { _ in body(context: "e30=") == first })
   }
 
-  @Test("The headers carry the key, the platform and who is calling")
+  @Test("The headers carry the key, the platform and the user agent")
   func headers() {
     let headers = destination().headers.map { "\($0.name): \($0.value)" }
     #expect(

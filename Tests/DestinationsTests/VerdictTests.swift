@@ -15,7 +15,7 @@ private func verdict(
     on: DeliveryAnswer(status: status, retryAfter: retryAfter, body: body, failure: failure), now: now)
 }
 
-@Suite("What an answer means")
+@Suite("Verdicts of answers")
 struct VerdictTests {
   @Test("Every status from 100 to 599 has the verdict of the contract")
   func everyStatus() {
@@ -34,12 +34,12 @@ struct VerdictTests {
   }
 
   @Test(
-    "A number that is no status of HTTP is tried again", arguments: [Int.min, -1, 0, 99, 600, 999, Int.max])
+    "A number that is not a status of HTTP is retried", arguments: [Int.min, -1, 0, 99, 600, 999, Int.max])
   func noStatus(status: Int) {
     #expect(verdict(status) == .retry(.status(status), retryAfter: nil))
   }
 
-  @Test("Without an answer it is tried again, unless the configuration is to blame")
+  @Test("A transfer without an answer is retried, unless the configuration is wrong")
   func noAnswer() {
     #expect(verdict(nil) == .retry(Reason("no_answer"), retryAfter: nil))
     let timeout = verdict(nil, failure: .transient("timeout"))
@@ -47,7 +47,7 @@ struct VerdictTests {
     #expect(verdict(nil, failure: .misconfigured("certificate")) == .misconfigured(Reason("certificate")))
   }
 
-  @Test("A status counts even when the rest of the answer broke off (R3)")
+  @Test("A status counts even when the rest of the answer is missing (R3)")
   func brokenOff() {
     let failure = DeliveryAnswer.Failure.transient("partial")
     #expect(verdict(200, failure: failure) == .delivered(importID: nil))
@@ -78,7 +78,7 @@ struct VerdictTests {
       verdict(200, body: [UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)) == .delivered(importID: nil))
   }
 
-  @Test("Retry-After counts where trying again can help, and nowhere else")
+  @Test("Retry-After counts only for verdicts that are retried")
   func whereItCounts() {
     for status in [408, 409, 425, 500, 503, 599] {
       #expect(verdict(status, retryAfter: "7") == .retry(.status(status), retryAfter: .seconds(7)))
@@ -145,7 +145,7 @@ private let rows: [Row] = [
 @Suite("Retry-After")
 struct RetryAfterTests {
   @Test(
-    "Seconds and the three forms of dates are read; what cannot be read counts as absent", arguments: rows)
+    "Seconds and the three forms of dates are read; other values count as absent", arguments: rows)
   private func table(row: Row) {
     #expect(
       verdict(503, retryAfter: row.text) == .retry(.status(503), retryAfter: row.wait))

@@ -26,13 +26,13 @@ private let paused = breaker((wrongKey, at: 0))
 
 @Suite("The breaker")
 struct BreakerTests {
-  @Test("A new one lets everything through")
+  @Test("A new breaker admits every delivery")
   func closed() {
     #expect(Breaker().admission(now: start, probing: false) == .free)
     #expect(Breaker().admission(now: start, probing: true) == .free)
   }
 
-  @Test("Transient failures in a row open it; the last but one does not")
+  @Test("The breaker opens exactly at the configured number of transient failures in a row")
   func opens() {
     #expect(breaker((down, at: 0), (down, at: 1)).state == .closed)
     #expect(opened.state == .open)
@@ -42,14 +42,14 @@ struct BreakerTests {
     #expect(opened.cause == .status(503))
   }
 
-  @Test("A success or a refusal in between starts the row anew", arguments: [delivered, refused])
+  @Test("A success or a refusal restarts the count of failures", arguments: [delivered, refused])
   func row(answer: Verdict) {
     let broken = breaker((down, at: 0), (down, at: 1), (answer, at: 2), (down, at: 3), (down, at: 4))
     #expect(broken.state == .closed)
     #expect(broken.failures == 2)
   }
 
-  @Test("One answer about the configuration pauses it at once")
+  @Test("One answer about the configuration pauses deliveries at once")
   func pauses() {
     #expect(paused.state == .paused)
     #expect(paused.since == start)
@@ -70,7 +70,7 @@ struct BreakerTests {
     }
   }
 
-  @Test("A failed probe keeps it open for another while, since when it opened")
+  @Test("A failed probe keeps the breaker open, and its opening time does not change")
   func staysOpen() {
     let again = breaker((down, at: 30_002), from: opened)
     #expect(again.state == .open)
@@ -78,7 +78,7 @@ struct BreakerTests {
     #expect(again.probeAt == after(60_002))
   }
 
-  @Test("An open one whose probe is refused for the configuration is paused, and the other way round")
+  @Test("A probe can turn an open breaker into a paused one, and back")
   func changes() {
     let wrong = breaker((wrongKey, at: 50_000), from: opened)
     #expect(wrong.state == .paused)
@@ -93,7 +93,8 @@ struct BreakerTests {
     #expect(broken.pausedTime(now: after(day)) == .seconds(50))
   }
 
-  @Test("While it is not closed one probe goes at its time, and never two", arguments: [opened, paused])
+  @Test(
+    "While the breaker is not closed, one probe goes at its time, and never two", arguments: [opened, paused])
   func probing(stopped: Breaker) throws {
     let probeAt = try #require(stopped.probeAt)
     let before = probeAt - .milliseconds(1)
@@ -106,13 +107,13 @@ struct BreakerTests {
       stopped.admission(now: before, probing: true) == .none(until: before.advanced(by: .seconds(1))))
   }
 
-  @Test("Only a probe that was lost leaves it without a time, and then it may go at once")
+  @Test("Without a stored time, the next probe may go at once")
   func withoutTime() {
     #expect(Breaker(state: .open).admission(now: start, probing: false) == .probe)
     #expect(Breaker(state: .paused).admission(now: start, probing: true) == .none(until: after(1000)))
   }
 
-  @Test("A 429 brings a rest in every state, opens nothing and counts no failure")
+  @Test("A 429 starts a rest in every state, opens no breaker and counts no failure")
   func rests() {
     for before in [Breaker(), opened, paused] {
       let resting = breaker((.coolDown(.status(429), for: .minutes(10)), at: 100), from: before)
@@ -125,7 +126,7 @@ struct BreakerTests {
     }
   }
 
-  @Test("A rest is a day at most, the longer of two counts, and a success does not cut it short")
+  @Test("A rest is at most a day, the longer of two counts, and a success does not end it")
   func longRests() {
     let long = breaker((.coolDown(.status(429), for: .longest), at: 0))
     #expect(long.restUntil == after(day))
@@ -150,13 +151,13 @@ struct BreakerTests {
     #expect(known.pausedTime(now: after(day)) == .seconds(70))
   }
 
-  @Test("A clock that went back takes no paused time away")
+  @Test("A clock that was set back reduces no paused time")
   func clockBack() {
     #expect(paused.pausedTime(now: after(-day)) == .zero)
     #expect(breaker((delivered, at: -day), from: paused).pausedTime == .zero)
   }
 
-  @Test("What is kept and read again goes on as if nothing had been (R9)")
+  @Test("A stored breaker continues unchanged after it is read again (R9)")
   func restart() {
     for before in [Breaker(), opened, paused, breaker((down, at: 0))] {
       let restored = Breaker(
@@ -180,7 +181,7 @@ struct BreakerTests {
   }
 
   @Test(
-    "A rest outlasts the reading of a configuration, unless it was asked of another",
+    "A rest outlasts a reload, unless the destination changed",
     arguments: [
       Breaker(), opened, paused,
     ])

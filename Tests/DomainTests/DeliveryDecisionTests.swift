@@ -23,23 +23,23 @@ private func decide(
     verdict, budget: budget, probe: probe, policy: policy, now: after(offset), random: &random)
 }
 
-@Suite("What becomes of a receipt after a try")
+@Suite("The decision after an attempt")
 struct DeliveryDecisionTests {
-  @Test("A 2xx delivers and a refusal fails, however much of the budget is used up", arguments: [0, 8 * day])
+  @Test("A 2xx delivers and a refusal fails, with any remaining budget", arguments: [0, 8 * day])
   func ends(offset: Int64) {
     #expect(decide(.delivered(importID: "imp"), at: offset) == .delivered(importID: "imp"))
     #expect(decide(.delivered(importID: nil), at: offset) == .delivered(importID: nil))
     #expect(decide(.refused(.status(422)), at: offset) == .failed(.status(422)))
   }
 
-  @Test("A wrong configuration gives nothing up and spends nothing", arguments: [0, 8 * day, 900 * day])
+  @Test("A wrong configuration gives no receipt up and spends no budget", arguments: [0, 8 * day, 900 * day])
   func misconfigured(offset: Int64) {
     let again = Delivery.Decision.retry(at: after(offset + 30_000), spent: false)
     #expect(decide(.misconfigured(.status(403)), attempts: 99, at: offset) == again)
     #expect(decide(.misconfigured(.status(403)), probe: true, at: offset) == again)
   }
 
-  @Test("A transient failure is tried again by the schedule, whose last pause repeats")
+  @Test("A transient failure is retried by the schedule, whose last pause repeats")
   func schedule() {
     let pauses: [Int64] = [
       2000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 28_800_000,
@@ -54,7 +54,7 @@ struct DeliveryDecisionTests {
     #expect(far == .retry(at: after(43_200_000), spent: true))
   }
 
-  @Test("What the destination asks for counts if it is later than the schedule, for at most a day")
+  @Test("Retry-After counts if it is later than the schedule, up to a day")
   func retryAfter() {
     let rows: [(Int64, Int64)] = [
       (0, 2000), (1999, 2000), (2001, 2001), (day, day), (day + 1, day), (.max, day), (-5, 2000),
@@ -76,7 +76,7 @@ struct DeliveryDecisionTests {
         == .retry(at: after(2000), spent: false))
   }
 
-  @Test("When the time to try is used up, the next failure is the last")
+  @Test("When the retry time is used up, the next failure is the last")
   func givesUp() {
     for verdict in [
       Verdict.retry(.status(500), retryAfter: nil), .coolDown(.status(429), for: .milliseconds(1)),
@@ -98,7 +98,7 @@ struct DeliveryDecisionTests {
     #expect(decide(failed, paused: -900 * day, at: hour) == .retry(at: after(hour + 2000), spent: true))
   }
 
-  @Test("A budget is used up exactly at its end, and a clock that went back does not use it up")
+  @Test("A budget ends exactly at its time, and a clock that was set back does not use it up")
   func budget() {
     let retry = RetryPolicy()
     func isUsedUp(_ offset: Int64, paused: Int64 = 0) -> Bool {
@@ -129,7 +129,7 @@ struct DeliveryDecisionTests {
     #expect(abs(mean - 10_000) < spread / 50)
   }
 
-  @Test("Odd settings of the schedule do not trap")
+  @Test("Extreme settings of the schedule do not trap")
   func oddSettings() {
     var random = SeededGenerator(seed: 1)
     func pause(_ schedule: [Duration], jitter: Double = 0, attempts: Int64 = 0) -> Duration {

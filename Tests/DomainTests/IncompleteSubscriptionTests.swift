@@ -22,14 +22,14 @@ struct IncompleteSubscriptionTests {
       purchase, policy: policy, processor: .stripe(), now: start.advanced(by: .milliseconds(milliseconds)))
   }
 
-  @Test("It waits for its payment, and is an operator's matter when none comes")
+  @Test("It waits for its payment, and fails without one")
   func waits() {
     let purchase = purchase(.firstPaymentDue)
     #expect(resolve(purchase) == .waiting(.payment, until: start.advanced(by: .seconds(1))))
     #expect(resolve(purchase, after: 1000) == .failed(.payment))
   }
 
-  @Test("It is bought once it runs, and cancelled once its time to be paid is over")
+  @Test("It is bought once it is active, and cancelled once its time to be paid is over")
   func ends() {
     let content = ReceiptContent(
       userID: "u1", key: PurchaseKey(type: .subscription, id: "sub_1"), priceID: "price_1", context: nil)

@@ -25,7 +25,7 @@ private func choose(
   return Join.choose(from: candidates, for: purchase, policy: policy, processor: .stripe(), now: now)?.id
 }
 
-@Suite("Which context a purchase gets")
+@Suite("The choice of a context")
 struct JoinChooseTests {
   @Test("Without a context in the window there is none")
   func nothing() {
@@ -34,7 +34,7 @@ struct JoinChooseTests {
   }
 
   @Test(
-    "The window's edges belong to it",
+    "The window includes its edges",
     arguments: [
       (-24 * hour - 1, false), (-24 * hour, true), (-1, true), (0, true), (1, true), (2 * minute, true),
       (2 * minute + 1, false),
@@ -50,7 +50,7 @@ struct JoinChooseTests {
       choose([candidate("old", -3 * hour), candidate("new", -hour), candidate("older", -5 * hour)]) == "new")
   }
 
-  @Test("One with the purchase's price goes before a newer one without it")
+  @Test("A context with the purchase's price precedes a newer one without it")
   func price() {
     let fitting = candidate("fitting", -20 * hour, price: "price_P")
     let other = candidate("other", -1, price: "price_Q")
@@ -67,12 +67,12 @@ struct JoinChooseTests {
     #expect(choose(candidates + [candidate("no", -1)]) == "at-2")
   }
 
-  @Test("An event that comes days late still finds the context from around it")
+  @Test("An event that arrives days late still finds the context of its time")
   func delayed() {
     #expect(choose([candidate("then", -hour)], hourLater: 72) == "then")
   }
 
-  @Test("Of two that fit alike, one from around a late event goes before a newer one")
+  @Test("Of two contexts that fit equally, the one near a late event precedes a newer one")
   func aroundFirst() {
     let then = candidate("then", -hour)
     let today = candidate("today", 71 * hour)
@@ -82,7 +82,7 @@ struct JoinChooseTests {
     #expect(choose([then, named], hourLater: 72) == "named")
   }
 
-  @Test("A sender's clock that is ahead does not hide the context")
+  @Test("A sender's clock that runs ahead does not hide the context")
   func clockAhead() {
     let purchase = Purchase(
       key: PurchaseKey(type: .subscription, id: "sub_1"),
@@ -95,7 +95,7 @@ struct JoinChooseTests {
     #expect(start == happened.advanced(by: .milliseconds(-24 * hour)))
   }
 
-  @Test("Times at the ends of what a number holds do not trap", arguments: [Int64.min, -1, 0, Int64.max])
+  @Test("Extreme times do not trap", arguments: [Int64.min, -1, 0, Int64.max])
   func saturation(milliseconds: Int64) {
     let moment = Timestamp(unixMilliseconds: milliseconds)
     let purchase = Purchase(
@@ -109,7 +109,7 @@ struct JoinChooseTests {
     }
   }
 
-  @Test("Two of the same moment are told apart by id, whatever their order")
+  @Test("Two contexts of the same moment are ordered by id, in any input order")
   func ties() {
     let pair = [candidate("a", -1), candidate("b", -1)]
     #expect(choose(pair) == "b")

@@ -180,7 +180,7 @@ private let rows: [Row] = [
     decisions: always(ready("price_P", context: "blob"))),
 ]
 
-@Suite("What becomes of a purchase")
+@Suite("The decision about a purchase")
 struct JoinResolveTests {
   @Test("Every purchase is decided as the contract says, before, at and after each deadline", arguments: rows)
   private func table(row: Row) {
@@ -192,7 +192,7 @@ struct JoinResolveTests {
     }
   }
 
-  @Test("Waits for user, price and context count from when it was bought, not from when it was heard of")
+  @Test("Waits for user, price and context count from the purchase, not from its first event")
   func boughtLater() {
     var late = purchase()
     late.boughtAt = after(3 * day)
@@ -203,7 +203,7 @@ struct JoinResolveTests {
     #expect(Join.resolve(late, policy: deliver, processor: .stripe(), now: after(3 * day)) == lacking)
   }
 
-  @Test("A purchase that is only now seen to be bought waits from now")
+  @Test("A purchase that becomes bought now waits from now")
   func boughtNow() {
     var fresh = purchase()
     fresh.boughtAt = nil
@@ -228,7 +228,7 @@ struct JoinResolveTests {
       Join.resolve(purchase(.promised), policy: endless, processor: .stripe(), now: end) == .failed(.payment))
   }
 
-  @Test("No wait at all decides at once")
+  @Test("A wait of zero decides at once")
   func noWaits() {
     let impatient = JoinPolicy(
       settle: .zero, waitForContext: .zero, waitForUser: .zero,
@@ -250,7 +250,7 @@ struct JoinResolveTests {
         == ready("gold", context: "blob"))
   }
 
-  @Test("What an operator sends needs a user and a price, and nothing else")
+  @Test("A receipt that an operator sends needs only a user and a price")
   func content() throws {
     #expect(throws: Join.Lack(reason: .user)) { try Join.content(of: purchase(user: nil)).get() }
     #expect(throws: Join.Lack(reason: .price)) { try Join.content(of: purchase(prices: [])).get() }

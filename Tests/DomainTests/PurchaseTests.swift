@@ -49,9 +49,9 @@ private struct Known: Equatable {
   }
 }
 
-@Suite("What is known of a purchase")
+@Suite("Facts about a purchase")
 struct PurchaseTests {
-  @Test("Random reports tell the same in every order, and twice as well as once (R2)", arguments: 1...60)
+  @Test("Random reports give the same purchase in every order, also when repeated (R2)", arguments: 1...60)
   func union(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let reports = (0..<5).map { index in
@@ -71,7 +71,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("Two rows of one purchase know together what one row would have known (R2)", arguments: 1...40)
+  @Test("Two merged rows of one purchase equal one row with all reports (R2)", arguments: 1...40)
   func merge(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let reports = (0..<4).map { index in
@@ -107,7 +107,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("The reference of the checkout goes before the metadata, which serve where it cannot be a user")
+  @Test("The checkout's reference precedes the metadata, unless it cannot be a user")
   func userOfReport() throws {
     var random = SeededGenerator(seed: 1)
     let contextID = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
@@ -137,7 +137,7 @@ struct PurchaseTests {
     #expect(said.referencedUser == "jdo-1")
   }
 
-  @Test("A context's id is no user, be it the reference or in the metadata")
+  @Test("A context's id is not a user, neither as reference nor in the metadata")
   func contextIDIsNoUser() {
     let id = "ctx_01MC8E1R00ABCDEFGHJKMNPQRS"
     #expect(report(reference: id).referencedUser == nil)
@@ -146,7 +146,7 @@ struct PurchaseTests {
     #expect(purchase([report(reference: id, metadataUser: "jdo-1")])?.userID == "jdo-1")
   }
 
-  @Test("The checkout's own prices replace a sister event's, and never the other way round")
+  @Test("The checkout's own prices replace a related event's, and never the reverse")
   func prices() throws {
     let sister = report(prices: ["price_S"])
     let checkout = report(session: "cs_1", prices: ["price_C", "price_D"])
@@ -157,7 +157,7 @@ struct PurchaseTests {
     #expect(try #require(purchase([sister, silent])).prices == ["price_S"])
   }
 
-  @Test("The first report's time is the earliest, whichever comes first")
+  @Test("The purchase has the time of the earliest report, in any order")
   func earliest() throws {
     let order = [report(at: 7), report(at: 3), report(at: 5)]
     for order in permutations(order) {
@@ -201,7 +201,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("What a receipt was made of stays, and what was lacking is filled")
+  @Test("The data of a receipt does not change, and missing data is filled in")
   func keepContent() {
     let fixed = Purchase(
       key: subscription, userID: "u", userSource: .customer, prices: ["price_P"], happenedAt: start,

@@ -5,7 +5,7 @@ import Durations
 import Testing
 
 @Suite("Rate limits") struct RateLimitTests {
-  @Test("So many in a time, all at once or evenly, and then one as soon as there is room")
+  @Test("The limit's number is admitted at once or evenly, then one as soon as there is room")
   func bucket() {
     var limiter = RateLimiter<String>(RateLimit(120, per: .minute), entriesMax: 10)
     for _ in 1...120 { #expect(limiter.acquire("a", nowMilliseconds: 0) == .zero) }
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("A clock that stands still or goes back gives nobody more")
+  @Test("A clock that stops or is set back admits no more")
   func clock() {
     var limiter = RateLimiter<Int>(RateLimit(1, per: .hour), entriesMax: 4)
     #expect(limiter.acquire(1, nowMilliseconds: 10_000) == .zero)
@@ -27,7 +27,7 @@ import Testing
     #expect(limiter.acquire(1, nowMilliseconds: 3_610_000) == .zero)
   }
 
-  @Test("The table does not grow, and who is at the limit stays there while others come and go")
+  @Test("The table is bounded, and a key at its limit stays limited while others come and go")
   func bounded() {
     var limiter = RateLimiter<Int>(RateLimit(2, per: .minute), entriesMax: 100)
     for _ in 1...2 { #expect(limiter.acquire(0, nowMilliseconds: 0) == .zero) }
@@ -42,7 +42,7 @@ import Testing
     #expect(limiter.count <= 60)
   }
 
-  @Test("Keys that were active once are forgotten: memory follows those that are active now")
+  @Test("Inactive keys are evicted: memory follows the active keys")
   func forgets() {
     var limiter = RateLimiter<Int>(RateLimit(60, per: .minute), entriesMax: 1_000_000)
     var most = 0
@@ -54,7 +54,7 @@ import Testing
     #expect(most <= 2100, "\(most)")
   }
 
-  @Test("A limit is written as it is read, and anything else is none")
+  @Test("A printed limit is read as the same limit, and invalid texts are refused")
   func text() {
     for text in ["1/s", "120/m", "1000000/h"] { #expect(RateLimit(parsing: text)?.text == text) }
     #expect(RateLimit(parsing: "120/m") == RateLimit(120, per: .minute))

@@ -146,7 +146,7 @@ struct ReceiptLifeCycleTests {
     #expect(states == Set(ReceiptState.allCases))
   }
 
-  @Test("Each event leads each state where the table says", arguments: rows.flatMap(\.cells))
+  @Test("Each event leads each state to the table's next state", arguments: rows.flatMap(\.cells))
   fileprivate func transition(cell: Cell) throws {
     let event = try #require(events.first { name($0) == cell.event })
     let before = sample(cell.column)
@@ -161,7 +161,7 @@ struct ReceiptLifeCycleTests {
     #expect(outcome(of: event, on: before)?.contradiction == nil)
   }
 
-  @Test("A refusal changes nothing and says why")
+  @Test("A refusal changes nothing and gives its reason")
   func refusal() throws {
     var delivered = sample("delivered")
     #expect(throws: ReceiptRefusal.notAllowed(.delivered)) {
@@ -175,7 +175,7 @@ struct ReceiptLifeCycleTests {
     #expect(waiting == sample("waiting"))
   }
 
-  @Test("A receipt that becomes due has its whole retry budget, whatever makes it due")
+  @Test("A receipt that becomes due for any cause has its whole retry budget")
   func budget() throws {
     let due: [(String, ReceiptEvent)] = [
       ("waiting", .resolved(.ready(payload))), ("waiting", .completed(payload, changesContext: false)),
@@ -205,7 +205,7 @@ struct ReceiptLifeCycleTests {
     #expect(outcome(of: past, on: sample("failed/sent"))?.nextAttemptAt == now)
   }
 
-  @Test("A replay sends the bytes that were sent before, also when it could make others")
+  @Test("A replay sends the same bytes as before, even if new data is known")
   func replaySameBytes() {
     let event = ReceiptEvent.replayed(dueAt: now, force: false, payload: other)
     #expect(outcome(of: event, on: sample("failed/sent"))?.body == [9])
@@ -231,7 +231,7 @@ struct ReceiptLifeCycleTests {
     #expect(receipt.attempts == 4)
   }
 
-  @Test("A new receipt is what the join decided")
+  @Test("A new receipt has the join's decision")
   func begins() {
     let waiting = Receipt.begin(id: "rcp_2", .waiting(.user, until: later), at: moment)
     #expect(waiting.reason == .user)
@@ -260,7 +260,7 @@ struct ReceiptLifeCycleTests {
     return edges
   }
 
-  @Test("ARCHITECTURE draws the life cycle as it is")
+  @Test("The diagram in ARCHITECTURE equals the life cycle")
   func diagram() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -58,7 +58,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("The time stands in front, so that the order of texts is the order of time")
+  @Test("An identifier begins with the time, so that texts sort by time")
   func order() {
     var random = SeededGenerator(seed: 6)
     let moments: [Int64] = [.min, 0, 1, 31, 32, 1_800_000_000_000, 1_800_000_000_001, 1 << 47, .max]
@@ -83,7 +83,7 @@ struct IdentifierTests {
   }
 
   @Test(
-    "What is no identifier is not taken for one",
+    "A text that is not an identifier is refused",
     arguments: [
       "", "ctx_", "ctx_01MC8E1R00ABCDEFGHJKMNPQR", "ctx_01MC8E1R00ABCDEFGHJKMNPQRST",
       "rcp_01MC8E1R00ABCDEFGHJKMNPQRS",
@@ -97,23 +97,23 @@ struct IdentifierTests {
   }
 }
 
-@Suite("Texts from outside")
+@Suite("External identifiers")
 struct UntrustedTextTests {
   @Test(
-    "An identifier of others is taken as it is",
+    "An external identifier is kept unchanged",
     arguments: ["a", "usuário-Ω-日本-😀", " spaces ", "a|b:c@d.e", "15", "\u{A0}", "\u{2028}"])
   func taken(text: String) {
     #expect(UntrustedText.identifier(text) == text)
   }
 
   @Test(
-    "A text with control characters, an empty one or none is refused",
+    "A text with control characters, an empty or a missing text is refused",
     arguments: ["", "\0", "a\nb", "a\tb", "a\u{1F}", "a\u{7F}", "a\u{80}", "\u{9F}b", "\r\n", nil])
   func refused(text: String?) {
     #expect(UntrustedText.identifier(text) == nil)
   }
 
-  @Test("255 bytes of UTF-8 are taken, one more is not")
+  @Test("255 bytes of UTF-8 are accepted, one more is refused")
   func length() {
     #expect(UntrustedText.identifier(String(repeating: "x", count: 255)) != nil)
     #expect(UntrustedText.identifier(String(repeating: "x", count: 256)) == nil)
@@ -121,7 +121,7 @@ struct UntrustedTextTests {
     #expect(UntrustedText.identifier(String(repeating: "é", count: 128)) == nil)
   }
 
-  @Test("Nothing and the empty text are the same")
+  @Test("A missing and an empty text are the same")
   func empty() {
     #expect(UntrustedText.nonEmpty(nil) == nil)
     #expect(UntrustedText.nonEmpty("") == nil)
@@ -131,7 +131,7 @@ struct UntrustedTextTests {
 
 @Suite("The rate limit")
 struct TokenBucketTests {
-  @Test("A second's worth goes at once, then one after the other")
+  @Test("The deliveries of one second go at once, then one after the other")
   func burst() {
     var bucket = TokenBucket(ratePerSecond: 10, nowMilliseconds: 0)
     let taken = (0..<12).filter { _ in bucket.acquire(nowMilliseconds: 0) }
@@ -142,14 +142,14 @@ struct TokenBucketTests {
     #expect(then == [false, true, false])
   }
 
-  @Test("It never saves up more than a second's worth")
+  @Test("It saves up at most the deliveries of one second")
   func cap() {
     var bucket = TokenBucket(ratePerSecond: 5, nowMilliseconds: 0)
     let taken = (0..<100).filter { _ in bucket.acquire(nowMilliseconds: 3_600_000) }
     #expect(taken.count == 5)
   }
 
-  @Test("A rate below one a second gives one at a time", arguments: [0.5, 0.1])
+  @Test("A rate below one a second admits one at a time", arguments: [0.5, 0.1])
   func slow(rate: Double) {
     var bucket = TokenBucket(ratePerSecond: rate, nowMilliseconds: 0)
     let pause = Int64(1000 / rate)
@@ -161,7 +161,7 @@ struct TokenBucketTests {
     #expect(then == [false, true])
   }
 
-  @Test("Whoever waits as long as it says gets a token, within a millisecond", arguments: [3, 7, 50, 999.9])
+  @Test("After the announced wait there is a token, within a millisecond", arguments: [3, 7, 50, 999.9])
   func honest(rate: Double) {
     var bucket = TokenBucket(ratePerSecond: rate, nowMilliseconds: 0)
     var clock: Int64 = 0
@@ -178,7 +178,7 @@ struct TokenBucketTests {
     #expect(Double(taken) <= rate * (Double(clock) / 1000 + 1) + 1)
   }
 
-  @Test("A clock that stands still or a rate next to nothing neither traps nor fills it")
+  @Test("A clock that stops or a tiny rate neither traps nor adds tokens")
   func odd() {
     var bucket = TokenBucket(ratePerSecond: 1, nowMilliseconds: 1000)
     let first = takes(&bucket, at: 500, 0)

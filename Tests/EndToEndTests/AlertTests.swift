@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("A breaker that opens is told of, and told of again when it closes")
+  @Test("A notice is sent when a breaker opens, and another when it closes")
   func breaker() throws {
     try withAlerts(["breaker_open"]) { relay, destination, receiver in
       destination.answerAll(.status(500))
@@ -53,13 +53,13 @@ import Testing
     }
   }
 
-  @Test("A trouble outlives a restart without being told as new, and its end is told although nobody saw it")
+  @Test("After a restart a firing alert is not repeated, and its end is reported")
   func restart() throws {
     try withAlerts(["breaker_open"]) { relay, destination, receiver in
       destination.answerAll(.status(403))
       try relay.ingest(Checkout("alerted").completed)
       let first = try waitForNotice(receiver, "breaker_open", "firing")
-      try waitUntil("it is kept that this was told") { try relay.count("alerts") == 1 }
+      try waitUntil("the sent notice is recorded") { try relay.count("alerts") == 1 }
       #expect(try relay.stop(SIGKILL) != 0)
       destination.answerAll(.taken)
       try relay.start()
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("The suggested command replays every failure ever: as pasted, it replays what the alert is about")
+  @Test("The alert's command, as pasted, replays exactly the alert's receipts")
   func suggestedCommand() throws {
     try withAlerts(["receipt_failed"]) { relay, destination, receiver in
       // The earlier failures, which were not reported, are older than the alert's window.
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("Signs of life come while the relay is ready, and again after a restart")
+  @Test("Heartbeats are sent while the relay is ready, and again after a restart")
   func heartbeat() throws {
     try withAlerts(["disk_low<1MiB"]) { relay, _, receiver in
       let beats = { receiver.ledger.filter { $0.head.path.hasSuffix("/beat") } }
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("A test notice reaches every address, and the exit code says whether")
+  @Test("A test notice reaches every address, and the exit code reports it")
   func test() throws {
     try withAlerts(["breaker_open"]) { relay, _, receiver in
       #expect(try relay.operate(["alerts", "test"]).end() == 0)

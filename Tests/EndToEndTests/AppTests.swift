@@ -133,7 +133,7 @@ private actor Tokens {
     }
   }
 
-  @Test("PL24: every way from the return page into the app is one that the app understands")
+  @Test("PL24: the app can read every link on the return page")
   func understandsTheReturnPage() async throws {
     let links: JSONValue = [
       "origin": "https://pay.example.com",
@@ -161,7 +161,7 @@ private actor Tokens {
     }
   }
 
-  @Test("A refused key, an unknown app and an unknown context are told with the relay's own advice")
+  @Test("A refused key, an unknown app and an unknown context have the relay's own advice")
   func isRefused() async throws {
     try await Self.withRelay { relay, _ in
       let port = relay.outside.api.port
@@ -184,7 +184,7 @@ private actor Tokens {
   }
 
   @Test(
-    "Any user arrives as it is, whatever is in it", arguments: ["a/b?c#d", "é ü", "100%", "a+b&c=d", "..a"])
+    "Any user id arrives unchanged", arguments: ["a/b?c#d", "é ü", "100%", "a+b&c=d", "..a"])
   func keepsUsers(_ user: String) async throws {
     try await Self.withRelay { relay, _ in
       let client = try Self.client(relay.outside.api.port)
@@ -233,7 +233,7 @@ private actor Tokens {
     }
   }
 
-  @Test("A context outlives a dead network: the relay starts while the app is still trying")
+  @Test("A post succeeds when the relay starts while the app retries")
   func survivesADeadNetwork() async throws {
     let port = try ReservedPort()
     let top: JSONValue = ["listen": ["port": .integer(Int64(port.number))]]

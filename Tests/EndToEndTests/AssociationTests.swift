@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("receiptd --check names what devices would not take (SH02, SH04, SH12)")
+  @Test("receiptd --check names values that devices would reject (SH02, SH04, SH12)")
   func check() throws {
     let destination = try Destination()
     defer { destination.stop() }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite("Programs without standard streams", .withDaemonLog) struct ClosedStreamTests {
-  @Test("A restore without standard error wrote its messages over the database that it set aside (R4)")
+  @Test("A restore without standard error does not write into the previous database (R4)")
   func restore() throws {
     try withRelay { relay, _ in
       try relay.passTime()
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("A daemon without standard streams opens none of its files in their place")
+  @Test("A daemon without standard streams opens none of its files as descriptors 0 to 2")
   func daemon() throws {
     try withRelay { relay, _ in
       #expect(try relay.stop() == 0)

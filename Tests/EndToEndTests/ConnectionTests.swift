@@ -19,7 +19,7 @@ import Testing
     try relay.metric("receiptd_http_connections")
   }
 
-  @Test("Long polls whose clients had gone kept all connections for 30 s, and webhooks waited")
+  @Test("Long polls whose clients hang up free their connections at once")
   func abandonedPolls() throws {
     // Here only a hang-up frees a connection: each of them may wait.
     let limits: JSONValue = [
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("Without descriptors it says so once, and serves as soon as there are some")
+  @Test("Without descriptors it logs once, and serves as soon as there are some")
   func descriptors() throws {
     try withRelay { relay, _ in
       let process = try #require(relay.process)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "Long polls leave room for other requests, webhooks have the last connections, and without any it says so"
+    "Long polls leave room, webhooks have the last connections, and /readyz reports when none is free"
   )
   func shares() throws {
     // 16 of them may be long polls, and 2 are for webhooks.
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "Idle connections, of a proxy or of many addresses, made contexts be refused while places were free",
+    "Idle connections of a proxy or of many addresses do not cause refusals",
     arguments: [["127.0.0.1"], []])
   func idle(proxies: [String]) throws {
     let top: JSONValue = [
@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test(
-    "What drips, be it a request line, header fields or a body, has a request's time from the accept",
+    "A slow request line, header or body has a request's time from the accept",
     arguments: [
       "G", "GET /v1/shop", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
       "POST \(Stripe.eventsPath) HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n",
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "A TLS hello that drips has a request's time from the accept",
+    "A slow TLS hello has a request's time from the accept",
     .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
   func tlsDrip() throws {
     let directory = try TemporaryDirectory()

@@ -21,7 +21,7 @@ import Testing
       "POST", path, body: Array(body.utf8), headers: headers.merging(more) { $1 })
   }
 
-  @Test("The user may stand in the path, the body or a header, and the body may be JSON or a form")
+  @Test("The user may be in the path, the body or a header, and the body may be JSON or a form")
   func placesOfTheUser() throws {
     try withRelay { relay, _ in
       let blob = blob(price: nil)
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("Two hundred users at once each get a context of their own (R5)")
+  @Test("Two hundred concurrent users get separate contexts (R5)")
   func manyUsers() throws {
     try withRelay { relay, _ in
       let outside = relay.outside
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("Only who shows a client key may post, unless the app is open")
+  @Test("Only a client with a key may post, unless the app is open")
   func clientKeys() throws {
     let destination = try Destination()
     defer { destination.stop() }

@@ -12,7 +12,7 @@ import Testing
     try relay.ingest(checkout.completed)
   }
 
-  @Test("A login page counts as delivered: the app pauses instead, and delivers once the page is gone (R4)")
+  @Test("A login page pauses the app, which delivers once the page is gone (R4)")
   func loginPage() throws {
     let app: JSONValue = ["delivery": ["breaker": ["open_for": "100ms"]]]
     try withRelay(app: app) { relay, destination in
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("A receipt without an import id is lost track of: it is counted, warned about and found")
+  @Test("A receipt without an import id is counted, logged as a warning and listed")
   func withoutID() throws {
     try withRelay { relay, destination in
       destination.answer(.status(204, body: ""), .taken)

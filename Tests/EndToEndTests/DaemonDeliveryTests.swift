@@ -16,7 +16,7 @@ import Testing
     try relay.ingest(checkout.completed, app: app)
   }
 
-  @Test("A receipt is sent until it is taken, the same bytes each time, not before Retry-After (R3)")
+  @Test("A receipt is sent until it is accepted, with the same bytes, not before Retry-After (R3)")
   func retries() throws {
     try withRelay { relay, destination in
       destination.answer(
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "No connection, a reset and silence are tried again; what was sent and not answered is told apart (R3)")
+    "No connection, a reset and silence are retried; a request without an answer is ambiguous (R3)")
   func brokenConnections() throws {
     let resetter = try Resetter()
     let app: JSONValue = [
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("Any other 4xx fails the receipt, keeps 4 KiB of the answer, and is not tried again (R4)")
+  @Test("Any other 4xx fails the receipt, keeps 4 KiB of the answer, and is not retried (R4)")
   func refused() throws {
     try withRelay { relay, destination in
       let answer = String(repeating: "x", count: 10_000)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(
-    "Refused credentials pause the app, spend nothing, probe one at a time, and it goes on by itself (R4)")
+    "Refused credentials pause the app, spend nothing, cause single probes, and end automatically (R4)")
   func pausesAndResumes() throws {
     try withRelay(app: ["delivery": ["breaker": ["open_for": "300ms"]]]) { relay, destination in
       destination.answerAll(.status(403, body: #"{"errors":["unknown api_key"]}"#))
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("What is not taken until give_up_after fails with that reason, also behind an open breaker (R4)")
+  @Test("A receipt that is not accepted until give_up_after fails, also behind an open breaker (R4)")
   func givesUp() throws {
     let app: JSONValue = [
       "delivery": ["retry": ["give_up_after": "1s"], "breaker": ["failures": 3, "open_for": "100ms"]]

@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("A paused app is in alerts list though no alerts are configured, with the command that helps")
+  @Test("alerts list shows a paused app and the remedy, even if no alerts are configured")
   func pausedApp() throws {
     try withRelay(app: ["delivery": ["breaker": ["open_for": "1h"]]]) { relay, destination in
       destination.answerAll(.status(403))
@@ -88,7 +88,7 @@ import Testing
       let shown = try operate(relay, "alerts", "list")
       #expect(shown.contains("breaker_open"))
       #expect(shown.contains("then run: receiptctl reload"))
-      #expect(shown.contains("nobody is notified"))
+      #expect(shown.contains("no notices are sent"))
     }
   }
 }

@@ -30,7 +30,7 @@ import Testing
     try relay.read { try $0.jobs(JobFilter(), limit: 2) }.first
   }
 
-  @Test("A paced job outlives kill -9 of receiptd, keeps its pace, and delivers what was asked for (R3, R9)")
+  @Test("A paced job survives kill -9 of receiptd, keeps its pace, and delivers its receipts (R3, R9)")
   func killedInTheMiddle() throws {
     try Self.withFailed(.init(receipts: 2000, failed: 100)) { relay, destination in
       let replay = try relay.operate(["receipts", "replay", "--state", "failed", "--rate", "30/s", "--yes"])
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("A receiptctl that is killed while it chooses leaves a job that receiptd continues with")
+  @Test("receiptd continues a job whose receiptctl is killed while it selects receipts")
   func killedWhilePreparing() throws {
     try Self.withFailed(.init(receipts: 60_000, failed: 30_000)) { relay, destination in
       let replay = try relay.operate(["receipts", "replay", "--state", "failed", "--rate", "0.001", "--yes"])
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("On a terminal a replay shows what it is about, asks, and draws a bar; a part that fails ends with 3")
+  @Test("On a terminal a replay shows its receipts, asks, and draws a bar; a partial failure ends with 3")
   func onATerminal() throws {
     try Self.withFailed(.init(receipts: 2000, failed: 500)) { relay, destination in
       destination.answerAll { $0.number % 10 == 0 ? .status(422) : .taken }
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("Ctrl-C leaves a job that is watched as it is, and it can be watched again to its end")
+  @Test("Ctrl-C does not change a watched job, and the job can be watched again to its end")
   func reattach() throws {
     try Self.withFailed(.init(receipts: 2000, failed: 40)) { relay, _ in
       let terminal = try PseudoTerminal(

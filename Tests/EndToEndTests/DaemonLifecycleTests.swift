@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.withDaemonLog) struct DaemonLifecycleTests {
   @Test(
-    "A clean stop finishes what is in flight, answers who waits, and exits 0 (R1, R3)",
+    "A clean stop finishes requests in flight, answers waiting clients, and exits 0 (R1, R3)",
     arguments: [SIGTERM, SIGINT])
   func cleanStop(signal: Int32) throws {
     try withRelay { relay, destination in
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("A second daemon on the same database is refused with 75 and told who has it")
+  @Test("A second daemon on the same database ends with 75 and names the first one")
   func secondDaemon() throws {
     try withRelay { relay, _ in
       let id = try #require(relay.process?.id)
@@ -135,7 +135,7 @@ import Testing
     #expect(try relay.runAgain(["--version"]).code == 0)
   }
 
-  @Test("What comes while the process is stopped waits for it and is answered when it goes on (R1)")
+  @Test("Requests to a stopped process wait and are answered when it continues (R1)")
   func stoppedProcess() throws {
     try withRelay { relay, _ in
       let checkout = Checkout("patient")

@@ -13,7 +13,7 @@ import Testing
   private static let contexts = "/v1/shop/users/u/contexts"
   private static let headers = ["Content-Type": "application/json", "X-API-KEY": Secrets.clientKey]
 
-  @Test("Paths, methods and media types that are not there are 404, 405 with Allow, and 415")
+  @Test("Unknown paths, methods and media types are 404, 405 with Allow, and 415")
   func astray() throws {
     try withRelay { relay, _ in
       let api = relay.outside.api
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("A body over the limit is 413, announced or in chunks, and nothing of it is kept")
+  @Test("A body over the limit is 413, announced or in chunks, and nothing of it is stored")
   func tooLarge() throws {
     try withRelay(top: ["limits": ["webhook_body": "64KiB"]]) { relay, _ in
       for (path, maximum) in [(Self.contexts, 64 << 10), (Stripe.eventsPath, 64 << 10)] {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("A body that comes too slowly is 408, however it drips")
+  @Test("A body that arrives too slowly is 408, at any pace")
   func tooSlow() throws {
     try withRelay(top: ["limits": ["request_timeout": "500ms"]]) { relay, _ in
       let wire = try Wire(relay.outside.api.port)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("A full write queue is 503 with Retry-After; who was let in is answered once it is stored (R1)")
+  @Test("A full write queue is 503 with Retry-After; admitted requests are answered once stored (R1)")
   func fullQueue() throws {
     try withRelay(top: ["limits": ["queue": 8]]) { relay, _ in
       let other = try Connection(

@@ -43,7 +43,7 @@ import Testing
 
   private static let top: JSONValue = ["log": ["format": "json", "level": "debug"]]
 
-  @Test("Every line says what docs/logs.md promises, and every receipt's story is whole")
+  @Test("Every line has the fields of docs/logs.md, and every receipt's history is complete")
   func story() throws {
     try withRelay(top: Self.top) { relay, destination in
       try live(relay, destination)
@@ -56,11 +56,11 @@ import Testing
         #expect(line["peer"]?.hasPrefix("~") == true)
       }
       for line in lines where line["receipt"] != nil { #expect(line["app"] == "shop", "\(line.value.text)") }
-      for line in lines where line.message == "tried to deliver" {
+      for line in lines where line.message == "attempted a delivery" {
         for name in ["app", "receipt", "verdict", "duration_ms"] { #expect(line[name] != nil) }
         #expect(line["status"] != nil || line["error"] != nil)
       }
-      #expect(lines.filter { $0.message == "tried to deliver" }.count == destination.ledger.count)
+      #expect(lines.filter { $0.message == "attempted a delivery" }.count == destination.ledger.count)
       let requests = Set(answered.compactMap { $0["request_id"] })
       for record in try relay.receipts() {
         let receipt = try #require(record.receipt)
@@ -84,7 +84,7 @@ import Testing
         let first = try #require(story.first)
         #expect(first["event"] != nil)
         #expect(first["request_id"].map(requests.contains) == true)
-        let took = lines.first { $0.message == "took an event" && $0["event"] == first["event"] }
+        let took = lines.first { $0.message == "stored an event" && $0["event"] == first["event"] }
         #expect(took?["request_id"] == first["request_id"])
         #expect(took?["outcome"] == "receipt")
         // The same user has the same mark in every line.
@@ -94,7 +94,7 @@ import Testing
       let warnings = lines.filter { $0["level"] == "warning" }.map(\.message)
       #expect(warnings.contains { $0.hasPrefix("refused a webhook") })
       #expect(warnings.contains { $0.hasPrefix("an event was not understood") })
-      #expect(lines.contains { $0.message == "took an event" && $0["outcome"] == "duplicate" })
+      #expect(lines.contains { $0.message == "stored an event" && $0["outcome"] == "duplicate" })
     }
   }
 
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("A quiet day is told at info alone")
+  @Test("A normal day logs only at info")
   func quiet() throws {
     try withRelay(top: ["log": ["format": "json", "level": "info"]]) { relay, _ in
       try relay.ingest(Checkout("quiet").completed)

@@ -14,7 +14,7 @@ import Testing
     destination.answerAll { $0.head.header("X-API-KEY") == key ? .taken : .status(403) }
   }
 
-  @Test("A corrected key is in force after SIGHUP, and what was paused goes out at once (R4)")
+  @Test("A corrected key is used after SIGHUP, and paused receipts are sent at once (R4)")
   func correctedKey() throws {
     let app: JSONValue = [
       "purchasely": ["api_key": "the-wrong-key"], "delivery": ["breaker": ["open_for": "1h"]],
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("A refusal of the old key that comes after SIGHUP does not pause the new one")
+  @Test("A refusal of the old key after SIGHUP does not pause the new one")
   func lateRefusal() throws {
     let app: JSONValue = [
       "purchasely": ["api_key": "the-wrong-key"], "delivery": ["breaker": ["open_for": "1h"]],
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("SIGHUP with a broken file keeps the old configuration in force, all of it, and says why")
+  @Test("SIGHUP with a broken file keeps the whole previous configuration and logs the reason")
   func brokenFile() throws {
     try withRelay { relay, destination in
       let good = relay.configuration
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("An app that is gone for seconds delays its receipts by an hour: they go on when it is back (R4)")
+  @Test("The receipts of an app that is removed and configured again continue at once (R4)")
   func appIsGoneForAMoment() throws {
     let app: JSONValue = ["join": ["wait_for_context": "6s"]]
     try withRelay(app: app) { relay, destination in
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("A FIFO as secret file is a fault: it holds up neither --check nor SIGHUP nor the requests")
+  @Test("A FIFO as secret file is a fault, and blocks neither --check nor SIGHUP nor requests")
   func secretIsFIFO() throws {
     try withRelay { relay, _ in
       let fifo = relay.directory.file("secret")
@@ -159,7 +159,7 @@ import Testing
     #expect(try relay.operate(["config", "show"]).end() == 78)
   }
 
-  @Test("SIGHUP brings new apps and secrets, and takes old ones away; what the latter have stays (R4)")
+  @Test("SIGHUP adds and removes apps and secrets; receipts of removed apps stay (R4)")
   func appsComeAndGo() throws {
     let destination = try Destination()
     defer { destination.stop() }

@@ -33,7 +33,7 @@ import Testing
     ]
   }
 
-  @Test("Every refused signature is a 400 and leaves the database as it was (R6)")
+  @Test("Every refused signature is a 400 and does not change the database (R6)")
   func refused() throws {
     try withRelay { relay, destination in
       let event = Checkout("mallory").completed
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("While a secret is rotated both count, also in one header beside others")
+  @Test("While a secret is rotated both are valid, also in one header beside others")
   func rotation() throws {
     try withRelay(app: ["stripe": ["webhook_secrets": ["whsec_new", .string(Secrets.webhook)]]]) { relay, _ in
       let old = Checkout("old").completed
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("Events of the other mode are kept and make no receipt", arguments: ["live", "test", "any"])
+  @Test("Events of the other mode are stored and make no receipt", arguments: ["live", "test", "any"])
   func livemode(setting: String) throws {
     try withRelay(app: ["stripe": ["livemode": .string(setting)]]) { relay, destination in
       for isLive in [true, false] {
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("A genuine event that nobody understands is stored once, counted, and answered 200")
+  @Test("A genuine event that cannot be read is stored once, counted, and answered 200")
   func unparsed() throws {
     try withRelay { relay, destination in
       let texts = [

@@ -41,7 +41,7 @@ struct SelfSigned {
 
 @Suite(.withDaemonLog, .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
 struct DaemonTLSTests {
-  @Test("The public listener takes contexts and events over TLS, and nothing in plain text")
+  @Test("The public listener accepts contexts and events over TLS, and nothing in plain text")
   func publicListener() throws {
     let directory = try TemporaryDirectory()
     let made = try SelfSigned(in: directory)
@@ -72,7 +72,7 @@ struct DaemonTLSTests {
   }
 
   @Test(
-    "A destination whose certificate does not verify gets nothing; the app pauses and gives nothing up (R4)")
+    "A destination with an invalid certificate gets nothing; the app pauses and gives nothing up (R4)")
   func untrustedDestination() throws {
     let directory = try TemporaryDirectory()
     let destination = try Destination(tls: try SelfSigned(in: directory).identity)

@@ -26,7 +26,7 @@ import Testing
     try relay.outside.postContext(user, "YQ==", headers: ["Authorization": "Bearer \(token)"])
   }
 
-  @Test("With a fetched key set a token lets post for its user alone, and a reload moves on to another set")
+  @Test("With a fetched key set a token allows posts for its user only; a reload changes the set")
   func fetchedKeys() throws {
     let (first, second) = (try TokenIssuer(.rsa, keyID: "one"), try TokenIssuer(.p256, keyID: "two"))
     let sets = ["/one": try TokenIssuer.keySet([first]), "/two": try TokenIssuer.keySet([second])]
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("With keys of a file nothing is fetched, and the file's content appears nowhere (R7)")
+  @Test("With keys from a file nothing is fetched, and the file's content is never printed (R7)")
   func fileKeys() throws {
     let issuer = try TokenIssuer(.secret)
     let directory = try TemporaryDirectory()
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "Too many contexts for one user are 429 with when to come again; the address is the one behind the proxy")
+    "Too many contexts for one user are 429 with Retry-After; the client is the one behind the proxy")
   func limits() throws {
     let limits: JSONValue = ["limits": ["contexts_per_user": "2/h", "contexts_per_address": "4/h"]]
     try withRelay(top: limits) { relay, _ in

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Files of the database when something goes wrong", .withDaemonLog) struct DatabaseFileFaultTests {
+@Suite("Files of the database after faults", .withDaemonLog) struct DatabaseFileFaultTests {
   private func receiptctl(_ relay: Relay, _ words: [String], before: [String] = []) throws -> ShellRun {
     try ShellRun(before + [Program.receiptctl, "--config", relay.configurationPath] + words)
   }
@@ -18,7 +18,7 @@ import Testing
     return unsafe stat(path, &found) == 0 ? found.st_uid : nil
   }
 
-  @Test("A restore that failed on a fresh machine left a lock file, and the first start ended with 77")
+  @Test("A restore that fails on a fresh machine leaves no lock file")
   func failedRestoreOnFreshMachine() throws {
     let destination = try Destination()
     defer { destination.stop() }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "A restore whose last sync failed said that nothing was changed",
+    "A restore whose last sync fails says that the database was replaced",
     .enabled(if: Tool.hasTracing, "needs strace"))
   func failedSyncAfterRename() throws {
     try withRelay { relay, _ in
@@ -57,14 +57,14 @@ import Testing
         #expect(ran.output.contains(part), "\(part) in \(ran.output)")
       }
       #expect(!ran.output.contains("nothing was changed"))
-      #expect(!ran.output.contains("the one that it was"))
+      #expect(!ran.output.contains("the previous database is still in use"))
       try relay.start()
       try relay.passTime()
     }
   }
 
   @Test(
-    "A restore that was stopped by a signal left its copy behind",
+    "A restore that a signal stops removes its copy",
     .enabled(if: Tool.hasTracing, "needs strace"))
   func stoppedRestore() throws {
     try withRelay { relay, _ in
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(
-    "A first start as root made files that the service's user could not open",
+    "A first start as root makes files that the service's user can open",
     .enabled(if: geteuid() == 0, "only root may give files to another user"))
   func firstStartAsRoot() throws {
     let service: uid_t = 65_534
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "A receiptd in another container was process 0",
+    "A receiptd in another container is not reported as process 0",
     .enabled(
       if: Tool.works("unshare", "--map-root-user", "--pid", "--fork", "true"), "needs pid namespaces"))
   func otherContainer() throws {
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("receiptctl said to start receiptd once although one was running whose database was moved away")
+  @Test("receiptctl reports the running receiptd whose database was moved")
   func movedUnderReceiptd() throws {
     try withRelay { relay, _ in
       try relay.passTime()

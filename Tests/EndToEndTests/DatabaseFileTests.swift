@@ -28,7 +28,7 @@ import Testing
 
   private func exists(_ path: String) -> Bool { FileIdentity(path: path) != nil }
 
-  @Test("A second daemon is refused also when it comes by a symbolic or a hard link (R3)")
+  @Test("A second daemon is refused also by a symbolic or a hard link (R3)")
   func twoNames() throws {
     try withRelay { relay, _ in
       let id = try #require(relay.process?.id)
@@ -80,7 +80,8 @@ import Testing
     }
   }
 
-  @Test("While the database file is elsewhere nothing is acknowledged, and all goes on when it is back (R1)")
+  @Test(
+    "While the database file is moved nothing is acknowledged; requests are accepted when it is back (R1)")
   func movedDatabase() throws {
     try withRelay { relay, _ in
       let away = relay.directory.file("away.db")
@@ -108,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("A removed database is noticed by an idle daemon, and another file in its place is not taken for it")
+  @Test("An idle daemon detects a removed database, and does not accept another file in its place")
   func removedDatabase() throws {
     try withRelay { relay, _ in
       try relay.passTime()
@@ -128,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("A start that finds files of a database but no database refuses, unless it is told to begin anew")
+  @Test("A start that finds files of a lost database is refused, except with --new-database")
   func lostDatabase() throws {
     try withRelay { relay, _ in
       try relay.passTime()
@@ -165,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("What is left of a lost database's log is kept beside the new one")
+  @Test("The rest of a lost database's log is kept beside the new one")
   func keptLog() throws {
     try withRelay { relay, _ in
       try relay.passTime()
@@ -183,7 +184,7 @@ import Testing
   }
 
   @Test(
-    "A restore that waits at its question survives other commands and SIGUSR1, and nobody writes meanwhile")
+    "A restore that waits for its answer survives other commands and SIGUSR1, and blocks writes")
   func restoreIsNotWoken() throws {
     try withRelay { relay, destination in
       destination.answer(.status(422))
@@ -213,7 +214,7 @@ import Testing
     }
   }
 
-  @Test("A restore waits for nobody: while another receiptctl has the database open it is refused")
+  @Test("A restore is refused while another receiptctl has the database open")
   func restoreBesideAReader() throws {
     try withRelay { relay, _ in
       try relay.passTime()
@@ -234,7 +235,7 @@ import Testing
     }
   }
 
-  @Test("Overwritten pages end readiness, also where nobody asks for them, and pages say what happened")
+  @Test("Overwritten pages end readiness, also when no request reads them, and the dashboard reports it")
   func damagedPages() throws {
     try withRelay { relay, _ in
       #expect(try relay.stop() == 0)
@@ -258,7 +259,7 @@ import Testing
     }
   }
 
-  @Test("The thread of the quick check ended long before it was joined: it sleeps until the stop")
+  @Test("The thread of the quick check sleeps until the stop joins it")
   func checkerThread() throws {
     try withRelay(top: ["log": ["level": "debug"]]) { relay, _ in
       try waitUntil("the check has ended") { relay.log.contains("the quick check found no damage") }

@@ -60,7 +60,7 @@ enum Tool {
   }
 
   @Test(
-    "On a full disk requests get 503, deliveries go on, and all is well when there is space (R1, R4, R8)",
+    "On a full disk requests get 503 and deliveries continue; space ends it (R1, R4, R8)",
     .enabled(if: Tool.hasNamespaces, "needs name spaces for users and mounts"))
   func fullDisk() throws {
     let destination = try Destination()

@@ -7,7 +7,7 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct JoinTests {
-  @Test("A user who was seen with a Stripe customer is the user of that customer's next purchase")
+  @Test("A user known for a Stripe customer is the user of that customer's next purchase")
   func userByCustomer() throws {
     try withRelay { relay, destination in
       let first = Checkout("regular")
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("A purchase without a user waits, and the user's name from a sister event sends it (R4)")
+  @Test("A purchase without a user waits until a related event names the user (R4)")
   func userComesLater() throws {
     try withRelay { relay, destination in
       let checkout = Checkout("shy")
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("A user that never comes fails the receipt with that reason (R4)")
+  @Test("A user that never becomes known fails the receipt with that reason (R4)")
   func userNeverComes() throws {
     try withRelay(app: ["join": ["wait_for_user": "200ms"]]) { relay, destination in
       let checkout = Checkout("nameless")
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("A price that is the merchant's own name gives Stripe's some time, then is reported as it is")
+  @Test("A merchant's own price waits for Stripe's, then is reported unchanged")
   func merchantsPrice() throws {
     try withRelay(app: ["join": ["wait_for_stripe_price": "300ms"]]) { relay, destination in
       let checkout = Checkout("patient", price: "stripe.monthly_premium")

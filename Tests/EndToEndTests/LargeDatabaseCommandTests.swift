@@ -24,7 +24,7 @@ struct LargeDatabaseCommandTests {
     return relay
   }
 
-  @Test("Lists, screens and previews have their answer")
+  @Test("Lists, screens and previews have their results")
   func answers() throws {
     let destination = try Destination()
     defer { destination.stop() }
@@ -58,7 +58,7 @@ struct LargeDatabaseCommandTests {
     #expect(try run("db", "check").first?["sound"] == true)
   }
 
-  @Test("A user is forgotten among all others, and the daemon goes on with what is left")
+  @Test("A user is forgotten among many others, and the daemon serves the rest")
   func forget() throws {
     let destination = try Destination()
     defer { destination.stop() }

@@ -14,7 +14,7 @@ import Testing
     return wire
   }
 
-  @Test("Two hundred who wait take no thread, and all are answered when their receipt is delivered")
+  @Test("Two hundred long polls use no thread, and are answered when their receipts are delivered")
   func manyWait() throws {
     let limits: JSONValue = ["connections_per_address": 1000, "long_polls_per_context": 10]
     try withRelay(top: ["limits": limits]) { relay, destination in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("Without a wait, or with none, the answer comes at once; with one, when its time is up")
+  @Test("Without a wait the answer is immediate; with one it comes at the end of its time")
   func waits() throws {
     try withRelay { relay, _ in
       let id = try relay.post(Checkout("curious"))
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("A checkout goes from open over paid to its end; a failed one ends the wait, too")
+  @Test("A checkout goes from open to paid to its end; a failure also ends the wait")
   func states() throws {
     try withRelay(app: ["join": ["window": "1s"]]) { relay, destination in
       destination.answer(.late(.milliseconds(500), .taken), .status(422))

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("A purchase whose context never comes is delivered without one (R4)")
+  @Test("A purchase whose context never arrives is delivered without one (R4)")
   func withoutContext() throws {
     try withRelay { relay, destination in
       let checkout = Checkout("nobody")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("A context that comes after its event releases the receipt at once (R2)")
+  @Test("A context that arrives after its event releases the receipt at once (R2)")
   func contextAfterEvent() throws {
     try withRelay(app: ["join": ["wait_for_context": "1h"]]) { relay, destination in
       let checkout = Checkout("late")
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("Every order of context, session, subscription and invoice gives one and the same delivery (R2)")
+  @Test("Every order of context, session, subscription and invoice gives the same delivery (R2)")
   func everyOrder() throws {
     try withRelay(app: ["join": ["wait_for_context": "1h"], "delivery": ["rate": 1000]]) {
       relay, destination in
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("The same event three times, then its sisters twice, make one delivery (R2)")
+  @Test("The same event three times, then related events twice, make one delivery (R2)")
   func repeatedEvents() throws {
     try withRelay { relay, destination in
       let checkout = Checkout("again")

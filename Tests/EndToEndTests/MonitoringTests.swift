@@ -29,7 +29,7 @@ import Testing
     return found.code == 0
   }()
 
-  @Test("A real scrape is what Prometheus takes, and names every metric of the rules and the dashboard")
+  @Test("Prometheus accepts a real scrape, which has every metric of the rules and the dashboard")
   func scrape() throws {
     try withRelay { relay, destination in
       let checkout = Checkout("scraped")
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "The rules raise their alarms when they should, and not before",
+    "The alerting rules fire when they should, and not before",
     .enabled(if: hasPromtool, "promtool is not there (Debian: prometheus)"))
   func rules() throws {
     for arguments in [

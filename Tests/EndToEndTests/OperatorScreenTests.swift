@@ -26,7 +26,7 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test("top shows how things stand, goes on by itself, and gives the terminal back on q and on Ctrl-C")
+  @Test("top shows the current state, refreshes, and restores the terminal on q and on Ctrl-C")
   func top() throws {
     try withRelay { relay, destination in
       destination.answer(.status(503, body: "busy"))
@@ -59,7 +59,7 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test("top lost its header at 80×24: whatever is shown, the first line is the first of the screen")
+  @Test("top keeps its header on the first line of an 80×24 screen")
   func topFitsTheScreen() throws {
     try withRelay { relay, destination in
       // A long cause, long sentences about a pause, and more troubles than lines.
@@ -85,7 +85,7 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test("A failed backup left partial files: a full disk and Ctrl-C leave none")
+  @Test("A backup that a full disk or Ctrl-C ends leaves no partial files")
   func backupLeavesNothing() throws {
     try withRelay { relay, _ in
       try buy(relay, "jdo-1")
@@ -132,7 +132,7 @@ struct OperatorScreenTests {
     }
   }
 
-  @Test("A backup is gone back to while receiptd is stopped only, and what is due in it is delivered")
+  @Test("A backup is restored only while receiptd is stopped, and its due receipts are delivered")
   func restore() throws {
     try withRelay { relay, destination in
       destination.answerAll(.status(503, body: "down"))

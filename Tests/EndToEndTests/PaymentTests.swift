@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "An unpaid checkout waits for its payment and is delivered when it has come (R2)",
+    "An unpaid checkout waits for its payment and is delivered after it (R2)",
     arguments: [false, true])
   func paidLater(isSwapped: Bool) throws {
     try withRelay { relay, destination in
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("A payment that never comes fails the receipt after its wait (R4)")
+  @Test("A payment that never arrives fails the receipt after its wait (R4)")
   func neverHeardOf() throws {
     try withRelay(app: ["join": ["wait_for_payment": "300ms"]]) { relay, destination in
       let checkout = Checkout("silent")

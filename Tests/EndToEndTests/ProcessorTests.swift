@@ -44,7 +44,7 @@ import Testing
     stripe.records = records
   }
 
-  @Test("A payment whose event lacks the price gets it by a look-up, and is delivered")
+  @Test("A payment whose event lacks the price gets it by a lookup, and is delivered")
   func price() throws {
     try withStripe { relay, destination, stripe, asked in
       let checkout = Checkout("lacking")
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("Asked to go slower it waits as long as it is told, and nothing is lost")
+  @Test("After a 429 lookups wait for Retry-After, and nothing is lost")
   func limited() throws {
     let behaviour = SandboxStripeBehaviour(status: 429, retryAfterSeconds: 2)
     try withStripe(behaviour) { relay, _, stripe, asked in
@@ -83,26 +83,26 @@ import Testing
     }
   }
 
-  @Test("A refused key is said once, and a reload with the right one goes on")
+  @Test("A refused key is logged once, and a reload with the right key resumes lookups")
   func refused() throws {
     try withStripe(SandboxStripeBehaviour(apiKey: "rk_test_2")) { relay, _, stripe, asked in
       for user in ["a", "b"] {
         know(Checkout(user), stripe)
         try relay.ingest(Checkout(user).sessionEvent())
       }
-      try waitUntil("it says so") { relay.log.contains("refuses to be asked") }
+      try waitUntil("it says so") { relay.log.contains("refuses the key") }
       #expect(asked.all.allSatisfy { $0.request.status == 401 })
       relay.configuration = relay.configuration.merging(
         ["apps": ["shop": ["stripe": ["api_key": "rk_test_2"]]]])
       try relay.writeConfiguration()
       relay.signal(SIGHUP)
       for user in ["a", "b"] { try relay.reaches(.delivered, Checkout(user).subscription) }
-      #expect(relay.log.ranges(of: "refuses to be asked").count == 1)
+      #expect(relay.log.ranges(of: "refuses the key").count == 1)
       #expect(!relay.log.contains("rk_test_"))
     }
   }
 
-  @Test("What could not be delivered while it was down is fetched at the start, also when that is cut off")
+  @Test("Events that Stripe could not deliver are fetched at the start, also after an interruption")
   func downtime() throws {
     let auto: JSONValue = ["stripe": ["backfill": "auto", "backfill_after": "1ms"]]
     try withStripe(more: auto) { relay, destination, stripe, asked in

@@ -17,7 +17,7 @@ import Testing
     return (code, try line.map { try JSONValue(parsing: Array($0.utf8)) }, text)
   }
 
-  @Test("A reload reports what changed, what needs a restart, and which secrets it cannot read again")
+  @Test("A reload reports the changes, those that need a restart, and secrets that it cannot read again")
   func applied() throws {
     let app: JSONValue = ["purchasely": ["api_key": "env:RECEIPT_RELAY_TEST_KEY"]]
     let destination = try Destination()
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("A refused reload is an error for whoever asked, with every fault, and the old configuration stays")
+  @Test("receiptctl reload reports a refused reload with every fault, and the old configuration stays")
   func refused() throws {
     try withRelay { relay, _ in
       let good = relay.configuration
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("Everyone who asks at the same time is answered, by a reload that began after the question")
+  @Test("Concurrent reload requests are all answered, by a reload that began after each request")
   func together() throws {
     try withRelay { relay, _ in
       relay.signal(SIGSTOP)

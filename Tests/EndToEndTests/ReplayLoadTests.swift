@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("A replay of hundreds delays a purchase: it is next, however slow the destination is")
+  @Test("A new purchase is delivered next during a replay of hundreds to a slow destination")
   func purchaseIsNext() throws {
     let app: JSONValue = ["delivery": ["concurrency": 4, "rate": 1000]]
     try Self.withFailed(app: app) { relay, destination in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("A job whose app is refused releases nothing more, says so, and goes on by itself")
+  @Test("A job releases nothing while its app is refused, reports it, and resumes automatically")
   func pausedApp() throws {
     let app: JSONValue = ["delivery": ["breaker": ["open_for": "100ms"]]]
     try Self.withFailed(app: app) { relay, destination in

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.withDaemonLog) struct SecrecyTests {
   @Test(
-    "Secrets, bodies and users stand in no log line, no metric and no error (R7)",
+    "Secrets, bodies and users are in no log line, no metric and no error (R7)",
     arguments: ["text", "json"])
   func nothingLeaks(format: String) throws {
     let top: JSONValue = ["log": ["format": .string(format), "level": "debug"]]

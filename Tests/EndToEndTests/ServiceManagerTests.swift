@@ -47,7 +47,7 @@ private final class NotifySocket {
 }
 
 @Suite(.withDaemonLog) struct ServiceManagerTests {
-  @Test("systemd hears READY, signs of life, RELOADING with its time, READY again, and STOPPING")
+  @Test("systemd gets READY, watchdog signals, RELOADING with its time, READY again, and STOPPING")
   func notifications() throws {
     let destination = try Destination()
     defer { destination.stop() }
@@ -77,7 +77,7 @@ private final class NotifySocket {
     }
   }
 
-  @Test("Into the journal a line goes with its priority, anywhere else without")
+  @Test("A line has its priority in the journal, and none elsewhere")
   func journal() throws {
     try withRelay { relay, _ in
       #expect(relay.log.split(separator: "\n").allSatisfy { !$0.hasPrefix("<") })

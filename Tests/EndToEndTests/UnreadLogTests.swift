@@ -60,7 +60,7 @@ import Testing
       .flatMap { Int($0.dropFirst(name.utf8.count)) } ?? -1
   }
 
-  @Test("With a full log pipe webhooks timed out and SIGTERM did not end the process")
+  @Test("With a full log pipe webhooks are answered and SIGTERM ends the process")
   func fullPipe() throws {
     let destination = try Destination()
     defer { destination.stop() }

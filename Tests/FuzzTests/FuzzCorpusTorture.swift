@@ -27,7 +27,7 @@ extension FuzzTarget: CustomTestStringConvertible {
 }
 
 @Suite struct FuzzCorpusTorture {
-  @Test("Everything that the fuzzer is known to have tried holds", arguments: FuzzTarget.all)
+  @Test("Every input of the corpus passes", arguments: FuzzTarget.all)
   func keptInputsHold(_ target: FuzzTarget) throws {
     let inputs = try Corpus.inputs(target)
     #expect(!inputs.isEmpty)
@@ -46,7 +46,7 @@ extension FuzzTarget: CustomTestStringConvertible {
     #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
   }
 
-  @Test("Mutations of it hold")
+  @Test("Mutations of the corpus pass")
   func mutationsHold() throws {
     let first = Torture.seed(1)
     let count = Torture.size(short: 150, long: 3_000)

@@ -19,14 +19,14 @@ import Testing
     #expect(VoidTag.input(.value(text)).markup == "<input value=\"\(escaped)\">")
   }
 
-  @Test("A character that joins a quotation mark or an angle bracket does not hide it")
+  @Test("A combining character after a quotation mark or an angle bracket does not hide it")
   func joinedMarks() {
     #expect(HTML(text: "\"\u{301}").markup == "&quot;\u{301}")
     #expect(HTML(text: "<\u{338}").markup == "&lt;\u{338}")
     #expect(HTML(text: "\r\n<").markup == "\u{FFFD}\n&lt;")
   }
 
-  @Test("What cannot be seen, and could make one text look like another, is shown as a replacement")
+  @Test("Invisible characters that could disguise a text are replaced")
   func invisible() {
     for scalar in [
       "\u{0}", "\u{1B}", "\u{7F}", "\u{85}", "\u{9F}", "\u{AD}", "\u{200B}", "\u{200E}", "\u{202E}",
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "A link leads to a place on this server, whatever it is made of",
+    "A path link of any text leads to this server",
     arguments: [
       (Link("receipts", "rcp_1"), "/receipts/rcp_1"), (Link(), "/"),
       (Link("", "evil.example"), "/evil.example"),
@@ -65,7 +65,7 @@ import Testing
     ])
   func links(link: Link, text: String) { #expect(link.text == text) }
 
-  @Test("A link elsewhere is https, with a host and without what could end it")
+  @Test("A link to another server is https, with a host and without characters that could end it")
   func linksElsewhere() {
     #expect(Link(https: "https://example.com/a?b=c#d")?.text == "https://example.com/a?b=c#d")
     for text in [
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("Pieces come one after the other, however they are chosen")
+  @Test("Pieces appear in order, with any control flow")
   func builder() {
     let shown = HTML {
       for number in 1...2 { Tag.li { "\(number)" } }
@@ -89,7 +89,7 @@ import Testing
     #expect(shown.markup == "<li>1</li><li>2</li>&lt;<strong>a</strong>&gt;")
   }
 
-  @Test("A page says its language, its title and its stylesheet, and loads nothing else")
+  @Test("A page has its language, title and stylesheet, and loads nothing else")
   func document() {
     let page = HTMLDocument(
       title: "</title><script>", style: .linked(Link("style.css")), refresh: .init(seconds: 30),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Answers", .serialized)
 struct ClientAnswerTests {
-  @Test("Status, header fields and body arrive; names are found in letters of any case")
+  @Test("Status, header fields and body arrive; names are found in any case")
   func answer() throws {
     let result = try result(
       ofAnswer: "HTTP/1.1 422 Nope\r\nRETRY-after: \t 7 \r\nX-A: 1\r\nx-a: 2\r\nEmpty:\r\n"
@@ -24,7 +24,7 @@ struct ClientAnswerTests {
     #expect((Duration.zero..<Duration.seconds(8)).contains(result.duration))
   }
 
-  @Test("Interim answers and trailers leave nothing behind")
+  @Test("Interim answers and trailers are dropped")
   func interim() throws {
     let result = try result(
       ofAnswer: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
@@ -48,7 +48,7 @@ struct ClientAnswerTests {
     #expect(result.requestWasSent)
   }
 
-  @Test("A flood inside of one interim answer ends as a malformed answer")
+  @Test("A flood of fields in one interim answer ends as a malformed answer")
   func interimHeaderFlood() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
@@ -60,7 +60,7 @@ struct ClientAnswerTests {
   }
 
   @Test(
-    "What is no HTTP answer is malformed",
+    "Bytes that are not an HTTP answer are malformed",
     arguments: [
       "hello\r\n\r\n", "ICY 200 OK\r\n\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
       "HTTP/1.1 99 X\r\n\r\n", "HTTP/1.1 099 X\r\n\r\n", "HTTP/1.1 600 X\r\n\r\n", "HTTP/1.1 -20 X\r\n\r\n",
@@ -86,7 +86,7 @@ struct ClientAnswerTests {
     #expect(result.failure == .malformedAnswer)
   }
 
-  @Test("A header field without end is malformed, and a status before it stands", arguments: [102, 200])
+  @Test("A header field without end is malformed, and the status before it counts", arguments: [102, 200])
   func endlessField(status: Int) throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
@@ -111,7 +111,7 @@ struct ClientAnswerTests {
     }
   }
 
-  @Test("Of an endless body the first 64 KiB are kept, and the status stands")
+  @Test("Of an endless body the first 64 KiB are kept, and the status counts")
   func endlessBody() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
@@ -134,7 +134,7 @@ struct ClientAnswerTests {
   }
 
   @Test(
-    "A body that is cut short or badly framed leaves the status standing",
+    "With a truncated or badly framed body the status counts",
     arguments: [
       "Content-Length: 100\r\n\r\nabc", "Content-Length: 9223372036854775807\r\n\r\nabc",
       "Transfer-Encoding: chunked\r\n\r\n5\r\nab", "Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n",
@@ -146,7 +146,7 @@ struct ClientAnswerTests {
     #expect(result.bodyTruncated)
   }
 
-  @Test("A server that hangs in the middle of its answer leaves the status standing")
+  @Test("If a server hangs in the middle of its answer, the status counts")
   func hangInBody() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
@@ -158,7 +158,7 @@ struct ClientAnswerTests {
     #expect(result.body == Array("ab".utf8))
   }
 
-  @Test("A slow drip ends with the time, and the status stands")
+  @Test("A slow body ends at the timeout, and the status counts")
   func slowDrip() throws {
     let result = try withServer({ connection in
       _ = connection.readRequest()
@@ -185,7 +185,7 @@ struct ClientAnswerTests {
     #expect(longResult.headers == [TransferHeader("X-A", "1")])
   }
 
-  @Test("A header line that is no field, is folded or is no UTF-8 is left out")
+  @Test("A header line that is not a field, is folded or is not UTF-8 is dropped")
   func oddHeaders() throws {
     let bytes = Array("HTTP/1.1 200 OK\r\nX-A: 1\r\n folded\r\nnonsense\r\nX-B: ".utf8) + [0xff, 0xfe]
     let result = try withServer({ connection in

@@ -41,7 +41,7 @@ struct ClientRequestTests {
     #expect(text.hasSuffix("\r\n\r\n" + body))
   }
 
-  @Test("A large body is sent without waiting for a 100, and no type is made up")
+  @Test("A large body is sent without waiting for a 100, and without an invented type")
   func largeBody() throws {
     let text = try sent { $0.body = [UInt8](repeating: UInt8(ascii: "x"), count: 2 << 20) }
     #expect(text.contains("Content-Length: 2097152\r\n"))
@@ -50,7 +50,7 @@ struct ClientRequestTests {
     #expect(text.utf8.suffix(2 << 20).allSatisfy { $0 == UInt8(ascii: "x") })
   }
 
-  @Test("An empty POST says so, and a GET has no body")
+  @Test("An empty POST has a length of 0, and a GET has no body")
   func empty() throws {
     #expect(try sent { $0.body = [] }.contains("Content-Length: 0\r\n"))
     let get = try sent { $0.method = .get }
@@ -60,7 +60,7 @@ struct ClientRequestTests {
   }
 
   @Test(
-    "What is not https, not http to this machine, or carries a password is refused before any connection",
+    "A URL that is not https or local http, or has a password, is refused before any connection",
     arguments: [
       "http://192.0.2.1/", "http://example.com/", "http://localhost.example.com/", "http://128.0.0.1/",
       "http://127.0.0.1.example.com/", "http://[::2]/", "https://user@example.com/",
@@ -80,7 +80,7 @@ struct ClientRequestTests {
   }
 
   @Test(
-    "Every spelling of this machine may be asked by http",
+    "http is allowed to every spelling of this machine",
     arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "LOCALHOST"])
   func loopback(host: String) throws {
     let result = try withServer({ connection in
@@ -90,7 +90,7 @@ struct ClientRequestTests {
     #expect(result.status == 200)
   }
 
-  @Test("http to ::1 is taken, whether or not anyone listens there")
+  @Test("http to ::1 is allowed, with or without a listener")
   func loopbackIPv6() throws {
     let (descriptor, port) = try openSocket()
     defer { Glibc.close(descriptor) }
@@ -100,7 +100,7 @@ struct ClientRequestTests {
   }
 
   @Test(
-    "A header field that would break out of its line or of the framing is refused",
+    "A header field that would break its line or the framing is refused",
     arguments: [
       TransferHeader("", "x"), .init("X Y", "x"), .init("X:", "x"), .init("X\r\nY", "x"), .init("Ü", "x"),
       .init("X", "a\r\nY: b"), .init("X", "a\nb"), .init("X", "a\0"), .init("X", "a\u{7f}"),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("TLS", .serialized)
 struct ClientTLSTests {
-  @Test("A certificate that nobody known has signed is rejected before the request is sent")
+  @Test("A certificate of an unknown authority is rejected before the request is sent")
   func selfSigned() throws {
     let server = try TLSServer(try SelfSignedCertificate(for: "DNS:localhost"))
     let result = try perform(server.request(nil))
@@ -59,7 +59,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("A file of authorities that is not there is told apart from a bad certificate")
+  @Test("A missing file of authorities differs from a bad certificate")
   func missingAuthorityFile() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate)
@@ -83,7 +83,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("TLS 1.1 is not spoken")
+  @Test("TLS 1.1 is refused")
   func oldVersion() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate, ["-www", "-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"])
@@ -92,7 +92,7 @@ struct ClientTLSTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("A handshake that hangs ends with the time for connecting")
+  @Test("A handshake that hangs ends at the connect timeout")
   func hangingHandshake() throws {
     let result = try withServer({ $0.waitForClose() }) { server in
       try perform(
@@ -105,7 +105,7 @@ struct ClientTLSTests {
     #expect(result.duration < .seconds(5))
   }
 
-  @Test("HTTP/2 is spoken where TLS offers it, with interim answers left out")
+  @Test("HTTP/2 is used if TLS offers it, and interim answers are dropped")
   func http2() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")
     let server = try TLSServer(certificate, ["-alpn", "h2"])
@@ -155,7 +155,7 @@ struct ClientTLSTests {
   }
 
   @Test(
-    "An HTTP/2 server that breaks off has or has not answered, and the request counts as sent",
+    "After an HTTP/2 server breaks off, the request counts as sent, and a status counts",
     arguments: Abrupt.allCases)
   func abruptHTTP2(_ end: Abrupt) throws {
     let certificate = try SelfSignedCertificate(for: "DNS:localhost")

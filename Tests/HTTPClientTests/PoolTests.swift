@@ -24,7 +24,7 @@ struct PoolTests {
     #expect(!result.requestWasSent)
   }
 
-  @Test("A failed connection names its address and why, and nothing else of the URL (R7)")
+  @Test("A failed connection names its address and the cause, and nothing else of the URL (R7)")
   func detail() throws {
     let (descriptor, port) = try openSocket()
     defer { Glibc.close(descriptor) }
@@ -62,7 +62,7 @@ struct PoolTests {
     #expect(result.duration < .seconds(8))
   }
 
-  @Test("A server that never answers ends with the time, and the request counts as sent")
+  @Test("A server that never answers ends at the timeout, and the request counts as sent")
   func hang() throws {
     let result = try withServer(Self.hang) { try perform($0.request(timeout: .milliseconds(200))) }
     #expect(result.status == nil)
@@ -86,7 +86,7 @@ struct PoolTests {
     #expect(closed.requestWasSent)
   }
 
-  @Test("Requests one after another share a connection")
+  @Test("Successive requests share a connection")
   func keepAlive() throws {
     try withServer(Self.answerAll) { server in
       let pool = try makePool()
@@ -133,7 +133,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A full pool refuses, and takes more when a transfer has ended")
+  @Test("A full pool refuses, and accepts more when a transfer has ended")
   func full() throws {
     try withServer(Self.answerAll) { server in
       let pool = try makePool(connectionsMax: 1)
@@ -144,7 +144,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A kept connection to one server gives way to another server in a pool of one")
+  @Test("In a pool of one, a kept connection is closed for another server")
   func eviction() throws {
     try withServer(Self.answerAll) { first in
       try withServer(Self.answerAll) { second in
@@ -173,7 +173,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A run without anything to do takes its time and no more; zero takes none")
+  @Test("An idle run ends at its timeout; zero returns at once")
   func runTime() throws {
     let pool = try makePool()
     let start = MonotonicInstant.now()
@@ -185,7 +185,7 @@ struct PoolTests {
         MonotonicInstant.now().duration(since: start)))
   }
 
-  @Test("What is cut off says whether its request had been sent, and the pool goes on")
+  @Test("A cancelled transfer reports whether its request was sent, and the pool continues")
   func cancel() throws {
     let received = Monitor(false)
     try withServer({ connection in
@@ -217,7 +217,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A pool that goes away takes its transfers with it")
+  @Test("Releasing a pool cancels its transfers")
   func abandoned() throws {
     try withServer(Self.hang) { server in
       let pool = try makePool()

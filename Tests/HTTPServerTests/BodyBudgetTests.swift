@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("One address's large bodies are refused at its share, others are taken, and small ones always")
+  @Test("Large bodies of one address are refused at its share; other and small ones are accepted")
   func share() throws {
     let server = try Self.serve(Self.application())
     let first = try TestClient(server)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "Two bodies that were both let in and do not fit together: one is taken, the other told 503 at its end")
+    "Of two admitted bodies that do not fit together, one is accepted and the other gets 503")
   func collision() throws {
     let server = try Self.serve(Self.application())
     let (first, second) = (try TestClient(server), try TestClient(server))
@@ -98,7 +98,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A body in chunks is refused where there is no more room, without waiting for its end")
+  @Test("A body in chunks is refused when the room ends, before its end")
   func chunked() throws {
     let application = Self.application()
     let server = try Self.serve(application)
@@ -120,7 +120,7 @@ import Testing
     case closedByClient, reset, tooSlow, tooLarge, dropped, stopped, answeredLate
   }
 
-  @Test("Whatever becomes of a large body, nothing of the budget stays behind", arguments: End.allCases)
+  @Test("Every end of a large body returns its share of the budget", arguments: End.allCases)
   func givenBack(_ end: End) throws {
     let application = Self.application { request, responder in
       if request.head.path == "/answer" { responder.respond(Response(status: 200)) }

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "Idle connections alone made the server refuse requests while places were free",
+    "Idle connections alone do not cause refusals",
     arguments: [[], ["127.0.0.0/8"]])
   func refusals(proxies: [String]) throws {
     let server = try TestApplication.echo().serve {
@@ -67,7 +67,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Idle connections filled the server, and who came later waited: the longest idle one makes room")
+  @Test("On a full server the longest idle connection is closed for a new one")
   func flood() throws {
     let server = try TestApplication.echo().serve {
       Self.configure(&$0)
@@ -90,7 +90,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A connection that was just accepted was closed because requests held all other places")
+  @Test("A connection that was just accepted is not closed while requests hold all other places")
   func justAccepted() throws {
     let held = Monitor<[Responder]>([])
     let application = Self.application(held)
@@ -122,7 +122,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A connection that has been idle for the grace makes room while the last places are free")
+  @Test("A connection that was idle for the grace time is closed while the last places are free")
   func grace() throws {
     let server = try TestApplication.echo().serve {
       Self.configure(&$0)
@@ -135,7 +135,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A request that lay unread in its socket was cut for others")
+  @Test("A connection with an unread request is not closed for others")
   func unread() throws {
     let (entered, left) = (Monitor(false), Monitor(false))
     let application = TestApplication { request, responder in
@@ -170,7 +170,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Requests that ended in any way left the count of those under way too high")
+  @Test("Every end of a request reduces the count of requests under way")
   func count() throws {
     let application = TestApplication(
       admit: { $0.path == "/refused" ? .answer(Response(status: 404)) : .body(maximumBytes: 4) }
@@ -202,7 +202,7 @@ import Testing
     MonotonicInstant(nanoseconds: milliseconds * 1_000_000)
   }
 
-  @Test("The longest idle are chosen in their order, and young ones only when the last places are taken")
+  @Test("The longest idle are closed first, and young ones only for the last places")
   func rule() {
     let eviction = Eviction(kept: 10, urgent: 12, grace: .seconds(1))
     var generator = SeededGenerator(seed: 7)
@@ -219,7 +219,7 @@ import Testing
     #expect(chosen(100, 9000) == Array(0..<9))
   }
 
-  @Test("Whatever the limits are, idle connections make room before the last place is taken")
+  @Test("With any limits idle connections are closed before the last place is used")
   func thresholds() {
     for connections in [2, 3, 10, 64, 100, 2000, 100_000] {
       for reserve in Set([0, 1, 2, 3, connections / 10, connections / 2, connections - 1]) {

@@ -48,7 +48,7 @@ import Testing
 
   private static let request = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"
 
-  @Test("A client that hung up kept its place until its answer", arguments: [false, true])
+  @Test("A client that hangs up frees its place at once", arguments: [false, true])
   func placeIsFreed(byReset: Bool) throws {
     let holder = Holder()
     let server = try holder.application.serve()
@@ -64,7 +64,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A client that is gone before its request is looked at is noticed all the same")
+  @Test("A client that hangs up before its request is handled is detected")
   func goneBefore() throws {
     let holder = Holder()
     let server = try holder.application.serve()
@@ -77,7 +77,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A client that closes its side only gets the answer that is given then")
+  @Test("A client that closes only its side still gets its answer")
   func halfClosed() throws {
     let holder = Holder()
     let server = try holder.application.serve()
@@ -91,7 +91,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A watch ends with its request: the next one on the connection is not taken for it")
+  @Test("A watch ends with its request and does not affect the next one on the connection")
   func nextRequest() throws {
     let holder = Holder()
     let server = try holder.application.serve()
@@ -109,7 +109,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A request that follows in the same bytes is answered after the one that waits")
+  @Test("A pipelined request is answered after the one that waits")
   func pipelined() throws {
     let holder = Holder()
     let server = try holder.application.serve()
@@ -122,7 +122,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Hang-ups, answers and a stop at the same time end every request once")
+  @Test("Concurrent hang-ups, answers and a stop end every request once")
   func race() throws {
     let holder = Holder()
     let server = try holder.application.serve { $0.connectionsPerAddress = 1000 }

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "The unspecified IPv6 address takes IPv4 as well, and names its peers as IPv4",
+    "The unspecified IPv6 address also accepts IPv4, and names its peers as IPv4",
     .enabled(if: hasIPv6, "this machine has no IPv6"))
   func dualStack() throws {
     let application = TestApplication.echo()
@@ -56,7 +56,7 @@ import Testing
     #expect(application.rejections.isEmpty)
   }
 
-  @Test("Stopping answers what the application does not answer in time, and ends")
+  @Test("Stopping answers the requests that the application does not answer in time")
   func abort() throws {
     let application = TestApplication()
     let server = try application.serve()
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("Nothing is kept of a server that has stopped")
+  @Test("A stopped server is released completely")
   func noLeaks() throws {
     weak var kept: TestApplication?
     do {

@@ -35,7 +35,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A body of exactly the limit is taken, and one byte more is not")
+  @Test("A body of exactly the limit is accepted, and one byte more is refused")
   func exact() throws {
     let server = try TestApplication.echo(10).serve()
     let client = try TestClient(server)
@@ -50,7 +50,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A large body comes whole")
+  @Test("A large body arrives completely")
   func large() throws {
     let application = TestApplication(admit: { _ in .body(maximumBytes: 4 << 20) }) { request, responder in
       let sum = request.body.reduce(into: 0) { $0 = ($0 &* 31 &+ Int($1)) & 0xFFFF_FFFF }
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "A request that drips is cut off at its deadline, though it is never silent",
+    "A slow request is cut off at its deadline, although bytes keep arriving",
     arguments: [
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n",
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n300\r\n",
@@ -91,7 +91,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A request line that drips held its connection for the idle time: its time counts from the accept")
+  @Test("The time of a slow request line counts from the accept")
   func dripRequestLine() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
@@ -106,7 +106,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("The next request line on a connection has the same time, from its first byte")
+  @Test("The time of a connection's next request counts from its first byte")
   func dripNextRequestLine() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
@@ -121,7 +121,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A connection that was kept open may be silent for longer than a request may take")
+  @Test("An idle kept connection may be silent for longer than a request's time")
   func keptOpen() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(100) }
     let client = try TestClient(server)
@@ -133,7 +133,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A connection on which nothing ever comes is closed without a word after a request's time")
+  @Test("A connection without any byte is closed silently after a request's time")
   func silentFromTheStart() throws {
     let server = try TestApplication.echo().serve { $0.requestTimeout = .milliseconds(300) }
     let client = try TestClient(server)
@@ -145,7 +145,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A silent connection is closed without a word after the idle time")
+  @Test("An idle connection is closed silently after the idle time")
   func idle() throws {
     let server = try TestApplication.echo().serve { $0.idleTimeout = .seconds(1) }
     let client = try TestClient(server)
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(
-    "Who sends a part of a request and then nothing more is not waited for",
+    "A client that sends a partial request and then closes its side is not waited for",
     arguments: [
       "", "GET /half", "GET / HTTP/1.1\r\nHost:",
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf",
@@ -174,7 +174,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A client that sends nothing more after its request gets its answer, however late")
+  @Test("A client that closes its side after its request gets its answer, however late")
   func halfClosed() throws {
     let application = TestApplication()
     let server = try application.serve()
@@ -205,7 +205,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("One address gets so many connections and no more")
+  @Test("One address gets at most its limit of connections")
   func perAddress() throws {
     let server = try TestApplication.echo().serve { $0.connectionsPerAddress = 3 }
     var clients: [TestClient] = []

@@ -43,7 +43,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Clients that connect and say nothing make room for those that come after them")
+  @Test("Silent clients are closed for new ones")
   func eviction() throws {
     let server = try TestApplication.echo().serve {
       $0.connections = 20
@@ -62,7 +62,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Connections that were accepted and never served kept their places for ever")
+  @Test("Connections that were accepted and never served free their places")
   func unserved() throws {
     let server = try TestApplication.echo().serve {
       $0.connections = 2
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "A server on all addresses counts an IPv4 client as that client, not as one of a network",
+    "A server on all addresses counts IPv4 clients one by one, not as one network",
     .enabled(if: hasIPv6))
   func mapped() throws {
     let server = try TestApplication.echo().serve {
@@ -109,7 +109,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A proxy's connections counted as those of one client, so its clients shut each other out")
+  @Test("A proxy's connections are not limited as those of one client")
   func proxy() throws {
     let server = try TestApplication.echo().serve {
       $0.connectionsPerAddress = 2
@@ -136,7 +136,7 @@ import Testing
     return AddressGroup(peer)
   }
 
-  @Test("An IPv6 /64 counted as 2^64 clients, for connections and for the room that bodies have")
+  @Test("An IPv6 /64 counts as one client, for connections and for bodies")
   func network() throws {
     let (one, other) = (try Self.group("2001:db8::1"), try Self.group("2001:db8::ffff:ffff:ffff:ffff"))
     let neighbour = try Self.group("2001:db8:0:1::1")

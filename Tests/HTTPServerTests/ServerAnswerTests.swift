@@ -73,7 +73,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A responder that is dropped answers all the same", arguments: [true, false])
+  @Test("A responder that is dropped still answers", arguments: [true, false])
   func abandoned(_ isLater: Bool) throws {
     let application = isLater ? TestApplication() : TestApplication { _, _ in }
     let server = try application.serve()
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "An answer before the body reads a short body and goes on, and closes the connection before a long one")
+    "An early answer drains a short body, and closes the connection before a long one")
   func answerWithoutBody() throws {
     let application = TestApplication(admit: { _ in .answer(Response(status: 404, text: "no")) }, handle: nil)
     let server = try application.serve { $0.discardedBodyBytesMax = 10 }
@@ -152,7 +152,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A client that asks first hears whether to send its body")
+  @Test("A client with Expect: 100-continue learns whether to send its body")
   func expectContinue() throws {
     let server = try TestApplication.echo(10).serve()
     let client = try TestClient(server)
@@ -165,7 +165,7 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("A client that goes away while its request is handled harms nobody")
+  @Test("A client that hangs up while its request is handled affects no other")
   func clientGone() throws {
     let application = TestApplication()
     let server = try application.serve()

@@ -17,7 +17,7 @@ import Testing
   private func exchange(_ text: String) throws -> (Reply, RequestHead?) { try exchange(Array(text.utf8)) }
 
   @Test(
-    "The target reaches the application as the client wrote it",
+    "The target reaches the application unchanged",
     arguments: [
       "/a%2Fb", "/a%2fb", "/a%00b", "/../etc/passwd", "/a/../b", "//a//b", "/%", "/%zz", "/a+b", "/ü",
       "/%C3%BC",
@@ -65,7 +65,7 @@ import Testing
     #expect(head == nil)
   }
 
-  @Test("A header field that is not valid UTF-8 is not repaired, and can be told from an absent one")
+  @Test("A header field that is not valid UTF-8 is not repaired, and differs from an absent one")
   func invalidHeader() throws {
     let line = Array("GET / HTTP/1.1\r\nHost: x\r\nX-User-Id: a".utf8)
     let (reply, head) = try exchange(line + [0xFF] + Array("\r\nX-User-Id: b\r\n\r\n".utf8))
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "A body whose end is ambiguous is refused, and nothing behind it is read as a request",
+    "A body with an ambiguous end is refused, and no byte after it is read as a request",
     arguments: [
       "Content-Length: 4\r\nContent-Length: 5", "Content-Length: 4\r\nTransfer-Encoding: chunked",
       "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: identity", "Content-Length: +4",
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "What is no HTTP harms nobody",
+    "Bytes that are not HTTP do no harm",
     arguments: [
       "\r\n\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n",
       "GET / HTTP/1.1\r\n\r\n",

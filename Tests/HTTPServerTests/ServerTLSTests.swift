@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("A handshake that drips held its connection for the idle time: it has a request's time")
+  @Test("A slow handshake has a request's time")
   func drippedHandshake() throws {
     try serve(.echo(), { $0.requestTimeout = .milliseconds(300) }) { server, _ in
       let client = try TestClient(server)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("A client that hangs up over TLS while its request waits is noticed at once")
+  @Test("A client that hangs up over TLS while its request waits is detected at once")
   func hangUp() throws {
     let gone = Monitor(0)
     let held = Monitor<[Responder]>([])
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("A certificate that is none is reported with what libmicrohttpd says of it")
+  @Test("An invalid certificate is reported with libmicrohttpd's message")
   func badCertificate() throws {
     let error = #expect(throws: ServerError.self) {
       try TestApplication.echo().serve { $0.tls = .init(certificatePEM: "no", keyPEM: "none") }

@@ -5,14 +5,14 @@ import JSON
 import Platform
 import Testing
 
-@Suite("Reading JSON where it stands") struct NodeTests {
+@Suite("Reading JSON in place") struct NodeTests {
   private static func read<Result>(_ text: String, _ body: (JSONNode) -> Result) -> Result? {
     JSONDocument.read(Array(text.utf8), body)
   }
 
   private static func isRead(_ text: String) -> Bool { read(text) { _ in true } ?? false }
 
-  @Test("Values are read as what they are, and as nothing else")
+  @Test("Values are read as their own type only")
   func kinds() {
     let words = #""t":true,"f":false,"z":null"#
     let text =
@@ -53,7 +53,7 @@ import Testing
     #expect(isRead == true)
   }
 
-  @Test("Of a name that stands twice the first counts, as for the toolchain's decoder")
+  @Test("Of a duplicate name the first counts, as for the toolchain's decoder")
   func duplicates() throws {
     struct Twice: Decodable { var a: Int? }
     let text = #"{"a":1,"\u0061":2,"a":"x"}"#
@@ -85,7 +85,7 @@ import Testing
   ]
 
   @Test(
-    "A text with a part that is not JSON is not JSON, also where nobody reads that part", arguments: notJSON)
+    "A text with a part that is not JSON is not JSON, even if that part is not read", arguments: notJSON)
   func unreadPartThatIsNotJSON(part: String) {
     #expect(!Self.isRead(part))
     #expect(!Self.isRead("[\(part)]"))
@@ -94,7 +94,7 @@ import Testing
     if part.hasPrefix("\"") { #expect(!Self.isRead("{\(part):1}")) }
   }
 
-  @Test("A text that is not UTF-8 is not JSON, also where nobody reads that part (RFC 8259 §8.1, RFC 3629)")
+  @Test("A text that is not UTF-8 is not JSON, even if that part is not read (RFC 8259 §8.1, RFC 3629)")
   func unreadPartThatIsNotUTF8() {
     let broken: [[UInt8]] = [
       [0xFF], [0x80], [0xC0, 0xAF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "Whole numbers are read in every form that the toolchain's decoder takes",
+    "Whole numbers are read in every form that the toolchain's decoder accepts",
     arguments: [
       "0", "-0", "7", "-1", "1.0", "1e3", "1.5e1", "100e-2", "9223372036854775807", "-9223372036854775808",
       "9223372036854775808", "-9223372036854775809", "1.5", "1e-1", "1e19", "9e18", "0.0", "-0.0", "0e0",
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "A number that is not whole is none, however near it is", arguments: ["4503599627370497.50", "1e-400"])
+    "A number that is not whole is not read as an integer", arguments: ["4503599627370497.50", "1e-400"])
   func notWhole(text: String) {
     let read = Self.read(text) { ($0.int64, $0.double) }
     #expect(read?.0 == nil)
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test("What is no JSON text is not read, and what may surround one is")
+  @Test("Text that is not JSON is refused, and whitespace around JSON is accepted")
   func structure() {
     let broken = [
       "", " ", "nul", "nulL", "tru", "+1", ".5", "'a'", "\"", "\"a", #""\""#, #""\u12"}"#, "[", "]", "[,]",
@@ -183,7 +183,7 @@ import Testing
     #expect(JSONDocument.read([0xFF, 0xFE, 0x7B, 0, 0x7D, 0]) { _ in true } == nil)
   }
 
-  @Test("Strings of every length end where they end, whatever stands in them")
+  @Test("Strings of every length and content end correctly")
   func lengths() {
     for count in 0...70 {
       for mark in ["", "\\\"", "\\\\", "é", "\u{7F}", "~ "] {

@@ -23,7 +23,7 @@ import Testing
   func kinds(text: String, value: JSONValue) throws { #expect(try Self.parse(text) == value) }
 
   @Test(
-    "What is no JSON is refused with a reason",
+    "Text that is not JSON is refused with a reason",
     arguments: [
       "", " ", "nul", "tru", "+1", "01", ".5", "1.", "1e", "--1", "0x10", "NaN", "Infinity", "'a'", "\"",
       "\"a", "\"\n\"", #""\x""#, #""\u12""#, #""\uD800""#, "[", "]", "[,]", "[1,,]", "[1 2]", "{", "{\"a\"}",
@@ -43,7 +43,7 @@ import Testing
     #expect(try Self.parse(#"{"a":1,}"#, json5: true) == ["a": 1])
   }
 
-  @Test("An error says where the first byte is that does not belong")
+  @Test("An error names the position of the first invalid byte")
   func placeOfFault() {
     for (text, words) in [
       ("{\n  \"a\": 1,\n}", "line 3, byte 1"), ("[1 2]", "line 1, byte 4"), ("[\"\u{1}\"]", "line 1, byte 3"),
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("JSON5 is read where it is asked for, and only there")
+  @Test("JSON5 is read only on request")
   func json5() throws {
     let text = """
       // a comment
@@ -68,7 +68,7 @@ import Testing
     #expect(try Self.parse(text, json5: true) == value)
   }
 
-  @Test("A text nested too deeply is an error, and no crash (R8)", arguments: [10_000, 4 * 1024 * 1024])
+  @Test("A text nested too deeply is an error, not a crash (R8)", arguments: [10_000, 4 * 1024 * 1024])
   func depth(count: Int) {
     for opening in ["[", "{\"a\":"] {
       let text = Array(String(repeating: opening, count: count / opening.utf8.count).utf8)
@@ -81,7 +81,7 @@ import Testing
     #expect(throws: JSONSyntaxError.self) { try Self.parse(closed) }
   }
 
-  @Test("A text nested as deeply as the decoder goes is read")
+  @Test("A text nested to the decoder's limit is read")
   func deepEnough() throws {
     let depth = 500
     var value = try Self.parse(String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
@@ -94,7 +94,7 @@ import Testing
     #expect(seen == depth)
   }
 
-  @Test("Of two members with one name one is read, and always the same one")
+  @Test("Of two members with one name always the same one is read")
   func duplicates() throws {
     let first = try Self.parse(#"{"a":1,"b":0,"a":2}"#)
     guard case .object(let members) = first else {
@@ -105,7 +105,7 @@ import Testing
     for _ in 0..<50 { #expect(try Self.parse(#"{"a":1,"b":0,"a":2}"#) == first) }
   }
 
-  @Test("Numbers too large for anything are an error or a double, and no crash")
+  @Test("Numbers too large for any type are an error or a double, not a crash")
   func hugeNumbers() throws {
     #expect(try Self.parse("1e308") == .number(1e308))
     #expect(try Self.parse("123456789012345678901234567890") == .number(1.2345678901234568e29))
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(
-    "What is no number does not end the process, in JSON5",
+    "An invalid number in JSON5 does not end the process",
     arguments: [
       "0x0xFF", "0x", "0xG", "3epo", "3e", "1e+", "1.2.3", ".", "+.", "1-2", "01", "1_000", "0x1p3", "+true",
       "--1", "１", "0x１", "1\u{301}",
@@ -147,14 +147,14 @@ import Testing
     }
   }
 
-  @Test("A NUL does not make UTF-16 or UTF-32 of a text", arguments: [false, true])
+  @Test("A text with a NUL is not read as UTF-16 or UTF-32", arguments: [false, true])
   func onlyUTF8(json5: Bool) {
     for text in [[0x5B, 0, 0x5D, 0], [0, 0x5B, 0, 0x5D], [0, 0, 0, 0x33], [0x33, 0, 0, 0]] as [[UInt8]] {
       #expect(throws: JSONSyntaxError.self) { try JSONValue(parsing: text, json5: json5) }
     }
   }
 
-  @Test("A number at the end of a text ends there, whatever stands behind it in memory")
+  @Test("A number at the end of a text ends there, with any bytes after it in memory")
   func numberAtTheEnd() throws {
     for digits in 1...64 {
       let text = String(repeating: "9", count: digits)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("What was written is read back the same", arguments: 0..<200 as Range<UInt64>)
+  @Test("Written JSON is read back the same", arguments: 0..<200 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<5 {
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("Nonsense of any kind is a value or an error, and no crash", arguments: 0..<100 as Range<UInt64>)
+  @Test("Nonsense of any kind is a value or an error, not a crash", arguments: 0..<100 as Range<UInt64>)
   func nonsense(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var bytes = random.value(levels: 4).serialized()

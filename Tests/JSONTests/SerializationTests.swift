@@ -19,7 +19,7 @@ import Testing
     #expect(object.serialized() == Array("{\(written):null}".utf8))
   }
 
-  @Test("The path of a key shows what a terminal would act on", arguments: ["\u{7F}", "\u{9B}", "\u{2028}"])
+  @Test("The path of a key shows control characters escaped", arguments: ["\u{7F}", "\u{9B}", "\u{2028}"])
   func pathOfControls(control: String) {
     let digits = String(control.unicodeScalars.first!.value, radix: 16)
     let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "Numbers are written so that they are JSON and read back the same",
+    "Numbers are written as JSON and read back the same",
     arguments: [
       (.integer(0), "0"), (.integer(.max), "9223372036854775807"), (.integer(.min), "-9223372036854775808"),
       (.number(0.5), "0.5"), (.number(-2.25), "-2.25"), (.number(1e300), "1e+300"),
@@ -51,7 +51,7 @@ import Testing
     #expect(written == "null" ? read == .null : read == value)
   }
 
-  @Test("Members keep the order in which they were written, also when a name comes twice")
+  @Test("Members keep their order, also with a duplicate name")
   func order() {
     let value: JSONValue = ["z": 1, "a": [true, false, .null], "z": ["m": "n"]]
     #expect(value.text == #"{"z":1,"a":[true,false,null],"z":{"m":"n"}}"#)
@@ -59,7 +59,7 @@ import Testing
     #expect(value["y"] == nil && JSONValue.string("z")["z"] == nil)
   }
 
-  @Test("Pretty text indents by two spaces, and leaves what is empty on its line")
+  @Test("Pretty text indents by two spaces, and keeps empty containers on one line")
   func pretty() {
     let value: JSONValue = ["a": [1, [], .object([])], "b": ["c": "d\ne"]]
     #expect(
@@ -77,7 +77,7 @@ import Testing
         """)
   }
 
-  @Test("What is absent is null, and only a string has a text")
+  @Test("An absent member is null, and only a string has a text")
   func absence() {
     #expect(JSONValue.optional(String?.none) == .null && JSONValue.optional(Int64?.none) == .null)
     #expect(JSONValue.optional("") == "" && JSONValue.optional(Int64(7)) == 7)

@@ -12,7 +12,7 @@ import Testing
 
   private func flaw(_ jwk: JSONValue) throws -> KeyFlaw? { try read(jwk.text).flaws.first?.flaw }
 
-  @Test("Keys for something else, of other types and with flaws are left out, and the others are used")
+  @Test("Keys for other uses, of other types and with flaws are skipped, and the others are used")
   func flaws() throws {
     let (rsa, p256) = (try Issuers.rsa.get(), try Issuers.p256.get())
     func member(_ name: String, _ value: JSONValue) -> [JSONValue.Member] {
@@ -41,7 +41,7 @@ import Testing
     #expect(set.flaws.map(\.index) == [0, 2])
   }
 
-  @Test("What is no set, has a name twice, or is too much is refused as a whole")
+  @Test("A set that is invalid, has a duplicate name, or is too large is refused as a whole")
   func faults() throws {
     let key = try Issuers.p256.get().jwk().text
     for text in [
@@ -64,7 +64,7 @@ import Testing
     #expect(broken.flaws.first?.flaw == .malformed)
   }
 
-  @Test("What is fetched from a public place keeps no secrets")
+  @Test("A fetched key set keeps no secret keys")
   func secretsAreDropped() throws {
     let set = try read(TokenIssuer.keySet(try Issuers.all()))
     #expect(set.withoutSecrets.keys.map(\.algorithm) == [.rs256, .es256])

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("Their signatures hold with their own key, until they expire", arguments: vectors)
+  @Test("Their signatures are valid with their own key, until they expire", arguments: vectors)
   func holds(vector: Vector) throws {
     let keys = try KeySet(reading: Array(vector.key.utf8))
     #expect(keys.keys.count == 1)
@@ -73,7 +73,7 @@ import Testing
     #expect(refusal(vector.token, keys, now: Timestamp(unixSeconds: 1_300_819_440)) == .expired)
   }
 
-  @Test("With any other key, or a bit more or less, they do not", arguments: vectors)
+  @Test("With any other key or a changed bit they are invalid", arguments: vectors)
   func holdsNot(vector: Vector) throws {
     for other in Self.vectors where other.name != vector.name {
       let keys = try KeySet(reading: Array(other.key.utf8))

@@ -62,7 +62,7 @@ enum Issuers {
     #expect(outcome(try Issuers.p256.get().token(claims), try KeySet(reading: Array(both.utf8))) == "u-1")
   }
 
-  @Test("Claims that do not hold are told apart, and a clock may be a minute off")
+  @Test("Each invalid claim has its own reason, and a clock may be a minute off")
   func claimsAreChecked() throws {
     let (now, keys, issuer) = (Self.now, try allKeys(), try Issuers.secret.get())
     let cases: [(String, JSONValue?, String)] = [
@@ -91,7 +91,7 @@ enum Issuers {
     }
   }
 
-  @Test("Another claim may name the user; its name is a name, whatever stands in it")
+  @Test("Another claim may name the user, by any claim name")
   func userClaim() throws {
     var rules = rules
     rules.userClaim = "https://example.com/claims.uid"
@@ -100,7 +100,7 @@ enum Issuers {
     #expect(outcome(try Issuers.p256.get().token(claims), try allKeys(), rules) == "user")
   }
 
-  @Test("`none` is refused however it is written, with a signature and without")
+  @Test("`none` is refused in any case, with a signature and without")
   func none() throws {
     let issuer = try Issuers.rsa.get()
     for name in ["none", "None", "NONE", "nOnE", "", "rs256", "RS256 ", "RS512", "PS256", "HS384", "EdDSA"] {
@@ -158,7 +158,7 @@ enum Issuers {
     }
   }
 
-  @Test("A key is found by its name; without one each of its kind is tried, and not more than a few")
+  @Test("A key is found by its kid; without one a few keys of the type are tried")
   func keyChoice() throws {
     let (keys, issuer) = (try allKeys(), try Issuers.p256.get())
     #expect(outcome(try issuer.token(claims, header: #"{"alg":"ES256"}"#), keys) == "u-1")
@@ -175,7 +175,7 @@ enum Issuers {
     #expect(crowd.candidates(token, .es256).count == KeySet.triesMax)
   }
 
-  @Test("What is not exactly a token in compact form is refused")
+  @Test("Text that is not exactly a token in compact form is refused")
   func form() throws {
     let keys = try allKeys()
     let token = try Issuers.secret.get().token(claims)
@@ -204,7 +204,7 @@ enum Issuers {
     }
   }
 
-  @Test("A refusal fits into a header, and repeats nothing of the token")
+  @Test("A refusal fits into a header, and reflects nothing of the token")
   func words() {
     for refusal in TokenRefusal.allCases {
       #expect(refusal.words.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C })

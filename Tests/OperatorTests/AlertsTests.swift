@@ -42,7 +42,7 @@ import Testing
     return harness
   }
 
-  @Test("A test notice goes to every address; the exit code says how many took it")
+  @Test("A test notice goes to every address; the exit code says how many accepted it")
   func test() throws {
     StandardStream.ignoreBrokenPipes()
     let (good, bad) = (Receiver(200), Receiver(404))
@@ -68,7 +68,7 @@ import Testing
     #expect(try Self.harness(["env:NOT_SET"]).run("alerts", "test").code == .configuration)
   }
 
-  @Test("What was told and is not over is listed, with who was told")
+  @Test("Alerts still firing are listed with their addresses")
   func list() throws {
     let url = "https://hooks.example.com/hidden"
     let harness = try Self.harness([url])

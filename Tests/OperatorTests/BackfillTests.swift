@@ -42,7 +42,7 @@ import Testing
     )
   }
 
-  @Test("Apps without a key were skipped silently: each is named, and is not complete")
+  @Test("A backfill names each app without a key, and is not complete")
   func namesWhatItSkips() throws {
     let stripe = try Self.stripe(3)
     let harness = try Self.harness(asking: stripe.base)
@@ -101,7 +101,7 @@ import Testing
     let stripe = try Self.stripe(5, SandboxStripeBehaviour(apiKey: "sk_other"))
     let ran = try Self.harness(asking: stripe.base).run("events", "backfill", "--since", "1d")
     #expect(ran.code == .refused)
-    #expect(ran.notes.contains("refuses to be asked (http_401); see that stripe.api_key is right"))
+    #expect(ran.notes.contains("refuses the key (http_401); see that stripe.api_key is right"))
     #expect(!ran.notes.contains("sk_test_1"))
   }
 

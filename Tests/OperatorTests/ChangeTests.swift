@@ -33,7 +33,7 @@ import Testing
     let ran = harness.run("receipts", "cancel", ids[0], ids[1], ids[0], "--why", "w", "--yes")
     #expect(ran.code == .partly)
     #expect(ran.out == "Cancelled 1 receipt.\n")
-    #expect(ran.notes.contains("\(ids[1]) is delivered already and cannot be taken back"))
+    #expect(ran.notes.contains("\(ids[1]) is delivered already and cannot be recalled"))
     #expect(harness.run("receipts", "cancel", ids[0], "rcp_none", "--why", "w", "--yes").code == .notFound)
   }
 
@@ -115,7 +115,7 @@ import Testing
     let id = try harness.purchase("sub_1")
     let pending = harness.run("receipts", "complete", id, "--user", "ann")
     #expect(pending.code == .refused)
-    #expect(pending.notes.contains("is on its way already"))
+    #expect(pending.notes.contains("is pending already"))
     #expect(harness.run("receipts", "complete", "rcp_none", "--user", "ann").code == .notFound)
   }
 }

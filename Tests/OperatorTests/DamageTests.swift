@@ -48,7 +48,7 @@ import Testing
 
   private static let restore = "  receiptctl db restore BACKUP"
 
-  @Test("Lost rows are counted, what they were is said, and going back to the backup helps")
+  @Test("Lost rows are counted and explained, and restoring the backup helps")
   func lostRows() throws {
     let (harness, backup) = try damaged(60) { path in
       let overwritten = try DamagedPages.overwrite("purchases", in: path, keeping: 2)
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "Without a backup, what can be read is recovered as it is advised",
+    "Without a backup the advised commands recover all readable rows",
     .enabled(if: hasSQLite, "needs sqlite3"))
   func recovered() throws {
     let (harness, backup) = try damaged(60) { path in
@@ -145,7 +145,7 @@ import Testing
     #expect(harness.run("db", "check").code == .done)
   }
 
-  @Test("Rows that are not what was stored are not taken for a damaged index")
+  @Test("Rows with changed content are not reported as a damaged index")
   func wrongRows() throws {
     let (harness, _) = try damaged(3) { path in
       let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
@@ -157,7 +157,7 @@ import Testing
     #expect(!ran.out.contains("Nothing is lost"))
   }
 
-  @Test("A file that cannot even be opened is reported, too, and every command leads to that report")
+  @Test("A file that cannot be opened is reported, and every command refers to that report")
   func unreadable() throws {
     let (harness, backup) = try damaged(3) { path in
       try DamagedPages.overwrite("sqlite_schema", in: path)

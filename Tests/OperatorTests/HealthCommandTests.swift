@@ -12,7 +12,7 @@ import Testing
 @testable import Operator
 
 @Suite("Health in receiptctl") struct HealthCommandTests {
-  @Test("Without a receiptd that is said first, whatever an older one reported", arguments: ["stats", "top"])
+  @Test("Without a receiptd that is reported first, before an older report", arguments: ["stats", "top"])
   func notRunning(verb: String) throws {
     let harness = try OperatorHarness()
     let now = harness.clock.now
@@ -30,12 +30,12 @@ import Testing
     #expect(service["process"] == .null)
   }
 
-  @Test("Without configured alerts, alerts list shows what would fire, and that nobody is notified")
+  @Test("Without configured alerts, alerts list shows those that would fire, and that no notices are sent")
   func preview() throws {
     let harness = try OperatorHarness()
     let quiet = harness.run("alerts", "list")
     #expect(quiet.out.contains("Nothing would fire."))
-    #expect(quiet.notes.contains("No alerts are configured, so nobody is notified"))
+    #expect(quiet.notes.contains("No alerts are configured, so no notices are sent"))
     try harness.fail(try harness.purchase("sub_2"))
     let id = try harness.purchase("sub_1")
     let breaker = Breaker(

@@ -86,7 +86,7 @@ import Testing
 
   @Test(arguments: [
     (["/buy"], ExitCode.notFound, "may be of any of"),
-    (["https://evil.test/"], .notFound, "no origin of an app"),
+    (["https://evil.test/"], .notFound, "not the origin of an app"),
     (["javascript:x"], .usage, "not a whole address"), (["ftp://a/"], .usage, "not a web address"),
     (["--app", "thrd"], .notFound, "did you mean 'third'?"),
     (["--app", "none\u{1B}[2J"], .notFound, "no app 'none"),
@@ -127,8 +127,8 @@ import Testing
     let bad = harness.run("links", "check", "--file", path)
     #expect(bad.code == .badData)
     #expect(bad.out.contains("FOLDER/file: faulty"))
-    #expect(bad.notes.contains("fault: applinks.details[0].components[1].? has a value that is no string"))
-    #expect(bad.notes.contains("fault: applinks.details[0].components[0] names a variable that there is not"))
+    #expect(bad.notes.contains("fault: applinks.details[0].components[1].? has a value that is not a string"))
+    #expect(bad.notes.contains("fault: applinks.details[0].components[0] names an unknown variable"))
     #expect(bad.notes.contains("note: applinks.apps must be there and empty"))
     let report = try #require(try harness.run("links", "check", "--file", path, "--json").objects.first)
     #expect(report["ok"] == false)
@@ -142,7 +142,7 @@ import Testing
     let opened = harness.run("links", "check", "/x", "--file", "-", "--json", input: text)
     #expect(try opened.objects.map { $0["system"] } == ["android"])
     for (input, words) in [
-      ("{", "is no JSON"), ("7", "is no JSON object"),
+      ("{", "is not JSON"), ("7", "is not a JSON object"),
       (good + String(repeating: " ", count: 131_072), "131072"),
     ] {
       let refused = harness.run("links", "check", "--file", "-", input: input)
@@ -194,7 +194,7 @@ import Testing
     #expect(try reports(wrong)[1].contains("not sent as application/json"))
     serve(json(Array("{}".utf8)), json(Array(repeating: 0x20, count: 131_073)))
     let other = try reports(fetch())
-    #expect(other[0].contains("not what the configuration says"))
+    #expect(other[0].contains("differs from the configuration"))
     #expect(other[1].contains("larger than 131072"))
     serve(Response(status: 404), Response(status: 503))
     #expect(try reports(fetch())[0].contains("status 404"))

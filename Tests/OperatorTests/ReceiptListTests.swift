@@ -89,7 +89,7 @@ import Testing
     #expect(try ran.objects.map { $0["object_id"]?.stringValue } == objects)
   }
 
-  @Test("`--object cs_…` printed \"No receipts.\" for every subscription: a session finds what it sold")
+  @Test("`--object cs_…` finds the subscription that the session sold")
   func aSessionFindsItsSubscription() throws {
     let harness = try Self.everyState()
     let advice = harness.run("receipts", "show", "cs_sub_failed")
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(
-    "`--reason 422`, which no receipt can have, silently found nothing: it is refused with what was meant",
+    "`--reason 422`, which no receipt can have, is refused with a suggestion",
     arguments: [
       ("422", "http_422"), ("HTTP 422", "http_422"), ("http422", "http_422"), ("http-503", "http_503"),
       ("gaveup", "gave_up"), ("gave-up", "gave_up"), ("Price", "price"), ("xyzzy", nil), ("", nil),
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("`receipts show --json` had neither the session nor the customer")
+  @Test("`receipts show --json` has the session and the customer")
   func theJSONOfOneHasItsSessionAndCustomer() throws {
     let harness = try OperatorHarness()
     let object = try #require(
@@ -191,7 +191,7 @@ import Testing
     #expect(object["customer_id"] == .null)
   }
 
-  @Test("A paused receipt said \"tries 0\" above \"try 1\": attempts that do not count are named")
+  @Test("A paused receipt names the attempts that do not count")
   func attemptsOfAPauseAreCounted() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1")

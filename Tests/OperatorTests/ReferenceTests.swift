@@ -26,7 +26,7 @@ struct ReferenceTests {
     #expect(String(decoding: kept, as: UTF8.self) == text, "\(path): run with RECORD_SNAPSHOTS=1")
   }
 
-  @Test("The kept files are what the tables say now")
+  @Test("The recorded files equal the generated ones")
   func files() throws {
     let harness = try OperatorHarness()
     for shell in Completions.Shell.allCases {
@@ -39,7 +39,7 @@ struct ReferenceTests {
     #expect(harness.run("completions", "tcsh").notes.contains("SHELL must be one of bash, zsh, fish"))
   }
 
-  @Test("Every command, option and key stands in its page")
+  @Test("Every command, option and key is in its page")
   func everythingIsThere() {
     let page = ManualPage.receiptctl.text.replacing("\\-", with: "-")
     for command in OperatorProgram.spec.commands {
@@ -97,7 +97,7 @@ struct ReferenceTests {
   }
 
   @Test(
-    "zsh takes its file, and completes by it", .enabled(if: ShellRun.isThere("zsh"), "zsh is not installed"))
+    "zsh loads its file, and completes by it", .enabled(if: ShellRun.isThere("zsh"), "zsh is not installed"))
   func completesInZsh() throws {
     // zsh completes only at a prompt, so the test uses zsh's own pseudo-terminal (zshmodules(1), zpty).
     let script = """
@@ -114,7 +114,7 @@ struct ReferenceTests {
   }
 
   @Test(
-    "man finds nothing wrong with the pages",
+    "man reports no fault in the pages",
     .enabled(if: ShellRun.isThere("mandoc"), "mandoc is not installed"),
     arguments: ManualPage.allCases)
   func isSound(page: ManualPage) throws {

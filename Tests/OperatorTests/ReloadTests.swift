@@ -17,7 +17,7 @@ import Testing
     return ServiceReport(name: .reload, at: Timestamp(unixMilliseconds: at), content: content)
   }
 
-  @Test("A reload that was under way when the question came is no answer: it may have read the old file")
+  @Test("A reload that began before the request does not answer it, because it may have read the old file")
   func earlierReload() throws {
     let harness = try OperatorHarness()
     let reader = try harness.reader()
@@ -29,7 +29,7 @@ import Testing
     #expect(try ReloadCommand.answer(reader, unlike: nil, askedAt: asked)?.generation == 2)
   }
 
-  @Test("A result from before the machine was started again is no answer, though its clock is ahead")
+  @Test("A result from before a reboot does not answer a request, although its clock is ahead")
   func earlierBoot() throws {
     let harness = try OperatorHarness()
     let old = try report(began: 9_000_000)
@@ -50,7 +50,7 @@ import Testing
     #expect(!named.notes.contains("was changed"))
   }
 
-  @Test("A process that does not serve the database is not signalled, whoever it is")
+  @Test("A process that does not serve the database is not signalled")
   func anotherProcess() throws {
     let ran = try OperatorHarness().run("reload", "--process", "1")
     #expect(ran.code == .unavailable)

@@ -182,7 +182,7 @@ import Testing
     #expect(try ran.objects.last?["replayed"] == 3)
   }
 
-  @Test("\"Replayed 4678\" appeared before one was sent: what is said is that they are pending again")
+  @Test("A replay says that receipts are pending again, not that they were replayed")
   func saysWhatWasDone() throws {
     let harness = try OperatorHarness()
     for number in 1...3 { try harness.fail(harness.purchase("sub_\(number)")) }

@@ -30,7 +30,7 @@ struct RestoreTests {
     Set(try StoreReader(path: path).receipts(ReceiptFilter(), limit: 100).map(\.purchase.key.id))
   }
 
-  @Test("The backup takes the database's place, and what was there stays beside it")
+  @Test("The backup replaces the database, and the previous file is kept beside it")
   func restore() throws {
     let (harness, backup, _) = try harness()
     let look = harness.run("db", "restore", backup, "--dry-run")
@@ -54,7 +54,7 @@ struct RestoreTests {
     #expect(try FileReading.content(of: harness.databasePath, bytesMax: 1 << 26).mode == 0o600)
   }
 
-  @Test("A restore through a symbolic link replaces what it leads to, and the link stays")
+  @Test("A restore through a symbolic link replaces the linked file, and the link stays")
   func throughLink() throws {
     let (harness, backup, _) = try harness()
     try FileManager.default.createSymbolicLink(
@@ -70,7 +70,7 @@ struct RestoreTests {
     #expect(harness.run("receipts", "list").code == .done)
   }
 
-  @Test("A job that ran when the backup was made does not go on by itself after the restore (R3)")
+  @Test("A job that ran when the backup was made does not resume automatically after the restore (R3)")
   func jobsPause() throws {
     let harness = try OperatorHarness()
     for number in 1...3 { try harness.fail(try harness.purchase("sub_\(number)")) }
@@ -107,7 +107,7 @@ struct RestoreTests {
     #expect(audit["details"]?["halted_jobs"] == .array(jobs.map { .string($0.id) }))
   }
 
-  @Test("What is no sound backup of ours changes nothing")
+  @Test("A file that is not a sound backup changes nothing")
   func isNoBackup() throws {
     let (harness, backup, _) = try harness()
     #expect(harness.run("db", "restore", harness.folder + "/none.db", "--yes").code == .notFound)
@@ -117,7 +117,7 @@ struct RestoreTests {
     let foreign = harness.folder + "/foreign.db"
     try Connection(path: foreign, mode: .readWriteCreate, busyTimeout: .zero)
       .execute("CREATE TABLE t (x)")
-    #expect(harness.run("db", "restore", foreign, "--yes").notes.contains("is no database of Receipt Relay"))
+    #expect(harness.run("db", "restore", foreign, "--yes").notes.contains("is not a database of Receipt Relay"))
     var bytes = try FileReading.content(of: backup, bytesMax: 1 << 26).bytes
     for place in (bytes.count / 2)..<(bytes.count / 2 + 8192) { bytes[place] = 0xA5 }
     let damaged = harness.folder + "/damaged.db"
@@ -133,7 +133,7 @@ struct RestoreTests {
     #expect(!FileManager.default.fileExists(atPath: harness.databasePath + ".restore"))
   }
 
-  @Test("A database that is damaged, or gone, is replaced all the same", arguments: [true, false])
+  @Test("A damaged or missing database is replaced, too", arguments: [true, false])
   func isNeeded(isThere: Bool) throws {
     let (harness, backup, _) = try harness()
     let other = try OperatorHarness()
@@ -153,7 +153,7 @@ struct RestoreTests {
     _ = harness
   }
 
-  @Test("A log without its database is not taken for the backup's, and is kept")
+  @Test("A log without its database is not applied to the backup, and is kept")
   func leftLog() throws {
     let (harness, backup, _) = try harness()
     let log = harness.databasePath + "-wal"
@@ -169,7 +169,7 @@ struct RestoreTests {
     #expect(try FileReading.content(of: "\(harness.folder)/\(aside)", bytesMax: 1 << 26).bytes == kept)
   }
 
-  @Test("The database itself is no backup of it, and one that somebody reads is left alone")
+  @Test("The database itself is refused as a backup, and a database that is open is not replaced")
   func isInUse() throws {
     let (harness, backup, _) = try harness()
     #expect(harness.run("db", "restore", harness.databasePath, "--yes").code == .refused)
@@ -185,7 +185,7 @@ struct RestoreTests {
     #expect(harness.run("db", "restore", backup, "--yes").code == .done)
   }
 
-  @Test("A purge deletes what retention says, and a trial deletes nothing")
+  @Test("A purge deletes data older than its retention, and a dry run deletes nothing")
   func purge() throws {
     let harness = try OperatorHarness()
     try harness.context("old one")

@@ -21,7 +21,7 @@ struct UserTests {
     return harness
   }
 
-  @Test("One screen has everything of a user")
+  @Test("users show has all data of a user")
   func show() throws {
     let harness = try harness()
     Snapshot.check(harness.run("users", "show", "jdo-1").out, "users-show")
@@ -40,7 +40,7 @@ struct UserTests {
     #expect(unknown.notes.contains("nothing is known of nobody"))
   }
 
-  @Test("A forgotten user is gone from every list, and the audit says who did it")
+  @Test("A forgotten user is in no list, and the audit names the operator")
   func forget() throws {
     let harness = try harness()
     let look = harness.run("users", "forget", "jdo-1", "--dry-run")
@@ -62,7 +62,7 @@ struct UserTests {
     #expect(!harness.run("audit", "list").out.contains("jdo-1"))
   }
 
-  @Test("What is still to be delivered is not erased without a word")
+  @Test("Pending receipts are not erased without --cancel-open")
   func isOpen() throws {
     let harness = try harness()
     let id = try harness.purchase("sub_3")
@@ -75,7 +75,7 @@ struct UserTests {
     #expect(try harness.receipt(id).state == .cancelled)
   }
 
-  @Test("Events that belong to no purchase are found by their content, and others are left")
+  @Test("Events without a purchase are found by their content, and other events stay")
   func looseEvents() throws {
     let harness = try harness()
     let bodies = [
@@ -98,7 +98,7 @@ struct UserTests {
     for number in 3..<5 { #expect(try reader.events(id: "evt_loose\(number)").count == 1) }
   }
 
-  @Test("Who is known from events alone is found, in every app, and forgotten")
+  @Test("A user who is known only from events is found in every app and forgotten")
   func onlyLooseEvents() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     for app in ["ios", "web"] {
@@ -117,7 +117,7 @@ struct UserTests {
     #expect(try harness.reader().events(id: "evt_ios").isEmpty)
   }
 
-  @Test("Purchasely is asked with a signature over the very bytes", arguments: [200, 429, 401])
+  @Test("The request to Purchasely has a signature over its exact bytes", arguments: [200, 429, 401])
   func askPurchasely(status: Int) throws {
     let seen = Monitor<[String]>([])
     let server = try ScriptedServer { connection in

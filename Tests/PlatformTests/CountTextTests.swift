@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct CountTextTests {
   @Test(
-    "Counts lacked digit grouping: 200000 is 200,000",
+    "Counts have digit grouping: 200000 is 200,000",
     arguments: [
       (0, "0"), (7, "7"), (999, "999"), (1000, "1,000"), (4678, "4,678"), (200_000, "200,000"),
       (1_234_567, "1,234,567"), (-1000, "-1,000"), (-999, "-999"), (Int.max, "9,223,372,036,854,775,807"),
@@ -15,7 +15,7 @@ import Testing
     #expect(CountText.grouped(count) == text)
   }
 
-  @Test("A noun is plural unless there is one")
+  @Test("The word is plural unless the count is one")
   func nouns() {
     #expect(CountText.of(1, "receipt") == "1 receipt")
     #expect(CountText.of(0, "receipt") == "0 receipts")

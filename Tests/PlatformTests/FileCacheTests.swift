@@ -21,7 +21,7 @@ import Testing
     return pages.count { $0 & 1 == 1 }
   }
 
-  @Test("What is on the disk is read from it again")
+  @Test("Dropping a file's cache makes the next read come from the disk")
   func forgets() throws {
     // /tmp may be in memory; /var/tmp persists across restarts (Filesystem Hierarchy Standard).
     let path = "/var/tmp/receiptd-cache-\(UUID().uuidString)"
@@ -40,7 +40,7 @@ import Testing
     #expect(FileManager.default.contents(atPath: path) == Data(content))
   }
 
-  @Test("A file that is not there has nothing to forget")
+  @Test("A missing file has no cache to drop")
   func missing() {
     #expect(!FileCache.forget("/nowhere/at/all"))
     #expect(!FileCache.forget("a\0b"))

@@ -17,7 +17,7 @@ import Testing
 
   static let hasPython = ShellRun.isThere("python3")
 
-  @Test("Nobody holds what is not there, and nobody what nobody locked")
+  @Test("A missing or unlocked file has no holder")
   func nobody() throws {
     let folder = try TestFolder()
     #expect(FileLock.holder(path: folder.path + "/lock") == nil)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "A lock of another process is refused, names it, and is free as soon as that process ends",
+    "A lock of another process is refused, names its holder, and is free when that process ends",
     .enabled(if: hasPython, "python3 is what takes the lock in another process"))
   func otherProcess() throws {
     let folder = try TestFolder()
@@ -82,7 +82,7 @@ import Testing
     #expect(try otherGetsIt())
   }
 
-  @Test("The lock's file is not for everyone")
+  @Test("The lock's file is not readable by others")
   func mode() throws {
     let folder = try TestFolder()
     let lock = try FileLock(path: folder.path + "/lock")
@@ -103,7 +103,7 @@ import Testing
     """
 
   @Test(
-    "Who asks learns what the holder is for, so that nobody wakes a restore",
+    "The lock names the holder's purpose, so that a restore is not signalled",
     .enabled(if: hasPython, "python3 is what takes the lock in another process"))
   func purpose() throws {
     let folder = try TestFolder()
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("Users of a file do not keep each other out, only whoever exchanges it")
+  @Test("Shared locks exclude only an exclusive lock")
   func users() throws {
     let folder = try TestFolder()
     let path = folder.path + "/lock"
@@ -163,7 +163,7 @@ import Testing
     withExtendedLifetime(later) {}
   }
 
-  @Test("A path is followed to where the file is, or would be made")
+  @Test("Links in a path are followed to the file, or to its future place")
   func resolvedPaths() throws {
     let folder = try TestFolder()
     let base = try FilePath.resolved(folder.path)

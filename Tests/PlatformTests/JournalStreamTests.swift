@@ -12,7 +12,7 @@ import Testing
     return "\(file.st_dev):\(file.st_ino)"
   }
 
-  @Test("It is known by device and inode, and by nothing less")
+  @Test("It is recognised by both device and inode")
   func known() {
     let name = Self.name(of: STDERR_FILENO)
     #expect(JournalStream.isStandardError(environment: Environment(["JOURNAL_STREAM": name])))
@@ -23,7 +23,7 @@ import Testing
     #expect(!JournalStream.isStream(-1, environment: Environment(["JOURNAL_STREAM": name])))
   }
 
-  @Test("A disk has room, a file a length, and what is not there neither")
+  @Test("A disk has free space, a file has a length, and a missing file has neither")
   func room() throws {
     #expect(try #require(DiskSpace.availableBytes(at: "/")) >= 0)
     #expect(DiskSpace.availableBytes(at: "/no/such/path") == nil)

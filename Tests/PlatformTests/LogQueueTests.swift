@@ -4,7 +4,7 @@ import Glibc
 import Platform
 import Testing
 
-@Suite("A log that nobody reads") struct LogQueueTests {
+@Suite("A log whose reader has stopped") struct LogQueueTests {
   /// A pipe with the capacity of one page. Owns both ends.
   private final class Pipe {
     private let reading: Int32
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("A log that nobody reads stopped whoever wrote to it; now lines are dropped, counted and reported")
+  @Test("If the reader of the log stops, lines are dropped, counted and reported")
   func unread() throws {
     let pipe = try Pipe()
     let log = Log.queued(descriptor: pipe.writing, linesMax: 10)
@@ -73,7 +73,7 @@ import Testing
     lines.reduce(0) { $0 + (number(field, $1) ?? 0) }
   }
 
-  @Test("Lines that are read come whole and in order, and the end waits until they are written")
+  @Test("Lines are written whole and in order, and the end waits until they are written")
   func read() throws {
     let pipe = try Pipe()
     let log = Log.queued(format: .json, descriptor: pipe.writing)
@@ -91,7 +91,7 @@ import Testing
     #expect(MonotonicInstant.now().duration(since: begin) < .seconds(5))
   }
 
-  @Test("A log whose other end is gone ends nothing")
+  @Test("A log whose reader has closed the pipe does not end the process")
   func broken() throws {
     StandardStream.ignoreBrokenPipes()
     var ends: [Int32] = [0, 0]

@@ -43,7 +43,7 @@ import Testing
       ])
   }
 
-  @Test("A value from outside cannot forge a line or a field of text", arguments: forgeries)
+  @Test("An untrusted value cannot forge a line or a field of text", arguments: forgeries)
   func forgedText(value: String) throws {
     let lines = Self.lines(.text) { $0.info("said", ["value": value, "after": "end"]) }
     let line = try #require(lines.first)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("A message from outside stays on its line", arguments: forgeries)
+  @Test("An untrusted message stays on its line", arguments: forgeries)
   func forgedMessage(message: String) throws {
     let line = try #require(Self.lines(.text) { $0.info(message) }.first)
     #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1)
@@ -72,7 +72,7 @@ import Testing
     #expect(!line.dropLast().utf8.contains { $0 < 0x20 })
   }
 
-  @Test("A line of JSON is one object that says exactly what was meant", arguments: forgeries)
+  @Test("A line of JSON is one object with exactly the given values", arguments: forgeries)
   func json(value: String) throws {
     let lines = Self.lines(.json) { $0.error(value, ["value": value, "after": "end"]) }
     let line = try #require(lines.first)
@@ -87,7 +87,7 @@ import Testing
     #expect(read["time"] == "2026-11-20T10:00:00.123Z")
   }
 
-  @Test("Each level shows itself and what matters more", arguments: Array(Log.Level.allCases.enumerated()))
+  @Test("Each level shows itself and more severe levels", arguments: Array(Log.Level.allCases.enumerated()))
   func levels(rank: Int, level: Log.Level) {
     let lines = Self.lines(.text, level: level) { log in
       log.error("e")
@@ -98,7 +98,7 @@ import Testing
     #expect(lines.count == rank + 1)
   }
 
-  @Test("A debug message that is not shown is not made")
+  @Test("A debug message that is not shown is not composed")
   func lazyDebug() {
     var made = 0
     func message() -> String {
@@ -111,7 +111,7 @@ import Testing
     #expect(made == 1)
   }
 
-  @Test("Nothing of a line that is not written is made, at any level")
+  @Test("No part of a line that is not written is composed, at any level")
   func lazyLines() {
     var made = 0
     func text() -> String {
@@ -125,14 +125,14 @@ import Testing
     #expect(made == 0)
   }
 
-  @Test("What there is not is left out of a line")
+  @Test("Absent fields are left out of a line")
   func absentFields() {
     let (there, absent): (String?, String?) = ("x", nil)
     let lines = Self.lines(.text) { $0.info("said", ["there": there, "absent": absent]) }
     #expect(lines == ["2026-11-20T10:00:00.123Z info said there=x\n"])
   }
 
-  @Test("For the journal a line begins with its priority", arguments: Log.Format.allCases)
+  @Test("In the journal a line begins with its priority", arguments: Log.Format.allCases)
   func priorities(format: Log.Format) {
     let lines = Monitor<[String]>([])
     let log = Log(level: .debug, format: format, marksPriority: true, clock: StandingClock()) { line in
@@ -147,7 +147,7 @@ import Testing
     #expect(lines.withLock { $0 }.allSatisfy { $0.dropFirst(3).first != " " && $0.hasSuffix("\n") })
   }
 
-  @Test("Personal data is a mark that is the same for the same, and another one in another log (R7)")
+  @Test("Personal data becomes a pseudonym, which differs in another log (R7)")
   func personal() {
     let (log, other) = (Log { _ in }, Log { _ in })
     let users = (0..<500).map { "user-\($0)" }

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("Only one thread at a time is inside, however many want in")
+  @Test("Only one of many threads is inside at a time")
   func exclusion() throws {
     let monitor = Monitor(Contended())
     let threads = try (0..<8).map { number in
@@ -61,7 +61,7 @@ import Testing
     #expect(woken.withLock { $0 } == 20)
   }
 
-  @Test("Threads hand a value back and forth without losing a turn")
+  @Test("Threads pass a value back and forth without losing an update")
   func handOver() throws {
     let monitor = Monitor(0)
     let rounds = 2000
@@ -78,7 +78,7 @@ import Testing
     #expect(monitor.withLock { $0 } == 2 * rounds)
   }
 
-  @Test("A wait takes its time and no more, and asks once more at its end")
+  @Test("A wait ends at its deadline, and checks its condition once more")
   func deadline() {
     let monitor = Monitor(0)
     let start = MonotonicInstant.now()
@@ -106,7 +106,7 @@ import Testing
     #expect(MonotonicInstant.now().duration(since: start) < .seconds(5))
   }
 
-  @Test("The farthest deadline is a wait like any other")
+  @Test("The latest possible deadline works like any other")
   func farDeadline() throws {
     let monitor = Monitor(false)
     let thread = try WorkerThread(name: "waker") { monitor.update { $0 = true } }

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "A thread is called by its name, as far as the kernel keeps it",
+    "A thread has its name, up to the kernel's length",
     arguments: [
       ("dispatcher", "dispatcher"), ("a-name-that-is-much-too-long", "a-name-that-is-"),
       ("two words", "two words"),
@@ -37,7 +37,7 @@ import Testing
     #expect(seen.withLock { $0 } == kept + "\n")
   }
 
-  @Test("What a thread was given is let go when it ends")
+  @Test("A thread releases its values when it ends")
   func release() throws {
     final class Token: Sendable {
       let gone: Monitor<Bool>
@@ -54,7 +54,7 @@ import Testing
     #expect(gone.wait(until: deadline) { $0 ? true : nil } == true)
   }
 
-  @Test("The figures of the process are possible ones")
+  @Test("The figures of the process are plausible")
   func statistics() throws {
     let before = ProcessStatistics.current()
     #expect(before.cpuSeconds > 0)
@@ -73,7 +73,7 @@ import Testing
     #expect(abs(after.startTimeSeconds - before.startTimeSeconds) < 2)
   }
 
-  @Test("An error of the system says which call and why")
+  @Test("An error of the system names the call and the reason")
   func systemErrors() {
     let error = #expect(throws: SystemError.self) {
       try FileReading.content(of: "/nowhere/secret-name", bytesMax: 10)
@@ -92,7 +92,7 @@ import Testing
         == EINVAL)
   }
 
-  @Test("A FIFO, a socket or a device is refused at once, where reading it would wait for ever")
+  @Test("A FIFO, a socket or a device is refused at once instead of blocking")
   func noRegularFile() throws {
     let folder = try TestFolder()
     let (fifo, socketPath) = (folder.path + "/fifo", folder.path + "/socket")
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "What is no numeric address is none",
+    "Text that is not a numeric address is refused",
     arguments: [
       "", "localhost", "127.1", "1.2.3.4.5", "256.0.0.1", "[::1]", "::1%lo", "127.0.0.1\u{0}", " ::1",
     ])

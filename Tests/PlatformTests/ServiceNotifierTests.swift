@@ -55,21 +55,21 @@ private final class NotifySocket {
     #expect(socket.next() == "STOPPING=1\nSTATUS=finishing what is in flight")
   }
 
-  @Test("Everything is heard at a socket with a path")
+  @Test("Notifications arrive at a socket with a path")
   func path() throws {
     let folder = try TestFolder()
     let path = folder.path + "/socket"
     Self.expectEverything(Self.notifier(path), at: try NotifySocket(Array(path.utf8) + [0]))
   }
 
-  @Test("Everything is heard at an abstract socket")
+  @Test("Notifications arrive at an abstract socket")
   func abstract() throws {
     let name = "receipt-relay-test-\(getpid())"
     Self.expectEverything(Self.notifier("@" + name), at: try NotifySocket([0] + Array(name.utf8)))
   }
 
   @Test(
-    "Where nobody listens nothing happens",
+    "Without a listener nothing happens",
     arguments: [
       nil, "", "@", "/", "relative", "/tmp/receipt-relay-nobody-listens-here", "vsock:2:1234",
       "/" + String(repeating: "x", count: 107), "@" + String(repeating: "x", count: 5000),
@@ -82,7 +82,7 @@ private final class NotifySocket {
   }
 
   @Test(
-    "The watchdog is on when the manager asks this process for signs of life",
+    "The watchdog is on when the manager requests it from this process",
     arguments: [
       (["WATCHDOG_USEC": "30000000"], 30_000), (["WATCHDOG_USEC": "1000"], 1),
       (["WATCHDOG_USEC": "999"], nil),

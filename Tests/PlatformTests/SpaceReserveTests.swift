@@ -5,7 +5,7 @@ import Platform
 import Testing
 
 @Suite struct SpaceReserveTests {
-  @Test("It is taken once, given up and taken again; where no file can be made there is none")
+  @Test("The reserve is taken once, released and restored; without a writable folder there is none")
   func takeAndGiveUp() throws {
     let folder = FileManager.default.temporaryDirectory.appending(component: "reserve-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -15,20 +15,20 @@ import Testing
     ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
   ]
 
-  @Test("Known moments are written and read as everyone writes them", arguments: known)
+  @Test("Known moments are written and read in RFC 3339", arguments: known)
   func knownMoments(text: String, time: Int64) {
     #expect(RFC3339.string(unixMilliseconds: time) == text)
     #expect(RFC3339.unixMilliseconds(parsing: text) == time)
   }
 
-  @Test("What RFC 3339 cannot say is clamped to what it can")
+  @Test("Times beyond RFC 3339 are clamped to its range")
   func clamping() {
     #expect(RFC3339.string(unixMilliseconds: .max) == "9999-12-31T23:59:59.999Z")
     #expect(RFC3339.string(unixMilliseconds: .min) == "0000-01-01T00:00:00.000Z")
     #expect(RFC3339.string(unixMilliseconds: 253_402_300_800_000) == "9999-12-31T23:59:59.999Z")
   }
 
-  @Test("Timestamps are read as they are written", arguments: 0..<20 as Range<UInt64>)
+  @Test("Written timestamps are read as the same time", arguments: 0..<20 as Range<UInt64>)
   func roundTrip(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var last: (time: Int64, text: String)?
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "What RFC 3339 allows is read",
+    "Every form of RFC 3339 is read",
     arguments: [
       ("2026-11-20T10:00:00Z", 1_795_168_800_000), ("2026-11-20T10:00:00.123456789Z", 1_795_168_800_123),
       ("2026-11-20T10:00:00.1Z", 1_795_168_800_100), ("2026-11-20t11:30:00+01:30", 1_795_168_800_000),
@@ -76,7 +76,7 @@ import Testing
   func allowed(text: String, time: Int64) { #expect(RFC3339.unixMilliseconds(parsing: text) == time) }
 
   @Test(
-    "What is no such moment is refused",
+    "Text that is not a timestamp is refused",
     arguments: [
       "", "yesterday", "2026", "2026-13-01", "2026-00-01", "2026-01-00", "2026-02-30", "2023-02-29",
       "1900-02-29", "2026-04-31", "2026-11-20T", "2026-11-20T24:00:00Z", "2026-11-20T10:60:00Z",
@@ -98,7 +98,7 @@ import Testing
     #expect(DurationText.text(.milliseconds(milliseconds)) == text)
   }
 
-  @Test("A duration is said in the largest unit that says it exactly")
+  @Test("A duration is written in the largest unit that is exact")
   func largestUnit() {
     #expect(DurationText.duration(parsing: "0072h") == .days(3))
     #expect(DurationText.text(.days(3)) == "3d")

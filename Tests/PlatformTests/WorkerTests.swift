@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("A message wakes it, and what was posted before a stop is still read")
+  @Test("A message wakes it, and messages before a stop are still read")
   func messages() throws {
     let worker = Worker("test", inbox: Inbox())
     let read = Monitor<[[Int]]>([])
@@ -36,7 +36,7 @@ import Testing
     #expect(read.withLock { $0.flatMap(\.self) } == [1, 2])
   }
 
-  @Test("Of several messages that it has not read, the first alone interrupts what it waits for")
+  @Test("Of several unread messages only the first interrupts its wait")
   func oneInterrupt() {
     let interrupts = Monitor(0)
     let worker = Worker("test", inbox: Inbox()) { interrupts.update { $0 += 1 } }
@@ -47,7 +47,7 @@ import Testing
     #expect(interrupts.withLock { $0 } == 2)
   }
 
-  @Test("An offer that does not matter wakes nobody")
+  @Test("An irrelevant offer does not wake it")
   func offers() {
     let interrupts = Monitor(0)
     let worker = Worker("test", inbox: Inbox()) { interrupts.update { $0 += 1 } }

@@ -116,7 +116,7 @@ private let rows: [Row] = [
 
 @Suite("Signatures of Stripe")
 struct SignatureTests {
-  @Test("Accepted is what every official library accepts, and nothing else (R6)", arguments: rows)
+  @Test("A signature is accepted exactly if every official library accepts it (R6)", arguments: rows)
   private func table(row: Row) throws {
     let good = try code()
     let header = row.header.replacing("GOOD", with: good).replacing("UPPER", with: good.uppercased())
@@ -131,7 +131,7 @@ struct SignatureTests {
     #expect(try verify(["t=1700000000,v1=\(v1)"]) == .genuine)
   }
 
-  @Test("No header is missing, more than one is malformed")
+  @Test("Without a header the signature is missing; with several it is malformed")
   func headers() throws {
     let good = "t=1700000000,v1=\(try code())"
     #expect(try verify([]) == .refused(.missing))
@@ -140,7 +140,7 @@ struct SignatureTests {
     #expect(try verify(["", good]) == .refused(.missing))
   }
 
-  @Test("Any configured secret will do while one is being rotated, and no other")
+  @Test("Any configured secret is valid during a rotation, and no other")
   func rotation() throws {
     let headers = try ["old", "new", "third"].map { "t=1700000000,v1=\(try code(secret: "whsec_\($0)"))" }
     let secrets = ["whsec_old", "whsec_new"]
@@ -152,7 +152,7 @@ struct SignatureTests {
     #expect(try verify([both], secrets: secrets) == .genuine)
   }
 
-  @Test("The secret is taken whole: without its prefix, with a blank or in part it is another")
+  @Test("The whole secret is the key: without its prefix, with a blank or in part it is another")
   func wholeSecret() throws {
     for other in ["relay", "whsec_relay\n", " whsec_relay", "whsec_rela", "WHSEC_RELAY"] {
       let header = "t=1700000000,v1=\(try code(secret: other))"
@@ -181,7 +181,7 @@ struct SignatureTests {
     }
   }
 
-  @Test("The time in the header's own spelling is what is signed")
+  @Test("The signed time is the header's own spelling")
   func ownBytes() throws {
     let seconds: [(String, Int64)] = [("0", 0), ("9", 9), ("999999999999", 999_999_999_999)]
     for (text, value) in seconds {
@@ -210,7 +210,7 @@ struct SignatureTests {
     #expect(try verify([last]) == .refused(.future))
   }
 
-  @Test("What was never genuine is a mismatch, however old it claims to be")
+  @Test("A forged signature is a mismatch at any claimed age")
   func mismatchBeforeAge() throws {
     let forged = "t=1600000000,v1=\(String(repeating: "0a", count: 32))"
     #expect(try verify([forged]) == .refused(.mismatch))

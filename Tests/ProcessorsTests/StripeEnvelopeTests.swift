@@ -40,7 +40,7 @@ struct StripeEnvelopeTests {
     #expect(reading == EventReading(id: "evt_relayping", type: "ping", content: .nothing(.ignored)))
   }
 
-  @Test("What is no JSON object is unparsed and has no id")
+  @Test("A body that is not a JSON object is unparsed and has no id")
   func noObject() throws {
     let bodies: [[UInt8]] = [
       [], Array("null".utf8), Array("[]".utf8), Array("7".utf8), Array("\"evt\"".utf8), Array("{".utf8),
@@ -62,7 +62,7 @@ struct StripeEnvelopeTests {
     #expect(try read([:]) == EventReading(id: nil, type: "", content: .nothing(.unparsed)))
   }
 
-  @Test("An id that cannot stand in a row is none", arguments: ["", 7, .null, "evt\n1"] as [JSONValue])
+  @Test("An id that cannot be stored counts as missing", arguments: ["", 7, .null, "evt\n1"] as [JSONValue])
   func oddID(id: JSONValue) throws {
     let reading = try read(event(completed, paidSession, [("id", id)]))
     #expect(reading.id == nil)
@@ -78,7 +78,7 @@ struct StripeEnvelopeTests {
     #expect(try outcome(tooLong) == .unparsed)
   }
 
-  @Test("Live and test events are told apart, and one that does not say counts as either")
+  @Test("Live and test events are distinguished, and an event without the mark counts as both")
   func livemode() throws {
     let rows: [(StripeSettings.Livemode, JSONValue, Bool)] = [
       (.any, true, true), (.any, false, true), (.any, .null, true), (.live, true, true),
@@ -121,7 +121,7 @@ struct StripeEnvelopeTests {
     }
   }
 
-  @Test("One odd field never makes the others unreadable")
+  @Test("One invalid field does not make the others unreadable")
   func oddFields() throws {
     let whole = try report(event(completed, paidSession))
     let names = [
@@ -140,7 +140,7 @@ struct StripeEnvelopeTests {
     }
   }
 
-  @Test("Pretty-printed and compact text say the same")
+  @Test("Pretty-printed and compact text are read the same")
   func layout() throws {
     let body = event(completed, paidSession)
     #expect(try read(bytes: Array(body.prettyText.utf8)) == read(bytes: body.serialized()))

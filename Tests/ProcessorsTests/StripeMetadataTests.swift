@@ -27,7 +27,7 @@ struct StripeMetadataTests {
   }
 
   @Test(
-    "A value that cannot be a user leaves the word to the next key",
+    "If a value cannot be a user, the next key counts",
     arguments: [
       "", 7, true, .null, ["nested": "u"], ["u"], "new\nline", .string(String(repeating: "x", count: 256)),
     ]
@@ -37,14 +37,16 @@ struct StripeMetadataTests {
     #expect(try metadata(["ply_user_id": value]).metadataUser == nil)
   }
 
-  @Test("Values that are no text cost no others", arguments: [7, true, .null, [:], []] as [JSONValue])
+  @Test(
+    "Values that are not strings do not affect the others",
+    arguments: [7, true, .null, [:], []] as [JSONValue])
   func mixed(value: JSONValue) throws {
     let said = try metadata(["odd": value, "user_id": "u", "ply_context": "e30"])
     #expect(said.metadataUser == "u")
     #expect(said.context == ContextBlob(text: "e30", priceID: nil))
   }
 
-  @Test("Metadata of another kind read as none", arguments: [.null, [], "text", 7, true] as [JSONValue])
+  @Test("Metadata of another type count as missing", arguments: [.null, [], "text", 7, true] as [JSONValue])
   func noMap(values: JSONValue) throws {
     let said = try metadata(values)
     #expect(said.metadataUser == nil)
@@ -53,7 +55,7 @@ struct StripeMetadataTests {
     #expect(said.clientReference == "u1", "and cost nothing else")
   }
 
-  @Test("A context is named by its blob or its id; empty ones name none")
+  @Test("A context is named by its blob or its id; empty values name none")
   func context() throws {
     let said = try metadata(["ply_context": "e30=", "ply_context_id": "ctx_01MCC5RM00ABCDEFGHJKMNPQRS"])
     #expect(said.context == ContextBlob(text: "e30=", priceID: nil))
@@ -75,7 +77,8 @@ struct StripeMetadataTests {
   }
 
   @Test(
-    "A reference that is no usable text is none", arguments: ["", .null, 7, ["u"], "a\u{7}b"] as [JSONValue])
+    "A reference that is not a usable text counts as missing",
+    arguments: ["", .null, 7, ["u"], "a\u{7}b"] as [JSONValue])
   func oddReference(reference: JSONValue) throws {
     let said = try report(event(completed, object(paidSession, ("client_reference_id", reference))))
     #expect(said.referencedUser == nil)

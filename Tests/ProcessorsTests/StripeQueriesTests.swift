@@ -13,9 +13,9 @@ private func queries(_ accounts: StripeSettings.Accounts = .own) throws -> any P
 
 private let base = "https://stripe.example"
 
-@Suite("Questions to Stripe")
+@Suite("Requests to Stripe")
 struct StripeQueriesTests {
-  @Test("Without a key nothing is asked; with one it goes into the header of every request alone")
+  @Test("Without a key there is no request; with one it is only in the header of every request")
   func key() throws {
     #expect(try StripeProcessor(StripeSettings(), webhookSecrets: []).queries == nil)
     let queries = try queries()
@@ -32,7 +32,7 @@ struct StripeQueriesTests {
     }
   }
 
-  @Test("A subscription is asked for itself, then by its session; a session with its line items")
+  @Test("A subscription is requested by its id, then by its session; a session with its line items")
   func lookups() throws {
     let queries = try queries()
     let session = "https://stripe.example/v1/checkout/sessions/cs_1?expand%5B%5D=line_items"
@@ -51,7 +51,7 @@ struct StripeQueriesTests {
       odd.map { $0.url(at: base) } == ["https://stripe.example/v1/subscriptions/..%2Fx%3Fy%3D%C3%A4%26z"])
   }
 
-  @Test("A list names its beginning, its types, a hundred to a page, and where the last page ended")
+  @Test("A list has its start, its types, a hundred events to a page, and the last page's end")
   func eventLists() throws {
     let selection = EventSelection(
       since: Timestamp(unixMilliseconds: 1_700_000_000_999), undeliveredOnly: false)
@@ -70,7 +70,7 @@ struct StripeQueriesTests {
     #expect(undelivered.allSatisfy { $0.target.contains("&delivery_success=false") })
   }
 
-  @Test("A page gives each event's own bytes, as they stand in it")
+  @Test("A page gives each event's own bytes unchanged")
   func page() throws {
     let first = #"{ "id": "evt_2", "type":"invoice.paid",  "data": {"object": {"x": "é\u00e9 ] } \" "}} }"#
     let second = #"{"id":"evt_1","created":1.0e3}"#
@@ -89,7 +89,7 @@ struct StripeQueriesTests {
     }
   }
 
-  @Test("A subscription that was asked for tells price, customer and user, and nothing about the payment")
+  @Test("A fetched subscription gives price, customer and user, and nothing about the payment")
   func subscription() throws {
     let report = try #require(
       try queries().report(
@@ -104,7 +104,7 @@ struct StripeQueriesTests {
     #expect(report.happenedAt == readAt)
   }
 
-  @Test("A session that was asked for tells its line items, its reference, and the subscription that it sold")
+  @Test("A fetched session gives its line items, its reference, and the subscription that it sold")
   func session() throws {
     let items: JSONValue = ["object": "list", "data": [["id": "li_1", "price": ["id": "price_9"]]]]
     let whole = object(paidSession, ("line_items", items))
@@ -128,7 +128,7 @@ struct StripeQueriesTests {
     }
   }
 
-  @Test("The checkout that sold a subscription is asked for by the subscription's id")
+  @Test("The checkout of a subscription is requested by the subscription's id")
   func checkoutOfSubscription() throws {
     let queries = try queries()
     let key = PurchaseKey(type: .subscription, id: "sub_1")
@@ -154,7 +154,7 @@ struct StripeQueriesTests {
   }
 
   @Test(
-    "Every status means one thing",
+    "Every status has one meaning",
     arguments: [
       (200, QueryVerdict.answered), (404, .notFound), (429, .limited), (401, .refused), (403, .refused),
       (400, .notFound), (302, .refused), (402, .refused), (409, .transient), (500, .transient),

@@ -21,7 +21,7 @@ struct StripeSessionTests {
   }
 
   @Test(
-    "A session is paid, unpaid, or cannot be told, by mode and payment_status",
+    "A session is paid, unpaid, or unreadable, by mode and payment_status",
     arguments: ["subscription", "payment"], ["paid", "no_payment_required", "unpaid", "strange", nil])
   func paymentStatus(mode: String, status: String?) throws {
     let body = event(
@@ -43,7 +43,7 @@ struct StripeSessionTests {
     }
   }
 
-  @Test("Delayed payments and abandoned checkouts say how they ended")
+  @Test("Delayed payments and abandoned checkouts have their outcome")
   func asynchronous() throws {
     let rows: [(JSONValue, String, Observations)] = [
       ("checkout.session.async_payment_succeeded", "paid", .paid),
@@ -63,7 +63,7 @@ struct StripeSessionTests {
     #expect(said.observations == [.expired, .objectExpected])
   }
 
-  @Test("A subscription session without its subscription yet stands under its own id")
+  @Test("A subscription session without its subscription has its own id as key")
   func withoutSubscription() throws {
     for missing in [JSONValue.null, "", [:], nil] {
       let said = try report(event(completed, object(paidSession, ("subscription", missing))))
@@ -92,7 +92,7 @@ struct StripeSessionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("A session without mode and without a subscription cannot be told")
+  @Test("A session without mode and without a subscription is unreadable")
   func noMode() throws {
     let bare = object(paidSession, ("mode", nil), ("subscription", nil))
     #expect(try outcome(event(completed, bare)) == .unparsed)
@@ -120,7 +120,7 @@ struct StripeSessionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("Escaped characters are read as what they stand for; a NUL among them spoils only its own value")
+  @Test("Escaped characters are decoded; a NUL makes only its own value invalid")
   func unicode() throws {
     let reading = try read(bytes: PackageResources.session_completed_unicode_json)
     guard case .purchase(let said, _) = reading.content else {
@@ -134,7 +134,7 @@ struct StripeSessionTests {
   }
 
   @Test(
-    "Where type and object contradict each other, the object is believed", arguments: ["open", "expired", ""])
+    "If type and object contradict each other, the object counts", arguments: ["open", "expired", ""])
   func contradiction(status: String) throws {
     let body = event(
       completed, object(paidSession, ("status", .string(status)), ("payment_status", "unpaid")))
@@ -142,13 +142,13 @@ struct StripeSessionTests {
     #expect(try outcome(event(completed, object(paidSession, ("status", .string(status))))) == .ignored)
   }
 
-  @Test("A session without an id cannot be told", arguments: [JSONValue.null, "", 7, "with\ttab", [:]])
+  @Test("A session without an id is unreadable", arguments: [JSONValue.null, "", 7, "with\ttab", [:]])
   func withoutID(id: JSONValue) throws {
     #expect(try outcome(event(completed, object(paidSession, ("id", id)))) == .unparsed)
     #expect(try outcome(event(completed, object(paidSession, ("id", nil)))) == .unparsed)
   }
 
-  @Test("A session without an object cannot be told", arguments: [JSONValue.null, [], "cs_1", 7, true])
+  @Test("A session without an object is unreadable", arguments: [JSONValue.null, [], "cs_1", 7, true])
   func withoutObject(object: JSONValue) throws {
     #expect(try outcome(event(completed, object)) == .unparsed)
     #expect(try outcome(event(completed, .null, [("data", object)])) == .unparsed)
@@ -188,7 +188,7 @@ struct StripeSessionTests {
     }
   }
 
-  @Test("Other events of a session tell what they can and are not kept")
+  @Test("Other events of a session give their facts and make no receipt")
   func otherTypes() throws {
     let body = event("checkout.session.somehow_new", paidSession)
     #expect(try report(body).observations == [])

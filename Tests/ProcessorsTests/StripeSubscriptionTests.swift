@@ -72,7 +72,7 @@ struct StripeSubscriptionTests {
   }
 
   @Test(
-    "Pauses of subscriptions prove nothing and are not kept",
+    "Pauses of subscriptions prove nothing and are ignored",
     arguments: ["paused", "resumed", "trial_will_end", "pending_update_applied", "new_one"])
   func otherTypes(word: String) throws {
     let body = event(.string("customer.subscription.\(word)"), activeSubscription)
@@ -80,7 +80,7 @@ struct StripeSubscriptionTests {
     #expect(try isKept(body) == false)
   }
 
-  @Test("A subscription that was deleted has ended, whatever its status says, and that is kept")
+  @Test("A deleted subscription has ended, with any status, and that is stored")
   func deleted() throws {
     for status in ["active", "canceled", "incomplete"] {
       let object = object(activeSubscription, ("status", .string(status)))
@@ -135,7 +135,7 @@ struct StripeSubscriptionTests {
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }
 
-  @Test("A subscription without an id, as in 2013, cannot be told")
+  @Test("A subscription without an id, as in 2013, is unreadable")
   func withoutID() throws {
     #expect(try outcome(event(created, object(activeSubscription, ("id", nil)))) == .unparsed)
     #expect(try outcome(event(created, .null)) == .unparsed)
@@ -160,7 +160,8 @@ struct StripeInvoiceTests {
     #expect(try report(body).prices == ["price_1"])
   }
 
-  @Test("An invoice whose own state says otherwise proves nothing", arguments: ["open", "draft", "void"])
+  @Test(
+    "An invoice whose own state contradicts the event proves nothing", arguments: ["open", "draft", "void"])
   func contradiction(status: String) throws {
     let body = event("invoice.paid", object(firstInvoice, ("status", .string(status))))
     #expect(try report(body).observations == [])
@@ -176,7 +177,7 @@ struct StripeInvoiceTests {
     #expect(try isKept(body) == false)
   }
 
-  @Test("The subscription is found in every place that it has stood in")
+  @Test("The subscription is found in the shape of every API version")
   func subscriptionPlaces() throws {
     let places: [(JSONValue, String)] = [
       (["subscription": "s"], "s"), (["subscription": ["id": "s"]], "s"),
@@ -197,7 +198,7 @@ struct StripeInvoiceTests {
     }
   }
 
-  @Test("An invoice that is of no subscription is ignored")
+  @Test("An invoice without a subscription is ignored")
   func withoutSubscription() throws {
     for missing in [JSONValue.null, "", [:], 7, nil] {
       #expect(try outcome(event("invoice.paid", object(firstInvoice, ("subscription", missing)))) == .ignored)
@@ -222,7 +223,7 @@ struct StripeInvoiceTests {
     #expect(try report(body).prices == prices)
   }
 
-  @Test("Elided lines cost the price and nothing else", arguments: [.null, [:], [], "elided"] as [JSONValue])
+  @Test("Without lines only the price is missing", arguments: [.null, [:], [], "elided"] as [JSONValue])
   func elided(lines: JSONValue) throws {
     let said = try report(event("invoice.paid", object(firstInvoice, ("lines", lines))))
     #expect(said.prices == [])
@@ -230,7 +231,7 @@ struct StripeInvoiceTests {
     #expect(said.key == subscription("sub_1"))
   }
 
-  @Test("Both shapes side by side, of a connected account, say one thing")
+  @Test("Both shapes side by side, of a connected account, give the same report")
   func year2022() throws {
     let settings = StripeSettings(accounts: .any)
     let reading = try read(bytes: PackageResources.invoice_paid_2022_both_shapes_json, settings)
@@ -243,7 +244,7 @@ struct StripeInvoiceTests {
     #expect(own.content == .nothing(.otherAccount))
   }
 
-  @Test("A set-up fee in front is not taken for the price of the subscription")
+  @Test("A set-up fee in the first line is not read as the price of the subscription")
   func setUpFee() throws {
     let reading = try read(bytes: PackageResources.invoice_paid_2025_setup_fee_json)
     let said = PurchaseReport(

@@ -18,7 +18,7 @@ import Testing
 
 @Suite("Admin access") struct AdminAccessTests {
   @Test(
-    "Only addresses and localhost count as this machine's own names",
+    "Only numeric addresses and localhost are names of this machine",
     arguments: [
       ("127.0.0.1", true), ("127.0.0.1:8081", true), ("localhost", true), ("LocalHost:80", true),
       ("[::1]:8081", true), ("[::1]", true), ("192.0.2.1", true), (nil, false), ("", false),
@@ -27,7 +27,7 @@ import Testing
     ] as [(String?, Bool)])
   func hosts(host: String?, isLocal: Bool) { #expect(AdminAccess.isLocalHost(host) == isLocal) }
 
-  @Test("Basic credentials are a user and a password that may have colons; all else is none")
+  @Test("Basic credentials are a user and a password with any colons; other values are refused")
   func credentials() {
     let found = AdminAccess.credentials("bAsIc YW5uYTphOmI=")
     #expect(found?.user == "anna")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("Wrong passwords are counted for a minute, by address, in a table that stays small")
+  @Test("Wrong passwords are counted for a minute, by address, in a bounded table")
   func failures() {
     let clock = ManualClock()
     let failures = FailedLogins(clock: clock)
@@ -57,7 +57,7 @@ import Testing
     #expect(failures.secondsToWait("a") == nil)
   }
 
-  @Test("Who guesses learns nothing once it has to wait, and shuts nobody out who came in before")
+  @Test("A guesser who must wait learns nothing, and does not lock out users who logged in before")
   func guessing() throws {
     let clock = ManualClock()
     var admin = Configuration.Admin()
@@ -80,7 +80,7 @@ import Testing
     #expect(throws: Never.self) { try ask("right", from: "10.0.0.2").get() }
   }
 
-  @Test("Wrong passwords wrote a line each, from any number of addresses; now one a second, with a count")
+  @Test("Wrong passwords write at most one line a second, with a count")
   func failureLines() throws {
     let clock = ManualClock()
     let lines = Monitor<[String]>([])
@@ -109,7 +109,7 @@ import Testing
     #expect(!tokens.accepts(token + "0", for: "replay rcp_1"))
   }
 
-  @Test("A search keeps its filters from page to page, and takes empty fields for none")
+  @Test("A search keeps its filters from page to page, and ignores empty fields")
   func search() throws {
     let query = "app=shop&state=failed&reason=&user=a%26b%3D%22&object=&since=24h"
     let search = try ReceiptSearch(query: query)
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test("A chart shows the smallest failure, whatever was delivered beside it")
+  @Test("A chart shows a single failure beside any number of deliveries")
   func chart() {
     let now = Timestamp(unixMilliseconds: 1_795_168_800_123)
     var counts = Array(repeating: DeliveryCount(delivered: 1_000_000, failed: 0), count: 24)

@@ -13,7 +13,7 @@ import Testing
   typealias Samples = ConfigurationSamples
 
   @Test(
-    "A condition is read with its limit, and written as the shortest text that says the same",
+    "A condition is read with its limit, and written as its shortest text",
     arguments: [
       ("breaker_open", "breaker_open"), ("receipt_failed", "receipt_failed"),
       ("oldest_pending", "oldest_pending>15m"), ("oldest_pending > 90s", "oldest_pending>90s"),
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "What is none is refused",
+    "A text that is not a condition is refused",
     arguments: [
       "", ">", "breaker", "breaker_open>1", "oldest_pending<15m", "oldest_pending>", "oldest_pending>0s",
       "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "A fault names its key and what to do, and repeats no address",
+    "A fault names its key and the remedy, and no address",
     arguments: [
       ("alerts: [{ on: ['breaker_open'] }],", "alerts[0].to", "is missing; write the address"),
       (

@@ -10,7 +10,7 @@ import Testing
 @testable import Relay
 
 @Suite("Doubtful alerts") struct AlertDoubtTests {
-  @Test("A notice whose answer was lost is sent again, and the end of its trouble is always sent")
+  @Test("A notice whose answer was lost is sent again, and the end of its alert is always sent")
   func lostAnswer() throws {
     let alerts = [AlertBench.alert([.breakerOpen])]
     let bench = try AlertBench(alerts)
@@ -46,14 +46,14 @@ import Testing
     }
   }
 
-  @Test("A doubtful notice is repeated at once while its trouble lasts, and then no more than any other")
+  @Test("A doubtful notice is repeated at once while its alert fires, and then like any other")
   func repeated() throws {
     try afterDoubtfulNotice { bench, run throws in
       #expect(try bench.pass(.minutes(9), &run).map(\.notice) == ["breaker_open shop firing"])
     }
   }
 
-  @Test("A trouble that ends and comes back after a doubtful notice waits as after any other")
+  @Test("An alert that fires again after a doubtful notice waits like any other")
   func comesBack() throws {
     try afterDoubtfulNotice { bench, run throws in
       try bench.setBreaker(.closed)
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("A reload does not repeat what was told a moment before and is not on disk yet")
+  @Test("A reload does not repeat a notice that was just sent and is not on disk yet")
   func reloadAtOnce() throws {
     let alerts = [AlertBench.alert([.diskLow(underBytes: 1 << 30)])]
     // Without a writer, the saved alerts stay in the committer's queue.

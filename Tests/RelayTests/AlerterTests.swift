@@ -16,7 +16,7 @@ import Testing
 @testable import Relay
 
 @Suite("Alerts") struct AlerterTests {
-  @Test("A breaker is told of once, again at intervals, and when it closes")
+  @Test("An open breaker is reported once, again at intervals, and when it closes")
   func breaker() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     defer { bench.stop() }
@@ -45,7 +45,7 @@ import Testing
     #expect(try bench.bench.reader.alerts().isEmpty, "what is over and done is not kept")
   }
 
-  @Test("What comes and goes is told of no more often than what stays")
+  @Test("An alert that fires repeatedly is reported no more often than a constant one")
   func flapping() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     defer { bench.stop() }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("A restart repeats nothing, and tells the end of what ended meanwhile (R9)")
+  @Test("After a restart no notice is repeated, and ended alerts are reported as resolved (R9)")
   func restart() throws {
     let alerts = [AlertBench.alert([.breakerOpen, .receiptFailed])]
     let bench = try AlertBench(alerts)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("Receipts that fail are told together, with their reasons and the sum so far")
+  @Test("Failed receipts are reported together, with their reasons and total")
   func failures() throws {
     let bench = try AlertBench([AlertBench.alert([.receiptFailed])])
     defer { bench.stop() }
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("A receipt that is not delivered for too long is told of, each limit by itself")
+  @Test("A receipt that is pending for too long is reported, for each limit separately")
   func oldestPending() throws {
     let (soon, late) = (
       AlertCondition(parsing: "oldest_pending>5m"), AlertCondition(parsing: "oldest_pending>1h")
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("A disk that fills is told of once, for the whole relay")
+  @Test("A nearly full disk is reported once, for the whole relay")
   func disk() throws {
     let bench = try AlertBench(
       [AlertBench.alert([.diskLow(underBytes: 1 << 30)])], apps: [Bench.app(), Bench.app("other")])
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("Signatures that do not hold are told of when they are many, and over when they are few again")
+  @Test("Many invalid signatures are reported, and resolved when they are few again")
   func signatures() throws {
     let alerts = [AlertBench.alert([.signatureFailures(over: 10)])]
     let bench = try AlertBench(alerts)
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("An address that does not answer is tried again ever more rarely, and told what is true then")
+  @Test("A dead address is retried less and less often, and gets the state of that moment")
   func deadAddress() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     defer { bench.stop() }
@@ -212,7 +212,7 @@ import Testing
     #expect(!bench.bench.logText.contains("very-secret"), "an address may be a secret (R7)")
   }
 
-  @Test("A dead address holds up no other, and each is told of its own apps")
+  @Test("A dead address delays no other, and each gets the alerts of its own apps")
   func twoAddresses() throws {
     let dead = "https://dead.example.com/"
     let alerts = [
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("A flood goes out one by one, and the alerter keeps no more than there are troubles")
+  @Test("Many notices go out one by one, and the alerter stores one record per alert")
   func flood() throws {
     let apps = (1...50).map { Bench.app("app-\($0)") }
     let bench = try AlertBench([AlertBench.alert([.breakerOpen], every: .hours(1))], apps: apps)
@@ -245,7 +245,7 @@ import Testing
     #expect(try bench.bench.reader.alerts().count == 50)
   }
 
-  @Test("A reload takes effect at once, and what nobody asks for any more is forgotten")
+  @Test("A reload applies at once, and alerts without a rule are dropped")
   func reload() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
     defer { bench.stop() }

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "Apple's file is given to everyone, at once, with all apps in both forms (SC20, SC22, SC23, SH05, SH10)")
+    "Apple's file is served to all clients, with all apps in both forms (SC20, SC22, SC23, SH05, SH10)")
   func appleFile() throws {
     let bench = try Self.bench()
     defer { bench.stop() }
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "Who has the file is told so (SH09)",
+    "A client that has the file gets 304 (SH09)",
     arguments: [
       ("TAG", true), ("W/TAG", true), ("\"x\", TAG", true), ("\"x\",\tW/TAG , \"y\"", true), ("*", true),
       ("\"x\"", false), ("W/\"x\"", false), ("", false), ("x", false),
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("HEAD has the fields and no body, and nothing but GET and HEAD is taken (SH09)")
+  @Test("HEAD has the fields and no body, and only GET and HEAD are accepted (SH09)")
   func methods() throws {
     let bench = try Self.bench()
     defer { bench.stop() }
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("Each host has its own files, whatever its case and port; an unknown one has none (SC21, SH11)")
+  @Test("Each host has its own files, in any case and with any port; an unknown host has none (SC21, SH11)")
   func hosts() throws {
     let bench = try Self.bench()
     defer { bench.stop() }
@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test(
-    "An exclusion that shuts out the way back is a fault that names it",
+    "An exclusion of the way back is a fault that names it",
     arguments: [
       ("swedbank: {}", "NOT /v1/*"), ("swedbank: {}", "NOT /*/swedbank/*"),
       ("'return': {}", "NOT /v1/shop/return"),
@@ -222,7 +222,7 @@ import Testing
     #expect(Samples.faults(text("checkout: {}")).isEmpty)
   }
 
-  @Test("Files that devices would not take are faults (SH12)")
+  @Test("Files that devices would reject are faults (SH12)")
   func sizes() {
     let ids = (0..<100).map { "'ABCDE12345.com.example.\(String(repeating: "a", count: 200))\($0)'" }
     let paths = (0..<500).map { "'/\(String(repeating: "b", count: 20))\($0)/*'" }

@@ -16,7 +16,7 @@ import Testing
 
 @testable import Relay
 
-@Suite("Who waits for a checkout") struct CheckoutPollsTests {
+@Suite("Long polls") struct CheckoutPollsTests {
   /// A listener with its housekeeper, without deliveries.
   private final class Bed {
     let clock = ManualClock()
@@ -71,7 +71,7 @@ import Testing
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1_000_000
   }
 
-  @Test("A state that is final is told at once")
+  @Test("A final state is answered at once")
   func final() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "Without a wait, or with one of no time, the state is told as it is",
+    "Without a wait, or with a wait of zero, the answer has the current state",
     arguments: ["", "?wait=0", "?x=1", "?"])
   func noWait(query: String) throws {
     let bed = try Bed()
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "A wait that is no whole number of seconds up to 30 is refused",
+    "A wait that is not a whole number of seconds up to 30 is refused",
     arguments: ["31", "-1", "x", "", "1.5", "1e1", "99999999999999999999", "%zz", "%FF", " 5", "5%00", "٥"])
   func badWait(wait: String) throws {
     let bed = try Bed()
@@ -117,7 +117,7 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:invalid-wait")
   }
 
-  @Test("What is unknown is not found, nor is another app's, and nobody waits for it (R5)")
+  @Test("An unknown or another app's context is not found, without waiting (R5)")
   func unknown() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -131,7 +131,7 @@ import Testing
     #expect(bed.bench.pollNews.withLock { $0 } == 0)
   }
 
-  @Test("A change that is not final is waited through, one that is final is told")
+  @Test("A change that is not final does not end the wait, a final one does")
   func change() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -144,7 +144,7 @@ import Testing
     for client in clients { #expect(try Self.state(client) == "cancelled") }
   }
 
-  @Test("Who has waited long enough is told the state as it is, each at a time of their own")
+  @Test("Each long poll gets the current state at its own timeout")
   func timeUp() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -168,7 +168,7 @@ import Testing
     #expect(try Self.state(short) == "open")
   }
 
-  @Test("What another process changed is told although nobody was told of it")
+  @Test("A change by another process is found without a notification")
   func otherProcess() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -183,7 +183,7 @@ import Testing
     #expect(try Self.state(client) == "cancelled")
   }
 
-  @Test("At a stop everyone is told the state as it is, and nobody waits any more")
+  @Test("At a stop all long polls get the current state, and no new one waits")
   func stop() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -195,7 +195,7 @@ import Testing
     bed.bench.checkoutPolls.answerAll()
   }
 
-  @Test("Five hundred wait at once without a thread each, and all are told (R8)")
+  @Test("Five hundred long polls wait without a thread each, and all are answered (R8)")
   func many() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test("A request whose client has gone waited until its time was up; it gives its place back at once")
+  @Test("A long poll whose client hangs up frees its place at once")
   func gone() throws {
     let bed = try Bed()
     defer { bed.stop() }

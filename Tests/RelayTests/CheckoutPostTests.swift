@@ -30,7 +30,7 @@ import Testing
     return #"{"ply_context":"\#(Base64.encode(Array(blob.utf8)))"}"#
   }
 
-  @Test("A browser is sent to the price's page with the context's id, which the webhook will name")
+  @Test("A browser is redirected to the price's page with the context's id as reference")
   func redirect() throws {
     let bench = try Self.bench()
     defer { bench.stop() }
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("Who asks for JSON is told the address, in posts of contexts too")
+  @Test("A request for JSON gets the address, also in posts of contexts")
   func json() throws {
     let bench = try Self.bench()
     defer { bench.stop() }
@@ -80,7 +80,7 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["checkout_url"] == nil)
   }
 
-  @Test("A price without a page is refused, and nothing is stored: no post leads anywhere else")
+  @Test("A price without a page is refused, nothing is stored, and there is no redirect")
   func unknownPrice() throws {
     let bench = try Self.bench()
     defer { bench.stop() }
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(
-    "JSON is given to who names it and wants nothing that a browser shows more",
+    "JSON is chosen if Accept names it and prefers no type for browsers",
     arguments: [
       (["application/json"], true), (["application/json; charset=utf-8"], true),
       (["text/html, application/json;q=0.9"], false), (["Application/JSON", "text/html;q=0.1"], true),

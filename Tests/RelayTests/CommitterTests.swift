@@ -52,7 +52,7 @@ import Testing
     return ScrapedText(text.text).value(name)
   }
 
-  @Test("Whoever is answered can be read by another connection at that moment (R1)")
+  @Test("When a command is answered, another connection can read its data (R1)")
   func answersAfterCommit() throws {
     let bench = try Self.bench()
     let other = Monitor(try StoreReader(path: bench.path))
@@ -71,7 +71,7 @@ import Testing
     #expect(seen.withLock { $0 } == Array(repeating: true, count: 50))
   }
 
-  @Test("All that waits shares one commit, and no commit takes more than its most")
+  @Test("All waiting commands share one commit, up to its maximum")
   func groupCommit() throws {
     let bench = try Self.bench(queue: 10_000)
     let answers = Answers()
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "A full queue refuses, one app's flood leaves room for another, and the inside is never refused (R8, R11)"
+    "A full queue refuses requests, leaves room for other apps, and accepts inside commands (R8, R11)"
   )
   func refusals() throws {
     let bench = try Self.bench(queue: 10)
@@ -139,7 +139,7 @@ import Testing
     #expect(!narrow.committer.submit(narrow.context(2), from: .external(app: "shop")) { _ in })
   }
 
-  @Test("A stop stores all that waits, answers it, and takes nothing more (R1)")
+  @Test("A stop stores and answers all waiting commands, and accepts no more (R1)")
   func stopDrains() throws {
     let bench = try Self.bench(queue: 10_000)
     let answers = Answers()
@@ -159,7 +159,7 @@ import Testing
     #expect(bench.committer.refusal(for: "shop") == .stopping)
   }
 
-  @Test("A command that fails takes no other with it, and the fault is known until a batch is whole")
+  @Test("A failed command affects no other, and its fault is reported until a batch succeeds")
   func failures() throws {
     let bench = try Self.bench()
     let answers = Answers()
@@ -187,7 +187,7 @@ import Testing
     #expect(bench.committer.fault == Failing.error)
   }
 
-  @Test("How long a batch has been under way can be asked while it is")
+  @Test("The duration of a batch can be read while it is under way")
   func busy() throws {
     let bench = try Self.bench()
     try bench.committer.start()
@@ -205,7 +205,7 @@ import Testing
     #expect(bench.committer.depth == 0)
   }
 
-  @Test("Many who come at once are all answered, each with its own")
+  @Test("Concurrent commands are all answered, each with its own result")
   func contention() throws {
     let bench = try Self.bench(queue: 100_000)
     try bench.committer.start()

@@ -89,8 +89,8 @@ import Testing
   ]
 
   static let appCases = [
-    Case("apps[\"Shop 1\"]", "is no name for an app", Samples.text(apps: "'Shop 1': {},")),
-    Case("apps.-x", "is no name for an app", Samples.text(apps: "'-x': {},")),
+    Case("apps[\"Shop 1\"]", "is not a valid name for an app", Samples.text(apps: "'Shop 1': {},")),
+    Case("apps.-x", "is not a valid name for an app", Samples.text(apps: "'-x': {},")),
     Case("apps.shop", "is given twice, on the lines", Samples.text(apps: "shop: {},")),
     Case("apps.two", "must be an object", Samples.text(apps: "two: 2,")),
     Case("apps.shop.client", "is missing; write { keys:", Samples.text(client: "")),
@@ -195,7 +195,7 @@ import Testing
 
   @Test(arguments: [
     ("{ database: \"/d\"\n  apps: {} }", "line 2, column 3: a comma or } should stand here"),
-    ("{\n  database: /d }", "line 2, column 13: a value should stand here"),
+    ("{\n  database: /d }", "line 2, column 13: a value is expected here"),
     ("{\n  database: 10s }", "line 2, column 13: not a number; durations and sizes need quotes"),
     ("{\n  log: { level: info } }", "line 2, column 17: texts need quotes"),
     ("{ apps: { my-app: {} } }", "line 1, column 13: a key with a hyphen needs quotes"),
@@ -204,7 +204,7 @@ import Testing
     ("{ apps: [1, 2\n", "line 1, column 9: the bracket [ is not closed"),
     ("{} }", "line 1, column 4: something follows after the end"),
     ("{ /* apps: {} }", "line 1, column 3: a comment /* is not closed"),
-    ("", "line 1, column 1: the text ends where a value should stand"),
+    ("", "line 1, column 1: the text ends where a value is expected"),
   ])
   func aSyntaxErrorNamesLineAndColumn(text: String, message: String) {
     let faults = Samples.faults(text)

@@ -12,7 +12,7 @@ import Testing
 
   private func warnings(_ text: String) throws -> [Fault] { try Samples.read(text).warnings }
 
-  @Test("A client key that can be guessed is a warning, one of 16 bytes is none")
+  @Test("A client key that can be guessed is a warning, a key of 16 bytes is not")
   func shortClientKeys() throws {
     let found = try warnings(Samples.text(client: "client: { keys: ['k', '0123456789abcdef'] },"))
     #expect(found.map(\.path) == ["apps.shop.client.keys[0]"])
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "A network that nobody's proxies fill is a warning",
+    "A network that is too large for proxies is a warning",
     arguments: ["0.0.0.0/0", "::/0", "128.0.0.0/1", "0.0.0.0/7", "2000::/3"])
   func wideProxies(network: String) throws {
     let found = try warnings(Samples.text(root: "listen: { proxies: ['127.0.0.1', '\(network)'] },"))
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "A network of proxies is no warning",
+    "A usual network of proxies is not a warning",
     arguments: ["10.0.0.0/8", "127.0.0.0/8", "fd00::/8", "fc00::/7", "2001:db8::/32", "192.0.2.1", "::1"])
   func usualProxies(network: String) throws {
     #expect(try warnings(Samples.text(root: "listen: { proxies: ['\(network)'] },")).isEmpty)
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "A URL keeps what finds the server and loses what may open it",
+    "A printed URL keeps the server's address and hides credentials",
     arguments: [
       ("https://host/path", "https://host/path"),
       ("https://user:pass@host:8443/p?a=1", "https://***@host:8443/p?a=***"),
@@ -88,7 +88,7 @@ import Testing
     #expect(RedactedURL.text(pair.0) == pair.1)
   }
 
-  @Test("A change inside of what is not printed is a change all the same")
+  @Test("A change of a value that is not printed counts as a change")
   func hiddenChange() throws {
     func snapshot(_ token: String) throws -> ConfigurationSnapshot {
       let text = Samples.text(purchasely: "url: 'https://example.com/r?token=\(token)',")

@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "An authorization of another kind is no key, and hides the other header's",
+    "An authorization of another kind is not a key, and hides the other header's key",
     arguments: ["Basic azE=", "Bearer", "", "k1", "Bearerk1", "Token k1"])
   func otherSchemes(value: String) {
     #expect(Self.key([("Authorization", value)]) == nil)

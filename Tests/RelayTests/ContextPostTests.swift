@@ -30,7 +30,7 @@ import Testing
   private static let blob = "eyJzdHJpcGVfcHJpY2VfaWQiOiJwcmljZV8xIn0="
   private static let plusBlob = "++++"
 
-  @Test("JSON and forms say the same")
+  @Test("JSON and forms are read the same")
   func bothTypes() throws {
     let expected = ContextPost(userID: "u1", blob: ContextBlob(text: Self.blob, priceID: "price_1"))
     let json = RequestSamples.post(#"{"ply_context":"\#(Self.blob)","user_id":"u1"}"#)
@@ -39,7 +39,7 @@ import Testing
     #expect(try Self.read(form) == expected)
   }
 
-  @Test("The user may stand in the path, in the body or in the header")
+  @Test("The user may be in the path, in the body or in the header")
   func threePlaces() throws {
     let body = #"{"ply_context":"YQ=="}"#
     #expect(try Self.read(RequestSamples.post(body), pathUser: "é/1").userID == "é/1")
@@ -48,7 +48,7 @@ import Testing
     #expect(try Self.read(everywhere, pathUser: "u").userID == "u")
   }
 
-  @Test("Users that differ are refused wherever they stand, also when they only look alike (R5)")
+  @Test("Users that differ are refused in any place, also when they only look alike (R5)")
   func disagreement() {
     let body = #"{"ply_context":"YQ==","user_id":"u"}"#
     #expect(Self.fault(RequestSamples.post(body), pathUser: "v") == .usersDiffer)
@@ -60,7 +60,7 @@ import Testing
     #expect(Self.fault(RequestSamples.post(body), pathUser: "") == .usersDiffer)
   }
 
-  @Test("A user that is missing, empty, too long or no text is refused")
+  @Test("A user that is missing, empty, too long or not a string is refused")
   func badUsers() {
     #expect(Self.fault(RequestSamples.post(#"{"ply_context":"YQ=="}"#)) == .userMissing)
     #expect(Self.fault(RequestSamples.post(#"{"ply_context":"YQ==","user_id":null}"#)) == .userMissing)
@@ -76,13 +76,13 @@ import Testing
     #expect(Self.fault(request, pathUser: "u") == .userNotText)
   }
 
-  @Test("A user of 255 bytes is taken")
+  @Test("A user of 255 bytes is accepted")
   func longUser() throws {
     let user = String(repeating: "é", count: 127) + "x"
     #expect(try Self.read(RequestSamples.post(#"{"ply_context":"YQ=="}"#), pathUser: user).userID == user)
   }
 
-  @Test("Members that nobody asked for do not matter, however strange")
+  @Test("Unknown members of any kind are ignored")
   func unknownMembers() throws {
     let strange = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
     let body = #"{"x":\#(strange),"":null,"ply_context":"YQ==","user_id":"u","n":1e400}"#
@@ -91,7 +91,7 @@ import Testing
     #expect(try Self.read(form) == ContextPost(userID: "u", blob: ContextBlob(text: "YQ==", priceID: nil)))
   }
 
-  @Test("A user that is given twice with different values was accepted: in one place or in several (R5)")
+  @Test("A user that is given twice with different values is refused, in one place or in several (R5)")
   func repeatedUsers() throws {
     let blob = #""ply_context":"YQ==""#
     let bodies = [
@@ -117,7 +117,7 @@ import Testing
     #expect(try Self.read(form).userID == "a")
   }
 
-  @Test("A blob that is given twice must be the same both times")
+  @Test("A blob that is given twice must have equal values")
   func repeatedBlobs() throws {
     let json = RequestSamples.post(#"{"ply_context":"YQ==","user_id":"u","ply_context":"Yg=="}"#)
     #expect(Self.fault(json) == .blobsDiffer)
@@ -141,7 +141,7 @@ import Testing
     #expect(ContextPost.Fault.wrongType("ply_context").problem.detail == "`ply_context` must be text.")
   }
 
-  @Test("A body that is no object is refused", arguments: ["[]", "\"x\"", "1", "null", "true"])
+  @Test("A body that is not an object is refused", arguments: ["[]", "\"x\"", "1", "null", "true"])
   func noObject(body: String) {
     let fault = Self.fault(RequestSamples.post(body), pathUser: "u")
     #expect(fault.map { [.wrongType(""), .notJSON, .blobMissing].contains($0) } == true)
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(
-    "A body that is no JSON is refused",
+    "A body that is not JSON is refused",
     arguments: [
       "", " ", "{", "{\"ply_context\":\"YQ==\"", "ply_context=YQ==", "{'ply_context':'YQ=='}", "\u{0}",
     ])
@@ -165,7 +165,7 @@ import Testing
     #expect(Self.fault(escaped) == .notForm)
   }
 
-  @Test("A form whose plus was not escaped still carries the blob that was meant")
+  @Test("A form with an unescaped plus still gives the right blob")
   func unescapedPlus() throws {
     for body in ["ply_context=++++&user_id=u", "ply_context=%2B%2B%2B%2B&user_id=u"] {
       #expect(try Self.read(RequestSamples.post(body, type: Self.form)).blob.text == Self.plusBlob)
@@ -192,7 +192,7 @@ import Testing
     #expect(Self.fault(RequestSamples.post(#"{"ply_context":"\#(escaped)"}"#), pathUser: "u") == expected)
   }
 
-  @Test("A missing blob is said to be missing, before anything of the user")
+  @Test("A missing blob is reported before a fault of the user")
   func blobMissing() {
     for body in ["{}", #"{"ply_context":null}"#, #"{"PLY_CONTEXT":"YQ=="}"#] {
       #expect(Self.fault(RequestSamples.post(body)) == .blobMissing)

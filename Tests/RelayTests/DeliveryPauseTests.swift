@@ -37,7 +37,7 @@ import Testing
     #expect(try bench.receipt(2)?.receipt?.attempts == 0)
   }
 
-  @Test("The rest that a 429 asked for is kept, and ends by itself")
+  @Test("The rest that a 429 asked for is stored, and ends automatically")
   func endOfCoolDown() throws {
     let destination = try ScriptedDestination {
       $0 == 1 ? ScriptedDestination.answer(429, retryAfter: "1") : ScriptedDestination.accepted($0)
@@ -55,7 +55,7 @@ import Testing
     #expect(try bench.receipt(1)?.receipt?.attempts == 2)
   }
 
-  @Test("A refused key pauses them; nothing is spent, one probe goes at a time, and they go on by themselves")
+  @Test("A refused key pauses them; nothing is spent, probes are single, and they resume automatically")
   func misconfigured() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(403) }
     let other = try ScriptedDestination()
@@ -91,7 +91,7 @@ import Testing
     #expect(after.cause == nil)
   }
 
-  @Test("So many failures in a row stop them; probes spend nothing, and what waited catches up")
+  @Test("Repeated failures stop them; probes spend nothing, and waiting receipts catch up")
   func breaker() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(500) }
     let bench = try Bench([Bench.app(url: destination.url)])
@@ -110,7 +110,7 @@ import Testing
     #expect(try bench.reader.breakers()["shop"]?.state == .closed)
   }
 
-  @Test("A restart leaves them stopped (R9), and a configuration that is read again sends a probe at once")
+  @Test("They stay stopped after a restart (R9), and a reload sends a probe at once")
   func survival() throws {
     let (destination, other) = (
       try ScriptedDestination { _ in ScriptedDestination.answer(403) }, try ScriptedDestination()
@@ -167,7 +167,7 @@ import Testing
     #expect(try #require(times.max()) - #require(times.min()) >= 450)
   }
 
-  @Test("What is tried for too long is given up, also while its destination is down (R4)")
+  @Test("A receipt is given up after its retry time, also while its destination is down (R4)")
   func givingUp() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(503) }
     let policy = Bench.delivery(failures: 2, openFor: .milliseconds(30), giveUpAfter: .milliseconds(200))
@@ -186,7 +186,7 @@ import Testing
     try bench.waitFor(2, .delivered)
   }
 
-  @Test("An app that is taken out of the configuration sends nothing, and goes on when it is back (R4)")
+  @Test("An app that is removed from the configuration sends nothing, and resumes when it is back (R4)")
   func retired() throws {
     let (destination, other) = (try ScriptedDestination(), try ScriptedDestination())
     let (app, stays) = (Bench.app(url: destination.url), Bench.app("other", url: other.url))
@@ -203,7 +203,7 @@ import Testing
     try bench.waitFor(1, .delivered)
   }
 
-  @Test("What another process changed is found although it could tell nobody")
+  @Test("A change by another process is found without a notification")
   func otherProcess() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(400) }
     let bench = try Bench([Bench.app(url: destination.url)])

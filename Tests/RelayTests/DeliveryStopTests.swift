@@ -13,7 +13,7 @@ import Testing
 
 @Suite("Deliveries at a stop") struct DeliveryStopTests {
   @Test(
-    "A transfer that hangs is cut after the grace, is noted as ambiguous, and goes out after the restart (R9)"
+    "A transfer that hangs is cut after the grace time, is ambiguous, and is repeated after the restart (R9)"
   )
   func hanging() throws {
     let destination = try ScriptedDestination { _ in nil }
@@ -44,7 +44,7 @@ import Testing
     #expect(bodies.first == bodies.last)
   }
 
-  @Test("A transfer that ends within the grace is waited for, and nothing new begins")
+  @Test("A transfer that ends within the grace time is waited for, and no new one begins")
   func withinGrace() throws {
     let destination = try ScriptedDestination { _ in nil }
     let bench = try Bench([Bench.app(url: destination.url, delivery: Bench.delivery(concurrency: 1))])

@@ -32,7 +32,7 @@ import Testing
     #expect(destination.received.count == 1)
   }
 
-  @Test("Every try has the app's headers and the same bytes, and none follows a 2xx (R3)")
+  @Test("Every attempt has the app's headers and the same bytes, and none follows a 2xx (R3)")
   func delivered() throws {
     let destination = try ScriptedDestination { number in
       switch number {
@@ -72,7 +72,7 @@ import Testing
     #expect(try bench.attempts(1).allSatisfy { !$0.isAmbiguous && $0.error == nil })
   }
 
-  @Test("Any 2xx is an end, also one that says nothing (R3)", arguments: [200, 201, 202, 204, 299])
+  @Test("Any 2xx ends the delivery, also without a body (R3)", arguments: [200, 201, 202, 204, 299])
   func every2xx(status: Int) throws {
     let destination = try ScriptedDestination { _ in Response(status: status) }
     let bench = try Bench([Bench.app(url: destination.url)])
@@ -83,7 +83,7 @@ import Testing
     #expect(receipt.attempts == 1)
   }
 
-  @Test("A refusal fails the receipt with its status, and keeps what was said (R4)")
+  @Test("A refusal fails the receipt with its status, and keeps the answer (R4)")
   func refused() throws {
     let words = #"{"errors":["missing mandatory property user_id"]}"#
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(422, body: words) }
@@ -101,7 +101,7 @@ import Testing
     #expect(try bench.waitFor(1, .delivered).importID == "import-7")
   }
 
-  @Test("What was sent and not answered may have arrived: it says so, and comes again (R3)")
+  @Test("A request without an answer is ambiguous and is sent again (R3)")
   func ambiguous() throws {
     let destination = try ScriptedDestination { $0 == 1 ? nil : ScriptedDestination.accepted($0) }
     let bench = try Bench([
@@ -117,7 +117,7 @@ import Testing
     destination.release()
   }
 
-  @Test("Where nobody listens nothing was sent, and it is tried again")
+  @Test("A refused connection sent nothing, and is retried")
   func nobody() throws {
     let bench = try Bench([
       Bench.app(url: "http://127.0.0.1:1/receipts", delivery: Bench.delivery(failures: 1000))
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test(
-    "What was cancelled while it was sent stays delivered when it arrived (R3), and cancelled when it did not"
+    "A receipt cancelled while under way is delivered if it arrived (R3), else cancelled"
   )
   func cancelledInFlight() throws {
     let destination = try ScriptedDestination { _ in nil }

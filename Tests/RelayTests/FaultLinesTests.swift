@@ -13,7 +13,7 @@ import Testing
     StoreFault(kind, operation: "COMMIT", reason: "test")
   }
 
-  @Test("Each request that could not be stored wrote a line; now one a second of each fault, with a count")
+  @Test("Requests that cannot be stored write one line a second for each fault, with a count")
   func requestLines() throws {
     let clock = ManualClock()
     let lines = Monitor<[String]>([])
@@ -36,7 +36,7 @@ import Testing
     #expect(lines.withLock { $0.count } == 3)
   }
 
-  @Test("A fault of the disk alone sends the operator to the disk")
+  @Test("Only a fault of the disk sends the operator to the disk")
   func advice() {
     for kind in [StoreFault.Kind.moved, .corrupt, .busy, .readOnly, .cannotOpen, .misuse] {
       #expect(!kind.advice.contains("the disk"), "\(kind)")

@@ -32,7 +32,7 @@ import Testing
       startedAt: now, freeBytes: { 1 << 30 })
   }
 
-  @Test("What is stored is read back as it was")
+  @Test("A stored report is read back unchanged")
   func roundTrip() throws {
     var report = Self.report()
     report.reasons = [.init(name: "disk_full", text: "the disk is full", advice: "Free space.")]
@@ -44,7 +44,7 @@ import Testing
     #expect(HealthReport(stored: "no JSON") == nil)
   }
 
-  @Test("A relay that is not ready, a refused reload and refused webhooks come first, each with what to do")
+  @Test("Unreadiness, a refused reload and refused webhooks are reported first, each with its remedy")
   func linesOfTrouble() {
     var report = Self.report()
     #expect(
@@ -68,7 +68,7 @@ import Testing
     #expect(lines[3].text.contains("systemctl restart receiptd (webhook_secrets is env:SECRET"))
   }
 
-  @Test("A report is stored once a minute, at once when something changed, and again when it could not be")
+  @Test("A report is stored once a minute, at once after a change, and again after a failure")
   func rate() {
     let (readiness, metrics) = (Readiness(), Metrics())
     let monitor = Self.monitor(readiness, metrics)

@@ -10,7 +10,7 @@ import Testing
 @testable import Relay
 
 @Suite("Heartbeat") struct HeartbeatTests {
-  @Test("Signs of life go out while the relay is ready and its writer moves, and only then")
+  @Test("Heartbeats are sent only while the relay is ready and its writer makes progress")
   func heartbeat() throws {
     let heartbeat = Configuration.Heartbeat(to: Secret("https://beat.example.com/x"))
     let bench = try AlertBench([], heartbeat: heartbeat)

@@ -63,7 +63,7 @@ struct Barrier: StoreCommand {
     try bench.waitFor(1, .pending, app: "slow")
   }
 
-  @Test("Waits that ran out while nobody ran end at the start (R9)")
+  @Test("Waits that were over while receiptd was down end at the start (R9)")
   func overdueAtStart() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(60)))
@@ -78,7 +78,7 @@ struct Barrier: StoreCommand {
     for number in 1...5 { try bench.waitFor(number, .pending) }
   }
 
-  @Test("A wait that another process set is found although it could tell nobody")
+  @Test("A wait set by another process is found without a notification")
   func otherProcess() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(3)))
@@ -100,7 +100,7 @@ struct Barrier: StoreCommand {
     try bench.waitFor(1, .pending)
   }
 
-  @Test("An end of waits that cannot be stored is tried again")
+  @Test("Ends of waits that cannot be stored are retried")
   func failure() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .seconds(1)))
@@ -122,7 +122,7 @@ struct Barrier: StoreCommand {
   }
 
   @Test(
-    "Retention goes over every table in slices and takes only what is old and has ended (R4)")
+    "Retention deletes from every table in slices, only old rows that have ended (R4)")
   func retention() throws {
     let clock = ManualClock()
     let app = Bench.app(join: JoinPolicy(waitForContext: .days(400)))
@@ -147,7 +147,7 @@ struct Barrier: StoreCommand {
     #expect(try bench.waitForLog("table=events").contains("rows=1"))
   }
 
-  @Test("Purchases without a receipt, and ids of deleted ones, left 500 an hour: one pass takes all of them")
+  @Test("One pass deletes all old purchases without a receipt, and ids of deleted ones")
   func retentionKeepsUp() throws {
     let clock = ManualClock()
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
@@ -183,7 +183,7 @@ struct Barrier: StoreCommand {
     #expect(try bench.waitForLog("purchases without a receipt").contains("rows=3210"))
   }
 
-  @Test("A pass of retention that began by a wrong clock ends when the clock is set back")
+  @Test("A pass of retention that began with a wrong clock ends when the clock is set back")
   func clockSetBack() throws {
     let clock = ManualClock()
     let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
@@ -232,7 +232,7 @@ struct Barrier: StoreCommand {
     #expect(isOver)
   }
 
-  @Test("Retention runs from the start by itself, and beside it everything goes on")
+  @Test("Retention starts automatically, and other work continues beside it")
   func retentionByItself() throws {
     let bench = try Bench([Bench.app()], retention: .init(contexts: .milliseconds(1)), isStarted: false)
     for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
@@ -246,7 +246,7 @@ struct Barrier: StoreCommand {
     #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).isEmpty)
   }
 
-  @Test("Retention comes round once an hour, and more often where something is kept for a short time")
+  @Test("Retention runs once an hour, and more often for short retention times")
   func retentionInterval() {
     func interval(_ change: (inout Configuration.Retention) -> Void) -> Duration {
       var retention = Configuration.Retention()

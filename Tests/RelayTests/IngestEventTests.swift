@@ -11,7 +11,7 @@ import Testing
 
 @testable import Relay
 
-@Suite("An event to be stored") struct IngestEventTests {
+@Suite("Commands made from events") struct IngestEventTests {
   private static func command(_ reading: EventReading, body: String = "abc") -> IngestEvent {
     IngestEvent(reading, app: "shop", processor: "stripe", body: Array(body.utf8))
   }
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("Without an id it is known by its bytes, so that it is kept once (R2)")
+  @Test("Without an id it is recognised by its bytes, so that it is stored once (R2)")
   func digest() {
     let reading = EventReading(id: nil, type: "", content: .nothing(.unparsed))
     #expect(
@@ -54,7 +54,7 @@ import Testing
     #expect(Self.command(reading, body: "abd").eventID != Self.command(reading).eventID)
   }
 
-  @Test("A blob in the metadata counts if it is one, with the price that it names")
+  @Test("A valid blob in the metadata counts, with the price that it names")
   func blob() {
     let blob = "eyJzdHJpcGVfcHJpY2VfaWQiOiJwcmljZV8xIn0="
     #expect(Self.context(blob) == ContextBlob(text: blob, priceID: "price_1"))
@@ -62,11 +62,11 @@ import Testing
   }
 
   @Test(
-    "What is no base64 is the merchant's own, and is dropped",
+    "A value that is not base64 belongs to the merchant, and is ignored",
     arguments: ["", "not base64!", "a", "YQ===", "ctx_1", String(repeating: "A", count: 60_000)])
   func noBlob(text: String) { #expect(Self.context(text) == nil) }
 
-  @Test("All else that the report says stays as it was")
+  @Test("The other facts of the report do not change")
   func rest() {
     for blob in [nil, "not base64!"] {
       let content = EventReading.Content.purchase(Self.report(blob), isWorthKeeping: false)
@@ -80,9 +80,10 @@ import Testing
   }
 }
 
-@Suite("What came of a transfer") struct DeliveryAnswerTests {
+@Suite("Results of transfers") struct DeliveryAnswerTests {
   @Test(
-    "Only what the operator can mend is a fault of the configuration", arguments: TransferFailure.allCases)
+    "Only faults that the operator can fix count as a wrong configuration",
+    arguments: TransferFailure.allCases)
   func failures(failure: TransferFailure) {
     let result = TransferResult(
       status: nil, failure: failure, requestWasSent: true, duration: .milliseconds(1))
@@ -94,7 +95,7 @@ import Testing
     #expect(DeliveryAnswer(result).failure == expected)
   }
 
-  @Test("Status, Retry-After and body are handed on as they came")
+  @Test("Status, Retry-After and body are passed on unchanged")
   func fields() {
     let result = TransferResult(
       status: 429, headers: [TransferHeader("retry-AFTER", " 7"), TransferHeader("Retry-After", "9")],

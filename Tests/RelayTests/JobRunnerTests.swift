@@ -13,7 +13,7 @@ import Testing
 @testable import Relay
 
 @Suite("The job runner") struct JobRunnerTests {
-  @Test("A job that the daemon itself was asked for is prepared, run and settled while requests are taken")
+  @Test("A job started in the daemon is prepared and run to its end while requests are accepted")
   func wholeJob() throws {
     let destination = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url)], isStarted: false)

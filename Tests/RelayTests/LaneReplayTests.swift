@@ -18,7 +18,7 @@ import Testing
     return bed
   }
 
-  @Test("A replay of thousands delays a purchase: new receipts go first, whoever was there before")
+  @Test("New receipts go before replays, also before those that were due earlier")
   func newFirst() throws {
     var bed = try Self.bed(concurrency: 4)
     #expect(bed.admit(new: [1, 2], replays: [100, 101, 102, 103]) == [1, 2, 100, 101])
@@ -27,7 +27,7 @@ import Testing
     #expect(bed.admit(new: [3], replays: [102, 103]) == [3])
   }
 
-  @Test("Replays take every place but a quarter, so a purchase starts at once although they are slow")
+  @Test("Replays use at most three quarters of the places, so a purchase starts at once")
   func reserve() throws {
     for (concurrency, replays) in [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (100, 75)] {
       var bed = try Self.bed(concurrency: concurrency)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("Replays go on under any load: one after nine new receipts")
+  @Test("Replays continue under any load: one after nine new receipts")
   func progress() throws {
     var bed = try Self.bed(concurrency: 1)
     var started: [Int64] = []
@@ -71,7 +71,7 @@ import Testing
     #expect(bed.admit(new: [], replays: [7]) == [7])
   }
 
-  @Test("A receipt that was replayed while it was under way was looked for among the new ones (R9)")
+  @Test("A receipt that was replayed while it was under way is sent again when it is due (R9)")
   func changesQueues() throws {
     for isReplay in [true, false] {
       var bed = try Bed()

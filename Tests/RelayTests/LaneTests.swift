@@ -63,7 +63,7 @@ import Testing
     #expect(bed.admit(1) == [1])
   }
 
-  @Test("Its rate lets a second's worth go at once, and then one after the other")
+  @Test("Its rate admits the deliveries of one second at once, and then one after the other")
   func rate() throws {
     var bed = try Bed(concurrency: 100, rate: 4)
     #expect(bed.admit(1, 2, 3, 4, 5, 6) == [1, 2, 3, 4])
@@ -79,7 +79,7 @@ import Testing
     #expect(bed.admit(6, 7, 8, 9, 10, 11) == [6, 7, 8, 9])
   }
 
-  @Test("It rests until something is due, and news shortens the rest, never stretches it")
+  @Test("It rests until a receipt is due; notifications only shorten the rest")
   func rest() throws {
     var bed = try Bed()
     bed.lane.rest(until: nil)
@@ -100,7 +100,7 @@ import Testing
     #expect(bed.wait == 0)
   }
 
-  @Test("It opens after so many failures in a row, and not before")
+  @Test("It opens exactly at the configured number of failures in a row")
   func opening() throws {
     var bed = try Bed()
     #expect(bed.admit(1, 2) == [1, 2])
@@ -118,7 +118,7 @@ import Testing
     #expect(bed.wait == 100)
   }
 
-  @Test("Stopped, it lets one probe go at a time", arguments: [Breaker.State.open, .paused])
+  @Test("While it is stopped, it admits one probe at a time", arguments: [Breaker.State.open, .paused])
   func probes(state: Breaker.State) throws {
     let breaker = Breaker(state: state, probeAt: Bed.at(50), since: Bed.at(0), cause: .status(503))
     var bed = try Bed(breaker: breaker)
@@ -147,7 +147,7 @@ import Testing
     #expect(bed.admit(1, 3, 4, 5) == [1, 3, 4])
   }
 
-  @Test("A probe that could not be judged makes way for another")
+  @Test("After a probe without a verdict another one may go")
   func abandonedProbe() throws {
     var bed = try Bed(breaker: Breaker(state: .open, probeAt: Bed.at(0)))
     #expect(bed.admit(1) == [1])
@@ -155,7 +155,7 @@ import Testing
     #expect(bed.admit(1, 2) == [2])
   }
 
-  @Test("What ends beside a probe does not end the probe")
+  @Test("A transfer that ends beside a probe does not end the probe")
   func besideAProbe() throws {
     var bed = try Bed()
     #expect(bed.admit(1, 2, 3) == [1, 2, 3])
@@ -172,7 +172,7 @@ import Testing
     #expect(bed.admit(5) == [5])
   }
 
-  @Test("A rest that the destination asked for holds for all, and ends by itself")
+  @Test("A rest that the destination asked for applies to all receipts, and ends automatically")
   func coolDown() throws {
     var bed = try Bed()
     #expect(bed.admit(1, 2) == [1, 2])
@@ -202,7 +202,7 @@ import Testing
     #expect(bed.room == 4)
   }
 
-  @Test("What could not be started comes again later, and blocks nobody's turn until then")
+  @Test("A transfer that could not start is retried later, and blocks no other until then")
   func putBack() throws {
     var bed = try Bed(concurrency: 1, breaker: Breaker(state: .open, probeAt: Bed.at(0)))
     #expect(bed.admit(1) == [1])
@@ -215,7 +215,7 @@ import Testing
     #expect(bed.admit(1) == [1])
   }
 
-  @Test("Retired, it starts nothing, still takes in what ends, and goes on with a new configuration")
+  @Test("A retired lane starts nothing, accepts ended transfers, and resumes with a new configuration")
   func retiring() throws {
     var bed = try Bed()
     #expect(bed.admit(1) == [1])

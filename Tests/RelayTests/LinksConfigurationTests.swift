@@ -26,7 +26,7 @@ import Testing
     },
     """
 
-  @Test("Every key of links is read, and shown again as it is in force")
+  @Test("Every key of links is read, and shown with its effective value")
   func everyKey() throws {
     let links = try #require(try Samples.app(Samples.text(app: Self.whole)).links)
     #expect(links.origin.text == "https://pay.example.com")
@@ -52,7 +52,7 @@ import Testing
     #expect(try Samples.app(Samples.text(app: "links: \(text),")).links == links)
   }
 
-  @Test("A trampoline on the host that links open is allowed, with a warning: it opens nothing there")
+  @Test("A trampoline on the origin's host is allowed with a warning, because it opens no app there")
   func trampolineOfTheSameHost() throws {
     let links =
       "links: { origin: 'https://a.test', swedbank: { trampoline: 'https://a.test/v1/shop/trampoline' } },"
@@ -60,7 +60,7 @@ import Testing
     #expect(warnings.map(\.path) == ["apps.shop.links.swedbank.trampoline"])
   }
 
-  @Test("Without links there are none; with an origin alone there is nothing to lead to")
+  @Test("Without links there are no links; an origin alone has no target")
   func defaults() throws {
     #expect(try Samples.app(Samples.text()).links == nil)
     let text = Samples.text(app: "links: { origin: 'http://127.0.0.1:8080' },")
@@ -109,7 +109,7 @@ import Testing
     Case("returns", "did you mean \"return\"?", "returns: {}"),
   ]
 
-  @Test("What cannot be meant is a fault that names its key (SH04)", arguments: faults)
+  @Test("An invalid value is a fault that names its key (SH04)", arguments: faults)
   func fault(_ sample: Case) {
     let text = Samples.text(app: "links: { origin: 'https://a.test', \(sample.text) },")
     let faults = Samples.faults(text)
@@ -133,7 +133,7 @@ import Testing
     #expect(faults.map(\.path) == ["apps.shop.links.origin"])
   }
 
-  @Test("A port that goes without saying is left unsaid, and a host is compared in one case")
+  @Test("A default port is omitted, and hosts compare without case")
   func originForms() throws {
     #expect(try WebOrigin("HTTPS://Pay.Example.com:443/").text == "https://pay.example.com")
     #expect(try WebOrigin("https://a.test:8443").authority == "a.test:8443")

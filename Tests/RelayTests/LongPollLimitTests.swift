@@ -12,7 +12,7 @@ import Testing
 
 @testable import Relay
 
-@Suite("How many may wait for a checkout") struct LongPollLimitTests {
+@Suite("Limits of long polls") struct LongPollLimitTests {
   /// A listener and its clients.
   private final class Bed {
     let bench: Bench
@@ -55,7 +55,7 @@ import Testing
     return reply.header("Retry-After") == "\(CheckoutPolls.retryAfterSeconds)"
   }
 
-  @Test("One too many for a context is answered at once, another context's waits")
+  @Test("A poll beyond a context's limit is answered at once, another context's waits")
   func perContext() throws {
     let bed = try Bed(.init(longPollsPerContext: 2))
     defer { bed.stop() }
@@ -70,7 +70,7 @@ import Testing
     #expect(bed.bench.metrics.longPolls.snapshot()[LabelValues(first: "limited")] == 1)
   }
 
-  @Test("One client behind the proxy took every place; a client is an IPv4 address or an IPv6 /64")
+  @Test("One client behind the proxy has its own limit: an IPv4 address or an IPv6 /64")
   func perAddress() throws {
     let bed = try Bed(.init(longPollsPerAddress: 3))
     defer { bed.stop() }
@@ -85,7 +85,7 @@ import Testing
     waiting.append(try bed.wait(ids[3], from: "192.0.2.1"))
   }
 
-  @Test("All together take no more than their share of the connections")
+  @Test("All polls together use at most their share of the connections")
   func total() throws {
     let bed = try Bed(.init(longPolls: 3))
     defer { bed.stop() }
@@ -95,7 +95,7 @@ import Testing
     #expect(waiting.allSatisfy { !$0.hasNews })
   }
 
-  @Test("Without a number of their own they may take eight tenths, and webhooks keep one tenth")
+  @Test("By default polls may use eight tenths, and webhooks keep one tenth")
   func defaults() {
     let limits = Configuration.Limits(connections: 1000)
     #expect(limits.longPolls == 800)

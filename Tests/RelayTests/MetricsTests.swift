@@ -85,7 +85,7 @@ struct ScrapedText {
         """)
   }
 
-  @Test("A counter loses nothing when many count at once")
+  @Test("A counter loses no concurrent increment")
   func contention() throws {
     let family = CounterFamily("x_total", "Things.", labels: ["app"])
     let histogram = HistogramFamily("y", "Times.", bounds: [0.5])
@@ -131,7 +131,7 @@ struct ScrapedText {
     }
   }
 
-  @Test("Whatever a label's value is, it stays in its place")
+  @Test("Any value of a label is escaped")
   func escaping() {
     let values = ["plain", "a\"b", "a\\b", "a\nb", "\\\"\n", "\",evil=\"1", "} 1\nx 2", "é🧾", ""]
     let text = Self.text { text in
@@ -147,14 +147,14 @@ struct ScrapedText {
   }
 
   @Test(
-    "Numbers are written as the format takes them",
+    "Numbers are written in the format's syntax",
     arguments: [
       (0, "0"), (-0.0, "0"), (1, "1"), (1.5, "1.5"), (1e15, "1000000000000000"), (0.001, "0.001"),
       (1e300, "1e+300"),
     ])
   func numbers(value: Double, written: String) { #expect(MetricsText.number(value) == written) }
 
-  @Test("A whole scrape is well-formed, has every promised family, and tells what there is")
+  @Test("A whole scrape is well-formed, has every promised family, and has the right values")
   func scrape() throws {
     let destination = try ScriptedDestination()
     let bench = try Bench([Bench.app(url: destination.url), Bench.app("other")])

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The language of a page") struct PageLanguageTests {
   @Test(
-    "The most wanted language is spoken that the pages know (RFC 9110 §12.5.4)",
+    "The page has the preferred language that it supports (RFC 9110 §12.5.4)",
     arguments: [
       ([], .en), (["de"], .de), (["de-CH"], .de), (["DE-ch-1996"], .de), (["fr;q=0.5, sv;q=0.8"], .sv),
       (["ja, pt-BR;q=0.9, en;q=0.8"], .pt), (["ja"], .en), (["fr", "de"], .fr),
@@ -29,7 +29,7 @@ import Testing
     #expect(PageLanguage(preferredIn: fields) == language)
   }
 
-  @Test("However much is asked for, only the first part of it is read")
+  @Test("Of a long Accept-Language only the first part is read")
   func bounded() {
     let many = Array(repeating: "xx", count: 100_000).joined(separator: ",")
     #expect(PageLanguage(preferredIn: [many + ",de"]) == .en)
@@ -46,7 +46,7 @@ import Testing
     ] as [(String?, PageLanguage)])
   func tags(tag: String?, language: PageLanguage) { #expect(PageLanguage(tag: tag) == language) }
 
-  @Test("Every language says everything, in words of its own", arguments: PageLanguage.allCases)
+  @Test("Every language has all texts, in its own words", arguments: PageLanguage.allCases)
   func words(language: PageLanguage) {
     let app = "Q&A 7"
     let words = language.words

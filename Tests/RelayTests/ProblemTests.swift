@@ -40,7 +40,7 @@ import Testing
     #expect(document["title"]?.stringValue?.isEmpty == false)
   }
 
-  @Test("A problem says what to do, in sentences, and nothing of the inside (R7)", arguments: all)
+  @Test("A problem gives the remedy in sentences, and nothing internal (R7)", arguments: all)
   func detail(problem: Problem) {
     #expect(problem.detail.hasSuffix("."))
     #expect(problem.detail.count > 20)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("What may be tried again says when, and what needs a key says so")
+  @Test("Retryable problems have Retry-After, and missing keys have WWW-Authenticate")
   func headers() {
     for problem in [Problem.busy, .storeFailed, .stopping] {
       #expect(problem.status == 503)
@@ -60,7 +60,7 @@ import Testing
     #expect(Problem.wrongMethod("POST").headers["Allow"] == "POST")
   }
 
-  @Test("Who forges a signature cannot tell a wrong secret from a wrong form (R6)")
+  @Test("A forger cannot distinguish a wrong secret from a wrong form (R6)")
   func signatures() {
     #expect(Problem.signature(.mismatch) == .signature(.malformed))
     #expect(Problem.signature(.stale) == .signature(.future))
@@ -89,7 +89,7 @@ import Testing
     #expect(Self.id(id) == id)
   }
 
-  @Test("Each request without one gets an id of its own, in every run")
+  @Test("Each request without an id gets a unique one, in every run")
   func fresh() {
     let (one, other) = (RequestIDs(), RequestIDs())
     let ids = (0..<1000).flatMap { _ in [one.id(for: nil), other.id(for: nil)] }

@@ -14,7 +14,7 @@ import Testing
 @testable import Relay
 
 @Suite("The public listener") struct PublicListenerTests {
-  @Test("A flood of one app's requests is refused with when to come again, another app's are taken (R8, R11)")
+  @Test("A flood of one app's requests is refused with Retry-After, another app's are accepted (R8, R11)")
   func flood() throws {
     let bench = try Bench([Bench.app(), Bench.app("other")], queue: 4, isStarted: false)
     let server = try bench.serve()
@@ -42,7 +42,7 @@ import Testing
     #expect(try post("shop", 9).reply().status == 503)
   }
 
-  @Test("What is wrong with the head is said before the body is read")
+  @Test("A fault of the head is answered before the body is read")
   func heads() throws {
     let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
     let bench = try Bench([Bench.app(client: keys)], isStarted: false)

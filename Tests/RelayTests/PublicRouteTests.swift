@@ -95,13 +95,13 @@ import Testing
     ("POST", "/v1/ios/webhooks/stripe", "/v1/{app}/webhooks/stripe", ["app": "ios"]),
   ]
 
-  @Test("A path leads where it should", arguments: routes)
+  @Test("Each path has its route", arguments: routes)
   func found(method: String, target: String, path: String, parameters: [String: String]) throws {
     #expect(try Self.find(method, target) == .route(path, parameters))
   }
 
   @Test(
-    "An unknown path is not found, whatever the method",
+    "An unknown path is not found, with any method",
     arguments: [
       "/", "", "*", "v1/ios/contexts", "/v1", "/v1/", "/v1/ios", "/v1/ios/", "/v2/ios/contexts",
       "/V1/ios/contexts", "/v1/ios/Contexts", "/v1/ios/context", "/v1/ios/users", "/v1/ios/users/u1",
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(
-    "A slash is one, whatever combines with it",
+    "A slash with a combining character is still a slash",
     arguments: ["/\u{338}v1/ios/contexts", "/v1/ios/\u{301}contexts", "/v1/ios\u{338}/\u{338}contexts"])
   func slashWithAMark(target: String) throws {
     #expect(try Self.find("POST", target) == Found.none)
@@ -173,7 +173,7 @@ import Testing
       try Self.find("POST", "/v1/\u{338}ios/contexts") == .route("/v1/{app}/contexts", ["app": "\u{338}ios"]))
   }
 
-  @Test("A label in the metrics names nothing that came from outside (R7)")
+  @Test("A label in the metrics has no untrusted input (R7)")
   func labels() throws {
     let labels: Set = [
       "contexts", "checkout", "context_status", "webhooks_stripe", "return", "swedbank", "trampoline",

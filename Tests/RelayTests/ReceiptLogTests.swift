@@ -45,7 +45,7 @@ import Testing
     return lines.withLock { $0 }
   }
 
-  @Test("Each change is one line that names what it is about and what it came from")
+  @Test("Each change is one line that names its receipt and its cause")
   func story() throws {
     let transitions = try Self.transitions()
     #expect(transitions.map(\.to) == [.pending, .pending, .delivered, .failed, .pending, .cancelled])
@@ -67,14 +67,14 @@ import Testing
     #expect(!lines.joined().contains("user-1"))
   }
 
-  @Test("At warning only failures are written, at error nothing is even kept")
+  @Test("At level warning only failures are written, at level error nothing is collected")
   func levels() throws {
     let transitions = try Self.transitions()
     #expect(Self.lines(.warning) { $0.note(transitions) }.count == 1)
     #expect(Self.lines(.error) { $0.note(transitions) }.isEmpty)
   }
 
-  @Test("What is too much for the log is left out and counted, and nobody waits")
+  @Test("Lines beyond the rate are left out and counted, and no thread waits")
   func flood() throws {
     let one = try #require(try Self.transitions().first)
     let metrics = Metrics()
@@ -92,7 +92,7 @@ import Testing
     #expect(metrics.logLinesLeftOut.snapshot() == [LabelValues(): 29_000])
   }
 
-  @Test("However few come at a time, no more than the log takes are written within a second")
+  @Test("The rate of lines is limited for batches of any size")
   func budget() {
     let start = MonotonicInstant(nanoseconds: 0)
     var budget = LineBudget(now: start)
@@ -107,7 +107,7 @@ import Testing
     #expect(budget.renewal == start.advanced(by: .seconds(3)))
   }
 
-  @Test("A warning that anybody can cause is written once a second, with the number of the others")
+  @Test("A warning that any client can cause is written once a second, with the number of the others")
   func limiter() throws {
     let limiter = LogLimiter()
     let now = MonotonicInstant.now()

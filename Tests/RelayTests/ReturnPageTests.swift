@@ -14,7 +14,7 @@ import Testing
 @Suite("The return page") struct ReturnPageTests {
   typealias Bed = ReturnPageBed
 
-  @Test("In every state it says what the relay knows, in every language, in less than 10 kB (SC24, PL24)")
+  @Test("Every state has its text in every language, in less than 10 kB (SC24, PL24)")
   func states() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("What the query claims changes nothing that is known (PL24)")
+  @Test("The query does not change a known state (PL24)")
   func claims() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("It is for people whatever the query is, and nothing of the query comes into it")
+  @Test("Any query gets the page, and nothing of the query is on it")
   func hostileQueries() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -85,7 +85,7 @@ import Testing
     #expect(plain.links[0] == "https://pay.example.com/v1/shop/return")
   }
 
-  @Test("It never shows who somebody is, and no id but in the addresses that lead back")
+  @Test("It shows no personal data, and ids only in the links back")
   func secrets() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("A checkout that only its session names is found, by its own app alone")
+  @Test("A checkout is found by its session, only by its own app")
   func sessions() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -126,7 +126,7 @@ import Testing
       try heading("?session_id=cs_test_1", app: "other") == heading("?session_id=cs_test_9", app: "other"))
   }
 
-  @Test("A page slows down with the age of what it waits for")
+  @Test("The page reloads less often with the age of its checkout")
   func pace() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -162,7 +162,7 @@ import Testing
     #expect(posted.reply.header("Allow") == "GET, HEAD")
   }
 
-  @Test("The browser is told to load nothing, keep nothing and pass nothing on (SC18)")
+  @Test("The headers forbid loading, caching and referrers (SC18)")
   func headers() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -194,7 +194,7 @@ import Testing
     #expect(reply.header("Content-Type") == "application/problem+json")
   }
 
-  @Test("Where the store cannot be read, the page says so, and looks again")
+  @Test("If the store cannot be read, the page says so, and reloads")
   func unavailable() throws {
     let bed = try Bed()
     defer { bed.stop() }

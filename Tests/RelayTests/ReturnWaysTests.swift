@@ -42,7 +42,7 @@ import Testing
     #expect(Self.page(bare, .iOS).button?.text == "Back to shop")
   }
 
-  @Test("The scheme is the second way, the store the third, and neither where it is of no use")
+  @Test("The scheme is the second link, the store the third, and useless links are left out")
   func others() throws {
     let links = try ReturnPageBed.links()
     let scheme = "exampleapp://pay.example.com" + Self.target
@@ -58,7 +58,7 @@ import Testing
     for device in ReturnDevice.allCases { #expect(Self.page(bare, device).others.isEmpty) }
   }
 
-  @Test("Where there is no app to lead to, the page says that it can be closed")
+  @Test("Without an app for the device, the page says that it can be closed")
   func withoutApp() throws {
     let close = PageLanguage.en.words.canCloseAndGoBack.text(app: "Example")
     var none = try ReturnPageBed.links()
@@ -79,7 +79,7 @@ import Testing
     #expect(Self.page(apple, .iOS).sentences.contains(close) == false)
   }
 
-  @Test("Where this address does not open the app, the scheme does, and no button leads to its own page")
+  @Test("If the page's own address does not open the app, the button uses the scheme")
   func addressThatOpensNothing() throws {
     var links = try ReturnPageBed.links()
     (links.returnPage, links.swedbank, links.android) = (nil, nil, nil)
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "The device is what the browser says it is",
+    "The device is read from the browser's headers",
     arguments: [
       ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1", .iOS),
       ("Mozilla/5.0 (iPad; CPU OS 12_2 like Mac OS X) Safari/604.1", .iOS),
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(
-    "A name is shown as it is, whatever it is, in every language",
+    "Any app name is shown unchanged, in every language",
     arguments: [
       "<script>document.title='x'</script>", "\"><img src=x onerror=alert(1)>", "Q&A;package=evil.app",
       "\u{202E}gnp.exe", "</title><meta http-equiv=refresh content=0>", "Name\r\nX: y",

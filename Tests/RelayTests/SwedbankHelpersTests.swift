@@ -31,7 +31,7 @@ import Testing
     "/v1/shop/trampoline?target=\(origin)\(root)sdk-callback/ios-universal-link",
   ]
 
-  @Test("Helpers answer while nothing can be stored, and leave the database as it is, byte for byte (SC16)")
+  @Test("Helpers answer while nothing can be stored, and change no byte of the database (SC16)")
   func nothingWritten() throws {
     let bench = try Bench([Self.app()], isStarted: false)
     defer { bench.stop() }

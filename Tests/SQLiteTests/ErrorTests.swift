@@ -45,7 +45,7 @@ import Testing
     #expect(try one.integer("SELECT count(*) FROM t") == 1)
   }
 
-  @Test("What is not there, is a folder, or is no path cannot be opened")
+  @Test("A missing file, a folder or an invalid path cannot be opened")
   func cannotOpen() throws {
     let file = try TestFile()
     for mode in [Connection.Mode.readOnly, .readWrite] {
@@ -63,7 +63,7 @@ import Testing
     #expect(failure { () throws(SQLiteError) in _ = try file.open(.readOnly) }?.kind == .cannotOpen)
   }
 
-  @Test("A file that is no database is corrupt")
+  @Test("A file that is not a database is corrupt")
   func corrupt() throws {
     let file = try TestFile()
     let path = try file.write(String(repeating: "no database at all ", count: 100), to: "note.txt")
@@ -74,7 +74,7 @@ import Testing
     #expect(error?.kind == .corrupt)
   }
 
-  @Test("Writing where only reading is allowed is refused")
+  @Test("A write on a read-only connection is refused")
   func readOnly() throws {
     let file = try TestFile()
     try file.open().execute("CREATE TABLE t (v INTEGER) STRICT")
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("A database that may not grow is full, keeps what it had, and goes on when it may")
+  @Test("A database that may not grow is full, keeps its data, and accepts writes when it may grow")
   func full() throws {
     let file = try TestFile()
     let connection = try file.open()

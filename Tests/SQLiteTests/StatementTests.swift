@@ -60,7 +60,7 @@ import Testing
     try connection.execute("DROP TABLE t")
   }
 
-  @Test("A statement that is used inside its own rows refuses, and the rows go on")
+  @Test("A statement that is used inside its own rows refuses, and the rows continue")
   func nestedUse() throws {
     let connection = try Self.numbers(3)
     let reading = try connection.prepare("SELECT v FROM t WHERE v >= ?1 ORDER BY v")
@@ -81,7 +81,7 @@ import Testing
     #expect(try reading.first { row throws(SQLiteError) in row.integer(0) } == 2)
   }
 
-  @Test("A statement goes on after another connection changed the schema")
+  @Test("A statement still works after another connection changed the schema")
   func schemaChange() throws {
     let file = try TestFile()
     let (one, other) = (try file.open(), try file.open())
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "SQL that is none, or of nothing, is refused when it is prepared",
+    "Invalid or empty SQL is refused when it is prepared",
     arguments: ["SELEC 1", "", "  ", "-- a"])
   func unprepared(sql: String) throws {
     let connection = try memory()

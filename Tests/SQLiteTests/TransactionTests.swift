@@ -20,7 +20,7 @@ import Testing
     try connection.integer("SELECT count(*) FROM t")
   }
 
-  @Test("What the body did is kept when it returns, with its result")
+  @Test("The body's changes are committed when it returns, with its result")
   func commit() throws {
     let connection = try Self.table()
     let result = try connection.transaction { () throws(SQLiteError) in
@@ -33,7 +33,7 @@ import Testing
     #expect(try Self.count(connection) == 1)
   }
 
-  @Test("What the body did is undone when it throws, and its error comes out")
+  @Test("The body's changes are rolled back when it throws, and its error is rethrown")
   func rollback() throws {
     let connection = try Self.table()
     let error = failure { () throws(SQLiteError) in
@@ -47,7 +47,7 @@ import Testing
     #expect(try Self.count(connection) == 0)
   }
 
-  @Test("A statement that fails undoes what went before it, unless the body goes on without it")
+  @Test("A failed statement rolls the transaction back, unless the body continues without it")
   func statementFailure() throws {
     let connection = try Self.table()
     try Self.insert(1, connection)
@@ -66,7 +66,7 @@ import Testing
     #expect(try Self.count(connection) == 2)
   }
 
-  @Test("A transaction inside another is refused, and leaves the outer one as it was")
+  @Test("A nested transaction is refused, and does not change the outer one")
   func nested() throws {
     let connection = try Self.table()
     try connection.transaction { () throws(SQLiteError) in
@@ -89,7 +89,7 @@ import Testing
     #expect(try Self.count(connection) == 1)
   }
 
-  @Test("A body that rolled back itself is an error, and the connection goes on")
+  @Test("A body that rolls back itself is an error, and the connection still works")
   func rolledBackInside() throws {
     let connection = try Self.table()
     let error = failure { () throws(SQLiteError) in
@@ -106,7 +106,7 @@ import Testing
     #expect(try Self.count(connection) == 1)
   }
 
-  @Test("A commit that another connection's reading stands against says busy and is undone")
+  @Test("A commit that another connection's read blocks is busy and is rolled back")
   func busyCommit() throws {
     let file = try TestFile()
     let (writer, reader) = (try file.open(), try file.open())

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(
-    "A text comes back byte for byte",
+    "A text is read back byte for byte",
     arguments: [
       "", "a", "\u{0}", "a\u{0}b", "é", "e\u{301}", "漢字", "🧾\u{10FFFF}", "'; DROP TABLE t; --",
       "\n\r\t\u{1}\u{7F}", String(repeating: "x", count: 1_000_000),
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "A blob comes back byte for byte",
+    "A blob is read back byte for byte",
     arguments: [
       [], [0], [0, 0, 0], [0xFF, 0x00, 0xC3, 0x28], Array(repeating: 7, count: 1_000_000),
     ] as [[UInt8]])
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "An integer comes back up to its limits",
+    "Integers are read back up to their limits",
     arguments: [0, 1, -1, .max, .min, 1 << 53, -(1 << 53) - 1] as [Int64])
   func integers(number: Int64) throws {
     let (_, reading) = try Self.stored(.integer(number))
@@ -63,7 +63,7 @@ import Testing
     #expect(found.3 == (number != 0))
   }
 
-  @Test("NULL is told from what is empty")
+  @Test("NULL differs from empty values")
   func nulls() throws {
     let values: [Value] = [
       .null, .optional(String?.none), .optional(Int64?.none), .optional([UInt8]?.none),
@@ -104,7 +104,7 @@ import Testing
     #expect(try reading.first { row throws(SQLiteError) in row.blob(0) } == [0xC3, 0x28])
   }
 
-  @Test("One value of a query can be asked for at once")
+  @Test("A single value of a query can be read directly")
   func scalars() throws {
     let connection = try memory()
     #expect(try connection.integer("SELECT 42") == 42)

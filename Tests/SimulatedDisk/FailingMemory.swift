@@ -1,5 +1,5 @@
 // An allocator for SQLite that fails on request. SQLite has one allocator for all connections, which must be
-// set before the library is first used. So this needs a process of its own: an exit test. Thread-safe.
+// set before the library is first used. So this needs a separate process: an exit test. Thread-safe.
 
 internal import CSQLite
 internal import Synchronization

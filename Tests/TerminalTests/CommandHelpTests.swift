@@ -18,7 +18,7 @@ import Testing
       try shown(line) == """
         relayctl - Look into a relay
 
-        Usage: relayctl [OPTIONS] NOUN VERB …
+        Usage: relayctl [OPTIONS] GROUP VERB …
 
         Reads the database of the relay on this machine.
 
@@ -37,7 +37,7 @@ import Testing
           # The newest receipts
           relayctl receipts list
 
-        More about one: relayctl help NOUN [VERB]
+        Help on a command: relayctl help GROUP [VERB]
 
         """)
   }
@@ -62,14 +62,14 @@ import Testing
               --version      Show the version
 
         Examples:
-          # What needs attention
+          # Receipts that need attention
           relayctl receipts list --state failed
           # Try all failed ones again
           relayctl receipts replay --state failed --yes
           # Its story
           relayctl receipts show rcp_1
 
-        More about one: relayctl receipts VERB --help
+        Help on a verb: relayctl receipts VERB --help
 
         """)
   }

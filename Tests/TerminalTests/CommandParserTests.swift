@@ -17,7 +17,7 @@ import Testing
       options: [OptionSpec(flag: "help", help: "")], examples: [])
     let program = ProgramSpec(
       name: "p", version: "1", summary: "", commands: [command, command], examples: [])
-    for flaw in ["stands twice", "no example", "no group", "takes all", "an option twice"] {
+    for flaw in ["declared twice", "no example", "no group", "takes all", "an option twice"] {
       #expect(program.flaws.contains { $0.contains(flaw) })
     }
   }

@@ -22,10 +22,10 @@ enum CommandSamples {
         options: [
           OptionSpec("state", placeholder: "STATE", help: "Only those in this state", choices: states),
           OptionSpec("app", placeholder: "APP", help: "Only those of this app", isRepeatable: true),
-          OptionSpec("limit", short: "n", placeholder: "N", help: "At most so many"),
+          OptionSpec("limit", short: "n", placeholder: "N", help: "At most N"),
           OptionSpec("since", placeholder: "TIME", help: "Only those made since"),
         ],
-        examples: [ExampleSpec("relayctl receipts list --state failed", "What needs attention")]),
+        examples: [ExampleSpec("relayctl receipts list --state failed", "Receipts that need attention")]),
       CommandSpec(
         ["receipts", "replay"], summary: "Deliver receipts again",
         discussion:

@@ -54,7 +54,7 @@ enum BuiltProgram {
     }
   }
 
-  @Test("Verbs are read from a help text")
+  @Test("The verbs of a help text are found")
   func readsSections() {
     let help = """
       x - y

@@ -29,7 +29,7 @@ import Testing
     try body(file.path)
   }
 
-  @Test("receiptd takes the example without a remark")
+  @Test("receiptd accepts the example without a warning")
   func isTaken() throws {
     let names = try Self.names()
     #expect(!names.isEmpty)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("Every secret of the example and of the starter file is one that a reload reads again")
+  @Test("A reload reads every secret of the example and of the starter file again")
   func secretsCanBeReloaded() throws {
     let unit = try Repository.text(of: "deploy/systemd/receiptd.service")
     #expect(unit.matches(of: #/(?m)^LoadCredential=/#).isEmpty)

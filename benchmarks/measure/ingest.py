@@ -19,7 +19,7 @@ def check(kind, database, answers, under_way, before=(0, 0)):
     stored, receipts = (now - then for now, then in zip(counts(kind, database), before))
     check_count(kind, stored, answers, under_way)
     if kind == "events" and receipts != stored:
-        fail(f"{stored} events, each a purchase of its own, made {receipts} receipts that are ready")
+        fail(f"{stored} events, each a new purchase, made {receipts} receipts that are ready")
 
 
 def check_count(kind, stored, answers, under_way):

@@ -1,4 +1,4 @@
-"""Many status requests with `?wait=` at once, each for a context of its own: all are held, some are answered when their
+"""Many status requests with `?wait=` at once, each for another context: all are held, some are answered when their
 checkout is paid, all others when their time is up."""
 
 import json, pathlib, resource, subprocess, time

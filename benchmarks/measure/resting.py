@@ -7,7 +7,7 @@ from measure.programs import FAST, app, bare, cpu_seconds, memory, pace, peaks, 
 from measure.settings import FOLDER, IDLE_SECONDS, RATE_MAX, SECONDS
 import workload
 
-TICK = 100 / (IDLE_SECONDS * os.sysconf("SC_CLK_TCK"))  # the least that can be told from 0 %
+TICK = 100 / (IDLE_SECONDS * os.sysconf("SC_CLK_TCK"))  # the least that differs from 0 %
 LOADS = ("events", "contexts", "p99", "drain")
 
 

@@ -95,7 +95,7 @@ def due(folder, count, slug=workload.APP):
 
 
 def copy(database, folder):
-    """Puts a copy of the database into a folder of its own, all of it on the disk."""
+    """Puts a copy of the database into a separate folder, all of it on the disk."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     shutil.copyfile(database, folder / database.name)

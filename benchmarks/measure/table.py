@@ -35,7 +35,7 @@ def at_most(what, ours, limit, goal, text="{:,.1f} ms", limit_text=None):
 
 
 def bounded(what, ours, bound, text):
-    """Less is better: the goal is a figure of its own."""
+    """Less is better: the goal is a fixed figure."""
     return Row(what, text.format(ours), "", None, "≤ " + text.format(bound), ours <= bound)
 
 

@@ -10,15 +10,17 @@ extension AssetLinks {
     _ bytes: [UInt8]
   ) throws(AssociationFault) -> (file: AssetLinks, findings: [Finding]) {
     guard bytes.count <= byteCountMax else {
-      throw AssociationFault("has \(bytes.count) bytes; no more than \(byteCountMax) are looked at")
+      throw AssociationFault("has \(bytes.count) bytes, but at most \(byteCountMax) are read")
     }
     let value: JSONValue
     do throws(JSONSyntaxError) {
       value = try JSONValue(parsing: bytes)
     } catch {
-      throw AssociationFault("is no JSON: \(error.description)")
+      throw AssociationFault("is not JSON: \(error.description)")
     }
-    guard case .array(let elements) = value else { throw AssociationFault("is no JSON list of statements") }
+    guard case .array(let elements) = value else {
+      throw AssociationFault("is not a JSON list of statements")
+    }
     var findings: [Finding] = []
     let statements = elements.enumerated().compactMap { statement($1, "[\($0)]", &findings) }
     if statements.isEmpty { findings.append(.note("", "lets no app open links")) }
@@ -29,7 +31,7 @@ extension AssetLinks {
     _ value: JSONValue, _ place: String, _ findings: inout [Finding]
   ) -> Statement? {
     guard case .array(let relations)? = value["relation"], let target = value["target"] else {
-      findings.append(.fault(place, "is no statement: it needs a relation (a list) and a target"))
+      findings.append(.fault(place, "is not a statement: it needs a relation (a list) and a target"))
       return nil
     }
     // Statements with other relations or namespaces (sites, passwords) are ignored.

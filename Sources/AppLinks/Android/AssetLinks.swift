@@ -60,7 +60,7 @@ public struct AssetLinks: Sendable, Equatable {
     let bytes = json.serialized()
     guard bytes.count <= Self.byteCountMax else {
       throw AssociationFault(
-        "would be a file of \(bytes.count) bytes, and no more than \(Self.byteCountMax) are made; list fewer "
+        "would be a file of \(bytes.count) bytes, but the limit is \(Self.byteCountMax); list fewer "
           + "packages and fingerprints")
     }
     return bytes

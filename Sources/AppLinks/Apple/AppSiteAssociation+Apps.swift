@@ -48,8 +48,8 @@ extension AppSiteAssociation {
     let bytes = json.serialized()
     guard bytes.count <= Self.byteCountMax else {
       throw AssociationFault(
-        "would be a file of \(bytes.count) bytes, and iOS takes no more than \(Self.byteCountMax); list "
-          + "fewer app ids and paths, or give some of the apps a host of their own")
+        "would be a file of \(bytes.count) bytes, but iOS accepts at most \(Self.byteCountMax); list "
+          + "fewer app ids and paths, or give some of the apps another host")
     }
     return bytes
   }

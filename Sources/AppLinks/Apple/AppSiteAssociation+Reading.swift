@@ -11,15 +11,15 @@ extension AppSiteAssociation {
     _ bytes: [UInt8]
   ) throws(AssociationFault) -> (file: AppSiteAssociation, findings: [Finding]) {
     guard bytes.count <= byteCountMax else {
-      throw AssociationFault("has \(bytes.count) bytes; devices take no file of more than \(byteCountMax)")
+      throw AssociationFault("has \(bytes.count) bytes; devices accept at most \(byteCountMax)")
     }
     let value: JSONValue
     do throws(JSONSyntaxError) {
       value = try JSONValue(parsing: bytes)
     } catch {
-      throw AssociationFault("is no JSON: \(error.description)")
+      throw AssociationFault("is not JSON: \(error.description)")
     }
-    guard case .object(let members) = value else { throw AssociationFault("is no JSON object") }
+    guard case .object(let members) = value else { throw AssociationFault("is not a JSON object") }
     var reader = AppSiteAssociationReader()
     return (reader.file(members), reader.findings)
   }
@@ -74,7 +74,7 @@ struct AppSiteAssociationReader {
       links.entries = entries.sorted { $0.name < $1.name }.compactMap {
         entry($0.value, appID: $0.name, "applinks.details.\($0.name)")
       }
-      findings.append(.note("applinks.details", "is a dictionary, which only the oldest systems wanted"))
+      findings.append(.note("applinks.details", "is a dictionary, which only the oldest systems accept"))
     default: findings.append(.fault("applinks.details", "must be a list of apps and what they open"))
     }
     return links
@@ -140,12 +140,12 @@ struct AppSiteAssociationReader {
       }
       guard items.count == members.count else {
         findings.append(
-          .fault(place, "has a value that is no string, for which devices take no notice of all of it"))
+          .fault(place, "has a value that is not a string, so devices ignore all of it"))
         return .ignored
       }
       return .items(items)
     default:
-      findings.append(.fault(place, "must be a string or an object, and is not looked at"))
+      findings.append(.fault(place, "must be a string or an object, and is ignored"))
       return .ignored
     }
   }
@@ -161,10 +161,10 @@ struct AppSiteAssociationReader {
     for member in members {
       if PredefinedVariables.names.contains(member.name) {
         findings.append(
-          .note("\(place).\(member.name)", "takes the place of a variable that is always there"))
+          .note("\(place).\(member.name)", "replaces a predefined variable"))
       }
       if member.name.contains(where: { "$()".contains($0) }) {
-        findings.append(.fault(place, "has a name with $, ( or ) in it, which no pattern can write"))
+        findings.append(.fault(place, "has a name with $, ( or ) in it, which no pattern can refer to"))
       }
       variables[member.name] = strings(member.value, "\(place).\(member.name)")
     }
@@ -176,7 +176,7 @@ struct AppSiteAssociationReader {
   private mutating func string(_ value: JSONValue?, _ place: String) -> String? {
     guard let value else { return nil }
     guard let text = value.stringValue else {
-      findings.append(.fault(place, "must be a string, and is not looked at"))
+      findings.append(.fault(place, "must be a string, and is ignored"))
       return nil
     }
     return text
@@ -185,7 +185,7 @@ struct AppSiteAssociationReader {
   private mutating func flag(_ value: JSONValue?, _ place: String) -> Bool? {
     guard let value else { return nil }
     guard case .bool(let flag) = value else {
-      findings.append(.fault(place, "must be true or false, and is not looked at"))
+      findings.append(.fault(place, "must be true or false, and is ignored"))
       return nil
     }
     return flag
@@ -199,7 +199,7 @@ struct AppSiteAssociationReader {
     }
     let texts = elements.compactMap(\.stringValue)
     if texts.count != elements.count {
-      findings.append(.fault(place, "has something in it that is no string"))
+      findings.append(.fault(place, "has an element that is not a string"))
     }
     return texts
   }

@@ -32,7 +32,7 @@ public struct AppleAppID: Sendable, Hashable, CustomStringConvertible {
           + "team or app id prefix, a dot, and the bundle id)")
     }
     guard segments.dropFirst().allSatisfy(Self.isSegment) else {
-      throw NameFault("has no usable bundle id behind its prefix, such as com.example.app")
+      throw NameFault("has no usable bundle id after its prefix, such as com.example.app")
     }
     self.text = text
   }

@@ -50,7 +50,7 @@ struct PatternCompiler {
       return sum + costs[index]
     }
     guard tokenCount + cost <= Self.tokenCountMax else {
-      throw PatternFault(description: "goes beyond what the patterns of one file may come to")
+      throw PatternFault(description: "exceeds the limit for the patterns of one file")
     }
     tokenCount += cost
     return WildcardPattern(tokens: tokens)
@@ -71,10 +71,10 @@ struct PatternCompiler {
     let key = Key(name: name, foldsCase: foldsCase)
     if let index = indices[key] { return index }
     guard let values = custom[name] ?? PredefinedVariables.values(of: name) else {
-      throw PatternFault(description: "names a variable that there is not")
+      throw PatternFault(description: "names an unknown variable")
     }
     guard !values.contains(where: { $0.contains("$(") }) else {
-      throw PatternFault(description: "names a variable whose values name variables, which they cannot")
+      throw PatternFault(description: "names a variable whose values name variables, which is not allowed")
     }
     let patterns = values.map { value in
       var tokens: [WildcardPattern.Token] = []

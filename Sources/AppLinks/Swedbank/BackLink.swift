@@ -25,7 +25,7 @@ public struct BackLink: Sendable, Hashable {
   public init(_ request: CallbackTarget, origin: WebOrigin, root: String) throws(CallbackFault) {
     let name = "target"
     let address = try request.required(
-      name, byteCountMax: Self.targetByteCountMax, "give the payment URL that the button shall lead to")
+      name, byteCountMax: Self.targetByteCountMax, "give the payment URL to which the button leads")
     language = try request.value(of: "language", byteCountMax: IOSPaymentURL.languageByteCountMax)
     // Compared as a whole before it is parsed, so no parser can find another scheme, host, port or user in
     // it. The path must be one of two.
@@ -39,5 +39,5 @@ public struct BackLink: Sendable, Hashable {
 
 extension CallbackFault {
   static let foreignTarget = invalid(
-    "target", "is no payment URL of this app; it must begin with `links.origin` and lead to a callback")
+    "target", "is not a payment URL of this app; it must begin with `links.origin` and lead to a callback")
 }

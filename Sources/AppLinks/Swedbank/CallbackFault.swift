@@ -16,12 +16,12 @@ public struct CallbackFault: Error, Sendable, Equatable, CustomStringConvertible
   }
 
   static func unlisted(_ name: String) -> CallbackFault {
-    invalid(name, "is none of those that are configured; check it against `links.swedbank`")
+    invalid(name, "is not configured; check it against `links.swedbank`")
   }
 
   public static let impureTarget = CallbackFault(
     "The address has a character that no browser sends in one (a blank, a quotation mark, an angle bracket, "
       + "a number sign, a control character or one beyond ASCII). Percent-encode it.")
 
-  static let longTarget = CallbackFault("The address is too long. Leave out parameters that nobody needs.")
+  static let longTarget = CallbackFault("The address is too long. Leave out parameters that are not needed.")
 }

@@ -54,7 +54,7 @@ public struct CallbackTarget: Sendable, Hashable {
   func value(of name: String, byteCountMax: Int) throws(CallbackFault) -> String? {
     let found = items.filter { $0.name.elementsEqual(name.utf8) }
     guard let item = found.first else { return nil }
-    guard found.count == 1 else { throw .invalid(name, "stands there more than once; give it once") }
+    guard found.count == 1 else { throw .invalid(name, "is given more than once; give it once") }
     guard !item.value.isEmpty else { throw .invalid(name, "is empty; give it a value") }
     let (bytes, isBroken) = PercentEncoding.decodeBytes(item.value.utf8.span, plusIsSpace: true)
     guard !isBroken, let value = String(validating: bytes, as: UTF8.self) else {

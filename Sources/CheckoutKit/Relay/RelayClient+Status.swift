@@ -81,7 +81,7 @@ extension RelayClient {
   private func ask(
     _ contextID: String, wait: Int, _ retries: RetryPolicy
   ) async throws(RelayError) -> CheckoutStatus {
-    guard LinkPath.isSegment(contextID) else { throw .encoding("This is no id of a context.") }
+    guard LinkPath.isSegment(contextID) else { throw .encoding("This is not the id of a context.") }
     let query = wait > 0 ? "?wait=\(wait)" : ""
     var request = try request("contexts/\(LinkText.escaped(contextID))\(query)")
     request.timeoutInterval = TimeInterval(wait) + 15

@@ -234,7 +234,7 @@ public struct RelayClient: Sendable {
       } catch {
         if Task.isCancelled { throw .cancelled }
         // A provider that cannot reach its server is a network failure, which is retried.
-        throw error is URLError ? .thrown(error) : .noToken("The token could not be had.")
+        throw error is URLError ? .thrown(error) : .noToken("The app did not provide a token.")
       }
       request.setValue("Bearer \(try Self.headerValue(token))", forHTTPHeaderField: "Authorization")
     }
@@ -243,7 +243,7 @@ public struct RelayClient: Sendable {
 
   private static func headerValue(_ text: String) throws(RelayError) -> String {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw .encoding("The key or token has characters that no header may have.")
+      throw .encoding("The key or token has characters that are not allowed in a header.")
     }
     return text
   }

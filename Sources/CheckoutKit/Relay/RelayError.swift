@@ -85,7 +85,7 @@ extension RelayError {
       let request = problem?.requestID.map { " Request \($0)." } ?? ""
       return "The relay answered \(failure.status).\(detail)\(request)"
     case .network(let code, let description): return "\(description.forLog) (\(code))"
-    case .notHTTP: return "What answered is not an HTTP server."
+    case .notHTTP: return "The server does not speak HTTP."
     case .encoding(let text), .noToken(let text): return text
     case .unexpectedAnswer(let status, _): return "The relay answered \(status) with an unexpected body."
     case .timedOut: return "The checkout did not end in time."
@@ -101,7 +101,7 @@ extension RelayError: LocalizedError {
     switch advice {
     case .checkConnection: "There is no connection to the shop. Check your connection and try again."
     case .tryAgain: "The shop cannot answer right now. Try again in a moment."
-    case .contactSupport: "This does not work at the moment. If it stays so, contact our support."
+    case .contactSupport: "This does not work at the moment. If that continues, contact our support."
     }
   }
 }

@@ -100,7 +100,7 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
     let json: Data
     do { json = try encoder.encode(self) } catch { throw .encoding("The context cannot be written as JSON.") }
     guard json.count <= Self.bytesMax else {
-      throw .encoding("The context has \(json.count) bytes; the relay takes \(Self.bytesMax).")
+      throw .encoding("The context has \(json.count) bytes; the relay accepts at most \(Self.bytesMax).")
     }
     return json.base64EncodedString()
   }
@@ -111,12 +111,12 @@ public struct WebCheckoutContext: Codable, Hashable, Sendable {
   /// - Throws: ``RelayError/encoding(_:)`` when it is invalid, or lacks price, type or platform.
   public init(plyContext text: String) throws(RelayError) {
     guard let json = Self.decoded(text), !json.isEmpty, json.count <= Self.bytesMax else {
-      throw .encoding("This is no base64 of 1 to \(Self.bytesMax) bytes.")
+      throw .encoding("This is not base64 of 1 to \(Self.bytesMax) bytes.")
     }
     do {
       self = try JSONDecoder().decode(WebCheckoutContext.self, from: json)
     } catch {
-      throw .encoding("The base64 holds no context in JSON with price, type and platform.")
+      throw .encoding("The base64 has no context in JSON with price, type and platform.")
     }
   }
 

@@ -180,7 +180,7 @@ public struct FormTokens: Sendable {
 extension Problem {
   static let misdirected = Problem(
     slug: "misdirected", title: "Misdirected request", status: 421,
-    detail: "Without a password this is reached by address (127.0.0.1, [::1]) or as localhost only. "
+    detail: "Without a password this page is served for an address (127.0.0.1, [::1]) or localhost only. "
       + "For another name set admin.password.")
   public static let passwordNeeded = Problem(
     slug: "unauthorized", title: "Password needed", status: 401,
@@ -194,6 +194,6 @@ extension Problem {
   public static let foreignForm = Problem(
     slug: "foreign-form", title: "Form not accepted", status: 403,
     detail:
-      "The form is not of this page, or older than the running receiptd. Go back, reload the page and "
+      "The form is not from this page, or older than the running receiptd. Go back, reload the page and "
       + "send it again. Nothing was changed.")
 }

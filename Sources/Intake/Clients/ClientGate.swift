@@ -231,12 +231,12 @@ extension Problem {
   static func keysUnavailable(_ wait: Duration) -> Problem {
     .unavailable(
       "keys-unavailable",
-      "The keys that tokens are checked with cannot be had now. Nothing of this request was kept; send it "
+      "The keys for checking tokens are not available now. Nothing of this request was stored; send it "
         + "again.",
       retryAfterSeconds: Int(clamping: max(1, wait.secondsRoundedUp)))
   }
 
   static let wrongUser = Problem(
     slug: "wrong-user", title: "Another user's context", status: 403,
-    detail: "The token is not of the user that the request names. Name no user, and the token's is taken.")
+    detail: "The request names another user than the token. Name no user; the token's user is used then.")
 }

@@ -51,8 +51,8 @@ extension Problem {
   public static func tooManyContexts(_ wait: Duration) -> Problem {
     return Problem(
       slug: "too-many-contexts", status: 429,
-      detail: "More contexts came for this user, or from this address, than are taken in so short a time. "
-        + "Nothing of this request was kept; send it again after the time that Retry-After says.",
+      detail: "Too many contexts arrived for this user or from this address in a short time. "
+        + "Nothing of this request was stored; send it again after the time that Retry-After says.",
       headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
   }
 }

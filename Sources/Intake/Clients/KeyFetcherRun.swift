@@ -107,7 +107,7 @@ struct KeyFetcherRun {
       let keys = try KeySet(reading: result.body).withoutSecrets
       // A provider without any key has an error: keep the previous keys, or all tokens would be refused.
       guard !keys.keys.isEmpty else {
-        let refusal = Refusal(reason: "it has no key that can be used", isAnswer: true)
+        let refusal = Refusal(reason: "it has no usable key", isAnswer: true)
         return finish(query, .failure(refusal), maxAge: nil)
       }
       finish(query, .success(keys), maxAge: CacheAge.duration(result.header("Cache-Control")))
@@ -142,7 +142,7 @@ struct KeyFetcherRun {
       fetcher.metrics.keySetFetches.increment(app, "fetched")
       if keys.keys.isEmpty {
         log.warning(
-          "an app's key set has no key that tokens could be checked with; every token is refused",
+          "an app's key set has no usable key; every token is refused",
           ["app": app, "unusable": String(keys.flaws.count)])
       } else if isNews {
         log.info("fetched an app's key set", ["app": app, "keys": String(keys.keys.count)])

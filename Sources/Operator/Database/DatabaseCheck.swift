@@ -75,9 +75,9 @@ enum DatabaseCheck {
     guard part.state != .canBeRebuilt else { return "an index; its table has all of its data" }
     return switch part.name {
     case "purchases": "receipts: those that are lost are neither delivered nor shown"
-    case "contexts": "contexts: receipts go without ply_context, status pages know nothing"
+    case "contexts": "contexts: receipts are sent without ply_context, status pages show no state"
     case "events": "the raw webhooks that receipts were made from; Stripe keeps them for 30 days"
-    case "attempts": "the history of deliveries; what is still to be delivered is not in it"
+    case "attempts": "the history of deliveries; pending receipts are not in it"
     case "receipt_counts", "delivery_counts": "figures of stats and metrics"
     case "jobs", "job_receipts", "job_counts": "bulk replays, cancels and completes"
     case "audit": "who changed what"
@@ -91,8 +91,9 @@ enum DatabaseCheck {
     let (stop, start) = ("  systemctl stop receiptd", "  systemctl start receiptd")
     if findings.hasLoss {
       let restore = [
-        "What is lost is only in a backup. Restore the newest one; the damaged file is kept beside it:", stop,
-        "  receiptctl db restore BACKUP", start, "Then fetch what came since the backup, as db restore says.",
+        "Lost rows are only in a backup. Restore the newest one; the damaged file is kept beside it:", stop,
+        "  receiptctl db restore BACKUP", start,
+        "Then fetch the events since the backup, as db restore says.",
       ]
       if findings.isUnreadable { return restore }
       return restore + ["Without a backup, copy the rows that can be read into a new file (package sqlite3):"]

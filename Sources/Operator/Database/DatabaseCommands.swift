@@ -11,7 +11,7 @@ enum DatabaseCommands {
         ["db", "check"], summary: "Check the database's integrity",
         discussion: """
           Reads the whole file; receiptd may run meanwhile. Reports which tables and indexes are damaged, \
-          how much of them can still be read, what that means, and what to do. Ends with 65 when there \
+          how many rows can still be read, and what to do. Ends with 65 when there \
           is a fault.
           """,
         examples: [ExampleSpec("receiptctl db check", "After a crash of the machine")]),
@@ -20,7 +20,7 @@ enum DatabaseCommands {
       spec: CommandSpec(
         ["db", "backup"], summary: "Copy the database while receiptd runs, and verify the copy",
         discussion: """
-          The copy is the database as it was at one moment, readable by its owner only. It gets its \
+          The copy is a consistent snapshot of the database, readable by its owner only. It gets its \
           name only when it is complete, checked and synced. An existing file is never overwritten.
           """,
         arguments: [ArgumentSpec("FILE", help: "the copy; it must not exist yet")],
@@ -29,29 +29,29 @@ enum DatabaseCommands {
         ]), run: DatabaseBackup.run),
     Verb(
       spec: CommandSpec(
-        ["db", "restore"], summary: "Put a backup in the place of the database, while receiptd is stopped",
+        ["db", "restore"], summary: "Replace the database with a backup, while receiptd is stopped",
         discussion: """
-          Checks the backup first. The previous database is kept beside it under another name. Events that \
-          came after the backup are not in it: fetch them with events backfill afterwards. Receipts that \
+          Checks the backup first. The previous database is kept beside it under another name. Events after \
+          the backup are not in it: fetch them with events backfill afterwards. Receipts that \
           were delivered since are pending in it, and are sent again.
           """,
         arguments: [ArgumentSpec("FILE", help: "the backup")],
         options: [CommandTable.reason] + CommandTable.asking,
         examples: [
           ExampleSpec(
-            "receiptctl db restore /var/backups/receiptd.db --dry-run", "Is it good, how old is it?"),
+            "receiptctl db restore /var/backups/receiptd.db --dry-run", "Check the backup and its age"),
           ExampleSpec(
-            "receiptctl db restore /var/backups/receiptd.db --reason 'disk failed'", "Go back to it"),
+            "receiptctl db restore /var/backups/receiptd.db --reason 'disk failed'", "Restore it"),
         ]), run: DatabaseRestore.run),
     Verb(
       spec: CommandSpec(
-        ["db", "purge"], summary: "Delete now what is older than the configuration's retention",
+        ["db", "purge"], summary: "Delete now all data that is older than the configuration's retention",
         discussion: """
           receiptd does so every hour; use this after shortening retention. It works in short transactions, \
           so receiptd may run meanwhile.
           """,
         options: [CommandTable.reason] + CommandTable.asking,
-        examples: [ExampleSpec("receiptctl db purge --dry-run", "How much would be deleted?")]),
+        examples: [ExampleSpec("receiptctl db purge --dry-run", "Count the rows to delete")]),
       run: DatabasePurge.run),
   ]
 }

@@ -62,10 +62,10 @@ struct DatabaseRestore {
       backup = try BackupFile(path: filePath)
     } catch .foreign {
       throw OperatorFault(
-        .badData, "\(DisplayText.clean(filePath)) is no database of Receipt Relay; nothing was changed")
+        .badData, "\(DisplayText.clean(filePath)) is not a database of Receipt Relay; nothing was changed")
     } catch .missing {
       throw OperatorFault(
-        .notFound, "there is no backup \(DisplayText.clean(filePath)), or this user may not read it")
+        .notFound, "there is no backup \(DisplayText.clean(filePath)), or you may not read it")
     } catch {
       throw OperatorFault(error, path: filePath)
     }
@@ -149,7 +149,7 @@ struct DatabaseRestore {
       if case LockFailure.held = error { throw Self.isInUse }
       if let error = error as? SystemError {
         throw OperatorFault(
-          .failed, "cannot put the backup in its place (\(error)); the database is the one that it was")
+          .failed, "cannot put the backup in its place (\(error)); the previous database is still in use")
       }
       throw error
     }
@@ -160,7 +160,7 @@ struct DatabaseRestore {
     do throws(SystemError) {
       try FileWriting.sync(FileWriting.folder(of: path))
     } catch {
-      let before = aside.map { "; what was there before: \(DisplayText.clean($0))" } ?? ""
+      let before = aside.map { "; the previous file: \(DisplayText.clean($0))" } ?? ""
       throw OperatorFault(
         .failed,
         "\(DisplayText.clean(path)) is now \(DisplayText.clean(filePath))\(before). But its folder could not "
@@ -286,14 +286,14 @@ struct DatabaseRestore {
     for job in jobs {
       output.line(
         job.canGoOn
-          ? "Job \(job.id) was running and is paused: what it did after the backup is not in it, and "
+          ? "Job \(job.id) was running and is paused: its work after the backup is not in it, and "
             + "would be done "
             + "again. Look at it first, then: receiptctl jobs resume \(job.id)"
-          : "Job \(job.id) had not begun and is cancelled; start it again if it is still wanted.")
+          : "Job \(job.id) had not begun and is cancelled; start it again if you still need it.")
     }
     output.line("Start receiptd now.")
     if let last {
-      output.line("Then fetch what came since: receiptctl events backfill --since \(last.text)")
+      output.line("Then fetch the events since then: receiptctl events backfill --since \(last.text)")
     }
   }
 }

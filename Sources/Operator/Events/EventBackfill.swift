@@ -43,7 +43,7 @@ struct EventBackfill {
       guard since >= earliest else {
         throw session.usage(
           "--since: the processor lists events of \(days) days only; use --since \(days)d. What is older "
-            + "has to be completed by hand: receiptctl receipts complete")
+            + "must be completed one by one: receiptctl receipts complete")
       }
     }
     let isDry = session.command.flag("dry-run")

@@ -42,10 +42,10 @@ struct ProcessorCaller {
       case .refused(let word):
         throw OperatorFault(
           .refused,
-          "\(place) refuses to be asked (\(word)); see that \(section).api_key is right and may read "
+          "\(place) refuses the key (\(word)); see that \(section).api_key is right and may read "
             + "events, and that \(section).api_base is right")
       case .limited(let wait):
-        (cause, retryAfter, attemptsMax) = ("asks to go slower", wait, Self.attemptsMax.limited)
+        (cause, retryAfter, attemptsMax) = ("limits the rate of requests", wait, Self.attemptsMax.limited)
       case .failed(let word, let wait):
         (cause, retryAfter, attemptsMax) = ("does not answer (\(word))", wait, Self.attemptsMax.failed)
       }

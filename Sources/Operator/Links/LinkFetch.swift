@@ -83,9 +83,9 @@ struct LinkFetch {
       faults.append("answers with status \(status) instead of 200")
     } else {
       if result.failure == .answerTooLarge {
-        faults.append("is larger than \(AppSiteAssociation.byteCountMax) bytes, which devices do not take")
+        faults.append("is larger than \(AppSiteAssociation.byteCountMax) bytes, which devices do not accept")
       } else if !says(result.body, expected) {
-        faults.append("is not what the configuration says: run receiptctl reload, or see which proxy answers")
+        faults.append("differs from the configuration: run receiptctl reload, or check which proxy answers")
       }
       let type = result.header("Content-Type")?.lowercased().prefix { $0 != ";" } ?? ""
       if type != "application/json" { faults.append("is not sent as application/json") }

@@ -9,15 +9,15 @@ internal import Relay
 internal import Terminal
 
 enum LinksCommands {
-  static let spec = CommandGroup("links", summary: "Links that open apps, and the files behind them")
+  static let spec = CommandGroup("links", summary: "Links that open apps, and their association files")
 
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["links", "check"], summary: "Check the association files, or what a device does with a URL",
+        ["links", "check"], summary: "Check the association files, or how a device treats a URL",
         discussion: """
-          Without URL it shows the files that receiptd serves for each host of the configuration, and their \
-          rules. With URL (or a path, where there is one host) it says for each app whether the link opens \
+          Without URL, shows the files that receiptd serves for each host of the configuration, and their \
+          rules. With URL (or a path, if there is one host), says for each app whether the link opens \
           in it or in the browser, and which rule decided: the first that matches. Works offline; --fetch \
           asks the hosts as Apple's and Google's servers do, without following redirects, and compares. Ends \
           with 65 when a file from disk has faults, 1 when a host serves something else, 69 when one does \
@@ -39,9 +39,10 @@ enum LinksCommands {
           ExampleSpec("receiptctl links check", "The files, their size and their rules"),
           ExampleSpec(
             "receiptctl links check https://pay.example.com/v1/ios/return", "Does this open the app?"),
-          ExampleSpec("receiptctl links check --fetch", "After putting the relay behind its public name"),
+          ExampleSpec("receiptctl links check --fetch", "After the relay got its public name"),
           ExampleSpec(
-            "receiptctl links check /buy/42 --file apple-app-site-association", "Try a file before serving it"
+            "receiptctl links check /buy/42 --file apple-app-site-association",
+            "Test a file before serving it"
           ),
         ]), run: check)
   ]
@@ -105,7 +106,7 @@ enum LinksCommands {
     guard !found.isEmpty else {
       throw OperatorFault(
         .notFound,
-        "\(DisplayText.clean(host)) is no origin of an app, so that the link opens in the browser; there is: "
+        "\(DisplayText.clean(host)) is not the origin of an app, so the link opens in the browser. Origins: "
           + names)
     }
     return found

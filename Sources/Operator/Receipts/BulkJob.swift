@@ -29,7 +29,7 @@ struct BulkJob {
       let fault = OperatorFault(error)
       throw OperatorFault(
         fault.code,
-        "\(fault.message); what the job did stays, and the rest continues: receiptctl jobs watch "
+        "\(fault.message); changes that the job made stay, and the rest continues: receiptctl jobs watch "
           + started.id)
     }
     session.wakeDaemon(bulk.configuration)

@@ -38,7 +38,7 @@ extension JobKind {
   func refusal(_ state: ReceiptState, _ reason: Reason?, id: String) -> String {
     switch (self, state) {
     case (.replay, .delivered): "is delivered already; --force sends it again"
-    case (.cancel, .delivered): "is delivered already and cannot be taken back"
+    case (.cancel, .delivered): "is delivered already and cannot be recalled"
     case (.cancel, .cancelled): "is cancelled already"
     case (.complete, .waiting), (.complete, .failed), (.complete, .cancelled):
       reason == .user || reason == .subscription
@@ -144,7 +144,7 @@ extension OperatorResult {
       return "has a \(DisplayText.clean(reason.text)) already; --force replaces it"
     case .erased: return "was erased with its user; there is nothing left to send"
     case .notAllowed(.delivered): return "is delivered already"
-    case .notAllowed(.pending): return "is on its way already; cancel it first to change it"
+    case .notAllowed(.pending): return "is pending already; cancel it first to change it"
     case .notAllowed(let state): return "cannot be changed while it is \(state.rawValue)"
     case .contextNotUsable:
       return "cannot have that context: it is not of this app and user, or another purchase has it; see "

@@ -21,7 +21,7 @@ enum CauseOption {
     let status = "http_\(text)"
     let near = Reason.isStatus(status) ? status : EditDistance.nearest(to: text, among: words)
     let advice =
-      near.map { "did you mean '\($0)'?" } ?? "known are http_STATUS, \(words.joined(separator: ", "))"
+      near.map { "did you mean '\($0)'?" } ?? "the causes are http_STATUS, \(words.joined(separator: ", "))"
     throw session.usage("no attempt can fail with '\(DisplayText.clean(text))'; \(advice)")
   }
 }

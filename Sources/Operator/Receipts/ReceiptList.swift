@@ -34,7 +34,7 @@ enum ReceiptList {
         .init("ID"), .init("STATE"), .init("REASON"), .init("APP", canDrop: true),
         .init("USER", canShrink: true),
         .init("OBJECT", canDrop: true),
-        .init("TRIES", alignment: .trailing, canDrop: true),
+        .init("ATTEMPTS", alignment: .trailing, canDrop: true),
         .init("LAST", alignment: .trailing, canDrop: true), .init("MADE"),
       ], emptyMessage: "No receipts.")
     for record in records {

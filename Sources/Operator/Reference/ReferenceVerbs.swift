@@ -10,7 +10,7 @@ enum ReferenceVerbs {
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["completions"], summary: "Print what a shell needs to complete receiptctl's words",
+        ["completions"], summary: "Print a shell's completions for receiptctl",
         arguments: [
           ArgumentSpec("SHELL", help: "the shell", choices: Completions.Shell.allCases.map(\.rawValue))
         ],

@@ -24,7 +24,7 @@ enum StatsCommands {
           OptionSpec("interval", placeholder: "D", help: "How often with --watch, such as 5s; 2s without it"),
         ],
         examples: [
-          ExampleSpec("receiptctl stats", "Is anything stuck?"),
+          ExampleSpec("receiptctl stats", "The state of all apps"),
           ExampleSpec("receiptctl stats --json | jq 'select(.failed > 0)'", "Apps with failed receipts"),
         ]), run: run),
     TopView.verb,

@@ -19,7 +19,7 @@ struct TopView {
         OptionSpec("app", placeholder: "APP", help: "Only this app"),
         OptionSpec("interval", placeholder: "D", help: "How often to redraw; default 1s"),
       ],
-      examples: [ExampleSpec("receiptctl top", "What is going on right now?")]), run: run)
+      examples: [ExampleSpec("receiptctl top", "The current state of all apps")]), run: run)
 
   private static let intervalDefault: Duration = .seconds(1)
   /// The window over which rates are computed.

@@ -68,7 +68,7 @@ struct UserDeletions {
 
   private static func fault(_ status: Int?) -> String {
     switch status {
-    case 429: "Purchasely takes 50 requests in ten minutes; run the command again in ten minutes"
+    case 429: "Purchasely accepts 50 requests in ten minutes; run the command again in ten minutes"
     case 401, 403:
       "Purchasely refused the key or the signature (\(status ?? 0)); see api_key and client_secret"
     case let status?: "Purchasely answered \(status); run the command again, or ask its support"

@@ -95,7 +95,7 @@ struct UserForget {
       .refused,
       "\(Counted.receipts(open.count)) of this user are still to be delivered "
         + "(\(open.prefix(3).map(DisplayText.clean).joined(separator: ", "))); wait for that, or give "
-        + "--cancel-open: then what was paid is not reported; nothing was changed")
+        + "--cancel-open: then these purchases are not reported; nothing was changed")
   }
 
   /// Repeats until nothing is left: more data may arrive during the confirmation, or exceed one pass.
@@ -115,7 +115,7 @@ struct UserForget {
       if isDone { return }
     }
     throw OperatorFault(
-      .tryAgain, "data of this user keeps arriving; what was found is erased; run the command again")
+      .tryAgain, "data of this user keeps arriving; the data found so far is erased; run the command again")
   }
 
   /// The apps that may know the user.
@@ -174,7 +174,7 @@ struct UserForget {
     let last = try reader.lastRow(of: .events)
     guard searchedTo < last else { return }
     var bar = ProgressBar(
-      "looking through events", total: Int(last), on: session.output.notes, clock: session.dependencies.clock)
+      "searching events", total: Int(last), on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }
     while searchedTo < last {
       let next = min(searchedTo + Self.slice, last)

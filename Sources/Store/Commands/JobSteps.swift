@@ -95,7 +95,7 @@ public struct StepJob: StoreCommand {
         now.duration(since: job.updatedAt) >= StepJob.abandonedAfter
       else { return }
       job.state = .cancelled
-      job.note = "whoever named its receipts did not finish"
+      job.note = "the program that selected its receipts did not finish"
     }
 
     mutating func finish(_ positions: [Int64], in store: StoreSession) throws(StoreFault) {

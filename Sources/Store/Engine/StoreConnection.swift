@@ -75,7 +75,7 @@ public final class StoreStatement {
   public func changeOne(_ values: [StoreValue], for operation: String) throws(StoreFault) {
     guard try count(values) == 1 else {
       throw StoreFault(
-        .constraint, operation: operation, reason: "the row is no longer as it was when it was read")
+        .constraint, operation: operation, reason: "the row changed after it was read")
     }
   }
 

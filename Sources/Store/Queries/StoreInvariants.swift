@@ -82,7 +82,7 @@ extension StoreReader {
       """
     ),
     (
-      "a job that goes on has more or fewer receipts than it counts",
+      "an unfinished job has more or fewer receipts than it counts",
       """
       SELECT count(*) FROM jobs j WHERE ended_at IS NULL
         AND total <> (SELECT count(*) FROM job_receipts WHERE job_row = j.row_id)

@@ -14,7 +14,7 @@ enum JobRow {
     guard let kind = JobKind(rawValue: try row.text(2)), let state = JobState(rawValue: try row.text(3))
     else {
       throw StoreFault(
-        .corrupt, operation: "read a job", reason: "a column holds a word that this version does not know")
+        .corrupt, operation: "read a job", reason: "a column has a value that this version does not know")
     }
     let rate = row.optionalInteger(7)
     return Job(
@@ -191,7 +191,7 @@ final class JobRows {
     ).changeOne(
       [
         .integer(job), .integer(position), .text(outcome.rawValue), .optional(reason), .text(old.rawValue),
-      ], for: "note what came of a job's receipt")
+      ], for: "record the outcome of a job's receipt")
   }
 
   /// Changes the stored counts, which exist so that reading them does not scan the receipts.

@@ -125,5 +125,5 @@ enum PurchaseRow {
 
   /// A column has a word that this version does not know: the schema's CHECKs and this program disagree.
   private static let unknownWord = StoreFault(
-    .corrupt, operation: "read a purchase", reason: "a column holds a word that this version does not know")
+    .corrupt, operation: "read a purchase", reason: "a column has a value that this version does not know")
 }

@@ -43,7 +43,7 @@ struct CompletionTable {
     }
   }
 
-  /// The verbs of a group, with their help.
+  /// The verbs of a command group, with their help.
   func verbs(of group: String) -> [(word: String, help: String)] {
     commands.filter { $0.words.count > 1 && $0.words[0] == group }.map { ($0.words[1], $0.help) }
   }

@@ -22,7 +22,7 @@ public struct ProgramManual {
     page.name(program.name, program.summary)
     page.section("SYNOPSIS")
     let hasCommands = !(program.commands.first?.path.isEmpty ?? true)
-    page.paragraph("\(program.name) [OPTIONS]" + (hasCommands ? " NOUN VERB …" : ""))
+    page.paragraph("\(program.name) [OPTIONS]" + (hasCommands ? " GROUP VERB …" : ""))
     if let discussion = program.discussion {
       page.section("DESCRIPTION")
       page.paragraph(discussion)

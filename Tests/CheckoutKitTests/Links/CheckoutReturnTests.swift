@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "PL24: nothing else is",
+    "PL24: any other URL is not a return address",
     arguments: [
       "https://evil.test/v1/ios/return?context_id=\(id)",
       "http://pay.example.com/v1/ios/return?context_id=\(id)",
@@ -49,7 +49,7 @@ import Testing
   func refuses(_ text: String) throws { #expect(try Self.read(text) == nil) }
 
   @Test(
-    "PL24: the relay may know the processor's session only, or nothing yet",
+    "PL24: a return address may have only the processor's session, or no id",
     arguments: [
       ("https://pay.example.com/v1/ios/return", CheckoutReturn(app: "ios")),
       ("exampleapp://pay.example.com/v1/ios/return#context_id=\(id)", CheckoutReturn(app: "ios")),

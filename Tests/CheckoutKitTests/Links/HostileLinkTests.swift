@@ -46,7 +46,7 @@ private struct Dice: RandomNumberGenerator {
   }
 
   @Test(
-    "DL06, DL20, SH14: of five thousand links, those that are taken are the app's own, and print the same")
+    "DL06, DL20, SH14: of five thousand links only the app's own are accepted, and print the same")
   func takesOnlyItsOwn() throws {
     let router = LinkRouter<ExampleRoute>(schemes: ["shop"], hosts: [Self.host])
     var (urls, routes, pages) = (0, 0, 0)

@@ -74,7 +74,7 @@ import Testing
     Case(url: "https:/messages/1", route: nil),
   ]
 
-  @Test("DL07: universal links of the app's hosts, and of no other", arguments: universal)
+  @Test("DL07: only universal links of the app's hosts are accepted", arguments: universal)
   func readsUniversalLinks(_ item: Case) throws {
     let link = try url(item.url)
     #expect(Self.router().route(for: link) == item.route)
@@ -82,7 +82,7 @@ import Testing
     #expect(handled == (item.route != nil && item.url.lowercased().hasPrefix("https:")))
   }
 
-  @Test("Only browsing is a universal link")
+  @Test("Only a browsing activity is a universal link")
   func needsBrowsing() throws {
     let link = try url("https://www.example.com/messages/1")
     #expect(!Self.router().handle(activityType: "com.example.editing", webpageURL: link))
@@ -99,7 +99,7 @@ import Testing
     [.messages(.root), .activity, .newListing] + ids.map { .messages(.details($0)) }
     + ids.map { .request($0) }
 
-  @Test("DL20: what is printed is read as the same route, by scheme and by host", arguments: routes)
+  @Test("DL20: a printed link is read as the same route, by scheme and by host", arguments: routes)
   func printsAndReads(_ route: ExampleRoute) throws {
     let router = Self.router()
     for link in [router.url(for: route, scheme: "deeplinkTutorial"), router.url(for: route, host: Self.host)]
@@ -131,7 +131,7 @@ import Testing
     init(path: LinkPath) { self.path = path }
   }
 
-  @Test("DL20: a first segment that is a host of the app is read back by host, and has no link by scheme")
+  @Test("DL20: a route whose first segment is a host of the app has a link by host, and none by scheme")
   func printsNoHostAsSegment() throws {
     let router = LinkRouter<AnyRoute>(schemes: ["shop"], hosts: ["Pay.Example.com", "orders"])
     for first in ["pay.example.com", "orders"] {
@@ -175,7 +175,7 @@ import Testing
     #expect(!router.handle(notification: ["data": ["requestId": id]]) || [".", ".."].contains(id))
   }
 
-  @Test("DL21: what cannot be decoded is refused, in paths and queries")
+  @Test("DL21: an escape that cannot be decoded is refused, in paths and queries")
   func refusesUndecodable() throws {
     let router = Self.router()
     #expect(router.route(for: try url("deeplinkTutorial://request/%FF")) == nil)
@@ -185,7 +185,8 @@ import Testing
   }
 
   @Test(
-    "A path whose first word is no host has no link under a scheme", arguments: ["Messages", "a b", "a/b"])
+    "A path whose first word is not a host name has no link under a scheme",
+    arguments: ["Messages", "a b", "a/b"])
   func printsHostsOnly(_ first: String) {
     #expect(LinkPath(first, "1").url(scheme: "shop") == nil)
     #expect(LinkPath(first, "1").url(host: Self.host) != nil)

@@ -36,7 +36,7 @@ import Testing
     #expect(Self.activated(router) == (route.map { [$0] } ?? []))
   }
 
-  @Test("DL10: what the app does not allow is refused, and leaves alone what is pending")
+  @Test("DL10: a link that the app does not allow is refused, and keeps the pending link")
   func asksThePolicy() throws {
     let isGuest = Guarded(true)
     let router = Self.router { $0 != .newListing || !isGuest.withLock(\.self) }
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("DL12, DL13, DL14: a handled link is handed over once, by the first activation")
+  @Test("DL12, DL13, DL14: the first activation delivers a link, and only once")
   func handsOverOnce() throws {
     let router = Self.router()
     #expect(!router.hasPending)
@@ -79,7 +79,7 @@ import Testing
     #expect(Self.activated(router).isEmpty)
   }
 
-  @Test("DL15, DL16: the last valid link wins, whatever it came by; an invalid one changes nothing")
+  @Test("DL15, DL16: the last valid link of any kind wins; an invalid link changes nothing")
   func lastValidWins() throws {
     let router = Self.router()
     #expect(router.handle(try url("shop://messages/1")))
@@ -95,7 +95,7 @@ import Testing
     #expect(Self.activated(router) == [.messages(.details("3"))])
   }
 
-  @Test("DL17: a link that comes while one is handled waits for the next activation")
+  @Test("DL17: a link that arrives while another is handled waits for the next activation")
   func keepsWhatComesMeanwhile() throws {
     let router = Self.router()
     let second = try url("shop://request/2")
@@ -112,7 +112,7 @@ import Testing
     #expect(!router.hasPending)
   }
 
-  @Test("DL17: a handler that fails does not bring the link back")
+  @Test("DL17: a link whose handler fails is not delivered again")
   func handsOverOnceAlsoWhenItFails() throws {
     struct Failure: Error {}
     let router = Self.router()
@@ -121,7 +121,7 @@ import Testing
     #expect(Self.activated(router).isEmpty)
   }
 
-  @Test("DL18: a link that comes while the app is active waits for the next call, and comes once")
+  @Test("DL18: a link that arrives while the app is active is delivered by the next call, once")
   func waitsWhileActive() throws {
     let router = Self.router()
     #expect(Self.activated(router).isEmpty)
@@ -141,7 +141,7 @@ import Testing
     #expect(Self.activated(router).isEmpty)
   }
 
-  @Test("DL19: whoever offers and activates at the same time, no link is handled twice and the last is there")
+  @Test("DL19: concurrent offers and activations handle no link twice and keep the last one")
   func losesNothing() async throws {
     let router = Self.router()
     let handled = Guarded<[ExampleRoute: Int]>([:])
@@ -157,7 +157,7 @@ import Testing
     #expect(!router.hasPending)
   }
 
-  @Test("DL22: a pending link is kept for ever, unless the app says how long")
+  @Test("DL22: a pending link never expires, unless the app sets a time")
   func expires() throws {
     let clock = InstantClock()
     let patient = Self.router(clock: clock)
@@ -175,7 +175,7 @@ import Testing
     #expect(Self.activated(hasty) == [.messages(.root)])
   }
 
-  @Test("SH17: a web page that is no place of the app goes to the browser, and is never dropped")
+  @Test("SH17: a web page that is not a place of the app goes to the browser, and is never dropped")
   func opensTheRestInTheBrowser() throws {
     let router = Self.router()
     for text in [

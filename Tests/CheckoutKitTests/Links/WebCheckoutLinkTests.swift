@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(
-    "What no link can carry is not printed",
+    "A value that a link cannot carry is not printed",
     arguments: ["", "a\nb", "\0", String(repeating: "x", count: 256)])
   func printsNoNonsense(_ plan: String) { #expect(WebCheckoutLink(planID: plan) == nil) }
 }

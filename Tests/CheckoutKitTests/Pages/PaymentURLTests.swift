@@ -48,12 +48,12 @@ import Testing
   ]
 
   @Test(
-    "iOS with a web view: items compare by their code units, as often as they are there", arguments: pairs)
+    "iOS with a web view: items compare by code units and by number", arguments: pairs)
   func items(_ original: String, _ candidate: String, _ isMatch: Bool) throws {
     #expect(PaymentURL(try url(original)).isMatch(try url(candidate)) == isMatch)
   }
 
-  @Test("Without a callback scheme only the original one matches")
+  @Test("Without a callback scheme only the original scheme matches")
   func needsCallbackScheme() throws {
     #expect(!PaymentURL(try url(Self.original)).isMatch(try url("shopapp" + Self.original.dropFirst(5))))
   }

@@ -9,7 +9,7 @@ import Testing
     RedirectHandOff(redirect: try url("shopapp://cash-app/done"), clock: clock)
   }
 
-  @Test("Who waits gets the redirect, and a second one is nobody's")
+  @Test("The waiting task gets the redirect; a second redirect is not delivered")
   func handsOver() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
@@ -25,7 +25,7 @@ import Testing
     #expect(!handOff.open(redirect))
   }
 
-  @Test("A redirect that comes before anyone waits is kept, once")
+  @Test("A redirect that arrives before a task waits is kept, once")
   func keepsAnEarlyOne() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
@@ -39,7 +39,7 @@ import Testing
     #expect(await second == .timedOut)
   }
 
-  @Test("When the time is up a late redirect is nobody's, until somebody waits again")
+  @Test("A redirect after the timeout is not delivered until a task waits again")
   func timesOut() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
@@ -55,7 +55,7 @@ import Testing
     #expect(await second == .redirected(redirect))
   }
 
-  @Test("A cancelled wait ends at once, and a second wait takes the place of the first")
+  @Test("A cancelled wait ends at once, and a second wait replaces the first")
   func ends() async throws {
     let clock = HeldClock()
     let handOff = try Self.handOff(clock)
@@ -78,7 +78,7 @@ import Testing
     #expect(await late.value == .cancelled)
   }
 
-  @Test("Of a hundred redirects at once, with the time running out, one is handed over or none")
+  @Test("Of a hundred concurrent redirects at the timeout at most one is delivered")
   func isThreadSafe() async throws {
     for _ in 0..<50 {
       let clock = HeldClock()

@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "SH15: what belongs to an app has a scheme, and none of the web's",
+    "SH15: a link for an app has a scheme that is not one of the web's",
     arguments: [
       ("https://a.example", false), ("HTTPS://a.example", false), ("http://a.example", false),
       ("about:blank", false),
@@ -129,7 +129,7 @@ import Testing
     ("intent://x#Intent;end", .refused), ("/path/only", .refused), ("//a.example/x", .refused),
   ]
 
-  @Test("SH16: links that leave the checkout are told apart by scheme", arguments: links)
+  @Test("SH16: links that leave the checkout are classified by scheme", arguments: links)
   func externalLinks(_ text: String, _ kind: ExternalLink) throws {
     #expect(ExternalLink(try url(text)) == kind)
   }
@@ -144,7 +144,7 @@ import Testing
     "itms-services",
   ]
 
-  @Test("SH16: what runs code, is the browser's own or another system's is refused, in any case")
+  @Test("SH16: schemes that run code or belong to a browser or another system are refused, in any case")
   func refusesForeignSchemes() throws {
     for scheme in Self.foreign + Self.foreign.map({ $0.uppercased() }) {
       #expect(ExternalLink(try url("\(scheme):x")) == .refused, "\(scheme)")
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "SH18: the order stands on the page after the purchase",
+    "SH18: the order is read from the page after the purchase",
     arguments: [
       ("https://shop.example/checkouts/c/1/thank_you/completed?order_id=9876", "9876"),
       ("https://shop.example/thank-you?a=b&order_id=1&order_id=2", "1"),

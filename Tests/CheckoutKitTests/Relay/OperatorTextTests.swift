@@ -15,7 +15,7 @@ import Testing
     .cancelled,
   ]
 
-  @Test("An operator's words reached a customer: no printed form of an error has them", arguments: errors)
+  @Test("No printed form of an error has an operator's text", arguments: errors)
   func hidesWords(_ error: RelayError) {
     var dumped = ""
     dump(error, to: &dumped)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("A customer is shown one of three sentences, by what they can do", arguments: errors)
+  @Test("An error shows a customer one of three sentences", arguments: errors)
   func advises(_ error: RelayError) {
     #expect(RelayError.Advice.allCases.contains(error.advice))
     let sentences = Set(Self.errors.map(\.localizedDescription))
@@ -35,7 +35,7 @@ import Testing
     #expect(!error.logText.forLog.isEmpty)
   }
 
-  @Test("A problem document is kept for the log, whole")
+  @Test("A problem document is kept unchanged for the log")
   func keepsThemForTheLog() async throws {
     let problem =
       #"{"type":"urn:receiptd:problem:unknown-price","title":"\#(Self.secret)","detail":"\#(Self.secret)"}"#

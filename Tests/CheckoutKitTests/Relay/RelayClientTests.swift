@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct RelayClientTests {
-  @Test("PL04: a post carries the context as base64 in JSON, the key and nothing else")
+  @Test("PL04: a post carries only the context as base64 in JSON, and the key")
   func posts() async throws {
     let transport = ScriptedTransport(.answer(201, Example.posted()))
     let posted = try await Example.client(transport).post()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "A user is one segment of the path, whatever is in it",
+    "Any user is one segment of the path",
     arguments: [
       ("a/b", "a%2Fb"), ("a b+c", "a%20b%2Bc"), ("é?#%", "%C3%A9%3F%23%25"), ("...", "..."),
       ("~a-b_c", "~a-b_c"),
@@ -68,7 +68,7 @@ import Testing
     #expect(transport.sent.count == 1)
   }
 
-  @Test("A problem document's words and the request's id go to the log; a customer sees none of them")
+  @Test("A problem document's text and the request's id go to the log and never to a customer")
   func readsProblems() async throws {
     let problem =
       #"{"type":"urn:receiptd:problem:unknown-price","title":"Unknown price","status":422,"#
@@ -89,7 +89,7 @@ import Testing
     #expect(error?.logText.forLog == "The relay answered 422. Configure a page. Request req-1.")
   }
 
-  @Test("A dead network and a busy relay are waited out, with the same bytes each time")
+  @Test("A post is retried while the network fails or the relay is busy, with the same bytes")
   func triesAgain() async throws {
     let clock = InstantClock()
     let transport = ScriptedTransport(
@@ -118,7 +118,7 @@ import Testing
     #expect(clock.pauses == [7, 9, 2, 4])
   }
 
-  @Test("Trying ends with the tries, with the patience, or where the relay asks for more of it")
+  @Test("Retries end after the maximum attempts or time, or when Retry-After exceeds the time")
   func givesUp() async throws {
     let cases: [(RetryPolicy, [ScriptedTransport.Step], attempts: Int)] = [
       (RetryPolicy(attemptsMax: 3, jitter: 0), [], 3), (.none, [], 1),
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("What does not speak HTTP, or says nothing of use, is told apart")
+  @Test("An answer that is not HTTP differs from an HTTP answer with an unusable body")
   func namesOddAnswers() async throws {
     func error(_ step: ScriptedTransport.Step) async throws -> RelayError? {
       let client = try Example.client(ScriptedTransport(step))
@@ -181,7 +181,7 @@ import Testing
     await #expect(throws: RelayError.cancelled) { try await pausing.value }
   }
 
-  @Test("What cannot be sent safely is not sent")
+  @Test("A request that cannot be sent safely is not sent")
   func refuses() async throws {
     let transport = ScriptedTransport()
     let unusable: [(client: RelayClient, user: String)] = [
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("A checkout names its page, which is one for the browser")
+  @Test("A checkout names its page, which is a web address")
   func checksOut() async throws {
     let page = "https://buy.stripe.com/abc?client_reference_id=\(Example.id)"
     let transport = ScriptedTransport(.answer(201, Example.posted(checkout: page)))

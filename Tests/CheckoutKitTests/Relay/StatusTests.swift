@@ -19,7 +19,7 @@ import Testing
 
   static func waits(_ transport: ScriptedTransport) -> [String?] { transport.sent.map { $0.url?.query } }
 
-  @Test("PL25: the state is asked for by the context's id alone, without the key")
+  @Test("PL25: the request for the state has the context's id, and no key")
   func asksWithoutKey() async throws {
     let transport = ScriptedTransport(.answer(200, Example.status("paid", receipt: "rcp_1")))
     let status = try await Example.client(transport).status(of: Example.id)
@@ -56,7 +56,7 @@ import Testing
     #expect(status.state.isFinal == finals.contains(status.state))
   }
 
-  @Test("The present state comes at once, then each that differs, until the end")
+  @Test("The current state is delivered at once, then each change, until the end")
   func follows() async throws {
     let clock = InstantClock()
     let transport = Self.transport(
@@ -75,7 +75,7 @@ import Testing
     #expect(clock.pauses.isEmpty)
   }
 
-  @Test("A dead network is waited out while there is time")
+  @Test("Polling continues after network failures while there is time")
   func survivesTheNetwork() async throws {
     let clock = InstantClock()
     let offline = Array(repeating: ScriptedTransport.offline, count: 20)
@@ -89,7 +89,7 @@ import Testing
     #expect(clock.pauses.allSatisfy { $0 <= 15 })
   }
 
-  @Test("The time given is the end: timed out where the relay answered, else what stood in the way")
+  @Test("At the timeout the error is timedOut if the relay answered, else the last failure")
   func endsInTime() async throws {
     let clock = InstantClock()
     let start = clock.seconds
@@ -119,7 +119,7 @@ import Testing
     #expect(try await endless.finalStatus(of: Example.id, within: .infinity).state == .expired)
   }
 
-  @Test("A relay that answers at once is asked once a second at most")
+  @Test("A relay that answers at once is polled at most once a second")
   func keepsItsPace() async throws {
     let clock = InstantClock()
     let transport = ScriptedTransport(Array(repeating: .answer(200, Example.status("open")), count: 100))
@@ -128,7 +128,7 @@ import Testing
     #expect((10...12).contains(transport.sent.count))
   }
 
-  @Test("An unknown context, or an answer of no use, ends it")
+  @Test("An unknown context or an unusable answer ends the polling")
   func endsWithErrors() async throws {
     for (step, expected) in [
       (.answer(404, "gone"), .http(HTTPFailure(status: 404, body: "gone"))),
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("A screen that goes away ends the asking")
+  @Test("Cancelling the task ends the polling")
   func endsWithItsTask() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let transport = ScriptedTransport([.answer(200, Example.status("open")), .silence]) { request in

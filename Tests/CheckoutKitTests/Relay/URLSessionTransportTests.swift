@@ -60,7 +60,7 @@ private final class StandIn: RequestHandler {
       URLSessionTransport(), retries: .none, clock: SystemClock(), relay: "http://127.0.0.1:\(port)")
   }
 
-  @Test("PL04, PL05: over a socket, a post arrives as it must, and each status is told apart")
+  @Test("PL04, PL05: over a socket a post arrives unchanged, and each status has its result")
   func talks() async throws {
     let statuses = [200, 204, 299, 301, 400, 404, 500]
     let rest = Guarded(statuses)
@@ -97,7 +97,7 @@ private final class StandIn: RequestHandler {
     }
   }
 
-  @Test("The caller's configuration stays as it is")
+  @Test("The caller's configuration is not changed")
   func leavesTheConfiguration() {
     let configuration = URLSessionConfiguration.default
     let cookies = HTTPCookieStorage.shared
@@ -112,7 +112,7 @@ private final class StandIn: RequestHandler {
     #expect(configuration.urlCredentialStorage === URLCredentialStorage.shared)
   }
 
-  @Test("PL05: a refused connection is an error of the network")
+  @Test("PL05: a refused connection is a network error")
   func isRefused() async throws {
     let port = try ReservedPort()
     let client = try Self.client(port.number)
@@ -142,7 +142,7 @@ private final class StandIn: RequestHandler {
     }
   }
 
-  @Test("An answer over 1 MiB is not taken, and cookies are not kept")
+  @Test("An answer over 1 MiB is refused, and cookies are not stored")
   func isBounded() async throws {
     try await Self.withServer { request in
       if request.head.path == "/long" {

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("A token is asked for before every try; one that cannot be had stops them")
+  @Test("The app is asked for a token before each attempt; without a token the post fails")
   func usesTokens() async throws {
     let transport = ScriptedTransport(.answer(503), .answer(201, Example.posted()))
     try await Example.client(transport, credential: Self.tokens()).post()
@@ -47,7 +47,7 @@ import Testing
     #expect(try await offline.post().contextID == Example.id)
   }
 
-  @Test("A token that expired on its way is renewed once, whatever the policy; a key has nothing to renew")
+  @Test("After a 401 a token is renewed once, under any policy; a key is not")
   func renewsTokens() async throws {
     func sent(
       _ credential: RelayClient.Credential, _ retries: RetryPolicy, _ steps: ScriptedTransport.Step...,

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("PL02: what is nil is left out, and the platform is IOS unless it is said")
+  @Test("PL02: nil members are left out, and the default platform is IOS")
   func leavesOut() throws {
     #expect(
       try Self.members(Self.least.plyContext()) == [
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "What is no context is refused",
+    "Base64 that is not a context is refused",
     arguments: [
       "", "=", "e", "eyJh\n", "e yJh", "eyJh=", "eyJhIg=", "eyJhIg===", "ey*h", "é",
       Data("{}".utf8).base64EncodedString(), Data("[]".utf8).base64EncodedString(), "AAAA",
@@ -83,7 +83,7 @@ import Testing
     #expect(throws: RelayError.self) { try long.plyContext() }
   }
 
-  @Test("PL03: Purchasely's built-in attributes become a context; what is no text is ignored")
+  @Test("PL03: Purchasely's built-in attributes become a context; values that are not strings are ignored")
   func readsAttributes() {
     let attributes: [String: Any] = [
       "ply_last_presentation_displayed": "pres_9", "ply_last_placement_displayed": "home",

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "The guide shows the sample's files as they are compiled and tested",
+    "The guide shows the compiled and tested sample's files",
     arguments: ["ShopRoute", "ShopModel"])
   func showsTheFiles(_ name: String) throws {
     let path = "Tests/CheckoutKitTests/Sample/\(name).swift"
@@ -52,7 +52,7 @@ import Testing
     #expect(run.code == 0, "\(run.output)")
   }
 
-  @Test("The guide imports the kit and what every iPhone has, and nothing else")
+  @Test("The guide imports only the kit and Apple's system frameworks")
   func importsLittle() throws {
     let imports = try Set(
       Self.blocks().values.flatMap { $0.split(separator: "\n").filter { $0.hasPrefix("import ") } })

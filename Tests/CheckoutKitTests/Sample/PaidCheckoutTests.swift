@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "A paying customer was told that nothing was bought: a paid checkout is processed until it is unlocked",
+    "A paid checkout is shown as processed until it is unlocked",
     arguments: ["failed", "cancelled"], [true, nil])
   func unlocksAfterAReplay(_ state: String, _ paid: Bool?) async throws {
     // An older relay does not say whether a cancelled checkout was paid.
@@ -90,7 +90,7 @@ import Testing
     #expect(phone.asked.count == 5)
   }
 
-  @Test("The app that stays open asks again as well when the customer comes back to it")
+  @Test("An app that stayed open polls again when it becomes active")
   func asksAgainWithoutRelaunch() async throws {
     let phone = try Phone([Self.posted, Self.status("failed", paid: true)])
     await phone.buy()
@@ -117,7 +117,7 @@ import Testing
     #expect(phone.shop.state.checkout == .none)
   }
 
-  @Test("While the network is dead, a customer who paid is still told that it is being processed")
+  @Test("A paid checkout is still shown as processed while the network is dead")
   func staysProcessingOffline() async throws {
     let phone = try Phone([Self.posted, Self.status("failed", paid: true), ScriptedTransport.offline])
     await phone.buy()
@@ -132,7 +132,7 @@ import Testing
     #expect(phone.shop.state.checkout.message?.contains("do not pay again") == true)
   }
 
-  @Test("A second checkout does not make the app forget a first one that was paid")
+  @Test("A second checkout does not discard the id of a first one that was paid")
   func keepsAnEarlierCheckout() async throws {
     let both = try Phone(
       [Self.status("failed", paid: true), Self.status("expired", paid: false)],
@@ -151,7 +151,7 @@ import Testing
     #expect(both.kept == [])
   }
 
-  @Test("Which words a server chose, no message to the customer has them")
+  @Test("No message to the customer has a text from a server")
   func showsNoServersWords() async throws {
     let words = "relation purchases does not exist"
     let problem = #"{"type":"t","title":"\#(words)","detail":"\#(words)","request_id":"r"}"#

@@ -63,7 +63,7 @@ import Testing
   private static let delivered = ScriptedTransport.Step.answer(200, Example.status("delivered"))
 
   @Test(
-    "Who looks into the app and pays much later is told of it, by the link and by hand",
+    "A late payment is shown when the customer comes back, with or without the link",
     arguments: [true, false])
   func takesItsTime(_ comesByLink: Bool) async throws {
     // Ten minutes without a payment.
@@ -88,7 +88,7 @@ import Testing
     await scene.isBought()
   }
 
-  @Test("A network that is dead for longer than the app asks is no end of the checkout")
+  @Test("A network failure that outlasts the polling does not end the checkout")
   func outlivesTheNetwork() async throws {
     let scene = try Scene([Self.posted])
     await scene.buy()
@@ -100,7 +100,7 @@ import Testing
     await scene.isBought()
   }
 
-  @Test("In the background nothing is asked; back in front, by a link or by hand, it is asked again")
+  @Test("The app does not poll in the background, and polls again when it becomes active")
   func restsInTheBackground() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let scene = try Scene([Self.posted, Self.open, .silence]) { request in
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(
-    "A checkout outlives the app: the next launch follows it, by the link and by hand",
+    "The next launch polls an unfinished checkout, with or without the link",
     arguments: [true, false])
   func outlivesTheApp(_ comesByLink: Bool) async throws {
     let scene = try Scene([Self.open, Self.delivered], contextIDs: [Example.id])
@@ -134,7 +134,7 @@ import Testing
     await scene.isBought()
   }
 
-  @Test("A checkout that ended, or that the relay does not know, is not followed at the next launch")
+  @Test("The next launch does not poll a checkout that ended or is unknown")
   func forgets() async throws {
     for (step, end) in [
       (.answer(200, Example.status("expired")), .notPaid), (.answer(404), .unknown),

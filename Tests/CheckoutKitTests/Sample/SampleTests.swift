@@ -21,7 +21,7 @@ import Testing
   private static var back: String { "https://pay.example.com/v1/ios/return?context_id=\(Example.id)" }
 
   @Test(
-    "From the paywall to the browser and back: the app asks the relay and shows what it says",
+    "From the paywall to the browser and back, the app shows the relay's state",
     arguments: [("delivered", ShopModel.Checkout.bought), ("cancelled", .notPaid)])
   func goesRound(_ state: String, _ end: ShopModel.Checkout) async throws {
     let (shop, opened) = try Self.shop(
@@ -45,7 +45,7 @@ import Testing
     #expect(opened.withLock(\.count) == 1)
   }
 
-  @Test("A link of another checkout shows nothing, one that names none is of the checkout that was begun")
+  @Test("A link of another checkout is ignored; a link without an id belongs to the current checkout")
   func knowsItsOwn() async throws {
     let clock = InstantClock()
     let (shop, _) = try Self.shop(
@@ -67,7 +67,7 @@ import Testing
     #expect(shop.state.checkout == .bought)
   }
 
-  @Test("Whoever comes back by hand, and not by a link, is told as well")
+  @Test("The state is also shown to a customer who comes back without a link")
   func comesBackByHand() async throws {
     let (shop, _) = try Self.shop(
       .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")))
@@ -80,7 +80,7 @@ import Testing
     #expect(shop.state.checkout == .bought)
   }
 
-  @Test("What goes wrong is shown, and other links lead to their places")
+  @Test("Failures are shown, and other links open their places")
   func leadsElsewhere() async throws {
     let (shop, _) = try Self.shop(.answer(422, "no page"))
     shop.buy(planID: "price_unknown")
@@ -97,7 +97,7 @@ import Testing
     #expect(shop.state.place == .order("a/b"))
   }
 
-  @Test("A page that comes by both ways is opened once, and again when it is tapped again")
+  @Test("A link that arrives in both ways is opened once, and again when it is tapped again")
   func opensPagesOnce() throws {
     let clock = InstantClock()
     let (shop, opened) = try Self.shop(clock: clock)
@@ -117,7 +117,7 @@ import Testing
     #expect(opened.withLock(\.count) == 3)
   }
 
-  @Test("Cash App's redirect reaches whoever waits for it")
+  @Test("Cash App's redirect reaches the waiting task")
   func takesCashApp() async throws {
     let (shop, _) = try Self.shop()
     let opened = AsyncStream.makeStream(of: URL.self)

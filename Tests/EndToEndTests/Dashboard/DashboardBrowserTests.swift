@@ -18,7 +18,7 @@ struct DashboardBrowserTests {
     return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id)
   }
 
-  @Test("Every page is whole on a desk and on a phone, in the light and in the dark, with 200,000 receipts")
+  @Test("Every page is complete on a desktop and a phone, in light and dark mode, with 200,000 receipts")
   func everyPage() throws {
     try Relay.withPast(receipts: 200_000, failed: 4000) { relay, _ in
       let base = "http://127.0.0.1:\(relay.admin.port)"
@@ -53,7 +53,7 @@ struct DashboardBrowserTests {
     }
   }
 
-  @Test("Names that are markup are shown as they are, and do nothing")
+  @Test("Names that are markup are shown as text")
   func hostileNames() throws {
     try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
       let browser = try Browser()
@@ -71,7 +71,7 @@ struct DashboardBrowserTests {
     }
   }
 
-  @Test("The keyboard reaches the content first of all, and shows where it is")
+  @Test("The keyboard reaches the content first, and the focus is visible")
   func keyboard() throws {
     try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
       let browser = try Browser()
@@ -90,7 +90,7 @@ struct DashboardBrowserTests {
     }
   }
 
-  @Test("A click sends a receipt again, another one a whole group, and both are in the audit")
+  @Test("Buttons replay a receipt and a whole group, and both are in the audit")
   func replay() throws {
     try Relay.withPast(receipts: 1000, failed: 50) { relay, destination in
       let base = "http://127.0.0.1:\(relay.admin.port)"

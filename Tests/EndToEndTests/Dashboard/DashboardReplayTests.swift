@@ -7,7 +7,7 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DashboardReplayTests {
-  @Test("A replay from the dashboard goes out as fast as it can: the form asks for a rate, and it is kept")
+  @Test("A replay from the dashboard keeps the rate that its form asks for")
   func rate() throws {
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
       let path = "/failed/replay?app=shop&reason=gave_up&cause=http_503"

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "Each page is HTML that loads nothing from elsewhere and may be framed by nobody, for GET and for HEAD")
+    "Each page is HTML that loads nothing from other hosts and cannot be framed, for GET and HEAD")
   func pages() throws {
     try Relay.withPast(receipts: 300, failed: 50) { relay, _ in
       let id = try failed(relay)
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be understood is 400 with the filter's name, what is not there 404, the wrong method 405")
+    "An invalid filter is 400 with its name, an unknown item 404, a wrong method 405")
   func astray() throws {
     try Relay.withPast(receipts: 20, failed: 5) { relay, _ in
       let none = "rcp_\(String(repeating: "0", count: 26))"
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("A list goes on behind its last receipt, to the end and without a repeat")
+  @Test("A list continues after its last receipt, to the end and without a repeat")
   func listPages() throws {
     try Relay.withPast(receipts: 120, failed: 5) { relay, _ in
       let ofReceipt = try Regex("href=\"/receipts/(rcp_\\w+)\"", as: (Substring, Substring).self)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("A form is taken from this dashboard's own page only, and what it changed is in the audit")
+  @Test("A form is accepted only from the dashboard's own page, and its change is in the audit")
   func forms() throws {
     try Relay.withPast(receipts: 100, failed: 50) { relay, destination in
       let id = try failed(relay)
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("With a password nobody comes in without it, but probes; and guessing ends soon")
+  @Test("With a password only probes are served without it, and guessing is limited")
   func password() throws {
     let secret = "a password with a colon: and ü"
     let admin: JSONValue = ["address": "127.0.0.1", "port": 0, "password": .string(secret)]
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("Without a password a page whose name was made to lead here gets nothing")
+  @Test("Without a password a request under another host name is refused (DNS rebinding)")
   func rebinding() throws {
     try withRelay { relay, _ in
       func status(_ host: String, _ path: String = "/") throws -> Int {
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("Without a password receiptd does not start where others can reach it, and says what to do")
+  @Test("Without a password receiptd does not start on a reachable address, and names the remedy")
   func openDoor() throws {
     let destination = try Destination()
     defer { destination.stop() }
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test("On a Unix socket the owner and the group come in, and what a crash left is replaced")
+  @Test("On a Unix socket the owner and the group have access, and a stale socket is replaced")
   func unixSocket() throws {
     let destination = try Destination()
     defer { destination.stop() }
@@ -247,7 +247,7 @@ import Testing
     try relay.directory.write("mine", to: "admin.sock")
     let (code, output) = try relay.runAgain()
     #expect(code == 69)
-    #expect(output.contains("is no socket"))
+    #expect(output.contains("is not a socket"))
     #expect(TextFile.read(path) == "mine")
   }
 }

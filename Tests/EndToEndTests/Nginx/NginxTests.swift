@@ -50,7 +50,7 @@ struct NginxTests {
     }
   }
 
-  @Test("Nothing but the public paths is passed on, and a relay that is away means: come again")
+  @Test("Only the public paths are passed on, and a relay that is down means 503 with Retry-After")
   func onlyPublicPaths() throws {
     try withRelay { relay, _ in
       let proxy = try Proxy(relayPort: relay.outside.api.port)

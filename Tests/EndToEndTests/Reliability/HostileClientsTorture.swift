@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "Hostile clients get what they deserve, a good one is served meanwhile, and nothing grows (R6, R8, R11)")
+    "Hostile clients are refused, a good one is served meanwhile, and nothing grows (R6, R8, R11)")
   func hostileClients() throws {
     ProcessLimits.raiseOpenFiles()
     let limits: JSONValue = [

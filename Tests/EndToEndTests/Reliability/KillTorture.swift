@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "kill -9 at any moment loses nothing that was promised and doubles only what was in flight (R1, R3, R9)")
+    "kill -9 at any moment loses no acknowledged data and doubles only requests in flight (R1, R3, R9)")
   func killAtAnyMoment() throws {
     let seed = Torture.seed(20_261_120)
     let app: JSONValue = [

@@ -16,7 +16,7 @@ struct ReturnPageBrowserTests {
   ]
   private static let languages = ["en", "de", "fr", "es", "it", "pt", "nl", "sv", "nb", "da", "fi"]
 
-  @Test("In every state it is whole on a phone and on a desk, in the light and in the dark (SC24, PL24)")
+  @Test("In every state it is complete on a phone and a desktop, in light and dark mode (SC24, PL24)")
   func everyState() throws {
     try Relay.withReturnPage { relay, _ in
       let checkouts = try relay.checkoutsInEveryState()
@@ -67,7 +67,7 @@ struct ReturnPageBrowserTests {
     #expect(things.contains { $0.role == "heading" })
   }
 
-  @Test("It tells by itself that the payment has come, and that the app knows, without scripts (PL24)")
+  @Test("It shows the payment and the delivery automatically, without scripts (PL24)")
   func updates() throws {
     try Relay.withReturnPage(retry: "300ms") { relay, destination in
       destination.answerAll(.status(503))
@@ -95,7 +95,7 @@ struct ReturnPageBrowserTests {
     }
   }
 
-  @Test("It is the same when it is loaded again and when one comes back to it")
+  @Test("It is the same after a reload and after the browser's back button")
   func again() throws {
     try Relay.withReturnPage { relay, _ in
       let checkout = Checkout("again")
@@ -118,7 +118,7 @@ struct ReturnPageBrowserTests {
   }
 
   @Test(
-    "The button is the first thing that the keyboard reaches, and leads where the device can follow (PL24)")
+    "The keyboard reaches the button first, and its link fits the device (PL24)")
   func button() throws {
     try Relay.withReturnPage { relay, _ in
       let id = try relay.post(Checkout("button"))
@@ -150,7 +150,7 @@ struct ReturnPageBrowserTests {
     }
   }
 
-  @Test("An app's name that is markup is a name, and does nothing")
+  @Test("An app's name that is markup is shown as text")
   func hostileName() throws {
     let name = "</title><script>document.title='broken'</script><h1>\"'&"
     try Relay.withReturnPage(name: name) { relay, _ in

@@ -86,12 +86,12 @@ private final class RunbookRun {
 
 @Suite("The runbook", .withDaemonLog)
 struct RunbookTests {
-  @Test("It has the symptoms that operators meet")
+  @Test("It has the symptoms that operators see")
   func hasSections() {
     #expect(Runbook.titles.count >= 10)
   }
 
-  @Test("Its commands do and print what it says", arguments: Runbook.titles)
+  @Test("Its commands have the effects and outputs that it shows", arguments: Runbook.titles)
   func section(title: String) throws {
     let steps = try Runbook().steps(of: title)
     let scene = try #require(RunbookScene.of(title))

@@ -21,7 +21,7 @@ struct SwedbankBrowserTests {
     #expect(try browser.accessibleThings().contains { $0.role == "link" && $0.name == button })
   }
 
-  @Test("The Android page leads to the app, whatever stands in its address (SC01, SC02)")
+  @Test("The Android page leads to the app with any address (SC01, SC02)")
   func android() throws {
     try withRelay(app: Swedbank.links()) { relay, _ in
       let base = "http://127.0.0.1:\(relay.outside.api.port)"
@@ -56,7 +56,7 @@ struct SwedbankBrowserTests {
       || ["net::ERR_ABORTED", "\"canceled\":true", "\"type\":\"Document\""].allSatisfy(complaint.contains)
   }
 
-  @Test("The other pages say and lead to what they should, and no browser complains of them (SC24, SC25)")
+  @Test("The other pages have their texts and links, and the browser reports no error (SC24, SC25)")
   func pages() throws {
     try withRelay(app: Swedbank.links()) { relay, _ in
       let base = "http://127.0.0.1:\(relay.outside.api.port)"
@@ -87,7 +87,7 @@ struct SwedbankBrowserTests {
     }
   }
 
-  @Test("A browser goes from the payment URL to the page on the other host by itself (SC07)")
+  @Test("A browser is redirected from the payment URL to the page on the other host (SC07)")
   func redirect() throws {
     try withRelay(app: Swedbank.links()) { relay, _ in
       // The port is known now; one machine has two names.

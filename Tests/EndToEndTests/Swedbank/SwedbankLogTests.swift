@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.withDaemonLog) struct SwedbankLogTests {
   @Test(
-    "The log says that a helper answered, and nothing of the request's query (R7)",
+    "The log has a helper's answer, and nothing of the request's query (R7)",
     arguments: ["text", "json"])
   func log(format: String) throws {
     let top: JSONValue = ["log": ["format": .string(format), "level": "debug"]]

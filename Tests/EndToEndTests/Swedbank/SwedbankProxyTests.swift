@@ -6,7 +6,7 @@ import Testing
 @Suite(.withDaemonLog, .enabled(if: Proxy.isPossible, "nginx, curl and openssl are needed"))
 struct SwedbankProxyTests {
   @Test(
-    "Behind nginx the way goes over both names, and every byte of the target goes along (SC02, SC06–SC09)")
+    "Behind nginx both host names work, and no byte of the target changes (SC02, SC06–SC09)")
   func bothNames() throws {
     let page = "https://back.pay.example.com\(Swedbank.trampoline)"
     try withRelay(app: Swedbank.links(page: page)) { relay, _ in
@@ -32,7 +32,7 @@ struct SwedbankProxyTests {
     }
   }
 
-  @Test("The longest redirect that there can be fits nginx, and so does what it leads to")
+  @Test("nginx accepts the longest possible redirect, and its target")
   func longest() throws {
     try withRelay(app: Swedbank.links(page: "https://back.pay.example.com\(Swedbank.trampoline)")) {
       relay, _ in

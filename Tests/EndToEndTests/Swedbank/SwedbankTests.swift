@@ -10,7 +10,7 @@ import Testing
     try withRelay(app: Swedbank.links(changes)) { relay, _ in try body(relay) }
   }
 
-  @Test("The Android page leads to the app with the request's target as it came (SC01, SC02)")
+  @Test("The Android page leads to the app with the unchanged request target (SC01, SC02)")
   func android() throws {
     try withHelpers { relay in
       for query in [
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "A browser without the app is led to the page on the other host, and on to the app's scheme (SC07–SC11)")
+    "A browser without the app is redirected to the other host's page, then to the scheme (SC07–SC11)")
   func ios() throws {
     try withHelpers { relay in
       let query = "scheme=yourecomapp&language=en-US&id=abb5&app=Your%20Ecom%20App"
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "The app's SDK recognises every address that leads to it, whatever its payment URL carries (SC09, SC02)")
+    "The app's SDK recognises every address for it, with any payment URL (SC09, SC02)")
   func recognised() throws {
     try withHelpers { relay in
       func url(_ text: String?) throws -> URL { try #require(text.flatMap { URL(string: $0) }) }
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("Complete and cancel say nothing of a payment that is not known, and lead back (SC24)")
+  @Test("Complete and cancel show no state of an unknown payment, and lead back (SC24)")
   func returnPages() throws {
     let ios: JSONValue = ["links": ["ios": ["app_ids": ["ABCDE12345.com.example.app"], "scheme": "shopapp"]]]
     try withRelay(app: Swedbank.links().merging(ios)) { relay, _ in
@@ -152,7 +152,7 @@ import Testing
       String(repeating: "a", count: 200),
     ].map { "\(Swedbank.ios)?scheme=\($0)&language=en&id=%0Aalert(1)&fallback=true" }
 
-  @Test("What is refused leads nowhere and is not shown again (SC03–SC05, SC10, SC12, SC13)")
+  @Test("A refused request has no redirect and is not reflected (SC03–SC05, SC10, SC12, SC13)")
   func refusals() throws {
     try withHelpers { relay in
       for target in Self.refused {
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("No field of a request changes where anybody is led (SC06)")
+  @Test("No header field of a request changes the redirect (SC06)")
   func hosts() throws {
     try withHelpers { relay in
       let fields = [
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(
-    "Lists of schemes and packages leave out all others, and 302 is sent when it is configured (SC14, SC15)")
+    "Only listed schemes and packages are accepted, and 302 is sent if configured (SC14, SC15)")
   func lists() throws {
     try withHelpers(["schemes": ["my-app+pay"], "packages": ["com.example.app"], "redirect": 302]) { relay in
       let end = "&language=en&fallback=true"
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test(
-    "Every answer is the same each time, may be kept by nobody, and HEAD has its fields alone (SC16–SC18)")
+    "Every answer is the same each time, is not cacheable, and HEAD has no body (SC16–SC18)")
   func fields() throws {
     try withHelpers { relay in
       for (target, isPage) in [
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test("Nothing is at other paths, and nothing at all for an app without helpers (SC19)")
+  @Test("Other paths are 404, and so are all paths of an app without helpers (SC19)")
   func paths() throws {
     try withRelay(app: ["links": ["origin": "https://pay.example.com"]]) { relay, _ in
       let target = "\(Swedbank.trampoline)?target=\(Swedbank.origin)\(Swedbank.ios)"
@@ -263,7 +263,7 @@ import Testing
     }
   }
 
-  @Test("The page on the second host leads to callbacks of this app and origin alone (SC25)")
+  @Test("The page on the second host leads only to callbacks of this app and origin (SC25)")
   func foreign() throws {
     try withHelpers { relay in
       for target in [

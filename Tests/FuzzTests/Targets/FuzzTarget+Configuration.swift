@@ -126,7 +126,7 @@ extension FuzzTarget {
     switch Result(catching: { () throws(TransferFailure) in try TransferURL(text) }) {
     case .success(let url):
       try hold(
-        url.scheme == "https" || url.scheme == "http" && url.isLoopback, "\(url.scheme) to the outside")
+        url.scheme == "https" || url.scheme == "http" && url.isLoopback, "\(url.scheme) to another machine")
     case .failure:
       try hold(checked != nil, "an address that --check lets pass, and the client does not take")
     }

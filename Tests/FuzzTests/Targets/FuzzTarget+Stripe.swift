@@ -83,7 +83,7 @@ extension FuzzTarget {
     if let value = try? JSONValue(parsing: bytes) {
       try hold(
         processor.read(Array(value.prettyText.utf8), now: now) == reading,
-        "written anew it says something else"
+        "written again it has another meaning"
       )
     }
   }

@@ -16,7 +16,7 @@ private let strange: [[UInt8]] = [
   Array(#"{"id":1,"type":[],"data":{"object":7}}"#.utf8), Array("   \n".utf8),
 ]
 
-@Suite("What every payment processor does")
+@Suite("The conformance of payment processors")
 struct ProcessorConformanceTests {
   typealias Fixture = ProcessorFixture
 
@@ -34,7 +34,7 @@ struct ProcessorConformanceTests {
   }
 
   @Test(
-    "A genuine request is genuine, and says something about a purchase of its own", arguments: Fixture.all)
+    "A genuine request is accepted, and its report is about its purchase", arguments: Fixture.all)
   func genuine(_ fixture: Fixture) throws {
     for request in fixture.genuine {
       #expect(fixture.processor.authenticate(request, now: readAt) == .genuine)
@@ -57,7 +57,7 @@ struct ProcessorConformanceTests {
     }
   }
 
-  @Test("Nothing is genuine without what only the processor knows", arguments: Fixture.all)
+  @Test("No request is genuine without the processor's secret", arguments: Fixture.all)
   func forged(_ fixture: Fixture) {
     for body in strange + fixture.genuine.map(\.body) {
       let bare = WebhookRequest(body: body, address: "192.0.2.1") { _ in [] }
@@ -67,7 +67,7 @@ struct ProcessorConformanceTests {
     }
   }
 
-  @Test("Whatever bytes come, there is a reading, and always the same", arguments: Fixture.all)
+  @Test("Any bytes have a reading, and always the same one", arguments: Fixture.all)
   func total(_ fixture: Fixture) {
     let samples = fixture.genuine.map(\.body)
     let cut = samples.flatMap { body in
@@ -81,7 +81,7 @@ struct ProcessorConformanceTests {
     for body in strange { #expect(Self.key(fixture.processor.read(body, now: readAt)) == nil) }
   }
 
-  @Test("It says what the rules must know", arguments: Fixture.all)
+  @Test("It gives the rules of the join", arguments: Fixture.all)
   func rules(_ fixture: Fixture) {
     let kind = type(of: fixture.processor)
     #expect(kind.rules(isAsked: true).isAsked)
@@ -90,7 +90,8 @@ struct ProcessorConformanceTests {
   }
 
   @Test(
-    "Without a key it is not asked; with one, every question goes to its own host", arguments: Fixture.all)
+    "Without a key nothing is looked up; with one, every request goes to its own host", arguments: Fixture.all
+  )
   func questions(_ fixture: Fixture) throws {
     #expect(fixture.withoutKey.queries == nil)
     let queries = try #require(fixture.processor.queries)
@@ -121,7 +122,7 @@ struct ProcessorConformanceTests {
   }
 
   @Test(
-    "An answer is about the purchase that was asked about, and nonsense says nothing", arguments: Fixture.all)
+    "An answer is about the requested purchase, and nonsense gives no report", arguments: Fixture.all)
   func answers(_ fixture: Fixture) throws {
     let queries = try #require(fixture.processor.queries)
     for body in fixture.answers {
@@ -134,7 +135,7 @@ struct ProcessorConformanceTests {
     }
   }
 
-  @Test("Every status has a meaning", arguments: Fixture.all)
+  @Test("Every status has a verdict", arguments: Fixture.all)
   func verdicts(_ fixture: Fixture) throws {
     let queries = try #require(fixture.processor.queries)
     #expect(queries.judge(status: 200) == .answered)

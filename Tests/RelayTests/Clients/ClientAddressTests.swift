@@ -16,7 +16,7 @@ import Testing
     return proxies.client(RequestSamples.head("POST", "/", fields, from: peer)).text
   }
 
-  @Test("Only a trusted proxy is believed, and of what it says the last that is none itself")
+  @Test("Only trusted proxies count; the client is the last address that is not a proxy")
   func chains() {
     #expect(client("203.0.113.9", []) == "203.0.113.9")
     #expect(client("203.0.113.9", ["198.51.100.1"]) == "203.0.113.9")
@@ -32,7 +32,7 @@ import Testing
     #expect(client("127.0.0.1", ["::ffff:198.51.100.1"]) == "::ffff:198.51.100.1")
   }
 
-  @Test("What is no address counts for nothing, and neither does what stands left of it")
+  @Test("A value that is not an address is ignored, and so are all values to its left")
   func garbage() {
     for text in [
       "", " ", ",", "unknown", "_hidden", "198.51.100.1,", "198.51.100.1,x", "[::2", "1.2.3.4.5", "a:1",
@@ -48,7 +48,7 @@ import Testing
     #expect(client("127.0.0.1", [endless]) == "10.0.0.1")
   }
 
-  @Test("An IPv6 client is its /64, and this machine itself is nobody unless a proxy names it")
+  @Test("An IPv6 client is its /64, and local requests have no client unless a proxy names one")
   func groups() {
     func group(_ text: String, isForwarded: Bool = true) -> AddressGroup? {
       ClientAddress(text: text, isForwarded: isForwarded).group

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPServer
 @testable import Relay
 
-@Suite("How many contexts are taken") struct ContextLimitTests {
+@Suite("Limits of contexts") struct ContextLimitTests {
   private final class Bed {
     let clock = ManualClock()
     let bench: Bench
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("More for one user than so many are 429 with when to come again; repeats count, other users do not")
+  @Test("Beyond a user's limit posts are 429 with Retry-After; repeats count, other users do not")
   func perUser() throws {
     let bed = try Bed(perUser: RateLimit(3, per: .minute), perAddress: nil)
     defer { bed.stop() }
@@ -52,7 +52,7 @@ import Testing
     #expect(bed.bench.metricsText.contains(#"receiptd_contexts_total{app="shop",result="limited"} 2"#))
   }
 
-  @Test("More from one address are refused, whoever they are for; this machine's own are not counted")
+  @Test("Beyond an address's limit posts for any user are refused; local requests do not count")
   func perAddress() throws {
     let bed = try Bed(perUser: nil, perAddress: RateLimit(2, per: .hour))
     defer { bed.stop() }

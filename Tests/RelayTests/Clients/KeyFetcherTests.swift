@@ -126,7 +126,7 @@ import Testing
     #expect(bed.bench.metricsText.contains(#"receiptd_key_set_fetches_total{app="shop",result="fetched"} 2"#))
   }
 
-  @Test("A flood of unknown keys makes one fetch, for which all wait without a thread")
+  @Test("Many unknown keys cause one fetch, for which all requests wait without a thread")
   func flood() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
@@ -156,7 +156,7 @@ import Testing
     #expect(bed.fetches == 2)
   }
 
-  @Test("Without keys it is 503 with when to come again, never 401; once there are keys they count")
+  @Test("Without keys the answer is 503 with Retry-After, never 401, until keys are fetched")
   func unavailable() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: "no keys", status: "500 Internal Server Error", clock: SystemClock())
@@ -180,7 +180,7 @@ import Testing
     ("200 OK", #"{"keys":[{"kty":"oct","k":"\#(String(repeating: "A", count: 48))"}]}"#),
   ]
 
-  @Test("When the provider fails, the keys that were fetched before stay in force", arguments: failures)
+  @Test("When the provider fails, the keys that were fetched before stay valid", arguments: failures)
   func failing(status: String, keys: String) throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
@@ -198,7 +198,7 @@ import Testing
     #expect(!bed.bench.logText.contains("html"))
   }
 
-  @Test("A secret in a fetched set is no key: everyone could have fetched it")
+  @Test("A secret in a fetched set is not a key, because anyone could have fetched it")
   func noSecrets() throws {
     let (first, secret) = (try Self.first.get(), try TokenIssuer(.secret, keyID: "s"))
     let bed = try Bed(keys: try TokenIssuer.keySet([first, secret]))
@@ -211,7 +211,7 @@ import Testing
     #expect(bed.fetches == 1)
   }
 
-  @Test("A reload that moves on to another key set has who waits come again, and does not speak of a stop")
+  @Test("A reload that changes the key set answers waiting requests with Retry-After")
   func reload() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
@@ -227,7 +227,7 @@ import Testing
     #expect(try JSONValue(parsing: reply.body)["type"] == "urn:receiptd:problem:keys-unavailable")
   }
 
-  @Test("A token is judged by the rules that hold when its key was fetched: without its app it is 404")
+  @Test("A token is checked by the configuration after its fetch: without its app it is 404")
   func appGone() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
@@ -259,7 +259,7 @@ import Testing
     var firstSleep: Duration? { state.wait(until: soon()) { $0.sleeps.first } }
   }
 
-  @Test("A fetch that could not even begin is tried again as soon as one that failed")
+  @Test("A fetch that could not start is retried like one that failed")
   func cannotBegin() throws {
     let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1/")))
     let bench = try Bench([app], isStarted: false)
@@ -271,7 +271,7 @@ import Testing
     #expect(bench.logText.contains("could not fetch an app's key set"))
   }
 
-  @Test("A stop waits for no provider: who waits is told to come again")
+  @Test("A stop answers requests that wait for a provider with Retry-After")
   func stop() throws {
     let first = try Self.first.get()
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))

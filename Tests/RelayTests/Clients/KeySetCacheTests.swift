@@ -26,7 +26,7 @@ import Testing
     return cache
   }
 
-  @Test("At intervals: those of the answer within bounds, else a quarter of an hour")
+  @Test("Keys are fetched at the answer's interval within bounds, else every quarter of an hour")
   func intervals() throws {
     for (age, seconds) in [(nil, 900), (0, 300), (60_000, 300), (3_600_000, 3600), (Int64.max, 86_400)]
       as [(Int64?, Int64)]
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("An unknown key causes one fetch a minute, and whatever keys are named, one in ten seconds")
+  @Test("An unknown key causes one fetch a minute, all unknown keys one in ten seconds")
   func unknownKeys() throws {
     var cache = try cache()
     #expect(cache.prospect("new", now: at(1)) == .fetch)
@@ -71,7 +71,7 @@ import Testing
     #expect(fetches == 6)
   }
 
-  @Test("What a fetch under way brings says nothing of a key that may have been published since it began")
+  @Test("A fetch that began earlier does not prove that a key is unknown")
   func joining() throws {
     var cache = try cache()
     cache.wait(for: "new", now: at(1)) { _ in }
@@ -91,7 +91,7 @@ import Testing
     #expect(cache.prospect("late", now: at(71)) == .fetch)
   }
 
-  @Test("Keys that could not be fetched again for a week count no more, and that is no answer to a token")
+  @Test("Keys that could not be fetched again for a week expire, and tokens then get 503")
   func ageing() throws {
     var cache = try cache()
     let week: Int64 = 7 * 24 * 3600
@@ -106,7 +106,7 @@ import Testing
     #expect(cache.keys(now: at(week + 1)) != nil)
   }
 
-  @Test("While fetches fail it is warned of at once, and then once an hour")
+  @Test("While fetches fail, the log warns at once, and then once an hour")
   func warnings() throws {
     var cache = try cache()
     var warned: [Int64] = []
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(
-    "After a failure it is tried again, later and later, and the keys stay in force meanwhile"
+    "After a failure fetches are retried with growing pauses, and the keys stay valid meanwhile"
   )
   func failures() throws {
     var cache = try cache()
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(
-    "Who waits is woken once, by an answer, by the end of their time, or by the stop; and only so many wait")
+    "Each waiting request is resumed once, by an answer, its timeout or a stop; their number is limited")
   func waiting() throws {
     let woken = Monitor<[KeySetCache.Waking]>([])
     var cache = try cache()
@@ -167,7 +167,7 @@ import Testing
     #expect(cache.prospect("one more", now: at(60)) == .later(.seconds(1)))
   }
 
-  @Test("What an answer says of its age is read, and anything else is nothing")
+  @Test("Cache-Control's max-age is read, and invalid values are ignored")
   func ages() {
     #expect(CacheAge.duration("public, max-age=600, must-revalidate") == .minutes(10))
     #expect(CacheAge.duration("MAX-AGE=\"7\"") == .seconds(7))

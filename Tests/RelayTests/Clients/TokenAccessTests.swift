@@ -68,7 +68,7 @@ import Testing
 
   private func problem(_ reply: RawClient.Reply) throws -> JSONValue { try JSONValue(parsing: reply.body) }
 
-  @Test("A token's user is taken, and may be named where it is the same")
+  @Test("The token's user is used, and the request may name the same user")
   func user() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -84,7 +84,7 @@ import Testing
     #expect(all.map(\.userID) == ["u-1", "u-1"])
   }
 
-  @Test("For another user it is 403, wherever that one is named, and nothing is stored")
+  @Test("A request that names another user in any place is 403, and nothing is stored")
   func otherUser() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -102,7 +102,7 @@ import Testing
     #expect(metrics.contains(#"receiptd_client_refusals_total{app="shop",reason="wrong_user"} 3"#))
   }
 
-  @Test("What is wrong with a token is said in words, in the header, too, and nothing of it comes back")
+  @Test("A refusal says what is wrong with the token, also in the header, and reflects nothing of it")
   func refusals() throws {
     let bed = try Bed()
     defer { bed.stop() }

@@ -26,7 +26,7 @@ import Testing
     ])
   }
 
-  @Test("Keys and tokens may stand together, and what is left out has its default")
+  @Test("Keys and tokens may be combined, and missing values have their defaults")
   func read() throws {
     let folder = try TemporaryFolder()
     let file = try folder.file("keys.json", "{\"keys\":[\n\(Self.secretKey)\n]}\n")
@@ -57,7 +57,7 @@ import Testing
     #expect(redacted?["keys"] == ["env:CLIENT_KEY"])
   }
 
-  @Test("Keys are shown by where they are, never by what they are, also in faults (R7)")
+  @Test("Keys are shown by their source, never by their value, also in faults (R7)")
   func secrecy() throws {
     let environment = Self.environment(Self.secretKey)
     let loaded = try Samples.read(Self.text("keys: 'env:KEYS'"), environment: environment)
@@ -93,20 +93,20 @@ import Testing
     ("keys: 'env:CLIENT_KEY'", "apps.shop.client.jwt.keys", "is neither a JWK Set"),
   ]
 
-  @Test("Every fault is told with its key", arguments: faultCases)
+  @Test("Every fault names its key", arguments: faultCases)
   func faults(text: String, path: String, message: String) {
     let faults = Samples.faults(Self.text(text))
     #expect(faults.contains { $0.path == path && $0.message.contains(message) }, "\(faults)")
   }
 
-  @Test("An issuer and an audience are needed, and one way in at least")
+  @Test("An issuer and an audience are required, and at least one kind of access")
   func required() {
     let bare = Samples.faults(Samples.text(client: "client: { jwt: { jwks: 'https://id/' } },"))
     #expect(Set(bare.map(\.path)) == ["apps.shop.client.jwt.issuer", "apps.shop.client.jwt.audience"])
     #expect(Samples.faults(Samples.text(client: "client: {},")).map(\.path) == ["apps.shop.client.keys"])
   }
 
-  @Test("Limits and proxies are read, and what is none of them is refused")
+  @Test("Limits and proxies are read, and invalid values are refused")
   func limits() throws {
     let text = Samples.text(
       root: "listen: { proxies: ['10.0.0.0/8'] }, "

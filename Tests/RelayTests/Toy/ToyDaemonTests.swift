@@ -100,7 +100,7 @@ struct ToyDaemonTests {
     }
   }
 
-  @Test("A hint about a purchase that is known has the processor asked; what it claims does not count")
+  @Test("A hint about a known purchase causes a fetch; its own claims do not count")
   func hint() throws {
     api.use { number in
       ScriptedDestination.answer(200, body: number == 1 ? "open o1 u1 gold" : "paid o1 u1 gold")
@@ -115,7 +115,7 @@ struct ToyDaemonTests {
     }
   }
 
-  @Test("A hint about a purchase that nobody knows is answered, and the processor is not asked")
+  @Test("A hint about an unknown purchase is answered, and causes no fetch")
   func unknown() throws {
     try withDaemon { daemon throws in
       #expect(try post("e1 paid o9 thief gold", to: daemon) == 200)
@@ -127,7 +127,7 @@ struct ToyDaemonTests {
     }
   }
 
-  @Test("Without the path's token, or with another one, nothing is taken in")
+  @Test("Without the path's token, or with another one, nothing is stored")
   func token() throws {
     try withDaemon { daemon throws in
       #expect(try post("e1 paid o1 u1 gold", token: "", key: "toy-key", to: daemon) == 404)

@@ -102,7 +102,7 @@ struct SchemaFixtureTests {
   }
 
   @Test(
-    "A database of each released schema is brought up to date with all its rows (R10)", arguments: versions)
+    "A database of each released schema is migrated with all its rows (R10)", arguments: versions)
   func isMigrated(version: Int) throws {
     let disk = try SchemaFixture(version: version).disk()
     let file = try Connection(path: disk.path(), mode: .readOnly, busyTimeout: .zero)
@@ -161,7 +161,8 @@ struct SchemaFixtureTests {
     }
   }
 
-  @Test("A real migration that the power cuts off has not begun, or is done (R10)", arguments: [0] + versions)
+  @Test(
+    "A real migration that a power loss cuts off has not begun, or is done (R10)", arguments: [0] + versions)
   func isCutOff(version: Int) throws {
     let seed = Torture.seed(1)
     let disk = version == 0 ? SimulatedDisk() : try SchemaFixture(version: version).disk()

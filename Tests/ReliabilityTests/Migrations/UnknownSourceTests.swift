@@ -72,7 +72,7 @@ struct UnknownSourceTests {
     return try reader.receipts(filter, limit: 100).first { $0.purchase.key.id == "sub_\(n)" }
   }
 
-  @Test("A context of which it is not known how it was found is neither exchanged nor taken by a guess")
+  @Test("A context of an unknown source is neither replaced nor taken by a guess")
   func isKept() throws {
     #expect(try record(900)?.purchase.contextSource == .unknown)
     let better = try post("better", price: "price_1")
@@ -87,7 +87,7 @@ struct UnknownSourceTests {
     #expect(try reader.integrityFaults() == [])
   }
 
-  @Test("A purchase that names such a context gets it, and the one that has it keeps it and is marked")
+  @Test("A purchase that names such a context gets it, and the previous one keeps it and is marked")
   func isNamed() throws {
     try ingest(901, .paid, names: Self.contextID)
     #expect(try record(901)?.receipt?.body == Array("sub_901 blob 900".utf8))

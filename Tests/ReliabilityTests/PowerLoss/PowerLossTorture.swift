@@ -16,7 +16,7 @@ struct PowerLossTorture {
     [true, false].map { SimulatedDisk.Properties(sectorBytes: sector, isPowersafe: $0) }
   }
 
-  @Test("What was acknowledged survives a power loss at any write or sync (R1, R9)")
+  @Test("Acknowledged data survives a power loss at any write or sync (R1, R9)")
   func everyPoint() throws {
     let seed = Torture.seed(1)
     let stride = Torture.size(short: 47, long: 1)

@@ -96,16 +96,18 @@ struct AlertMemory {
 
   private func fault(_ notice: Notice, _ last: Told?, now: Int64) -> String? {
     guard let truth = truths[Trouble(condition: notice.key.condition, app: notice.key.app)] else {
-      return "is no trouble that anybody asked for"
+      return "has no rule"
     }
     // A trouble found at the last look may have ended.
     let isTrue = truth.isThere == notice.isFiring || now - truth.otherwiseAt <= Self.lookInterval
-    if !isTrue { return notice.isFiring ? "was told and is not there" : "was said to be over and is there" }
+    if !isTrue {
+      return notice.isFiring ? "was reported but does not fire" : "was reported as resolved but fires"
+    }
     if notice.isFiring {
       // An address that loses answers gets a doubtful notice again at once.
       let isSure = notice.key.receiver == SimulatedReceivers.calm
       if isSure, let last, last.isKnown, notice.at - last.firingAt < Self.every {
-        return "was told again after \(notice.at - last.firingAt) ms"
+        return "was reported again after \(notice.at - last.firingAt) ms"
       }
       return nil
     }

@@ -1,5 +1,5 @@
-// What the outside was promised and has seen: a small independent model against which the database is checked
-// after every commit. It contains only the contract's promises, none of the relay's rules.
+// The promises to clients, and the requests that servers saw: a small independent model. The database is
+// checked against it after every commit. It contains only the contract's promises, not the relay's rules.
 
 import Domain
 import JSON

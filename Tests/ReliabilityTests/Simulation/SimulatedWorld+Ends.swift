@@ -149,11 +149,13 @@ extension SimulatedWorld {
   private func compare(_ story: Story, _ key: String, firstTakenAt: Int64) {
     let told = memory.arrivals[key]?.last.flatMap { try? JSONValue(parsing: $0.body) }
     let user = told?["user_id"]?.stringValue
-    if user != story.user { memory.faults.append("\(key): told of \(user ?? "nobody"), not \(story.user)") }
+    if user != story.user {
+      memory.faults.append("\(key): sent with the user \(user ?? "-"), not \(story.user)")
+    }
     let context = told?["ply_context"]?.stringValue
     let owner = memory.contexts.values.first { $0.blob == context }
     if let owner, owner.user != story.user || owner.app != story.app {
-      memory.faults.append("R5: \(key) was told with a context of \(owner.app) \(owner.user)")
+      memory.faults.append("R5: \(key) was sent with a context of \(owner.app) \(owner.user)")
     }
     // A session that only Stripe's API has is found if the relay was running to ask for it.
     let asked = firstTakenAt - Self.minute...firstTakenAt + 2 * Self.minute
@@ -169,7 +171,7 @@ extension SimulatedWorld {
     if let posted, posted.at < firstTakenAt, firstTakenAt - posted.at < 20 * Self.hour, !hasWildClock,
       context != posted.blob
     {
-      memory.faults.append("R2: \(key) was told without the context that had come before its first event")
+      memory.faults.append("R2: \(key) was sent without the context that arrived before its first event")
     }
   }
 }

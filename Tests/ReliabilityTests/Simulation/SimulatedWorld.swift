@@ -12,7 +12,7 @@ import Store
 
 @testable import Relay
 
-/// The outside of the relay, and the faults that it meets.
+/// The relay's environment, and its faults.
 final class SimulatedWorld {
   /// The possible acts.
   enum Act {
@@ -47,7 +47,7 @@ final class SimulatedWorld {
     case event(story: Int, index: Int, attempts: Int, isTaken: Bool)
   }
 
-  /// An app without trouble of its own: troubles of other apps must not delay it (R11).
+  /// An app without trouble: troubles of other apps must not delay it (R11).
   static let calmApp = "calm"
   static let stormyApp = "stormy"
   static let apps = [calmApp, stormyApp, "other"]

@@ -9,7 +9,7 @@ import Testing
   /// Days of trouble in one world; quiet days follow.
   private static let days: Int64 = 20
 
-  @Test("Whatever happens, everything that was promised is kept (R1–R5, R9, R11)")
+  @Test("All promises hold under random faults (R1–R5, R9, R11)")
   func simulate() throws {
     try live(
       "simulation", worlds: Torture.size(short: 2, long: 90), seed: Torture.seed(20_261_121)

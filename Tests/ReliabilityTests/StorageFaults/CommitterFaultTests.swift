@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("After a sync that failed nothing is acknowledged any more, not even what waited behind it (R1)")
+  @Test("After a failed sync nothing more is acknowledged, not even waiting commands (R1)")
   func failedSync() throws {
     let bed = try Bed()
     let answers = Monitor<[Int: Bool]>([:])
@@ -112,7 +112,7 @@ import Testing
     #expect(try #require(try bed.contexts()) >= 1)
   }
 
-  @Test("A checkpoint that cannot be synced is found out, after the answers, which are true")
+  @Test("A checkpoint that cannot be synced is reported after the answers, which are correct")
   func failedCheckpoint() throws {
     let disk = SimulatedDisk()
     let writer = try StoreWriter(path: disk.path(), role: .owner, rules: [:], checkpointPages: 1)
@@ -133,7 +133,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM contexts") == 1)
   }
 
-  @Test("What waited from outside is not put into the space that a full disk is given up for")
+  @Test("Waiting requests do not use the released reserve of a full disk")
   func reserveIsForTheRelay() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])
@@ -153,7 +153,7 @@ import Testing
     #expect(answers.withLock { $0[0] } == true)
   }
 
-  @Test("A start on a disk that is nearly full takes no requests until there is space")
+  @Test("After a start on a nearly full disk no requests are accepted until there is space")
   func startOnFullDisk() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     bed.giveUpReserve()
@@ -165,7 +165,7 @@ import Testing
     #expect(bed.core.committer.refusal(for: "shop") == nil)
   }
 
-  @Test("Space that retention set free inside of the database brings requests back on a disk that stays full")
+  @Test("Space that retention frees inside of the database makes requests accepted again on a full disk")
   func freePages() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])
@@ -190,7 +190,7 @@ import Testing
     #expect(bed.core.committer.refusal(for: "shop") == nil)
   }
 
-  @Test("On a full disk requests are refused, the relay's own commands go on, and space brings requests back")
+  @Test("On a full disk requests are refused, inside commands continue, and space ends the refusals")
   func fullDisk() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("SQLite without memory")
 struct MemoryTorture {
-  @Test("Nothing is acknowledged that is not on disk, whichever piece of memory is not to be had (R1)")
+  @Test("Nothing is acknowledged that is not on disk, whichever allocation fails (R1)")
   func everyPiece() async {
     await #expect(processExitsWith: .success) {
       try #require(FailingMemory.install(), "SQLite was used before")

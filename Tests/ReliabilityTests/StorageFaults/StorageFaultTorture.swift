@@ -40,7 +40,7 @@ struct StorageFaultTorture {
     }
   }
 
-  @Test("Nothing is acknowledged that a failing disk does not hold, whichever operation fails (R1)")
+  @Test("Nothing is acknowledged that is not on disk, whichever operation fails (R1)")
   func everyOperation() throws {
     let seed = Torture.seed(1)
     let stride = Torture.size(short: 59, long: 1)
@@ -90,7 +90,7 @@ struct StorageFaultTorture {
     Torture.report("I/O faults", "writes that found the disk full", injected)
   }
 
-  @Test("A disk that can only be read is refused at the start, and nothing on it is harmed (R1)")
+  @Test("A read-only disk is refused at the start, and its data does not change (R1)")
   func readOnlyDisk() throws {
     for stage in try LifeStage.all(before: [0, 1, 5, 8, 11], seed: Torture.seed(1)) {
       let disk = stage.disk
@@ -106,7 +106,7 @@ struct StorageFaultTorture {
     }
   }
 
-  @Test("A lock that is taken is waited for, and said to be taken; nothing is lost by it (R1)")
+  @Test("A held lock is waited for and reported; nothing is lost (R1)")
   func heldLock() throws {
     let disk = SimulatedDisk()
     let life = Life(path: disk.path(), seed: 1, ledger: Ledger())

@@ -8,7 +8,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Storage, where it once failed")
+@Suite("Regressions of storage")
 struct StorageRegressionTests {
   private static let rules = [
     "ios": AppRules(join: JoinPolicy(), processors: .stripe, compose: { _ in [] })
@@ -20,7 +20,7 @@ struct StorageRegressionTests {
   }
 
   @Test(
-    "A database that could not be read while its log was switched on is not taken for one with a log (R1)")
+    "A database that could not be read while its log was enabled does not count as one with a log (R1)")
   func logThatIsNotThere() throws {
     var opened = 0
     for nth in 1...40 {
@@ -38,7 +38,7 @@ struct StorageRegressionTests {
     #expect(opened > 0)
   }
 
-  @Test("A breaker that was undone is written when it comes again, though nothing could be read between (R9)")
+  @Test("A breaker that was rolled back is written by the next command, without a read in between (R9)")
   func breakerThatWasUndone() throws {
     let disk = SimulatedDisk()
     let writer = try Self.writer(on: disk)
@@ -50,7 +50,7 @@ struct StorageRegressionTests {
     #expect(try StoreReader(path: disk.path()).breakers() == ["ios": Breaker(failures: 7)])
   }
 
-  @Test("A transaction that could not be undone for lack of memory does not block those after it (R8)")
+  @Test("A transaction that could not be rolled back for lack of memory does not block later ones (R8)")
   func transactionThatCouldNotBeUndone() async {
     await #expect(processExitsWith: .success) {
       try #require(FailingMemory.install())

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "A receipt that waits for its next try is tried as soon as if nobody had set the clock", arguments: jumps)
+    "A clock step does not delay the next attempt of a receipt", arguments: jumps)
   func notFrozen(jump: Int64) throws {
     let world = try Self.world()
     let start = world.now
@@ -67,7 +67,8 @@ import Testing
     #expect(world.memory.faults == [])
   }
 
-  @Test("All that comes due at once when the clock jumps keeps to the rate", arguments: [hour, 365 * day])
+  @Test(
+    "Receipts that become due together after a clock step keep to the rate", arguments: [hour, 365 * day])
   func noStorm(jump: Int64) throws {
     let world = try Self.world()
     world.rate = 20
@@ -86,7 +87,7 @@ import Testing
     #expect(try Self.states(world) == ["delivered"])
   }
 
-  @Test("A rest that a 429 asked for lasts as long as it was asked for", arguments: jumps)
+  @Test("A rest that a 429 asked for has the requested length", arguments: jumps)
   func restKept(jump: Int64) throws {
     let world = try Self.world()
     let start = world.now
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "A try that fails while the clock jumps stops its app for no longer than another one", arguments: jumps)
+    "An attempt that fails during a clock step stops its app no longer than any other", arguments: jumps)
   func failureAtTheJump(jump: Int64) throws {
     let world = try Self.world()
     let start = world.now

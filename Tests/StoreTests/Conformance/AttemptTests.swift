@@ -29,7 +29,7 @@ private func attempt(
       decision: decision, breaker: breaker))?.state
 }
 
-@Suite("Tries to deliver", .everyEngine)
+@Suite("Attempts to deliver", .everyEngine)
 struct AttemptTests {
   @Test("A 2xx delivers: the import id is kept, nothing is due any more (R3)")
   func delivered() throws {
@@ -49,7 +49,7 @@ struct AttemptTests {
     #expect(try store.reader.receipts(filter, limit: 10).count == 1)
   }
 
-  @Test("A failure that counts spends a try, one that does not spends none; both are logged")
+  @Test("A failure that counts spends an attempt, one that does not spends none; both are recorded")
   func retry() throws {
     let store = try readyStore()
     #expect(try attempt(store, .retry(at: store.after(2000), spent: true), status: 500) == .pending)
@@ -81,7 +81,7 @@ struct AttemptTests {
     #expect(kept == [UInt8](repeating: 7, count: 4096))
   }
 
-  @Test("One that was cancelled while it was under way is delivered if it was taken in (R3)")
+  @Test("A receipt that was cancelled while under way is delivered if it was accepted (R3)")
   func cancelledMeanwhile() throws {
     for (decision, state) in [
       (Delivery.Decision.delivered(importID: "imp"), ReceiptState.delivered),
@@ -100,7 +100,7 @@ struct AttemptTests {
     }
   }
 
-  @Test("One that is gone meanwhile is no error, and the breaker is kept all the same")
+  @Test("A receipt that was deleted meanwhile is not an error, and the breaker is still stored")
   func gone() throws {
     let store = try readyStore()
     let broken = Breaker(state: .open, failures: 10, cause: .status(500))
@@ -108,7 +108,7 @@ struct AttemptTests {
     #expect(try store.reader.breakers() == ["ios": broken])
   }
 
-  @Test("The breaker is there again after a restart, all of it (R9)")
+  @Test("The whole breaker is restored after a restart (R9)")
   func breaker() throws {
     let store = try readyStore()
     let breakers = [
@@ -129,7 +129,7 @@ struct AttemptTests {
     }
   }
 
-  @Test("A receipt that becomes ready during a pause does not pay for the time before it")
+  @Test("A receipt that becomes ready during a pause does not count the time before it")
   func pausedBase() throws {
     let store = try TestStore()
     try store.apply(
@@ -146,7 +146,7 @@ struct AttemptTests {
       "another app's pause is not its own (R11)")
   }
 
-  @Test("What is due comes the longest overdue first, each app's own, and no more than asked for")
+  @Test("Due receipts are read longest overdue first, per app, up to the limit")
   func due() throws {
     let store = try readyStore(5)
     let rows = try store.receipts().map(\.rowID)
@@ -166,7 +166,7 @@ struct AttemptTests {
     #expect(try store.reader.oldestPending(app: "web") == nil)
   }
 
-  @Test("The oldest pending receipt is found also when it was put off by a try that did not count")
+  @Test("The oldest pending receipt is found also when an attempt that did not count rescheduled it")
   func oldest() throws {
     let store = try readyStore()
     let first = try store.only().rowID
@@ -182,7 +182,7 @@ struct AttemptTests {
     #expect(try store.reader.oldestPending(app: "ios") == second.receipt?.readyAt)
   }
 
-  @Test("What was tried before and is overdue is given up, what was never tried is not")
+  @Test("An overdue receipt is given up only after an attempt")
   func givesUp() throws {
     let store = try readyStore(3)
     let rows = try store.receipts().map(\.rowID)

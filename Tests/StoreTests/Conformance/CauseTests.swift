@@ -47,7 +47,7 @@ struct CauseTests {
     return found
   }
 
-  @Test("gave_up hides why: the last cause is kept, and receipts are found by it")
+  @Test("The last cause of a given up receipt is stored, and receipts are found by it")
   func filter() throws {
     let jobs = try Self.store()
     #expect(try Self.objects(jobs) { $0.reason = "gave_up" } == ["sub_slow", "sub_gone", "sub_down"])
@@ -94,7 +94,7 @@ struct CauseTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("The words of a connection's failure are kept with the attempt")
+  @Test("The text of a connection's failure is stored with the attempt")
   func detail() throws {
     let jobs = try Self.store()
     var filter = ReceiptFilter()

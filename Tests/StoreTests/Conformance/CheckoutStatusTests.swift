@@ -34,7 +34,7 @@ import Testing
     #expect(try status("cs_2")?.contextID == nil)
   }
 
-  @Test("A session that ended before anybody had paid has expired")
+  @Test("A session that ended without a payment has expired")
   func abandoned() throws {
     let store = try TestStore()
     try store.ingest(Said.session("1", .expired, named: false))
@@ -46,7 +46,7 @@ import Testing
     #expect(failed?.reason == .paymentFailed)
   }
 
-  @Test("The status of a context says since when it has been what it is")
+  @Test("The status of a context has the time of its last change")
   func begun() throws {
     let store = try TestStore()
     let id = try store.post()
@@ -63,7 +63,7 @@ import Testing
     #expect(try status()?.contextID == id)
   }
 
-  @Test("A paid checkout says so, whatever became of its receipt, and one that was not paid never does")
+  @Test("A paid checkout has paid: true with any state of its receipt, and an unpaid one never has")
   func paid() throws {
     let store = try TestStore()
     func status(_ id: String) throws -> (CheckoutStatus.State?, Bool?) {
@@ -102,7 +102,7 @@ import Testing
     #expect(try status(ids[5]) == (.expired, false))
   }
 
-  @Test("A purchase that waits for its checkout is not said to be paid yet")
+  @Test("A purchase that waits for its checkout does not count as paid yet")
   func notSettled() throws {
     let store = try TestStore(rules: TestStore.rules(settle: .seconds(5)))
     let id = try store.post(price: "price_1")

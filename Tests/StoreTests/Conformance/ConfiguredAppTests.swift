@@ -31,7 +31,7 @@ struct ConfiguredAppTests {
     #expect(try store.integer("SELECT count(*) FROM contexts") == 0)
   }
 
-  @Test("What does not exist is not found")
+  @Test("An unknown app is not found")
   func notFound() throws {
     let store = try TestStore()
     #expect(try store.apply(ReplayReceipt(id: "rcp_none", force: true, dueAt: store.now)) == .notFound)

@@ -26,7 +26,7 @@ struct ContextJoinTests {
   }
 
   @Test(
-    "A context named by its id is taken before a newer one, and names the user", arguments: [true, false])
+    "A context named by its id precedes a newer one, and names the user", arguments: [true, false])
   func named(byReference: Bool) throws {
     let store = try TestStore()
     let id = try store.post("named", user: "u7", price: "price_9")
@@ -41,7 +41,7 @@ struct ContextJoinTests {
     #expect(try store.only().purchase.userSource == .context)
   }
 
-  @Test("A blob inside the event is taken before all others, and its own post is used up by it")
+  @Test("A blob in the event precedes all contexts, and uses up its own post")
   func blob() throws {
     let store = try TestStore()
     let posted = try store.post("inside", price: "price_1")
@@ -53,7 +53,7 @@ struct ContextJoinTests {
     #expect(try store.context(newer).state == .open)
   }
 
-  @Test("A blob inside the event needs no post")
+  @Test("A blob in the event needs no post")
   func blobAlone() throws {
     let store = try TestStore()
     let other = try store.post("other")
@@ -62,7 +62,7 @@ struct ContextJoinTests {
     #expect(try store.context(other).state == .open)
   }
 
-  @Test("A context that an event names later replaces one that was only found for the user")
+  @Test("A context that a later event names replaces one that was guessed")
   func namedLater() throws {
     let store = try TestStore()
     let found = try store.post("found")
@@ -183,7 +183,7 @@ struct ContextJoinTests {
     #expect(try late.only().purchase.context?.text == (tooEarly == 0 ? "then" : nil))
   }
 
-  @Test("A repeated post has the same id, and is as fresh as a new one")
+  @Test("A repeated post has the same id, and counts as a new one")
   func repeated() throws {
     let store = try TestStore()
     let first = try store.apply(store.contextCommand("blob", user: "u1"))
@@ -211,7 +211,7 @@ struct ContextJoinTests {
     #expect(Set(ids).count == 3)
   }
 
-  @Test("What a checkout's status is, from the post to the delivery")
+  @Test("The status of a checkout from the post to the delivery")
   func checkoutStatus() throws {
     let store = try TestStore()
     func state(_ id: String, app: String = "ios") throws -> CheckoutStatus.State? {

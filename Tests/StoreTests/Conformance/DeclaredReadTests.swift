@@ -27,14 +27,14 @@ struct DeclaredReadTests {
     return (try TestStore(record: record), record)
   }
 
-  @Test("A command that reads what it has not declared is found out")
+  @Test("A command with an undeclared read is detected")
   func foundOut() throws {
     let (store, record) = try recorded()
     try store.apply(ReadSecretly())
     #expect(record.undeclared.map { $0.prefix(9) } == ["cs_secret", "row 77 in"])
   }
 
-  @Test("Whatever happens, commands read what they declared and what that refers to", arguments: 11...14)
+  @Test("Commands read only declared rows and rows to which those refer", arguments: 11...14)
   func random(seed: UInt64) throws {
     let record = ReadRecord(words: Self.words)
     var happening = try RandomStore(seed: seed, record: record)
@@ -45,7 +45,7 @@ struct DeclaredReadTests {
     #expect(record.fetches.count > 150)
   }
 
-  @Test("Events of a forgotten user are declared under what is in their place, too")
+  @Test("Events of a forgotten user are also declared under their hashes")
   func erased() throws {
     let (store, record) = try recorded()
     try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_1")
@@ -79,7 +79,7 @@ struct DeclaredReadTests {
     #expect(record.undeclared == [])
   }
 
-  @Test("What is done to a receipt declares its row, however it is wrapped")
+  @Test("A command about a receipt declares its row, also when it is wrapped")
   func receipts() throws {
     let (store, record) = try recorded()
     try store.ingest(Said.completed(prices: ["price_1"]))

@@ -35,7 +35,7 @@ struct EngineConnectionTests {
     }
   }
 
-  @Test("Numbers and texts come back as they were stored", arguments: [Int64.min, -1, 0, 1, .max])
+  @Test("Numbers and texts are read back unchanged", arguments: [Int64.min, -1, 0, 1, .max])
   func values(number: Int64) throws {
     let texts = ["", "'quoted'; --", "ä\u{301}😀", "a\nb", String(repeating: "x", count: 100_000)]
     for (index, text) in texts.enumerated() {
@@ -48,7 +48,7 @@ struct EngineConnectionTests {
     }
   }
 
-  @Test("Bytes come back as they were stored, and NULL differs from an empty value")
+  @Test("Bytes are read back unchanged, and NULL differs from an empty value")
   func bytes() throws {
     let bytes = (0...255).map(UInt8.init) + [0]
     try connection.run(
@@ -68,7 +68,7 @@ struct EngineConnectionTests {
     #expect(found.first?.4 == 0)
   }
 
-  @Test("Rows come in the order that was asked for, as often as they are asked for")
+  @Test("Rows are read in the requested order, each time")
   func order() throws {
     for (index, name) in ["c", "a", "b"].enumerated() { try insert(name, at: Int64(index)) }
     let asking = try StoreConnection(connection).prepare(
@@ -104,7 +104,7 @@ struct EngineConnectionTests {
     #expect(try count(reader) == 1)
   }
 
-  @Test("Whoever reads a snapshot sees one moment, whatever is committed meanwhile")
+  @Test("A snapshot shows one moment, whatever is committed meanwhile")
   func snapshot() throws {
     let reader = try store.engine.openReader().connection
     let seen = try reader.snapshot { () throws(StoreFault) in
@@ -143,7 +143,7 @@ struct EngineConnectionTests {
   }
 
   @Test(
-    "What the schema refuses is a constraint",
+    "A violation of the schema is a constraint fault",
     arguments: [
       "INSERT INTO service_reports (name, at, content) VALUES ('a', 1, '{}')",
       "INSERT INTO service_reports (name, at, content) VALUES ('b', NULL, '{}')",

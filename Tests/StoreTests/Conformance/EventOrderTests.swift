@@ -110,7 +110,7 @@ struct EventOrderTests {
     try inEveryOrder([.completedUnnamed, .createdWithUser, .context, .succeeded], ends: sent)
   }
 
-  @Test("As long as no event names both, checkout and subscription are two, and the checkout's is never sent")
+  @Test("Until an event names both, checkout and subscription are separate, and the checkout's is not sent")
   func neverNamed() throws {
     try inEveryOrder([.completedUnnamed, .created]) { _ in ["waiting/subscription", "waiting/context"] }
   }
@@ -121,7 +121,7 @@ struct EventOrderTests {
     try inEveryOrder([.context, .created, .invoice, .createdIncomplete]) { _ in [] }
   }
 
-  @Test("The same event again changes nothing, not even when it says something else (R2)")
+  @Test("The same event id again changes nothing, even with other content (R2)")
   func sameEvent() throws {
     let store = try TestStore()
     #expect(try store.ingest(Said.completed(prices: ["price_1"]), id: "evt_x") == .stored(.receipt))
@@ -133,7 +133,7 @@ struct EventOrderTests {
     #expect(try store.integer("SELECT count(*) FROM events") == 1)
   }
 
-  @Test("What was made ready gets no other user or price by later events, and no user's other context (R2)")
+  @Test("A ready receipt gets no other user, price or guessed context from later events (R2)")
   func fixed() throws {
     let store = try TestStore()
     try store.post("first")
@@ -173,7 +173,7 @@ struct EventOrderTests {
     #expect(failed.purchase.context?.text == "first")
   }
 
-  @Test("A delivered receipt stays delivered whatever its events say afterwards (R3)")
+  @Test("A delivered receipt stays delivered after any later events (R3)")
   func delivered() throws {
     let store = try TestStore()
     try store.post()
@@ -193,7 +193,7 @@ struct EventOrderTests {
     #expect(try store.only().receipt == before)
   }
 
-  @Test("An event of no interest to anyone makes no purchase, and is stored")
+  @Test("An event of an irrelevant type makes no purchase, and is stored")
   func notKept() throws {
     let store = try TestStore()
     #expect(try store.ingest(Said.created(), keep: false) == .stored(.ignored))

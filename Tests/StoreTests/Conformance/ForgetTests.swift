@@ -37,7 +37,7 @@ struct ForgetTests {
     return outcome
   }
 
-  @Test("Nothing of it is left in the tables, and the counts stay")
+  @Test("No data of the user is left in the tables, and the counts stay")
   func nothingIsLeft() throws {
     let (store, _, context) = try Self.store()
     let tables = ["contexts", "purchases", "events", "attempts", "receipt_counts", "delivery_counts"]
@@ -57,7 +57,7 @@ struct ForgetTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("What comes again is known, makes no second receipt and leaves no trace (R2)")
+  @Test("A repeated event is recognised, makes no second receipt and stores nothing (R2)")
   func comesAgain() throws {
     let (store, _, context) = try Self.store()
     _ = try forget(store)
@@ -82,7 +82,7 @@ struct ForgetTests {
     #expect(try store.receipts().count == 2)
   }
 
-  @Test("What is still to be delivered is left alone, or cancelled when that is said")
+  @Test("Pending receipts stay, or are cancelled on request")
   func open() throws {
     let (store, _, _) = try Self.store()
     try store.ingest(Said.completed("2", user: "user-jane", prices: ["price_1"]))
@@ -103,7 +103,7 @@ struct ForgetTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("An answer that comes afterwards is counted, and not kept")
+  @Test("An answer after the erasure is counted, and not stored")
   func isAnsweredLate() throws {
     let (store, row, _) = try Self.store()
     _ = try store.apply(
@@ -121,7 +121,7 @@ struct ForgetTests {
     #expect(try store.integer("SELECT count(*) FROM attempts WHERE length(response) > 0") == 0)
   }
 
-  @Test("A forgetting that was undone leaves no key behind that nothing was hashed with")
+  @Test("An erasure that is rolled back leaves no unused hash key")
   func isUndone() throws {
     struct Fails: StoreCommand {
       let inner: ForgetPurchases

@@ -49,7 +49,7 @@ private struct Pause: StoreCommand {
   }
 }
 
-@Suite("Writes that rest on a reading", .everyEngine)
+@Suite("Writes with preconditions", .everyEngine)
 struct GuardTests {
   private func fault<Command: StoreCommand>(of command: Command, _ store: TestStore) -> StoreFault? {
     do throws(StoreFault) {
@@ -72,11 +72,11 @@ struct GuardTests {
     let (context, rows) = try two(store)
     let fault = fault(of: ClaimTwice(context: context, rows: rows), store)
     #expect(fault?.kind == .constraint)
-    #expect(fault?.description == "claim a context: the row is no longer as it was when it was read")
+    #expect(fault?.description == "claim a context: the row changed after it was read")
     #expect(try store.context(context).state == .open, "nothing of the command is kept")
   }
 
-  @Test("A claim that is violated is the error of its command, and takes no other with it")
+  @Test("A violated precondition is the error of its command, and affects no other")
   func alone() throws {
     let store = try TestStore()
     let (context, rows) = try two(store)
@@ -106,7 +106,7 @@ struct GuardTests {
     #expect(fault(of: ClaimTwice(context: "ctx_unknown", rows: [rows[0]]), store)?.kind == .constraint)
   }
 
-  @Test("A receipt that left its state meanwhile is neither changed nor deleted by what it was (R4)")
+  @Test("A receipt that changed its state meanwhile is neither changed nor deleted (R4)")
   func outdated() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))
@@ -120,7 +120,7 @@ struct GuardTests {
     #expect(try store.reader.integrityFaults().isEmpty)
   }
 
-  @Test("A job's receipt has its turn once, and a job changes from the state in which it was read")
+  @Test("A job's receipt is processed once, and a job changes only from the state that was read")
   func jobs() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))

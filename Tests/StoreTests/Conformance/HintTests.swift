@@ -42,7 +42,7 @@ struct HintTests {
   private func integer(_ sql: String) throws -> Int64? { try store.integer(sql) }
 
   @Test(
-    "A purchase of which nothing is known is fetched at once, and what the processor says makes the receipt")
+    "An unknown purchase is fetched at once, and the processor's answer makes the receipt")
   func fetched() throws {
     #expect(try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.noted))
     try store.reopen()
@@ -58,7 +58,7 @@ struct HintTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("Until the processor has answered, the purchase is asked about again")
+  @Test("The fetch is repeated until the processor has answered")
   func unanswered() throws {
     _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     try answer(#require(try due().first), [], isFetched: false)
@@ -71,7 +71,7 @@ struct HintTests {
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("An event that comes while the purchase is being fetched has it fetched again")
+  @Test("An event during a fetch causes another fetch")
   func meanwhile() throws {
     _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     let first = try #require(try due().first)
@@ -84,7 +84,7 @@ struct HintTests {
     #expect(try store.status() == "waiting/context")
   }
 
-  @Test("The same event again, and one about nothing that is worth fetching, change nothing")
+  @Test("A repeated event, and an event without a purchase to fetch, change nothing")
   func repeated() throws {
     _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
     #expect(try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true)) == .repeated)
@@ -94,7 +94,7 @@ struct HintTests {
     #expect(try integer("SELECT count(*) FROM purchases") == 1)
   }
 
-  @Test("A hint about a purchase that nobody knows is answered, and nothing of it is kept")
+  @Test("A hint about an unknown purchase is answered and not stored")
   func unmatched() throws {
     for content in [
       IngestEvent.Content.fetch(key, sessionID: "cs_1", keep: true), .report(Said.payment("1"), keep: true),
@@ -107,7 +107,7 @@ struct HintTests {
     }
   }
 
-  @Test("Of a hint only the purchase's key counts, also when it is read again")
+  @Test("Of a hint only the purchase's key counts, also when it is processed again")
   func hint() throws {
     try store.ingest(Said.session("1", [], named: false))
     let lie = IngestEvent(

@@ -52,12 +52,12 @@ struct InvariantTests {
     return store
   }
 
-  @Test("A store that was used by its commands only breaks none")
+  @Test("A store that only its commands changed violates none")
   func sound() throws {
     #expect(try store().reader.contradictions() == [])
   }
 
-  @Test("Each rule that is broken is found", arguments: broken)
+  @Test("Each violation is found", arguments: broken)
   func isFound(_ broken: (sql: String, found: String)) throws {
     let store = try store()
     try store.execute(broken.sql)

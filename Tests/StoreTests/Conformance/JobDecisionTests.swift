@@ -4,9 +4,9 @@ import Domain
 import Store
 import Testing
 
-@Suite("Jobs and what is decided while they run", .everyEngine)
+@Suite("Jobs and decisions while they run", .everyEngine)
 struct JobDecisionTests {
-  @Test("What an operator cancels while a paced job runs stays cancelled (R3)")
+  @Test("A receipt that an operator cancels while a paced job runs stays cancelled (R3)")
   func cancelledSince() throws {
     let jobs = try JobStore(failed: 3)
     let job = try jobs.start(rate: 1)
@@ -24,7 +24,7 @@ struct JobDecisionTests {
     #expect(try jobs.states() == ["pending", "pending", "cancelled"])
   }
 
-  @Test("What was delivered since is not sent a second time, also when delivered ones were asked for (R3)")
+  @Test("A receipt delivered meanwhile is not sent twice, also with --force (R3)")
   func deliveredSince() throws {
     let jobs = try JobStore(failed: 2)
     let job = try jobs.start(force: true, rate: 1)
@@ -40,7 +40,7 @@ struct JobDecisionTests {
     #expect(try jobs.states() == ["delivered", "delivered"])
   }
 
-  @Test("A paused job of which nothing is left ends")
+  @Test("A paused job without remaining receipts ends")
   func pausedToTheEnd() throws {
     let jobs = try JobStore(failed: 2)
     let job = try jobs.start()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Jobs about a user who is forgotten", .everyEngine)
 struct JobErasureTests {
-  @Test("Neither what was asked for nor why names the user any more")
+  @Test("Neither the job's filters nor its reason names the user any more")
   func forgotten() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "secret-user", prices: ["price_1"]))

@@ -17,7 +17,7 @@ struct JobRoomTests {
     return jobs
   }
 
-  @Test("A job without a rate piles up thousands: it releases no more than are under way at once")
+  @Test("A job without a rate releases no more receipts than can be under way")
   func window() throws {
     let jobs = try Self.jobs()
     let job = try jobs.start()
@@ -36,7 +36,7 @@ struct JobRoomTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("A rate that is faster than the destination piles up receipts: the room bounds it, too")
+  @Test("The room also bounds a job whose rate is faster than the destination")
   func rate() throws {
     let jobs = try Self.jobs()
     let job = try jobs.start(rate: 50)
@@ -47,8 +47,8 @@ struct JobRoomTests {
     #expect(try jobs.current(job).count(.released) == 5)
   }
 
-  @Test("What waits for its next attempt leaves room: one receipt that fails for days holds up no job")
-  func putOff() throws {
+  @Test("Receipts that wait for their next attempt leave room, so a failing receipt delays no job")
+  func waitingReceiptsLeaveRoom() throws {
     let jobs = try Self.jobs()
     let job = try jobs.start()
     try jobs.run(job)
@@ -56,7 +56,7 @@ struct JobRoomTests {
     #expect(try jobs.run(job).count(.released) == 10)
   }
 
-  @Test("A job goes on while its app is paused: it releases nothing, and says which app holds it up")
+  @Test("While its app is paused, a job releases nothing and names the app")
   func held() throws {
     let jobs = try Self.jobs()
     for number in 0..<3 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
@@ -72,7 +72,7 @@ struct JobRoomTests {
     #expect(try jobs.store.reader.holds(jobs.current(job), now: jobs.store.now).isEmpty)
   }
 
-  @Test("A job whose paused app left the configuration never ended: its receipts are skipped instead (R4)")
+  @Test("A job skips the receipts of a paused app that was removed from the configuration (R4)")
   func withoutItsApp() throws {
     let jobs = try Self.jobs()
     for number in 0..<3 { try jobs.purchase("web\(number)", .failed(.status(422)), status: 422, app: "web") }
@@ -101,7 +101,7 @@ struct JobRoomTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("A held job gives one receipt as the probe when nothing else of the app is due")
+  @Test("A held job releases one receipt as the probe when the app has no other due receipt")
   func probe() throws {
     let jobs = try Self.jobs()
     let job = try jobs.start()
@@ -112,7 +112,7 @@ struct JobRoomTests {
     #expect(try jobs.run(job).count(.released) == 1, "one at a time")
   }
 
-  @Test("Nothing is delivered by a cancellation, so it waits for no room")
+  @Test("A cancellation delivers nothing, so it does not wait for room")
   func cancel() throws {
     let jobs = try Self.jobs()
     let breaker = Breaker(state: .paused, probeAt: jobs.store.after(minute), since: jobs.store.now)
@@ -122,7 +122,7 @@ struct JobRoomTests {
     #expect(job.count(.cancelled) == 12)
   }
 
-  @Test("New receipts are due before replays, however long those have been")
+  @Test("New receipts are due before replays, however overdue those are")
   func newFirst() throws {
     let jobs = try Self.jobs(failed: 2)
     try jobs.run(try jobs.start())

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Jobs", .everyEngine)
 struct JobTests {
-  @Test("A job replays what matched when it was made, notes what came of each, and is done")
+  @Test("A job replays the receipts that matched at its start, records each outcome, and ends")
   func replays() throws {
     let jobs = try JobStore(failed: 450)
     let job = try jobs.start()
@@ -33,7 +33,7 @@ struct JobTests {
     #expect(try jobs.store.reader.integrityFaults() == [])
   }
 
-  @Test("The oldest has its turn first, and the rate is kept over a restart")
+  @Test("The oldest receipt goes first, and the rate is kept over a restart")
   func rate() throws {
     let jobs = try JobStore(failed: 5)
     let job = try jobs.start(rate: 2)
@@ -54,7 +54,7 @@ struct JobTests {
     #expect(try jobs.run(job).state == .done)
   }
 
-  @Test("A paused job gives nobody a turn; what is under way goes on", arguments: [false, true])
+  @Test("A paused job releases nothing; transfers under way continue", arguments: [false, true])
   func pauses(isRestarted: Bool) throws {
     let jobs = try JobStore(failed: 4)
     let job = try jobs.start(rate: 1)
@@ -80,7 +80,7 @@ struct JobTests {
     #expect(try jobs.run(job).state == .done)
   }
 
-  @Test("A cancelled job leaves the rest as it was, and notes what it had released")
+  @Test("A cancelled job does not change the rest, and records released receipts")
   func cancels() throws {
     let jobs = try JobStore(failed: 3)
     let job = try jobs.start(rate: 1)
@@ -102,7 +102,7 @@ struct JobTests {
     #expect(try jobs.store.apply(ChangeJob(id: job.id, .cancel)) == .done(ended, isChanged: false))
   }
 
-  @Test("Whoever names receipts one by one and dies leaves a job that ends by itself")
+  @Test("A job whose program died while it listed receipts ends automatically")
   func abandoned() throws {
     let jobs = try JobStore(failed: 2)
     let source = JobSource.ids(count: 2)
@@ -121,7 +121,7 @@ struct JobTests {
     #expect(try jobs.states() == ["failed", "failed"])
   }
 
-  @Test("What changed meanwhile is skipped and told why; what is gone is gone (R3)")
+  @Test("Receipts that changed meanwhile are skipped with a reason; deleted ones are skipped (R3)")
   func changedMeanwhile() throws {
     let jobs = try JobStore(failed: 4)
     let job = try jobs.start(rate: 0.001)
@@ -143,7 +143,7 @@ struct JobTests {
     #expect(done.missed.first { $0.outcome == .skipped }?.reason == "delivered")
   }
 
-  @Test("A delivered one is taken in by force only (R3)", arguments: [false, true])
+  @Test("A delivered receipt is accepted only with --force (R3)", arguments: [false, true])
   func delivered(isForced: Bool) throws {
     let jobs = try JobStore(failed: 1)
     try jobs.purchase("d", .delivered(importID: nil))
@@ -152,7 +152,7 @@ struct JobTests {
     #expect(job.count(.released) == job.total)
   }
 
-  @Test("Two who run one job at once keep its rate, and no receipt has two turns")
+  @Test("Two programs that run one job keep its rate, and process no receipt twice")
   func twoRunners() throws {
     let jobs = try JobStore(failed: 6)
     let job = try jobs.start(rate: 10)

@@ -20,13 +20,13 @@ private func answer(_ n: String = "1", user: String? = nil, price: String? = "pr
   return said
 }
 
-@Suite("Look-ups", .everyEngine)
+@Suite("Lookups", .everyEngine)
 struct LookupTests {
   private func due(_ store: TestStore, _ app: String = "ios") throws -> [DueLookup] {
     try store.reader.dueLookups(AppProcessor(app, "stripe"), now: store.now, limit: 100)
   }
 
-  @Test("What lacks nothing is never asked about, and nothing is where there is no key")
+  @Test("A complete purchase is never looked up, and without a key none is")
   func nothingToAsk() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed(prices: ["price_1"]))
@@ -38,7 +38,7 @@ struct LookupTests {
     #expect(try other.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("A purchase without a price is asked about after a moment, and an answer releases it")
+  @Test("A purchase without a price is looked up after a delay, and an answer releases it")
   func price() throws {
     let store = try TestStore(rules: asking)
     try store.post(user: "u1")
@@ -60,7 +60,7 @@ struct LookupTests {
     #expect(try store.integer("SELECT count(*) FROM events") == 1, "an answer is no event")
   }
 
-  @Test("An answer that does not help is noted, and the next question comes later, also after a restart (R9)")
+  @Test("After an answer without the data the next lookup comes later, also after a restart (R9)")
   func backOff() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
@@ -86,7 +86,7 @@ struct LookupTests {
     #expect(try due(other).map(\.reason) == [.price])
   }
 
-  @Test("An answer that comes late postponed the question about what the purchase lacks by then (R2)")
+  @Test("A late answer does not postpone the lookup of other missing data (R2)")
   func lateAnswer() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed(user: nil))
@@ -114,7 +114,7 @@ struct LookupTests {
     #expect(try store.reader.nextLookup(ios, after: store.now) == store.after(hour))
   }
 
-  @Test("The schedule grows, and an object that the processor does not know is left alone for hours")
+  @Test("The pauses grow, and an object that the processor does not know is looked up hours later")
   func schedule() {
     let pauses = (1...7).map { Lookup.pause(attempts: $0, isUnknown: false).milliseconds }
     #expect(
@@ -163,7 +163,7 @@ struct LookupTests {
     }
   }
 
-  @Test("The subscription that a checkout sold can be asked for, and the two rows become one")
+  @Test("The subscription of a checkout can be looked up, and the two rows are merged")
   func subscription() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed(named: false, prices: ["price_1"]))
@@ -181,7 +181,7 @@ struct LookupTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("What an operator ends is not asked about any more")
+  @Test("A receipt that an operator ended is not looked up any more")
   func operatorEnds() throws {
     let store = try TestStore(rules: asking)
     try store.ingest(Said.completed())
@@ -191,7 +191,7 @@ struct LookupTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("Receipts that waited before there was a key are planned, a slice at a time")
+  @Test("Receipts that waited before a key was configured are scheduled, a slice at a time")
   func planning() throws {
     let store = try TestStore()
     for n in 0..<700 { try store.ingest(Said.completed("\(n)", user: "u\(n)")) }
@@ -206,7 +206,7 @@ struct LookupTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 700)
   }
 
-  @Test("A silence longer than the app wants is to be filled, from a little before it began, until it is")
+  @Test("A gap longer than backfill_after is backfilled from shortly before it, until that succeeds")
   func service() throws {
     let store = try TestStore(rules: asking)
     let start = NoteService(backfillAfter: [ios: .minutes(10)])
@@ -230,7 +230,7 @@ struct LookupTests {
   }
 }
 
-@Suite("Events that are read again", .everyEngine)
+@Suite("Events that are processed again", .everyEngine)
 struct ReprocessTests {
   private func reprocess(_ store: TestStore, _ content: IngestEvent.Content) throws -> ReprocessEvent.Outcome
   {
@@ -242,7 +242,7 @@ struct ReprocessTests {
           body: Array("{}".utf8), content: content), row: event.row))
   }
 
-  @Test("An event whose receipt was kept for long enough, and is gone, makes no other one (R3)")
+  @Test("An event whose receipt retention deleted makes no second one (R3)")
   func isGone() throws {
     let store = try TestStore()
     let said = Said.completed(prices: ["price_1"])
@@ -255,7 +255,7 @@ struct ReprocessTests {
     #expect(try store.receipts().isEmpty)
   }
 
-  @Test("An event that was not understood makes its receipt once it is, and only once (R2)")
+  @Test("An unparsed event makes its receipt once it can be read, and only once (R2)")
   func understood() throws {
     let store = try TestStore()
     _ = try store.apply(

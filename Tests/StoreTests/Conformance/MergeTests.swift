@@ -4,9 +4,9 @@ import Domain
 import Store
 import Testing
 
-@Suite("Two rows that turn out to be one purchase", .everyEngine)
+@Suite("Merging two rows of one purchase", .everyEngine)
 struct MergeTests {
-  @Test("The receipt of the checkout goes on under the subscription's key")
+  @Test("The receipt of the checkout continues under the subscription's key")
   func checkoutSurvives() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(named: false, customer: false))
@@ -24,7 +24,7 @@ struct MergeTests {
     #expect(try store.integer("SELECT count(*) FROM purchases") == 1)
   }
 
-  @Test("The subscription's own receipt stays, with what the checkout knew")
+  @Test("The subscription's own receipt stays, with the checkout's facts")
   func subscriptionSurvives() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "u2", named: false))
@@ -39,7 +39,7 @@ struct MergeTests {
     #expect(try store.status() == "pending: u2 subscription sub_1 price_1 blob")
   }
 
-  @Test("Nothing of what was sent changes, and the checkout's context is free again (R3, R5)")
+  @Test("A sent receipt does not change, and the checkout's context is free again (R3, R5)")
   func sentSurvives() throws {
     let store = try TestStore()
     let one = try store.post("one")
@@ -57,7 +57,7 @@ struct MergeTests {
     #expect(try store.context(one).state == .open)
   }
 
-  @Test("A context that comes too late tells its own user's checkout what became of it, and no other's (R5)")
+  @Test("A late context has the state of its own user's checkout, and of no other's (R5)")
   func late() throws {
     for user in ["u1", "u2"] {
       let store = try TestStore()
@@ -96,7 +96,7 @@ struct MergeTests {
     }
   }
 
-  @Test("A context that the less certain user had is not kept for the other (R5)")
+  @Test("A context of the less certain user is released (R5)")
   func otherUsersContext() throws {
     let store = try TestStore()
     let wrong = try store.post("of u9", user: "u9")

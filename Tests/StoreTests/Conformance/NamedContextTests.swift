@@ -35,7 +35,7 @@ private func body(_ store: TestStore, _ n: String) throws -> String? {
 struct NamedContextTests {
   private let rules = TestStore.rules(settle: .seconds(5))
 
-  @Test("A stranger's purchase with a victim's reference and another price gets nothing of the victim's")
+  @Test("A purchase with another user's reference and another price gets no context of that user")
   func otherPrice() throws {
     for order in permutations([0, 1]) {
       let store = try TestStore(rules: rules)
@@ -125,7 +125,7 @@ struct NamedContextTests {
     #expect(try store.receipts().map { $0.receipt?.state } == [.delivered, .delivered])
   }
 
-  @Test("A guess that is on its way while its context is named is shown as it was sent")
+  @Test("A guess that is under way while its context is named is shown as it was sent")
   func underWay() throws {
     let outcomes: [(Delivery.Decision, Int64?, String)] = [
       (.delivered(importID: "imp"), 200, "delivered: u1 subscription sub_2 price_1 named"),
@@ -150,7 +150,7 @@ struct NamedContextTests {
     }
   }
 
-  @Test("A context that was guessed in the place of one that was sent after all goes to whoever waits for it")
+  @Test("A context guessed instead of one that was sent after all goes to a waiting purchase")
   func sentAfterAll() throws {
     for isWaitedFor in [false, true] {
       let store = try TestStore()
@@ -173,7 +173,7 @@ struct NamedContextTests {
     }
   }
 
-  @Test("A guess that still is the best one is not let go for a later post of its blob")
+  @Test("A guess that is still the best is not released for a later post of its blob")
   func stillTheBest() throws {
     let store = try TestStore()
     let first = try store.post(price: "gold")
@@ -190,7 +190,7 @@ struct NamedContextTests {
     #expect(try store.context(later).state == .open)
   }
 
-  @Test("A name that comes when the receipt is ready and not sent replaces the guess")
+  @Test("A name that arrives when the receipt is ready and not sent replaces the guess")
   func lateName() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
@@ -203,7 +203,7 @@ struct NamedContextTests {
     #expect(try store.context(newer).state == .open)
   }
 
-  @Test("A name that comes after the receipt was sent gets the checkout its state, and the receipt stays")
+  @Test("A name that arrives after the receipt was sent gives the checkout its state; the receipt stays")
   func nameAfterSending() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
@@ -216,7 +216,7 @@ struct NamedContextTests {
     #expect(try store.context(named).state == .delivered)
   }
 
-  @Test("A context that a purchase lets go is given to another one that waits for it")
+  @Test("A released context goes to another purchase that waits for it")
   func freed() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")

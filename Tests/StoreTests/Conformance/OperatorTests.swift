@@ -40,7 +40,7 @@ private func readyStore() throws -> TestStore {
   return store
 }
 
-@Suite("What an operator does", .everyEngine)
+@Suite("Changes by operators", .everyEngine)
 struct OperatorTests {
   @Test("A failed receipt is due again with a fresh budget, the same bytes and its history (R4)")
   func replayFailed() throws {
@@ -64,7 +64,7 @@ struct OperatorTests {
     #expect(try store.reader.detail(receipt: receipt.id)?.attempts.map(\.number) == [1, 2])
   }
 
-  @Test("A replay that is spread comes due at its moment, one for a past moment at once")
+  @Test("A paced replay is due at its time, and a past time is due at once")
   func spread() throws {
     let store = try readyStore()
     try record(store, .failed(.status(422)), status: 422)
@@ -75,7 +75,7 @@ struct OperatorTests {
     #expect(try store.only().receipt?.nextAttemptAt == store.now)
   }
 
-  @Test("A delivered one is replayed with force only (R3)")
+  @Test("A delivered receipt is replayed only with --force (R3)")
   func replayDelivered() throws {
     let store = try readyStore()
     try record(store, .delivered(importID: "imp"), status: 200)
@@ -88,7 +88,7 @@ struct OperatorTests {
     #expect(receipt.importID == "imp")
   }
 
-  @Test("One that never became ready is sent as it is, if nothing is lacking that no receipt can go without")
+  @Test("A receipt that never was ready is sent if it has a user and a price")
   func replayUnready() throws {
     let lacking = try TestStore()
     try lacking.ingest(Said.completed(user: nil))
@@ -108,7 +108,7 @@ struct OperatorTests {
     #expect(try waiting.only().receipt?.readyAt == waiting.now)
   }
 
-  @Test("A cancelled one stays cancelled whatever comes, until it is replayed (R4)")
+  @Test("A cancelled receipt stays cancelled after any event, until it is replayed (R4)")
   func cancel() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(unpaid: true))
@@ -138,7 +138,7 @@ struct OperatorTests {
     #expect(try store.apply(CancelReceipt(id: try id(store), note: "")) == .notAllowed(.delivered))
   }
 
-  @Test("What is lacking can be supplied: user, price and context")
+  @Test("Missing user, price and context can be supplied")
   func completed() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: nil))
@@ -169,7 +169,7 @@ struct OperatorTests {
     #expect(try store.only().purchase.userSource == .byOperator)
   }
 
-  @Test("Completing with a user finds the user's context of that price by the join's own rule, and shows it")
+  @Test("Completing with a user finds and shows the user's context by the join's rule")
   func completeFindsContext() throws {
     for guess in JoinPolicy.Guess.allCases {
       let policy = JoinPolicy(guess: guess)
@@ -199,7 +199,7 @@ struct OperatorTests {
     }
   }
 
-  @Test("An operator's context beats a guess, and what the guess had it for is made again")
+  @Test("An operator's context beats a guess, and the guess's receipt is made again")
   func operatorBeatsGuess() throws {
     let store = try TestStore()
     let named = try store.post("named", price: "price_1")
@@ -214,7 +214,7 @@ struct OperatorTests {
       ])
   }
 
-  @Test("A context of another app or user, one that serves another purchase, or none is refused (R5)")
+  @Test("A context of another app, user or purchase, or an unknown one, is refused (R5)")
   func unusableContext() throws {
     let store = try TestStore()
     let used = try store.post("used", user: "u1")
@@ -237,7 +237,7 @@ struct OperatorTests {
   }
 
   @Test(
-    "A refusal writes nothing: the claimed context stays so, and the one that was named stays free (R5)"
+    "A refusal writes nothing: a claimed context stays claimed, a named one stays free (R5)"
   )
   func refusalWritesNothing() throws {
     let store = try TestStore()
@@ -256,7 +256,7 @@ struct OperatorTests {
     #expect(try store.receipts().last?.purchase.contextID == nil, "no one else may take it")
   }
 
-  @Test("Another user lets the context of the first go (R5)")
+  @Test("Another user releases the first user's context (R5)")
   func otherUser() throws {
     let store = try readyStore()
     let own = try #require(try store.only().purchase.contextID)
@@ -281,7 +281,7 @@ struct OperatorTests {
     #expect(try store.context(own).state == .paid)
   }
 
-  @Test("A receipt of an app that is configured no more cannot be made ready, and says so")
+  @Test("A receipt of an app that is not configured cannot be made ready, and says so")
   func unknownApp() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))

@@ -45,7 +45,7 @@ struct PromisedPurchaseTests {
   private let rules = TestStore.rules(settle: .seconds(5))
 
   @Test(
-    "A promise that fails keeps the context from no paid purchase, in any order", arguments: [0, 10 * second])
+    "A failed promise keeps no context from a paid purchase, in any order", arguments: [0, 10 * second])
   func paidGoesFirst(pause: Int64) throws {
     let promises = [
       [Said.completed("1", unpaid: true, prices: price), failed("1")],
@@ -71,7 +71,7 @@ struct PromisedPurchaseTests {
     }
   }
 
-  @Test("A promised and a paid purchase get the same of two contexts in either order")
+  @Test("A promised and a paid purchase get the same contexts of two in either order")
   func twoContexts() throws {
     let events = [
       Said.completed("1", unpaid: true, prices: price), Said.completed("2", prices: price),
@@ -104,7 +104,7 @@ struct PromisedPurchaseTests {
     #expect(try store.receipts().allSatisfy { $0.receipt?.contextDisputed == false })
   }
 
-  @Test("A context that comes while both wait goes to the paid purchase, though the promised one is older")
+  @Test("A context that arrives while both wait goes to the paid purchase, although the promise is older")
   func comesLast() throws {
     let store = try TestStore(rules: rules)
     try store.ingest(Said.completed("1", unpaid: true, prices: price))
@@ -126,7 +126,7 @@ struct PromisedPurchaseTests {
     #expect(try body(store, "2") == "waiting/context")
   }
 
-  @Test("A paid purchase of another price takes nothing from a promised one")
+  @Test("A paid purchase of another price does not get a promised purchase's context")
   func otherPrice() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
@@ -137,7 +137,7 @@ struct PromisedPurchaseTests {
   }
 
   @Test(
-    "The context of a payment that failed goes to the next promise, and says cancelled without one",
+    "The context of a failed payment goes to the next promise; without one its state is cancelled",
     arguments: [0, 10 * second])
   func nextPromise(pause: Int64) throws {
     for order in permutations([0, 1, 2]) {
@@ -160,7 +160,7 @@ struct PromisedPurchaseTests {
     }
   }
 
-  @Test("A checkout that begins after a payment failed is not told that it was cancelled")
+  @Test("A checkout that begins after a failed payment is not shown as cancelled")
   func laterCheckout() throws {
     let store = try TestStore(rules: rules)
     try store.ingest(incomplete("1", .firstPaymentDue))
@@ -187,7 +187,7 @@ struct PromisedPurchaseTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("A purchase that turns out not to be paid yet gives its guess to one that waits and is paid")
+  @Test("A purchase that is not paid yet loses its guess to a paid one that waits")
   func notPaidAfterAll() throws {
     let store = try TestStore()
     try store.post(price: "gold")
@@ -201,7 +201,7 @@ struct PromisedPurchaseTests {
     #expect(try body(store, "1") == "waiting/payment")
   }
 
-  @Test("A guess that is let go for a name goes to the purchase that lost the named one, and is written once")
+  @Test("A guess released for a name goes to the purchase that lost the named context, in one write")
   func exchanged() throws {
     let store = try TestStore()
     try store.post("other", price: "price_2")

@@ -74,7 +74,7 @@ struct QueryTests {
     }
   }
 
-  @Test("Pages go on where the last one ended, without gaps or repeats", arguments: [1, 2, 5, 12, 50])
+  @Test("Each page continues after the last one, without gaps or repeats", arguments: [1, 2, 5, 12, 50])
   func pages(limit: Int) throws {
     let store = try populated()
     var seen: [String] = []
@@ -145,7 +145,7 @@ struct QueryTests {
     #expect(try store.reader.events(id: "evt_none").isEmpty)
   }
 
-  @Test("Contexts are filtered and paged, with what became of them")
+  @Test("Contexts are filtered and paged, with their states")
   func contexts() throws {
     let store = try populated()
     func all(_ change: (inout ContextFilter) -> Void) throws -> [String] {

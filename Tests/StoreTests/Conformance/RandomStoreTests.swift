@@ -72,7 +72,7 @@ private struct Memory {
   }
 }
 
-@Suite("A store to which random things happen", .everyEngine)
+@Suite("A store under random commands", .everyEngine)
 struct RandomStoreTests {
   @Test("The promises hold after every step (R2, R3, R4, R5)", arguments: 1...6)
   func promises(seed: UInt64) throws {

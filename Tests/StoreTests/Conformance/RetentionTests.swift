@@ -41,7 +41,7 @@ private func retain(_ table: RetentionTable, before cutoff: Timestamp, in store:
 
 @Suite("Retention", .everyEngine)
 struct RetentionTests {
-  @Test("Only what is older than the cutoff goes", arguments: RetentionTable.allCases)
+  @Test("Only rows older than the cutoff are deleted", arguments: RetentionTable.allCases)
   func cutoff(table: RetentionTable) throws {
     let store = try populated()
     #expect(try retain(table, before: store.now, in: store) == 0)
@@ -51,7 +51,7 @@ struct RetentionTests {
     #expect(try store.reader.integrityFaults().isEmpty)
   }
 
-  @Test("Receipts that are waiting or pending never go, nor do their contexts, however old (R4)")
+  @Test("Waiting or pending receipts and their contexts are never deleted, however old (R4)")
   func openReceipts() throws {
     let store = try populated()
     store.advance(9000 * day)
@@ -64,7 +64,7 @@ struct RetentionTests {
     #expect(try store.reader.counts().filter { $0.count > 0 }.map(\.state) == [.pending, .waiting])
   }
 
-  @Test("A receipt takes its attempts with it and leaves its events")
+  @Test("Deleting a receipt deletes its attempts and keeps its events")
   func cascade() throws {
     let store = try populated()
     #expect(try retain(.receipts, before: store.after(1), in: store) == 2)
@@ -73,7 +73,7 @@ struct RetentionTests {
     #expect(try store.integer("SELECT count(*) FROM events WHERE purchase_row IS NULL") == 2)
   }
 
-  @Test("The row of a purchase that is gone is never another's, so its context never becomes another's (R5)")
+  @Test("The row number of a deleted purchase is not reused, so its context gets no other purchase (R5)")
   func rowsAreNotReused() throws {
     let store = try TestStore()
     try store.post("first")
@@ -86,7 +86,7 @@ struct RetentionTests {
     #expect(try store.context(context).receiptID == nil)
   }
 
-  @Test("Purchases that never got a receipt go when nothing was heard of them for long")
+  @Test("Purchases without a receipt are deleted after a long time without events")
   func noted() throws {
     let store = try populated()
     #expect(try store.apply(RetainNoted(cutoff: store.now)) == .init(deleted: 0, hasMore: false))
@@ -101,7 +101,7 @@ struct RetentionTests {
     #expect(try store.receipts().count == 4)
   }
 
-  @Test("A subscription that ended made a receipt by a late event once events are kept for a day only")
+  @Test("An ended subscription makes no receipt from a late event, also if events are kept for a day")
   func ended() throws {
     let store = try TestStore()
     var end = Said.created("1", active: false, price: nil)
@@ -120,7 +120,7 @@ struct RetentionTests {
     #expect(try store.apply(RetainNoted(cutoff: store.after(-day))).deleted == 1)
   }
 
-  @Test("Purchases without a receipt and ids of deleted ones go in slices of 500, those that ended, too")
+  @Test("Purchases without a receipt and ids of deleted ones are deleted in slices of 500")
   func slicesOfNoted() throws {
     let store = try TestStore()
     let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)"
@@ -145,7 +145,7 @@ struct RetentionTests {
     #expect(try store.integer("SELECT count(*) FROM past_purchases") == 0)
   }
 
-  @Test("Slices go on where the last one ended, over rows that stay and rows that go")
+  @Test("Each slice continues after the last one, over rows that stay and rows that are deleted")
   func slices() throws {
     let store = try TestStore()
     let batch = (0..<1234).map { n in

@@ -40,7 +40,7 @@ struct SettleTests {
     }
   }
 
-  @Test("A subscription event that comes first does not take another context than the one that is named")
+  @Test("A subscription event that arrives first claims no other context than the named one")
   func namedContext() throws {
     let sent = "pending: u1 subscription sub_1 price_1 named"
     try everyOrder(
@@ -48,7 +48,7 @@ struct SettleTests {
     try everyOrder({ [Said.created(user: "u1"), Said.completed(contextID: $0)] }, ends: sent)
   }
 
-  @Test("A price that an event named before goes before that of the named context")
+  @Test("A price from an earlier event precedes that of the named context")
   func price() throws {
     let store = try TestStore(rules: rules)
     let named = try store.post("named", price: "price_1")
@@ -66,7 +66,7 @@ struct SettleTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
   }
 
-  @Test("A delayed payment never counts as paid before it came, in any order")
+  @Test("A delayed payment never counts as paid before it arrives, in any order")
   func delayedPayment() throws {
     let began = [Said.created(user: "u1")]
     try everyOrder({ began + [Said.completed(user: $0, unpaid: true)] }, ends: "waiting/payment")
@@ -78,7 +78,7 @@ struct SettleTests {
       { began + [Said.completed(user: $0, unpaid: true), failed] }, ends: "cancelled/payment_failed")
   }
 
-  @Test("What is known only from sister events waits for its checkout for as long as is configured")
+  @Test("A purchase known only from related events waits for its checkout for the configured time")
   func wait() throws {
     let store = try TestStore(rules: rules)
     let id = try store.post(price: "price_1")
@@ -110,7 +110,7 @@ struct SettleTests {
     }
   }
 
-  @Test("The checkout ends the wait at once, and so does the answer that there was none")
+  @Test("The checkout ends the wait at once, and so does an answer that there is none")
   func releases() throws {
     let answers = [
       Said.completed(),
@@ -127,7 +127,7 @@ struct SettleTests {
     }
   }
 
-  @Test("With a key the checkout is looked up, and an answer that never comes holds nothing for ever")
+  @Test("With a key the checkout is looked up, and a missing answer delays nothing for ever")
   func lookUp() throws {
     let asking = ["ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)]
     let store = try TestStore(rules: asking)
@@ -148,7 +148,7 @@ struct SettleTests {
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
   }
 
-  @Test("A purchase that ended before it had a receipt gets none when the customer buys something else")
+  @Test("A purchase that ended without a receipt gets none when the customer buys another product")
   func ended() throws {
     for observations in [Observations.ended, [.ended, .failed]] {
       for isFirst in [false, true] {

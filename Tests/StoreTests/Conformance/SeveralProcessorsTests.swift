@@ -52,7 +52,7 @@ struct SeveralProcessorsTests {
     #expect(try store.receipts().map(\.purchase.userID) == ["u1", "u3", "u3"])
   }
 
-  @Test("After a user was forgotten, another processor's purchase with the same id is taken in")
+  @Test("After a user was forgotten, another processor's purchase with the same id is ingested")
   func erased() throws {
     let store = try TestStore()
     try store.ingest(Said.payment("1", user: "u1"))
@@ -62,7 +62,7 @@ struct SeveralProcessorsTests {
     #expect(try store.ingest(of("other", Said.payment("1", user: "u2"))) == .stored(.receipt))
   }
 
-  @Test("After retention, another processor's purchase with the same id is taken in")
+  @Test("After retention, another processor's purchase with the same id is ingested")
   func past() throws {
     let store = try TestStore()
     try store.ingest(Said.payment("1", user: "u1"))

@@ -5,7 +5,7 @@ import Durations
 import Store
 import Testing
 
-@Suite("What the relay keeps of itself", .everyEngine)
+@Suite("The relay's own records", .everyEngine)
 struct UpkeepCommandTests {
   private func alert(_ condition: String, app: String? = nil, firing: Bool = true) -> AlertRecord {
     AlertRecord(
@@ -13,7 +13,7 @@ struct UpkeepCommandTests {
       notifiedAt: TestStore.start)
   }
 
-  @Test("An alert is kept under its condition and app, replaced by the next one, and dropped")
+  @Test("An alert is stored under its condition and app, replaced by the next one, and dropped")
   func alerts() throws {
     let store = try TestStore()
     let (one, two) = (alert("a>1"), alert("a>1", app: "ios"))
@@ -35,7 +35,7 @@ struct UpkeepCommandTests {
     #expect(try store.integer("SELECT length(content) FROM service_reports") == 14)
   }
 
-  @Test("What was done by hand is kept, with or without a change")
+  @Test("An operator's action is recorded, with or without a change")
   func audit() throws {
     let store = try TestStore()
     let entry = AuditEntry(at: store.now, actor: "ann", action: "test", subject: "x", reason: "why")
@@ -45,7 +45,7 @@ struct UpkeepCommandTests {
     #expect(try store.integer("SELECT count(*) FROM audit WHERE reason = 'why'") == 2)
   }
 
-  @Test("Waits go on for as long as they had left when the clock jumps, and deliveries are due (R4)")
+  @Test("After a clock step waits keep their remaining time, and deliveries are due (R4)")
   func jump() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))
@@ -59,7 +59,7 @@ struct UpkeepCommandTests {
     }
   }
 
-  @Test("At a start, what was written in the future goes back to now")
+  @Test("At a start, times in the future become now")
   func start() throws {
     let store = try TestStore()
     try store.post()
@@ -71,7 +71,7 @@ struct UpkeepCommandTests {
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).count == 1)
   }
 
-  @Test("Receipts that a breaker put off are due at once, and no others")
+  @Test("Only receipts that a breaker rescheduled are due at once")
   func expedite() throws {
     let store = try TestStore()
     try store.post()
@@ -83,7 +83,7 @@ struct UpkeepCommandTests {
     #expect(try store.only().receipt?.nextAttemptAt == store.after(hour), "the breaker is closed")
     try store.apply(SaveBreaker(app: "ios", breaker: Breaker(state: .open, since: store.now)))
     try store.apply(Expedite(app: "ios", pause: .minutes(30)))
-    #expect(try store.only().receipt?.nextAttemptAt == store.after(hour), "it was put off for longer")
+    #expect(try store.only().receipt?.nextAttemptAt == store.after(hour), "it was rescheduled for longer")
     try store.apply(Expedite(app: "ios", pause: .hours(1)))
     #expect(try store.only().receipt?.nextAttemptAt == store.now)
   }

@@ -35,7 +35,7 @@ struct WaitTests {
     #expect(try held.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
-  @Test("No user: failed after a day, and revived when the user comes at last (R4)")
+  @Test("No user: failed after a day, and continued when the user becomes known (R4)")
   func user() throws {
     for app in ["ios", "held"] {
       let store = try TestStore()
@@ -50,7 +50,7 @@ struct WaitTests {
     }
   }
 
-  @Test("No price: failed after a day, and revived when the price comes at last (R4)")
+  @Test("No price: failed after a day, and continued when the price becomes known (R4)")
   func price() throws {
     let store = try TestStore()
     try store.ingest(Said.completed())
@@ -63,7 +63,7 @@ struct WaitTests {
     #expect(try store.context(later).state == .paid)
   }
 
-  @Test("A merchant's own price: taken after thirty seconds, unless Stripe's comes before")
+  @Test("A merchant's own price: used after thirty seconds, unless Stripe's arrives before")
   func merchantPrice() throws {
     let store = try TestStore()
     try store.post(price: "gold")
@@ -82,7 +82,7 @@ struct WaitTests {
     #expect(try prompt.only().receipt?.priceID == "price_1")
   }
 
-  @Test("No money: failed after a fortnight, and revived when it comes at last (R4)")
+  @Test("No money: failed after two weeks, and continued when it arrives (R4)")
   func payment() throws {
     for app in ["ios", "held"] {
       let store = try TestStore()
@@ -94,7 +94,7 @@ struct WaitTests {
     }
   }
 
-  @Test("No name of the subscription: failed after a fortnight, and revived when it comes (R4)")
+  @Test("No subscription id: failed after two weeks, and continued when it arrives (R4)")
   func subscription() throws {
     let store = try TestStore()
     try store.post()
@@ -104,7 +104,7 @@ struct WaitTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
-  @Test("A payment that is days under way takes no context of a later checkout")
+  @Test("A payment that takes days gets no context of a later checkout")
   func laterCheckout() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(unpaid: true, prices: ["price_1"]))
@@ -148,7 +148,7 @@ struct WaitTests {
     #expect(try store.reader.counts().map(\.count) == [450, 0])
   }
 
-  @Test("A receipt of an app that is configured no more waits on and is lost to no one (R4)")
+  @Test("A receipt of an app that is not configured keeps waiting and is not lost (R4)")
   func unknownApp() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
@@ -161,7 +161,7 @@ struct WaitTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -", "at once, not an hour later")
   }
 
-  @Test("A wait that was set under another configuration is decided again by the one in force")
+  @Test("A wait of a previous configuration is decided again by the current one")
   func reconsidered() throws {
     let store = try TestStore()
     for number in 0..<450 {
@@ -187,7 +187,7 @@ struct WaitTests {
     #expect(try store.apply(ReconsiderWaits(app: "held", startedAt: store.now)) == nil)
   }
 
-  @Test("What was waiting goes on waiting after a restart, for as long as it had left (R9)")
+  @Test("A waiting receipt keeps its remaining wait over a restart (R9)")
   func restart() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
@@ -225,7 +225,7 @@ struct UserTests {
     #expect(try store.receipts(app: "ios").isEmpty)
   }
 
-  @Test("A user that becomes known revives all of the customer's purchases that failed for it")
+  @Test("A user that becomes known continues all of the customer's purchases that failed for it")
   func revival() throws {
     let store = try TestStore()
     for n in ["1", "2"] {
@@ -243,7 +243,7 @@ struct UserTests {
       ])
   }
 
-  @Test("A more certain source overrides the user and lets the wrong user's context go (R5)")
+  @Test("A more certain source replaces the user and releases the wrong user's context (R5)")
   func overridden() throws {
     let store = try TestStore()
     try store.ingest(Said.completed("1", user: "u1"))
@@ -261,7 +261,7 @@ struct UserTests {
     #expect(try store.context(second).state == .open)
   }
 
-  @Test("A lesser source overrides no user")
+  @Test("A less certain source replaces no user")
   func notOverridden() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "u1", unpaid: true))
@@ -269,7 +269,7 @@ struct UserTests {
     #expect(try store.only().purchase.userID == "u1")
   }
 
-  @Test("A context's id as the reference is no user, known or not")
+  @Test("A context's id as the reference is not a user, known or not")
   func unknownContext() throws {
     let store = try TestStore()
     try store.ingest(Said.completed(user: "ctx_01MCC5RM00ABCDEFGHJKMNPQRS", prices: ["price_1"]))

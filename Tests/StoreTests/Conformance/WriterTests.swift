@@ -65,7 +65,7 @@ struct WriterTests {
     #expect(result.changes.isEmpty)
   }
 
-  @Test("One command that cannot be stored takes no other with it")
+  @Test("One command that cannot be stored affects no other")
   func oneFails() throws {
     let store = try TestStore()
     try store.ingest(Said.completed("first", prices: ["price_1"]))
@@ -83,7 +83,7 @@ struct WriterTests {
     #expect(result.changes.waitUntil == store.after(2 * minute))
   }
 
-  @Test("Replays of a batch of which one command failed were not reported as due")
+  @Test("Replays of a batch with a failed command are reported as due")
   func splitBatch() throws {
     /// A batch with every kind of change.
     func batch(_ store: TestStore, _ more: Submission...) throws -> StoreChanges {
@@ -134,7 +134,7 @@ struct WriterTests {
       join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
   ]
 
-  @Test("A command that fails alone is told so and leaves nothing")
+  @Test("A command that fails alone gets its error and stores nothing")
   func alone() throws {
     let store = try TestStore()
     let answers = Answers()
@@ -148,7 +148,7 @@ struct WriterTests {
     #expect(try store.reader.breakers().isEmpty)
   }
 
-  @Test("What a failed command remembered of a breaker is forgotten with it")
+  @Test("A failed command's cached breaker is dropped with it")
   func breakerRolledBack() throws {
     let store = try TestStore()
     let answers = Answers()
@@ -159,7 +159,7 @@ struct WriterTests {
   }
 
   @Test(
-    "When the database fails, all are told so at once and none is tried alone",
+    "When the database fails, all commands fail at once and none is retried alone",
     arguments: [StoreFault.Kind.syncFailed, .busy, .inputOutput, .readOnly, .interrupted])
   func databaseFails(kind: StoreFault.Kind) throws {
     let store = try TestStore()
@@ -172,7 +172,7 @@ struct WriterTests {
     #expect(try store.receipts().isEmpty)
   }
 
-  @Test("What others wait for is told: what is due and when, contexts whose state changed, the next wait")
+  @Test("Observers learn the due times, changed contexts and the next wait")
   func changes() throws {
     let store = try TestStore()
     let id = try store.post(user: "u1")

@@ -79,7 +79,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("It is moved while commits go on, and begun anew: it does not grow")
+  @Test("It is moved during commits, and restarted, so it does not grow")
   func staysShort() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     try prepare()
@@ -110,7 +110,7 @@ struct CheckpointTests {
     #expect(passes.count == 2)
   }
 
-  @Test("What a pass could not do is tried again, and done by the writer when the log is long")
+  @Test("A pass that failed is retried, and done by the writer when the log is long")
   func fault() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let passes = try Passes(path: nil)
@@ -131,7 +131,7 @@ struct CheckpointTests {
     #expect(post(400, writer)?.kind == .syncFailed)
   }
 
-  @Test("A pass leaves nothing unmoved when nobody writes, and says how much there was")
+  @Test("Without writes a pass moves the whole log, and reports its size")
   func whole() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let writer = try open(nil, checkpointPages: 1_000_000)
@@ -146,7 +146,7 @@ struct CheckpointTests {
     #expect(post(20, writer) == nil)
   }
 
-  @Test("A pass that a reader holds back says how much is left, so that the reader can give way")
+  @Test("A pass that a reader blocks reports the rest, so that the reader can stop")
   func heldBack() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let writer = try open(nil, checkpointPages: 1_000_000)
@@ -164,7 +164,7 @@ struct CheckpointTests {
     #expect(checkpoint.pagesLeft == 0)
   }
 
-  @Test("A quick check that is interrupted says nothing about damage, and can begin again")
+  @Test("An interrupted quick check reports no damage, and can start again")
   func interruptedCheck() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     let writer = try open(nil, checkpointPages: 1_000_000)
@@ -184,7 +184,7 @@ struct CheckpointTests {
     #expect(try check.check("contexts") == .sound)
   }
 
-  @Test("Without a database there is no pass")
+  @Test("Without a database no pass runs")
   func noDatabase() throws {
     defer { try? FileManager.default.removeItem(at: directory) }
     #expect(throws: StoreFault.self) { try BackgroundCheckpoint(path: path) }

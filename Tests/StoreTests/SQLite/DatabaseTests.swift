@@ -39,7 +39,7 @@ private let known = Migrations.currentVersion
 
 @Suite("The database")
 struct DatabaseTests {
-  @Test("The owner makes it at the current version; others find it then, and not before (R10)")
+  @Test("The owner creates it at the current version; others find it only afterwards (R10)")
   func made() throws {
     let files = try Files()
     #expect(files.fault(.guest) == .missing)
@@ -54,7 +54,7 @@ struct DatabaseTests {
     #expect(try owner.text("PRAGMA integrity_check") == "ok")
   }
 
-  @Test("An empty file is as good as none to the owner, and missing to others")
+  @Test("An empty file is a new database for the owner, and missing for others")
   func empty() throws {
     for role in roles {
       let files = try Files()
@@ -63,7 +63,7 @@ struct DatabaseTests {
     }
   }
 
-  @Test("A newer schema is refused by all and left as it is (R10)", arguments: [known + 1, known + 7])
+  @Test("A newer schema is refused by all and not changed (R10)", arguments: [known + 1, known + 7])
   func newer(version: Int) throws {
     let files = try Files()
     _ = try Database.open(path: files.path, role: .owner)
@@ -82,7 +82,7 @@ struct DatabaseTests {
     #expect(files.fault(.reader) == .olderSchema(found: 0, known: known))
   }
 
-  @Test("A database of another program is refused and left as it is")
+  @Test("A database of another program is refused and not changed")
   func foreign() throws {
     for role in roles {
       let files = try Files()
@@ -94,7 +94,7 @@ struct DatabaseTests {
     }
   }
 
-  @Test("A file that is no database is refused and left as it is")
+  @Test("A file that is not a database is refused and not changed")
   func garbage() throws {
     for role in roles {
       let files = try Files()
@@ -109,7 +109,7 @@ struct DatabaseTests {
     }
   }
 
-  @Test("A path that cannot be made is an error for the owner and missing for others")
+  @Test("A path that cannot be created is an error for the owner and missing for others")
   func noDirectory() throws {
     let files = try Files()
     let path = files.directory.appending(path: "not/there.db").path
@@ -123,7 +123,7 @@ struct DatabaseTests {
     }
   }
 
-  @Test("What durability and consistency rest on is in force (R1)")
+  @Test("The settings for durability and consistency are in force (R1)")
   func settings() throws {
     let files = try Files()
     for role in [DatabaseRole.owner, .guest] {
@@ -150,7 +150,7 @@ struct DatabaseTests {
     #expect(throws: SQLiteError.self) { try Migrator.migrate(connection, from: 0, to: [good]) }
   }
 
-  @Test("Migrations run from where the database stands to the end (R10)")
+  @Test("Migrations run from the database's version to the end (R10)")
   func steps() throws {
     let files = try Files()
     let connection = try Connection(path: files.path, mode: .readWriteCreate, busyTimeout: .zero)
@@ -163,7 +163,7 @@ struct DatabaseTests {
     #expect(try connection.integer("SELECT count(*) FROM sqlite_schema") == 3)
   }
 
-  @Test("What an operator reads about a fault says what to do, and never where or what")
+  @Test("The text of a fault has a remedy, and no path or data")
   func words() {
     let faults: [StoreError] = [
       .missing, .foreign, .newerSchema(found: 9, known: 1), .olderSchema(found: 0, known: 1),

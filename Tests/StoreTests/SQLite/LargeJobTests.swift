@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Large jobs")
 struct LargeJobTests {
-  @Test("One that died half-prepared goes on where it stood, or is cancelled without a trace")
+  @Test("A half-prepared job continues, or is cancelled completely")
   func preparing() throws {
     let jobs = try JobStore(failed: 0)
     try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 5000, failed: 2500))
@@ -28,7 +28,7 @@ struct LargeJobTests {
     #expect(try jobs.store.reader.counts().contains { $0.state == .pending } == false)
   }
 
-  @Test("Jobs that ended long ago go, a slice at a time; open ones stay")
+  @Test("Jobs that ended long ago are deleted, a slice at a time; open ones stay")
   func retention() throws {
     let jobs = try JobStore(failed: 0)
     try LargeDatabase.fill(path: jobs.store.path, .init(receipts: 3000, failed: 2500))

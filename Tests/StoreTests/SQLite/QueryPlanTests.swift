@@ -78,7 +78,7 @@ struct QueryPlanTests {
       .filter { !$0.contains("sqlite_stmt") }
   }
 
-  @Test("Open guesses are found by their own index, whatever else a user has bought")
+  @Test("Open guesses are found by their own index, for any number of the user's purchases")
   func openGuesses() throws {
     let store = try TestStore()
     let connection = try Connection(path: store.path, mode: .readOnly, busyTimeout: .seconds(1))
@@ -87,7 +87,7 @@ struct QueryPlanTests {
     #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(plan)")
   }
 
-  @Test("The next look-up of an app is found by its index")
+  @Test("The next lookup of an app is found by its index")
   func lookups() throws {
     let store = try TestStore()
     let connection = try Connection(path: store.path, mode: .readOnly, busyTimeout: .seconds(1))
@@ -175,7 +175,7 @@ struct QueryPlanTests {
     #expect(group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
   }
 
-  @Test("What metrics and alerts ask takes as many steps on any number of receipts")
+  @Test("Queries of metrics and alerts take the same steps for any number of receipts")
   func steps() throws {
     let store = try TestStore()
     let connection = try sqlite(store.reader)
@@ -200,7 +200,7 @@ struct QueryPlanTests {
     #expect(many <= few + 20, "\(few) steps, then \(many)")
   }
 
-  @Test("A job's step read each of its 100,000 planned receipts to learn of which apps they are")
+  @Test("A job's step does not read each of its 100,000 planned receipts")
   func plannedApps() throws {
     let store = try TestStore()
     let file = try Connection(path: store.path, mode: .readWrite, busyTimeout: .seconds(1))

@@ -19,7 +19,7 @@ struct SQLiteFileTests {
     #expect(try store.status() == "cancelled/operator")
   }
 
-  @Test("A copy of the database has everything and is a database of its own")
+  @Test("A copy of the database is complete and independent")
   func copy() throws {
     let store = try TestStore()
     try store.ingest(.said(prices: ["price_1"]))
@@ -30,7 +30,7 @@ struct SQLiteFileTests {
     #expect(throws: StoreFault.self) { try store.reader.copy(to: path) }
   }
 
-  @Test("What a guest erases is overwritten in the file")
+  @Test("Data that a guest erases is overwritten in the file")
   func isOverwritten() throws {
     let (store, row, _) = try ForgetTests.store()
     let rules = TestStore.rules
