@@ -51,6 +51,21 @@ enum Repository {
     }.map { RepositoryFile(path: $0, text: try text(of: $0)) }
   }
 
+  /// The texts for people: documents, scripts, deployment files and recorded outputs.
+  static func documents() throws -> [RepositoryFile] {
+    let folders = ["docs", "deploy", "benchmarks", "Tests/OperatorTests/Snapshots", "Sources/CheckoutKit"]
+    let paths = try folders.flatMap { folder in
+      try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)").map { "\(folder)/\($0)" }
+    }
+    let documents = paths.filter { path in
+      var isFolder = false
+      let exists = FileManager.default.fileExists(atPath: "\(root)/\(path)", isDirectory: &isFolder)
+      return exists && !isFolder && ![".swift", ".png", ".pyc"].contains { path.hasSuffix($0) }
+    }
+    return try (documents + ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "Tests/README.md", "Makefile"])
+      .sorted().map { RepositoryFile(path: $0, text: try text(of: $0)) }
+  }
+
   static func text(of path: String) throws -> String {
     guard let data = FileManager.default.contents(atPath: "\(root)/\(path)") else {
       throw Missing(description: "\(path) is not there")

@@ -3,11 +3,18 @@
 import Testing
 
 @Suite struct RepositoryTests {
-  @Test("The house rules hold everywhere", arguments: Rule.all)
+  @Test("The rules hold for every file", arguments: Rule.all)
   func rulesHold(_ rule: Rule) throws {
     let files = try Repository.files()
     #expect(files.count > 50, "the repository was not found at \(Repository.root)")
     for finding in files.flatMap(rule.check) { Issue.record("\(finding)") }
+  }
+
+  @Test("Documents, scripts and recorded outputs use the field's words")
+  func documentsUseTheFieldsWords() throws {
+    let documents = try Repository.documents()
+    #expect(documents.count > 50, "the documents were not found at \(Repository.root)")
+    for finding in documents.flatMap(Rule.language.check) { Issue.record("\(finding)") }
   }
 
   @Test("A file can be named without its folder", arguments: ["Sources", "Tests"])
@@ -17,7 +24,7 @@ import Testing
     for fault in FileNames.faults(in: paths) { Issue.record("\(fault)") }
   }
 
-  @Test("The project takes no Swift packages")
+  @Test("The project uses no Swift packages")
   func thereAreNoPackages() throws {
     let manifest = try Repository.text(of: "Package.swift")
     #expect(Manifest.packages(in: manifest).isEmpty)

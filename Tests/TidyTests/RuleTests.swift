@@ -77,6 +77,18 @@ import Testing
       text: "let a = b.addingPercentEncoding(withAllowedCharacters: c)\nUInt8(ascii: \"%\")", lines: [1, 2]),
     Sample(
       rule: .locking, path: "Sources/A/A.swift", text: "let a = Mutex(0)\nlet b: Mutex<Int>", lines: [1, 2]),
+    Sample(
+      rule: .language, path: "Sources/A/A.swift",
+      text: "// It is tried anew, by\n// itself.\nlet a = \"the operator is told\"\nfunc distrustAll() {}",
+      lines: [1, 1, 3, 4]),
+    Sample(
+      rule: .language, path: "Sources/A/A.swift",
+      text: "let isMended = 1\nlet b = \"\\(carriers) of its own\"\n/// A thread of its own.",
+      lines: [1, 2, 2, 3]),
+    Sample(
+      rule: .language, path: "docs/a.md", text: "Mended?\nNone of ours stands in the\nlog", lines: [1, 2, 2]),
+    Sample(rule: .language, path: "migrations/v9.sql", text: "-- Tries of it\n-- the tries", lines: [2]),
+    Sample(rule: .language, path: "Tests/OperatorTests/Snapshots/a.txt", text: "Whoever asks", lines: [1]),
   ]
 
   static let good: [Sample] = [
@@ -143,6 +155,14 @@ import Testing
     Sample(
       rule: .encoding, path: "Sources/CheckoutKit/A.swift", text: "a.base64EncodedString()", lines: []),
     Sample(rule: .locking, path: "Sources/A/A.swift", text: "pthread_mutex_lock(a)  // Mutex", lines: []),
+    Sample(
+      rule: .language, path: "Sources/A/A.swift",
+      text: "// It tries again, by its own app's rules; the amended text, told_at and a bookmark stay.\n"
+        + "let amended = \"of its own app\"", lines: []),
+    Sample(
+      rule: .language, path: "Sources/JSONWebToken/A.swift", text: "// the audience\nlet audiences = 1",
+      lines: []),
+    Sample(rule: .language, path: "migrations/v0001_initial.sql", text: "-- mended", lines: []),
   ]
 
   @Test("A rule finds exactly the lines that break it", arguments: bad + good)
@@ -179,12 +199,12 @@ import Testing
     ("a \"open", "a      "),
   ]
 
-  @Test("Only code is left, where it was", arguments: pairs)
+  @Test("Only code is left, at its position", arguments: pairs)
   func leavesCode(_ text: String, _ code: String) { #expect(SwiftCode.code(of: text) == code) }
 }
 
 @Suite struct FileNamesTests {
-  @Test("Two files with one name are found, in whichever folders")
+  @Test("Two files with one name are found, in any folders")
   func findsRepeatedNames() throws {
     #expect(FileNames.faults(in: ["A/B/C.swift", "A/C+D.swift", "A/E.swift"]).isEmpty)
     let faults = FileNames.faults(in: ["A/C.swift", "A/B/C.swift", "A/D.swift"])
@@ -194,7 +214,7 @@ import Testing
 }
 
 @Suite struct ManifestTests {
-  @Test("A Swift package is found, and a remark about one is not")
+  @Test("A Swift package is found, and a comment about one is not")
   func findsPackages() {
     #expect(Manifest.packages(in: "a\n  .package(url: \"b\"),\n").count == 1)
     #expect(Manifest.packages(in: "// no .package(url:)\n.systemLibrary(name: \"a\")").isEmpty)

@@ -25,7 +25,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   static let all = [
     fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, vendors,
-    foundation, kit, spans, unfinished, forcing, spawning, encoding, locking, expectations,
+    foundation, kit, spans, unfinished, forcing, spawning, encoding, locking, expectations, language,
   ]
 }
 
