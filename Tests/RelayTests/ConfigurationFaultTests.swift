@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{ database: \"/d\"\n  apps: {} }", "line 2, column 3: a comma or } should stand here"),
+    ("{ database: \"/d\"\n  apps: {} }", "line 2, column 3: a comma or } is expected here"),
     ("{\n  database: /d }", "line 2, column 13: a value is expected here"),
     ("{\n  database: 10s }", "line 2, column 13: not a number; durations and sizes need quotes"),
     ("{\n  log: { level: info } }", "line 2, column 17: texts need quotes"),

@@ -79,7 +79,7 @@ import Testing
       rule: .locking, path: "Sources/A/A.swift", text: "let a = Mutex(0)\nlet b: Mutex<Int>", lines: [1, 2]),
     Sample(
       rule: .language, path: "Sources/A/A.swift",
-      text: "// It is tried anew, by\n// itself.\nlet a = \"the operator is told\"\nfunc distrustAll() {}",
+      text: "// It is tried anew, by\n// itself.\nlet a = \"the operator is told\"\nfunc wasMended() {}",
       lines: [1, 1, 3, 4]),
     Sample(
       rule: .language, path: "Sources/A/A.swift",
