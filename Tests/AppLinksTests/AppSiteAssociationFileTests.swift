@@ -55,7 +55,7 @@ struct AppSiteAssociationFileTests {
   }
 
   /// SH05.
-  @Test func `Exclusions come first in their order, then the product's own paths, then the others`() throws {
+  @Test func `Exclusions come first in their order, then the relay's own paths, then the others`() throws {
     let configured = ["/*", "NOT /admin/*", "/shop/*", "NOT /*/amazon_payments/callback"]
     let file = AppSiteAssociation(apps: [try app([first], configured, own: [Self.callback, Self.back])])
     let entry = try #require(file.links?.entries.first)
@@ -80,7 +80,7 @@ struct AppSiteAssociationFileTests {
   @Test(arguments: [
     "NOT /v1/*", "NOT /*", "NOT /v1/ios/swedbank/*", "NOT /*/sdk-callback/ios-universal-link",
   ])
-  func `An exclusion that shuts out what the product needs is found`(path: String) throws {
+  func `An exclusion of a path that the relay needs is found`(path: String) throws {
     let linked = try app([first], ["/shop/*", path, "/*", "NOT /admin/*"], own: [Self.callback])
     #expect(linked.paths.map { linked.ownPath(shutOutBy: $0) } == [nil, Self.callback, nil, nil])
   }
@@ -94,7 +94,7 @@ struct AppSiteAssociationFileTests {
   }
 
   /// SH12.
-  @Test func `A file that is larger than devices take is not made`() throws {
+  @Test func `A file that is larger than devices accept is not made`() throws {
     let ids = (0..<1_400).map { "TEAMID1234.com.example.app\($0)" }
     let fault = #expect(throws: AssociationFault.self) {
       try AppSiteAssociation(apps: [try app(ids, ["/a/*", "/b/*", "/c/*"])]).serialized()
@@ -106,12 +106,12 @@ struct AppSiteAssociationFileTests {
     "", "a", "NOT", "NOT ", "NOT a", "/a b", "/é", "/a\"b", "/$(lang)/x", "/a#b", "/a\n",
     "/" + String(repeating: "a", count: 1_024),
   ])
-  func `A path that devices would take differently is refused`(text: String) {
+  func `A path that devices would read differently is refused`(text: String) {
     #expect(throws: NameFault.self) { try LinkPath(text) }
   }
 
   /// SH08 and SC23: both formats of a generated file give the same, correct verdict for every URL.
-  @Test func `Old and new form of a file agree`() throws {
+  @Test func `The old and the new form of a file agree`() throws {
     let apps = [
       try app([first, second], ["NOT /admin/*", "/*", "NOT /*/x/?"], own: [Self.callback, Self.back]),
       try app(["OTHER12345.org.example"], ["/buy/*", "NOT /buy/??"], own: [Self.back]),
@@ -210,13 +210,13 @@ struct AppSiteAssociationFileTests {
     ),
     (#"{"applinks":{"apps":[],"details":[],"substitutionVariables":{"lang":["x"]}}}"#, "predefined variable"),
   ])
-  func `What is wrong in a file is said`(text: String, words: String) throws {
+  func `Each fault of a file has a finding`(text: String, words: String) throws {
     let findings = try AppSiteAssociation.read(Array(text.utf8)).findings
     #expect(findings.contains { $0.message.contains(words) }, "\(findings)")
   }
 
   @Test(arguments: ["", "[]", "{", "\u{FEFF}{}x", "null"])
-  func `What is no file is refused`(text: String) {
+  func `A text that is not an association file is refused`(text: String) {
     #expect(throws: AssociationFault.self) { try AppSiteAssociation.read(Array(text.utf8)) }
   }
 

@@ -67,7 +67,7 @@ struct AppSiteAssociationMatchingTests {
     MatchingCase(#"{"/":"*"}"#, "/", "app"), MatchingCase(#"{"/":"/*"}"#, "/", "app"),
     MatchingCase(#"{"/":"/*"}"#, "/a/b?c", "app"), MatchingCase(#"{"/":""}"#, "/a", "none"),
   ])
-  func `Paths match as Apple's tool says`(each: MatchingCase) throws {
+  func `Paths match as in Apple's tool`(each: MatchingCase) throws {
     #expect(try each.outcome() == each.expected)
   }
 
@@ -114,7 +114,7 @@ struct AppSiteAssociationMatchingTests {
     MatchingCase(#"{"/":"/foo/*","casesensitive":false}"#, "/FOO/1", "none"),
     MatchingCase(#"{"/":"/foo/*","new":{"a":"b"}}"#, "/foo/1", "app"), MatchingCase("", "/bar", "none"),
   ])
-  func `Queries and fragments match as Apple's tool says`(each: MatchingCase) throws {
+  func `Queries and fragments match as in Apple's tool`(each: MatchingCase) throws {
     #expect(try each.outcome() == each.expected)
   }
 
@@ -147,7 +147,7 @@ struct AppSiteAssociationMatchingTests {
       #"{"/":"/foo","caseSensitive":true}"#, "/FOO", "none", extra: #""defaults":{"caseSensitive":false},"#),
     MatchingCase(#"{"/":"/a b"}"#, "/a%20b", "app", extra: #""defaults":{"percentEncoded":false},"#),
   ])
-  func `Case, encoding and defaults are taken as Apple's tool takes them`(each: MatchingCase) throws {
+  func `Case, encoding and defaults are read as by Apple's tool`(each: MatchingCase) throws {
     #expect(try each.outcome() == each.expected)
   }
 
@@ -180,7 +180,7 @@ struct AppSiteAssociationMatchingTests {
     MatchingCase(#"{"/":"/$(upper)","caseSensitive":false}"#, "/q", "app"),
     MatchingCase(#"{"?":{"l":"$(lang)"}}"#, "/?l=sv", "app"),
   ])
-  func `Variables stand for their values`(each: MatchingCase) throws {
+  func `Variables match their values`(each: MatchingCase) throws {
     #expect(try each.outcome() == each.expected)
   }
 
@@ -214,7 +214,7 @@ struct AppSiteAssociationMatchingTests {
     #expect(try MatchingCase("{\"/\":\"\(pattern)\"}", url, "", extra: variables).outcome() == "none")
   }
 
-  @Test func `A file whose patterns come to too much says so and goes on`() throws {
+  @Test func `A file whose patterns exceed the limit has a finding and keeps its other rules`() throws {
     let values = Array(repeating: #""\#(String(repeating: "x", count: 100))""#, count: 500).joined(
       separator: ",")
     let bomb = String(repeating: "$(v)", count: 15_000)

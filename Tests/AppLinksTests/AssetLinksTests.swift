@@ -57,14 +57,14 @@ struct AssetLinksTests {
       "in capitals with colons"
     ),
   ])
-  func `What is wrong in a file is said`(text: String, words: String) throws {
+  func `Each fault of a file has a finding`(text: String, words: String) throws {
     let (file, findings) = try AssetLinks.read(Array(text.utf8))
     #expect(file.statements.isEmpty)
     #expect(findings.contains { $0.message.contains(words) }, "\(findings)")
   }
 
   @Test(arguments: ["", "{}", "[", "7"])
-  func `What is no file is refused`(text: String) {
+  func `A text that is not an association file is refused`(text: String) {
     #expect(throws: AssociationFault.self) { try AssetLinks.read(Array(text.utf8)) }
   }
 
@@ -73,7 +73,7 @@ struct AssetLinksTests {
     ("HTTPS://u@Pay.Example.COM.:8443/a/b?c=d?e#f#g", "pay.example.com", "/a/b", "c=d?e", "f#g"),
     ("https://[::1]:80/x", "[::1]", "/x", "", ""), ("https://h?q#f", "h", "", "q", "f"),
   ])
-  func `A URL is taken apart as it is written`(
+  func `A URL is split without decoding`(
     text: String, host: String, path: String, query: String, fragment: String
   ) throws {
     let url = try LinkURL(text)
@@ -83,7 +83,7 @@ struct AssetLinksTests {
   @Test(arguments: [
     "", "x", "pay.example.com/a", "//evil/x", "javascript://x", "https://", "https:///x", "/a\n",
   ])
-  func `What is no web address and no path is refused`(text: String) {
+  func `A text that is neither a web address nor a path is refused`(text: String) {
     #expect(throws: NameFault.self) { try LinkURL(text) }
   }
 }

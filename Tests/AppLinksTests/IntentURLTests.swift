@@ -15,7 +15,7 @@ struct IntentURLTests {
     "/v1/ios/swedbank/sdk-callback/android-intent?id=1&foo=b%20r%2B+%e2&package=your.ecom.app",
     "/a?b={}|^';`\\",
   ])
-  func `An intent URL carries the target as it came`(target: String) throws {
+  func `An intent URL has the unchanged target`(target: String) throws {
     let intent = try #require(
       try IntentURL(
         origin: WebOrigin("https://pay.example.com"), target: target, package: package,
@@ -25,7 +25,7 @@ struct IntentURLTests {
         + "action=com.swedbankpay.mobilesdk.VIEW_PAYMENTORDER;package=your.ecom.app;end;")
   }
 
-  @Test func `A fallback is one value, whatever stands in it`() throws {
+  @Test func `Any fallback is one value`() throws {
     let intent = try #require(
       try IntentURL(
         origin: WebOrigin("http://127.0.0.1:8080"), target: "/v1/ios/return?context_id=ctx_1",
@@ -42,7 +42,7 @@ struct IntentURLTests {
     "", "a", "/a#Intent;component=x;end", "/a b", "/a\"><script>", "/a\r\nX: y", "/é", "/\u{0}",
     "/" + String(repeating: "a", count: 8_192),
   ])
-  func `What could leave its place makes no intent URL`(target: String) throws {
+  func `A value that could leave its field makes no intent URL`(target: String) throws {
     let origin = try WebOrigin("https://pay.example.com")
     #expect(IntentURL(origin: origin, target: target, package: package) == nil)
   }

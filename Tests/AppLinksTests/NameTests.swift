@@ -6,7 +6,7 @@ import Testing
 
 struct NameTests {
   @Test(arguments: ["com.example.app", "a.b", "Com.Example_2.App", "a.b.c.d.e"])
-  func `A package name is kept as it is written`(text: String) throws {
+  func `A package name is kept unchanged`(text: String) throws {
     #expect(try PackageName(text).text == text)
   }
 
@@ -16,7 +16,7 @@ struct NameTests {
     "\"><script>", "com.exämple.app", "com.example.other ", "com.example.other\n", "_a.b", "com.ex-ample.app",
     "com.example.app\u{0}", "a.b" + String(repeating: "c", count: 253),
   ])
-  func `What is no package name is refused without being repeated`(text: String) {
+  func `A text that is not a package name is refused without being reflected`(text: String) {
     let fault = #expect(throws: NameFault.self) { try PackageName(text) }
     #expect(text.utf8.count < 4 || fault?.description.contains(text) == false)
   }
@@ -39,13 +39,13 @@ struct NameTests {
     "ABCDÉ2345.com.example", "ABCDE12345.com_example", "com.example.app",
     "ABCDE12345." + String(repeating: "a", count: 245),
   ])
-  func `What is no app id is refused`(text: String) {
+  func `A text that is not an app id is refused`(text: String) {
     #expect(throws: NameFault.self) { try AppleAppID(text) }
   }
 
   /// SC11 and SC14.
   @Test(arguments: ["yourecomapp", "YourEcomApp", "com.example.my-app+pay", "a", "x1", "httpsapp", "mydata"])
-  func `A scheme of an app's own keeps its case`(text: String) throws {
+  func `An app's scheme keeps its case`(text: String) throws {
     #expect(try CustomScheme(text).text == text)
     #expect(try CustomScheme(text).isNamed(text.uppercased()))
   }
@@ -60,7 +60,7 @@ struct NameTests {
     "a\r\nSet-Cookie:x=1", "app:", "äpp", "a\u{0}", "a%0d", "+a", String(repeating: "a", count: 64),
     String(repeating: "a", count: 200),
   ])
-  func `A scheme that is not an app's own is refused`(text: String) {
+  func `A scheme that an app cannot own is refused`(text: String) {
     #expect(throws: NameFault.self) { try CustomScheme(text) }
   }
 
@@ -90,7 +90,7 @@ struct NameTests {
     (String(repeating: "ab-", count: 32), "not a fingerprint"),
     ("SHA256: " + String(repeating: "ab", count: 32), "not a fingerprint"),
   ])
-  func `A fingerprint of another size or form says what is wrong`(text: String, words: String) {
+  func `A fingerprint of another size or form is a fault with the reason`(text: String, words: String) {
     let fault = #expect(throws: NameFault.self) { try CertificateFingerprint(text) }
     #expect(fault?.description.contains(words) == true)
   }

@@ -19,7 +19,7 @@ struct WildcardPatternTests {
     }
   }
 
-  @Test func `A pattern matches what trying everything finds`() throws {
+  @Test func `A pattern matches like an exhaustive search`() throws {
     var random = SeededGenerator(seed: 7)
     var found = 0
     for _ in 0..<4_000 {

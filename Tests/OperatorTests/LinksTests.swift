@@ -43,7 +43,7 @@ import Testing
     #expect(try harness.run("links", "check", "--app", "third", "--json").objects.count == 1)
   }
 
-  @Test func `Apps that open each other's way back, and those that open nothing, are remarked on`() throws {
+  @Test func `Apps that open each other's way back, and apps that open nothing, are warnings`() throws {
     let harness = try Self.harness()
     #expect(harness.run("links", "check").notes.isEmpty)
     try harness.configure { $0.replacing("paths: ['/else']", with: "paths: ['/*']") }
@@ -61,7 +61,7 @@ import Testing
     #expect(empty.text.contains("apps.second.links.ios.paths"))
   }
 
-  @Test func `A URL is answered for with the rule that decided`() throws {
+  @Test func `A URL's verdict names the rule that decided`() throws {
     let harness = try Self.harness()
     Snapshot.check(harness.run("links", "check", "https://pay.example.com/buy/1").out, "links-check-url")
     func verdict(_ path: String, _ app: String = "ABCDE12345.com.example.app") throws -> [JSONValue?] {
@@ -93,7 +93,7 @@ import Testing
     (["--file", "x", "--fetch"], .usage, "goes without --file"),
     (["--file", "/none"], .notFound, "there is no file"),
   ])
-  func `What cannot be answered says why`(arguments: [String], code: ExitCode, words: String) throws {
+  func `A refused URL has a reason`(arguments: [String], code: ExitCode, words: String) throws {
     let ran = try Self.harness().run(arguments: ["links", "check"] + arguments)
     #expect(ran.code == code, "\(ran.notes)")
     #expect(ran.notes.contains(words), "\(ran.notes)")
@@ -106,7 +106,7 @@ import Testing
     #expect(ran.notes.contains("links: {"))
   }
 
-  @Test func `A file from elsewhere is checked and asked`() throws {
+  @Test func `A file from disk is checked and matched`() throws {
     let harness = try OperatorHarness()
     let good =
       #"{"applinks":{"apps":[],"details":[{"appID":"ABCDE12345.a","paths":["NOT /x","/*"]}]}}"#
@@ -162,7 +162,7 @@ import Testing
     func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 500) }
   }
 
-  @Test func `What a host really serves is compared with the configuration`() throws {
+  @Test func `The files that a host serves are compared with the configuration`() throws {
     StandardStream.ignoreBrokenPipes()
     let host = Host()
     let server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: host)

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test("The word is plural unless the count is one")
-  func nouns() {
+  func plurals() {
     #expect(CountText.of(1, "receipt") == "1 receipt")
     #expect(CountText.of(0, "receipt") == "0 receipts")
     #expect(CountText.of(4678, "receipt") == "4,678 receipts")
