@@ -36,9 +36,10 @@ public enum AlertPreview {
     let alert = Configuration.Alert(
       to: Secret("nobody"), on: AlertCondition.forms, every: RecentCounts.windowMax)
     var refused: [LabelValues: UInt64] = [:]
-    for (app, reasons) in health?.refusedWebhooks ?? [:] {
+    for (place, reasons) in health?.refusedWebhooks ?? [:] {
       for (reason, count) in reasons {
-        refused[LabelValues(first: app, second: reason)] = UInt64(clamping: count)
+        let key = LabelValues(first: place.app, second: reason, third: place.processor.rawValue)
+        refused[key] = UInt64(clamping: count)
       }
     }
     let apps = configuration.apps.map(AlertApp.init)

@@ -154,7 +154,7 @@ extension AlertWatch.Findings {
       let growth = signatures[window]?.filter { $0.key.first == app.slug } ?? [:]
       guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
       return .signatures(
-        growth, limit: limit, app: app.slug, window: window, now: now, secrets: app.webhookSecrets)
+        growth, limit: limit, app: app.slug, window: window, now: now, advice: app.webhookAdvice)
     case .diskLow, .database: return nil
     }
   }

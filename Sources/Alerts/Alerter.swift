@@ -14,12 +14,12 @@ public import Store
 struct AlertApp: Sendable {
   let slug: String
   let apiKey: SecretRefresh
-  let webhookSecrets: SecretRefresh
+  let webhookAdvice: [ProcessorName: WebhookAdvice]
 
   init(_ configuration: AppConfiguration) {
     slug = configuration.slug
     apiKey = configuration.purchasely.apiKey.refresh
-    webhookSecrets = configuration.webhookSecretRefresh
+    webhookAdvice = configuration.webhookAdvice
   }
 }
 

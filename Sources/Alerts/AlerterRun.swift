@@ -137,7 +137,7 @@ struct AlerterRun {
     guard let health = alerter.sources.health else { return }
     healthAt = monotonic.advanced(by: HealthMonitor.lookInterval)
     guard let report = health.check(now: now, monotonic: monotonic) else { return }
-    let stored = ServiceReport(name: .health, at: report.at, content: report.json.text)
+    let stored = ServiceReport(name: .health, at: report.at, content: report.stored.text)
     let isQueued = alerter.sources.committer.submit(SaveServiceReport(stored), from: .internal) { result in
       if case .failure = result { health.couldNotStore() }
     }

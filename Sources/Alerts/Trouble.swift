@@ -84,21 +84,27 @@ extension Trouble {
       advice: reasons.map(\.advice).joined(separator: " "))
   }
 
+  /// - Parameter advice: what to do for each configured processor of the app.
   static func signatures(
     _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Duration, now: Timestamp,
-    secrets: SecretRefresh?
+    advice: [ProcessorName: WebhookAdvice]
   ) -> Trouble {
-    let reasons = Dictionary(growth.map { ($0.key.second, Int64(clamping: $0.value)) }, uniquingKeysWith: +)
+    let refusals = Metrics.refusals(growth)
+    let reasons = refusals.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+    let processors = refusals.keys.map(\.processor).sorted { $0.rawValue < $1.rawValue }
+    let remedies = processors.compactMap { advice[$0] }
     let count = reasons.values.reduce(0, +)
     return Trouble(
       key: Key(condition: .signatureFailures(over: limit), app: app), since: now, value: Double(count),
       summary: "\(CountText.of(count, "webhook")) of \(app) \(count == 1 ? "was" : "were") refused "
         + "for the signature within "
         + words(seconds: window.inSeconds),
-      advice: "Compare apps.\(app).stripe.webhook_secrets with the endpoint's signing secret in Stripe's "
-        + "dashboard; if they differ, correct them, "
-        + "\(SecretRefresh.command(secrets, of: "webhook_secrets")). With reason stale or future, set the "
-        + "clock. Requests that did not come from Stripe cause this, too",
+      advice: remedies.map {
+        "Compare apps.\(app).\($0.comparison); if they differ, correct them, \($0.command). "
+      }.joined()
+        + "With reason stale or future, set the clock. Requests that did not come from "
+        + (remedies.isEmpty ? "the processor" : remedies.map(\.label).joined(separator: " or "))
+        + " cause this, too",
       reasons: reasons)
   }
 

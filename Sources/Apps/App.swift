@@ -31,8 +31,8 @@ public final class App: Sendable {
   public let links: AppConfiguration.Links?
   /// How a new API key of the destination takes effect.
   public let apiKeyRefresh: SecretRefresh
-  /// How a new webhook secret takes effect.
-  public let webhookRefresh: SecretRefresh
+  /// What to do when the webhooks of each processor are refused.
+  public let webhookAdvice: [ProcessorName: WebhookAdvice]
 
   /// - Throws: `Fault` if a secret cannot be read.
   public init(_ configuration: AppConfiguration) throws {
@@ -59,7 +59,7 @@ public final class App: Sendable {
       configuration, revealsSecrets: true, userAgent: Version.userAgent)
     links = configuration.links
     apiKeyRefresh = configuration.purchasely.apiKey.refresh
-    webhookRefresh = configuration.webhookSecretRefresh
+    webhookAdvice = configuration.webhookAdvice
     processorRules = configuration.processorRules
     join = configuration.join
     delivery = configuration.delivery

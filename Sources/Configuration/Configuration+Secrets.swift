@@ -1,7 +1,7 @@
 // Every secret of a configuration with its key. A reload compares them, and knows which it cannot read again.
 // Pure; any thread.
 
-internal import Domain
+public import Domain
 internal import JSON
 public import Presentation
 
@@ -23,10 +23,15 @@ extension Secret {
 }
 
 extension AppConfiguration {
-  /// How a corrected webhook secret takes effect: with a restart if any of the app's webhook secrets needs
-  /// one.
-  public var webhookSecretRefresh: SecretRefresh {
-    processors.flatMap(\.section.webhookSecrets).map(\.refresh).first { $0 != .reload } ?? .reload
+  /// What to do when the webhooks of each processor are refused. A corrected secret takes effect with a
+  /// restart if any of the processor's webhook secrets needs one.
+  public var webhookAdvice: [ProcessorName: WebhookAdvice] {
+    let all = processors.map { processor in
+      let secrets = processor.section.webhookSecrets
+      let refresh = secrets.map(\.refresh).first { $0 != .reload } ?? .reload
+      return (processor.name, processor.section.kind.webhookAdvice(refresh))
+    }
+    return Dictionary(uniqueKeysWithValues: all)
   }
 }
 
@@ -34,8 +39,10 @@ extension Configuration {
   /// How a new API key of an app's destination takes effect; nil if the app is not configured.
   public func apiKeyRefresh(of app: String) -> SecretRefresh? { self.app(app)?.purchasely.apiKey.refresh }
 
-  /// How a corrected webhook secret of an app takes effect; nil if the app is not configured.
-  public func webhookSecretRefresh(of app: String) -> SecretRefresh? { self.app(app)?.webhookSecretRefresh }
+  /// What to do when a processor's webhooks are refused; nil if the app or the processor is not configured.
+  public func webhookAdvice(of place: AppProcessor) -> WebhookAdvice? {
+    app(place.app)?.webhookAdvice[place.processor]
+  }
 
   /// A secret and its key, such as `apps.ios.client.keys[0]`.
   public struct SecretEntry {

@@ -5,8 +5,9 @@ internal import JSON
 
 extension ConfigurationReader {
   func apps(in root: ObjectReader) -> [AppConfiguration] {
+    let processor = processors.kinds.first.map { "\($0.name.rawValue): …, " } ?? ""
     let value = root.required(
-      "apps", "configure at least one app: apps: { my-app: { client: …, stripe: …, … } }")
+      "apps", "configure at least one app: apps: { my-app: { client: …, \(processor)… } }")
     guard let value else { return [] }
     let reader = ObjectReader(value, path: "apps", collector: collector)
     let range = ConfigurationLimits.apps

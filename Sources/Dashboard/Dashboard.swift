@@ -115,7 +115,7 @@ public struct Dashboard: Sendable {
             oldestPending: try source.reader.oldestPending(app: slug), breaker: breakers[slug],
             apiKey: apps.current[slug]?.apiKeyRefresh,
             lastEvent: try source.reader.lastEvent(app: slug),
-            webhookSecrets: apps.current[slug]?.webhookRefresh,
+            webhookAdvice: apps.current[slug]?.webhookAdvice ?? [:],
             hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now)))
       }
       return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)

@@ -18,7 +18,8 @@ struct AppSummary {
   var apiKey: SecretRefresh?
   /// When the newest event arrived.
   var lastEvent: Timestamp?
-  var webhookSecrets: SecretRefresh?
+  /// What to do when the webhooks of a processor are refused.
+  var webhookAdvice: [ProcessorName: WebhookAdvice]
   /// The last seven days in hours, oldest first.
   var hours: [DeliveryCount]
 
@@ -52,8 +53,8 @@ struct OverviewPage {
 
   /// The lines that receiptctl prints, too; problems are emphasized.
   private var state: HTML {
-    let lines = health.lines(daemon: nil, now: now) { slug in
-      apps.first { $0.slug == slug }?.webhookSecrets
+    let lines = health.lines(daemon: nil, now: now) { place in
+      apps.first { $0.slug == place.app }?.webhookAdvice[place.processor]
     }
     return PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {
       for line in lines {

@@ -16,7 +16,7 @@ public final class HealthMonitor: Sendable {
 
   private struct State {
     var refused = RecentCounts()
-    var counts: [String: [String: Int64]] = [:]
+    var counts: [AppProcessor: [String: Int64]] = [:]
     var freeBytes: Int64?
     var stored: (report: HealthReport, at: MonotonicInstant)?
   }
@@ -63,10 +63,8 @@ public final class HealthMonitor: Sendable {
     state.withLock { state in
       state.refused.record(snapshot, now: monotonic)
       state.freeBytes = free
-      state.counts = [:]
-      for (label, count) in state.refused.growth(within: RecentCounts.windowMax, now: monotonic) {
-        state.counts[label.first, default: [:]][label.second, default: 0] += Int64(clamping: count)
-      }
+      state.counts = Metrics.refusals(
+        state.refused.growth(within: RecentCounts.windowMax, now: monotonic))
     }
     let report = report(now: now)
     return state.withLock { state in

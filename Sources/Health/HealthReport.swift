@@ -46,8 +46,8 @@ public struct HealthReport: Sendable, Equatable {
   public var refusedReload: RefusedReload?
   /// Changed keys that only a restart applies.
   public var needsRestart: [String] = []
-  /// Webhooks refused for their signature in the last hour, by app and reason.
-  public var refusedWebhooks: [String: [String: Int64]] = [:]
+  /// Webhooks refused for their signature in the last hour, by processor and reason.
+  public var refusedWebhooks: [AppProcessor: [String: Int64]] = [:]
 
   public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
     (self.at, self.version, self.startedAt, self.configuredAt) = (at, version, startedAt, configuredAt)
@@ -73,11 +73,10 @@ extension HealthReport {
       refusedReload.map {
         ["at": time($0.at), "faults": .array($0.faults.map(JSONValue.string))]
       } ?? .null
-    let webhooks = refusedWebhooks.sorted { $0.key < $1.key }.map { app, reasons in
-      JSONValue.Member(
-        name: app,
-        value: .object(
-          reasons.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer($0.value)) }))
+    let apps = Dictionary(grouping: refusedWebhooks, by: \.key.app).sorted { $0.key < $1.key }
+    let webhooks = apps.map { app, processors in
+      let reasons = processors.reduce(into: [:]) { $0.merge($1.value, uniquingKeysWith: +) }
+      return JSONValue.Member(name: app, value: Self.json(reasons))
     }
     return [
       "reported_at": time(at), "version": .string(version), "started_at": time(startedAt),
@@ -93,7 +92,22 @@ extension HealthReport {
     ]
   }
 
-  /// Parses the output of `json`; nil for anything else.
+  /// The report as it is stored, which names the processors, too.
+  public var stored: JSONValue {
+    let refused = refusedWebhooks.map { place, reasons -> JSONValue in
+      [
+        "app": .string(place.app), "processor": .string(place.processor.rawValue),
+        "reasons": Self.json(reasons),
+      ]
+    }
+    return json.adding("refused_webhooks", .array(refused))
+  }
+
+  private static func json(_ reasons: [String: Int64]) -> JSONValue {
+    .object(reasons.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer($0.value)) })
+  }
+
+  /// Parses the text of `stored`; nil for anything else.
   public init?(stored text: String) {
     guard let value = try? JSONValue(parsing: Array(text.utf8)),
       let at = Self.time(value["reported_at"]), let startedAt = Self.time(value["started_at"]),
@@ -113,12 +127,14 @@ extension HealthReport {
       refusedReload = RefusedReload(at: at, faults: faults)
     }
     needsRestart = (configuration["needs_restart"]?.elements ?? []).compactMap(\.stringValue)
-    guard case .object(let apps)? = value["refused_webhooks_last_hour"] else { return }
-    for app in apps {
-      guard case .object(let reasons) = app.value else { continue }
+    for refused in value["refused_webhooks"]?.elements ?? [] {
+      guard let app = refused["app"]?.stringValue, let processor = refused["processor"]?.stringValue,
+        case .object(let reasons)? = refused["reasons"]
+      else { continue }
+      let place = AppProcessor(app, ProcessorName(rawValue: processor))
       for reason in reasons {
         if case .integer(let count) = reason.value {
-          refusedWebhooks[app.name, default: [:]][reason.name] = count
+          refusedWebhooks[place, default: [:]][reason.name] = count
         }
       }
     }

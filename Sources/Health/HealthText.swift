@@ -17,9 +17,9 @@ extension HealthReport {
   /// The lines of the report; the first says whether receiptd is ready.
   /// - Parameters:
   ///   - daemon: the holder of the database's lock; nil if the reader is that process.
-  ///   - secrets: how a corrected webhook secret of an app takes effect; nil if unknown.
+  ///   - webhooks: what to do when a processor's webhooks are refused; nil if it is not configured.
   public func lines(
-    daemon: LockHolder?, now: Timestamp, secrets: (_ app: String) -> SecretRefresh? = { _ in nil }
+    daemon: LockHolder?, now: Timestamp, webhooks: (AppProcessor) -> WebhookAdvice? = { _ in nil }
   ) -> [HealthLine] {
     let about = [daemon?.place, "started \(startedAt.past(to: now))"]
       .compactMap { $0 }.joined(separator: ", ")
@@ -42,22 +42,27 @@ extension HealthReport {
           "The configuration has changes that only a restart applies (\(needsRestart.joined(separator: ", "))"
             + "). Run: \(ReloadReport.restartCommand)", isBad: true))
     }
-    for (app, counts) in refusedWebhooks.sorted(by: { $0.key < $1.key }) {
-      lines.append(Self.refusals(of: app, counts, secrets(app)))
+    let refused = refusedWebhooks.sorted {
+      ($0.key.app, $0.key.processor.rawValue) < ($1.key.app, $1.key.processor.rawValue)
+    }
+    for (place, counts) in refused {
+      lines.append(Self.refusals(of: place, counts, webhooks(place)))
     }
     return lines
   }
 
   private static func refusals(
-    of app: String, _ counts: [String: Int64], _ secrets: SecretRefresh?
+    of place: AppProcessor, _ counts: [String: Int64], _ advice: WebhookAdvice?
   ) -> HealthLine {
     let count = counts.values.reduce(0, +)
     let reasons = counts.sorted { $0.key < $1.key }
       .map { "\($0.key) \(CountText.grouped($0.value))" }.joined(separator: ", ")
+    let remedy =
+      advice.map { "compare apps.\(place.app).\($0.comparison), \($0.command)" }
+      ?? "apps.\(place.app).\(place.processor.rawValue) is not in the configuration"
     return HealthLine(
-      "\(CountText.of(count, "webhook")) of \(app) refused for the signature in the last hour "
-        + "(\(reasons)): compare apps.\(app).stripe.webhook_secrets with Stripe's dashboard, "
-        + SecretRefresh.command(secrets, of: "webhook_secrets"), isBad: true)
+      "\(CountText.of(count, "webhook")) of \(place.app) refused for the signature in the last hour "
+        + "(\(reasons)): \(remedy)", isBad: true)
   }
 
   /// `12.3 GiB`, `870 MiB`.

@@ -33,9 +33,10 @@ public struct WebhookIntake: Sendable {
       headers: { head.headers($0) })
     let authenticity = processor.authenticate(webhook, now: now)
     if case .refused(let fault) = authenticity {
-      services.metrics.signatureFailures.increment(app.slug, fault.rawValue)
+      let place = AppProcessor(app.slug, name)
+      services.metrics.refusedSignature(place, reason: fault.rawValue)
       services.requestLog.refusedSignature(
-        fault.rawValue, app: app.slug, requestID: exchange.scope.requestID)
+        fault.rawValue, of: place, advice: app.webhookAdvice[name], requestID: exchange.scope.requestID)
       return exchange.answer(.signature(fault))
     }
     let reading = processor.read(request.body, now: now)

@@ -37,11 +37,12 @@ enum EventsCommands {
         ]), run: show),
     Verb(
       spec: CommandSpec(
-        ["events", "backfill"], summary: "Fetch from Stripe the events that never arrived, and ingest them",
+        ["events", "backfill"],
+        summary: "Fetch from \(ProcessorNames.ofListers) the events that never arrived, and ingest them",
         discussion: """
-          Reads Stripe's list of events, which covers the last 30 days, and ingests each missing event as \
+          Reads \(ProcessorNames.eventLists), and ingests each missing event as \
           its webhook would have been. It requests only the types that concern purchases. Running it again \
-          changes nothing. Needs stripe.api_key with permission to read events. receiptd may be running or \
+          changes nothing. Needs \(ProcessorNames.listerKeys) with permission to read events. receiptd may be running or \
           stopped.
           """,
         options: [
@@ -51,7 +52,8 @@ enum EventsCommands {
             help: "Only for this app; else for every app with a key, and the others are named"),
           OptionSpec(
             flag: "undelivered",
-            help: "Only events that Stripe could not deliver: faster, but leaves out those that it delivered "
+            help:
+              "Only events that \(ProcessorNames.ofListers) could not deliver: faster, but leaves out those that it delivered "
               + "elsewhere only"),
           OptionSpec(flag: "dry-run", short: "n", help: "Only count the missing events"),
           CommandTable.reason,

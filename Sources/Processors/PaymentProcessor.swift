@@ -11,6 +11,9 @@ public protocol PaymentProcessor: Sendable {
   /// Whether the path of its webhooks ends in a secret that only the processor knows.
   static var hasPathToken: Bool { get }
 
+  /// What messages to operators say about it.
+  static var help: ProcessorHelp { get }
+
   /// The properties that the rules of the join need.
   /// - Parameter isAsked: whether the app has an API key for lookups.
   static func rules(isAsked: Bool) -> ProcessorRules

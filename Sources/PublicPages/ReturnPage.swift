@@ -28,7 +28,7 @@ public struct ReturnPage: Sendable {
     self.clock = clock
   }
 
-  /// The longest session id that is looked up, in bytes; Stripe's are shorter.
+  /// The longest session id that is looked up, in bytes; a processor's ids are shorter.
   static let sessionIDBytesMax = 255
   /// The refresh interval if the checkout's age is unknown.
   static let unknownAgeSeconds = 10

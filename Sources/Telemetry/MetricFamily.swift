@@ -19,6 +19,11 @@ public struct LabelValues: Hashable, Comparable {
     (left.first, left.second, left.third) < (right.first, right.second, right.third)
   }
 
+  /// The first values, as many as a family has labels.
+  func first(_ count: Int) -> Self {
+    Self(first: count > 0 ? first : "", second: count > 1 ? second : "", third: count > 2 ? third : "")
+  }
+
   /// The values with the label names.
   public func pairs(_ names: [String]) -> [(String, String)] { Array(zip(names, [first, second, third])) }
 }
@@ -41,7 +46,7 @@ public final class CounterFamily: Sendable {
   public func add(_ count: UInt64) { values.withLock { $0[LabelValues(), default: 0] += count } }
 
   /// Adds 1. The label values are in the order of `labels`; they come from a fixed set (R7), never from a
-  /// request.
+  /// request. More values than labels are counted separately, and added up in the text.
   public func increment(_ first: String = "", _ second: String = "", _ third: String = "") {
     let labelValues = LabelValues(first: first, second: second, third: third)
     values.withLock { $0[labelValues, default: 0] += 1 }
@@ -52,7 +57,8 @@ public final class CounterFamily: Sendable {
 
   public func write(to text: inout MetricsText) {
     text.family(name, help, type: "counter")
-    for (labelValues, value) in snapshot().sorted(by: { $0.key < $1.key }) {
+    let samples = snapshot().reduce(into: [:]) { $0[$1.key.first(labels.count), default: 0] += $1.value }
+    for (labelValues, value) in samples.sorted(by: { $0.key < $1.key }) {
       text.sample(name, labelValues.pairs(labels), String(value))
     }
   }

@@ -19,6 +19,7 @@ public final class Metrics: Sendable {
   public let events = CounterFamily(
     "receiptd_events_total", "Correctly signed events, by outcome.",
     labels: ["app", "processor", "outcome"])
+  /// Counts each processor separately; the processor is no label.
   public let signatureFailures = CounterFamily(
     "receiptd_signature_failures_total", "Webhooks refused for their signature.", labels: ["app", "reason"])
   public let deliveries = CounterFamily(
@@ -54,6 +55,18 @@ public final class Metrics: Sendable {
     "receiptd_log_lines_left_out_total", "Lines about receipts beyond the log's rate limit.", labels: [])
 
   public init() {}
+
+  public func refusedSignature(_ place: AppProcessor, reason: String) {
+    signatureFailures.increment(place.app, reason, place.processor.rawValue)
+  }
+
+  /// The refused webhooks since the start, or their growth, by processor and reason.
+  public static func refusals(_ counts: [LabelValues: UInt64]) -> [AppProcessor: [String: Int64]] {
+    counts.reduce(into: [:]) { refusals, item in
+      let place = AppProcessor(item.key.first, ProcessorName(rawValue: item.key.third))
+      refusals[place, default: [:]][item.key.second, default: 0] += Int64(clamping: item.value)
+    }
+  }
 
   public func committed(batch: Int, seconds: Double) {
     commitBatch.observe(Double(batch))

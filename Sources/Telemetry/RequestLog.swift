@@ -2,9 +2,9 @@
 // class, because every request carries a reference to it. Thread-safe, but must not be called on the
 // committer's thread.
 
-internal import Domain
+public import Domain
 public import Platform
-internal import Presentation
+public import Presentation
 public import Store
 
 public final class RequestLog: Sendable {
@@ -44,13 +44,16 @@ public final class RequestLog: Sendable {
       ])
   }
 
-  public func refusedSignature(_ reason: String, app: String, requestID: String) {
+  /// - Parameter advice: nil if the processor is not configured any more.
+  public func refusedSignature(
+    _ reason: String, of place: AppProcessor, advice: WebhookAdvice?, requestID: String
+  ) {
+    let remedy = advice.map { "; if \($0.label) sent it, compare \($0.comparison), and look at the clock" }
     warn(
-      "refused a webhook: its signature does not hold; if Stripe sent it, compare stripe.webhook_secrets "
-        + "with the endpoint's signing secret, and look at the clock",
-      kind: "\(app) \(reason)"
+      "refused a webhook: its signature does not hold" + (remedy ?? ""),
+      kind: "\(place.app) \(place.processor.rawValue) \(reason)"
     ) { leftOut in
-      ["app": app, "reason": reason, "left_out": leftOut, "request_id": requestID]
+      ["app": place.app, "reason": reason, "left_out": leftOut, "request_id": requestID]
     }
   }
 

@@ -158,16 +158,21 @@ import Testing
   @Test("Many invalid signatures are reported, and resolved when they are few again")
   func signatures() throws {
     let alerts = [AlertBench.alert([.signatureFailures(over: 10)])]
+    let stripe = AppProcessor("shop", "stripe")
     let bench = try AlertBench(alerts)
     defer { bench.stop() }
     try bench.live { run throws in
-      for _ in 0..<10 { bench.bench.metrics.signatureFailures.increment("shop", "mismatch") }
+      for _ in 0..<10 { bench.bench.metrics.refusedSignature(stripe, reason: "mismatch") }
       #expect(try bench.pass(.minutes(5), &run).isEmpty)
-      for _ in 0..<2 { bench.bench.metrics.signatureFailures.increment("shop", "stale") }
+      for _ in 0..<2 { bench.bench.metrics.refusedSignature(stripe, reason: "stale") }
       let told = try bench.pass(.minutes(1), &run)
       #expect(told.map(\.notice) == ["signature_failures>10 shop firing"])
       #expect(told.first?["value"] == 12)
       #expect(told.first?["reasons"] == ["mismatch": 10, "stale": 2])
+      #expect(
+        told.first?["what_to_do"]?.stringValue?.hasPrefix(
+          "Compare apps.shop.stripe.webhook_secrets with the endpoint's signing secret in Stripe's dashboard; if "
+            + "they differ, correct them, then run:") == true)
     }
     // A new process has no counts yet, which does not prove that the trouble is over.
     let fresh = try AlertBench(alerts)

@@ -37,9 +37,12 @@ import Testing
     var report = Self.report()
     report.reasons = [.init(name: "disk_full", text: "the disk is full", advice: "Free space.")]
     report.refusedReload = .init(at: Self.now, faults: ["apps.a: is wrong"])
-    report.refusedWebhooks = ["shop": ["mismatch": 3, "stale": 1]]
+    report.refusedWebhooks = [
+      AppProcessor("shop", "stripe"): ["mismatch": 3, "stale": 1],
+      AppProcessor("shop", "toy"): ["missing": 1],
+    ]
     report.generation = 7
-    #expect(HealthReport(stored: report.json.text) == report)
+    #expect(HealthReport(stored: report.stored.text) == report)
     #expect(HealthReport(stored: "{}") == nil)
     #expect(HealthReport(stored: "no JSON") == nil)
   }
@@ -56,22 +59,44 @@ import Testing
     report.reasons = [ReadinessReason.diskFull].map { .init(name: $0.name, text: $0.text, advice: $0.advice) }
     report.refusedReload = .init(
       at: Self.now, faults: ["apps.shop.stripe.webhook_secret: is not a known key"])
-    report.refusedWebhooks = ["shop": ["mismatch": 12]]
-    let lines = report.lines(daemon: nil, now: Self.now) { _ in .restart(source: "env:SECRET") }
+    report.refusedWebhooks = [
+      AppProcessor("shop", "stripe"): ["mismatch": 12], AppProcessor("shop", "toy"): ["missing": 1],
+    ]
+    let lines = report.lines(daemon: nil, now: Self.now) { place in
+      WebhookAdvice(
+        place.processor, label: "Pay", key: "secret", origin: "the one in its console",
+        refresh: .restart(source: "env:SECRET"))
+    }
     #expect(lines.allSatisfy { $0.isBad })
-    #expect(lines.count == 4)
+    #expect(lines.count == 5)
     #expect(lines[0].text.hasPrefix("receiptd is NOT READY: the disk is full ("))
     #expect(lines[1].text.contains("Free space"))
     #expect(lines[2].text.contains("apps.shop.stripe.webhook_secret: is not a known key"))
     #expect(lines[2].text.hasSuffix("then run: receiptctl reload"))
     #expect(lines[3].text.hasPrefix("12 webhooks of shop refused for the signature in the last hour"))
-    #expect(lines[3].text.contains("systemctl restart receiptd (webhook_secrets is env:SECRET"))
+    #expect(lines[3].text.contains("compare apps.shop.stripe.secret with the one in its console, then run"))
+    #expect(lines[3].text.contains("systemctl restart receiptd (secret is env:SECRET"))
+    #expect(
+      lines[4].text.hasPrefix("1 webhook of shop refused for the signature in the last hour (missing 1)"))
+    #expect(lines[4].text.contains("compare apps.shop.toy.secret with"))
+  }
+
+  @Test("A count of refused webhooks names the processor, and the contract's object adds processors up")
+  func refusedProcessors() {
+    var report = Self.report()
+    report.refusedWebhooks = [
+      AppProcessor("shop", "stripe"): ["mismatch": 3], AppProcessor("shop", "toy"): ["mismatch": 2],
+    ]
+    #expect(report.json["refused_webhooks_last_hour"] == ["shop": ["mismatch": 5]])
+    let removed = report.lines(daemon: nil, now: Self.now).last?.text
+    #expect(removed?.hasSuffix("(mismatch 2): apps.shop.toy is not in the configuration") == true)
   }
 
   @Test("A report is stored once a minute, at once after a change, and again after a failure")
   func rate() {
     let (readiness, metrics) = (Readiness(), Metrics())
     let monitor = Self.monitor(readiness, metrics)
+    let place = AppProcessor("shop", "stripe")
     func check(_ seconds: Int64) -> HealthReport? {
       monitor.check(
         now: Self.now.advanced(by: .seconds(seconds)),
@@ -86,13 +111,13 @@ import Testing
     #expect(check(70) == nil)
     readiness.clear(.diskFull)
     #expect(check(75)?.isReady == true)
-    metrics.signatureFailures.increment("shop", "mismatch")
-    #expect(check(80)?.refusedWebhooks == ["shop": ["mismatch": 1]])
+    metrics.refusedSignature(place, reason: "mismatch")
+    #expect(check(80)?.refusedWebhooks == [place: ["mismatch": 1]])
     // More of the same is not stored: a flood writes no more than silence.
-    metrics.signatureFailures.increment("shop", "mismatch")
+    metrics.refusedSignature(place, reason: "mismatch")
     #expect(check(85) == nil)
     monitor.couldNotStore()
-    #expect(check(90)?.refusedWebhooks == ["shop": ["mismatch": 2]])
+    #expect(check(90)?.refusedWebhooks == [place: ["mismatch": 2]])
     // After an hour they are not counted any more.
     #expect(check(3700)?.refusedWebhooks == [:])
   }

@@ -163,7 +163,8 @@ struct ScrapedText {
     bench.metrics.answered(route: "contexts", status: 201, seconds: 0.003)
     bench.metrics.contexts.increment("shop", "stored")
     bench.metrics.events.increment("shop", "stripe", "receipt")
-    bench.metrics.signatureFailures.increment("shop", "mismatch")
+    bench.metrics.refusedSignature(AppProcessor("shop", "stripe"), reason: "mismatch")
+    bench.metrics.refusedSignature(AppProcessor("shop", "toy"), reason: "mismatch")
     bench.stop()
     let scrape = Scrape(
       metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, isReady: true,

@@ -4,6 +4,7 @@
 package import Domain
 package import JSON
 internal import Platform
+internal import Presentation
 package import Processors
 
 /// One processor's part of an app's configuration: `apps.NAME.PROCESSOR`.
@@ -63,6 +64,8 @@ package struct ProcessorKind: Sendable {
   package let name: ProcessorName
   /// Its display name.
   package let label: String
+  /// What messages to operators say about it.
+  let help: ProcessorHelp
   /// The properties that the join needs, with and without lookups.
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
   /// Whether the path of its webhooks ends in a secret.
@@ -78,10 +81,26 @@ package struct ProcessorKind: Sendable {
   ) {
     name = Processor.name
     self.label = label
+    help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
     hasPathToken = Processor.hasPathToken
     self.template = template
     self.read = read
+  }
+}
+
+extension ProcessorKind {
+  /// How far back it lists events: `30 days`; nil if it lists none.
+  package var eventsKept: String? { help.eventsKept }
+
+  /// The key for its API in an app's configuration: `stripe.api_key`.
+  package var apiKeyPath: String { "\(name.rawValue).\(help.apiKeyKey)" }
+
+  /// What to do when its webhooks are refused.
+  /// - Parameter refresh: how a corrected secret takes effect.
+  func webhookAdvice(_ refresh: SecretRefresh) -> WebhookAdvice {
+    WebhookAdvice(
+      name, label: label, key: help.webhookSecretKey, origin: help.webhookSecretOrigin, refresh: refresh)
   }
 }
 
@@ -132,6 +151,11 @@ extension AppConfiguration {
   /// The section of one processor.
   func processor(_ name: ProcessorName) -> (any ProcessorSection)? {
     processors.first { $0.name == name }?.section
+  }
+
+  /// The first of the app's processors that lists its events.
+  package var eventLister: ProcessorKind? {
+    processors.map(\.section.kind).first { $0.eventsKept != nil }
   }
 
   /// The properties of each processor that the join needs.

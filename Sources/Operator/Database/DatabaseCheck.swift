@@ -76,7 +76,7 @@ enum DatabaseCheck {
     return switch part.name {
     case "purchases": "receipts: those that are lost are neither delivered nor shown"
     case "contexts": "contexts: receipts are sent without ply_context, status pages show no state"
-    case "events": "the raw webhooks that receipts were made from; Stripe keeps them for 30 days"
+    case "events": "the raw webhooks that receipts were made from; \(ProcessorNames.keeping)"
     case "attempts": "the history of deliveries; pending receipts are not in it"
     case "receipt_counts", "delivery_counts": "figures of stats and metrics"
     case "jobs", "job_receipts", "job_counts": "bulk replays, cancels and completes"

@@ -58,7 +58,7 @@ struct EventBackfill {
   /// The app given by `--app`, else every app with a key; and the apps without one.
   private static func apis(
     _ configuration: Configuration, _ session: Session
-  ) throws -> (asked: [ProcessorAPI], skipped: [String]) {
+  ) throws -> (asked: [ProcessorAPI], skipped: [AppConfiguration]) {
     var apps = configuration.apps
     if let slug = session.command.options["app"] {
       guard let app = configuration.app(slug) else {
@@ -69,16 +69,17 @@ struct EventBackfill {
       }
       apps = [app]
     }
-    var (apis, skipped): ([ProcessorAPI], [String]) = ([], [])
+    var (apis, skipped): ([ProcessorAPI], [AppConfiguration]) = ([], [])
     for app in apps {
-      let asked = try ProcessorAPI.of(app)
+      let asked = try ProcessorAPI.of(app).filter { $0.eventsKeptMilliseconds > 0 }
       apis += asked
-      if asked.isEmpty { skipped.append(app.slug) }
+      if asked.isEmpty { skipped.append(app) }
     }
     guard !apis.isEmpty else {
+      guard let kind = apps[0].eventLister else { throw OperatorFault(.configuration, noLister(apps[0])) }
       throw OperatorFault(
         .configuration,
-        "apps.\(apps[0].slug).stripe.api_key: is not set; Stripe can be asked only with a key that may read "
+        "\(keyPath(kind, apps[0])): is not set; \(kind.label) can be asked only with a key that may read "
           + "events: \"env:NAME\" or \"file:/path\"")
     }
     return (apis, skipped)
@@ -172,18 +173,27 @@ struct EventBackfill {
     }
   }
 
+  private static func keyPath(_ kind: ProcessorKind, _ app: AppConfiguration) -> String {
+    "apps.\(app.slug).\(kind.apiKeyPath)"
+  }
+
+  private static func noLister(_ app: AppConfiguration) -> String {
+    "apps.\(app.slug): no processor of the app lists its events"
+  }
+
   /// Reports an app that was skipped, so that its events do not look complete.
-  private func say(skipped app: String) {
-    let path = "apps.\(app).stripe.api_key"
+  private func say(skipped app: AppConfiguration) {
+    let kind = app.eventLister
+    let cause = kind.map { "\(Self.keyPath($0, app)) is not set" } ?? Self.noLister(app)
     if session.isJSON {
       session.output.json([
-        "app": .string(app), "since": .string(since.text), "events": 0, "missing": 0, "is_complete": false,
-        "skipped": .string("\(path) is not set"),
+        "app": .string(app.slug), "since": .string(since.text), "events": 0, "missing": 0,
+        "is_complete": false, "skipped": .string(cause),
       ])
     }
     session.output.note(
-      "\(DisplayText.clean(app)): skipped, nothing was fetched: \(DisplayText.clean(path)) is not set, and "
-        + "Stripe lists events only to a key that may read them")
+      "\(DisplayText.clean(app.slug)): skipped, nothing was fetched: \(DisplayText.clean(cause))"
+        + (kind.map { ", and \($0.label) lists events only to a key that may read them" } ?? ""))
   }
 
   private func say(_ tally: Tally, _ api: ProcessorAPI) {

@@ -88,6 +88,11 @@ public struct StripeProcessor: PaymentProcessor {
   /// Stripe can resend events for 30 days (https://docs.stripe.com/webhooks), and lists them for a backfill.
   public static let repeatPeriod: Duration = .days(30)
 
+  public static let help = ProcessorHelp(
+    webhookSecretKey: "webhook_secrets",
+    webhookSecretOrigin: "the endpoint's signing secret in Stripe's dashboard",
+    eventsKept: "\(StripeQueries.keptDays) days")
+
   public static func rules(isAsked: Bool) -> ProcessorRules {
     ProcessorRules(
       isAsked: isAsked, pricePrefixes: pricePrefixes, repeatPeriod: repeatPeriod)

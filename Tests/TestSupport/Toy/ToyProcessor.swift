@@ -9,6 +9,8 @@ public struct ToyProcessor: PaymentProcessor {
   public static let name: ProcessorName = "toy"
   public static let hasPathToken = true
   public static let keyHeader = "X-Toy-Key"
+  public static let help = ProcessorHelp(
+    webhookSecretKey: "token", webhookSecretOrigin: "the end of the path in Toy's settings")
 
   var token: String
   var apiKey: String?
