@@ -71,11 +71,6 @@ CREATE TABLE failure_counts (
 CREATE INDEX purchases_without_import_id ON purchases (app, receipt_id)
   WHERE state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL;
 
--- Due receipts, new ones and replays separately.
-DROP INDEX purchases_due;
-CREATE INDEX purchases_due ON purchases (app, is_replay, next_attempt_at, retry_since)
-  WHERE state = 'pending';
-
 -- By app: waits of an app that is not configured are not decided until it is configured again.
 DROP INDEX purchases_waits;
 CREATE INDEX purchases_waits ON purchases (app, wait_until)
@@ -83,7 +78,25 @@ CREATE INDEX purchases_waits ON purchases (app, wait_until)
 
 -- The text of the operating system, libcurl or OpenSSL about a failure, and the address.
 ALTER TABLE attempts ADD COLUMN detail TEXT;
-ALTER TABLE breakers ADD COLUMN detail TEXT;
+-- An app's processors may have different destinations: one that fails stops only its own receipts.
+ALTER TABLE breakers RENAME TO breakers_of_one_destination;
+CREATE TABLE breakers (
+  app         TEXT    NOT NULL,
+  destination TEXT    NOT NULL,
+  state       TEXT    NOT NULL CHECK (state IN ('closed', 'open', 'paused')),
+  failures    INTEGER NOT NULL,
+  probe_at    INTEGER,
+  rest_until  INTEGER,
+  since       INTEGER,
+  cause       TEXT,
+  paused_ms   INTEGER NOT NULL,
+  detail      TEXT,
+  PRIMARY KEY (app, destination)
+) STRICT, WITHOUT ROWID;
+INSERT INTO breakers (app, destination, state, failures, probe_at, rest_until, since, cause, paused_ms)
+  SELECT app, 'purchasely', state, failures, probe_at, rest_until, since, cause, paused_ms
+  FROM breakers_of_one_destination;
+DROP TABLE breakers_of_one_destination;
 
 -- A job releases each app's receipts separately, so one app's trouble does not delay the others'.
 ALTER TABLE job_receipts ADD COLUMN app TEXT NOT NULL DEFAULT '';
@@ -116,7 +129,11 @@ PRAGMA writable_schema = RESET;
 ALTER TABLE purchases ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
 DROP INDEX purchases_by_object;
 CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_type, processor);
--- Purchases by their checkout's id. A row whose key is that id has it as `object_id`.
+-- What is due: by processor, whose receipts go to one destination; new receipts and replays apart.
+DROP INDEX purchases_due;
+CREATE INDEX purchases_due ON purchases (app, processor, is_replay, next_attempt_at, retry_since)
+  WHERE state = 'pending';
+-- What a checkout sold, by the checkout's id. A row that is known under that id itself has it as `object_id`.
 DROP INDEX purchases_by_session;
 CREATE INDEX purchases_by_session ON purchases (session_id, app) WHERE session_id <> object_id;
 

@@ -41,7 +41,7 @@ public struct AlertSources: Sendable {
 struct AlertWatch {
   /// The results of one check, for all configured alerts.
   struct Findings {
-    fileprivate let breakers: [String: Breaker]
+    fileprivate let breakers: [AppDestination: Breaker]
     fileprivate let oldest: [String: Timestamp]
     fileprivate let failed: [String: [FailureCount]]
     fileprivate let failures: [Duration: [String: Int64]]
@@ -140,8 +140,10 @@ extension AlertWatch.Findings {
     guard let app else { return nil }
     switch condition {
     case .breakerOpen:
-      guard let breaker = breakers[app.slug], breaker.state != .closed else { return nil }
-      return .breaker(breaker, app: app.slug, now: now, apiKey: app.apiKey)
+      guard let (destination, breaker) = breakers.worst(of: app.slug, now: now), breaker.state != .closed
+      else { return nil }
+      return .breaker(
+        breaker, app: app.slug, now: now, advice: app.destinationAdvice(destination))
     case .receiptFailed:
       guard let count = failures[window]?[app.slug], count > 0 else { return nil }
       return .failures(

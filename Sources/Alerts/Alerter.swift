@@ -13,13 +13,17 @@ public import Store
 /// An app in alerts, with how its corrected secrets take effect.
 struct AlertApp: Sendable {
   let slug: String
-  let apiKey: SecretRefresh
+  private let configuration: AppConfiguration
   let webhookAdvice: [ProcessorName: WebhookAdvice]
 
   init(_ configuration: AppConfiguration) {
     slug = configuration.slug
-    apiKey = configuration.purchasely.apiKey.refresh
+    self.configuration = configuration
     webhookAdvice = configuration.webhookAdvice
+  }
+
+  func destinationAdvice(_ name: DestinationName) -> DestinationAdvice? {
+    configuration.destinationAdvice(name)
   }
 }
 

@@ -35,7 +35,7 @@ struct Trouble: Sendable, Equatable {
 
 extension Trouble {
   static func breaker(
-    _ breaker: Breaker, app: String, now: Timestamp, apiKey: SecretRefresh?
+    _ breaker: Breaker, app: String, now: Timestamp, advice: DestinationAdvice?
   ) -> Trouble {
     let since = breaker.since ?? now
     let cause =
@@ -49,8 +49,8 @@ extension Trouble {
         ? "the destination of \(app) refuses its configuration\(cause); deliveries are paused"
         : "the destination of \(app) is down\(cause); deliveries wait",
       advice: isPaused
-        ? "Correct apps.\(app).purchasely (url, api_key), \(SecretRefresh.command(apiKey, of: "api_key")). "
-          + "Nothing is given up."
+        ? "Correct " + (advice.map { "apps.\(app).\($0.correction)" } ?? "the destination of apps.\(app)")
+          + ". Nothing is given up."
         : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats")
   }
 

@@ -2,7 +2,7 @@
 
 public import Configuration
 internal import Cryptography
-public import Destinations
+internal import Destinations
 public import Domain
 public import Presentation
 public import Processors
@@ -18,19 +18,17 @@ public final class App: Sendable {
   public let tokens: TokenGate?
   /// The app's processors, by name.
   public let processors: [ProcessorName: any PaymentProcessor]
-  public let destination: any ReceiptDestination
+  /// The destinations of its receipts, each once, in the order of the processors.
+  public let routes: [DeliveryRoute]
+  private let configuration: AppConfiguration
   public let join: JoinPolicy
   public let delivery: DeliveryPolicy
-  /// The join rules of the processors.
-  private let processorRules: [ProcessorName: ProcessorRules]
   /// The app's access to the APIs of processors; without those that have no API key.
   public let apis: [ProcessorName: ProcessorAPI]
   /// The shortest downtime of receiptd after which a processor's events are fetched; no entry for never.
   public let backfillAfter: [ProcessorName: Duration]
   /// The links to the checkout and back; nil if none are configured.
   public let links: AppConfiguration.Links?
-  /// How a new API key of the destination takes effect.
-  public let apiKeyRefresh: SecretRefresh
   /// What to do when the webhooks of each processor are refused.
   public let webhookAdvice: [ProcessorName: WebhookAdvice]
 
@@ -55,41 +53,38 @@ public final class App: Sendable {
       uniqueKeysWithValues: sections.compactMap { section in
         section.backfillsAfter.map { (section.kind.name, $0) }
       })
-    destination = try DestinationKind.of(configuration).make(
-      configuration, revealsSecrets: true, userAgent: Version.userAgent)
+    routes = try DeliveryRoute.all(configuration, revealsSecrets: true)
+    self.configuration = configuration
     links = configuration.links
-    apiKeyRefresh = configuration.purchasely.apiKey.refresh
     webhookAdvice = configuration.webhookAdvice
-    processorRules = configuration.processorRules
     join = configuration.join
     delivery = configuration.delivery
   }
 
-  /// Whether deliveries use another URL or other headers than those of another configuration.
-  public func speaksDifferently(from other: App) -> Bool {
-    destination.url != other.destination.url
-      || !destination.headers.elementsEqual(other.destination.headers, by: ==)
+  /// The destination of a processor's purchases; nil if there is none now.
+  public func destination(of processor: ProcessorName) -> DestinationName? {
+    configuration.destination(of: processor)
   }
 
   /// The app's rules for the store.
-  public var rules: AppRules {
-    let destination = destination
-    return AppRules(join: join, processors: processorRules, replayWindow: delivery.replayWindow) {
-      destination.body(for: $0)
-    }
-  }
+  public var rules: AppRules { Self.rules(of: configuration, routes) }
 
   /// The app's rules for the store without its secrets, for receiptctl.
-  /// - Throws: an error if the destination cannot be made without its secrets.
+  /// - Throws: an error if a destination cannot be made without its secrets.
   public static func rules(of configuration: AppConfiguration) throws -> AppRules {
-    let destination = try DestinationKind.of(configuration).make(
-      configuration, revealsSecrets: false, userAgent: Version.userAgent)
-    return AppRules(
+    rules(of: configuration, try DeliveryRoute.all(configuration, revealsSecrets: false))
+  }
+
+  private static func rules(of configuration: AppConfiguration, _ routes: [DeliveryRoute]) -> AppRules {
+    AppRules(
       join: configuration.join, processors: configuration.processorRules,
-      replayWindow: configuration.delivery.replayWindow
-    ) {
-      destination.body(for: $0)
-    }
+      replayWindow: configuration.delivery.replayWindow, destination: { configuration.destination(of: $0) },
+      compose: { content in
+        let name = configuration.destination(of: content.key.processor)
+        // Without a destination the body only shows what there is: it is not sent.
+        let route = routes.first { $0.name == name } ?? routes.first
+        return route?.destination.body(for: content) ?? []
+      })
   }
 
   /// Whether clients need a key or a token.

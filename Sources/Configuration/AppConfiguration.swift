@@ -11,6 +11,8 @@ public struct AppConfiguration: Sendable, Equatable {
   /// At least one; at most one of each kind.
   package var processors: [ConfiguredProcessor]
   public var purchasely: Purchasely
+  /// The destinations that the processors' sections may name.
+  package var destinations = DestinationRegistry.standard
   public var join: JoinPolicy
   public var delivery: DeliveryPolicy
   /// Nil: the relay serves no links and no pages for the app.

@@ -36,9 +36,6 @@ extension AppConfiguration {
 }
 
 extension Configuration {
-  /// How a new API key of an app's destination takes effect; nil if the app is not configured.
-  public func apiKeyRefresh(of app: String) -> SecretRefresh? { self.app(app)?.purchasely.apiKey.refresh }
-
   /// What to do when a processor's webhooks are refused; nil if the app or the processor is not configured.
   public func webhookAdvice(of place: AppProcessor) -> WebhookAdvice? {
     app(place.app)?.webhookAdvice[place.processor]

@@ -58,7 +58,7 @@ public enum ConfigurationLoader {
       secrets: SecretReader(
         environment: Environment([:]), policy: .whereAvailable, isFileOpenToOthers: false,
         collector: collector),
-      directory: directory(of: path), processors: .standard)
+      directory: directory(of: path), processors: .standard, destinations: .standard)
     let root = ObjectReader(value, path: "", collector: collector)
     guard let database = reader.databasePath(root) else {
       throw ConfigurationFaults(faults: collector.faults)
@@ -70,7 +70,7 @@ public enum ConfigurationLoader {
   /// - Parameter path: the file's path, for messages and to resolve relative paths.
   static func read(
     _ content: FileContent, path: String, environment: Environment, secrets: SecretPolicy,
-    processors: ProcessorRegistry = .standard
+    processors: ProcessorRegistry = .standard, destinations: DestinationRegistry = .standard
   ) throws(ConfigurationFaults) -> LoadedConfiguration {
     let collector = FaultCollector()
     let value = try value(of: content.bytes, path: path, collector: collector)
@@ -79,7 +79,7 @@ public enum ConfigurationLoader {
       secrets: SecretReader(
         environment: environment, policy: secrets, isFileOpenToOthers: content.isOpenToOthers,
         collector: collector),
-      directory: directory(of: path), processors: processors)
+      directory: directory(of: path), processors: processors, destinations: destinations)
     let configuration = reader.configuration(from: value)
     guard collector.faults.isEmpty else {
       throw ConfigurationFaults(faults: collector.faults, warnings: collector.warnings)

@@ -37,10 +37,12 @@ extension ConfigurationReader {
     let links = links(reader, slug: slug)
     reader.reportUnknownKeys()
     guard let client, let processors, let purchasely else { return nil }
-    return AppConfiguration(
+    var app = AppConfiguration(
       slug: slug, client: client, processors: processors, purchasely: purchasely, join: join,
       delivery: delivery,
       links: links)
+    app.destinations = destinations
+    return app
   }
 
   private func purchasely(_ reader: ObjectReader) -> AppConfiguration.Purchasely? {

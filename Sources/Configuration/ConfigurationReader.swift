@@ -13,6 +13,8 @@ struct ConfigurationReader {
   let directory: String
   /// The payment processors that the file may name.
   let processors: ProcessorRegistry
+  /// The destinations that it may name.
+  let destinations: DestinationRegistry
 
   /// Uses placeholders for faulty parts: the result is valid only if the collector has no fault.
   func configuration(from value: JSONValue) -> Configuration {

@@ -109,11 +109,13 @@ public struct Dashboard: Sendable {
       try source.history.update(source.reader, now: now)
       var summaries: [AppSummary] = []
       for slug in slugs.prefix(OverviewPage.appsMax) {
+        let worst = breakers.worst(of: slug, now: now)
+        let route = apps.current[slug]?.routes.first { $0.name == worst?.destination }
         summaries.append(
           AppSummary(
             slug: slug, isConfigured: configured.contains(slug), counts: counts[slug] ?? [:],
-            oldestPending: try source.reader.oldestPending(app: slug), breaker: breakers[slug],
-            apiKey: apps.current[slug]?.apiKeyRefresh,
+            oldestPending: try source.reader.oldestPending(app: slug), breaker: worst?.breaker,
+            destinationAdvice: route?.advice,
             lastEvent: try source.reader.lastEvent(app: slug),
             webhookAdvice: apps.current[slug]?.webhookAdvice ?? [:],
             hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now)))
@@ -156,10 +158,15 @@ public struct Dashboard: Sendable {
       let story = ReceiptStory(
         detail, receipt, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
         jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
+      let record = detail.record
+      let app = configured[record.app]
+      let name = app?.destination(of: record.purchase.key.processor)
+      let breakers = try source.reader.breakers()
       return ReceiptPage(
         detail: detail, receipt: receipt, story: story,
-        breaker: try source.reader.breakers()[detail.record.app],
-        isConfigured: configured[detail.record.app] != nil, done: form["done"], now: now)
+        breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
+        destinationAdvice: app?.routes.first { $0.name == name }?.advice,
+        isConfigured: app != nil, done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }
     return page.page

@@ -56,7 +56,7 @@ struct JobPage {
 
   let job: Job
   /// The apps whose stopped deliveries delay the job.
-  let holds: [(app: String, breaker: Breaker)]
+  let holds: [(place: AppDestination, breaker: Breaker)]
   let now: Timestamp
 
   var page: DashboardPage {
@@ -70,13 +70,13 @@ struct JobPage {
         " "
         sentence
       }
-      for (app, breaker) in holds {
+      for (place, breaker) in holds {
         PageParts.notice("pending") {
           Tag.p {
             "No receipt of "
-            PageParts.untrusted(app)
+            PageParts.untrusted(place.app)
             " is released while its deliveries are stopped. "
-            BreakerText(breaker, app: app, now: now).map { "They \($0.sentence)" } ?? ""
+            BreakerText(breaker, app: place.app, now: now, advice: nil).map { "They \($0.sentence)" } ?? ""
           }
         }
       }

@@ -14,8 +14,8 @@ struct AppSummary {
   var counts: [ReceiptState: Int64]
   var oldestPending: Timestamp?
   var breaker: Breaker?
-  /// How a new key of the destination takes effect; nil if the app is not configured.
-  var apiKey: SecretRefresh?
+  /// How to correct the configuration of the breaker's destination; nil if it is not configured.
+  var destinationAdvice: DestinationAdvice?
   /// When the newest event arrived.
   var lastEvent: Timestamp?
   /// What to do when the webhooks of a processor are refused.
@@ -84,7 +84,9 @@ struct OverviewPage {
           }
           Tag.p { gone.advice }
         }
-      } else if let text = BreakerText(app.breaker, app: app.slug, now: now, apiKey: app.apiKey) {
+      } else if let text = BreakerText(
+        app.breaker, app: app.slug, now: now, advice: app.destinationAdvice)
+      {
         PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
           Tag.p { "Deliveries \(text.sentence)" }
           Tag.p { text.advice }

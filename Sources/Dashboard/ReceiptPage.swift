@@ -12,7 +12,9 @@ struct ReceiptPage {
   let detail: ReceiptDetail
   let receipt: Receipt
   let story: ReceiptStory
+  /// That of its destination.
   let breaker: Breaker?
+  let destinationAdvice: DestinationAdvice?
   /// Whether the receipt's app is configured.
   let isConfigured: Bool
   /// The action just done, from the URL.
@@ -74,7 +76,7 @@ struct ReceiptPage {
     switch receipt.state {
     case .delivered: return "The destination has accepted it; there is nothing to do."
     case .pending:
-      guard let text = BreakerText(breaker, app: record.app, now: now) else {
+      guard let text = BreakerText(breaker, app: record.app, now: now, advice: destinationAdvice) else {
         return "It is sent when it is due."
       }
       return "Deliveries of this app \(text.sentence) \(text.advice)"

@@ -14,7 +14,7 @@ struct DeliveryLog {
 
   func write(
     _ verdict: Verdict, app: String, receipt: String, report: AttemptReport, isProbe: Bool, before: Breaker,
-    after: Breaker, apiKey: SecretRefresh
+    after: Breaker, advice: DestinationAdvice
   ) {
     log.debug(
       "attempted a delivery",
@@ -35,9 +35,8 @@ struct DeliveryLog {
         ["app": app, "cause": cause, "detail": after.detail])
     case .paused:
       log.error(
-        "the destination refuses this configuration; correct purchasely (url, api_key), "
-          + "\(SecretRefresh.command(apiKey, of: "api_key")); deliveries wait and are probed, "
-          + "nothing is given up",
+        "the destination refuses this configuration; correct \(advice.correction); deliveries wait and are "
+          + "probed, nothing is given up",
         ["app": app, "cause": cause, "detail": after.detail])
     }
   }

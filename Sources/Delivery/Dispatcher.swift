@@ -28,7 +28,7 @@ public final class Dispatcher: Sendable {
 
   /// A delivery whose outcome is on disk.
   struct StoredOutcome {
-    var app: String
+    var place: AppDestination
     var row: Int64
     /// When the receipt is due again, and in which queue; nil if it is not due.
     var next: Lane.Due?

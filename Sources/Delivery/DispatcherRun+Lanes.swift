@@ -9,10 +9,10 @@ internal import Platform
 internal import Store
 
 extension DispatcherRun {
-  /// Creates or updates the lanes of these apps. The lane of a removed app starts nothing more; its
-  /// deliveries under way are still judged and stored.
+  /// Creates or updates the lanes of these apps, one for each destination. The lane of a removed app or
+  /// destination starts nothing more; its deliveries under way are still judged and stored.
   mutating func use(_ directory: AppDirectory) {
-    let breakers: [String: Breaker]
+    let breakers: [AppDestination: Breaker]
     do throws(StoreFault) {
       breakers = try reader.breakers()
     } catch {
@@ -24,14 +24,31 @@ extension DispatcherRun {
       breakers = [:]
     }
     let (now, monotonic) = (now, monotonic)
-    for slug in lanes.keys where directory[slug] == nil { lanes[slug]?.retire() }
+    places = directory.apps.mapValues { app in app.routes.map { AppDestination(app.slug, $0.name) } }
+    let current = Set(places.values.joined())
+    for place in lanes.keys where !current.contains(place) { lanes[place]?.retire() }
     for (slug, app) in directory.apps {
-      if lanes[slug] != nil {
-        lanes[slug]?.use(app, now: now, monotonic: monotonic)
-      } else {
-        lanes[slug] = Lane(app, breaker: breakers[slug] ?? Breaker(), now: now, monotonic: monotonic)
+      for route in app.routes {
+        let place = AppDestination(slug, route.name)
+        if lanes[place] != nil {
+          lanes[place]?.use(app, route, now: now, monotonic: monotonic)
+        } else {
+          let breaker = breakers[place] ?? Breaker()
+          lanes[place] = Lane(app, route, breaker: breaker, now: now, monotonic: monotonic)
+        }
       }
     }
+    for (place, breaker) in breakers where directory[place.app] != nil && !current.contains(place) {
+      closeUnused(place, breaker)
+    }
+  }
+
+  /// Closes the breaker of a destination that its app does not use any more: it stops nothing, and no probe
+  /// would close it. If this is not saved, the next start or reload does it.
+  private func closeUnused(_ place: AppDestination, _ breaker: Breaker) {
+    guard breaker.state != .closed || breaker.restUntil != nil else { return }
+    let closed = Breaker(pausedMilliseconds: breaker.pausedMilliseconds(now: now))
+    _ = dispatcher.committer.submit(SaveBreaker(place, closed), from: .internal) { _ in }
   }
 
   /// Adjusts planned times to a step of the wall clock.
@@ -44,11 +61,11 @@ extension DispatcherRun {
       guard case .retry(let at, let spent) = unstored[index].attempt.decision else { continue }
       unstored[index].attempt.decision = .retry(at: at.advanced(by: jump), spent: spent)
     }
-    for slug in lanes.keys {
-      lanes[slug]?.clockStepped(by: jump, now: now)
-      guard let breaker = lanes[slug]?.breaker else { continue }
+    for place in lanes.keys {
+      lanes[place]?.clockStepped(by: jump, now: now)
+      guard let breaker = lanes[place]?.breaker else { continue }
       // If this save fails, the next attempt saves the breaker.
-      _ = dispatcher.committer.submit(SaveBreaker(app: slug, breaker: breaker), from: .internal) { _ in }
+      _ = dispatcher.committer.submit(SaveBreaker(place, breaker), from: .internal) { _ in }
     }
   }
 }

@@ -14,7 +14,7 @@ internal import Telemetry
 struct DispatcherRun {
   /// An attempt under way.
   private struct Attempt {
-    var app: String
+    var place: AppDestination
     var receipt: StoreReader.DueReceipt
     var isProbe: Bool
     var startedAt: Timestamp
@@ -28,7 +28,9 @@ struct DispatcherRun {
   let clock: any Clock
   let log: Log
   private var random: any RandomNumberGenerator & Sendable
-  var lanes: [String: Lane] = [:]
+  var lanes: [AppDestination: Lane] = [:]
+  /// The lanes of each configured app.
+  var places: [String: [AppDestination]] = [:]
   private var attempts: [UInt64: Attempt] = [:]
   private var lastTag: UInt64 = 0
   private var retryReadingAt: MonotonicInstant?
@@ -95,13 +97,19 @@ struct DispatcherRun {
     }
     let now = now
     if let directory = news.directory { use(directory) }
-    for (app, moment) in news.dueAt { lanes[app]?.note(dueAt: moment) }
-    for (app, moment) in news.replaysDueAt { lanes[app]?.note(replaysDueAt: moment) }
-    for item in news.stored { lanes[item.app]?.finish(row: item.row, next: item.next) }
+    for (app, moment) in news.dueAt {
+      for place in places[app] ?? [] { lanes[place]?.note(dueAt: moment) }
+    }
+    for (app, moment) in news.replaysDueAt {
+      for place in places[app] ?? [] { lanes[place]?.note(replaysDueAt: moment) }
+    }
+    for item in news.stored { lanes[item.place]?.finish(row: item.row, next: item.next) }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
     if looksAgain { lookAt = monotonic.advanced(by: lookInterval) }
-    if news.checksAll || looksAgain { for app in lanes.keys { lanes[app]?.note(anythingDueAt: now) } }
+    if news.checksAll || looksAgain {
+      for place in lanes.keys { lanes[place]?.note(anythingDueAt: now) }
+    }
     return news.isStopping
   }
 
@@ -125,48 +133,52 @@ struct DispatcherRun {
   private mutating func startWhatIsDue() {
     if let retryReadingAt, monotonic < retryReadingAt { return }
     retryReadingAt = nil
-    for slug in lanes.keys {
+    for place in lanes.keys {
       do throws(StoreFault) {
-        try startWhatIsDue(of: slug)
+        try startWhatIsDue(of: place)
       } catch {
         // The other apps go on, because one row of this app may be unreadable (R11).
         if retryReadingAt == nil {
           log.error(
-            "could not read the due receipts; trying again. If this continues:  receiptctl db check",
-            ["app": slug, "error": error.description])
+            "could not read the due receipts; trying again. If this continues: receiptctl db check",
+            ["app": place.app, "error": error.description])
         }
         retryReadingAt = monotonic.advanced(by: Dispatcher.faultPause)
       }
     }
   }
 
-  private mutating func startWhatIsDue(of slug: String) throws(StoreFault) {
-    guard var lane = lanes[slug] else { return }
+  private mutating func startWhatIsDue(of place: AppDestination) throws(StoreFault) {
+    guard var lane = lanes[place] else { return }
     // One timestamp for both queries: a receipt that becomes due between them would be in neither result.
     let now = now
     let room = lane.room(now: now, monotonic: monotonic)
     guard room > 0 else { return }
-    let new = try due(lane, isReplay: false, now: now, room: room)
+    let processors = lane.processors(of: try reader.pendingProcessors(of: place.app))
+    let new = try due(lane, processors, isReplay: false, now: now, room: room)
     // If new receipts fill the room, one replay may still be next.
-    let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    let replays = try due(
+      lane, processors, isReplay: true, now: now, room: max(1, room - new.receipts.count))
     let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
     for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
       guard found.receipts.allSatisfy({ lane.underWay.contains($0.row) }) else { continue }
-      lane.rest(until: try reader.nextDue(app: slug, isReplay: isReplay, after: now), replays: isReplay)
+      let next = try reader.nextDue(app: place.app, processors, isReplay: isReplay, after: now)
+      lane.rest(until: next, replays: isReplay)
     }
-    lanes[slug] = lane
+    lanes[place] = lane
     for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
   }
 
   /// New receipts, or replays, that are due and not under way, up to `room`.
   /// - Returns: the receipts, and whether the database has no more; false if it was not read.
   private func due(
-    _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
+    _ lane: Lane, _ processors: [ProcessorName], isReplay: Bool, now: Timestamp, room: Int
   ) throws(StoreFault) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
     guard lane.mayHave(replay: isReplay, now: now) else { return ([], false) }
     // Receipts under way are still due in the database, so the limit includes them.
     let limit = room + lane.underWay.count
-    let rows = try reader.dueRows(app: lane.app.slug, isReplay: isReplay, now: now, limit: limit)
+    let rows = try reader.dueRows(
+      app: lane.app.slug, processors, isReplay: isReplay, now: now, limit: limit)
     var fresh: [StoreReader.DueReceipt] = []
     for row in rows where !lane.underWay.contains(row) {
       if fresh.count == room { return (fresh, false) }
@@ -177,9 +189,8 @@ struct DispatcherRun {
 
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
     lastTag += 1
-    let app = lane.app
     attempts[lastTag] = Attempt(
-      app: app.slug, receipt: receipt, isProbe: isProbe, startedAt: now, generation: lane.generation)
+      place: lane.place, receipt: receipt, isProbe: isProbe, startedAt: now, generation: lane.generation)
     var request = lane.request
     request.body = receipt.body
     do throws(TransferFailure) {
@@ -187,7 +198,7 @@ struct DispatcherRun {
     } catch .poolFull {
       attempts[lastTag] = nil
       let again = now.advanced(by: Dispatcher.faultPause)
-      lanes[app.slug]?.putBack(row: receipt.row, until: again)
+      lanes[lane.place]?.putBack(row: receipt.row, until: again)
     } catch {
       // Nothing was sent; the verdict is that of a failed connection.
       let result = TransferResult(
@@ -203,7 +214,7 @@ struct DispatcherRun {
       startedAt: attempt.startedAt, duration: result.duration,
       status: result.status.map(Int64.init), error: result.failure?.rawValue, detail: result.detail,
       isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
-    guard var lane = lanes[attempt.app] else { return }
+    guard var lane = lanes[attempt.place] else { return }
     let decision: Delivery.Decision
     if isStopping && result.status == nil {
       // The attempt was cancelled here, so it does not count against the destination.
@@ -212,10 +223,10 @@ struct DispatcherRun {
     } else {
       decision = judge(result, attempt, lane: &lane, report: &report)
     }
-    lanes[attempt.app] = lane
+    lanes[attempt.place] = lane
     store(
       RecordAttempt(
-        row: attempt.receipt.row, app: attempt.app, sent: attempt.receipt.body, report: report,
+        row: attempt.receipt.row, to: attempt.place, sent: attempt.receipt.body, report: report,
         decision: decision, breaker: lane.breaker))
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }
@@ -223,12 +234,12 @@ struct DispatcherRun {
   private mutating func judge(
     _ result: TransferResult, _ attempt: Attempt, lane: inout Lane, report: inout AttemptReport
   ) -> Delivery.Decision {
-    let verdict = lane.app.destination.verdict(on: DeliveryAnswer(result), now: now)
+    let verdict = lane.route.destination.verdict(on: DeliveryAnswer(result), now: now)
     if case .misconfigured(let reason) = verdict, (result.status ?? 0) / 100 == 2 {
       report.error = reason.text
     }
     dispatcher.metrics.attempted(
-      app: attempt.app, verdict: verdict, duration: report.duration)
+      app: attempt.place.app, verdict: verdict, duration: report.duration)
     if case .misconfigured = verdict, attempt.generation != lane.generation {
       // A previous configuration was refused. This does not concern the current one.
       lane.abandon(row: attempt.receipt.row)
@@ -244,48 +255,8 @@ struct DispatcherRun {
         pausedTime: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
     DeliveryLog(log).write(
-      verdict, app: attempt.app, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
-      before: before, after: lane.breaker, apiKey: lane.app.apiKeyRefresh)
+      verdict, app: attempt.place.app, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
+      before: before, after: lane.breaker, advice: lane.route.advice)
     return decision
-  }
-
-  /// Submits an outcome to the committer. Until it is on disk the receipt counts as under way.
-  private func store(_ attempt: RecordAttempt) {
-    let (dispatcher, clock, log) = (dispatcher, clock, log)
-    let isQueued = dispatcher.committer.submit(attempt, from: .internal) { result in
-      switch result {
-      case .success(let receipt):
-        let stored = Dispatcher.StoredOutcome(app: attempt.app, row: attempt.row, next: Lane.Due(receipt))
-        dispatcher.worker.post { $0.stored.append(stored) }
-      case .failure(let error):
-        if let count = dispatcher.faultLines.admit(
-          "\(attempt.app) \(error.kind.rawValue)", now: clock.monotonic)
-        {
-          log.error(
-            "could not store the outcome of a delivery; trying again. \(error.kind.advice)",
-            [
-              "app": attempt.app, "error": error.description, "left_out": count > 0 ? String(count) : nil,
-            ])
-        }
-        let again = clock.monotonic.advanced(by: Dispatcher.faultPause)
-        dispatcher.worker.post { $0.unstored.append((attempt, again)) }
-      }
-    }
-    if !isQueued {
-      log.error(
-        "an outcome arrived after the store was closed; its receipt is sent again", ["app": attempt.app])
-    }
-  }
-
-  private mutating func storeAgain() {
-    let monotonic = monotonic
-    let due = unstored.filter { $0.at <= monotonic }
-    guard !due.isEmpty else { return }
-    unstored.removeAll { $0.at <= monotonic }
-    for var item in due {
-      // Use the current breaker: other attempts may have changed it since.
-      item.attempt.breaker = lanes[item.attempt.app]?.breaker ?? item.attempt.breaker
-      store(item.attempt)
-    }
   }
 }

@@ -1,6 +1,7 @@
-// One app's deliveries: what is under way, what may start now, and when to check again. Each app has its own
-// lane, so that one app's trouble delays no other (R11). New receipts go before replays, so that a large
-// replay does not delay a purchase. The dispatcher's thread; no I/O, and callers pass the time.
+// One app's deliveries to one destination: what is under way, what may start now, and when to check again.
+// Each app has its own lanes, so that one app's trouble delays no other (R11), and each of its destinations
+// has its own, so that one that is down stops only what goes there. New receipts go before replays, so that a
+// large replay does not delay a purchase. The dispatcher's thread; no I/O, and callers pass the time.
 
 internal import Apps
 internal import Destinations
@@ -9,7 +10,7 @@ internal import HTTPClient
 internal import Platform
 internal import Store
 
-/// The state of one app's deliveries.
+/// The state of one app's deliveries to one destination.
 struct Lane {
   /// When a receipt is due, and in which queue.
   struct Due: Equatable {
@@ -21,6 +22,7 @@ struct Lane {
   static let newPerReplay = 9
 
   private(set) var app: App
+  private(set) var route: DeliveryRoute
   /// Counts the lane's configurations.
   private(set) var generation = 0
   private(set) var breaker: Breaker
@@ -43,19 +45,28 @@ struct Lane {
   /// The parts of the request that all deliveries of the lane share.
   private(set) var request: TransferRequest
 
-  init(_ app: App, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
+  init(_ app: App, _ route: DeliveryRoute, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
     self.app = app
+    self.route = route
     self.breaker = breaker
     self.breaker.adopt(policy: app.delivery.breaker, now: now)
     bucket = Self.bucket(app, monotonic)
-    request = Self.request(app)
+    request = Self.request(app, route)
     note(anythingDueAt: now)
   }
 
-  private static func request(_ app: App) -> TransferRequest {
+  /// The app's name and the destination's.
+  var place: AppDestination { AppDestination(app.slug, route.name) }
+
+  /// Those of an app's processors whose purchases go here.
+  func processors(of all: [ProcessorName]) -> [ProcessorName] {
+    all.filter { app.destination(of: $0) == route.name }
+  }
+
+  private static func request(_ app: App, _ route: DeliveryRoute) -> TransferRequest {
     TransferRequest(
-      method: .post, url: app.destination.url,
-      headers: app.destination.headers.map { TransferHeader($0.name, $0.value) },
+      method: .post, url: route.destination.url,
+      headers: route.destination.headers.map { TransferHeader($0.name, $0.value) },
       timeout: app.delivery.timeout,
       connectTimeout: app.delivery.connectTimeout)
   }
@@ -65,18 +76,19 @@ struct Lane {
   }
 
   /// Installs a new configuration. It may have fixed the cause of an open breaker, so a probe is due at once.
-  mutating func use(_ app: App, now: Timestamp, monotonic: MonotonicInstant) {
+  mutating func use(_ app: App, _ route: DeliveryRoute, now: Timestamp, monotonic: MonotonicInstant) {
     if app.delivery != self.app.delivery { bucket = Self.bucket(app, monotonic) }
-    if app.speaksDifferently(from: self.app) { breaker.endRest() }
+    if route.differs(from: self.route) { breaker.endRest() }
     self.app = app
-    request = Self.request(app)
+    self.route = route
+    request = Self.request(app, route)
     generation += 1
     isRetired = false
     breaker.probeNow(now: now)
     note(anythingDueAt: now)
   }
 
-  /// Starts nothing more, because the app is no longer configured.
+  /// Starts nothing more, because the app is no longer configured, or sends nothing to the destination.
   mutating func retire() { isRetired = true }
 
   /// Notes that a new receipt is due at that time.

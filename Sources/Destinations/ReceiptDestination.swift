@@ -5,8 +5,14 @@ public import Domain
 
 /// One app's view of a destination.
 public protocol ReceiptDestination: Sendable {
-  /// Its name in rows and logs.
-  static var name: String { get }
+  /// Its name in the configuration, in rows and logs.
+  static var name: DestinationName { get }
+
+  /// What messages to operators say about it.
+  static var help: DestinationHelp { get }
+
+  /// Whether it can express the purchases of a processor. A configuration that sends it others is refused.
+  static func accepts(_ processor: ProcessorName) -> Bool
 
   /// The URL that receipts are posted to.
   var url: String { get }
@@ -19,4 +25,21 @@ public protocol ReceiptDestination: Sendable {
 
   /// The meaning of an answer. Total: returns a verdict for any answer.
   func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict
+}
+
+extension ReceiptDestination {
+  public static func accepts(_ processor: ProcessorName) -> Bool { true }
+}
+
+/// The names that messages to operators contain.
+public struct DestinationHelp: Sendable, Equatable {
+  /// The keys of its section that a destination judges: `url` and `api_key`.
+  public var settings: [String]
+  /// The one of them that is a secret.
+  public var secret: String
+
+  public init(settings: [String], secret: String) {
+    self.settings = settings
+    self.secret = secret
+  }
 }

@@ -42,8 +42,8 @@ enum EventsCommands {
         discussion: """
           Reads \(ProcessorNames.eventLists), and ingests each missing event as \
           its webhook would have been. It requests only the types that concern purchases. Running it again \
-          changes nothing. Needs \(ProcessorNames.listerKeys) with permission to read events. receiptd may be running or \
-          stopped.
+          changes nothing. Needs \(ProcessorNames.listerKeys) with permission to read events. receiptd may \
+          be running or stopped.
           """,
         options: [
           OptionSpec("since", placeholder: "TIME", help: "The start, required: \(TimeArgument.forms)"),
@@ -53,8 +53,8 @@ enum EventsCommands {
           OptionSpec(
             flag: "undelivered",
             help:
-              "Only events that \(ProcessorNames.ofListers) could not deliver: faster, but leaves out those that it delivered "
-              + "elsewhere only"),
+              "Only events that \(ProcessorNames.ofListers) could not deliver: faster, but leaves out those "
+              + "that it delivered elsewhere only"),
           OptionSpec(flag: "dry-run", short: "n", help: "Only count the missing events"),
           CommandTable.reason,
         ],

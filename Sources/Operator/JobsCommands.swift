@@ -130,7 +130,7 @@ enum JobsCommands {
     let job = try find(session, reader)
     let holds = try reader.holds(job, now: session.now)
     guard !session.isJSON else {
-      session.output.json(JobText.json(job, heldApps: holds.map(\.app)))
+      session.output.json(JobText.json(job, heldApps: holds.map(\.place.app)))
       return .done
     }
     let output = session.output

@@ -9,9 +9,9 @@ public struct BreakerText: Sendable, Equatable {
   public let sentence: String
   public let advice: String
 
-  /// - Parameter apiKey: how a new key of the destination takes effect; nil if unknown.
+  /// - Parameter advice: how to correct the destination's configuration; nil if it is not configured.
   /// - Returns: nil if deliveries are not stopped.
-  public init?(_ breaker: Breaker?, app: String, now: Timestamp, apiKey: SecretRefresh? = nil) {
+  public init?(_ breaker: Breaker?, app: String, now: Timestamp, advice destination: DestinationAdvice?) {
     guard let breaker else { return nil }
     let cause =
       breaker.cause.map { cause in
@@ -23,8 +23,9 @@ public struct BreakerText: Sendable, Equatable {
     case .paused:
       sentence = "were paused \(since)\(cause)\(probe)."
       advice =
-        "The configuration is wrong: correct apps.\(app).purchasely (url, api_key), "
-        + "\(SecretRefresh.command(apiKey, of: "api_key")). Nothing is lost or given up meanwhile."
+        "The configuration is wrong: correct "
+        + (destination.map { "apps.\(app).\($0.correction)" } ?? "the destination of apps.\(app)")
+        + ". Nothing is lost or given up meanwhile."
     case .open:
       sentence = "stopped \(since), the destination is down\(cause)\(probe)."
       advice = "They resume automatically once it is back."

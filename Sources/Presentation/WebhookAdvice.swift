@@ -26,7 +26,7 @@ public struct WebhookAdvice: Sendable, Equatable {
     self.refresh = refresh
   }
 
-  /// `stripe.webhook_secrets with the endpoint's signing secret in Stripe's dashboard`
+  /// The end of a sentence: compare `pay.webhook_secrets with the secret in Pay's console`.
   public var comparison: String { "\(processor.rawValue).\(key) with \(origin)" }
 
   /// `then run: receiptctl reload`

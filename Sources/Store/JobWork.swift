@@ -92,9 +92,9 @@ public struct JobWork {
       }
       rooms.append(
         JobRoom(
-          breakers[app], window: window, now: now,
+          breakers.worst(of: app, now: now)?.breaker, window: window, now: now,
           replaysDue: try reader.replaysDue(app: app, now: now, limit: window),
-          hasDue: try !reader.dueRows(app: app, now: now, limit: 1).isEmpty))
+          hasDue: try reader.hasDue(app: app, now: now)))
     }
     return rooms
   }

@@ -120,7 +120,7 @@ extension StoreSession {
       record.purchase.dropContext()
       try rebuild(&record)
     } else {
-      record.apply(.contextDisputed, at: moment(of: record.app))
+      record.apply(.contextDisputed, at: moment(of: record))
     }
     try save(&record, before: holder)
   }
@@ -137,11 +137,11 @@ extension StoreSession {
   func rebuild(_ record: inout PurchaseRecord) throws(StoreFault) {
     guard let receipt = record.receipt, !receipt.isOpenToJoin else { return try decide(&record) }
     if receipt.state == .pending {
-      record.apply(.withdrawn(until: reconsideredAt), at: moment(of: record.app))
+      record.apply(.withdrawn(until: reconsideredAt), at: moment(of: record))
       return try decide(&record)
     }
     // It ended unsent: a replay will send what is known now.
     guard receipt.body != nil else { return }
-    record.apply(.recomposed(try? payload(of: record).get()), at: moment(of: record.app))
+    record.apply(.recomposed(try? payload(of: record).get()), at: moment(of: record))
   }
 }

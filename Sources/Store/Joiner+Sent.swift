@@ -21,7 +21,7 @@ extension StoreSession {
       sent.content = .init(
         priceID: content.priceID, priceMismatch: content.priceMismatch, contextDisputed: content.isDisputed)
     }
-    record.apply(.foundSent(sent), at: moment(of: record.app))
+    record.apply(.foundSent(sent), at: moment(of: record))
   }
 
   private typealias SentContent = (

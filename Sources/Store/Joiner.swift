@@ -111,18 +111,22 @@ extension StoreSession {
     }
     if record.receipt == nil {
       record.receipt = .begin(
-        id: receiptIdentifier(row: record.rowID), resolved, at: moment(of: record.app))
+        id: receiptIdentifier(row: record.rowID), resolved, at: moment(of: record))
     } else {
-      record.apply(.resolved(resolved), at: moment(of: record.app))
+      record.apply(.resolved(resolved), at: moment(of: record))
     }
   }
 
   /// When to check an undecidable receipt again.
   var reconsideredAt: Timestamp { now.advanced(by: Self.reconsiderAfter) }
 
-  /// The present moment for an app's receipts.
-  func moment(of app: String) -> ReceiptMoment {
-    ReceiptMoment(now: now, pausedTime: breakers.pausedTime(app: app, now: now))
+  /// The present moment for a receipt: what counts as paused is that of its destination.
+  func moment(of record: PurchaseRecord) -> ReceiptMoment {
+    let destination = rules(of: record.app)?.destination(record.purchase.key.processor)
+    let paused = destination.map {
+      breakers.pausedTime(AppDestination(record.app, $0), now: now)
+    }
+    return ReceiptMoment(now: now, pausedTime: paused ?? .zero)
   }
 
   /// Sets a customer's newly known user for the customer's other purchases that lack one.

@@ -10,16 +10,20 @@ public struct AppRules: Sendable {
   public var processors: [ProcessorName: ProcessorRules]
   /// How many replays of the app may be due at once before jobs release no more.
   public var replayWindow: Int
-  /// Makes the body that the app's destination receives.
+  /// The destination of a processor's purchases; nil if there is none now.
+  public var destination: @Sendable (ProcessorName) -> DestinationName?
+  /// Makes the body that the purchase's destination receives.
   public var compose: @Sendable (ReceiptContent) -> [UInt8]
 
   public init(
     join: JoinPolicy, processors: [ProcessorName: ProcessorRules], replayWindow: Int = JobWork.windowDefault,
+    destination: @escaping @Sendable (ProcessorName) -> DestinationName? = { _ in nil },
     compose: @escaping @Sendable (ReceiptContent) -> [UInt8]
   ) {
     self.join = join
     self.processors = processors
     self.replayWindow = max(1, replayWindow)
+    self.destination = destination
     self.compose = compose
   }
 

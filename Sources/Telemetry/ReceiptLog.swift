@@ -102,7 +102,8 @@ public final class ReceiptLog: Sendable {
     case .delivered where transition.lacksImportID:
       log.warning(
         "delivered, but the answer names no import id, which the destination's support asks for; check that "
-          + "purchasely.url is the receipt endpoint. All of them: receiptctl receipts list --no-import-id",
+          + "the destination's url is its receipt endpoint. All of them: receiptctl receipts list "
+          + "--no-import-id",
         fields)
     case .delivered: log.info("delivered", fields)
     case .cancelled: log.info("a receipt was cancelled", fields)

@@ -75,7 +75,10 @@ public struct Scrape {
     text.gauge(
       "receiptd_breaker_open",
       "1 while an app's deliveries are stopped: its destination is down or refuses it.",
-      known.map { ([("app", $0)], (breakers[$0]?.state ?? .closed) == .closed ? 0 : 1) })
+      known.map { app in
+        let isStopped = breakers.worst(of: app, now: now).map { $0.breaker.state != .closed } ?? false
+        return ([("app", app)], isStopped ? 1 : 0)
+      })
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
     text.gauge(
       "receiptd_http_connections", "Connections to the public listener.",

@@ -12,7 +12,7 @@ import Testing
 private struct Fixture: Sendable, CustomTestStringConvertible {
   var kind: DestinationKind
 
-  var testDescription: String { kind.name }
+  var testDescription: String { kind.name.rawValue }
 
   func make(revealsSecrets: Bool = true) throws -> any ReceiptDestination {
     let app = AppConfiguration(
@@ -21,7 +21,7 @@ private struct Fixture: Sendable, CustomTestStringConvertible {
     return try kind.make(app, revealsSecrets: revealsSecrets, userAgent: "test/1")
   }
 
-  static let all = DestinationKind.all.map(Fixture.init)
+  static let all = DestinationRegistry.standard.kinds.map(Fixture.init)
 }
 
 private let now = Timestamp(unixSeconds: 1_800_000_000)
@@ -34,7 +34,7 @@ private let whole = ReceiptContent(
 struct DestinationConformanceTests {
   @Test("Every processor's default is a registered destination, and no two have one name")
   func registered() {
-    let names = DestinationKind.all.map(\.name)
+    let names = DestinationRegistry.standard.kinds.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(names.contains(StripeSection(webhookSecrets: []).deliverTo))
   }

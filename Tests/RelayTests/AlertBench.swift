@@ -12,6 +12,7 @@ import Platform
 @testable import Presentation
 import SQLiteStore
 import Store
+import TestSupport
 import Testing
 
 @testable import Relay

@@ -169,10 +169,10 @@ import Testing
       #expect(told.map(\.notice) == ["signature_failures>10 shop firing"])
       #expect(told.first?["value"] == 12)
       #expect(told.first?["reasons"] == ["mismatch": 10, "stale": 2])
-      #expect(
-        told.first?["what_to_do"]?.stringValue?.hasPrefix(
-          "Compare apps.shop.stripe.webhook_secrets with the endpoint's signing secret in Stripe's dashboard; if "
-            + "they differ, correct them, then run:") == true)
+      let advice = try #require(told.first?["what_to_do"]?.stringValue)
+      let comparison =
+        "Compare apps.shop.stripe.webhook_secrets with the endpoint's signing secret in Stripe's"
+      #expect(advice.hasPrefix("\(comparison) dashboard; if they differ, correct them, then run:"))
     }
     // A new process has no counts yet, which does not prove that the trouble is over.
     let fresh = try AlertBench(alerts)

@@ -5,6 +5,7 @@
 import Domain
 import Durations
 import Platform
+import Testing
 
 @testable import Relay
 @testable import Store
@@ -21,11 +22,17 @@ extension LaneTests {
       breaker: Breaker = Breaker()
     ) throws {
       let policy = Bench.delivery(concurrency: concurrency, rate: rate, failures: failures, openFor: openFor)
+      let app = try App(Bench.app(delivery: policy))
       lane = Lane(
-        try App(Bench.app(delivery: policy)), breaker: breaker, now: Timestamp(unixMilliseconds: Self.start),
+        app, try #require(app.routes.first), breaker: breaker, now: Timestamp(unixMilliseconds: Self.start),
         monotonic: MonotonicInstant(nanoseconds: 0))
       // No replays, except in tests that set them.
       lane.rest(until: nil, replays: true)
+    }
+
+    /// Installs a new configuration of the app.
+    mutating func use(_ app: App) throws {
+      lane.use(app, try #require(app.routes.first), now: now, monotonic: monotonic)
     }
 
     var now: Timestamp { Self.at(milliseconds) }

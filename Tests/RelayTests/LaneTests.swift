@@ -194,11 +194,10 @@ import Testing
     var bed = try Bed()
     #expect(bed.admit(1) == [1])
     bed.end(1, .coolDown(.status(429), for: .seconds(60)))
-    bed.lane.use(
-      try App(Bench.app(delivery: Bench.delivery(rate: 10))), now: bed.now, monotonic: bed.monotonic)
+    try bed.use(App(Bench.app(delivery: Bench.delivery(rate: 10))))
     #expect(bed.room == 0)
     #expect(bed.wait == 60_000)
-    bed.lane.use(try App(Bench.app(key: "another-key")), now: bed.now, monotonic: bed.monotonic)
+    try bed.use(App(Bench.app(key: "another-key")))
     #expect(bed.room == 4)
   }
 
@@ -227,7 +226,7 @@ import Testing
     #expect(bed.lane.underWay.isEmpty)
     #expect(bed.room == 0)
     #expect(bed.wait == nil)
-    bed.lane.use(bed.lane.app, now: bed.now, monotonic: bed.monotonic)
+    try bed.use(bed.lane.app)
     #expect(bed.room == 3)
   }
 
@@ -238,11 +237,11 @@ import Testing
     #expect(bed.room == 0)
     let generation = bed.lane.generation
     let app = try App(Bench.app(key: "new", delivery: Bench.delivery(concurrency: 2, rate: 1000)))
-    bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)
+    try bed.use(app)
     #expect(bed.lane.generation == generation + 1)
     #expect(bed.room == 1)
     #expect(bed.admit(1, 2) == [1])
-    bed.lane.use(app, now: bed.now, monotonic: bed.monotonic)
+    try bed.use(app)
     #expect(bed.lane.underWay == [1])
     #expect(bed.room == 0)
     bed.end(1, Self.delivered)

@@ -5,6 +5,7 @@ import Domain
 import Platform
 import Store
 @testable import Telemetry
+import TestSupport
 import Testing
 
 @testable import Relay

@@ -50,6 +50,7 @@ import Testing
     Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "import Durations\nimport JSON", lines: [2]),
     Sample(rule: .vendors, path: "Sources/Store/A.swift", text: "a\n// Stripe's", lines: [2]),
     Sample(rule: .vendors, path: "Sources/Domain/B/A.swift", text: "let a = \"stripe\"", lines: [1]),
+    Sample(rule: .vendors, path: "Sources/Alerts/A.swift", text: "a\n\"Correct purchasely.url\"", lines: [2]),
     Sample(
       rule: .foundation, path: "Sources/JSON/A.swift", text: "@preconcurrency import Foundation", lines: [1]),
     Sample(rule: .foundation, path: "migrations/A.swift", text: "import struct Foundation.Date", lines: [1]),
@@ -99,6 +100,8 @@ import Testing
     Sample(rule: .fileLength, path: "Sources/A/A.swift", text: longFile(300), lines: []),
     Sample(rule: .functionLength, path: "Sources/A/A.swift", text: longFunction(70), lines: []),
     Sample(rule: .vendors, path: "Sources/Processors/A.swift", text: "// Stripe's", lines: []),
+    Sample(
+      rule: .vendors, path: "Sources/Intake/A.swift", text: "stripe_price_id, Purchasely SDK", lines: []),
     Sample(
       rule: .functionLength, path: "Sources/A/A.swift",
       text: "protocol A {\n  func b() -> C\n  init(d: E)\n}\nstruct F {\n\(longFile(80))}", lines: []),

@@ -101,12 +101,18 @@ extension Rule {
     }
   }
 
-  /// The code that joins and stores purchases works with every payment processor.
-  static let vendors = Rule(name: "Domain and the store name no payment processor") { file in
-    guard let target = file.target, ["Domain", "Store", "SQLiteStore"].contains(target) else { return [] }
-    return file.lines.enumerated().filter { $0.element.lowercased().contains("stripe") }.map {
-      Finding(
-        path: file.path, line: $0.offset + 1, message: "names Stripe; say it in \(target)'s own terms")
+  /// Code that works with every payment processor and every destination. `stripe_price_id` is a field of
+  /// `ply_context`, and the app's developers know that blob from Purchasely's SDK, so Intake may say so.
+  static let vendors = Rule(name: "what serves every processor and destination names none") { file in
+    guard let target = file.target, vendorless.contains(target) else { return [] }
+    return file.lines.enumerated().flatMap { number, line -> [Finding] in
+      let text = line.lowercased().replacing("stripe_price_id", with: "")
+      return ["Stripe", "Purchasely"].filter { vendor in
+        text.contains(vendor.lowercased()) && !(target == "Intake" && vendor == "Purchasely")
+      }.map { vendor in
+        Finding(
+          path: file.path, line: number + 1, message: "names \(vendor); say it in \(target)'s own terms")
+      }
     }
   }
 
@@ -197,6 +203,11 @@ extension Rule {
   private static let mayTouchC = Set(wrappers.values).union(["Platform"])
   /// JSON has views of borrowed bytes: it wraps memory instead of a library.
   private static let mayBeUnsafe = mayTouchC.union(["JSON"])
+  private static let vendorless: Set<String> = [
+    "Domain", "Store", "SQLiteStore", "Presentation", "Telemetry", "Health", "Persistence", "Apps",
+    "HTTPService", "Delivery", "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard",
+    "Relay",
+  ]
   private static let programs: Set<String> = ["receiptd", "receiptctl"]
 }
 

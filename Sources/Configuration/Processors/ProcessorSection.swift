@@ -11,8 +11,8 @@ package import Processors
 package protocol ProcessorSection: Sendable, Equatable {
   static var kind: ProcessorKind { get }
 
-  /// The destination of the receipts for its purchases; one of `DestinationKind.all`.
-  var deliverTo: String { get }
+  /// The destination of the receipts for its purchases; one of the `DestinationRegistry`.
+  var deliverTo: DestinationName { get }
   /// Whether the app has an API key for lookups.
   var isAsked: Bool { get }
   /// Events are fetched at the start if receiptd was down for longer than this; nil means never.
@@ -134,15 +134,17 @@ extension ConfigurationReader {
     return sections.compactMap { $0.map(ConfiguredProcessor.init) }
   }
 
-  /// The key `deliver_to` of a processor's section.
-  func deliverTo(_ reader: ObjectReader, default fallback: String) -> String {
+  /// The key `deliver_to` of a processor's section: a destination that accepts the processor's purchases.
+  func deliverTo(
+    _ reader: ObjectReader, of kind: ProcessorKind, default fallback: DestinationName
+  ) -> DestinationName {
     let path = reader.path(of: "deliver_to")
-    let names = DestinationKind.all.map(\.name)
-    let expected = "the name of a destination: " + names.map { "\"\($0)\"" }.joined(separator: " or ")
-    guard let name = reader.text(reader.value("deliver_to"), path: path, mustBe: expected) else {
-      return fallback
-    }
-    if !names.contains(name) { collector.fault(path, "must be \(expected)") }
+    let names = destinations.kinds.filter { $0.accepts(kind.name) }.map { "\"\($0.name.rawValue)\"" }
+    let expected =
+      "the name of a destination for purchases of \(kind.label): \(names.joined(separator: " or "))"
+    let text = reader.text(reader.value("deliver_to"), path: path, mustBe: expected)
+    let name = text.map { DestinationName(rawValue: $0) } ?? fallback
+    if destinations[name]?.accepts(kind.name) != true { collector.fault(path, "must be \(expected)") }
     return name
   }
 }

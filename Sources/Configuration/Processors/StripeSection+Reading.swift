@@ -25,7 +25,7 @@ extension ConfigurationReader {
     }
     stripe.settings.userKeys = userKeys(reader, default: stripe.settings.userKeys)
     stripe.settings.accounts = connect(reader)
-    stripe.deliverTo = deliverTo(reader, default: stripe.deliverTo)
+    stripe.deliverTo = deliverTo(reader, of: .stripe, default: stripe.deliverTo)
     for secret in stripe.secrets where secret.key.hasPrefix("webhook_secrets[") {
       judge(secret.secret, path: "\(reader.path).\(secret.key)")
     }

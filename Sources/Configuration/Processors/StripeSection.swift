@@ -22,7 +22,7 @@ package struct StripeSection: ProcessorSection {
   package var backfill: Backfill
   /// The least downtime that causes a backfill.
   package var backfillAfter: Duration
-  package var deliverTo = "purchasely"
+  package var deliverTo: DestinationName = "purchasely"
 
   package init(
     webhookSecrets: [Secret], apiKey: Secret? = nil, settings: StripeSettings = StripeSettings(),
@@ -68,7 +68,7 @@ package struct StripeSection: ProcessorSection {
     return value.adding("api_base", .string(RedactedURL.text(settings.apiBase)))
       .adding("backfill", .string(backfill.rawValue)).adding("backfill_after", .duration(backfillAfter))
       .adding("user_keys", .array(settings.userKeys.map(JSONValue.string))).adding("connect", connect)
-      .adding("deliver_to", .string(deliverTo))
+      .adding("deliver_to", .string(deliverTo.rawValue))
   }
 }
 

@@ -26,7 +26,11 @@ public struct PurchaselySettings: Sendable {
 
 /// `POST https://s2s.purchasely.io/receipts`.
 public struct PurchaselyDestination: ReceiptDestination {
-  public static let name = "purchasely"
+  public static let name: DestinationName = "purchasely"
+  public static let help = DestinationHelp(settings: ["url", "api_key"], secret: "api_key")
+
+  /// `X-PLATFORM-TYPE` knows Stripe and the app stores, and no other processor.
+  public static func accepts(_ processor: ProcessorName) -> Bool { processor == "stripe" }
 
   private let settings: PurchaselySettings
 

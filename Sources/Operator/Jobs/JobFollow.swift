@@ -104,9 +104,13 @@ struct JobFollow {
   private mutating func explain(_ job: Job) throws {
     let waiting = try reader.receipts(ofJob: job.row, outcome: .released, limit: 100).compactMap(\.receiptID)
     let apps = Set(
-      try ReceiptOutline.all(waiting, reader).map(\.app) + reader.holds(job, now: session.now).map(\.app))
-    for (app, breaker) in try reader.breakers() where apps.contains(app) {
-      guard let text = BreakerText(breaker, app: DisplayText.clean(app), now: session.now) else { continue }
+      try ReceiptOutline.all(waiting, reader).map(\.app)
+        + reader.holds(job, now: session.now).map(\.place.app))
+    for (place, breaker) in try reader.breakers() where apps.contains(place.app) {
+      let app = place.app
+      let advice = configuration.destinationAdvice(of: place)
+      guard let text = BreakerText(breaker, app: DisplayText.clean(app), now: session.now, advice: advice)
+      else { continue }
       let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
       guard told.insert(key).inserted else { continue }
       session.output.note("Deliveries of \(DisplayText.clean(app)) \(text.sentence) \(text.advice)")

@@ -98,10 +98,11 @@ enum JobText {
   }
 
   /// Why a job releases nothing, per app, such as `deliveries of ios were paused …`.
-  static func holds(_ holds: [(app: String, breaker: Breaker)], now: Timestamp) -> [String] {
-    holds.map { app, breaker in
-      let app = DisplayText.clean(app)
-      let why = BreakerText(breaker, app: app, now: now).map { " \($0.sentence)" } ?? " are stopped."
+  static func holds(_ holds: [(place: AppDestination, breaker: Breaker)], now: Timestamp) -> [String] {
+    holds.map { place, breaker in
+      let app = DisplayText.clean(place.app)
+      let why =
+        BreakerText(breaker, app: app, now: now, advice: nil).map { " \($0.sentence)" } ?? " are stopped."
       return "No receipt of \(app) is released while its deliveries are stopped: they\(why)"
     }
   }

@@ -8,9 +8,13 @@ internal import Terminal
 struct ReceiptAdvice {
   let lines: [String]
 
-  /// - Parameter isConfigured: whether the receipt's app is configured.
+  /// - Parameters:
+  ///   - breaker: that of the receipt's destination.
+  ///   - destination: how to correct the destination's configuration.
+  ///   - isConfigured: whether the receipt's app is configured.
   init(
-    _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, isConfigured: Bool, _ session: Session
+    _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, destination: DestinationAdvice?,
+    isConfigured: Bool, _ session: Session
   ) {
     let id = DisplayText.clean(receipt.id)
     let verb = "receiptctl receipts"
@@ -29,7 +33,9 @@ struct ReceiptAdvice {
       ]
     case .pending:
       lines =
-        BreakerText(breaker, app: DisplayText.clean(record.app), now: session.now).map {
+        BreakerText(
+          breaker, app: DisplayText.clean(record.app), now: session.now, advice: destination
+        ).map {
           ["Deliveries of this app \($0.sentence)", $0.advice]
         }
         ?? ["receiptd sends it when it is due. To send it now: \(verb) replay \(id)"]

@@ -26,7 +26,10 @@ enum ReceiptShow {
       session.output.json(ReceiptJSON.detail(of: detail, audit: audit, jobs: jobs))
       return .done
     }
-    let breaker = try reader.breakers()[detail.record.app]
+    let app = configuration.app(detail.record.app)
+    let name = app?.destination(of: detail.record.purchase.key.processor)
+    let breakers = try reader.breakers()
+    let breaker = name.flatMap { breakers[AppDestination(detail.record.app, $0)] }
     let output = session.output
     output.line(Style.bold.applied(to: DisplayText.clean(receipt.id), inColour: output.isInColour))
     for (name, value) in ReceiptFacts.all(detail, receipt) {
@@ -38,8 +41,8 @@ enum ReceiptShow {
     output.table(ReceiptStory(detail, receipt, audit: audit, jobs: jobs).table(session))
     output.line()
     let advice = ReceiptAdvice(
-      detail.record, receipt, breaker: breaker,
-      isConfigured: configuration.app(detail.record.app) != nil, session)
+      detail.record, receipt, breaker: breaker, destination: name.flatMap { app?.destinationAdvice($0) },
+      isConfigured: app != nil, session)
     for line in advice.lines { output.line(line) }
     return .done
   }

@@ -18,7 +18,9 @@ struct AppStats {
   let lastEvent: Timestamp?
   let deliveredLastHour: Int64
   let deliveredLastDay: Int64
+  /// That of the destination that an operator should know of first.
   let breaker: Breaker
+  let destination: DestinationName?
   /// Whether a receiptd runs and can deliver.
   let isServed: Bool
   /// What is blocked because the app is not configured; nil when it is configured, or has no open receipts.
@@ -38,14 +40,15 @@ struct AppStats {
     let configured = Set(configuration.apps.map(\.slug))
     let slugs = configured.union(counts.keys).filter { only == nil || $0 == only }
     return try slugs.sorted().map { slug in
-      AppStats(
+      let worst = breakers.worst(of: slug, now: now)
+      return AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
         lastEvent: try reader.lastEvent(app: slug),
         deliveredLastHour: try reader.delivered(
           app: slug, since: now - .hours(1)),
         deliveredLastDay: try reader.delivered(
           app: slug, since: now - .days(1)),
-        breaker: breakers[slug] ?? Breaker(), isServed: isServed,
+        breaker: worst?.breaker ?? Breaker(), destination: worst?.destination, isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
         isConfigured: configured.contains(slug), now: now)

@@ -87,7 +87,9 @@ enum StatsCommands {
       guard
         let text = BreakerText(
           app.breaker, app: DisplayText.clean(app.slug), now: session.now,
-          apiKey: configuration.apiKeyRefresh(of: app.slug))
+          advice: app.destination.flatMap { name in
+            configuration.destinationAdvice(of: AppDestination(app.slug, name))
+          })
       else { continue }
       session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
       session.output.line("  \(text.advice)")

@@ -107,7 +107,9 @@ struct TopView {
       guard
         let text = BreakerText(
           app.breaker, app: DisplayText.clean(app.slug), now: session.now,
-          apiKey: configuration.apiKeyRefresh(of: app.slug))
+          advice: app.destination.flatMap { name in
+            configuration.destinationAdvice(of: AppDestination(app.slug, name))
+          })
       else { continue }
       lines += [""] + wrapped("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
       lines += wrapped("  \(text.advice)")

@@ -59,7 +59,7 @@ public struct CompleteReceipt: StoreCommand {
     case .failure(let refusal): return refusal.result
     case .success(let payload):
       let event = ReceiptEvent.completed(payload, changesContext: contextID != record.purchase.contextID)
-      return record.apply(event, at: store.moment(of: record.app))?.result
+      return record.apply(event, at: store.moment(of: record))?.result
     }
   }
 

@@ -47,7 +47,7 @@ public struct EndWaits: StoreCommand {
   /// Nothing can be decided: the receipt keeps waiting, and is checked again in an hour.
   private func postpone(_ record: PurchaseRecord, in store: StoreSession) throws(StoreFault) {
     var postponed = record
-    postponed.apply(.postponed(until: store.reconsideredAt), at: store.moment(of: record.app))
+    postponed.apply(.postponed(until: store.reconsideredAt), at: store.moment(of: record))
     try store.purchases.update(postponed, from: record)
   }
 }

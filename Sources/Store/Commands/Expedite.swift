@@ -2,11 +2,11 @@
 
 internal import Domain
 
-/// Makes an app's retries due now if they are due within its breaker's pause. The reload may have fixed the
+/// Makes an app's retries due now if they are due within their breaker's pause. The reload may have fixed the
 /// cause, so these receipts must not wait for the rest of the pause.
 public struct Expedite: StoreCommand {
   public var app: String
-  /// The length of a pause of the app's breaker.
+  /// The length of a pause of the app's breakers.
   public var pause: Duration
 
   public init(app: String, pause: Duration) {
@@ -15,9 +15,17 @@ public struct Expedite: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
-    guard let breaker = store.breakers.byApp[app], breaker.state != .closed else { return }
+    guard let rules = store.rules(of: app) else { return }
     let until = store.now.advanced(by: pause)
-    try store.purchases.expedite(app: app, now: store.now, until: until)
+    var isStopped = false
+    for processor in try store.purchases.pendingProcessors(of: app) {
+      guard let destination = rules.destination(processor),
+        let breaker = store.breakers.byPlace[AppDestination(app, destination)], breaker.state != .closed
+      else { continue }
+      try store.purchases.expedite(AppProcessor(app, processor), now: store.now, until: until)
+      isStopped = true
+    }
+    guard isStopped else { return }
     store.changes.note(anythingDueAt: store.now, of: app)
   }
 }

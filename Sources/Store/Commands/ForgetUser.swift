@@ -34,7 +34,7 @@ public struct ForgetPurchases: StoreCommand {
       guard let found = try store.purchases.find(row: row), !found.purchase.isErased else { continue }
       var record = found
       if let receipt = found.receipt {
-        if record.apply(.erased(cancelsOpen: cancelsOpen), at: store.moment(of: found.app)) != nil {
+        if record.apply(.erased(cancelsOpen: cancelsOpen), at: store.moment(of: record)) != nil {
           outcome.open.append(receipt.id)
           continue
         }

@@ -95,7 +95,7 @@ extension StoreSession {
   /// Applies an operator's change to a receipt, and saves it.
   func apply(_ event: ReceiptEvent, to old: PurchaseRecord) throws(StoreFault) -> OperatorResult {
     var record = old
-    if let refusal = record.apply(event, at: moment(of: old.app)) { return refusal.result }
+    if let refusal = record.apply(event, at: moment(of: old)) { return refusal.result }
     try write(&record, from: old)
     return .done
   }

@@ -47,13 +47,14 @@ extension AttemptReport {
   var mayHaveArrived: Bool { status != nil || isAmbiguous }
 }
 
-/// Logs an attempt, updates its receipt, and saves the app's breaker, in one transaction.
+/// Logs an attempt, updates its receipt, and saves its destination's breaker, in one transaction.
 public struct RecordAttempt: StoreCommand {
   /// The error of an attempt that receiptd interrupted at its own stop.
   public static let cutShort = "cancelled"
 
   public var row: Int64
-  public var app: String
+  /// Where it was sent.
+  public var place: AppDestination
   /// The bytes that were sent; nil if they are the receipt's.
   public var sent: [UInt8]?
   public var report: AttemptReport
@@ -61,12 +62,12 @@ public struct RecordAttempt: StoreCommand {
   public var breaker: Breaker
 
   public init(
-    row: Int64, app: String, sent: [UInt8]? = nil, report: AttemptReport, decision: Delivery.Decision,
-    breaker: Breaker
+    row: Int64, to place: AppDestination, sent: [UInt8]? = nil, report: AttemptReport,
+    decision: Delivery.Decision, breaker: Breaker
   ) {
     self.row = row
+    self.place = place
     self.sent = sent
-    self.app = app
     self.report = report
     self.decision = decision
     self.breaker = breaker
@@ -76,7 +77,7 @@ public struct RecordAttempt: StoreCommand {
 
   /// The receipt after the change; nil if it no longer exists.
   public func apply(to store: StoreSession) throws(StoreFault) -> Receipt? {
-    try store.breakers.save(breaker, app: app)
+    try store.breakers.save(breaker, of: place)
     guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
     var record = before
     if let sent, report.mayHaveArrived { try store.keepSent(sent, in: &record) }
@@ -86,7 +87,7 @@ public struct RecordAttempt: StoreCommand {
     let isErased = record.purchase.isErased
     if isErased { report.response = [] }
     try store.attempts.insert(report, row: row)
-    record.apply(.attempted(attempt(isErased: isErased)), at: store.moment(of: app))
+    record.apply(.attempted(attempt(isErased: isErased)), at: store.moment(of: record))
     record.updatedAt = store.now
     try store.purchases.update(record, from: before)
     store.changes.note(record)
@@ -128,7 +129,7 @@ public struct GiveUp: StoreCommand {
     for row in rows {
       guard let old = try store.purchases.find(row: row), old.receipt != nil else { continue }
       var record = old
-      guard record.apply(.gaveUp, at: store.moment(of: app)) == nil else { continue }
+      guard record.apply(.gaveUp, at: store.moment(of: record)) == nil else { continue }
       record.updatedAt = store.now
       try store.purchases.update(record, from: old)
       store.changes.note(record)
@@ -139,15 +140,15 @@ public struct GiveUp: StoreCommand {
   }
 }
 
-/// Saves an app's breaker.
+/// Saves the breaker of an app's destination.
 public struct SaveBreaker: StoreCommand {
-  public var app: String
+  public var place: AppDestination
   public var breaker: Breaker
 
-  public init(app: String, breaker: Breaker) {
-    self.app = app
+  public init(_ place: AppDestination, _ breaker: Breaker) {
+    self.place = place
     self.breaker = breaker
   }
 
-  public func apply(to store: StoreSession) throws(StoreFault) { try store.breakers.save(breaker, app: app) }
+  public func apply(to store: StoreSession) throws(StoreFault) { try store.breakers.save(breaker, of: place) }
 }

@@ -112,14 +112,16 @@ extension StoreReader {
   }
 
   /// The apps of a job's planned receipts whose deliveries are stopped.
-  public func holds(_ job: Job, now: Timestamp) throws(StoreFault) -> [(app: String, breaker: Breaker)] {
+  public func holds(_ job: Job, now: Timestamp) throws(StoreFault) -> [(
+    place: AppDestination, breaker: Breaker
+  )] {
     guard job.state == .running, job.request.kind != .cancel else { return [] }
     let breakers = try breakers()
     return try plannedApps(ofJob: job.row).compactMap { app in
-      guard let breaker = breakers[app], breaker.admission(now: now, probing: true) != .free else {
-        return nil
-      }
-      return (app, breaker)
+      guard let (destination, breaker) = breakers.worst(of: app, now: now),
+        breaker.admission(now: now, probing: true) != .free
+      else { return nil }
+      return (AppDestination(app, destination), breaker)
     }
   }
 

@@ -7,6 +7,7 @@ public import Domain
 public final class StoreReader {
   package let connection: StoreConnection
   private let dueRows: StoreStatement
+  private let namesOfPending: StoreStatement
   private let due: StoreStatement
   private let nextDue: StoreStatement
   private let givenUp: StoreStatement
@@ -20,10 +21,11 @@ public final class StoreReader {
     // A covering index answers this, because it also returns rows that are being sent already.
     dueRows = try connection.prepare(
       """
-      SELECT row_id FROM purchases
-      WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
+      SELECT row_id, next_attempt_at FROM purchases
+      WHERE app = ?1 AND processor = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
       ORDER BY next_attempt_at LIMIT ?3
       """)
+    namesOfPending = try connection.prepare(PurchaseRow.namesOfPendingSQL)
     due = try connection.prepare(
       """
       SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms FROM purchases
@@ -32,14 +34,14 @@ public final class StoreReader {
     nextDue = try connection.prepare(
       """
       SELECT min(next_attempt_at) FROM purchases
-      WHERE app = ?1 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
+      WHERE app = ?1 AND processor = ?4 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
       """
     )
     givenUp = try connection.prepare(
       """
       SELECT row_id, retry_since, paused_base_ms FROM purchases
-      WHERE app = ?1 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2 AND attempts > 0
-        AND retry_since <= ?3
+      WHERE app = ?1 AND processor = ?6 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2
+        AND attempts > 0 AND retry_since <= ?3
       ORDER BY next_attempt_at LIMIT ?4
       """)
     status = try connection.prepare(
@@ -65,12 +67,15 @@ public final class StoreReader {
     // Most receipts become due in the order in which they became ready; the others have their own index.
     oldestPending = try connection.prepare(
       """
+      \(PurchaseRow.pendingProcessorsSQL)
       SELECT min(retry_since) FROM (
-        SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
-                         AND is_replay = 0 ORDER BY next_attempt_at LIMIT 1)
+        SELECT (SELECT retry_since FROM purchases
+                WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = 0
+                ORDER BY next_attempt_at LIMIT 1) AS retry_since FROM sellers
         UNION ALL
-        SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
-                         AND is_replay = 1 ORDER BY next_attempt_at LIMIT 1)
+        SELECT (SELECT retry_since FROM purchases
+                WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = 1
+                ORDER BY next_attempt_at LIMIT 1) FROM sellers
         UNION ALL
         SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
                          AND next_attempt_at <> retry_since ORDER BY retry_since LIMIT 1))
@@ -87,7 +92,13 @@ public final class StoreReader {
     public var pausedBase: Duration
   }
 
-  /// Due receipts of an app, the longest overdue first.
+  /// The processors of an app's pending receipts.
+  public func pendingProcessors(of app: String) throws(StoreFault) -> [ProcessorName] {
+    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in ProcessorName(rawValue: try row.text(0))
+    }
+  }
+
+  /// Due receipts of an app: new ones before replays, the longest overdue first.
   public func due(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [DueReceipt] {
     var receipts: [DueReceipt] = []
     for row in try dueRows(app: app, now: now, limit: limit) {
@@ -98,18 +109,26 @@ public final class StoreReader {
 
   /// The rows of an app's due receipts: new ones before replays, the longest overdue first.
   public func dueRows(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [Int64] {
-    let new = try dueRows(app: app, isReplay: false, now: now, limit: limit)
+    let processors = try pendingProcessors(of: app)
+    let new = try dueRows(app: app, processors, isReplay: false, now: now, limit: limit)
     guard new.count < limit else { return new }
-    return try new + dueRows(app: app, isReplay: true, now: now, limit: limit - new.count)
+    return try new + dueRows(app: app, processors, isReplay: true, now: now, limit: limit - new.count)
   }
 
-  /// The rows of an app's due new receipts, or of its due replays, the longest overdue first.
+  /// The rows of the due new receipts, or of the due replays, of some processors of an app, the longest
+  /// overdue first.
   public func dueRows(
-    app: String, isReplay: Bool, now: Timestamp, limit: Int
+    app: String, _ processors: [ProcessorName], isReplay: Bool, now: Timestamp, limit: Int
   ) throws(StoreFault) -> [Int64] {
-    try dueRows.all([.text(app), .time(now), .integer(Int64(limit)), .flag(isReplay)]) {
-      row throws(StoreFault) in row.integer(0)
+    var found: [(row: Int64, at: Int64)] = []
+    for processor in processors {
+      let parameters: [StoreValue] = [
+        .text(app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(processor.rawValue),
+      ]
+      found += try dueRows.all(parameters) { row throws(StoreFault) in (row.integer(0), row.integer(1)) }
     }
+    if processors.count > 1 { found.sort { ($0.at, $0.row) < ($1.at, $1.row) } }
+    return found.prefix(limit).map(\.row)
   }
 
   /// The receipt in a row; nil if it is not due any more.
@@ -121,32 +140,49 @@ public final class StoreReader {
     }
   }
 
-  /// When the next new receipt, or the next replay, of an app is due after a moment.
+  /// When the next new receipt, or the next replay, of some processors of an app is due after a moment.
   public func nextDue(
-    app: String, isReplay: Bool, after now: Timestamp
+    app: String, _ processors: [ProcessorName], isReplay: Bool, after now: Timestamp
   ) throws(StoreFault) -> Timestamp? {
-    try nextDue.first([.text(app), .time(now), .flag(isReplay)]) { row throws(StoreFault) in
-      row.timestamp(0)
-    } ?? nil
+    var next: Timestamp?
+    for processor in processors {
+      let parameters: [StoreValue] = [
+        .text(app), .time(now), .flag(isReplay), .text(processor.rawValue),
+      ]
+      let found = try nextDue.first(parameters) { row throws(StoreFault) in row.timestamp(0) } ?? nil
+      if let found { next = min(next ?? found, found) }
+    }
+    return next
   }
 
-  /// Due receipts of an app that were attempted before, and whose retry budget began before `cutoff`.
+  /// Due receipts of some processors of an app that were attempted before, and whose retry budget began
+  /// before `cutoff`.
   public func overdue(
-    app: String, now: Timestamp, cutoff: Timestamp, limit: Int
+    app: String, _ processors: [ProcessorName], now: Timestamp, cutoff: Timestamp, limit: Int
   ) throws(StoreFault) -> [(row: Int64, budget: (since: Timestamp, pausedBase: Duration))] {
     var found: [(row: Int64, budget: (since: Timestamp, pausedBase: Duration))] = []
-    for isReplay in [false, true] where found.count < limit {
-      found += try givenUp.all([
-        .text(app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
-      ]) { row throws(StoreFault) in
-        (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
+    for processor in processors {
+      for isReplay in [false, true] where found.count < limit {
+        found += try givenUp.all([
+          .text(app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
+          .text(processor.rawValue),
+        ]) { row throws(StoreFault) in
+          (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
+        }
       }
     }
     return found
   }
 
-  /// Every app's breaker.
-  public func breakers() throws(StoreFault) -> [String: Breaker] { try BreakerRows.all(connection) }
+  /// Whether any receipt of an app is due.
+  public func hasDue(app: String, now: Timestamp) throws(StoreFault) -> Bool {
+    try connection.prepare(JobRow.hasDueSQL).first([.text(app), .time(now)]) { row throws(StoreFault) in
+      row.flag(0)
+    } ?? false
+  }
+
+  /// The breaker of each destination of each app.
+  public func breakers() throws(StoreFault) -> [AppDestination: Breaker] { try BreakerRows.all(connection) }
 
   /// Receipts by app and state.
   public func counts() throws(StoreFault) -> [(app: String, state: ReceiptState, count: Int64)] {

@@ -52,15 +52,18 @@ enum JobRow {
     WHERE job_row = ?1 AND app = ?2 AND outcome = 'planned' ORDER BY position LIMIT ?3
     """
   static let replaysDueSQL = """
+    \(PurchaseRow.pendingProcessorsSQL)
     SELECT count(*) FROM (
-      SELECT 1 FROM purchases
-      WHERE app = ?1 AND state = 'pending' AND is_replay = 1 AND next_attempt_at <= ?2 LIMIT ?3)
+      SELECT 1 FROM sellers CROSS JOIN purchases
+      WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = 1 AND next_attempt_at <= ?2
+      LIMIT ?3)
     """
   static let hasDueSQL = """
-    SELECT EXISTS (SELECT 1 FROM purchases
-                   WHERE app = ?1 AND state = 'pending' AND is_replay = 0 AND next_attempt_at <= ?2)
-      OR EXISTS (SELECT 1 FROM purchases
-                 WHERE app = ?1 AND state = 'pending' AND is_replay = 1 AND next_attempt_at <= ?2)
+    \(PurchaseRow.pendingProcessorsSQL)
+    SELECT EXISTS (
+      SELECT 1 FROM sellers CROSS JOIN (SELECT 0 AS kind UNION ALL SELECT 1) CROSS JOIN purchases
+      WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = kind
+        AND next_attempt_at <= ?2)
     """
   static let countsSQL = "SELECT outcome, reason, count FROM job_counts WHERE job_row = ?1 AND count > 0"
 }

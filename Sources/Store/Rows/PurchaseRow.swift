@@ -15,6 +15,17 @@ enum PurchaseRow {
   ]
   static let columnList = columns.joined(separator: ", ")
 
+  /// The processors of an app's pending receipts, one seek in `purchases_due` for each.
+  static let pendingProcessorsSQL = """
+    WITH RECURSIVE sellers(name) AS (
+      SELECT min(processor) FROM purchases WHERE app = ?1 AND state = 'pending'
+      UNION ALL
+      SELECT (SELECT min(processor) FROM purchases
+              WHERE app = ?1 AND state = 'pending' AND processor > sellers.name)
+      FROM sellers WHERE sellers.name IS NOT NULL)
+    """
+  static let namesOfPendingSQL = "\(pendingProcessorsSQL) SELECT name FROM sellers WHERE name IS NOT NULL"
+
   static let insertSQL: String = {
     let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     return "INSERT INTO purchases (\(columnList)) VALUES (\(places))"

@@ -21,6 +21,7 @@ final class PurchaseRows {
   private let updating: StoreStatement
   private let updatingDelivery: StoreStatement
   private let deleting: StoreStatement
+  private let namesOfPending: StoreStatement
   private let expediting: StoreStatement
   private let bringingBack: StoreStatement
   private let shifting: StoreStatement
@@ -88,10 +89,11 @@ final class PurchaseRows {
     updating = try connection.prepare(PurchaseRow.updateSQL)
     updatingDelivery = try connection.prepare(PurchaseRow.updateDeliverySQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1 AND state IS ?2")
+    namesOfPending = try connection.prepare(PurchaseRow.namesOfPendingSQL)
     expediting = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?2
-      WHERE app = ?1 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
+      WHERE app = ?1 AND processor = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
         AND next_attempt_at <= ?3
       """)
     // `purchases_by_group` begins with the app, so the condition names all apps.
@@ -264,9 +266,17 @@ final class PurchaseRows {
   }
 
   /// Makes an app's receipts that are due until a time due now.
-  func expedite(app: String, now: Timestamp, until: Timestamp) throws(StoreFault) {
+  func expedite(_ place: AppProcessor, now: Timestamp, until: Timestamp) throws(StoreFault) {
     for isReplay in [false, true] {
-      try expediting.run([.text(app), .time(now), .time(until), .flag(isReplay)])
+      try expediting.run([
+        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.processor.rawValue),
+      ])
+    }
+  }
+
+  /// The processors of an app's pending receipts.
+  func pendingProcessors(of app: String) throws(StoreFault) -> [ProcessorName] {
+    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in ProcessorName(rawValue: try row.text(0))
     }
   }
 }

@@ -5,6 +5,7 @@ import JSON
 import SQLite
 import SQLiteStore
 import Store
+import TestSupport
 import Testing
 
 extension Relay {

@@ -1,6 +1,7 @@
 // The daemon with a second processor, from its webhook to a delivered receipt. The daemon knows the processor
 // only through its registration.
 
+import Cryptography
 import Domain
 import HTTPClient
 import HTTPServer
@@ -16,12 +17,15 @@ import Testing
 
 @Suite("A second payment processor in the daemon")
 struct ToyDaemonTests {
+  /// The toy destination.
   private let destination: ScriptedDestination
+  private let purchasely: ScriptedDestination
   private let api: ScriptedDestination
   private let folder: TemporaryFolder
 
   init() throws {
     destination = try ScriptedDestination()
+    purchasely = try ScriptedDestination()
     api = try ScriptedDestination { _ in ScriptedDestination.answer(200, body: "paid o1 u1 gold") }
     folder = try TemporaryFolder()
   }
@@ -34,7 +38,8 @@ struct ToyDaemonTests {
       { database: '\(folder.path)/relay.db', listen: { port: 0 }, admin: { port: 0 },
         apps: { shop: {
           client: 'open', toy: { \(toy) }, \(stripe)
-          purchasely: { api_key: 'ply-key', url: '\(destination.url)' },
+          purchasely: { api_key: 'ply-key', url: '\(purchasely.url)' },
+          delivery: { breaker: { failures: 1, open_for: '1h' } },
           join: { settle: '0s', wait_for_context: '0s' },
         } } }
       """
@@ -43,13 +48,14 @@ struct ToyDaemonTests {
   private func read(_ text: String) throws(ConfigurationFaults) -> Configuration {
     try ConfigurationLoader.read(
       FileContent(bytes: Array(text.utf8), mode: 0o600), path: "/etc/receiptd/receiptd.json5",
-      environment: Environment([:]), secrets: .required, processors: .withToy
+      environment: Environment([:]), secrets: .required, processors: .withToy,
+      destinations: .withToy(destination.url)
     ).configuration
   }
 
-  private func withDaemon(_ body: (Daemon) throws -> Void) throws {
+  private func withDaemon(stripe: String = "", _ body: (Daemon) throws -> Void) throws {
     StandardStream.ignoreBrokenPipes()
-    let daemon = try Daemon(try read(text()), log: Log(level: .error) { _ in }) { _ in }
+    let daemon = try Daemon(try read(text(stripe: stripe)), log: Log(level: .error) { _ in }) { _ in }
     defer { daemon.stop() }
     try body(daemon)
   }
@@ -57,12 +63,18 @@ struct ToyDaemonTests {
   private func post(
     _ body: String, token: String = "secret-path", key: String? = nil, to daemon: Daemon
   ) throws -> Int? {
+    try post(
+      Array(body.utf8), path: "toy" + (token.isEmpty ? "" : "/\(token)"),
+      key.map { [TransferHeader(ToyProcessor.keyHeader, $0)] } ?? [], to: daemon)
+  }
+
+  private func post(
+    _ body: [UInt8], path: String, _ headers: [TransferHeader], to daemon: Daemon
+  ) throws -> Int? {
     let pool = try TransferPool(connectionsMax: 1)
     let request = TransferRequest(
-      method: .post,
-      url: "http://127.0.0.1:\(daemon.publicPort)/v1/shop/webhooks/toy" + (token.isEmpty ? "" : "/\(token)"),
-      headers: key.map { [TransferHeader(ToyProcessor.keyHeader, $0)] } ?? [], body: Array(body.utf8),
-      timeout: .seconds(10))
+      method: .post, url: "http://127.0.0.1:\(daemon.publicPort)/v1/shop/webhooks/\(path)",
+      headers: headers, body: body, timeout: .seconds(10))
     try pool.start(request, tag: 0)
     while true {
       if let done = pool.run(timeout: .seconds(1)).first { return done.result.status }
@@ -78,9 +90,11 @@ struct ToyDaemonTests {
     try withDaemon { daemon throws in
       #expect(try post("e1 paid o1 u1 gold", key: "toy-key", to: daemon) == 200)
       let receipt = try receipt()
-      #expect(receipt["user_id"]?.stringValue == "u1")
-      #expect(receipt["stripe_object_id"]?.stringValue == "o1")
-      #expect(receipt["stripe_price_id"]?.stringValue == "gold")
+      #expect(receipt == ["article": "gold", "buyer": "u1", "order": "o1"])
+      let sent = try destination.waitForRequests(1)[0].head
+      #expect(sent.header(ToyDestination.keyHeader) == "toy-shop-key")
+      #expect(sent.header("X-API-KEY") == nil)
+      #expect(purchasely.received.isEmpty)
       #expect(api.received.isEmpty)
     }
   }
@@ -93,7 +107,7 @@ struct ToyDaemonTests {
     }
     try withDaemon { daemon throws in
       #expect(try post("e1 changed o1", key: "toy-key", to: daemon) == 200)
-      #expect(try receipt()["user_id"]?.stringValue == "u1")
+      #expect(try receipt()["buyer"]?.stringValue == "u1")
       let asked = try api.waitForRequests(2)
       #expect(asked.map(\.head.path) == ["/orders/6f-31", "/orders/6f-31"], "asked again after a failure")
       #expect(asked.map { $0.head.header(ToyProcessor.keyHeader) } == ["toy-key", "toy-key"])
@@ -110,8 +124,8 @@ struct ToyDaemonTests {
       try api.waitForRequests(1)
       #expect(try post("e2 paid o1 thief silver", to: daemon) == 200)
       let receipt = try receipt()
-      #expect(receipt["user_id"]?.stringValue == "u1")
-      #expect(receipt["stripe_price_id"]?.stringValue == "gold")
+      #expect(receipt["buyer"]?.stringValue == "u1")
+      #expect(receipt["article"]?.stringValue == "gold")
     }
   }
 
@@ -147,6 +161,88 @@ struct ToyDaemonTests {
     #expect(ConfigurationTemplate.text(.withToy).contains("toy: {"))
     let both = try read(text(stripe: "stripe: { webhook_secrets: ['whsec_1'] },"))
     #expect(both.apps.first?.processors.map(\.name) == ["stripe", "toy"])
+  }
+
+  @Test("Each processor's receipts go to its own destination, and one that is down stops only its own")
+  func twoDestinations() throws {
+    destination.use { _ in ScriptedDestination.answer(503) }
+    try withDaemon(stripe: Self.stripe) { daemon throws in
+      // The breaker opens at the first failure, for an hour.
+      #expect(try post("e1 paid o1 u1 gold", key: "toy-key", to: daemon) == 200)
+      try destination.waitForRequests(1)
+      let reader = try StoreReader(path: "\(folder.path)/relay.db")
+      let toy = AppDestination("shop", ToyDestination.name)
+      let open = try waitFor { reader in try reader.breakers()[toy].flatMap { $0.state == .open ? $0 : nil } }
+      #expect(open.cause == .status(503))
+      #expect(try post("e2 paid o2 u1 gold", key: "toy-key", to: daemon) == 200)
+      #expect(try postSession(to: daemon) == 200)
+      let sent = try JSONValue(parsing: try purchasely.waitForRequests(1)[0].body)
+      #expect(sent["stripe_object_id"]?.stringValue == "cs_1")
+      #expect(sent["user_id"]?.stringValue == "u1")
+      let delivered = try waitFor { _ in
+        try reader.receipts(ReceiptFilter(), limit: 10).first { $0.receipt?.state == .delivered }
+      }
+      #expect(delivered.purchase.key.id == "cs_1")
+      #expect(destination.received.count == 1, "while its breaker is open, nothing goes to it")
+      #expect(
+        try reader.breakers().worst(of: "shop", now: Timestamp(unixMilliseconds: 0))?.destination
+          == ToyDestination.name)
+      #expect(purchasely.received.count == 1)
+    }
+  }
+
+  @Test("A destination that cannot express a processor's purchases is a fault of the configuration")
+  func foreignPurchases() throws {
+    let toy = #expect(throws: ConfigurationFaults.self) {
+      try read(text("token: 'secret-path', deliver_to: 'purchasely'"))
+    }
+    #expect(toy?.faults.map(\.path) == ["apps.shop.toy.deliver_to"])
+    #expect(
+      toy?.faults.map(\.message)
+        == ["must be the name of a destination for purchases of Toy: \"toy_shop\""])
+    let stripe = #expect(throws: ConfigurationFaults.self) {
+      try read(text(stripe: "stripe: { webhook_secrets: ['whsec_1'], deliver_to: 'toy_shop' },"))
+    }
+    #expect(stripe?.faults.map(\.path) == ["apps.shop.stripe.deliver_to"])
+  }
+
+  @Test("Purchases of a removed processor go where the first one's go, if that can express them")
+  func removedProcessor() throws {
+    let both = try #require(try read(text(stripe: Self.stripe)).apps.first)
+    #expect(both.destination(of: "stripe") == "purchasely")
+    #expect(both.destination(of: "toy") == ToyDestination.name)
+    #expect(both.destination(of: "gone") == nil)
+    var toyOnly = both
+    toyOnly.processors.removeFirst()
+    #expect(toyOnly.destination(of: "stripe") == nil)
+    #expect(toyOnly.destinationKinds.map(\.name) == [ToyDestination.name])
+  }
+
+  private static let stripe = "stripe: { webhook_secrets: ['whsec_1'] },"
+
+  private func waitFor<Found>(_ find: (StoreReader) throws -> Found?) throws -> Found {
+    let reader = try StoreReader(path: "\(folder.path)/relay.db")
+    let deadline = soon()
+    while MonotonicInstant.now() < deadline {
+      if let found = try find(reader) { return found }
+    }
+    return try #require(nil as Found?)
+  }
+
+  /// Posts a paid checkout session of Stripe.
+  private func postSession(to daemon: Daemon) throws -> Int? {
+    let body = Array(
+      #"""
+      {"id":"evt_1","object":"event","type":"checkout.session.completed","data":{"object":{"id":"cs_1",
+       "object":"checkout.session","mode":"payment","payment_status":"paid","client_reference_id":"u1",
+       "line_items":{"data":[{"price":{"id":"price_1"}}]}}}}
+      """#.utf8)
+    let seconds = SystemClock().wallMilliseconds / 1000
+    let code = try HMACSHA256(key: Array("whsec_1".utf8))
+      .authenticationCode(for: Array("\(seconds).".utf8), body)
+    return try post(
+      body, path: "stripe", [TransferHeader("Stripe-Signature", "t=\(seconds),v1=\(Hex.encode(code))")],
+      to: daemon)
   }
 
   @Test("A destination that does not exist is a fault, and so is an app without any processor")

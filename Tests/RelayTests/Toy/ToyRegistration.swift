@@ -1,4 +1,4 @@
-// The toy processor's section of the configuration.
+// The toy processor's section of the configuration, and the toy destination.
 
 import Domain
 import JSON
@@ -11,7 +11,7 @@ struct ToySection: ProcessorSection {
   var token: Secret
   var apiKey: Secret?
   var apiBase: String
-  var deliverTo: String
+  var deliverTo: DestinationName
 
   static let kind = ProcessorKind.toy
 
@@ -23,7 +23,10 @@ struct ToySection: ProcessorSection {
   }
 
   var redacted: JSONValue {
-    ["token": .string(token.description), "api_base": .string(apiBase), "deliver_to": .string(deliverTo)]
+    [
+      "token": .string(token.description), "api_base": .string(apiBase),
+      "deliver_to": .string(deliverTo.rawValue),
+    ]
   }
 
   func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor {
@@ -34,7 +37,7 @@ struct ToySection: ProcessorSection {
 }
 
 extension ProcessorKind {
-  static let toy = ProcessorKind(
+  static let toy: ProcessorKind = ProcessorKind(
     ToyProcessor.self, label: "Toy",
     template: """
       toy: {
@@ -43,7 +46,7 @@ extension ProcessorKind {
         // Where its API is.
         api_base: "https://toy.example",
         // api_key: "file:/etc/receiptd/secrets/toy_api_key",
-        //deliver_to: "purchasely",
+        //deliver_to: "toy_shop",
       },
       """
   ) { reader, section in
@@ -52,11 +55,21 @@ extension ProcessorKind {
       section.required("token", "write \"env:NAME\""), path: section.path(of: "token"))
     let apiKey = reader.secrets.secret(section.value("api_key"), path: section.path(of: "api_key"))
     let apiBase = reader.endpoint(section, "api_base", default: "https://toy.example")
-    let deliverTo = reader.deliverTo(section, default: "purchasely")
+    let deliverTo = reader.deliverTo(section, of: .toy, default: ToyDestination.name)
     return token.map { ToySection(token: $0, apiKey: apiKey, apiBase: apiBase, deliverTo: deliverTo) }
   }
 }
 
 extension ProcessorRegistry {
   static let withToy = ProcessorRegistry(kinds: [.stripe, .toy])
+}
+
+extension DestinationRegistry {
+  /// The toy destination has no section: the test says where it is.
+  static func withToy(_ url: String) -> DestinationRegistry {
+    let toy = DestinationKind(ToyDestination.self, secret: { _ in Secret("toy-shop-key") }) { _, _, _ in
+      ToyDestination(url: url, key: "toy-shop-key")
+    }
+    return DestinationRegistry(kinds: Self.standard.kinds + [toy])
+  }
 }

@@ -14,9 +14,11 @@ import TestSupport
 final class Life {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
   static let rules: [String: AppRules] = [
-    "ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: compose),
+    "ios": AppRules(
+      join: JoinPolicy(), processors: .askedStripe, destination: { _ in "purchasely" }, compose: compose),
     "held": AppRules(
-      join: JoinPolicy(withoutContext: .hold), processors: .stripe, compose: compose),
+      join: JoinPolicy(withoutContext: .hold), processors: .stripe, destination: { _ in "purchasely" },
+      compose: compose),
   ]
 
   /// The kinds of steps.

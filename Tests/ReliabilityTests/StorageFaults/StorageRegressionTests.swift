@@ -47,7 +47,10 @@ struct StorageRegressionTests {
     #expect(throws: StoreFault.self) { try writer.apply(command, now: Self.now) }
     disk.heal()
     try writer.apply(command, now: Self.now)
-    #expect(try StoreReader(path: disk.path()).breakers() == ["ios": Breaker(failures: 7)])
+    #expect(
+      try StoreReader(path: disk.path()).breakers() == [
+        AppDestination("ios", "purchasely"): Breaker(failures: 7)
+      ])
   }
 
   @Test("A transaction that could not be rolled back for lack of memory does not block later ones (R8)")

@@ -3,6 +3,7 @@
 import Domain
 import Durations
 import Store
+import TestSupport
 import Testing
 
 private func readyStore(_ count: Int = 1) throws -> TestStore {
@@ -59,7 +60,9 @@ struct AttemptTests {
     #expect(receipt.spentAttempts == 1)
     #expect(receipt.nextAttemptAt == store.after(9000))
     #expect(receipt.lastStatus == 500, "an attempt without an answer leaves the last one's")
-    #expect(try store.reader.nextDue(app: "ios", isReplay: false, after: store.now) == store.after(9000))
+    #expect(
+      try store.reader.nextDue(app: "ios", ["stripe"], isReplay: false, after: store.now) == store.after(9000)
+    )
     let log = try #require(try store.reader.detail(receipt: receipt.id)?.attempts)
     #expect(log.map(\.number) == [1, 2])
     #expect(log.map(\.report.status) == [500, nil])
@@ -105,7 +108,7 @@ struct AttemptTests {
     let store = try readyStore()
     let broken = Breaker(state: .open, failures: 10, cause: .status(500))
     #expect(try attempt(store, row: 99, .delivered(importID: nil), status: 200, breaker: broken) == nil)
-    #expect(try store.reader.breakers() == ["ios": broken])
+    #expect(try store.reader.breakers() == [AppDestination("ios", "purchasely"): broken])
   }
 
   @Test("The whole breaker is restored after a restart (R9)")
@@ -160,8 +163,10 @@ struct AttemptTests {
     #expect(try due(30) == [rows[1], rows[4], rows[2]])
     #expect(try due(30, limit: 2) == [rows[1], rows[4]])
     #expect(try due(99, app: "web").isEmpty)
-    #expect(try store.reader.nextDue(app: "ios", isReplay: false, after: store.after(30)) == store.after(40))
-    #expect(try store.reader.nextDue(app: "ios", isReplay: false, after: store.after(50)) == nil)
+    #expect(
+      try store.reader.nextDue(app: "ios", ["stripe"], isReplay: false, after: store.after(30))
+        == store.after(40))
+    #expect(try store.reader.nextDue(app: "ios", ["stripe"], isReplay: false, after: store.after(50)) == nil)
     #expect(try store.reader.oldestPending(app: "ios") == TestStore.start)
     #expect(try store.reader.oldestPending(app: "web") == nil)
   }
@@ -189,8 +194,10 @@ struct AttemptTests {
     _ = try attempt(store, row: rows[0], .retry(at: store.after(10), spent: true), status: 500)
     _ = try attempt(store, row: rows[1], .retry(at: store.after(90 * day), spent: true), status: 500)
     func overdue(cutoff: Int64) throws -> [Int64] {
-      try store.reader.overdue(app: "ios", now: store.after(8 * day), cutoff: store.after(cutoff), limit: 10)
-        .map(\.row)
+      try store.reader.overdue(
+        app: "ios", ["stripe"], now: store.after(8 * day), cutoff: store.after(cutoff), limit: 10
+      )
+      .map(\.row)
     }
     #expect(try overdue(cutoff: 0) == [rows[0]])
     #expect(try overdue(cutoff: -1).isEmpty)

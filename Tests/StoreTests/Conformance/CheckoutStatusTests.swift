@@ -1,6 +1,7 @@
 // Tests the status of a checkout that is identified by its session only.
 
 import Domain
+import TestSupport
 import Testing
 
 @testable import Store

@@ -147,7 +147,7 @@ struct EngineConnectionTests {
     arguments: [
       "INSERT INTO service_reports (name, at, content) VALUES ('a', 1, '{}')",
       "INSERT INTO service_reports (name, at, content) VALUES ('b', NULL, '{}')",
-      "INSERT INTO breakers (app, state, failures, paused_ms) VALUES ('ios', 'ajar', 0, 0)",
+      "INSERT INTO breakers (app, destination, state, failures, paused_ms) VALUES ('ios', 'd', 'ajar', 0, 0)",
       "INSERT INTO look_ups (purchase_row, app, due_at, tries) VALUES (77, 'ios', 0, 0)",
     ])
   func constraints(sql: String) throws {

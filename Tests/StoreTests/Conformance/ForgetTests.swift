@@ -2,6 +2,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 @Suite("A user who is forgotten", .everyEngine)

@@ -66,7 +66,7 @@ struct JobRoomTests {
     _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
     let running = try jobs.run(job)
     #expect(running.count(.released) == 3, "the other app's are not held up (R11)")
-    #expect(try jobs.store.reader.holds(running, now: jobs.store.now).map(\.app) == ["ios"])
+    #expect(try jobs.store.reader.holds(running, now: jobs.store.now).map(\.place.app) == ["ios"])
     _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: Breaker()))
     #expect(try jobs.run(job).count(.released) == 8)
     #expect(try jobs.store.reader.holds(jobs.current(job), now: jobs.store.now).isEmpty)
@@ -129,10 +129,11 @@ struct JobRoomTests {
     jobs.store.advance(hour)
     try jobs.purchase("new", nil)
     let reader = jobs.store.reader
-    let new = try reader.dueRows(app: "ios", isReplay: false, now: jobs.store.now, limit: 10)
+    let new = try reader.dueRows(app: "ios", ["stripe"], isReplay: false, now: jobs.store.now, limit: 10)
     #expect(new.count == 1)
     #expect(try reader.dueRows(app: "ios", now: jobs.store.now, limit: 1) == new)
-    #expect(try reader.dueRows(app: "ios", isReplay: true, now: jobs.store.now, limit: 10).count == 2)
+    #expect(
+      try reader.dueRows(app: "ios", ["stripe"], isReplay: true, now: jobs.store.now, limit: 10).count == 2)
     // A receipt that has ended is not a replay any more.
     try jobs.deliver()
     #expect(try jobs.store.receipts().allSatisfy { $0.receipt?.isReplay == false })

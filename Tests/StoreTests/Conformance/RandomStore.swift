@@ -4,6 +4,7 @@
 import Platform
 import Domain
 import Store
+import TestSupport
 import Testing
 
 struct RandomStore {

@@ -1,6 +1,7 @@
 // Tests what retention deletes, and that it never deletes a receipt that has not ended (R4).
 
 import Domain
+import TestSupport
 import Testing
 
 @testable import Store

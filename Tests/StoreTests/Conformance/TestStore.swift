@@ -31,9 +31,12 @@ final class TestStore {
     let deliver = JoinPolicy(settle: settle)
     let hold = JoinPolicy(settle: settle, withoutContext: .hold)
     return [
-      "ios": AppRules(join: deliver, processors: .stripe, compose: compose),
-      "web": AppRules(join: deliver, processors: .stripe, compose: compose),
-      "held": AppRules(join: hold, processors: .stripe, compose: compose),
+      "ios": AppRules(
+        join: deliver, processors: .stripe, destination: { _ in "purchasely" }, compose: compose),
+      "web": AppRules(
+        join: deliver, processors: .stripe, destination: { _ in "purchasely" }, compose: compose),
+      "held": AppRules(
+        join: hold, processors: .stripe, destination: { _ in "purchasely" }, compose: compose),
     ]
   }
 

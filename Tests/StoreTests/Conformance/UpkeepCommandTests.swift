@@ -3,6 +3,7 @@
 import Domain
 import Durations
 import Store
+import TestSupport
 import Testing
 
 @Suite("The relay's own records", .everyEngine)

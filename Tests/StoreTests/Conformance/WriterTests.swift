@@ -22,7 +22,8 @@ private struct BreakReceipt: StoreCommand {
 /// Saves a breaker, and then fails.
 private struct BreakAfterBreaker: StoreCommand {
   func apply(to store: StoreSession) throws(StoreFault) {
-    try store.breakers.save(Breaker(state: .paused, cause: .status(403)), app: "ios")
+    try store.breakers.save(
+      Breaker(state: .paused, cause: .status(403)), of: AppDestination("ios", "purchasely"))
     throw StoreFault(.misuse, operation: "test", reason: "test")
   }
 }
@@ -155,7 +156,9 @@ struct WriterTests {
     let paused = Breaker(state: .paused, cause: .status(403))
     _ = store.writer.apply([answers.submission("bad", BreakAfterBreaker())], now: store.now)
     try store.apply(SaveBreaker(app: "ios", breaker: paused))
-    #expect(try store.reader.breakers() == ["ios": paused], "it is not taken for kept already")
+    #expect(
+      try store.reader.breakers() == [AppDestination("ios", "purchasely"): paused],
+      "it is not taken for kept already")
   }
 
   @Test(

@@ -1,0 +1,30 @@
+// A destination of an app's receipts. A value; any thread.
+
+internal import Configuration
+public import Destinations
+public import Domain
+public import Presentation
+internal import Telemetry
+
+/// One destination of an app, ready to get receipts.
+public struct DeliveryRoute: Sendable {
+  public let name: DestinationName
+  public let destination: any ReceiptDestination
+  /// What to do when it refuses the app's configuration.
+  public let advice: DestinationAdvice
+
+  static func all(_ app: AppConfiguration, revealsSecrets: Bool) throws -> [DeliveryRoute] {
+    try app.destinationKinds.map { kind in
+      DeliveryRoute(
+        name: kind.name,
+        destination: try kind.make(app, revealsSecrets: revealsSecrets, userAgent: Version.userAgent),
+        advice: kind.advice(app))
+    }
+  }
+
+  /// Whether deliveries use another URL or other headers than another route.
+  public func differs(from other: DeliveryRoute) -> Bool {
+    destination.url != other.destination.url
+      || !destination.headers.elementsEqual(other.destination.headers, by: ==)
+  }
+}

@@ -1,0 +1,53 @@
+// Stores the outcomes of deliveries, again after a fault. The dispatcher's thread.
+
+internal import Apps
+internal import Domain
+internal import Persistence
+internal import Platform
+internal import Presentation
+internal import Store
+internal import Telemetry
+
+extension DispatcherRun {
+  /// Submits an outcome to the committer. Until it is on disk the receipt counts as under way.
+  func store(_ attempt: RecordAttempt) {
+    let (dispatcher, clock, log) = (dispatcher, clock, log)
+    let isQueued = dispatcher.committer.submit(attempt, from: .internal) { result in
+      switch result {
+      case .success(let receipt):
+        let stored = Dispatcher.StoredOutcome(place: attempt.place, row: attempt.row, next: Lane.Due(receipt))
+        dispatcher.worker.post { $0.stored.append(stored) }
+      case .failure(let error):
+        if let count = dispatcher.faultLines.admit(
+          "\(attempt.place.app) \(error.kind.rawValue)", now: clock.monotonic)
+        {
+          log.error(
+            "could not store the outcome of a delivery; trying again. \(error.kind.advice)",
+            [
+              "app": attempt.place.app, "error": error.description,
+              "left_out": count > 0 ? String(count) : nil,
+            ])
+        }
+        let again = clock.monotonic.advanced(by: Dispatcher.faultPause)
+        dispatcher.worker.post { $0.unstored.append((attempt, again)) }
+      }
+    }
+    if !isQueued {
+      log.error(
+        "an outcome came after the store was closed; it will be sent again",
+        ["app": attempt.place.app])
+    }
+  }
+
+  mutating func storeAgain() {
+    let monotonic = monotonic
+    let due = unstored.filter { $0.at <= monotonic }
+    guard !due.isEmpty else { return }
+    unstored.removeAll { $0.at <= monotonic }
+    for var item in due {
+      // Use the current breaker: other attempts may have changed it since.
+      item.attempt.breaker = lanes[item.attempt.place]?.breaker ?? item.attempt.breaker
+      store(item.attempt)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// The names of destinations. Pure; any thread.
+
+/// The name of a destination in the configuration, in rows and logs.
+public struct DestinationName: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
+  public let rawValue: String
+
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public init(stringLiteral name: String) { rawValue = name }
+}
+
+/// An app and one of the destinations of its receipts. Each has its own breaker, so that a destination that
+/// fails stops only the receipts that go there.
+public struct AppDestination: Sendable, Hashable {
+  public var app: String
+  public var destination: DestinationName
+
+  public init(_ app: String, _ destination: DestinationName) {
+    self.app = app
+    self.destination = destination
+  }
+}
+
+extension [AppDestination: Breaker] {
+  /// Of an app's breakers, the one that an operator should know of first: paused, then open, then resting.
+  /// Nil if the app has none.
+  public func worst(of app: String, now: Timestamp) -> (destination: DestinationName, breaker: Breaker)? {
+    func rank(_ breaker: Breaker) -> Int {
+      switch breaker.state {
+      case .paused: 0
+      case .open: 1
+      case .closed: breaker.restUntil.map { $0 > now } == true ? 2 : 3
+      }
+    }
+    return filter { $0.key.app == app }
+      .min {
+        (rank($0.value), $0.key.destination.rawValue) < (rank($1.value), $1.key.destination.rawValue)
+      }
+      .map { ($0.key.destination, $0.value) }
+  }
+}

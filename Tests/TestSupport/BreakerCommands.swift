@@ -1,0 +1,24 @@
+// Commands about the breaker of Purchasely, the destination of most tests.
+
+public import Domain
+public import Store
+
+extension RecordAttempt {
+  public init(
+    row: Int64, app: String, sent: [UInt8]? = nil, report: AttemptReport, decision: Delivery.Decision,
+    breaker: Breaker
+  ) {
+    self.init(
+      row: row, to: AppDestination(app, "purchasely"), sent: sent, report: report, decision: decision,
+      breaker: breaker)
+  }
+}
+
+extension SaveBreaker {
+  public init(app: String, breaker: Breaker) { self.init(AppDestination(app, "purchasely"), breaker) }
+}
+
+extension [AppDestination: Breaker] {
+  /// The breaker of Purchasely.
+  public subscript(app: String) -> Breaker? { self[AppDestination(app, "purchasely")] }
+}
