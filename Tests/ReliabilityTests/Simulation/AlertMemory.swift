@@ -104,9 +104,8 @@ struct AlertMemory {
       return notice.isFiring ? "was reported but does not fire" : "was reported as resolved but fires"
     }
     if notice.isFiring {
-      // An address that loses answers gets a doubtful notice again at once.
-      let isSure = notice.key.receiver == SimulatedReceivers.calm
-      if isSure, let last, last.isKnown, notice.at - last.firingAt < Self.every {
+      // A notice whose answer was lost is sent again at once; one that was answered is not.
+      if let last, last.isKnown, notice.at - last.firingAt < Self.every {
         return "was reported again after \(notice.at - last.firingAt) ms"
       }
       return nil

@@ -87,6 +87,7 @@ extension SimulatedWorld {
     case .rotateStripe(let app):
       stripeGenerations[app, default: 0] += 1
       stripe.move(app, to: stripeGenerations[app] ?? 0)
+      stripeFineSince[app] = stripeFineSince[app].map { max($0, now + 9 * Self.hour) }
       agenda.add(.reload, at: now + between(1...8 * Self.hour))
       agenda.add(act, at: now + between(Self.hour...5 * Self.day))
     case .rotateTokens(let app):
@@ -106,7 +107,9 @@ extension SimulatedWorld {
   private func change(_ place: Place) {
     switch place {
     case .stripe(let app):
-      stripe.change(app, weather: Weather.allCases.randomElement(using: &random) ?? .fine)
+      let weather = Weather.allCases.randomElement(using: &random) ?? .fine
+      stripe.change(app, weather: weather)
+      noteStripe(app, weather)
     case .provider(let app):
       provider.change(app, weather: Weather.allCases.randomElement(using: &random) ?? .fine, now: now)
     case .receiver:

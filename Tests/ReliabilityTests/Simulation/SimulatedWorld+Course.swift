@@ -57,6 +57,7 @@ extension SimulatedWorld {
         site.key = keys[app] ?? ""
       }
       stripe.change(app, weather: .fine)
+      noteStripe(app, .fine)
       stripe.move(app, to: stripeGenerations[app] ?? 0)
       provider.change(app, weather: .fine, now: now)
     }

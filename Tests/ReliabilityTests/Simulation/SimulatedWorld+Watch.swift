@@ -24,6 +24,39 @@ extension SimulatedWorld {
     try lookups.judge(questions, answers, eye ?? reader(), isStrict: !hasWildClock, &memory.faults)
   }
 
+  /// Records the weather at Stripe's API.
+  func noteStripe(_ app: String, _ weather: Weather) {
+    guard Self.appsThatAsk.contains(app) else { return }
+    let fine = stripeFineSince[app]
+    stripeFineSince[app] = weather == .fine ? max(fine ?? now, stripeRestsUntil[app] ?? now) : nil
+    // The longest rest that an answer can ask for.
+    if weather == .resting { stripeRestsUntil[app] = Int64.max }
+    if weather != .resting, stripeRestsUntil[app] == Int64.max {
+      stripeRestsUntil[app] = now + Self.day
+      if weather == .fine { stripeFineSince[app] = now + Self.day }
+    }
+  }
+
+  /// Checks that no lookup is left: while the relay runs and Stripe answers, one that is due is made.
+  func judgeLeftLookUps() throws {
+    for app in Self.appsThatAsk {
+      guard let fineSince = stripeFineSince[app] else { continue }
+      let lasts = now - max(upSince, fineSince)
+      guard lasts > Self.leftMilliseconds else { continue }
+      let left = try (eye ?? reader()).prepare(
+        "SELECT count(*) FROM look_ups WHERE app = ?1 AND due_at < ?2"
+      ).first([.text(app), .integer(wall - Self.leftMilliseconds)]) { row throws(SQLiteError) in
+        row.integer(0)
+      }
+      if let left, left > 0 {
+        memory.faults.append("\(app): \(left) look-ups are due for hours, and Stripe is not asked")
+      }
+    }
+  }
+
+  /// Twice the longest time between two looks of the worker, and an hour.
+  private static let leftMilliseconds = 3 * hour
+
   // MARK: Alerts
 
   static let conditions: [AlertCondition] = [
@@ -37,6 +70,7 @@ extension SimulatedWorld {
     let (notices, heard) = receivers.drainLog()
     alerts.judge(notices, heard, isStrict: !hasWildClock, now: now, &memory.faults)
     guard !hasWildClock else { return }
+    try judgeLeftLookUps()
     memory.faults += alerts.faults(SimulatedReceivers.calm, since: upSince, now: now)
     if let fineSince = receiverFineSince {
       memory.faults += alerts.faults(SimulatedReceivers.stormy, since: max(upSince, fineSince), now: now)

@@ -110,6 +110,10 @@ final class SimulatedWorld {
   var isLongDown = false
   /// Since when the alert address with weather is healthy.
   var receiverFineSince: Int64? = 0
+  /// Since when Stripe answers an app's questions; no entry while it does not. In the future while the relay
+  /// rests because Stripe asked it to, or has an outdated key.
+  var stripeFineSince = Dictionary(uniqueKeysWithValues: SimulatedWorld.appsThatAsk.map { ($0, Int64(0)) })
+  var stripeRestsUntil: [String: Int64] = [:]
 
   /// An event that Stripe sends until it is accepted.
   struct SentEvent {
