@@ -216,4 +216,19 @@ import Testing
     #expect(try guest.apply(ReplayReceipt(id: id, force: false, dueAt: bench.now), now: bench.now) == .done)
     try bench.waitFor(1, .delivered)
   }
+
+  @Test("The breaker of a destination that an app does not use any more is closed at the next start")
+  func unusedDestination() throws {
+    let destination = try ScriptedDestination()
+    let before = try Bench([Bench.app(url: destination.url)])
+    let unused = AppDestination("shop", "unused")
+    let open = Breaker(state: .paused, cause: .status(403))
+    try before.store(SaveBreaker(unused, open))
+    #expect(try before.reader.breakers()[unused] == open)
+    let bench = try before.restarted([Bench.app(url: destination.url)])
+    defer { bench.stop() }
+    let closed = try bench.waitFor { try $0.breakers()[unused].flatMap { $0.state == .closed ? $0 : nil } }
+    #expect(closed.cause == nil)
+    #expect(try bench.reader.breakers().worst(of: "shop", now: bench.now)?.breaker.state == .closed)
+  }
 }
