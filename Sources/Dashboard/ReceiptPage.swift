@@ -14,6 +14,7 @@ struct ReceiptPage {
   let story: ReceiptStory
   /// That of its destination.
   let breaker: Breaker?
+  /// Nil if it has no destination.
   let destinationAdvice: DestinationAdvice?
   /// Whether the receipt's app is configured.
   let isConfigured: Bool
@@ -75,6 +76,8 @@ struct ReceiptPage {
     }
     switch receipt.state {
     case .delivered: return "The destination has accepted it; there is nothing to do."
+    case .pending where destinationAdvice == nil:
+      return UnconfiguredProcessor.advice(record.purchase.key.processor, app: record.app)
     case .pending:
       guard let text = BreakerText(breaker, app: record.app, now: now, advice: destinationAdvice) else {
         return "It is sent when it is due."

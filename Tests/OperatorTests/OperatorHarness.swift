@@ -148,16 +148,18 @@ extension OperatorHarness {
   /// - Returns: the receipt's id.
   @discardableResult func purchase(
     _ object: String, user: String? = "jdo-1", price: String? = "price_1", app: String = "ios",
-    observations: Observations = .paid
+    observations: Observations = .paid, processor: ProcessorName = "stripe"
   ) throws -> String {
     eventNumber += 1
     let report = PurchaseReport(
-      key: PurchaseKey(type: .subscription, id: object), sessionID: "cs_\(object)",
+      key: PurchaseKey(
+        processor: processor, type: PurchaseKey.ObjectType(rawValue: "subscription"), id: object),
+      sessionID: "cs_\(object)",
       observations: observations,
       clientReference: user, prices: price.map { [$0] } ?? [], happenedAt: clock.now)
     _ = try writer.apply(
       IngestEvent(
-        app: app, processor: "stripe", eventID: "evt_\(eventNumber)", type: "checkout.session.completed",
+        app: app, processor: processor, eventID: "evt_\(eventNumber)", type: "checkout.session.completed",
         body: Array(#"{"id":"evt_\#(eventNumber)"}"#.utf8), content: .report(report, keep: true)),
       now: clock.now)
     var filter = ReceiptFilter()

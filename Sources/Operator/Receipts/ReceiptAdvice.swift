@@ -10,7 +10,7 @@ struct ReceiptAdvice {
 
   /// - Parameters:
   ///   - breaker: that of the receipt's destination.
-  ///   - destination: how to correct the destination's configuration.
+  ///   - destination: how to correct the destination's configuration; nil if it has no destination.
   ///   - isConfigured: whether the receipt's app is configured.
   init(
     _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, destination: DestinationAdvice?,
@@ -31,6 +31,9 @@ struct ReceiptAdvice {
         "The destination has accepted it; there is nothing to do. It processes receipts later: if a "
           + "purchase does not show up there, ask its support about the import id."
       ]
+    case .pending where destination == nil:
+      let app = DisplayText.clean(record.app)
+      lines = [UnconfiguredProcessor.advice(record.purchase.key.processor, app: app)]
     case .pending:
       lines =
         BreakerText(
