@@ -181,7 +181,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Durations", "Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors", "Destinations", "Store",
+        "Durations", "Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors",
+        "Destinations", "Store",
       ],
       path: "Tests/TestSupport",
       swiftSettings: house),

@@ -47,7 +47,7 @@ extension DispatcherRun {
   /// would close it. If this is not saved, the next start or reload does it.
   private func closeUnused(_ place: AppDestination, _ breaker: Breaker) {
     guard breaker.state != .closed || breaker.restUntil != nil else { return }
-    let closed = Breaker(pausedMilliseconds: breaker.pausedMilliseconds(now: now))
+    let closed = Breaker(pausedTime: breaker.pausedTime(now: now))
     _ = dispatcher.committer.submit(SaveBreaker(place, closed), from: .internal) { _ in }
   }
 

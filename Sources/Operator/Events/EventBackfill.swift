@@ -71,7 +71,7 @@ struct EventBackfill {
     }
     var (apis, skipped): ([ProcessorAPI], [AppConfiguration]) = ([], [])
     for app in apps {
-      let asked = try ProcessorAPI.of(app).filter { $0.eventsKeptMilliseconds > 0 }
+      let asked = try ProcessorAPI.of(app).filter { $0.eventsKept > .zero }
       apis += asked
       if asked.isEmpty { skipped.append(app) }
     }

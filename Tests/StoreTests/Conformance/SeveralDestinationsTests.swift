@@ -12,7 +12,7 @@ struct SeveralDestinationsTests {
 
   private func store() throws -> TestStore {
     let rules = AppRules(
-      join: JoinPolicy(settleMilliseconds: 0), processors: .stripe,
+      join: JoinPolicy(settle: .zero), processors: .stripe,
       destination: { $0 == "other" ? "shop" : "purchasely" }, compose: TestStore.compose)
     return try TestStore(rules: ["ios": rules])
   }
@@ -73,10 +73,10 @@ struct SeveralDestinationsTests {
   @Test("A pause counts for the receipts of its own destination only")
   func pause() throws {
     let store = try store()
-    try store.apply(SaveBreaker(Self.second, Breaker(pausedMilliseconds: 5000)))
+    try store.apply(SaveBreaker(Self.second, Breaker(pausedTime: .seconds(5))))
     try sell(store)
     let bases = try store.reader.due(app: "ios", now: store.now, limit: 10).sorted { $0.row < $1.row }
-    #expect(bases.map(\.pausedBaseMilliseconds) == [0, 5000])
+    #expect(bases.map(\.pausedBase) == [.zero, .seconds(5)])
   }
 
   @Test("After a reload only the receipts of the destination that was stopped are due at once")
@@ -87,7 +87,7 @@ struct SeveralDestinationsTests {
       _ = try store.apply(ReplayReceipt(id: receipt.id, force: false, dueAt: store.after(hour)))
     }
     try store.apply(SaveBreaker(Self.second, Breaker(state: .open, since: store.now)))
-    try store.apply(Expedite(app: "ios", pauseMilliseconds: hour))
+    try store.apply(Expedite(app: "ios", pause: .milliseconds(hour)))
     #expect(try store.receipts().map(\.receipt?.nextAttemptAt) == [store.after(hour), store.now])
   }
 }
