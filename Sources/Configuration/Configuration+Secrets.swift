@@ -2,7 +2,6 @@
 // Pure; any thread.
 
 public import Domain
-internal import JSON
 public import Presentation
 
 extension Secret {
@@ -42,33 +41,11 @@ extension Configuration {
   }
 
   /// A secret and its key, such as `apps.ios.client.keys[0]`.
-  public struct SecretEntry {
+  public struct SecretEntry: Sendable {
     public var path: String
     public var secret: Secret
   }
 
   /// Every secret, in the order of the manual page.
-  public var secrets: [SecretEntry] {
-    var entries: [SecretEntry] = []
-    func add(_ path: String, _ secret: Secret?) {
-      if let secret { entries.append(SecretEntry(path: path, secret: secret)) }
-    }
-    add("admin.password", admin.password)
-    for (index, alert) in alerts.enumerated() { add("alerts[\(index)].to", alert.to) }
-    add("heartbeat.to", heartbeat?.to)
-    for app in apps {
-      let path = JSON5Scanner.path("apps", app.slug)
-      if case .restricted(let keys, let tokens) = app.client {
-        for (index, key) in keys.enumerated() { add("\(path).client.keys[\(index)]", key) }
-        if case .given(let keys) = tokens?.keys { add("\(path).client.jwt.keys", keys) }
-      }
-      for processor in app.processors {
-        let path = "\(path).\(processor.name.rawValue)"
-        for (key, secret) in processor.section.secrets { add("\(path).\(key)", secret) }
-      }
-      add("\(path).purchasely.api_key", app.purchasely.apiKey)
-      add("\(path).purchasely.client_secret", app.purchasely.clientSecret)
-    }
-    return entries
-  }
+  public var secrets: [SecretEntry] { Self.section(registry).secrets(self, "") }
 }

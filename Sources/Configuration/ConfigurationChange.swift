@@ -25,9 +25,6 @@ public struct ConfigurationSnapshot: Sendable {
     self.files = files
   }
 
-  /// The parts that are read only at the start: sockets, the database and the log are opened once.
-  private static let fixedParts: Set<String> = ["listen", "admin", "database", "log", "limits"]
-
   /// The keys in which a newer snapshot differs, in the order of the manual page.
   /// - Returns: the keys that a reload applies, and those that need a restart.
   public func changes(to newer: ConfigurationSnapshot) -> (reloadable: [String], fixed: [String]) {
@@ -45,8 +42,10 @@ public struct ConfigurationSnapshot: Sendable {
     return (keys.filter { !Self.isFixed($0) }, keys.filter(Self.isFixed))
   }
 
-  private static func isFixed(_ key: String) -> Bool {
-    fixedParts.contains(String(key.prefix { $0 != "." && $0 != "[" }))
+  /// Whether a key is used only at the start.
+  private static func isFixed(_ path: String) -> Bool {
+    let name = path.prefix { $0 != "." && $0 != "[" }
+    return ConfigurationReference.keys.contains { $0.name == name && $0.needsRestart }
   }
 
   /// Changes in values that are printed redacted, such as the query of a URL. Each is reported by the key of

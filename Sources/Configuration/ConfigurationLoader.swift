@@ -60,10 +60,11 @@ public enum ConfigurationLoader {
         collector: collector),
       directory: directory(of: path), processors: .standard, destinations: .standard)
     let root = ObjectReader(value, path: "", collector: collector)
-    guard let database = reader.databasePath(root) else {
+    var configuration = Configuration(databasePath: "", apps: [])
+    guard Configuration.database.read(&configuration, root, reader) else {
       throw ConfigurationFaults(faults: collector.faults)
     }
-    return database
+    return configuration.databasePath
   }
 
   /// Checks the content of a configuration file.

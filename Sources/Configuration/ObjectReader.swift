@@ -1,6 +1,6 @@
 // Reads the members of one configuration object strictly: a missing, mistyped, out-of-range or unknown member
-// is a fault. Reading continues with a placeholder, so that the operator sees every fault at once. The known
-// keys are those that the code reads, so suggestions always match the code. One thread.
+// is a fault. Reading continues with a placeholder, so that the operator sees every fault at once. One
+// thread.
 
 internal import JSON
 internal import Platform
@@ -21,8 +21,7 @@ final class ObjectReader {
   private let members: [JSONValue.Member]
   /// Whether the value is an object; if not, that fault is enough, and its members are not reported as
   /// missing.
-  private let isObject: Bool
-  private var asked: [String] = []
+  let isObject: Bool
 
   /// - Parameter value: nil when the key is missing, which is the same as an empty object.
   init(_ value: JSONValue?, path: String, collector: FaultCollector) {
@@ -42,11 +41,9 @@ final class ObjectReader {
 
   func path(of key: String) -> String { JSON5Scanner.path(path, key) }
 
-  /// The value of a key; marks the key as known.
-  func value(_ key: String) -> JSONValue? {
-    asked.append(key)
-    return members.first { $0.name == key }?.value
-  }
+  func has(_ key: String) -> Bool { members.contains { $0.name == key } }
+
+  func value(_ key: String) -> JSONValue? { members.first { $0.name == key }?.value }
 
   func object(_ key: String) -> ObjectReader {
     guard isObject else { return ObjectReader(unreadableAt: path(of: key), collector: collector) }
@@ -67,125 +64,30 @@ final class ObjectReader {
     return value
   }
 
-  /// Reports every key that was not read. Call it once, after everything was read.
-  func reportUnknownKeys() {
-    for name in names where !asked.contains(name) {
-      let known = Array(Set(asked)).sorted()
-      let near = EditDistance.nearest(to: name, among: known)
+  /// The name under which editors find the JSON Schema of a file; receiptd ignores it.
+  static let schemaKey = "$schema"
+
+  /// Reports every key but the known ones. In the outermost object, an editor's reference to the schema is
+  /// known, too.
+  func reportUnknownKeys(known: [String]) {
+    for name in names where !known.contains(name) {
+      if path.isEmpty, name == Self.schemaKey {
+        guard let other = value(name), other.stringValue == nil else { continue }
+        collector.fault(name, "must be the address of a JSON Schema, but is \(other.kind)")
+        continue
+      }
+      let near = EditDistance.nearest(to: name, among: known.sorted())
       let advice =
-        near.map { "did you mean \"\($0)\"?" } ?? "the keys here are \(known.joined(separator: ", "))"
+        near.map { "did you mean \"\($0)\"?" }
+        ?? "the keys here are \(known.sorted().joined(separator: ", "))"
       collector.fault(path(of: name), "is not a known key; \(advice)")
     }
   }
 }
 
-extension ObjectReader {
-  /// Converts an optional value, or reports the expected type and returns the default.
-  private func optional<Value>(
-    _ key: String, default fallback: Value, mustBe expected: String, isText: Bool = false,
-    _ convert: (JSONValue) -> Value?
-  ) -> Value {
-    guard let value = value(key) else { return fallback }
-    if let converted = convert(value) { return converted }
-    collector.fault(path(of: key), "must be \(expected), but is \(isText ? value.otherKind : value.kind)")
-    return fallback
-  }
-
-  func flag(_ key: String, default fallback: Bool) -> Bool {
-    optional(key, default: fallback, mustBe: "true or false") {
-      guard case .bool(let flag) = $0 else { return nil }
-      return flag
-    }
-  }
-
-  func integer(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
-    optional(key, default: fallback, mustBe: "a whole number from \(range.lowerBound) to \(range.upperBound)")
-    {
-      guard case .integer(let number) = $0, let number = Int(exactly: number), range.contains(number) else {
-        return nil
-      }
-      return number
-    }
-  }
-
-  func number(_ key: String, default fallback: Double, in range: ClosedRange<Double>) -> Double {
-    optional(key, default: fallback, mustBe: "a number from \(range.lowerBound) to \(range.upperBound)") {
-      switch $0 {
-      case .integer(let number): range.contains(Double(number)) ? Double(number) : nil
-      case .number(let number): range.contains(number) ? number : nil
-      default: nil
-      }
-    }
-  }
-
-  /// One of the values of an enumeration; a fault suggests the nearest one.
-  func choice<Value: RawRepresentable<String> & CaseIterable>(_ key: String, default fallback: Value) -> Value
-  {
-    let names = Value.allCases.map(\.rawValue)
-    guard let value = value(key) else { return fallback }
-    if case .string(let text) = value {
-      if let choice = Value(rawValue: text) { return choice }
-      let near = EditDistance.nearest(to: text, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
-      collector.fault(path(of: key), "must be one of \(names.joined(separator: ", "))\(near)")
-    } else {
-      collector.fault(path(of: key), "must be one of \(names.joined(separator: ", ")), but is \(value.kind)")
-    }
-    return fallback
-  }
-
-  func duration(_ key: String, default fallback: Duration, in range: ClosedRange<Duration>) -> Duration {
-    optional(key, default: fallback, mustBe: Self.durationExpectation(range), isText: true) {
-      Self.duration($0, in: range)
-    }
-  }
-
-  /// A list of durations.
-  func durations(
-    _ key: String, default fallback: [Duration], in range: ClosedRange<Duration>, count: ClosedRange<Int>
-  ) -> [Duration] {
-    guard let entries = list(value(key), path: path(of: key), count: count, of: "durations") else {
-      return fallback
-    }
-    return entries.compactMap { value, path in
-      let duration = Self.duration(value, in: range)
-      if duration == nil {
-        collector.fault(path, "must be \(Self.durationExpectation(range)), but is \(value.otherKind)")
-      }
-      return duration
-    }
-  }
-
-  func size(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
-    let bounds = "from \(SizeText.text(bytes: range.lowerBound)) to \(SizeText.text(bytes: range.upperBound))"
-    return optional(
-      key, default: fallback, mustBe: "a size such as \"64KiB\" or \"1MiB\", \(bounds)", isText: true
-    ) {
-      guard case .string(let text) = $0, let bytes = SizeText.bytes(parsing: text), range.contains(bytes)
-      else {
-        return nil
-      }
-      return bytes
-    }
-  }
-
-  private static func duration(_ value: JSONValue, in range: ClosedRange<Duration>) -> Duration? {
-    guard case .string(let text) = value, let duration = DurationText.duration(parsing: text) else {
-      return nil
-    }
-    return range.contains(duration) ? duration : nil
-  }
-
-  private static func durationExpectation(_ range: ClosedRange<Duration>) -> String {
-    let bounds = [range.lowerBound, range.upperBound].map { DurationText.text($0) }
-    return
-      "a duration such as \"250ms\", \"30s\", \"5m\", \"72h\" or \"30d\", from \(bounds[0]) to \(bounds[1])"
-  }
-}
-
-extension ObjectReader {
+extension ConfigurationReader {
   /// A string without control characters; nil after a fault.
-  func text(_ value: JSONValue?, path: String, mustBe expected: String) -> String? {
-    guard let value else { return nil }
+  func text(_ value: JSONValue, path: String, mustBe expected: String) -> String? {
     guard case .string(let text) = value else {
       collector.fault(path, "must be \(expected), but is \(value.kind)")
       return nil
@@ -202,9 +104,8 @@ extension ObjectReader {
 
   /// The elements of a list with their paths; nil after a fault.
   func list(
-    _ value: JSONValue?, path: String, count: ClosedRange<Int>, of what: String
+    _ value: JSONValue, path: String, count: ClosedRange<Int>, of what: String
   ) -> [(value: JSONValue, path: String)]? {
-    guard let value else { return nil }
     guard case .array(let elements) = value else {
       collector.fault(path, "must be a list of \(what), [ … ], but is \(value.kind)")
       return nil
@@ -221,7 +122,7 @@ extension ObjectReader {
 extension JSONValue {
   /// The value's type, for the end of a fault message. Numbers are shown; strings are not, because one may be
   /// a secret (R7).
-  fileprivate var kind: String {
+  var kind: String {
     switch self {
     case .null: "null (leave the key out to get its default)"
     case .bool(let flag): "\(flag)"
@@ -234,5 +135,5 @@ extension JSONValue {
   }
 
   /// The same for a string that should have another form.
-  fileprivate var otherKind: String { stringValue == nil ? kind : "another text" }
+  var otherKind: String { stringValue == nil ? kind : "another text" }
 }

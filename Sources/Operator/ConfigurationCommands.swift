@@ -38,6 +38,19 @@ enum ConfigurationCommands {
           ExampleSpec("receiptctl config show", "The configuration that the next reload applies"),
           ExampleSpec("receiptctl config show --json | jq .apps.ios.delivery", "A part of it"),
         ]), run: show),
+    Verb(
+      spec: CommandSpec(
+        ["config", "schema"], summary: "Print the JSON Schema of the configuration, for editors",
+        discussion: """
+          An editor that knows the schema completes keys, shows what they are for, and marks what is wrong. \
+          Name its file in the configuration: "$schema": "./receiptd.schema.json". receiptctl config check \
+          finds more faults, such as secrets that cannot be read.
+          """,
+        examples: [
+          ExampleSpec(
+            "receiptctl config schema | sudo tee /etc/receiptd/receiptd.schema.json",
+            "Beside the configuration")
+        ]), run: schema),
   ]
 
   private static func initialise(_ session: Session) throws -> ExitCode {
@@ -106,6 +119,12 @@ enum ConfigurationCommands {
   private static func show(_ session: Session) throws -> ExitCode {
     let redacted = try session.configuration().redacted
     session.output.line(session.isJSON ? redacted.text : redacted.prettyText)
+    return .done
+  }
+
+  private static func schema(_ session: Session) throws -> ExitCode {
+    let schema = ConfigurationSchema.value
+    session.output.line(session.isJSON ? schema.text : schema.prettyText)
     return .done
   }
 }

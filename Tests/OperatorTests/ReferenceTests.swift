@@ -3,6 +3,7 @@
 
 @testable import Configuration
 import FoundationEssentials
+import JSON
 import Platform
 import Relay
 import Terminal
@@ -46,15 +47,27 @@ struct ReferenceTests {
       #expect(page.contains("\\fB\(command.name)"), "\(command.name)")
       for option in command.options { #expect(page.contains("--\(option.name)"), "\(option.name)") }
     }
-    let keys = ConfigurationManual(ConfigurationTemplate.text).entries
-    #expect(keys.count > 50)
-    let retry = keys.first { $0.path == "apps.NAME.delivery.retry.jitter" }
-    #expect(retry?.value == "0.2")
-    #expect(retry?.comment == "Each pause is varied by this share either way.")
-    #expect(keys.first { $0.path == "apps.NAME.stripe.api_key" }?.kind == .optional)
-    #expect(keys.first { $0.path == "database" }?.kind == .required)
     let configuration = ManualPage.configuration.text.replacing("\\-", with: "-")
-    for key in keys { #expect(configuration.contains(key.path), "\(key.path)") }
+    let keys = ConfigurationReference.entries
+    #expect(keys.count > 50)
+    for entry in keys {
+      #expect(configuration.contains(entry.path), "\(entry.path)")
+      #expect(ConfigurationDocument.text.contains("`\(entry.path)`"), "\(entry.path)")
+    }
+  }
+
+  @Test("docs/configuration.md is what the declarations of the keys say now")
+  func configurationDocument() throws {
+    try check(ConfigurationDocument.text, "../docs/configuration.md")
+  }
+
+  @Test("config schema prints the schema, and one line of it with --json")
+  func schema() throws {
+    let harness = try OperatorHarness()
+    let shown = harness.run("config", "schema")
+    #expect(shown.code == .done)
+    #expect(shown.out == ConfigurationSchema.value.prettyText + "\n")
+    #expect(harness.run("config", "schema", "--json").out == ConfigurationSchema.value.text + "\n")
   }
 
   /// The completions that bash offers for a line.

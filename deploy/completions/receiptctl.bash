@@ -137,6 +137,7 @@ _receiptctl() {
     'config init:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'config schema:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'reload '*':--database') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'reload '*':--process') :; return ;;
     'reload '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -206,6 +207,7 @@ _receiptctl() {
       'config init') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'config schema') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'reload '*) mapfile -t COMPREPLY < <(compgen -W '--database --process --config --json --no-input --help -h --version' -- "$current") ;;
       'links check') mapfile -t COMPREPLY < <(compgen -W '--app --file --fetch --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox destination') mapfile -t COMPREPLY < <(compgen -W '--port --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
@@ -228,7 +230,7 @@ _receiptctl() {
     'alerts ') mapfile -t COMPREPLY < <(compgen -W 'list test' -- "$current") ;;
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore purge' -- "$current") ;;
-    'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show' -- "$current") ;;
+    'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show schema' -- "$current") ;;
     'links ') mapfile -t COMPREPLY < <(compgen -W 'check' -- "$current") ;;
     'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination stripe event load' -- "$current") ;;
     'db backup') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

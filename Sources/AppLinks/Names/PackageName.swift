@@ -28,6 +28,11 @@ public struct PackageName: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
+  private init() { text = "" }
+
+  /// Stands in for a name that could not be read.
+  package static let placeholder = PackageName()
+
   private static func isSegment(_ bytes: Substring.UTF8View) -> Bool {
     guard let first = bytes.first, ASCII.isLetter(first) else { return false }
     return bytes.allSatisfy { ASCII.isLetterOrDigit($0) || $0 == UInt8(ascii: "_") }

@@ -37,6 +37,13 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     self.authority = authority.hasSuffix(usual) ? String(authority.dropLast(usual.utf8.count)) : authority
   }
 
+  private init(host: String) {
+    (scheme, self.host, authority) = ("https", host, host)
+  }
+
+  /// Stands in for an origin that could not be read. No host can have its name (RFC 6761 §6.4).
+  package static let placeholder = WebOrigin(host: "missing.invalid")
+
   /// The host of a `Host` field or of an authority, in lower case; nil when it is invalid.
   public static func host(of authority: String) -> String? {
     let authority = authority.lowercased()

@@ -2,8 +2,8 @@
 // `ProcessorRegistry.standard`. Pure, except for reading secrets.
 
 package import Domain
-package import JSON
-internal import Platform
+internal import Durations
+internal import JSON
 internal import Presentation
 package import Processors
 
@@ -19,10 +19,6 @@ package protocol ProcessorSection: Sendable, Equatable {
   var backfillsAfter: Duration? { get }
   /// The secrets that authenticate its webhooks.
   var webhookSecrets: [Secret] { get }
-  /// Every secret, by its key in the section, in the order of the manual page.
-  var secrets: [(key: String, secret: Secret)] { get }
-  /// Every key with its value; of a secret, only its source (R7).
-  var redacted: JSONValue { get }
 
   /// - Throws: `Fault` when a secret that this use requires cannot be read.
   func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor
@@ -70,22 +66,49 @@ package struct ProcessorKind: Sendable {
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
   /// Whether the path of its webhooks ends in a secret.
   package let hasPathToken: Bool
-  /// Its section of the starter file, which is also its part of the manual page.
-  let template: String
-  /// Reads its section; nil after a fault that leaves a required part without a value.
-  let read: @Sendable (ConfigurationReader, ObjectReader) -> (any ProcessorSection)?
+  private let makeKey: @Sendable (ProcessorRegistry) -> ConfigurationKey<AppConfiguration>
 
-  init<Processor: PaymentProcessor>(
-    _ processor: Processor.Type, label: String, template: String,
-    read: @escaping @Sendable (ConfigurationReader, ObjectReader) -> (any ProcessorSection)?
+  /// - Parameters:
+  ///   - label: its display name.
+  ///   - section: the keys of its section.
+  ///   - text: what its section is for.
+  init<Processor: PaymentProcessor, Section: ProcessorSection>(
+    _ processor: Processor.Type, label: String, section: ConfigurationSection<Section>, _ text: String
   ) {
     name = Processor.name
     self.label = label
     help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
     hasPathToken = Processor.hasPathToken
-    self.template = template
-    self.read = read
+    makeKey = { .processor(Processor.name, section, in: $0, text) }
+  }
+
+  /// Its section's key among those of an app.
+  func key(in registry: ProcessorRegistry) -> ConfigurationKey<AppConfiguration> { makeKey(registry) }
+}
+
+extension ConfigurationKey<AppConfiguration> {
+  /// The section of a processor. An app needs one; without any, the first one of the registry is missing.
+  fileprivate static func processor<Section: ProcessorSection>(
+    _ processor: ProcessorName, _ section: ConfigurationSection<Section>, in registry: ProcessorRegistry,
+    _ text: String
+  ) -> Self {
+    let name = processor.rawValue
+    let names = registry.kinds.map(\.name.rawValue)
+    let isFirst = names.first == name
+    @Sendable func own(_ app: AppConfiguration) -> Section? { app.processor(processor) as? Section }
+    let need: KeyDescription.Need = names.count == 1 ? .section : .alternative(isPreferred: isFirst)
+    return ConfigurationKey(
+      name, describe: { _ in KeyDescription(name: name, text: text, need: need, shape: section.shape) },
+      read: { app, reader, context in
+        guard reader.has(name) || isFirst && !names.contains(where: reader.has) else { return true }
+        var values = section.initial
+        let isComplete = section.read(&values, reader.object(name), context)
+        app.processors.append(ConfiguredProcessor(section: values))
+        return isComplete
+      },
+      show: { own($0).map(section.show) },
+      secrets: { app, path in own(app).map { section.secrets($0, path) } ?? [] })
   }
 }
 
@@ -119,33 +142,6 @@ package struct ProcessorRegistry: Sendable, Equatable {
 
   package static func == (left: Self, right: Self) -> Bool {
     left.kinds.map(\.name) == right.kinds.map(\.name)
-  }
-}
-
-extension ConfigurationReader {
-  /// The sections of an app's processors; at least one.
-  func processors(in reader: ObjectReader) -> [ConfiguredProcessor]? {
-    let named = processors.kinds.filter { reader.value($0.name.rawValue) != nil }
-    let kinds = named.isEmpty ? Array(processors.kinds.prefix(1)) : named
-    let sections = kinds.map { kind in kind.read(self, reader.object(kind.name.rawValue)) }
-    // Marks the keys of missing sections as known.
-    for kind in processors.kinds { _ = reader.value(kind.name.rawValue) }
-    guard sections.allSatisfy({ $0 != nil }) else { return nil }
-    return sections.compactMap { $0.map(ConfiguredProcessor.init) }
-  }
-
-  /// The key `deliver_to` of a processor's section: a destination that accepts the processor's purchases.
-  func deliverTo(
-    _ reader: ObjectReader, of kind: ProcessorKind, default fallback: DestinationName
-  ) -> DestinationName {
-    let path = reader.path(of: "deliver_to")
-    let names = destinations.kinds.filter { $0.accepts(kind.name) }.map { "\"\($0.name.rawValue)\"" }
-    let expected =
-      "the name of a destination for purchases of \(kind.label): \(names.joined(separator: " or "))"
-    let text = reader.text(reader.value("deliver_to"), path: path, mustBe: expected)
-    let name = text.map { DestinationName(rawValue: $0) } ?? fallback
-    if destinations[name]?.accepts(kind.name) != true { collector.fault(path, "must be \(expected)") }
-    return name
   }
 }
 

@@ -159,6 +159,15 @@ struct ToyDaemonTests {
     #expect(!configuration.redacted.prettyText.contains("secret-path"))
     #expect(configuration.secrets.map(\.path).contains("apps.shop.toy.token"))
     #expect(ConfigurationTemplate.text(.withToy).contains("toy: {"))
+    let entries = ConfigurationEntry.all(ConfigurationReference.keys(.withToy)).map(\.path)
+    for key in ["token", "api_key", "api_base", "deliver_to"] {
+      #expect(entries.contains("apps.NAME.toy.\(key)"))
+    }
+    let schema = ConfigurationSchema.value(.withToy)
+    let file = try JSONValue(parsing: Array(text().utf8), json5: true)
+    #expect(SchemaCheck(file, schema).errors.isEmpty)
+    let misspelt = try JSONValue(parsing: Array(text("tokn: 'secret-path'").utf8), json5: true)
+    #expect(!SchemaCheck(misspelt, schema).errors.isEmpty)
     let both = try read(text(stripe: "stripe: { webhook_secrets: ['whsec_1'] },"))
     #expect(both.apps.first?.processors.map(\.name) == ["stripe", "toy"])
   }

@@ -18,16 +18,6 @@ struct ToySection: ProcessorSection {
   var isAsked: Bool { apiKey != nil }
   var backfillsAfter: Duration? { nil }
   var webhookSecrets: [Secret] { [token] }
-  var secrets: [(key: String, secret: Secret)] {
-    [("token", token)] + [apiKey].compactMap { $0.map { ("api_key", $0) } }
-  }
-
-  var redacted: JSONValue {
-    [
-      "token": .string(token.description), "api_base": .string(apiBase),
-      "deliver_to": .string(deliverTo.rawValue),
-    ]
-  }
 
   func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor {
     ToyProcessor(
@@ -36,28 +26,26 @@ struct ToySection: ProcessorSection {
   }
 }
 
+extension ToySection {
+  static let section = ConfigurationSection(
+    Self(token: Secret(""), apiBase: "https://toy.example", deliverTo: ToyDestination.name),
+    [
+      .required(
+        "token", \.token, .secret, example: "file:/etc/receiptd/secrets/toy_token",
+        advice: "write \"env:NAME\"", "What the path of its webhooks ends in."),
+      .optional(
+        "api_key", \.apiKey, .secret, example: "file:/etc/receiptd/secrets/toy_api_key",
+        "The key for its API."),
+      .key("api_base", \.apiBase, .endpoint(carriesSecret: true), "The base URL of its API."),
+      .key(
+        "deliver_to", \.deliverTo, .destination(of: ToyProcessor.name, label: "Toy"),
+        "The destination of the receipts for its purchases."),
+    ])
+}
+
 extension ProcessorKind {
-  static let toy: ProcessorKind = ProcessorKind(
-    ToyProcessor.self, label: "Toy",
-    template: """
-      toy: {
-        // What the path of its webhooks ends in.
-        token: "file:/etc/receiptd/secrets/toy_token",
-        // Where its API is.
-        api_base: "https://toy.example",
-        // api_key: "file:/etc/receiptd/secrets/toy_api_key",
-        //deliver_to: "toy_shop",
-      },
-      """
-  ) { reader, section in
-    defer { section.reportUnknownKeys() }
-    let token = reader.secrets.secret(
-      section.required("token", "write \"env:NAME\""), path: section.path(of: "token"))
-    let apiKey = reader.secrets.secret(section.value("api_key"), path: section.path(of: "api_key"))
-    let apiBase = reader.endpoint(section, "api_base", default: "https://toy.example")
-    let deliverTo = reader.deliverTo(section, of: .toy, default: ToyDestination.name)
-    return token.map { ToySection(token: $0, apiKey: apiKey, apiBase: apiBase, deliverTo: deliverTo) }
-  }
+  static let toy = ProcessorKind(
+    ToyProcessor.self, label: "Toy", section: ToySection.section, "The toy as the payment processor.")
 }
 
 extension ProcessorRegistry {

@@ -1,0 +1,231 @@
+// The keys of an app's `links`. As ConfigurationReader: one thread, every fault.
+
+internal import AppLinks
+internal import JSON
+
+extension AppConfiguration.Links {
+  static let section = ConfigurationSection(
+    Self(origin: .placeholder),
+    [
+      .required(
+        "origin", \.origin,
+        .name(
+          "an origin, such as https://pay.example.com", mustBe: "an address, https://…", show: \.text,
+          WebOrigin.init),
+        example: "https://pay.example.com",
+        advice: "write the relay's public address, such as \"https://pay.example.com\"",
+        "The public origin of the relay. All absolute URLs begin with it."),
+      .optional(
+        "ios", \.ios, .section(IOS.section),
+        "The app on Apple's systems: what apple-app-site-association says."),
+      .optional(
+        "android", \.android, .section(Android.section), "The app on Android: what assetlinks.json says."),
+      .key(
+        "checkout", \.checkout, .checkoutPages, example: ["price_123": "https://buy.stripe.com/test_123"],
+        "The checkout page of each price, to which POST /v1/NAME/checkout leads."),
+      .optional(
+        "return", \.returnPage, .section(ReturnPage.section),
+        "The page to which customers return: GET /v1/NAME/return?context_id=…"),
+      .optional(
+        "swedbank", \.swedbank, .section(Swedbank.section), "Swedbank Pay's payment URL helpers."
+      ).then { links, reader, _ in links.warnOfTrampoline(reader) },
+    ])
+
+  private func warnOfTrampoline(_ reader: ObjectReader) {
+    guard let swedbank, swedbank.trampoline.lowercased().hasPrefix("\(origin.text)/") else { return }
+    reader.collector.warning(
+      "\(reader.path(of: "swedbank")).trampoline",
+      "is on the host of links.origin, from which iOS does not open the app; use another name of this relay")
+  }
+}
+
+extension AppConfiguration.Links.IOS {
+  static let section = ConfigurationSection(
+    Self(appIDs: []),
+    [
+      .required(
+        "app_ids", \.appIDs,
+        .set(
+          of: .name("an app id", show: \.text, AppleAppID.init), count: ConfigurationLimits.linkedApps,
+          "app ids"),
+        example: ["ABCDE12345.com.example.app"],
+        advice: "write the ids of the app: [\"ABCDE12345.com.example.app\"]",
+        "The ids of the app: the prefix, a dot, and the bundle id."),
+      .optional(
+        "scheme", \.scheme,
+        .name(
+          "a URL scheme", mustBe: "a scheme, such as \"exampleapp\"", show: \.text, CustomScheme.init),
+        example: "exampleapp", "The URL scheme that the app has registered, for the second way back."),
+      .key(
+        "paths", \.paths,
+        .set(
+          of: .name("a path", show: \.text, LinkPath.init), count: ConfigurationLimits.linkedPaths, "paths"),
+        example: ["NOT /admin/*", "/*"],
+        "The patterns of paths that open the app, and \"NOT …\" for those that do not."),
+      .key(
+        "webcredentials", \.webcredentials, .flag,
+        "Whether the app may use the passwords that are saved for the origin's host."),
+    ])
+}
+
+extension AppConfiguration.Links.Android {
+  static let section = ConfigurationSection(
+    Self(packages: []),
+    [
+      .required(
+        "packages", \.packages,
+        .list(of: .section(Package.section), count: ConfigurationLimits.linkedApps, "packages"),
+        advice: "write the app's packages: [{ name: \"com.example.app\", sha256_cert_fingerprints: "
+          + "[\"AA:BB:…\"] }]",
+        "The packages of the app. The button of the return page opens the first."
+      ).then { android, reader, _ in
+        let packages = android.packages
+        for (index, package) in packages.enumerated()
+        where packages[..<index].contains(where: { $0.name == package.name }) {
+          reader.collector.fault(
+            "\(reader.path(of: "packages"))[\(index)].name",
+            "is in the list already; put all fingerprints there")
+        }
+      }
+    ])
+}
+
+extension AppConfiguration.Links.Android.Package {
+  /// Of the certificate in the documentation of Digital Asset Links.
+  private static let exampleFingerprint =
+    "14:6D:E9:83:C5:73:06:50:D8:EE:B9:95:2F:34:FC:64:16:A0:83:42:E6:1D:BE:A8:8A:04:96:B2:3F:CF:44:E5"
+
+  static let section = ConfigurationSection(
+    Self(name: .placeholder, fingerprints: []),
+    [
+      .required(
+        "name", \.name,
+        .name("a package name", mustBe: "the name of a package", show: \.text, PackageName.init),
+        example: "com.example.app", advice: "write the app's package, such as \"com.example.app\"",
+        "The application id."),
+      .required(
+        "sha256_cert_fingerprints", \.fingerprints,
+        .set(
+          of: .name("a fingerprint", show: \.text, CertificateFingerprint.init),
+          count: ConfigurationLimits.fingerprints, "fingerprints"),
+        example: [.string(exampleFingerprint)],
+        advice: "write the SHA-256 of the certificates that the app is signed with (keytool -list -v)",
+        "The SHA-256 fingerprints of the certificates that sign the app."),
+    ])
+}
+
+extension AppConfiguration.Links.ReturnPage {
+  /// Without a name, the page has the app's slug.
+  static let section = ConfigurationSection(
+    Self(name: ""),
+    [
+      ConfigurationKey.optional(
+        "name", \.givenName,
+        .text(
+          "the app's name, as people know it", words: "a text",
+          bytesMax: ConfigurationLimits.appNameBytesMax),
+        example: "Example", "The app's name as customers know it; its name under apps without the key."),
+      .optional(
+        "ios_store", \.iosStore,
+        .endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax),
+        example: "https://apps.apple.com/app/id1", "The app's page in the App Store."),
+      .optional(
+        "android_store", \.androidStore,
+        .endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax),
+        example: "https://play.google.com/store/apps/details?id=com.example.app",
+        "The app's page in Google Play."),
+    ])
+
+  fileprivate var givenName: String? {
+    get { name.isEmpty ? nil : name }
+    set { name = newValue ?? "" }
+  }
+}
+
+extension AppConfiguration.Links.Swedbank {
+  static let section = ConfigurationSection(
+    Self(),
+    [
+      .optional(
+        "schemes", \.schemes,
+        .set(
+          of: .name("a URL scheme", show: \.text, CustomScheme.init), count: ConfigurationLimits.linkedApps,
+          "schemes"),
+        example: ["exampleapp"],
+        "The URL schemes that the helpers may open; every scheme that an app may own without the key."),
+      .optional(
+        "packages", \.packages,
+        .set(
+          of: .name("a package name", show: \.text, PackageName.init), count: ConfigurationLimits.linkedApps,
+          "packages"),
+        example: ["com.example.app"],
+        "The Android packages that the helpers may open; every package without the key."),
+      .key(
+        "trampoline", \.trampoline, .endpoint(carriesSecret: false),
+        example: "https://back.pay.example.com/v1/ios/trampoline",
+        "The page from which a universal link opens the app. Its host must not be that of origin. The "
+          + "default is Swedbank Pay's own."
+      ).then { swedbank, reader, _ in
+        guard swedbank.trampoline.utf8.contains(UInt8(ascii: "?")) else { return }
+        reader.collector.fault(
+          reader.path(of: "trampoline"), "has a query (?…); take it out, each link gets its own")
+      },
+      .key("redirect", \.redirect, .redirect, "The HTTP status of redirects."),
+    ])
+}
+
+extension ValueForm<AppConfiguration.Links.Swedbank.Redirect> {
+  fileprivate static var redirect: ValueForm {
+    ValueForm(
+      shape: ValueShape("301 or 302", ["enum": [301, 302]]),
+      read: { value, path, context in
+        switch value {
+        case .integer(301): return .permanent
+        case .integer(302): return .found
+        default:
+          context.collector.fault(path, "must be 301 or 302")
+          return nil
+        }
+      }, show: { .integer(Int64($0.rawValue)) })
+  }
+}
+
+extension ValueForm<[String: CheckoutPage]> {
+  /// Pages by price.
+  fileprivate static var checkoutPages: ValueForm {
+    let range = ConfigurationLimits.checkoutPages
+    return ValueForm(
+      shape: ValueShape(
+        "an object of up to \(range.upperBound) https URLs, by price",
+        [
+          "type": "object", "propertyNames": ["minLength": 1],
+          "maxProperties": .integer(Int64(range.upperBound)), "additionalProperties": .url(),
+        ]),
+      read: { value, path, context in
+        let reader = ObjectReader(value, path: path, collector: context.collector)
+        if !range.contains(reader.names.count) {
+          let message = "may have \(range.upperBound) pages, but has \(reader.names.count)"
+          context.collector.fault(path, message)
+        }
+        var pages: [String: CheckoutPage] = [:]
+        for price in reader.names {
+          let path = reader.path(of: price)
+          guard let value = reader.value(price),
+            let url = context.text(value, path: path, mustBe: "an address, https://…")
+          else { continue }
+          if price.isEmpty {
+            context.collector.fault(path, "needs the price as its key, such as \"price_…\"")
+          }
+          if let fault = CheckoutPage.fault(in: url) { context.collector.fault(path, fault) }
+          pages[price] = CheckoutPage(url: url)
+        }
+        return pages
+      },
+      show: { pages in
+        .object(
+          pages.sorted { $0.key < $1.key }.map {
+            JSONValue.Member(name: $0.key, value: .string(RedactedURL.text($0.value.url)))
+          })
+      })
+  }
+}
