@@ -3,7 +3,6 @@
 
 internal import Alerts
 public import Configuration
-internal import Dashboard
 internal import Domain
 internal import Durations
 internal import HTTPClient
@@ -87,16 +86,10 @@ public final class Daemon: Sendable {
         readiness: core.readiness, ledger: ledger, metrics: core.metrics,
         startedAt: Timestamp(unixMilliseconds: clock.wallMilliseconds),
         freeBytes: { engine.space.freeBytes })
-      adminServer = try Self.server(
-        Self.settings(configuration.admin), try Self.adminListener(configuration, core, services, health), log
-      )
-      var publicServices = services
-      publicServices.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
-      let listener = core.publicListener(
-        publicServices, configuration.limits, configuration.registry)
+      adminServer = try Listeners.admin(configuration, core, services, health)
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, health, log, clock)
-        publicServer = try Self.server(try Self.settings(configuration), listener, log)
+        publicServer = try Listeners.public(configuration, core, services)
         core.use(publicServer.load)
         do throws(SystemError) {
           try alerter.start()
@@ -128,87 +121,27 @@ public final class Daemon: Sendable {
     }
   }
 
-  private static func adminListener(
-    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices,
-    _ health: HealthMonitor
-  ) throws(DaemonError) -> Router {
-    let access: AdminAccess
-    let tokens: FormTokens
-    do {
-      access = try AdminAccess(configuration.admin, clock: services.clock)
-      tokens = try FormTokens()
-    } catch let fault as Fault {
-      throw .configuration(fault)
+  private static func alertPlan(_ configuration: Configuration) throws(DaemonError) -> AlertPlan {
+    do throws(Fault) {
+      return try AlertPlan(configuration)
     } catch {
-      throw .unavailable("libcrypto could not be set up (\(error))")
-    }
-    let dashboard = Dashboard(
-      services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
-      reader: try RelayCore.reader(core.engine))
-    let probes = ProbeRoutes(
-      services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
-      reader: Monitor(try RelayCore.reader(core.engine)),
-      space: { [engine = core.engine] in engine.space }, gauges: core.listenerGauges)
-    return .admin(services: services, access: access, probes: probes, dashboard: dashboard)
-  }
-
-  private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {
-    var settings = ServerConfiguration(address: admin.address, port: admin.port)
-    settings.socketPath = admin.socketPath
-    settings.threads = 1
-    settings.connections = 64
-    settings.connectionsPerAddress = 64
-    return settings
-  }
-
-  /// A body that exceeds the limit is read and discarded up to this size before the 413. Many clients read no
-  /// answer before they have sent the whole body, and would report a broken connection.
-  private static let discardedBodyBytesMax: Int64 = 16 << 20
-
-  private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
-    var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
-    settings.connections = configuration.limits.connections
-    settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
-    // A proxy's connections come from many clients, which are limited by their own addresses.
-    settings.unlimitedPeers = configuration.listen.proxies
-    settings.reservedConnections = configuration.limits.webhookConnections
-    settings.requestTimeout = configuration.limits.requestTimeout
-    settings.discardedBodyBytesMax = discardedBodyBytesMax
-    // Room for four bodies of the largest configured size, two of them from one address.
-    settings.bodyBytesTotalMax = max(settings.bodyBytesTotalMax, 4 * configuration.limits.webhookBodyBytes)
-    if let tls = configuration.listen.tls {
-      settings.tls = .init(
-        certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),
-        keyPEM: try pem(tls.keyPath, key: "listen.tls.key"))
-    }
-    return settings
-  }
-
-  private static func pem(_ path: String, key: String) throws(DaemonError) -> String {
-    do {
-      let content = try FileReading.content(of: path, bytesMax: 1 << 20)
-      if let text = String(validating: content.bytes, as: UTF8.self) { return text }
-      throw DaemonError.configuration(Fault(path: key, message: "the file is not text"))
-    } catch let error as SystemError {
-      throw .configuration(Fault(path: key, message: "cannot be read: \(error.reason)"))
-    } catch {
-      throw .configuration(Fault(path: key, message: "the file is not text"))
+      throw .configuration(error)
     }
   }
 
-  private static func server(
-    _ settings: ServerConfiguration, _ handler: any RequestHandler, _ log: Log
-  ) throws(DaemonError) -> Server {
-    do throws(ServerError) {
-      return try Server(settings, handler: handler) {
-        log.debug($0)
-      } warn: {
-        log.warning($0 + "; raise LimitNOFILE= of the service, or lower limits.connections")
-      }
-    } catch {
-      let place = settings.socketPath ?? "\(settings.address) port \(settings.port)"
-      throw .unavailable("cannot listen on \(place): \(error)")
-    }
+  /// The alerter has its own connection and transfers.
+  private static func alerter(
+    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ log: Log, _ clock: any Clock
+  ) throws(DaemonError) -> Alerter {
+    let sources = AlertSources(
+      metrics: core.metrics, committer: core.committer,
+      freeBytes: { [engine = core.engine] in engine.space.freeBytes },
+      unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) },
+      health: health, database: { [engine = core.engine] in engine.troubles.map(ReadinessReason.init) })
+    return Alerter(
+      plan, sources: sources, transport: try transport(Alerter.transfersMax),
+      reader: try RelayCore.reader(core.engine),
+      dependencies: Dependencies(log: log, clock: clock))
   }
 
   /// Installs new apps and settings, all of them or none. Listeners, limits and the database do not change

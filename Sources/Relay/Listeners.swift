@@ -1,11 +1,122 @@
-// The two listeners: their routes, and who may use them.
+// The two listeners: how they are set up, their routes, and who may use them. The main thread.
 
+internal import Configuration
 internal import Dashboard
+internal import Durations
+internal import Health
 internal import HTTPServer
 internal import HTTPService
 internal import Intake
+internal import Persistence
+internal import Platform
+internal import Presentation
 internal import PublicPages
+internal import Store
 internal import Telemetry
+
+/// Opens the listeners.
+enum Listeners {
+  /// Opens the listener for operators and their machines.
+  static func admin(
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ health: HealthMonitor
+  ) throws(DaemonError) -> Server {
+    let routes = try adminRoutes(configuration, core, services, health)
+    return try server(settings(configuration.admin), routes, services.log)
+  }
+
+  /// Opens the listener for apps, payment processors, customers and devices.
+  static func `public`(
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices
+  ) throws(DaemonError) -> Server {
+    var services = services
+    services.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
+    let routes = core.publicListener(services, configuration.limits, configuration.registry)
+    return try server(try settings(configuration), routes, services.log)
+  }
+
+  private static func adminRoutes(
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices,
+    _ health: HealthMonitor
+  ) throws(DaemonError) -> Router {
+    let access: AdminAccess
+    let tokens: FormTokens
+    do {
+      access = try AdminAccess(configuration.admin, clock: services.clock)
+      tokens = try FormTokens()
+    } catch let fault as Fault {
+      throw .configuration(fault)
+    } catch {
+      throw .unavailable("libcrypto could not be set up (\(error))")
+    }
+    let dashboard = Dashboard(
+      services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
+      reader: try RelayCore.reader(core.engine))
+    let probes = ProbeRoutes(
+      services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
+      reader: Monitor(try RelayCore.reader(core.engine)),
+      space: { [engine = core.engine] in engine.space }, gauges: core.listenerGauges)
+    return .admin(services: services, access: access, probes: probes, dashboard: dashboard)
+  }
+
+  private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {
+    var settings = ServerConfiguration(address: admin.address, port: admin.port)
+    settings.socketPath = admin.socketPath
+    settings.threads = 1
+    settings.connections = 64
+    settings.connectionsPerAddress = 64
+    return settings
+  }
+
+  /// A body that exceeds the limit is read and discarded up to this size before the 413. Many clients read no
+  /// answer before they have sent the whole body, and would report a broken connection.
+  private static let discardedBodyBytesMax: Int64 = 16 << 20
+
+  private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
+    var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
+    settings.connections = configuration.limits.connections
+    settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
+    // A proxy's connections come from many clients, which are limited by their own addresses.
+    settings.unlimitedPeers = configuration.listen.proxies
+    settings.reservedConnections = configuration.limits.webhookConnections
+    settings.requestTimeout = configuration.limits.requestTimeout
+    settings.discardedBodyBytesMax = discardedBodyBytesMax
+    // Room for four bodies of the largest configured size, two of them from one address.
+    settings.bodyBytesTotalMax = max(settings.bodyBytesTotalMax, 4 * configuration.limits.webhookBodyBytes)
+    if let tls = configuration.listen.tls {
+      settings.tls = .init(
+        certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),
+        keyPEM: try pem(tls.keyPath, key: "listen.tls.key"))
+    }
+    return settings
+  }
+
+  private static func pem(_ path: String, key: String) throws(DaemonError) -> String {
+    do {
+      let content = try FileReading.content(of: path, bytesMax: 1 << 20)
+      if let text = String(validating: content.bytes, as: UTF8.self) { return text }
+      throw DaemonError.configuration(Fault(path: key, message: "the file is not text"))
+    } catch let error as SystemError {
+      throw .configuration(Fault(path: key, message: "cannot be read: \(error.reason)"))
+    } catch {
+      throw .configuration(Fault(path: key, message: "the file is not text"))
+    }
+  }
+
+  private static func server(
+    _ settings: ServerConfiguration, _ handler: any RequestHandler, _ log: Log
+  ) throws(DaemonError) -> Server {
+    do throws(ServerError) {
+      return try Server(settings, handler: handler) {
+        log.debug($0)
+      } warn: {
+        log.warning($0 + "; raise LimitNOFILE= of the service, or lower limits.connections")
+      }
+    } catch {
+      let place = settings.socketPath ?? "\(settings.address) port \(settings.port)"
+      throw .unavailable("cannot listen on \(place): \(error)")
+    }
+  }
+}
 
 extension Router {
   /// For apps, payment processors, customers and devices.
@@ -31,6 +142,45 @@ extension Router {
       // A browser gets a page, also for an unknown path.
       route.map { $0.label == Dashboard.label } ?? true
         ? problem.page(requestID: requestID) : problem.response(requestID: requestID)
+    }
+  }
+}
+
+extension RelayCore {
+  /// The routes of the public listener.
+  func publicListener(
+    _ services: ListenerServices, _ limits: Configuration.Limits, _ processors: ProcessorRegistry
+  ) -> Router {
+    let intake = IntakeRoutes(
+      services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
+      keyFetcher: keyFetcher, processors: processors)
+    return .public(services: services, intake: intake, pages: pages(services))
+  }
+
+  func pages(_ services: ListenerServices) -> PublicPageRoutes {
+    PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
+      [checkoutPolls] names, app, requestID throws(StoreFault) in
+      try checkoutPolls.status(of: names, app: app, requestID: requestID)
+    }
+  }
+
+  /// Called when the public listener is open. Without free connections the relay is not ready.
+  func use(_ load: @escaping @Sendable () -> ServerLoad) {
+    publicLoad.withLock { $0 = load }
+    readiness.add {
+      let load = load()
+      return load.isFull ? [.noFreeConnections(inUse: load.connections)] : []
+    }
+  }
+
+  /// The load of the public listener. The closure holds no strong reference to the core: SQLite closes its
+  /// files when the last owner is gone, and the writer must be the last.
+  var listenerGauges: @Sendable () -> ListenerGauges {
+    { [publicLoad, weak checkoutPolls] in
+      let load = publicLoad.withLock { $0 }?()
+      return ListenerGauges(
+        load: load ?? ServerLoad(connections: 0, connectionsMax: 0),
+        longPolls: checkoutPolls?.waitingCount ?? 0)
     }
   }
 }

@@ -1,12 +1,11 @@
-// The threads behind the listeners, and how they notify each other: the committer reports its changes, and
-// each other worker checks whether they concern it.
+// The threads behind the listeners: how they are made, notify each other of commits, start, get a new
+// configuration and stop. Tests and benchmarks use this composition, too.
 
 internal import Apps
 internal import Configuration
 internal import Delivery
 internal import Domain
 internal import HTTPServer
-internal import HTTPService
 internal import Health
 public import Housekeeping
 internal import Intake
@@ -56,7 +55,7 @@ final class RelayCore: Sendable {
 
   private let observers = Monitor(Observers())
   /// The load of the public listener, once it is open.
-  private let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
+  let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
 
   /// - Parameters:
   ///   - engine: of the database.
@@ -118,43 +117,6 @@ final class RelayCore: Sendable {
     UnconfiguredApp.log(try Self.reader(engine), configured: directory.slugs, dependencies.log)
   }
 
-  /// The routes of the public listener.
-  func publicListener(
-    _ services: ListenerServices, _ limits: Configuration.Limits, _ processors: ProcessorRegistry
-  ) -> Router {
-    let intake = IntakeRoutes(
-      services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
-      keyFetcher: keyFetcher, processors: processors)
-    return .public(services: services, intake: intake, pages: pages(services))
-  }
-
-  func pages(_ services: ListenerServices) -> PublicPageRoutes {
-    PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
-      [checkoutPolls] names, app, requestID throws(StoreFault) in
-      try checkoutPolls.status(of: names, app: app, requestID: requestID)
-    }
-  }
-
-  /// Called when the public listener is open. Without free connections the relay is not ready.
-  func use(_ load: @escaping @Sendable () -> ServerLoad) {
-    publicLoad.withLock { $0 = load }
-    readiness.add {
-      let load = load()
-      return load.isFull ? [.noFreeConnections(inUse: load.connections)] : []
-    }
-  }
-
-  /// The load of the public listener. The closure holds no strong reference to the core: SQLite closes its
-  /// files when the last owner is gone, and the writer must be the last.
-  var listenerGauges: @Sendable () -> ListenerGauges {
-    { [publicLoad, weak checkoutPolls] in
-      let load = publicLoad.withLock { $0 }?()
-      return ListenerGauges(
-        load: load ?? ServerLoad(connections: 0, connectionsMax: 0),
-        longPolls: checkoutPolls?.waitingCount ?? 0)
-    }
-  }
-
   /// Starts the threads. `stop` ends those that were started, even if a later one failed.
   func start() throws(DaemonError) {
     do throws(SystemError) {
@@ -168,14 +130,6 @@ final class RelayCore: Sendable {
       try keyFetcher?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
-    }
-  }
-
-  static func reader(_ engine: any StoreEngine) throws(DaemonError) -> StoreReader {
-    do throws(StoreError) {
-      return try engine.openReader()
-    } catch {
-      throw DaemonError(error)
     }
   }
 
@@ -234,6 +188,55 @@ final class RelayCore: Sendable {
     receiptLog.stop()
     // The committer and its observers form a reference cycle; SQLite closes its files after the last release.
     observers.withLock { $0 = Observers() }
+  }
+}
+
+extension RelayCore {
+  static func reader(_ engine: any StoreEngine) throws(DaemonError) -> StoreReader {
+    do throws(StoreError) {
+      return try engine.openReader()
+    } catch {
+      throw DaemonError(error)
+    }
+  }
+
+  private static func directory(_ configuration: Configuration) throws(DaemonError) -> AppDirectory {
+    do {
+      return try AppDirectory(configuration)
+    } catch {
+      throw .configuration(
+        (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
+    }
+  }
+
+  private static func associations(_ configuration: Configuration) throws(DaemonError) -> AssociationFileSet {
+    do throws(Fault) {
+      return try AssociationFileSet(configuration)
+    } catch {
+      throw .configuration(error)
+    }
+  }
+
+  private static func writer(
+    _ engine: any StoreEngine, _ directory: AppDirectory, _ dependencies: RelayDependencies
+  ) throws(DaemonError) -> StoreWriter {
+    do throws(StoreError) {
+      return try engine.openWriter(rules: directory.rules, random: dependencies.shared.random)
+    } catch {
+      throw DaemonError(error)
+    }
+  }
+
+  /// Nil if no lookup transport is given.
+  private static func lookupWorker(
+    _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
+    _ dependencies: RelayDependencies
+  ) throws(DaemonError) -> LookupWorker? {
+    guard let transport = dependencies.lookupTransport else { return nil }
+    return LookupWorker(
+      transport: transport, reader: try reader(engine), directory: directory, committer: committer,
+      metrics: metrics, dependencies: dependencies.shared,
+      signInterval: dependencies.signInterval)
   }
 }
 
