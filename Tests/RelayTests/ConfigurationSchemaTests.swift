@@ -113,7 +113,7 @@ import Testing
           limits: { contexts_per_user: "off" },
           """,
         client: "client: { jwt: { issuer: 'i', audience: ['a', 'b'], keys: 'file:/keys' } },",
-        stripe: "connect: ['acct_1'], api_base: 'http://localhost:9', ", purchasely: "url: 'HTTPS://x.test'"),
+        stripe: "connect: ['acct_1'], api_base: 'http://LOCALHOST:9', ", purchasely: "url: 'HTTPS://x.test'"),
     ])
   func accepted(text: String) throws {
     let value = try JSONValue(parsing: Array(text.utf8), json5: true)
@@ -135,7 +135,9 @@ import Testing
     arguments: [
       ("admin.socket", "/run/a.sock"), ("apps.NAME.client.jwt.keys", "file:/keys"),
       ("apps.NAME.client.jwt.jwks", nil), ("listen.tls.key", nil), ("apps.NAME.stripe.livemode", "both"),
-      ("apps.NAME.purchasely.url", "http://example.com/"), ("retention.events", "30 days"),
+      ("apps.NAME.purchasely.url", "http://example.com/"), ("apps.NAME.links.ios.paths", ["admin"]),
+      ("apps.NAME.links.origin", "pay.example.com"), ("apps.NAME.links.android.packages[].name", "app"),
+      ("retention.events", "30 days"),
     ] as [(String, JSONValue?)])
   func rules(path: String, value: JSONValue?) throws {
     let wrong = try Self.everyKey().setting(Self.names(path)[...], value)

@@ -3,6 +3,9 @@
 internal import AppLinks
 internal import JSON
 
+private let schemePattern = "^[A-Za-z][A-Za-z0-9+.-]{0,62}$"
+private let packagePattern = "^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$"
+
 extension AppConfiguration.Links {
   static let section = ConfigurationSection(
     Self(origin: .placeholder),
@@ -10,7 +13,8 @@ extension AppConfiguration.Links {
       .required(
         "origin", \.origin,
         .name(
-          "an origin, such as https://pay.example.com", mustBe: "an address, https://…", show: \.text,
+          "an origin, such as https://pay.example.com", mustBe: "an address, https://…",
+          pattern: JSONValue.urlPattern, show: \.text,
           WebOrigin.init),
         example: "https://pay.example.com",
         advice: "write the relay's public address, such as \"https://pay.example.com\"",
@@ -46,7 +50,8 @@ extension AppConfiguration.Links.IOS {
       .required(
         "app_ids", \.appIDs,
         .set(
-          of: .name("an app id", show: \.text, AppleAppID.init), count: ConfigurationLimits.linkedApps,
+          of: .name("an app id", pattern: "^[A-Z0-9]{10}\\.", show: \.text, AppleAppID.init),
+          count: ConfigurationLimits.linkedApps,
           "app ids"),
         example: ["ABCDE12345.com.example.app"],
         advice: "write the ids of the app: [\"ABCDE12345.com.example.app\"]",
@@ -54,12 +59,14 @@ extension AppConfiguration.Links.IOS {
       .optional(
         "scheme", \.scheme,
         .name(
-          "a URL scheme", mustBe: "a scheme, such as \"exampleapp\"", show: \.text, CustomScheme.init),
+          "a URL scheme", mustBe: "a scheme, such as \"exampleapp\"", pattern: schemePattern, show: \.text,
+          CustomScheme.init),
         example: "exampleapp", "The URL scheme that the app has registered, for the second way back."),
       .key(
         "paths", \.paths,
         .set(
-          of: .name("a path", show: \.text, LinkPath.init), count: ConfigurationLimits.linkedPaths, "paths"),
+          of: .name("a path", pattern: "^(NOT +)?/", show: \.text, LinkPath.init),
+          count: ConfigurationLimits.linkedPaths, "paths"),
         example: ["NOT /admin/*", "/*"],
         "The patterns of paths that open the app, and \"NOT …\" for those that do not."),
       .key(
@@ -100,13 +107,16 @@ extension AppConfiguration.Links.Android.Package {
     [
       .required(
         "name", \.name,
-        .name("a package name", mustBe: "the name of a package", show: \.text, PackageName.init),
+        .name(
+          "a package name", mustBe: "the name of a package", pattern: packagePattern, show: \.text,
+          PackageName.init),
         example: "com.example.app", advice: "write the app's package, such as \"com.example.app\"",
         "The application id."),
       .required(
         "sha256_cert_fingerprints", \.fingerprints,
         .set(
-          of: .name("a fingerprint", show: \.text, CertificateFingerprint.init),
+          of: .name(
+            "a fingerprint", pattern: "^[0-9A-Fa-f: \\t]+$", show: \.text, CertificateFingerprint.init),
           count: ConfigurationLimits.fingerprints, "fingerprints"),
         example: [.string(exampleFingerprint)],
         advice: "write the SHA-256 of the certificates that the app is signed with (keytool -list -v)",
@@ -149,14 +159,16 @@ extension AppConfiguration.Links.Swedbank {
       .optional(
         "schemes", \.schemes,
         .set(
-          of: .name("a URL scheme", show: \.text, CustomScheme.init), count: ConfigurationLimits.linkedApps,
+          of: .name("a URL scheme", pattern: schemePattern, show: \.text, CustomScheme.init),
+          count: ConfigurationLimits.linkedApps,
           "schemes"),
         example: ["exampleapp"],
         "The URL schemes that the helpers may open; every scheme that an app may own without the key."),
       .optional(
         "packages", \.packages,
         .set(
-          of: .name("a package name", show: \.text, PackageName.init), count: ConfigurationLimits.linkedApps,
+          of: .name("a package name", pattern: packagePattern, show: \.text, PackageName.init),
+          count: ConfigurationLimits.linkedApps,
           "packages"),
         example: ["com.example.app"],
         "The Android packages that the helpers may open; every package without the key."),

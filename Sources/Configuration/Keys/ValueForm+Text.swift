@@ -166,13 +166,14 @@ extension ValueForm<[Secret]> {
 
 extension ValueForm {
   /// A text that is parsed into its own type.
+  /// - Parameter pattern: a regular expression that fits every valid text, for the schema.
   static func name(
-    _ words: String, mustBe expected: String = "a text",
+    _ words: String, mustBe expected: String = "a text", pattern: String,
     show: @escaping @Sendable (Value) -> String,
     _ parse: @escaping @Sendable (String) throws(NameFault) -> Value
   ) -> ValueForm {
     ValueForm(
-      shape: ValueShape(words, .text()),
+      shape: ValueShape(words, .pattern(pattern)),
       read: { value, path, context in
         guard let text = context.text(value, path: path, mustBe: expected) else { return nil }
         do throws(NameFault) {
@@ -194,9 +195,13 @@ extension JSONValue {
   /// The schema of a text that matches a regular expression (ECMA-262).
   static func pattern(_ pattern: String) -> JSONValue { ["type": "string", "pattern": .string(pattern)] }
 
+  /// Schemes and host names have no case (RFC 3986 §3.1, §3.2.2).
+  static let urlPattern =
+    "^[Hh][Tt][Tt][Pp]([Ss]://|://([Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|127\\.|\\[))"
+
   /// The schema of a URL that `EndpointURL` accepts.
   static func url(bytesMax: Int? = nil) -> JSONValue {
     text(bytesMax: bytesMax ?? ConfigurationLimits.textBytesMax)
-      .adding("pattern", "^[Hh][Tt][Tt][Pp]([Ss]://|://(localhost|127\\.|\\[))")
+      .adding("pattern", .string(urlPattern))
   }
 }

@@ -112,7 +112,6 @@ extension ValueForm<Double> {
 extension ValueForm<Duration> {
   static func duration(in range: ClosedRange<Duration>) -> ValueForm {
     let bounds = [range.lowerBound, range.upperBound].map { DurationText.text($0) }
-    let range = range
     return ValueForm(
       "a duration from \(bounds[0]) to \(bounds[1])",
       mustBe: "a duration such as \"250ms\", \"30s\", \"5m\", \"72h\" or \"30d\", from \(bounds[0]) to "
