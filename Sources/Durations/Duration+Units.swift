@@ -1,9 +1,9 @@
 // The units that the standard library's Duration lacks, and the numbers that databases, JSON and C functions
 // take. Pure; any thread.
 //
-// Arithmetic of Duration traps beyond 1.7e20 seconds. What comes from outside (configuration, headers,
-// claims, the database) is a number of milliseconds or seconds in an Int64, so a sum of ten such durations
-// fits. Whoever multiplies one clamps it to `longest` first.
+// Arithmetic of Duration traps beyond 1.7e20 seconds. Untrusted input (configuration, headers, claims, the
+// database) is a number of milliseconds or seconds in an Int64, so a sum of ten such durations fits. Code
+// that multiplies one clamps it to `longest` first.
 
 extension Duration {
   /// The longest duration that Int64 holds in milliseconds, 292 million years; stands for "unlimited".

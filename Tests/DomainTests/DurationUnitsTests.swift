@@ -45,7 +45,7 @@ struct DurationUnitsTests {
     #expect(abs(duration.secondsRoundedUp) >= .max / 1000)
   }
 
-  @Test("Seconds for a person who waits are rounded up")
+  @Test("Seconds of a wait are rounded up")
   func seconds() {
     let rows: [(Int64, Int64)] = [(0, 0), (1, 1), (999, 1), (1000, 1), (1001, 2), (-1, 0), (-1500, -1)]
     for (milliseconds, seconds) in rows {

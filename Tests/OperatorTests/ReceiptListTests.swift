@@ -10,10 +10,8 @@ import Testing
 @Suite struct ReceiptListTests {
   private static let fields = [
     "id", "app", "state", "reason", "user_id", "object_type", "object_id", "price_id", "price_mismatch",
-    "context_disputed",
-    "context_id", "import_id", "attempts", "last_status", "last_cause", "created_at", "ready_at",
-    "next_attempt_at",
-    "delivered_at", "updated_at",
+    "context_disputed", "context_id", "import_id", "attempts", "last_status", "last_cause", "created_at",
+    "ready_at", "next_attempt_at", "delivered_at", "updated_at",
   ]
 
   private static func names(_ value: JSONValue) -> [String] {

@@ -42,10 +42,10 @@ extension SimulatedWorld {
     for app in Self.appsThatAsk {
       guard let fineSince = stripeFineSince[app] else { continue }
       let lasts = now - max(upSince, fineSince)
-      guard lasts > Self.leftMilliseconds else { continue }
+      guard lasts > Self.leftAfter.milliseconds else { continue }
       let left = try (eye ?? reader()).prepare(
         "SELECT count(*) FROM look_ups WHERE app = ?1 AND due_at < ?2"
-      ).first([.text(app), .integer(wall - Self.leftMilliseconds)]) { row throws(SQLiteError) in
+      ).first([.text(app), .integer(wall - Self.leftAfter.milliseconds)]) { row throws(SQLiteError) in
         row.integer(0)
       }
       if let left, left > 0 {
@@ -55,7 +55,7 @@ extension SimulatedWorld {
   }
 
   /// Twice the longest time between two looks of the worker, and an hour.
-  private static let leftMilliseconds = 3 * hour
+  private static let leftAfter: Duration = .hours(3)
 
   // MARK: Alerts
 
