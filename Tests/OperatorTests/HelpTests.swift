@@ -12,7 +12,7 @@ import Testing
   @Test func theProgramsHelp() throws { Snapshot.check(try OperatorHarness().run("--help").out, "help") }
 
   @Test(arguments: OperatorProgram.spec.groups.map(\.name))
-  func aNounsHelp(group: String) throws {
+  func aGroupsHelp(group: String) throws {
     Snapshot.check(try OperatorHarness().run("help", group).out, "help-\(group)")
   }
 

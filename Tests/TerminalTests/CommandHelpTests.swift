@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["receipts --help", "-h receipts", "help receipts"])
-  func aNounsHelp(line: String) throws {
+  func aGroupsHelp(line: String) throws {
     #expect(
       try shown(line) == """
         relayctl receipts - Messages to the destination
