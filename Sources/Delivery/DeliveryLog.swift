@@ -30,7 +30,7 @@ struct DeliveryLog {
     case .closed: log.info("deliveries resume", ["app": app])
     case .open:
       log.warning(
-        "the destination is down; deliveries wait, are probed and resume automatically. Nothing to do here:  "
+        "the destination is down; deliveries wait, are probed and resume automatically. Nothing to do here: "
           + "check whether the destination knows about it",
         ["app": app, "cause": cause, "detail": after.detail])
     case .paused:

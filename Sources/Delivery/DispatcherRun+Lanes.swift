@@ -19,7 +19,7 @@ extension DispatcherRun {
       // Without its row a breaker starts closed; the first attempts open it again if the destination still
       // fails.
       log.error(
-        "could not read the breakers; they start closed. If this continues:  receiptctl db check",
+        "could not read the breakers; they start closed. If this continues: receiptctl db check",
         ["error": error.description])
       breakers = [:]
     }

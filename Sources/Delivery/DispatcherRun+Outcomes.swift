@@ -34,7 +34,7 @@ extension DispatcherRun {
     }
     if !isQueued {
       log.error(
-        "an outcome came after the store was closed; it will be sent again",
+        "an outcome arrived after the store was closed; its receipt is sent again",
         ["app": attempt.place.app])
     }
   }

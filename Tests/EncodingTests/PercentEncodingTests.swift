@@ -16,7 +16,7 @@ private func value(of name: String, in form: String) throws -> String? {
 
 @Suite("Percent-encoding") struct PercentEncodingTests {
   @Test(
-    "What is encoded rightly is decoded",
+    "A correct encoding is decoded",
     arguments: [
       ("", ""), ("plain", "plain"), ("%41%62", "Ab"), ("%c3%a9", "é"), ("%C3%A9", "é"), ("%F0%9F%A7%BE", "🧾"),
       ("%2F%2f", "//"), ("%25", "%"), ("%2541", "%41"), ("%00", "\u{0}"), ("a+b", "a+b"), ("é", "é"),

@@ -61,7 +61,7 @@ struct Memory {
   mutating func checkEverything(_ connection: Connection, wall: Int64, now: Int64) throws {
     try checkReceipts(connection, wall: wall, now: now)
     if try connection.integer(LookupMemory.unplannedSQL) != 0 {
-      faults.append("a look-up of nothing, or none of what is lacking")
+      faults.append("a lookup of nothing, or no lookup of missing data")
     }
     for (name, sql) in Promises.faults where try connection.integer(sql) != 0 { faults.append(name) }
     var events: Set<String> = []

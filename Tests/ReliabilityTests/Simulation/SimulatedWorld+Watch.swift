@@ -38,7 +38,7 @@ extension SimulatedWorld {
   }
 
   /// Checks that no lookup is left: while the relay runs and Stripe answers, one that is due is made.
-  func judgeLeftLookUps() throws {
+  func judgeLeftLookups() throws {
     for app in Self.appsThatAsk {
       guard let fineSince = stripeFineSince[app] else { continue }
       let lasts = now - max(upSince, fineSince)
@@ -49,7 +49,7 @@ extension SimulatedWorld {
         row.integer(0)
       }
       if let left, left > 0 {
-        memory.faults.append("\(app): \(left) look-ups are due for hours, and Stripe is not asked")
+        memory.faults.append("\(app): \(left) lookups are due for hours, and Stripe is not asked")
       }
     }
   }
@@ -70,7 +70,7 @@ extension SimulatedWorld {
     let (notices, heard) = receivers.drainLog()
     alerts.judge(notices, heard, isStrict: !hasWildClock, now: now, &memory.faults)
     guard !hasWildClock else { return }
-    try judgeLeftLookUps()
+    try judgeLeftLookups()
     memory.faults += alerts.faults(SimulatedReceivers.calm, since: upSince, now: now)
     if let fineSince = receiverFineSince {
       memory.faults += alerts.faults(SimulatedReceivers.stormy, since: max(upSince, fineSince), now: now)
