@@ -41,7 +41,7 @@ func tests(
 
 /// What every part of the service is made with.
 let parts: [Target.Dependency] = [
-  "Durations", "Platform", "Domain", "Store", "Presentation", "Telemetry", "Health", "Persistence",
+  "Durations", "Platform", "Domain", "Store", "Presentation", "Telemetry", "Persistence",
 ]
 
 /// The whole service, for the tests of its parts.
@@ -108,17 +108,16 @@ let package = Package(
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
     library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
-    library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
-    library("Persistence", ["Platform", "Domain", "Store", "Telemetry", "Health"]),
 
     // From the file to values; which apps there are.
     library(
       "Configuration",
       [
         "Durations", "Platform", "JSON", "AppLinks", "Cryptography", "Domain", "Processors", "Destinations",
-        "JSONWebToken",
-        "Store", "Presentation",
+        "JSONWebToken", "Presentation",
       ]),
+    library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
+    library("Persistence", ["Platform", "Domain", "Store", "Presentation", "Telemetry", "Health"]),
     library(
       "Apps",
       [
@@ -127,18 +126,19 @@ let package = Package(
       ]),
 
     library(
-      "HTTPService", ["Platform", "Encoding", "JSON", "HTTPServer", "Telemetry", "Persistence", "Apps"]),
+      "HTTPService",
+      ["Platform", "Encoding", "JSON", "HTTPServer", "Domain", "Telemetry", "Persistence", "Apps"]),
 
     // Parts of the service. They do not know each other: they meet in values and small protocols.
     library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
     library("Lookups", parts + ["HTTPClient", "Processors", "Apps"]),
     library("Housekeeping", parts + ["Configuration"]),
-    library("Alerts", parts + ["HTTPClient", "JSON", "Cryptography", "Configuration"]),
+    library("Alerts", parts + ["HTTPClient", "JSON", "Cryptography", "Health", "Configuration"]),
     library(
       "Intake",
       parts + [
-        "Encoding", "JSON", "HTTPServer", "HTTPClient", "HTTPService", "Processors", "Destinations",
-        "JSONWebToken", "Apps", "Configuration",
+        "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "HTTPService", "Processors",
+        "Destinations", "JSONWebToken", "Apps", "Configuration",
       ]),
     library(
       "PublicPages",
@@ -150,30 +150,32 @@ let package = Package(
     library(
       "Dashboard",
       parts + [
-        "Encoding", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPService", "Apps", "Configuration",
+        "Encoding", "JSON", "HTML", "Cryptography", "Health", "HTTPServer", "HTTPService", "Apps",
+        "Configuration",
       ]),
 
     // The whole daemon.
     library(
       "Relay",
       parts + [
-        "JSON", "HTTPServer", "HTTPClient", "HTTPService", "SQLiteStore", "Configuration", "Apps", "Delivery",
-        "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard", "Processors",
+        "JSON", "HTTPServer", "HTTPClient", "HTTPService", "Health", "SQLiteStore", "Configuration", "Apps",
+        "Delivery", "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard",
       ]),
 
     // What people touch.
     library("Terminal", ["Durations", "Platform", "JSON"]),
     library("Sandbox", ["Platform", "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
-    library("DaemonCommand", ["Terminal", "Configuration", "Relay"]),
-    program("receiptd", ["Durations", "Platform", "Terminal", "Configuration", "Relay", "DaemonCommand"]),
+    library("DaemonCommand", ["Telemetry", "Terminal", "Configuration", "Relay"]),
+    program(
+      "receiptd",
+      ["Durations", "Platform", "Domain", "Telemetry", "Terminal", "Configuration", "Relay", "DaemonCommand"]),
     library(
       "Operator",
       [
         "Durations", "Platform", "Encoding", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain",
-        "Destinations",
-        "Store", "SQLiteStore", "Presentation", "Telemetry", "Configuration", "Health", "Apps", "Alerts",
-        "Terminal",
-        "Relay", "Sandbox", "DaemonCommand",
+        "Destinations", "Store", "SQLiteStore", "Presentation", "Telemetry", "Configuration", "Health",
+        "Apps",
+        "Alerts", "Housekeeping", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Platform", "Terminal", "Operator"]),
 
@@ -231,7 +233,8 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "HTTPServer", "HTTPClient", "Platform", "Encoding", "JSON", "Cryptography", "Domain", "SQLite",
+        "HTTPServer", "HTTPClient", "Durations", "Platform", "Encoding", "JSON", "Cryptography", "Domain",
+        "SQLite",
         "Store", "SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
       ]),
     tests(
@@ -250,9 +253,7 @@ let package = Package(
       "OperatorTests",
       service + [
         "Operator", "Sandbox", "Terminal", "Store", "SQLiteStore", "SQLite", "Domain", "JSON",
-        "Platform",
-        "Cryptography", "TestSupport",
-        "HTTPServer",
+        "Platform", "AppLinks", "Cryptography", "TestSupport", "HTTPServer",
       ],
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),

@@ -16,7 +16,7 @@ struct AlertLedger {
   /// A digest of the address.
   let destination: String
   let every: Duration
-  private var told: [Trouble.Key: AlertRecord] = [:]
+  private var notified: [Trouble.Key: AlertRecord] = [:]
   /// When a notice was sent whose answer is not known. Its record is dated back, so that it is due again at
   /// once, also after a restart; this is the real time.
   private var doubts: [Trouble.Key: Timestamp] = [:]
@@ -27,12 +27,12 @@ struct AlertLedger {
     self.every = every
     for record in records where record.key.destination == destination {
       guard let condition = conditions.first(where: { $0.text == record.key.condition }) else { continue }
-      told[Trouble.Key(condition: condition, app: record.key.app)] = record
+      notified[Trouble.Key(condition: condition, app: record.key.app)] = record
     }
   }
 
   /// The records to store.
-  var records: [AlertRecord] { Array(told.values) }
+  var records: [AlertRecord] { Array(notified.values) }
 
   /// Returns the next notice. Only the current state counts, not the states in between.
   /// - Parameter isCertain: whether the absence of a trouble means that it is over.
@@ -41,17 +41,17 @@ struct AlertLedger {
   ) -> Notice? {
     var repeats: [Trouble] = []
     for trouble in troubles.values.sorted(by: { Self.order($0.key, $1.key) }) {
-      guard let record = told[trouble.key] else { return .firing(trouble, since: trouble.since) }
+      guard let record = notified[trouble.key] else { return .firing(trouble, since: trouble.since) }
       // A trouble that comes and goes is notified no more often than one that lasts.
       guard isDue(record, now) else { continue }
       if !record.isFiring { return .firing(trouble, since: trouble.since) }
       repeats.append(trouble)
     }
-    let over = told.filter { $0.value.isFiring && troubles[$0.key] == nil && isCertain($0.key) }
+    let over = notified.filter { $0.value.isFiring && troubles[$0.key] == nil && isCertain($0.key) }
     if let key = over.keys.sorted(by: Self.order).first, let record = over[key] {
       return .resolved(key, since: record.since)
     }
-    return repeats.first.map { .firing($0, since: told[$0.key]?.since ?? $0.since) }
+    return repeats.first.map { .firing($0, since: notified[$0.key]?.since ?? $0.since) }
   }
 
   /// Records that the notice has arrived.
@@ -61,13 +61,13 @@ struct AlertLedger {
     switch notice {
     case .firing(let trouble, let since):
       record = AlertRecord(key: key(of: trouble.key), isFiring: true, since: since, notifiedAt: now)
-      told[trouble.key] = record
+      notified[trouble.key] = record
       doubts[trouble.key] = nil
     case .resolved(let key, let since):
       // If the doubtful notice arrived, the next one must not follow it sooner than any other.
-      let notifiedAt = doubts.removeValue(forKey: key) ?? told[key]?.notifiedAt ?? now
+      let notifiedAt = doubts.removeValue(forKey: key) ?? notified[key]?.notifiedAt ?? now
       record = AlertRecord(key: self.key(of: key), isFiring: false, since: since, notifiedAt: notifiedAt)
-      told[key] = record
+      notified[key] = record
     }
     return record
   }
@@ -76,13 +76,13 @@ struct AlertLedger {
   /// possible. If the trouble is over by then, its end is sent, because the receiver may know of its start.
   /// - Returns: the record to save; nil if the receiver already knows of the trouble.
   mutating func noteDoubt(_ notice: Notice, now: Timestamp) -> AlertRecord? {
-    guard case .firing(let trouble, let since) = notice, told[trouble.key]?.isFiring != true else {
+    guard case .firing(let trouble, let since) = notice, notified[trouble.key]?.isFiring != true else {
       return nil
     }
     let record = AlertRecord(
       key: key(of: trouble.key), isFiring: true, since: since,
       notifiedAt: now - every)
-    told[trouble.key] = record
+    notified[trouble.key] = record
     doubts[trouble.key] = now
     return record
   }
@@ -90,15 +90,15 @@ struct AlertLedger {
   /// Drops ended alerts whose last notice is older than the interval, so that they delay nothing.
   /// - Returns: the records to delete.
   mutating func forgetWhatIsOver(now: Timestamp) -> [AlertRecord.Key] {
-    let over = told.filter { !$0.value.isFiring && isDue($0.value, now) }
-    for key in over.keys { told[key] = nil }
+    let over = notified.filter { !$0.value.isFiring && isDue($0.value, now) }
+    for key in over.keys { notified[key] = nil }
     return over.values.map(\.key)
   }
 
   /// Drops the alerts of apps that are not configured any more.
-  mutating func forgetApps(except apps: [String]) -> [AlertRecord.Key] {
-    let gone = told.filter { key, _ in key.app.map { !apps.contains($0) } ?? false }
-    for key in gone.keys { told[key] = nil }
+  mutating func forgetApps(except apps: [AppSlug]) -> [AlertRecord.Key] {
+    let gone = notified.filter { key, _ in key.app.map { !apps.contains($0) } ?? false }
+    for key in gone.keys { notified[key] = nil }
     return gone.values.map(\.key)
   }
 

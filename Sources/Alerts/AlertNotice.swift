@@ -20,7 +20,7 @@ public struct AlertNotice: Sendable, Equatable {
 
   let alert: String
   let state: State
-  let app: String?
+  let app: AppSlug?
   let since: Timestamp
   let at: Timestamp
   let value: Double?
@@ -44,7 +44,7 @@ public struct AlertNotice: Sendable, Equatable {
   }
 
   /// Reports that a trouble is over.
-  init(endOf condition: AlertCondition, app: String?, since: Timestamp, now: Timestamp) {
+  init(endOf condition: AlertCondition, app: AppSlug?, since: Timestamp, now: Timestamp) {
     alert = condition.text
     state = .resolved
     self.app = app
@@ -98,7 +98,7 @@ public struct AlertNotice: Sendable, Equatable {
     let tail = state == .firing ? ". What to do: \(advice)." : "."
     return [
       "text": .string("[\(mark)] receiptd on \(host): \(summary)\(tail)"),
-      "alert": .string(alert), "state": .string(state.rawValue), "app": .optional(app),
+      "alert": .string(alert), "state": .string(state.rawValue), "app": .optional(app?.text),
       "since": .time(since), "at": .time(at), "value": value.map(JSONValue.number) ?? .null,
       "reasons": .object(
         reasons.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer($0.value)) }),

@@ -14,7 +14,7 @@ public struct CurrentTrouble: Sendable, Equatable {
   /// The condition with its limit, such as `oldest_pending>15m`.
   public let alert: String
   /// Nil if it concerns the whole relay.
-  public let app: String?
+  public let app: AppSlug?
   public let since: Timestamp
   public let summary: String
   public let advice: String
@@ -38,11 +38,11 @@ public enum AlertPreview {
     var refused: [LabelValues: UInt64] = [:]
     for (place, reasons) in health?.refusedWebhooks ?? [:] {
       for (reason, count) in reasons {
-        let key = LabelValues(first: place.app, second: reason, third: place.processor.rawValue)
+        let key = LabelValues(first: place.app.text, second: reason, third: place.processor.text)
         refused[key] = UInt64(clamping: count)
       }
     }
-    let apps = configuration.apps.map(AlertApp.init)
+    let apps = configuration.apps
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },

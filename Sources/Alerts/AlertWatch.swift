@@ -42,10 +42,10 @@ struct AlertWatch {
   /// The results of one check, for all configured alerts.
   struct Findings {
     fileprivate let breakers: [AppDestination: Breaker]
-    fileprivate let oldest: [String: Timestamp]
-    fileprivate let failed: [String: [FailureCount]]
-    fileprivate let failures: [Duration: [String: Int64]]
-    fileprivate let recent: [Duration: [String: [FailureCount]]]
+    fileprivate let oldest: [AppSlug: Timestamp]
+    fileprivate let failed: [AppSlug: [FailureCount]]
+    fileprivate let failures: [Duration: [AppSlug: Int64]]
+    fileprivate let recent: [Duration: [AppSlug: [FailureCount]]]
     fileprivate let signatures: [Duration: [LabelValues: UInt64]]
     fileprivate let database: Trouble?
     fileprivate let freeBytes: Int64?
@@ -73,7 +73,7 @@ struct AlertWatch {
   }
 
   mutating func check(
-    for alerts: [Configuration.Alert], apps: [AlertApp], now: Timestamp, monotonic: MonotonicInstant
+    for alerts: [Configuration.Alert], apps: [AppConfiguration], now: Timestamp, monotonic: MonotonicInstant
   ) throws(StoreFault) -> Findings {
     signatures.record(sources.metrics.signatureFailures.snapshot(), now: monotonic)
     let signatures = signatures
@@ -85,14 +85,14 @@ struct AlertWatch {
 
   /// - Parameter signatures: the webhooks refused within a time, by app and reason.
   static func findings(
-    for alerts: [Configuration.Alert], apps: [AlertApp], reader: StoreReader,
+    for alerts: [Configuration.Alert], apps: [AppConfiguration], reader: StoreReader,
     signatures: (Duration) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
     isDiskFull: Bool, now: Timestamp
   ) throws(StoreFault) -> Findings {
-    var oldest: [String: Timestamp] = [:]
+    var oldest: [AppSlug: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
-    var failures: [Duration: [String: Int64]] = [:]
-    var recent: [Duration: [String: [FailureCount]]] = [:]
+    var failures: [Duration: [AppSlug: Int64]] = [:]
+    var recent: [Duration: [AppSlug: [FailureCount]]] = [:]
     var growth: [Duration: [LabelValues: UInt64]] = [:]
     for window in Set(alerts.map(Self.window)) {
       let start = now - window
@@ -107,7 +107,7 @@ struct AlertWatch {
   }
 
   /// The receipts that failed since then, for a notice about a trouble that lasts.
-  func failures(of app: String, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
+  func failures(of app: AppSlug, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
     .failures(
       try reader.failures(since: since)[app] ?? 0, app: app, now: now,
       recent: try reader.recentFailures(since: since)[app] ?? [],
@@ -117,7 +117,7 @@ struct AlertWatch {
 
 extension AlertWatch.Findings {
   /// The troubles that one alert covers.
-  func troubles(for alert: Configuration.Alert, apps: [AlertApp]) -> [Trouble.Key: Trouble] {
+  func troubles(for alert: Configuration.Alert, apps: [AppConfiguration]) -> [Trouble.Key: Trouble] {
     var troubles: [Trouble.Key: Trouble] = [:]
     let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }
     for condition in alert.on {
@@ -131,7 +131,7 @@ extension AlertWatch.Findings {
     return troubles
   }
 
-  private func trouble(_ condition: AlertCondition, app: AlertApp?, window: Duration) -> Trouble? {
+  private func trouble(_ condition: AlertCondition, app: AppConfiguration?, window: Duration) -> Trouble? {
     if case .diskLow(let limit) = condition {
       guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
       return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
@@ -153,7 +153,7 @@ extension AlertWatch.Findings {
       guard let readyAt = oldest[app.slug], now.duration(since: readyAt) > limit else { return nil }
       return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)
     case .signatureFailures(let limit):
-      let growth = signatures[window]?.filter { $0.key.first == app.slug } ?? [:]
+      let growth = signatures[window]?.filter { $0.key.first == app.slug.text } ?? [:]
       guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
       return .signatures(
         growth, limit: limit, app: app.slug, window: window, now: now, advice: app.webhookAdvice)

@@ -10,23 +10,6 @@ public import Platform
 internal import Presentation
 public import Store
 
-/// An app in alerts, with how its corrected secrets take effect.
-struct AlertApp: Sendable {
-  let slug: String
-  private let configuration: AppConfiguration
-  let webhookAdvice: [ProcessorName: WebhookAdvice]
-
-  init(_ configuration: AppConfiguration) {
-    slug = configuration.slug
-    self.configuration = configuration
-    webhookAdvice = configuration.webhookAdvice
-  }
-
-  func destinationAdvice(_ name: DestinationName) -> DestinationAdvice? {
-    configuration.destinationAdvice(name)
-  }
-}
-
 /// The configured alerts and heartbeat with their resolved addresses.
 public struct AlertPlan: Sendable {
   /// One alert address.
@@ -47,7 +30,7 @@ public struct AlertPlan: Sendable {
 
   let alerts: [(alert: Configuration.Alert, address: Address)]
   let heartbeat: (every: Duration, address: Address)?
-  let apps: [AlertApp]
+  let apps: [AppConfiguration]
 
   /// Resolves the addresses.
   /// - Throws: `Fault` if an address cannot be read.
@@ -62,7 +45,7 @@ public struct AlertPlan: Sendable {
     } else {
       heartbeat = nil
     }
-    apps = configuration.apps.map(AlertApp.init)
+    apps = configuration.apps
   }
 }
 

@@ -79,7 +79,7 @@ struct AlerterRun {
   }
 
   private mutating func use(_ plan: AlertPlan) {
-    keep(SaveAlerts(told: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
+    keep(SaveAlerts(sent: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
     // Records of recent notices may not be on disk yet.
     let newest = couriers.flatMap(\.ledger.records)
     _ = transport.cancelAll()
@@ -209,12 +209,12 @@ struct AlerterRun {
     let name = notice.key.condition.name
     alerter.sources.metrics.alerts.increment(name, outcome.hasArrived ? "told" : "failed")
     report(!outcome.hasArrived, outcome.isNews, name, status, couriers[index].address.label)
-    if let record = outcome.record { keep(SaveAlerts(told: [record])) }
+    if let record = outcome.record { keep(SaveAlerts(sent: [record])) }
     guard outcome.hasArrived, let record = outcome.record else { return }
     log.info(
       "sent an alert",
       [
-        "alert": record.key.condition, "app": record.key.app,
+        "alert": record.key.condition, "app": record.key.app?.text,
         "state": record.isFiring ? "firing" : "resolved",
         "to": couriers[index].address.label,
       ])
@@ -234,7 +234,7 @@ struct AlerterRun {
 
   /// Saves alerts. An alert that cannot be saved is sent again after a restart.
   private func keep(_ command: SaveAlerts) {
-    guard !command.told.isEmpty || !command.forgotten.isEmpty else { return }
+    guard !command.sent.isEmpty || !command.forgotten.isEmpty else { return }
     _ = alerter.sources.committer.submit(command, from: .internal) { _ in }
   }
 

@@ -57,10 +57,10 @@ struct Heartbeats {
   /// Records the address's answer or failure.
   /// - Returns: whether it is the first failure, or the first success after a failure.
   mutating func finish(_ result: TransferResult, monotonic: MonotonicInstant) -> Bool {
-    let isTaken = result.status.map { (200...299).contains($0) } ?? false
-    defer { isFailing = !isTaken }
-    rest(isTaken ? every : retryPause, from: monotonic)
-    return isFailing == isTaken
+    let isAccepted = result.status.map { (200...299).contains($0) } ?? false
+    defer { isFailing = !isAccepted }
+    rest(isAccepted ? every : retryPause, from: monotonic)
+    return isFailing == isAccepted
   }
 
   private var retryPause: Duration { min(every, Alerter.beatRetryPause) }

@@ -14,7 +14,7 @@ extension Trouble {
   ///   - recent: the receipts that failed within the window.
   ///   - standing: all receipts that are failed now.
   static func failures(
-    _ count: Int64, app: String, now: Timestamp, recent: [FailureCount], standing: [FailureCount]
+    _ count: Int64, app: AppSlug, now: Timestamp, recent: [FailureCount], standing: [FailureCount]
   ) -> Trouble {
     let text = words(standing)
     let commands = replays(of: recent, app: app)
@@ -43,12 +43,12 @@ extension Trouble {
 
   /// One command for each reason that permits a replay, the most frequent first. `since` is the creation time
   /// of the oldest of the receipts, which --since compares.
-  static func replays(of recent: [FailureCount], app: String) -> [String] {
+  static func replays(of recent: [FailureCount], app: AppSlug) -> [String] {
     Dictionary(grouping: recent, by: \.reason).compactMap { reason, counts -> (Int64, String, String)? in
       guard !Reason(reason).forbidsReplay, let since = counts.compactMap(\.madeSince).min() else {
         return nil
       }
-      let command = ReplayCommand.text(app: app, reason: reason, since: since)
+      let command = SuggestedReplay.text(app: app, reason: reason, since: since)
       return (counts.reduce(0) { $0 + $1.count }, reason, command)
     }.sorted { ($1.0, $0.1) < ($0.0, $1.1) }.prefix(commandsMax).map(\.2)
   }

@@ -15,7 +15,7 @@ struct Trouble: Sendable, Equatable {
   /// Identifies a trouble.
   struct Key: Hashable, Sendable {
     var condition: AlertCondition
-    var app: String?
+    var app: AppSlug?
   }
 
   var key: Key
@@ -35,7 +35,7 @@ struct Trouble: Sendable, Equatable {
 
 extension Trouble {
   static func breaker(
-    _ breaker: Breaker, app: String, now: Timestamp, advice: DestinationAdvice?
+    _ breaker: Breaker, app: AppSlug, now: Timestamp, advice: DestinationAdvice?
   ) -> Trouble {
     let since = breaker.since ?? now
     let cause =
@@ -54,7 +54,7 @@ extension Trouble {
         : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats")
   }
 
-  static func oldest(readyAt: Timestamp, limit: Duration, app: String, now: Timestamp) -> Trouble {
+  static func oldest(readyAt: Timestamp, limit: Duration, app: AppSlug, now: Timestamp) -> Trouble {
     let seconds = Self.seconds(from: readyAt, to: now)
     return Trouble(
       key: Key(condition: .oldestPending(over: limit), app: app),
@@ -86,12 +86,12 @@ extension Trouble {
 
   /// - Parameter advice: what to do for each configured processor of the app.
   static func signatures(
-    _ growth: [LabelValues: UInt64], limit: Int, app: String, window: Duration, now: Timestamp,
+    _ growth: [LabelValues: UInt64], limit: Int, app: AppSlug, window: Duration, now: Timestamp,
     advice: [ProcessorName: WebhookAdvice]
   ) -> Trouble {
     let refusals = Metrics.refusals(growth)
     let reasons = refusals.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
-    let processors = refusals.keys.map(\.processor).sorted { $0.rawValue < $1.rawValue }
+    let processors = refusals.keys.map(\.processor).sorted()
     let remedies = processors.compactMap { advice[$0] }
     let count = reasons.values.reduce(0, +)
     return Trouble(

@@ -11,7 +11,7 @@ internal import Telemetry
 
 /// One configured app, ready to serve. A class, because every request reads one.
 public final class App: Sendable {
-  public let slug: String
+  public let slug: AppSlug
   /// The valid client keys; nil if any client may post contexts.
   let clientKeys: [[UInt8]]?
   /// Nil if the app accepts no tokens.
@@ -76,11 +76,17 @@ public final class App: Sendable {
   }
 
   private static func rules(of configuration: AppConfiguration, _ routes: [DeliveryRoute]) -> AppRules {
-    AppRules(
+    // The store asks several times for each event.
+    let configured = Dictionary(
+      uniqueKeysWithValues: configuration.processors.map { ($0.name, $0.section.deliverTo) })
+    let destination: @Sendable (ProcessorName) -> DestinationName? = { processor in
+      configured[processor] ?? configuration.destination(of: processor)
+    }
+    return AppRules(
       join: configuration.join, processors: configuration.processorRules,
-      replayWindow: configuration.delivery.replayWindow, destination: { configuration.destination(of: $0) },
+      replayWindow: configuration.delivery.replayWindow, destination: destination,
       compose: { content in
-        let name = configuration.destination(of: content.key.processor)
+        let name = destination(content.key.processor)
         // Without a destination the body only shows what there is: it is not sent.
         let route = routes.first { $0.name == name } ?? routes.first
         return route?.destination.body(for: content) ?? []
@@ -104,17 +110,17 @@ public final class App: Sendable {
 
 /// All configured apps, by slug.
 public struct AppDirectory: Sendable {
-  public let apps: [String: App]
+  public let apps: [AppSlug: App]
   public init(_ configuration: Configuration) throws {
     apps = Dictionary(uniqueKeysWithValues: try configuration.apps.map { ($0.slug, try App($0)) })
   }
 
-  public subscript(slug: String) -> App? { apps[slug] }
+  public subscript(slug: AppSlug) -> App? { apps[slug] }
 
-  public var slugs: [String] { apps.keys.sorted() }
+  public var slugs: [AppSlug] { apps.keys.sorted() }
 
-  public var rules: [String: AppRules] { apps.mapValues(\.rules) }
+  public var rules: [AppSlug: AppRules] { apps.mapValues(\.rules) }
 
   /// How many replays of each app may be due at once.
-  public var replayWindows: [String: Int] { apps.mapValues(\.delivery.replayWindow) }
+  public var replayWindows: [AppSlug: Int] { apps.mapValues(\.delivery.replayWindow) }
 }

@@ -7,7 +7,7 @@ public import Store
 
 /// Reads stored events of one app.
 public struct EventReader: Sendable {
-  private let app: String
+  private let app: AppSlug
   private let processors: [ProcessorName: any PaymentProcessor]
 
   /// - Throws: an error if libcrypto cannot be used.
@@ -18,6 +18,9 @@ public struct EventReader: Sendable {
         ($0.name, try $0.section.makeProcessor(for: .reading))
       })
   }
+
+  /// Whether the app still has the processor.
+  public func reads(_ processor: ProcessorName) -> Bool { processors[processor] != nil }
 
   /// Reads an event's bytes like those of a webhook; nil if the app does not have the processor any more.
   public func event(_ body: [UInt8], of processor: ProcessorName, now: Timestamp) -> IngestEvent? {

@@ -10,10 +10,10 @@ extension IngestEvent {
   /// The command that stores a parsed event.
   /// - Parameter isHint: whether the sender is not authenticated.
   public init(
-    _ reading: EventReading, app: String, processor: ProcessorName, body: [UInt8], isHint: Bool = false
+    _ reading: EventReading, app: AppSlug, processor: ProcessorName, body: [UInt8], isHint: Bool = false
   ) {
     // An event without an id is identified by its bytes, so that it is also stored only once.
-    let id = reading.id ?? "sha256_" + Hex.encode(SHA256.digest(body))
+    let id = reading.id ?? EventID("sha256_" + Hex.encode(SHA256.digest(body)))
     let content: Content =
       switch reading.content {
       case .nothing(let outcome): .nothing(outcome)

@@ -26,7 +26,7 @@ public struct ProcessorAPI: Sendable {
   static let answerBytesMax = 32 << 20
   static let timeout: Duration = .seconds(30)
 
-  public let app: String
+  public let app: AppSlug
   /// The processor's name.
   public let processorName: ProcessorName
   public var place: AppProcessor { AppProcessor(app, processorName) }
@@ -35,7 +35,7 @@ public struct ProcessorAPI: Sendable {
   private let headers: [TransferHeader]
 
   /// - Returns: nil if the processor has no API to ask, or the app has no key for it.
-  init?(app: String, processorName: ProcessorName, _ processor: any PaymentProcessor) {
+  init?(app: AppSlug, processorName: ProcessorName, _ processor: any PaymentProcessor) {
     guard let queries = processor.queries else { return nil }
     self.app = app
     self.processorName = processorName

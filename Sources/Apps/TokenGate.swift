@@ -1,6 +1,7 @@
 // The tokens that an app accepts, and the keys that verify them. Immutable.
 
 internal import Configuration
+internal import Domain
 public import JSONWebToken
 
 /// The tokens of one app.
@@ -14,7 +15,7 @@ public struct TokenGate: Sendable {
   private let keys: Keys
 
   /// - Throws: `Fault` if the keys cannot be read.
-  init(_ tokens: AppConfiguration.Tokens, app: String) throws(Fault) {
+  init(_ tokens: AppConfiguration.Tokens, app: AppSlug) throws(Fault) {
     var rules = tokens.rules
     switch tokens.keys {
     case .fetched(let url):

@@ -1,5 +1,6 @@
 // The addresses that notices and heartbeats are sent to. Pure; any thread.
 
+public import Domain
 internal import Durations
 
 extension Configuration {
@@ -13,12 +14,12 @@ extension Configuration {
     /// time.
     public var every: Duration
     /// Only these apps; nil means all of them.
-    public var apps: [String]?
+    public var apps: [AppSlug]?
 
     public static let everyDefault: Duration = .minutes(10)
 
     public init(
-      to: Secret, on: [AlertCondition], every: Duration = everyDefault, apps: [String]? = nil
+      to: Secret, on: [AlertCondition], every: Duration = everyDefault, apps: [AppSlug]? = nil
     ) {
       self.to = to
       self.on = on

@@ -1,11 +1,12 @@
 // The configuration of one app. Pure; any thread.
 
+public import Destinations
 public import Domain
 
 /// One app: its own clients, its payment processors and its Purchasely application.
 public struct AppConfiguration: Sendable, Equatable {
   /// `[a-z0-9][a-z0-9-]{0,62}`; part of every URL and every row.
-  public var slug: String
+  public var slug: AppSlug
   /// The clients that may post contexts.
   public var client: ClientAccess
   /// At least one; at most one of each kind.
@@ -19,7 +20,7 @@ public struct AppConfiguration: Sendable, Equatable {
   public var links: Links?
 
   package init(
-    slug: String, client: ClientAccess, processors: [ConfiguredProcessor], purchasely: Purchasely,
+    slug: AppSlug, client: ClientAccess, processors: [ConfiguredProcessor], purchasely: Purchasely,
     join: JoinPolicy = JoinPolicy(),
     delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
   ) {
@@ -52,10 +53,9 @@ extension AppConfiguration {
     /// The client shared secret, which signs requests to forget a user. Without it, no such request is sent.
     public var clientSecret: Secret?
 
-    /// Purchasely's own endpoint.
-    public static let defaultURL = "https://s2s.purchasely.io/receipts"
-
-    public init(url: String = defaultURL, apiKey: Secret, clientSecret: Secret? = nil) {
+    public init(
+      url: String = PurchaselySettings.urlDefault, apiKey: Secret, clientSecret: Secret? = nil
+    ) {
       self.url = url
       self.apiKey = apiKey
       self.clientSecret = clientSecret

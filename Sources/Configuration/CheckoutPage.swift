@@ -1,5 +1,7 @@
 // The page on which a customer pays one price. Pure; any thread.
 
+public import Domain
+
 /// A configured checkout page: a Stripe Payment Link, or the merchant's own page.
 public struct CheckoutPage: Sendable, Equatable {
   /// The URL as configured.
@@ -23,7 +25,7 @@ public struct CheckoutPage: Sendable, Equatable {
   }
 
   /// The page's URL for one checkout.
-  public func address(contextID: String) -> String {
+  public func address(contextID: ContextID) -> String {
     var address = url
     if !address.contains("?") {
       address += "?"

@@ -41,7 +41,7 @@ public struct Configuration: Sendable, Equatable {
   }
 
   /// The app with this slug.
-  public func app(_ slug: String) -> AppConfiguration? { apps.first { $0.slug == slug } }
+  public func app(_ slug: AppSlug) -> AppConfiguration? { apps.first { $0.slug == slug } }
 }
 
 extension Configuration {

@@ -19,7 +19,9 @@ public struct ConfigurationSnapshot: Sendable {
     for (key, path) in [
       ("listen.tls.certificate", tls?.certificatePath), ("listen.tls.key", tls?.keyPath),
     ] {
-      guard let path, let content = try? FileReading.content(of: path, bytesMax: 1 << 20) else { continue }
+      guard let path,
+        let content = try? FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax)
+      else { continue }
       files[key] = Array(SHA256.digest(content.bytes))
     }
     self.files = files
@@ -53,13 +55,13 @@ public struct ConfigurationSnapshot: Sendable {
   private func hiddenDifferences(to newer: ConfigurationSnapshot, known: [String]) -> [String] {
     newer.configuration.apps.flatMap { app -> [String] in
       guard let old = configuration.app(app.slug), old != app else { return [] }
-      let path = JSON5Scanner.path("apps", app.slug)
+      let path = JSON5Scanner.path("apps", app.slug.text)
       let parts: [(name: String, isChanged: Bool)] = [
         ("client", old.client != app.client), ("purchasely", old.purchasely != app.purchasely),
         ("links", old.links != app.links),
       ]
       let processors = app.processors.map { processor in
-        (name: processor.name.rawValue, isChanged: !old.processors.contains(processor))
+        (name: processor.name.text, isChanged: !old.processors.contains(processor))
       }
       return (parts + processors).filter { part in
         part.isChanged && !known.contains { $0.hasPrefix("\(path).\(part.name)") }

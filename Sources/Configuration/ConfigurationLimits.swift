@@ -19,7 +19,7 @@ public enum ConfigurationLimits {
   /// A secret is sent in a header, and servers accept about 8 KiB of headers.
   static let secretBytesMax = 4 * kibibyte
   /// A certificate chain or a key.
-  static let pemFileBytesMax = mebibyte
+  public static let pemFileBytesMax = mebibyte
 
   static let ports = 0...65_535
   static let apps = 1...1000

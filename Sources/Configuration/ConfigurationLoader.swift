@@ -58,7 +58,7 @@ public enum ConfigurationLoader {
       secrets: SecretReader(
         environment: Environment([:]), policy: .whereAvailable, isFileOpenToOthers: false,
         collector: collector),
-      directory: directory(of: path), processors: .standard, destinations: .standard)
+      directory: FileWriting.folder(of: path), processors: .standard, destinations: .standard)
     let root = ObjectReader(value, path: "", collector: collector)
     var configuration = Configuration(databasePath: "", apps: [])
     guard Configuration.database.read(&configuration, root, reader) else {
@@ -80,7 +80,7 @@ public enum ConfigurationLoader {
       secrets: SecretReader(
         environment: environment, policy: secrets, isFileOpenToOthers: content.isOpenToOthers,
         collector: collector),
-      directory: directory(of: path), processors: processors, destinations: destinations)
+      directory: FileWriting.folder(of: path), processors: processors, destinations: destinations)
     let configuration = reader.configuration(from: value)
     guard collector.faults.isEmpty else {
       throw ConfigurationFaults(faults: collector.faults, warnings: collector.warnings)
@@ -114,10 +114,5 @@ public enum ConfigurationLoader {
 
   private static func refusal(_ message: String) -> ConfigurationFaults {
     ConfigurationFaults(faults: [Fault(path: "", message: message)])
-  }
-
-  private static func directory(of path: String) -> String {
-    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 }

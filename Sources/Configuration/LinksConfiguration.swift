@@ -1,6 +1,7 @@
 // An app's configuration of the way to the checkout and back. Pure; any thread.
 
 public import AppLinks
+public import Domain
 
 extension AppConfiguration {
   /// Where customers pay, and how they return to the app.
@@ -10,13 +11,13 @@ extension AppConfiguration {
     public var ios: IOS?
     public var android: Android?
     /// The checkout page of each price that a context may name.
-    public var checkout: [String: CheckoutPage]
+    public var checkout: [PriceID: CheckoutPage]
     public var returnPage: ReturnPage?
     /// Nil: the Swedbank helpers are disabled.
     public var swedbank: Swedbank?
 
     public init(
-      origin: WebOrigin, ios: IOS? = nil, android: Android? = nil, checkout: [String: CheckoutPage] = [:],
+      origin: WebOrigin, ios: IOS? = nil, android: Android? = nil, checkout: [PriceID: CheckoutPage] = [:],
       returnPage: ReturnPage? = nil, swedbank: Swedbank? = nil
     ) {
       self.origin = origin
@@ -53,6 +54,7 @@ extension AppConfiguration.Links {
 
   /// The app on Android.
   public struct Android: Sendable, Equatable {
+    /// One package of the app, and who may sign it.
     public struct Package: Sendable, Equatable {
       public var name: PackageName
       /// Fingerprints of the certificates that may sign the app; at least one.

@@ -40,9 +40,7 @@ struct AuditPage {
     for record in records {
       let entry = record.entry
       let none = Tag.span(.class("none")) { "–" }
-      let isReceipt = entry.subject.map {
-        Identifier.isWellFormed($0, prefix: Identifier.receiptPrefix)
-      }
+      let isReceipt = entry.subject.map { ReceiptID($0).isWellFormed }
       let subject = entry.subject.map { subject in
         isReceipt == true
           ? Tag.a(.href(Link("receipts", subject))) { PageParts.identifier(subject) }

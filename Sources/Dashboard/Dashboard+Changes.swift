@@ -18,31 +18,38 @@ extension Dashboard {
   // MARK: Confirmation
 
   func confirmation(
-    receipt id: String, _ kind: ReceiptAction, complaint: String? = nil
+    receipt id: ReceiptID, _ kind: ReceiptAction, complaint: String? = nil
   ) throws(Refusal) -> ConfirmationPage {
     let record = try read { source throws(StoreFault) in try source.reader.receipt(id: id) }
     guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
-    let token = tokens.token(for: Self.purpose(kind, id))
-    let target = Link("receipts", id, kind.rawValue)
+    let token = tokens.token(for: Self.purpose(kind, id.text))
+    let target = Link("receipts", id.text, kind.rawValue)
     let hidden = [(name: Self.tokenField, value: token)]
     let state = "\(receipt.id) of \(record.app) is \(receipt.state.rawValue)."
     switch kind {
     case .replay:
       let force = receipt.state == .delivered
-      let risk =
+      let bytes = receipt.body == nil ? "" : " and the same bytes as before"
+      var text = [
+        state,
         force
-        ? "The destination has accepted it before and will receive it twice."
-        : "It is sent at once, with its whole retry budget and the same bytes as before."
+          ? "The destination has accepted it before and will receive it twice."
+          : "It is due at once, with its whole retry budget\(bytes).",
+      ]
+      if receipt.isUnpaid {
+        text.insert("It is not paid: the destination would give the user access without a payment.", at: 1)
+      }
       return ConfirmationPage(
-        title: "Send this receipt again?", place: .receipts, text: [state, risk],
+        title: "Send this receipt again?", place: .receipts, text: text,
         button: force ? "Send it twice" : "Send it", needsReason: force, target: target,
-        hidden: hidden + (force ? [(name: "force", value: "yes")] : []), back: Link("receipts", id),
+        hidden: hidden + (force ? [(name: "force", value: "yes")] : []), back: Link("receipts", id.text),
         complaint: complaint)
     case .cancel:
       return ConfirmationPage(
         title: "Cancel this receipt?", place: .receipts,
         text: [state, "It will not be sent, unless you send it again later."], button: "Cancel it",
-        needsReason: true, target: target, hidden: hidden, back: Link("receipts", id), complaint: complaint)
+        needsReason: true, target: target, hidden: hidden, back: Link("receipts", id.text),
+        complaint: complaint)
     }
   }
 
@@ -57,7 +64,7 @@ extension Dashboard {
     // If the destination refused a receipt, cause and reason are equal, so a URL may omit the cause.
     let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
     let groups = try read { source throws(StoreFault) in
-      try source.reader.failures(app: app, reason: reason, cause: cause, limit: 1)
+      try source.reader.failures(app: AppSlug(app), reason: reason, cause: cause, limit: 1)
     }
     guard let group = groups.first else { throw .problem(.nothingFailed) }
     return group
@@ -77,14 +84,14 @@ extension Dashboard {
       ],
       button: "Send them", needsReason: false, target: Link("failed", "replay"),
       hidden: [
-        (Self.tokenField, tokens.token(for: purpose)), ("app", group.app), ("reason", group.reason),
+        (Self.tokenField, tokens.token(for: purpose)), ("app", group.app.text), ("reason", group.reason),
         ("cause", group.cause ?? ""),
       ], rate: rate ?? ConfirmationPage.rateDefault, back: Link("failed"), complaint: complaint)
   }
 
   private static func purpose(_ kind: ReceiptAction, _ id: String) -> String { "\(kind.rawValue) \(id)" }
   /// Unambiguous, because a slug has no space.
-  private static func purpose(_ app: String, _ reason: String, _ cause: String?) -> String {
+  private static func purpose(_ app: AppSlug, _ reason: String, _ cause: String?) -> String {
     "replay failed \(app) \(reason) \(cause ?? "")"
   }
 
@@ -106,7 +113,7 @@ extension Dashboard {
 
   /// Replays a group of failed receipts.
   func replayFailed(_ form: AdminForm, _ visitor: String, _ exchange: Exchange) throws(Refusal) {
-    try check(form, for: Self.purpose(form["app"] ?? "", form["reason"] ?? "", form["cause"]))
+    try check(form, for: Self.purpose(AppSlug(form["app"] ?? ""), form["reason"] ?? "", form["cause"]))
     let group = try group(form)
     let typed = form["rate"] ?? ConfirmationPage.rateDefault
     guard let rate = Double(typed), JobRequest.rates.contains(rate) else {
@@ -122,9 +129,9 @@ extension Dashboard {
   }
 
   func change(
-    receipt id: String, _ kind: ReceiptAction, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
+    receipt id: ReceiptID, _ kind: ReceiptAction, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
   ) throws(Refusal) {
-    try check(form, for: Self.purpose(kind, id))
+    try check(form, for: Self.purpose(kind, id.text))
     let words = form["why"]
     let record = try read { source throws(StoreFault) in try source.reader.receipt(id: id) }
     guard let record, let receipt = record.receipt else { throw .problem(.unknownReceipt) }
@@ -136,10 +143,10 @@ extension Dashboard {
     }
     let details: JSONValue = force ? ["was": .string(receipt.state.rawValue), "forced": true] : [:]
     let entry = AuditEntry(
-      at: now, actor: visitor, action: "receipts \(kind.rawValue)", app: record.app, subject: id,
+      at: now, actor: visitor, action: "receipts \(kind.rawValue)", app: record.app, subject: id.text,
       reason: words,
       details: details.text)
-    let target = Link("receipts", id, query: [("done", kind.rawValue)])
+    let target = Link("receipts", id.text, query: [("done", kind.rawValue)])
     switch kind {
     case .replay:
       let command = ReplayReceipt(id: id, force: force, dueAt: now)
@@ -157,7 +164,7 @@ extension Dashboard {
   /// Applies the change, then redirects to the page that shows it, so that a reload repeats nothing (RFC 9110
   /// §15.4.4).
   func apply<Command: StoreCommand>(
-    _ command: Command, app: String, _ exchange: Exchange,
+    _ command: Command, app: AppSlug, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> Result<Link, Problem>
   ) {
     let services = services
@@ -198,6 +205,8 @@ extension Problem {
       case .done: "It is done."
       case .notFound: "It no longer exists."
       case .delivered: "It was delivered in the meantime. To send it again, ask again."
+      case .lacks(.subscription):
+        "It is about a subscription that has no id yet; it comes with the payment."
       case .lacks(let reason):
         "It lacks its \(reason.text). Supply it with receiptctl receipts complete, which also sends it."
       case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."

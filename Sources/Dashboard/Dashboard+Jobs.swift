@@ -21,14 +21,15 @@ extension Dashboard {
     let now = now
     let command = Audited(StartJob(request)) { job in
       AuditEntry(
-        at: now, actor: visitor, action: "receipts replay", app: group.app, subject: job.id, reason: words)
+        at: now, actor: visitor, action: "receipts replay", app: group.app, subject: job.id.text,
+        reason: words)
     }
-    apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id)) }
+    apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id.text)) }
   }
 
   func jobs(_ form: AdminForm) throws(Refusal) -> DashboardPage {
     var filter = JobFilter()
-    filter.after = form["after"]
+    filter.after = form["after"].map(JobID.init)
     let size = JobListPage.pageSize
     let wanted = filter
     let jobs = try read { source throws(StoreFault) in try source.reader.jobs(wanted, limit: size + 1) }
@@ -38,7 +39,7 @@ extension Dashboard {
   func job(_ id: String) throws(Refusal) -> DashboardPage {
     let now = now
     let page = try read { source throws(StoreFault) -> JobPage? in
-      guard let job = try source.reader.job(id: id) else { return nil }
+      guard let job = try source.reader.job(id: JobID(id)) else { return nil }
       return JobPage(job: job, holds: try source.reader.holds(job, now: now), now: now)
     }
     guard let page else { throw .problem(.unknownJob) }

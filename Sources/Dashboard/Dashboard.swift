@@ -102,10 +102,10 @@ public struct Dashboard: Sendable {
     let configured = Set(apps.current.slugs)
     let now = now
     let (summaries, next) = try read { source throws(StoreFault) in
-      var counts: [String: [ReceiptState: Int64]] = [:]
+      var counts: [AppSlug: [ReceiptState: Int64]] = [:]
       for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
       let breakers = try source.reader.breakers()
-      let slugs = configured.union(counts.keys).sorted().drop { $0 < form["from"] ?? "" }
+      let slugs = configured.union(counts.keys).sorted().drop { $0 < AppSlug(form["from"] ?? "") }
       try source.history.update(source.reader, now: now)
       var summaries: [AppSummary] = []
       for slug in slugs.prefix(OverviewPage.appsMax) {
@@ -122,7 +122,7 @@ public struct Dashboard: Sendable {
       }
       return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)
     }
-    return OverviewPage(apps: summaries, next: next, health: health.report(now: now), now: now).page
+    return OverviewPage(apps: summaries, next: next?.text, health: health.report(now: now), now: now).page
   }
 
   func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
@@ -146,7 +146,7 @@ public struct Dashboard: Sendable {
     ).page
   }
 
-  func receipt(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
+  func receipt(_ id: ReceiptID, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
     let configured = apps.current
     let page: ReceiptPage? = try read { source throws(StoreFault) in
@@ -154,7 +154,7 @@ public struct Dashboard: Sendable {
         return nil
       }
       var ofReceipt = AuditFilter()
-      ofReceipt.subject = id
+      ofReceipt.subject = id.text
       let story = ReceiptStory(
         detail, receipt, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
         jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
@@ -174,7 +174,7 @@ public struct Dashboard: Sendable {
 
   func event(_ form: AdminForm) throws(Refusal) -> DashboardPage {
     guard let id = form["id"] else { throw .problem(.notFound) }
-    let events = try read { source throws(StoreFault) in try source.reader.events(id: id) }
+    let events = try read { source throws(StoreFault) in try source.reader.events(id: EventID(id)) }
     guard !events.isEmpty else { throw .problem(.unknownEvent) }
     return EventPage(events: events, now: now).page
   }

@@ -18,7 +18,7 @@ extension Dashboard {
       },
       page("/receipts") { dashboard, visit throws(Refusal) in try dashboard.receipts(visit.head) },
       page("/receipts/{receipt}") { dashboard, visit throws(Refusal) in
-        try dashboard.receipt(visit["receipt"] ?? "", try dashboard.form(visit.head.query))
+        try dashboard.receipt(ReceiptID(visit["receipt"] ?? ""), try dashboard.form(visit.head.query))
       },
       page("/failed") { dashboard, _ throws(Refusal) in try dashboard.failed() },
       page("/event") { dashboard, visit throws(Refusal) in
@@ -78,9 +78,9 @@ extension Dashboard {
 
   private func change(_ action: ReceiptAction) -> [Route] {
     form("/receipts/{receipt}/\(action.rawValue)") { dashboard, visit throws(Refusal) in
-      try dashboard.confirmation(receipt: visit["receipt"] ?? "", action)
+      try dashboard.confirmation(receipt: ReceiptID(visit["receipt"] ?? ""), action)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
-      try dashboard.change(receipt: visit["receipt"] ?? "", action, form, visit.visitor, exchange)
+      try dashboard.change(receipt: ReceiptID(visit["receipt"] ?? ""), action, form, visit.visitor, exchange)
     }
   }
 
@@ -94,10 +94,8 @@ extension Dashboard {
 
   /// An id with the wrong form gets 404.
   private static func checkIDs(of visit: Visit) throws(Problem) {
-    if let id = visit["receipt"], !Identifier.isWellFormed(id, prefix: Identifier.receiptPrefix) {
-      throw .notFound
-    }
-    if let id = visit["job"], !Identifier.isWellFormed(id, prefix: Identifier.jobPrefix) { throw .notFound }
+    if let id = visit["receipt"], !ReceiptID(id).isWellFormed { throw .notFound }
+    if let id = visit["job"], !JobID(id).isWellFormed { throw .notFound }
   }
 }
 

@@ -9,7 +9,7 @@ internal import Store
 struct DeliveryHistory {
   static let hours: Int64 = 7 * 24
 
-  private var byHour: [Int64: [String: DeliveryCount]] = [:]
+  private var byHour: [Int64: [AppSlug: DeliveryCount]] = [:]
 
   /// Hours since 1970-01-01 UTC.
   static func hour(of moment: Timestamp) -> Int64 { moment.unixMilliseconds / 3_600_000 }
@@ -30,7 +30,7 @@ struct DeliveryHistory {
   }
 
   /// An app's last hours, oldest first.
-  func counts(_ app: String, last hours: Int64, now: Timestamp) -> [DeliveryCount] {
+  func counts(_ app: AppSlug, last hours: Int64, now: Timestamp) -> [DeliveryCount] {
     let current = Self.hour(of: now)
     return ((current - hours + 1)...current).map { byHour[$0]?[app] ?? DeliveryCount() }
   }

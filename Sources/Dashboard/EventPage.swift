@@ -24,11 +24,11 @@ struct EventPage {
       Tag.h2(.id(id)) { PageParts.untrusted(event.type) }
       Tag.dl {
         row("app", PageParts.untrusted(event.app))
-        row("processor", PageParts.untrusted(event.processor.rawValue))
+        row("processor", PageParts.untrusted(event.processor.text))
         row("outcome", PageParts.untrusted(event.outcome))
         row("received", PageParts.time(event.receivedAt, now: now))
         if let receipt = event.receiptID {
-          row("receipt", Tag.a(.href(Link("receipts", receipt))) { PageParts.identifier(receipt) })
+          row("receipt", Tag.a(.href(Link("receipts", receipt.text))) { PageParts.identifier(receipt) })
         }
       }
       RawBody.html(body, name: "Body")

@@ -35,7 +35,7 @@ struct FailedPage {
       ])
     for group in groups {
       let query: [(name: String, value: String?)] = [
-        ("app", group.app), ("reason", group.reason),
+        ("app", group.app.text), ("reason", group.reason),
         ("cause", group.cause == group.reason ? nil : group.cause),
       ]
       table.rows.append([
@@ -61,14 +61,23 @@ struct FailedPage {
     return table.html
   }
 
-  /// A replay skips receipts that lack data, so the page names the command that supplies it.
+  /// A replay of a group skips receipts that lack data or are unpaid, so the page says what helps instead.
   private func again(_ group: FailureGroup, _ query: [(name: String, value: String?)]) -> HTML {
-    if Reason(group.reason).isLack {
-      return Tag.span(.class("meaning")) { "supply it: receiptctl receipts complete" }
+    if let instead = Self.instead(Reason(group.reason)) {
+      return Tag.span(.class("meaning")) { instead }
     }
     return Tag.a(
       .class("button quiet small"), .href(Link("failed", "replay", query: query)),
       .label("Replay \(group.reason) of \(group.app)…")
     ) { "Replay…" }
+  }
+
+  private static func instead(_ reason: Reason) -> String? {
+    guard reason.forbidsReplay else { return nil }
+    return switch reason {
+    case .payment: "if it is paid, it continues automatically"
+    case .subscription: "its id comes with the payment"
+    default: "supply it: receiptctl receipts complete"
+    }
   }
 }

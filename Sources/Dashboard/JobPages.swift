@@ -25,7 +25,7 @@ struct JobListPage {
       }
       if hasMore, let last = jobs.last {
         Tag.nav(.class("pages"), .label("Pages")) {
-          Tag.a(.class("next"), .href(Link("jobs", query: [("after", last.id)]))) { "Next page" }
+          Tag.a(.class("next"), .href(Link("jobs", query: [("after", last.id.text)]))) { "Next page" }
         }
       }
     }
@@ -41,7 +41,7 @@ struct JobListPage {
       ])
     table.rows = jobs.map { job in
       [
-        Tag.a(.href(Link("jobs", job.id))) { PageParts.identifier(job.id) },
+        Tag.a(.href(Link("jobs", job.id.text))) { PageParts.identifier(job.id) },
         HTML(text: job.request.kind.rawValue),
         JobPage.badge(job), HTML(text: PageParts.number(Int64(job.total))),
         PageParts.untrusted(job.request.actor), PageParts.time(job.createdAt, now: now),
@@ -75,8 +75,10 @@ struct JobPage {
           Tag.p {
             "No receipt of "
             PageParts.untrusted(place.app)
-            " is released while its deliveries are stopped. "
-            BreakerText(breaker, app: place.app, now: now, advice: nil).map { "They \($0.sentence)" } ?? ""
+            " is released while its deliveries are stopped, except one as the probe when nothing else of the "
+            "app is due. "
+            BreakerText(breaker, app: place.app.text, now: now, advice: nil).map { "They \($0.sentence)" }
+              ?? ""
           }
         }
       }

@@ -8,7 +8,7 @@ internal import Store
 
 /// The state of one app.
 struct AppSummary {
-  var slug: String
+  var slug: AppSlug
   /// Whether the app is configured; the database keeps the receipts of removed apps.
   var isConfigured: Bool
   var counts: [ReceiptState: Int64]
@@ -85,7 +85,7 @@ struct OverviewPage {
           Tag.p { gone.advice }
         }
       } else if let text = BreakerText(
-        app.breaker, app: app.slug, now: now, advice: app.destinationAdvice)
+        app.breaker, app: app.slug.text, now: now, advice: app.destinationAdvice)
       {
         PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
           Tag.p { "Deliveries \(text.sentence)" }
@@ -116,7 +116,7 @@ struct OverviewPage {
 
   private func tile(_ app: AppSummary, _ state: ReceiptState) -> HTML {
     let count = app.counts[state] ?? 0
-    let link = Link("receipts", query: [("app", app.slug), ("state", state.rawValue)])
+    let link = Link("receipts", query: [("app", app.slug.text), ("state", state.rawValue)])
     return Tag.a(.class("tile \(count > 0 ? state.rawValue : "zero")"), .href(link)) {
       Tag.span(.class("name")) { state.rawValue }
       " "

@@ -9,8 +9,12 @@ enum PageParts {
   /// Untrusted text, isolated because it may be right-to-left.
   static func untrusted(_ text: String) -> HTML { Tag.bdi { text } }
 
+  static func untrusted(_ id: some TextID) -> HTML { untrusted(id.text) }
+
   /// An id, in a font that distinguishes O from 0.
   static func identifier(_ text: String) -> HTML { Tag.code { Tag.bdi { text } } }
+
+  static func identifier(_ id: some TextID) -> HTML { identifier(id.text) }
 
   /// A relative time, with the exact one as its title.
   static func time(_ time: Timestamp?, now: Timestamp) -> HTML {

@@ -8,7 +8,7 @@ internal import Store
 struct ReceiptListPage {
   let search: ReceiptSearch
   /// The choices of the filter: configured apps, and those with receipts.
-  let apps: [String]
+  let apps: [AppSlug]
   let records: [PurchaseRecord]
   let hasMore: Bool
   let now: Timestamp
@@ -30,7 +30,7 @@ struct ReceiptListPage {
 
   private var form: HTML {
     Tag.form(.class("filters"), .action(Link("receipts")), .method("get"), .role("search")) {
-      select("app", "App", search.app, apps.map { ($0, $0) })
+      select("app", "App", search.app, apps.map { ($0.text, $0.text) })
       select(
         "state", "State", search.state?.rawValue, ReceiptState.allCases.map { ($0.rawValue, $0.rawValue) })
       field("reason", "Reason", search.reason)
@@ -89,7 +89,7 @@ struct ReceiptListPage {
     for record in records {
       guard let receipt = record.receipt else { continue }
       table.rows.append([
-        Tag.a(.href(Link("receipts", receipt.id))) { PageParts.identifier(receipt.id) },
+        Tag.a(.href(Link("receipts", receipt.id.text))) { PageParts.identifier(receipt.id) },
         PageParts.badge(receipt.state, receipt.reasonText), PageParts.untrusted(record.app),
         record.purchase.userID.map(PageParts.untrusted) ?? Tag.span(.class("none")) { "not known" },
         (receipt.priceID ?? record.purchase.prices.first).map(PageParts.identifier)
@@ -105,7 +105,7 @@ struct ReceiptListPage {
     guard search.after != nil || last != nil else { return HTML() }
     return Tag.nav(.class("pages"), .label("Pages")) {
       if search.after != nil { Tag.a(.href(search.link(after: nil))) { "First page" } }
-      if let last { Tag.a(.class("next"), .href(search.link(after: last))) { "Next page" } }
+      if let last { Tag.a(.class("next"), .href(search.link(after: last.text))) { "Next page" } }
     }
   }
 }

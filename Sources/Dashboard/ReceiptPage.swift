@@ -70,43 +70,25 @@ struct ReceiptPage {
   }
 
   private var advice: String {
-    if !isConfigured, receipt.state != .delivered {
-      return "The app \(record.app) is not configured: nothing is decided or delivered for it. Configure it "
-        + "again, then reload receiptd."
-    }
-    switch receipt.state {
-    case .delivered: return "The destination has accepted it; there is nothing to do."
-    case .pending where destinationAdvice == nil:
-      return UnconfiguredProcessor.advice(record.purchase.key.processor, app: record.app)
-    case .pending:
-      guard let text = BreakerText(breaker, app: record.app, now: now, advice: destinationAdvice) else {
-        return "It is sent when it is due."
-      }
-      return "Deliveries of this app \(text.sentence) \(text.advice)"
-    case .waiting, .failed, .cancelled:
-      let meaning = (receipt.reason?.meaning ?? "it stopped").capitalizedFirst
-      let until = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
-      switch (receipt.state, receipt.reason) {
-      case (_, .user?): return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --user USER"
-      case (_, .price?):
-        return "\(meaning). Supply it: receiptctl receipts complete \(receipt.id) --price PRICE"
-      case (.waiting, _): return "\(meaning). It continues automatically once that arrives\(until)."
-      case (.cancelled, _): return "\(meaning). It can still be sent."
-      default: return "\(meaning). Fix the cause, then send it again."
-      }
-    }
+    ReceiptAdvice(
+      record, receipt, breaker: breaker, destination: destinationAdvice, isConfigured: isConfigured,
+      for: .page(button: replayButton), now: now
+    ).lines.joined(separator: " ")
   }
+
+  private var replayButton: String { receipt.attempts > 0 ? "Send again…" : "Send now…" }
 
   private var buttons: HTML {
     let isOver = receipt.state == .delivered || receipt.state == .cancelled
     return Tag.p(.class("actions")) {
-      if receipt.reason?.isLack != true {
-        Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id, "replay"))) {
-          receipt.attempts > 0 ? "Send again…" : "Send now…"
+      if record.purchase.obstacle(toReplaying: receipt) == nil {
+        Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "replay")))
+        {
+          replayButton
         }
       }
       if !isOver {
-        Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id, "cancel"))) { "Cancel…" }
+        Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id.text, "cancel"))) { "Cancel…" }
       }
     }
   }
@@ -122,7 +104,7 @@ struct ReceiptPage {
         Tag.strong { entry.what }
         " "
         if let event = entry.eventID {
-          Tag.a(.href(Link("event", query: [("id", event)]))) { PageParts.untrusted(entry.detail) }
+          Tag.a(.href(Link("event", query: [("id", event.text)]))) { PageParts.untrusted(entry.detail) }
         } else {
           PageParts.untrusted(entry.detail)
         }

@@ -71,7 +71,7 @@ struct ReceiptSearch: Equatable {
       since = text
     }
     if let text = fields["after"] {
-      guard Identifier.isWellFormed(text, prefix: Identifier.receiptPrefix) else {
+      guard ReceiptID(text).isWellFormed else {
         throw Fault(path: "after", message: "is the id of the last receipt on the previous page")
       }
       after = text
@@ -90,15 +90,15 @@ struct ReceiptSearch: Equatable {
 
   func filter(now: Timestamp) -> ReceiptFilter {
     var filter = ReceiptFilter()
-    filter.app = app
+    filter.app = app.map(AppSlug.init)
     filter.state = state
     filter.reason = reason
     filter.cause = cause
     filter.lacksImportID = lacksImportID
-    filter.userID = user
-    filter.objectID = object
+    filter.userID = user.map(UserID.init)
+    filter.objectID = object.map(ObjectID.init)
     filter.since = since.flatMap { Self.moment($0, now: now) }
-    filter.after = after
+    filter.after = after.map(ReceiptID.init)
     return filter
   }
 

@@ -13,31 +13,33 @@ struct DeliveryLog {
   init(_ log: Log) { self.log = log }
 
   func write(
-    _ verdict: Verdict, app: String, receipt: String, report: AttemptReport, isProbe: Bool, before: Breaker,
-    after: Breaker, advice: DestinationAdvice
+    _ verdict: Verdict, at place: AppDestination, receipt: ReceiptID, report: AttemptReport, isProbe: Bool,
+    before: Breaker, after: Breaker, advice: DestinationAdvice
   ) {
+    let lane: LogFields = ["app": place.app.text, "destination": place.destination.text]
     log.debug(
       "attempted a delivery",
-      [
-        "app": app, "receipt": receipt, "verdict": verdict.label, "status": report.status.map { String($0) },
+      lane + [
+        "receipt": receipt.text, "verdict": verdict.label,
+        "status": report.status.map { String($0) },
         "error": report.error, "detail": report.detail, "duration_ms": String(report.duration.milliseconds),
         "bytes": String(report.response.count), "probe": isProbe ? "true" : nil,
         "ambiguous": report.isAmbiguous ? "true" : nil,
       ])
     guard before.state != after.state else { return }
-    let cause = after.cause?.text
+    let stop: LogFields = ["cause": after.cause?.text, "detail": after.detail]
     switch after.state {
-    case .closed: log.info("deliveries resume", ["app": app])
+    case .closed: log.info("deliveries resume", lane)
     case .open:
       log.warning(
         "the destination is down; deliveries wait, are probed and resume automatically. Nothing to do here: "
           + "check whether the destination knows about it",
-        ["app": app, "cause": cause, "detail": after.detail])
+        lane + stop)
     case .paused:
       log.error(
         "the destination refuses this configuration; correct \(advice.correction); deliveries wait and are "
           + "probed, nothing is given up",
-        ["app": app, "cause": cause, "detail": after.detail])
+        lane + stop)
     }
   }
 }

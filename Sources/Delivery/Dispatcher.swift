@@ -17,8 +17,8 @@ public final class Dispatcher: Sendable {
 
   /// Messages from other threads.
   struct Inbox: WorkerInbox {
-    var dueAt: [String: Timestamp] = [:]
-    var replaysDueAt: [String: Timestamp] = [:]
+    var dueAt: [AppSlug: Timestamp] = [:]
+    var replaysDueAt: [AppSlug: Timestamp] = [:]
     var stored: [StoredOutcome] = []
     var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
     var directory: AppDirectory?
@@ -29,7 +29,7 @@ public final class Dispatcher: Sendable {
   /// A delivery whose outcome is on disk.
   struct StoredOutcome {
     var place: AppDestination
-    var row: Int64
+    var row: PurchaseRowID
     /// When the receipt is due again, and in which queue; nil if it is not due.
     var next: Lane.Due?
   }
@@ -71,7 +71,7 @@ public final class Dispatcher: Sendable {
   }
 
   /// Notes that receipts are due at these times, by app.
-  public func note(dueAt: [String: Timestamp], replaysDueAt: [String: Timestamp] = [:]) {
+  public func note(dueAt: [AppSlug: Timestamp], replaysDueAt: [AppSlug: Timestamp] = [:]) {
     guard !dueAt.isEmpty || !replaysDueAt.isEmpty else { return }
     worker.post { inbox in
       inbox.dueAt.merge(dueAt) { min($0, $1) }

@@ -28,10 +28,10 @@ extension DispatcherRun {
     let (log, app) = (log, lane.app.slug)
     _ = dispatcher.committer.submit(GiveUp(app: app, rows: rows), from: .internal) { result in
       if case .success((let count, let madeSince)?) = result {
-        let command = ReplayCommand.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
+        let command = SuggestedReplay.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
         log.warning(
           "gave up receipts; replay them once the destination is back: \(command)",
-          ["app": app, "count": String(count)])
+          ["app": app.text, "count": String(count)])
       }
     }
   }

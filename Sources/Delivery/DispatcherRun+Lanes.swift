@@ -26,7 +26,9 @@ extension DispatcherRun {
     let (now, monotonic) = (now, monotonic)
     places = directory.apps.mapValues { app in app.routes.map { AppDestination(app.slug, $0.name) } }
     let current = Set(places.values.joined())
-    for place in lanes.keys where !current.contains(place) { lanes[place]?.retire() }
+    for place in Set(lanes.keys).union(breakers.keys) where !current.contains(place) {
+      if directory[place.app] == nil { lanes[place]?.retire() } else { closeUnused(place, breakers[place]) }
+    }
     for (slug, app) in directory.apps {
       for route in app.routes {
         let place = AppDestination(slug, route.name)
@@ -38,34 +40,33 @@ extension DispatcherRun {
         }
       }
     }
-    for (place, breaker) in breakers where directory[place.app] != nil && !current.contains(place) {
-      closeUnused(place, breaker)
-    }
   }
 
   /// Closes the breaker of a destination that its app does not use any more: it stops nothing, and no probe
   /// would close it. If this is not saved, the next start or reload does it.
-  private func closeUnused(_ place: AppDestination, _ breaker: Breaker) {
-    guard breaker.state != .closed || breaker.restUntil != nil else { return }
-    let closed = Breaker(pausedTime: breaker.pausedTime(now: now))
+  /// - Parameter stored: nil if the database has none. It may be older than the lane's.
+  private mutating func closeUnused(_ place: AppDestination, _ stored: Breaker?) {
+    let known = [lanes[place]?.breaker, stored].compactMap(\.self)
+    let now = now
+    lanes[place]?.retireUnused(now: now)
+    guard let latest = known.first, known.contains(where: { $0.state != .closed || $0.restUntil != nil })
+    else { return }
+    let closed = Breaker(pausedTime: latest.pausedTime(now: now))
     _ = dispatcher.committer.submit(SaveBreaker(place, closed), from: .internal) { _ in }
   }
 
   /// Adjusts planned times to a step of the wall clock.
-  mutating func followClock(by jump: Duration) {
+  mutating func followClock(by step: Duration) {
     log.warning(
       "the wall clock was set; due times are adjusted. If you did not set it, check the machine's time",
-      ["milliseconds": String(jump.milliseconds)])
+      ["milliseconds": String(step.milliseconds)])
     let now = now
-    for index in unstored.indices {
-      guard case .retry(let at, let spent) = unstored[index].attempt.decision else { continue }
-      unstored[index].attempt.decision = .retry(at: at.advanced(by: jump), spent: spent)
-    }
     for place in lanes.keys {
-      lanes[place]?.clockStepped(by: jump, now: now)
-      guard let breaker = lanes[place]?.breaker else { continue }
+      lanes[place]?.clockStepped(by: step, now: now)
+      // The breaker of a retired lane stops nothing.
+      guard let lane = lanes[place], !lane.isRetired else { continue }
       // If this save fails, the next attempt saves the breaker.
-      _ = dispatcher.committer.submit(SaveBreaker(place, breaker), from: .internal) { _ in }
+      _ = dispatcher.committer.submit(SaveBreaker(place, lane.breaker), from: .internal) { _ in }
     }
   }
 }

@@ -24,7 +24,7 @@ extension DispatcherRun {
           log.error(
             "could not store the outcome of a delivery; trying again. \(error.kind.advice)",
             [
-              "app": attempt.place.app, "error": error.description,
+              "app": attempt.place.app.text, "error": error.description,
               "left_out": count > 0 ? String(count) : nil,
             ])
         }
@@ -35,7 +35,7 @@ extension DispatcherRun {
     if !isQueued {
       log.error(
         "an outcome arrived after the store was closed; its receipt is sent again",
-        ["app": attempt.place.app])
+        ["app": attempt.place.app.text])
     }
   }
 

@@ -30,10 +30,9 @@ struct DispatcherRun {
   private var random: any RandomNumberGenerator & Sendable
   var lanes: [AppDestination: Lane] = [:]
   /// The lanes of each configured app.
-  var places: [String: [AppDestination]] = [:]
+  var places: [AppSlug: [AppDestination]] = [:]
   private var attempts: [UInt64: Attempt] = [:]
   private var lastTag: UInt64 = 0
-  private var retryReadingAt: MonotonicInstant?
   var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
   private var watch: ClockWatch
   /// When to check all lanes for receipts without a notification.
@@ -65,7 +64,7 @@ struct DispatcherRun {
   /// Does what is due now, without waiting.
   /// - Returns: for how long nothing is due except answers; nil after the stop.
   mutating func step() -> Duration? {
-    if let jump = watch.jump(clock) { followClock(by: jump) }
+    if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }
     if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
     if let stopAt {
       if isAllStored || monotonic >= stopAt { return nil }
@@ -81,7 +80,7 @@ struct DispatcherRun {
   mutating func handleAnswers(within time: Duration) {
     let completions = transport.run(timeout: time)
     // Decisions about these answers must use the corrected clock.
-    if let jump = watch.jump(clock) { followClock(by: jump) }
+    if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }
     for completion in completions { finish(completion) }
   }
 
@@ -120,7 +119,6 @@ struct DispatcherRun {
     for var lane in lanes.values {
       if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
-    if let retryReadingAt { sleep = max(sleep, retryReadingAt.duration(since: monotonic)) }
     return storingWait(atMost: sleep)
   }
 
@@ -131,19 +129,16 @@ struct DispatcherRun {
   }
 
   private mutating func startWhatIsDue() {
-    if let retryReadingAt, monotonic < retryReadingAt { return }
-    retryReadingAt = nil
     for place in lanes.keys {
       do throws(StoreFault) {
         try startWhatIsDue(of: place)
       } catch {
         // The other apps go on, because one row of this app may be unreadable (R11).
-        if retryReadingAt == nil {
-          log.error(
-            "could not read the due receipts; trying again. If this continues: receiptctl db check",
-            ["app": place.app, "error": error.description])
-        }
-        retryReadingAt = monotonic.advanced(by: Dispatcher.faultPause)
+        let monotonic = monotonic
+        dispatcher.faultLines.logFault(
+          "could not read the due receipts; trying again", error, app: place.app,
+          ["destination": place.destination.text], to: log, now: monotonic)
+        lanes[place]?.readsAgainAt = monotonic.advanced(by: Dispatcher.faultPause)
       }
     }
   }
@@ -154,7 +149,8 @@ struct DispatcherRun {
     let now = now
     let room = lane.room(now: now, monotonic: monotonic)
     guard room > 0 else { return }
-    let processors = lane.processors(of: try reader.pendingProcessors(of: place.app))
+    if lane.processors == nil { lane.keepProcessors(of: try reader.pendingProcessors(of: place.app)) }
+    let processors = lane.processors ?? []
     let new = try due(lane, processors, isReplay: false, now: now, room: room)
     // If new receipts fill the room, one replay may still be next.
     let replays = try due(
@@ -227,7 +223,7 @@ struct DispatcherRun {
     store(
       RecordAttempt(
         row: attempt.receipt.row, to: attempt.place, sent: attempt.receipt.body, report: report,
-        decision: decision, breaker: lane.breaker))
+        decision: decision, breaker: lane.breaker, decidedAt: now))
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }
 
@@ -255,7 +251,7 @@ struct DispatcherRun {
         pausedTime: paused),
       probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
     DeliveryLog(log).write(
-      verdict, app: attempt.place.app, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
+      verdict, at: attempt.place, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
       before: before, after: lane.breaker, advice: lane.route.advice)
     return decision
   }

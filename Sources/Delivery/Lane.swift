@@ -28,20 +28,26 @@ struct Lane {
   private(set) var breaker: Breaker
   private var bucket: TokenBucket
   /// Receipts being sent, and receipts whose outcome is not on disk yet; they must not be sent again (R3).
-  private(set) var underWay: Set<Int64> = []
+  private(set) var underWay: Set<PurchaseRowID> = []
   /// Those of `underWay` that the destination has not answered yet.
-  private var sending: Set<Int64> = []
+  private var sending: Set<PurchaseRowID> = []
   /// Those of `underWay` that are replays.
-  private var replays: Set<Int64> = []
+  private var replays: Set<PurchaseRowID> = []
   /// How many new receipts have started since the last replay, counted while replays were due.
   private var newSinceReplay = 0
   /// The row of the probe that is under way.
-  private var probe: Int64?
+  private var probe: PurchaseRowID?
   /// When the next new receipt is due, as far as known; nil if there is none.
   private var dueAt: Timestamp?
   /// The same for replays.
   private var replaysDueAt: Timestamp?
-  private var isRetired = false
+  /// When to read the due receipts again after a failed read.
+  var readsAgainAt: MonotonicInstant?
+  /// The processors whose purchases go here; nil when they must be read again.
+  private(set) var processors: [ProcessorName]?
+  private(set) var isRetired = false
+  /// Whether the app is configured without the destination: then its breaker stops nothing, and stays closed.
+  private var isUnused = false
   /// The parts of the request that all deliveries of the lane share.
   private(set) var request: TransferRequest
 
@@ -58,10 +64,16 @@ struct Lane {
   /// The app's name and the destination's.
   var place: AppDestination { AppDestination(app.slug, route.name) }
 
-  /// Those of an app's processors whose purchases go here.
-  func processors(of all: [ProcessorName]) -> [ProcessorName] {
-    all.filter { app.destination(of: $0) == route.name }
+  /// The processors whose purchases go here: those of the configuration, and those that were removed from it
+  /// and still have pending receipts.
+  /// - Parameter pending: the processors of the app's pending receipts.
+  func processors(of pending: [ProcessorName]) -> [ProcessorName] {
+    Set(app.processors.keys).union(pending).filter { app.destination(of: $0) == route.name }.sorted()
   }
+
+  /// Keeps the result of `processors(of:)` until anything may be due again. A receipt of a removed processor
+  /// that becomes due meanwhile is found at the next look (`lookInterval`).
+  mutating func keepProcessors(of pending: [ProcessorName]) { processors = processors(of: pending) }
 
   private static func request(_ app: App, _ route: DeliveryRoute) -> TransferRequest {
     TransferRequest(
@@ -83,13 +95,20 @@ struct Lane {
     self.route = route
     request = Self.request(app, route)
     generation += 1
-    isRetired = false
+    (isRetired, isUnused) = (false, false)
     breaker.probeNow(now: now)
     note(anythingDueAt: now)
   }
 
-  /// Starts nothing more, because the app is no longer configured, or sends nothing to the destination.
+  /// Starts nothing more, because the app is no longer configured.
   mutating func retire() { isRetired = true }
+
+  /// Starts nothing more, because the app sends nothing to the destination any more. The breaker is closed,
+  /// because no probe would close it.
+  mutating func retireUnused(now: Timestamp) {
+    (isRetired, isUnused) = (true, true)
+    breaker = Breaker(pausedTime: breaker.pausedTime(now: now))
+  }
 
   /// Notes that a new receipt is due at that time.
   mutating func note(dueAt moment: Timestamp) { dueAt = min(dueAt ?? moment, moment) }
@@ -101,13 +120,14 @@ struct Lane {
 
   /// Notes that a new receipt or a replay may be due at that time.
   mutating func note(anythingDueAt moment: Timestamp) {
+    processors = nil
     note(dueAt: moment)
     note(replaysDueAt: moment)
   }
 
   /// Adjusts the breaker to a step of the wall clock. Due times must be read from the database again.
-  mutating func clockStepped(by jump: Duration, now: Timestamp) {
-    breaker.clockStepped(by: jump)
+  mutating func clockStepped(by step: Duration, now: Timestamp) {
+    breaker.clockStepped(by: step)
     breaker.adopt(policy: app.delivery.breaker, now: now)
     note(anythingDueAt: now)
   }
@@ -121,6 +141,7 @@ struct Lane {
   /// How many receipts may start now.
   mutating func room(now: Timestamp, monotonic: MonotonicInstant) -> Int {
     guard !isRetired, mayHave(replay: false, now: now) || mayHave(replay: true, now: now) else { return 0 }
+    if let readsAgainAt, monotonic < readsAgainAt { return 0 }
     return places(now: now, monotonic: monotonic)
   }
 
@@ -182,23 +203,23 @@ struct Lane {
   }
 
   /// Records the verdict of an attempt; its outcome is not on disk yet.
-  mutating func judge(_ verdict: Verdict, detail: String? = nil, row: Int64, now: Timestamp) {
+  mutating func judge(_ verdict: Verdict, detail: String? = nil, row: PurchaseRowID, now: Timestamp) {
     end(row: row)
-    breaker.record(verdict, detail: detail, policy: app.delivery.breaker, now: now)
+    if !isUnused { breaker.record(verdict, detail: detail, policy: app.delivery.breaker, now: now) }
   }
 
   /// Puts back an attempt that could not be started; it is due again at that time.
-  mutating func putBack(row: Int64, until moment: Timestamp) {
+  mutating func putBack(row: PurchaseRowID, until moment: Timestamp) {
     abandon(row: row)
     underWay.remove(row)
     rest(until: moment, replays: replays.remove(row) != nil)
   }
 
   /// Ends an attempt without a verdict.
-  mutating func abandon(row: Int64) { end(row: row) }
+  mutating func abandon(row: PurchaseRowID) { end(row: row) }
 
   /// The destination does not hold the receipt any more.
-  private mutating func end(row: Int64) {
+  private mutating func end(row: PurchaseRowID) {
     sending.remove(row)
     if probe == row { probe = nil }
   }
@@ -206,7 +227,7 @@ struct Lane {
   /// Records that the outcome of an attempt is on disk.
   /// - Parameter next: when the receipt is due again. Its queue may differ from the one it came from, because
   ///   an operator may have replayed it meanwhile.
-  mutating func finish(row: Int64, next: Due?) {
+  mutating func finish(row: PurchaseRowID, next: Due?) {
     underWay.remove(row)
     replays.remove(row)
     guard let next else { return }
@@ -222,7 +243,8 @@ struct Lane {
       moment = max(moment, until)
     }
     let tokens = bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
-    return max(moment.duration(since: now), tokens, .zero)
+    let read = readsAgainAt?.duration(since: monotonic) ?? .zero
+    return max(moment.duration(since: now), tokens, read, .zero)
   }
 }
 

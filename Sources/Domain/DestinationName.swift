@@ -1,21 +1,18 @@
 // The names of destinations. Pure; any thread.
 
 /// The name of a destination in the configuration, in rows and logs.
-public struct DestinationName: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
-  public let rawValue: String
-
-  public init(rawValue: String) { self.rawValue = rawValue }
-
-  public init(stringLiteral name: String) { rawValue = name }
+public struct DestinationName: TextID {
+  public let text: String
+  public init(_ text: String) { self.text = text }
 }
 
 /// An app and one of the destinations of its receipts. Each has its own breaker, so that a destination that
 /// fails stops only the receipts that go there.
 public struct AppDestination: Sendable, Hashable {
-  public var app: String
+  public var app: AppSlug
   public var destination: DestinationName
 
-  public init(_ app: String, _ destination: DestinationName) {
+  public init(_ app: AppSlug, _ destination: DestinationName) {
     self.app = app
     self.destination = destination
   }
@@ -24,7 +21,7 @@ public struct AppDestination: Sendable, Hashable {
 extension [AppDestination: Breaker] {
   /// Of an app's breakers, the one that an operator should know of first: paused, then open, then resting.
   /// Nil if the app has none.
-  public func worst(of app: String, now: Timestamp) -> (destination: DestinationName, breaker: Breaker)? {
+  public func worst(of app: AppSlug, now: Timestamp) -> (destination: DestinationName, breaker: Breaker)? {
     func rank(_ breaker: Breaker) -> Int {
       switch breaker.state {
       case .paused: 0
@@ -34,7 +31,7 @@ extension [AppDestination: Breaker] {
     }
     return filter { $0.key.app == app }
       .min {
-        (rank($0.value), $0.key.destination.rawValue) < (rank($1.value), $1.key.destination.rawValue)
+        (rank($0.value), $0.key.destination) < (rank($1.value), $1.key.destination)
       }
       .map { ($0.key.destination, $0.value) }
   }

@@ -3,53 +3,53 @@
 /// Identifiers of the form `prefix_` + 26 characters of Crockford's base32
 /// (https://www.crockford.com/base32.html): 48 bits of time, then 80 random bits, as in a ULID. Their text
 /// order is their time order.
-public enum Identifier {
-  public static let contextPrefix = "ctx_"
-  public static let receiptPrefix = "rcp_"
-  public static let jobPrefix = "job_"
+public protocol GeneratedID: TextID {
+  static var prefix: String { get }
+}
 
-  private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
-  private static let characters = 26
+private let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+private let characters = 26
 
+extension GeneratedID {
   /// A new identifier.
   /// - Parameters:
   ///   - now: clamped to 48 bits of milliseconds.
   ///   - random: must be unpredictable for identifiers that are secrets, such as those of contexts.
   public static func make(
-    prefix: String, now: Timestamp, random: inout some RandomNumberGenerator
-  ) -> String {
+    now: Timestamp, random: inout some RandomNumberGenerator
+  ) -> Self {
     // Uses 40 bits of each word.
     let (high, low) = (random.next(), random.next())
     var text = Array(prefix.utf8)
     append(time(of: now), characters: 10, to: &text)
     append(high, characters: 8, to: &text)
     append(low, characters: 8, to: &text)
-    return String(decoding: text, as: UTF8.self)
+    return Self(String(decoding: text, as: UTF8.self))
   }
 
   /// Makes an identifier that contains a number, such as the row of what it names. Identifiers of one moment
   /// sort by their numbers. Half of the random bits remain.
   /// - Parameter number: clamped to 40 bits.
   public static func make(
-    prefix: String, now: Timestamp, number: Int64, random: inout some RandomNumberGenerator
-  ) -> String {
+    now: Timestamp, number: Int64, random: inout some RandomNumberGenerator
+  ) -> Self {
     var text = Array(prefix.utf8)
     append(time(of: now), characters: 10, to: &text)
     append(min(UInt64(clamping: number), (1 << 40) - 1), characters: 8, to: &text)
     append(random.next(), characters: 8, to: &text)
-    return String(decoding: text, as: UTF8.self)
+    return Self(String(decoding: text, as: UTF8.self))
   }
 
-  /// The number in an identifier; nil if `text` is not an identifier with this prefix.
-  public static func number(in text: String, prefix: String) -> Int64? {
-    guard isWellFormed(text, prefix: prefix) else { return nil }
-    return text.utf8.dropFirst(prefix.utf8.count + 10).prefix(8).reduce(0) { number, character in
+  /// The number in the identifier; nil if it is not well formed.
+  public var number: Int64? {
+    guard isWellFormed else { return nil }
+    return text.utf8.dropFirst(Self.prefix.utf8.count + 10).prefix(8).reduce(0) { number, character in
       number << 5 | Int64(alphabet.firstIndex(of: character) ?? 0)
     }
   }
 
   /// A text that sorts before every identifier of that moment or later, and after all earlier ones.
-  public static func bound(prefix: String, at moment: Timestamp) -> String {
+  public static func bound(at moment: Timestamp) -> String {
     var text = Array(prefix.utf8)
     append(time(of: moment), characters: 10, to: &text)
     return String(decoding: text, as: UTF8.self)
@@ -65,9 +65,10 @@ public enum Identifier {
     }
   }
 
-  /// Whether `text` has the form of an identifier with this prefix. The identifier need not exist.
-  public static func isWellFormed(_ text: String, prefix: String) -> Bool {
-    text.utf8.count == prefix.utf8.count + characters && text.hasPrefix(prefix)
-      && text.utf8.dropFirst(prefix.utf8.count).allSatisfy(alphabet.contains)
+  /// Whether it has the form of a generated identifier. It need not exist.
+  public var isWellFormed: Bool {
+    let prefix = Self.prefix.utf8
+    return text.utf8.count == prefix.count + characters && text.utf8.starts(with: prefix)
+      && text.utf8.dropFirst(prefix.count).allSatisfy(alphabet.contains)
   }
 }

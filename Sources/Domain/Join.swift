@@ -95,20 +95,20 @@ public enum Join {
 
   /// The price to report: the context's own if events named it, else the first that events named; if events
   /// named none, the context's, whatever its form.
-  static func price(of purchase: Purchase) -> String? {
+  static func price(of purchase: Purchase) -> PriceID? {
     let named = purchase.context?.priceID
     guard let first = purchase.prices.first else { return named }
     return named.flatMap { purchase.prices.contains($0) ? $0 : nil } ?? first
   }
 
   /// The same, but nil if the context's price cannot be one of the processor's.
-  static func price(of purchase: Purchase, acceptedBy processor: ProcessorRules) -> String? {
+  static func price(of purchase: Purchase, acceptedBy processor: ProcessorRules) -> PriceID? {
     guard let price = price(of: purchase) else { return nil }
     return !purchase.prices.isEmpty || processor.mayOwn(price) ? price : nil
   }
 
   /// Whether the context names a different price from the one that the processor reported.
-  private static func hasMismatch(_ purchase: Purchase, reporting price: String) -> Bool {
+  private static func hasMismatch(_ purchase: Purchase, reporting price: PriceID) -> Bool {
     guard let named = purchase.context?.priceID, !purchase.prices.isEmpty else { return false }
     return named != price
   }

@@ -65,7 +65,8 @@ public struct RetryPolicy: Sendable, Equatable {
   /// The share by which a pause varies either way, 0…1, so that receipts which failed together are not
   /// retried together.
   public var jitter: Double
-  /// Counted from the time when the receipt became ready; time under a wrong configuration does not count.
+  /// Counted from the time when the receipt became ready or was replayed. Time under a wrong configuration
+  /// does not count.
   public var giveUpAfter: Duration
 
   /// The defaults: 2 s growing to 12 h, ±20 %, 7 d.

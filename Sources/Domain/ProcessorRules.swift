@@ -25,7 +25,7 @@ public struct ProcessorRules: Sendable, Equatable {
   public static let repeatPeriodDefault: Duration = .days(30)
 
   /// Whether a price may be one of the processor's own, not just the merchant's name for it.
-  func mayOwn(_ price: String) -> Bool {
-    pricePrefixes.isEmpty || pricePrefixes.contains { price.hasPrefix($0) }
+  func mayOwn(_ price: PriceID) -> Bool {
+    pricePrefixes.isEmpty || pricePrefixes.contains { price.text.hasPrefix($0) }
   }
 }

@@ -5,7 +5,7 @@ extension Purchase {
   public static let erasedPrefix = "erased:"
 
   /// Whether a text is the hash of an erased id.
-  public static func isErased(_ id: String) -> Bool { id.utf8.starts(with: erasedPrefix.utf8) }
+  public static func isErased(_ id: some TextID) -> Bool { id.text.utf8.starts(with: erasedPrefix.utf8) }
 
   /// Whether the purchase's user was erased.
   public var isErased: Bool { Self.isErased(key.id) }

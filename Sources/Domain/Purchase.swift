@@ -32,17 +32,17 @@ public struct Purchase: Sendable, Equatable {
   }
 
   public var key: PurchaseKey
-  public var sessionID: String?
+  public var sessionID: SessionID?
   public var observations: Observations
-  public var customerID: String?
-  public var userID: String?
+  public var customerID: CustomerID?
+  public var userID: UserID?
   public var userSource: UserSource?
   /// The prices that events named; if there are several, the context selects one.
-  public var prices: [String]
+  public var prices: [PriceID]
   /// Whether `prices` are from the checkout's own line items, which replace those of sister events.
   public var pricesAreOfCheckout: Bool
   /// The claimed context's id; nil for a blob inside an event.
-  public var contextID: String?
+  public var contextID: ContextID?
   public var context: ContextBlob?
   /// The source of `context`; nil without a context.
   public var contextSource: ContextSource?
@@ -54,10 +54,11 @@ public struct Purchase: Sendable, Equatable {
   public var boughtAt: Timestamp?
 
   public init(
-    key: PurchaseKey, sessionID: String? = nil, observations: Observations = [], customerID: String? = nil,
-    userID: String? = nil, userSource: UserSource? = nil, prices: [String] = [],
+    key: PurchaseKey, sessionID: SessionID? = nil, observations: Observations = [],
+    customerID: CustomerID? = nil,
+    userID: UserID? = nil, userSource: UserSource? = nil, prices: [PriceID] = [],
     pricesAreOfCheckout: Bool = false,
-    contextID: String? = nil, context: ContextBlob? = nil, contextSource: ContextSource? = nil,
+    contextID: ContextID? = nil, context: ContextBlob? = nil, contextSource: ContextSource? = nil,
     happenedAt: Timestamp, createdAt: Timestamp, boughtAt: Timestamp? = nil
   ) {
     self.key = key
@@ -80,6 +81,12 @@ public struct Purchase: Sendable, Equatable {
   public init(_ report: PurchaseReport, now: Timestamp) {
     self.init(key: report.key, happenedAt: report.happenedAt, createdAt: now)
     absorb(report)
+  }
+
+  /// Moves times that a clock noted while it ran ahead to now, so that the waits counted from them end.
+  public mutating func bringBack(to now: Timestamp) {
+    createdAt = min(createdAt, now)
+    boughtAt = boughtAt.map { min($0, now) }
   }
 
   /// Whether events show that it is paid or needs no payment, regardless of who bought it and of its
@@ -109,7 +116,7 @@ public struct Purchase: Sendable, Equatable {
       && !observations.isDisjoint(with: [.failed, .expired, .ended])
   }
 
-  /// Whether the subscription ended. A purchase without a receipt at that time gets none.
+  /// Whether its object ended. A purchase without a receipt at that time gets none.
   public var hasEnded: Bool { observations.contains(.ended) }
 
   /// Whether its checkout is known, or known not to exist. Only the checkout says whether payment is still
@@ -123,14 +130,14 @@ public struct Purchase: Sendable, Equatable {
   public var deservesReceipt: Bool { isBought || isPromised }
 
   /// Whether its key is its checkout's id, because the sold object has no other id, or none yet.
-  public var isKnownByCheckout: Bool { sessionID == key.id }
+  public var isKnownByCheckout: Bool { sessionID.map(ObjectID.init) == key.id }
 
   /// Whether the processor has not yet named what the checkout sold. The receipt needs that id.
   public var awaitsObject: Bool { isKnownByCheckout && observations.contains(.objectExpected) }
 
   /// Whether the report names the object that this purchase's checkout sold.
   public func isNamed(by report: PurchaseReport) -> Bool {
-    isKnownByCheckout && report.sessionID == key.id && !report.isOfCheckoutOnly
+    isKnownByCheckout && report.sessionID.map(ObjectID.init) == key.id && !report.isOfCheckoutOnly
       && report.key.processor == key.processor
   }
 
@@ -213,7 +220,7 @@ public struct Purchase: Sendable, Equatable {
   }
 
   /// Sets the user, unless a source that is at least as certain named one before.
-  public mutating func learnUser(_ user: String, from source: UserSource) {
+  public mutating func learnUser(_ user: UserID, from source: UserSource) {
     if let known = userSource, known <= source { return }
     userID = user
     userSource = source

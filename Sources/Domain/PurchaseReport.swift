@@ -2,20 +2,17 @@
 // reports; the join merges them. Pure; any thread.
 
 /// The name of a payment processor in URLs, rows and metrics.
-public struct ProcessorName: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral {
-  public let rawValue: String
-
-  public init(rawValue: String) { self.rawValue = rawValue }
-
-  public init(stringLiteral name: String) { rawValue = name }
+public struct ProcessorName: TextID {
+  public let text: String
+  public init(_ text: String) { self.text = text }
 }
 
 /// An app and one of its payment processors.
 public struct AppProcessor: Sendable, Hashable {
-  public var app: String
+  public var app: AppSlug
   public var processor: ProcessorName
 
-  public init(_ app: String, _ processor: ProcessorName) {
+  public init(_ app: AppSlug, _ processor: ProcessorName) {
     self.app = app
     self.processor = processor
   }
@@ -25,17 +22,16 @@ public struct AppProcessor: Sendable, Hashable {
 /// may use the same id for different purchases.
 public struct PurchaseKey: Sendable, Hashable {
   /// The processor's own name for a type of object. Only the processor and the destinations know these names.
-  public struct ObjectType: RawRepresentable, Sendable, Hashable {
-    public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
+  public struct ObjectType: TextID {
+    public let text: String
+    public init(_ text: String) { self.text = text }
   }
 
   public var processor: ProcessorName
   public var type: ObjectType
-  public var id: String
+  public var id: ObjectID
 
-  public init(processor: ProcessorName, type: ObjectType, id: String) {
+  public init(processor: ProcessorName, type: ObjectType, id: ObjectID) {
     self.processor = processor
     self.type = type
     self.id = id
@@ -84,26 +80,27 @@ extension Observations {
 public struct PurchaseReport: Sendable, Equatable {
   public var key: PurchaseKey
   /// The checkout session, if the event names one.
-  public var sessionID: String?
+  public var sessionID: SessionID?
   public var observations: Observations
-  public var customerID: String?
+  public var customerID: CustomerID?
   /// The reference that the checkout was opened with: a context's id or a user's.
   public var clientReference: String?
   /// The context's id from the metadata.
-  public var contextID: String?
+  public var contextID: ContextID?
   /// The context's blob from the metadata, and the price it names.
   public var context: ContextBlob?
   /// The user from the metadata.
   public var metadataUser: String?
   /// Every price that the event names, in its order.
-  public var prices: [String]
+  public var prices: [PriceID]
   /// When it happened, by the processor's clock.
   public var happenedAt: Timestamp
 
   public init(
-    key: PurchaseKey, sessionID: String? = nil, observations: Observations = [], customerID: String? = nil,
-    clientReference: String? = nil, contextID: String? = nil, context: ContextBlob? = nil,
-    metadataUser: String? = nil, prices: [String] = [], happenedAt: Timestamp
+    key: PurchaseKey, sessionID: SessionID? = nil, observations: Observations = [],
+    customerID: CustomerID? = nil,
+    clientReference: String? = nil, contextID: ContextID? = nil, context: ContextBlob? = nil,
+    metadataUser: String? = nil, prices: [PriceID] = [], happenedAt: Timestamp
   ) {
     self.key = key
     self.sessionID = sessionID
@@ -119,35 +116,36 @@ public struct PurchaseReport: Sendable, Equatable {
 
   /// The context ids that the event names, the most certain first: from the metadata, then the checkout's
   /// reference.
-  public var namedContexts: [(id: String, source: Purchase.ContextSource)] {
-    [(contextID, Purchase.ContextSource.metadata), (clientReference, .reference)].compactMap { id, source in
-      guard let id, Identifier.isWellFormed(id, prefix: Identifier.contextPrefix) else { return nil }
+  public var namedContexts: [(id: ContextID, source: Purchase.ContextSource)] {
+    let reference = clientReference.map(ContextID.init)
+    return [(contextID, Purchase.ContextSource.metadata), (reference, .reference)].compactMap { id, source in
+      guard let id, id.isWellFormed else { return nil }
       return (id, source)
     }
   }
 
   /// Whether it names only the checkout. The processor may name the object that the checkout sold later.
-  public var isOfCheckoutOnly: Bool { sessionID == key.id }
+  public var isOfCheckoutOnly: Bool { sessionID.map(ObjectID.init) == key.id }
 
   /// The checkout's reference, unless it has the form of a context's id. Such a text never is a user, known
   /// or not, because a wrong user is worse than none.
-  public var referencedUser: String? { Self.user(clientReference) }
+  public var referencedUser: UserID? { Self.user(clientReference) }
 
   /// The user from the metadata, unless it has the form of a context's id.
-  public var namedUser: String? { Self.user(metadataUser) }
+  public var namedUser: UserID? { Self.user(metadataUser) }
 
-  private static func user(_ text: String?) -> String? {
-    guard let text, !Identifier.isWellFormed(text, prefix: Identifier.contextPrefix) else { return nil }
-    return UntrustedText.identifier(text)
+  private static func user(_ text: String?) -> UserID? {
+    guard let text, !ContextID(text).isWellFormed else { return nil }
+    return UntrustedText.identifier(text).map(UserID.init)
   }
 }
 
 /// A context's content: the blob exactly as it was received, and the price that it names.
 public struct ContextBlob: Sendable, Hashable {
   public var text: String
-  public var priceID: String?
+  public var priceID: PriceID?
 
-  public init(text: String, priceID: String?) {
+  public init(text: String, priceID: PriceID?) {
     self.text = text
     self.priceID = priceID
   }

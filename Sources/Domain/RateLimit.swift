@@ -3,6 +3,7 @@
 
 /// A number of requests in a period. After a pause of one period all of them may come at once.
 public struct RateLimit: Sendable, Equatable {
+  /// The period, with its letter in the configuration.
   public enum Period: String, Sendable, CaseIterable {
     case second = "s"
     case minute = "m"
@@ -17,6 +18,7 @@ public struct RateLimit: Sendable, Equatable {
     }
   }
 
+  /// The highest number of requests in a period.
   public static let countMax = 1_000_000
 
   /// From 1 to `countMax`.

@@ -13,6 +13,7 @@ public struct TransferHeader: Sendable, Equatable {
 
 /// One HTTP request.
 public struct TransferRequest: Sendable, Equatable {
+  /// The methods that the relay uses.
   public enum Method: String, Sendable, CaseIterable {
     case get = "GET"
     case post = "POST"

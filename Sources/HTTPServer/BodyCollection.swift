@@ -7,7 +7,7 @@ internal import Platform
 /// bytes until the request is answered.
 struct BodyCollection {
   enum Outcome {
-    case taken
+    case collected
     /// The body is longer than admitted.
     case tooLarge
     /// The budget is exhausted.
@@ -43,7 +43,7 @@ struct BodyCollection {
       capacity = next
     }
     unsafe bytes.append(contentsOf: chunk)
-    return .taken
+    return .collected
   }
 
   /// Returns the bytes. Their part of the budget stays reserved until this value is destroyed.

@@ -113,7 +113,7 @@ extension ClientConnection {
       guard state.phase == .body, let maximumBytes = state.body?.maximumBytes else { return nil }
       let rejection: Rejection
       switch unsafe state.body?.append(chunk) {
-      case .taken, nil: return nil
+      case .collected, nil: return nil
       case .tooLarge: rejection = .bodyTooLarge(maximumBytes: maximumBytes)
       case .noRoom: rejection = .noRoom
       }

@@ -17,14 +17,21 @@ public struct Exchange: Sendable {
   public func answer(_ response: @escaping @Sendable () -> Response) {
     responder.respond { [scope] in scope.finish(response()) }
   }
+
+  /// Answers with a response that is ready.
   public func answer(_ response: Response) { answer { response } }
+
+  /// Answers with a problem document.
   public func answer(_ problem: Problem) { responder.respond(scope.finish(problem)) }
+
+  /// Answers with the response, or with a problem document after a failure.
   public func answer(_ result: Result<Response, Problem>) {
     switch result {
     case .success(let response): answer(response)
     case .failure(let problem): answer(problem)
     }
   }
+
   /// Answers with a problem and logs.
   /// - Parameter saying: writes the log line, on the thread that sends the answer.
   public func answer(_ problem: Problem, saying: @escaping @Sendable () -> Void) {

@@ -30,6 +30,7 @@ public struct Problem: Error, Equatable {
     self.reason = reason
   }
 
+  /// The problem document (RFC 9457), which no cache stores.
   public func response(requestID: String) -> Response {
     var document: JSONValue = [
       "type": .string("urn:receiptd:problem:\(slug)"), "title": .string(title),
@@ -70,6 +71,8 @@ extension Problem {
     detail:
       "The request is not well-formed HTTP: check the encoding of its target and the length of its body.")
 
+  /// The path exists, but not with this method.
+  /// - Parameter allowed: the methods of the path, for `Allow` (RFC 9110 §10.2.1).
   public static func wrongMethod(_ allowed: String) -> Problem {
     Problem(
       slug: "method-not-allowed", status: 405,
@@ -94,6 +97,7 @@ extension Problem {
       "No checkout page is configured for the price that `ply_context` names. Check `stripe_price_id` "
       + "against `links.checkout` in the configuration.")
 
+  /// - Parameter maximum: the most bytes that a body of this path may have.
   public static func tooLarge(_ maximum: Int) -> Problem {
     Problem(
       slug: "body-too-large", status: 413,
@@ -104,10 +108,14 @@ extension Problem {
     slug: "too-slow", title: "Request too slow", status: 408,
     detail: "The request was not complete in time. Nothing of it was stored; send it again.")
 
+  /// A request whose content is invalid.
+  /// - Parameter detail: what is wrong and what to do, as complete sentences.
   public static func invalid(_ slug: String, _ detail: String) -> Problem {
     Problem(slug: slug, title: "Invalid request", status: 400, detail: detail)
   }
 
+  /// A request that may succeed later.
+  /// - Parameter detail: what is wrong and what to do, as complete sentences.
   public static func unavailable(_ slug: String, _ detail: String, retryAfterSeconds: Int) -> Problem {
     Problem(
       slug: slug, title: "Unavailable", status: 503, detail: detail,

@@ -1,5 +1,6 @@
 // One request from its head to its answer: its id, its metric, its log line. Thread-safe.
 
+public import Domain
 public import HTTPServer
 public import Platform
 public import Telemetry
@@ -11,10 +12,10 @@ public struct RequestScope: Sendable {
   public let listener: ListenerServices
   private let started: MonotonicInstant
   /// For the log line of the request; nil if none is written.
-  private let logged: (method: String, peer: String, app: String?)?
+  private let logged: (method: String, peer: String, app: AppSlug?)?
 
   /// - Parameter app: a configured app.
-  public init(_ head: RequestHead, route: String, app: String? = nil, listener: ListenerServices) {
+  public init(_ head: RequestHead, route: String, app: AppSlug? = nil, listener: ListenerServices) {
     self.route = route
     self.listener = listener
     logged = listener.log.level >= .debug ? (head.method, listener.proxies.client(head).text, app) : nil
@@ -34,7 +35,7 @@ public struct RequestScope: Sendable {
         [
           "method": logged.method, "route": route, "status": String(response.status),
           "duration_ms": String(Int64(seconds * 1000)), "bytes": String(response.body.count),
-          "app": logged.app, "peer": listener.log.personal(logged.peer), "request_id": requestID,
+          "app": logged.app?.text, "peer": listener.log.personal(logged.peer), "request_id": requestID,
         ])
     }
     return response

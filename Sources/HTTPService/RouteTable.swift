@@ -58,6 +58,8 @@ public struct RouteTable: Sendable {
     case method(Route)
   }
 
+  /// The route of a request.
+  /// - Parameter path: of the request's target, without the query, still percent-encoded.
   public func find(method: String, path: String) -> Match {
     let segments: [String]
     switch Self.segments(path) {

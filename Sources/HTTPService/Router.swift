@@ -1,6 +1,7 @@
 // A listener: matches a request to its route, admits it, and passes it to the handler. Runs on
 // libmicrohttpd's threads and must not block them.
 
+internal import Domain
 public import HTTPServer
 
 /// A route table with authentication, as the handler of a server.
@@ -58,7 +59,7 @@ public struct Router: RequestHandler {
 
   private func admit(_ route: Route, _ visit: Visit) throws(Problem) -> Admission {
     let handler = try route.admit(visit)
-    let app = visit.parameters.first { $0.name == "app" }?.value
+    let app = visit["app"].map(AppSlug.init)
     return .body(maximumBytes: route.bodyBytesMax) { [services, label = route.label] request, responder in
       let scope = RequestScope(request.head, route: label, app: app, listener: services)
       handler(request, Exchange(scope: scope, responder: responder))
@@ -91,7 +92,11 @@ extension RouteTable.Match {
     }
   }
 
-  fileprivate var app: String? {
-    if case .route(_, let parameters) = self { parameters.first { $0.name == "app" }?.value } else { nil }
+  fileprivate var app: AppSlug? {
+    if case .route(_, let parameters) = self {
+      parameters.first { $0.name == "app" }.map { AppSlug($0.value) }
+    } else {
+      nil
+    }
   }
 }

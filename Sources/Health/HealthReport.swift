@@ -4,6 +4,7 @@
 public import Domain
 public import JSON
 internal import Platform
+internal import Presentation
 
 /// The health of one running receiptd.
 public struct HealthReport: Sendable, Equatable {
@@ -66,26 +67,23 @@ public struct HealthReport: Sendable, Equatable {
 
 extension HealthReport {
   public var json: JSONValue {
-    func time(_ at: Timestamp) -> JSONValue {
-      .string(RFC3339.string(unixMilliseconds: at.unixMilliseconds))
-    }
     let refused: JSONValue =
       refusedReload.map {
-        ["at": time($0.at), "faults": .array($0.faults.map(JSONValue.string))]
+        ["at": .time($0.at), "faults": .array($0.faults.map(JSONValue.string))]
       } ?? .null
     let apps = Dictionary(grouping: refusedWebhooks, by: \.key.app).sorted { $0.key < $1.key }
     let webhooks = apps.map { app, processors in
       let reasons = processors.reduce(into: [:]) { $0.merge($1.value, uniquingKeysWith: +) }
-      return JSONValue.Member(name: app, value: Self.json(reasons))
+      return JSONValue.Member(name: app.text, value: Self.json(reasons))
     }
     return [
-      "reported_at": time(at), "version": .string(version), "started_at": time(startedAt),
+      "reported_at": .time(at), "version": .string(version), "started_at": .time(startedAt),
       "ready": .bool(isReady),
       "reasons": .array(
         reasons.map { ["name": .string($0.name), "text": .string($0.text), "advice": .string($0.advice)] }),
       "disk_free_bytes": .optional(freeBytes),
       "configuration": [
-        "generation": .integer(generation), "applied_at": time(configuredAt), "refused_reload": refused,
+        "generation": .integer(generation), "applied_at": .time(configuredAt), "refused_reload": refused,
         "needs_restart": .array(needsRestart.map(JSONValue.string)),
       ],
       "refused_webhooks_last_hour": .object(webhooks),
@@ -96,7 +94,7 @@ extension HealthReport {
   public var stored: JSONValue {
     let refused = refusedWebhooks.map { place, reasons -> JSONValue in
       [
-        "app": .string(place.app), "processor": .string(place.processor.rawValue),
+        "app": .string(place.app.text), "processor": .string(place.processor.text),
         "reasons": Self.json(reasons),
       ]
     }
@@ -131,7 +129,7 @@ extension HealthReport {
       guard let app = refused["app"]?.stringValue, let processor = refused["processor"]?.stringValue,
         case .object(let reasons)? = refused["reasons"]
       else { continue }
-      let place = AppProcessor(app, ProcessorName(rawValue: processor))
+      let place = AppProcessor(AppSlug(app), ProcessorName(processor))
       for reason in reasons {
         if case .integer(let count) = reason.value {
           refusedWebhooks[place, default: [:]][reason.name] = count

@@ -43,7 +43,7 @@ extension HealthReport {
             + "). Run: \(ReloadReport.restartCommand)", isBad: true))
     }
     let refused = refusedWebhooks.sorted {
-      ($0.key.app, $0.key.processor.rawValue) < ($1.key.app, $1.key.processor.rawValue)
+      ($0.key.app, $0.key.processor) < ($1.key.app, $1.key.processor)
     }
     for (place, counts) in refused {
       lines.append(Self.refusals(of: place, counts, webhooks(place)))
@@ -59,7 +59,7 @@ extension HealthReport {
       .map { "\($0.key) \(CountText.grouped($0.value))" }.joined(separator: ", ")
     let remedy =
       advice.map { "compare apps.\(place.app).\($0.comparison), \($0.command)" }
-      ?? "apps.\(place.app).\(place.processor.rawValue) is not in the configuration"
+      ?? "apps.\(place.app).\(place.processor) is not in the configuration"
     return HealthLine(
       "\(CountText.of(count, "webhook")) of \(place.app) refused for the signature in the last hour "
         + "(\(reasons)): \(remedy)", isBad: true)

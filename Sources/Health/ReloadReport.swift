@@ -5,6 +5,7 @@ public import Configuration
 public import Domain
 public import JSON
 public import Platform
+internal import Presentation
 
 /// The result of one reload.
 public struct ReloadReport: Sendable, Equatable {
@@ -44,7 +45,7 @@ extension ReloadReport {
     }
     return [
       "result": isRefused ? "refused" : "applied", "generation": .integer(generation),
-      "at": .string(RFC3339.string(unixMilliseconds: at.unixMilliseconds)),
+      "at": .time(at),
       "changed": .array(changed.map(JSONValue.string)),
       "needs_restart": .array(needsRestart.map(JSONValue.string)),
       "kept_secrets": .array(keptSecrets.map(JSONValue.string)),

@@ -79,7 +79,7 @@ public final class Housekeeper: Sendable {
   }
 
   /// Decides all waits of these apps again, because their configuration has changed.
-  public func reconsider(apps: [String]) {
+  public func reconsider(apps: [AppSlug]) {
     let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
     worker.post { inbox in
       inbox.reconsiderations.removeAll { apps.contains($0.app) }
@@ -92,6 +92,7 @@ public final class Housekeeper: Sendable {
     worker.withInbox { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
   }
 
+  /// Sets how long data is kept. A pass under way ends with the previous durations.
   public func use(retention: Configuration.Retention) { worker.post { $0.retention = retention } }
 
   public func stop() {
@@ -101,7 +102,7 @@ public final class Housekeeper: Sendable {
 
   private func run() {
     var rounds = Rounds(dependencies.clock)
-    followClock(FollowClock(jump: nil))
+    followClock(FollowClock(step: nil))
     while !worker.isStopping { worker.wait(until: step(&rounds)) }
   }
 
@@ -128,14 +129,14 @@ public final class Housekeeper: Sendable {
     // Notifications after this are for the next step.
     worker.read { _ in }
     let clock = dependencies.clock
-    if let jump = rounds.watch.jump(clock) {
-      followClock(FollowClock(jump: jump))
+    if let clockStep = rounds.watch.clockStep(clock) {
+      followClock(FollowClock(step: clockStep))
       // A retention pass uses one clock, so it starts again.
       rounds.retention = nil
       // Rows may only seem old after the clock was set forward. Pause only once: on a machine that sleeps
       // every night, retention would never run.
       let rested = clock.monotonic.advanced(by: Self.retentionRest)
-      if jump > Self.retentionInterval, !rounds.isRetentionResting {
+      if clockStep > Self.retentionInterval, !rounds.isRetentionResting {
         rounds.retentionAt = rested
         rounds.isRetentionResting = true
       }
@@ -157,7 +158,13 @@ public final class Housekeeper: Sendable {
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     if now >= rounds.retentionAt {
       let current = rounds.retention ?? RetentionRun(worker.withInbox { $0.retention })
-      let isDone = current.step(committer, now: wall, log: dependencies.log)
+      let isDone = current.step(
+        committer, now: wall, log: dependencies.log,
+        onFault: { [self] table, error in
+          faultLines.logFault(
+            "could not delete data that is older than its retention; the next pass tries again", error,
+            ["table": table], to: dependencies.log, now: dependencies.clock.monotonic)
+        })
       rounds.retention = isDone ? nil : current
       rounds.isRetentionResting = false
       rounds.retentionAt = now.advanced(
@@ -219,13 +226,8 @@ public final class Housekeeper: Sendable {
     }
   }
 
-  /// A fault outlasts one attempt: logs the first, then one a minute of each kind.
-  private func logFailure(_ what: String, _ error: StoreFault, app: String? = nil) {
-    let kind = "\(what) \(error.kind.rawValue)"
-    guard let count = faultLines.admit(kind, now: dependencies.clock.monotonic) else { return }
-    dependencies.log.error(
-      "\(what). \(error.kind.advice)",
-      ["app": app, "error": error.description, "left_out": count > 0 ? String(count) : nil])
+  private func logFailure(_ what: String, _ error: StoreFault, app: AppSlug? = nil) {
+    faultLines.logFault(what, error, app: app, to: dependencies.log, now: dependencies.clock.monotonic)
   }
 
   /// Submits the next slice of waits to decide again.

@@ -3,10 +3,11 @@
 // queue. It must submit only one step of a job at once, so that the queue stays free for requests and
 // deliveries.
 
-internal import Domain
+public import Domain
 public import Persistence
 public import Platform
 public import Store
+internal import Telemetry
 
 /// Runs jobs. Thread-safe.
 public final class JobRunner: Sendable {
@@ -19,20 +20,21 @@ public final class JobRunner: Sendable {
     /// Set when a job was made or changed: read the jobs at once.
     var hasNews = true
     /// Jobs with a step in the committer's queue.
-    var underWay: Set<Int64> = []
+    var underWay: Set<JobRowID> = []
     /// Jobs with a step that could not be stored.
-    var refused: Set<Int64> = []
+    var refused: Set<JobRowID> = []
     /// How many replays of each app may be due at once.
-    var windows: [String: Int]
+    var windows: [AppSlug: Int]
   }
 
   private let worker: Worker<Inbox>
   private let committer: Committer
   private let reader: Monitor<StoreReader>
   private let dependencies: Dependencies
+  private let faultLines = LogLimiter(pause: LogLimiter.faultPause)
 
   public init(
-    reader: sending StoreReader, windows: [String: Int], committer: Committer, dependencies: Dependencies
+    reader: sending StoreReader, windows: [AppSlug: Int], committer: Committer, dependencies: Dependencies
   ) {
     worker = Worker("jobs", inbox: Inbox(windows: windows))
     self.reader = Monitor(reader)
@@ -45,7 +47,7 @@ public final class JobRunner: Sendable {
   }
 
   /// Sets how many replays of each app may be due at once.
-  public func use(windows: [String: Int]) {
+  public func use(windows: [AppSlug: Int]) {
     worker.post { inbox in
       inbox.windows = windows
       inbox.hasNews = true
@@ -59,7 +61,7 @@ public final class JobRunner: Sendable {
 
   /// The open jobs, with the due times of their next steps.
   struct Rounds {
-    fileprivate var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
+    fileprivate var works: [JobRowID: (work: JobWork, nextAt: MonotonicInstant)] = [:]
     fileprivate var lookAt: MonotonicInstant
 
     init(_ clock: any Clock) { lookAt = clock.monotonic }
@@ -90,7 +92,7 @@ public final class JobRunner: Sendable {
         rounds.works[row]?.nextAt = now.advanced(by: Self.faultPause)
       }
     } catch {
-      dependencies.log.error("could not read the jobs; trying again", ["error": error.description])
+      logFailure("could not read the jobs; trying again", error)
       return now.advanced(by: Self.faultPause)
     }
     for (row, entry) in rounds.works where entry.nextAt <= now && !underWay.contains(row) {
@@ -99,8 +101,7 @@ public final class JobRunner: Sendable {
       } catch {
         // An unreadable row must not stop other jobs.
         rounds.works[row]?.nextAt = now.advanced(by: Self.faultPause)
-        dependencies.log.error(
-          "could not read a job; trying again", ["row": String(row), "error": error.description])
+        logFailure("could not read a job; trying again", error, row)
       }
     }
     let busy = worker.withInbox { $0.underWay }
@@ -108,10 +109,15 @@ public final class JobRunner: Sendable {
       .reduce(rounds.lookAt) { min($0, $1) }
   }
 
+  private func logFailure(_ what: String, _ error: StoreFault, _ row: JobRowID? = nil) {
+    faultLines.logFault(
+      what, error, ["row": row?.description], to: dependencies.log, now: dependencies.clock.monotonic)
+  }
+
   /// Reads the open jobs. A notification names no job, so all of them are due soon.
   private func readOpenJobs(_ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     let open = try reader.withLock { reader throws(StoreFault) in try reader.openJobs() }
-    var works: [Int64: (work: JobWork, nextAt: MonotonicInstant)] = [:]
+    var works: [JobRowID: (work: JobWork, nextAt: MonotonicInstant)] = [:]
     for row in open {
       guard let known = rounds.works[row] else {
         works[row] = (JobWork(job: row), now)
@@ -122,7 +128,7 @@ public final class JobRunner: Sendable {
     rounds.works = works
   }
 
-  private func step(_ row: Int64, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
+  private func step(_ row: JobRowID, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     guard var work = rounds.works[row]?.work else { return }
     work.windows = worker.withInbox { $0.windows }
     let wall = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
@@ -136,7 +142,7 @@ public final class JobRunner: Sendable {
       worker.withInbox { _ = $0.underWay.insert(row) }
       let isQueued = committer.submit(step, from: .internal) { [self] result in
         if case .failure(let error) = result {
-          dependencies.log.error("a step of a job was not stored; trying again", ["error": error.description])
+          logFailure("could not store a step of a job; trying again", error, row)
         }
         worker.post { inbox in
           inbox.underWay.remove(row)

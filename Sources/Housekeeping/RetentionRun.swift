@@ -36,8 +36,12 @@ struct RetentionRun {
   }
 
   /// Submits the next slice to the committer, unless one is under way.
+  /// - Parameter onFault: called on the committer's thread with the table of a slice that failed.
   /// - Returns: whether the pass is done.
-  func step(_ committer: Committer, now: Timestamp, log: Log) -> Bool {
+  func step(
+    _ committer: Committer, now: Timestamp, log: Log,
+    onFault: @escaping @Sendable (_ table: String, StoreFault) -> Void
+  ) -> Bool {
     let (slice, isWaiting) = state.withLock { state in
       var current = state ?? State(slices: slices(now: now))
       defer { state = current }
@@ -50,6 +54,7 @@ struct RetentionRun {
     let state = state
     let isQueued = committer.submit(slice, from: .internal) { result in
       let deleted = state.withLock { state in state?.record(result) ?? 0 }
+      if case .failure(let error) = result { onFault(slice.name, error) }
       guard deleted > 0 else { return }
       log.info(
         "deleted data that is older than its retention", ["table": slice.name, "rows": String(deleted)])

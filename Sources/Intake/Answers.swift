@@ -12,7 +12,7 @@ internal import Store
 
 /// The answer to a posted context.
 struct ContextAnswer {
-  let app: String
+  let app: AppSlug
   let post: ContextPost
   let outcome: IngestContext.Outcome
   /// The checkout page of its price; nil if none is configured.
@@ -38,9 +38,9 @@ struct ContextAnswer {
   private func json(_ checkoutURL: String?) -> Response {
     let statusURL = "/v1/\(app)/contexts/\(outcome.id)"
     var members: [JSONValue.Member] = [
-      .init(name: "context_id", value: .string(outcome.id)),
-      .init(name: "user_id", value: .string(post.userID)),
-      .init(name: "stripe_price_id", value: .optional(post.blob.priceID)),
+      .init(name: "context_id", value: .string(outcome.id.text)),
+      .init(name: "user_id", value: .string(post.userID.text)),
+      .init(name: "stripe_price_id", value: .optional(post.blob.priceID?.text)),
       .init(name: "received_at", value: .time(outcome.receivedAt)),
       .init(name: "expires_at", value: .time(outcome.expiresAt)),
       .init(name: "status_url", value: .string(statusURL)),
@@ -55,10 +55,10 @@ struct ContextAnswer {
 }
 
 extension CheckoutStatus {
-  func response(contextID: String) -> Response {
+  func response(contextID: ContextID) -> Response {
     let body: JSONValue = [
-      "context_id": .string(contextID), "state": .string(state.rawValue), "paid": .bool(paid),
-      "receipt_id": .optional(receiptID),
+      "context_id": .string(contextID.text), "state": .string(state.rawValue), "paid": .bool(paid),
+      "receipt_id": .optional(receiptID?.text),
       "updated_at": .time(updatedAt),
     ]
     var response = Response(status: 200, type: "application/json", body: body.serialized())

@@ -33,6 +33,11 @@ public struct ContextIntake: Sendable {
     case checkout
   }
 
+  /// Stores a posted context and answers the exchange; a refused request is answered with a problem.
+  /// - Parameters:
+  ///   - pathUser: the user that the path names, if the route has one.
+  ///   - purpose: what the client wants in addition.
+  ///   - caller: the result of `ClientGate`; its token may still have to be checked.
   public func ingest(
     _ request: Request, pathUser: String?, _ purpose: Purpose, from caller: Caller, _ app: App,
     _ exchange: Exchange
@@ -43,7 +48,7 @@ public struct ContextIntake: Sendable {
   }
 
   private func ingest(
-    _ request: Request, pathUser: String?, tokenUser: String?, _ purpose: Purpose, _ app: App,
+    _ request: Request, pathUser: String?, tokenUser: UserID?, _ purpose: Purpose, _ app: App,
     _ exchange: Exchange
   ) {
     let services = intake.services
@@ -53,7 +58,7 @@ public struct ContextIntake: Sendable {
       post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app)
       page = try checkoutPage(for: post, purpose, app)
     } catch {
-      services.metrics.contexts.increment(app.slug, "refused")
+      services.metrics.contexts.increment(app.slug.text, "refused")
       return exchange.answer(error)
     }
     let wait = limits.acquire(user: post.userID, app: app.slug)
@@ -66,11 +71,11 @@ public struct ContextIntake: Sendable {
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let command = IngestContext(
       app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
-      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random),
+      id: ContextID.make(now: now, random: &random),
       requestID: exchange.scope.requestID)
     let (metrics, log) = (services.metrics, services.requestLog)
     intake.store(command, app: app.slug, exchange) { outcome in
-      metrics.contexts.increment(app.slug, outcome.isRepeat ? "repeated" : "stored")
+      metrics.contexts.increment(app.slug.text, outcome.isRepeat ? "repeated" : "stored")
       return {
         log.logContext(
           of: post.userID, isRepeat: outcome.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
@@ -80,7 +85,7 @@ public struct ContextIntake: Sendable {
   }
 
   private func read(
-    _ request: Request, pathUser: String?, tokenUser: String?, _ app: App
+    _ request: Request, pathUser: String?, tokenUser: UserID?, _ app: App
   ) throws(Problem) -> ContextPost {
     do {
       return try ContextPost.read(request, pathUser: pathUser, tokenUser: tokenUser)

@@ -10,7 +10,7 @@ internal import Platform
 
 /// A context that a client posts before a web checkout.
 public struct ContextPost: Sendable, Equatable {
-  var userID: String
+  var userID: UserID
   var blob: ContextBlob
 
   /// The client key of the request, from `Authorization` or `X-API-KEY`.
@@ -37,7 +37,7 @@ public struct ContextPost: Sendable, Equatable {
   ///   - tokenUser: the user of the token; used if the request names no user, and required to match
   ///     otherwise.
   static func read(
-    _ request: Request, pathUser: String?, tokenUser: String? = nil
+    _ request: Request, pathUser: String?, tokenUser: UserID? = nil
   ) throws(Fault) -> ContextPost {
     let body = try body(of: request)
     if request.head.isUndecodable("X-User-Id") { throw .userNotText }
@@ -45,10 +45,10 @@ public struct ContextPost: Sendable, Equatable {
     guard agree(body.blobs) else { throw .blobsDiffer }
     // All places and all repeated fields must agree: a proxy in front may have checked another one.
     let named = [pathUser].compactMap(\.self) + body.users + request.head.headers("X-User-Id")
-    let userID: String
+    let userID: UserID
     if let tokenUser {
       userID = named.isEmpty ? tokenUser : try user(among: named)
-      guard userID.utf8.elementsEqual(tokenUser.utf8) else { throw .wrongUser }
+      guard userID == tokenUser else { throw .wrongUser }
     } else {
       userID = try user(among: named)
     }
@@ -104,11 +104,11 @@ public struct ContextPost: Sendable, Equatable {
     return texts.dropFirst().allSatisfy { $0.utf8.elementsEqual(first.utf8) }
   }
 
-  private static func user(among named: [String]) throws(Fault) -> String {
+  private static func user(among named: [String]) throws(Fault) -> UserID {
     guard let first = named.first else { throw .userMissing }
     guard agree(named) else { throw .usersDiffer }
     guard let user = UntrustedText.identifier(first) else { throw .userNotText }
-    return user
+    return UserID(user)
   }
 
   /// What is wrong with a post.

@@ -1,6 +1,7 @@
 // Persists request payloads through the committer; the answer follows the sync (R1). Runs on libmicrohttpd's
 // threads, or on the key fetcher's thread after a fetch of a token's key; it must not block.
 
+internal import Domain
 internal import HTTPServer
 public import HTTPService
 public import Persistence
@@ -20,7 +21,7 @@ public struct Intake: Sendable {
 
   /// Answers after the command is on disk (R1), or with a problem if it cannot be stored.
   func store<Command: StoreCommand>(
-    _ command: Command, app: String, _ exchange: Exchange,
+    _ command: Command, app: AppSlug, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
   ) {
     let log = services.requestLog

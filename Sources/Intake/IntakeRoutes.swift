@@ -71,12 +71,13 @@ public struct IntakeRoutes: Sendable {
   private var status: Route {
     Route(Route.reading, "/v1/{app}/contexts/{context}", label: "context_status") { visit throws(Problem) in
       let app = try apps.app(of: visit)
-      let caller = try gate.asker(visit.head, app).get()
+      let caller = try gate.reader(visit.head, app).get()
       return apps.handler(of: app.slug) { request, app, exchange in
         let client = services.proxies.client(request.head).group
         gate.authorize(caller, app, exchange) { [checkouts] user in
           checkouts.answer(
-            contextID: visit["context"] ?? "", app: app.slug, user: user, client: client, request.head,
+            contextID: ContextID(visit["context"] ?? ""), app: app.slug, user: user, client: client,
+            request.head,
             exchange)
         }
       }
@@ -85,9 +86,9 @@ public struct IntakeRoutes: Sendable {
 
   private func webhook(_ kind: ProcessorKind) -> Route {
     let processor = kind.name
-    let path = "/v1/{app}/webhooks/\(processor.rawValue)" + (kind.hasPathToken ? "/{token}" : "")
+    let path = "/v1/{app}/webhooks/\(processor)" + (kind.hasPathToken ? "/{token}" : "")
     return Route(
-      ["POST"], path, label: "webhooks_\(processor.rawValue)", bodyBytesMax: limits.webhookBodyBytes,
+      ["POST"], path, label: "webhooks_\(processor)", bodyBytesMax: limits.webhookBodyBytes,
       usesReserve: true
     ) { visit throws(Problem) in
       let app = try apps.app(of: visit)

@@ -46,7 +46,7 @@ public struct WebhookIntake: Sendable {
     let (metrics, log) = (services.metrics, services.requestLog)
     let (eventID, type) = (command.eventID, command.type)
     intake.store(command, app: app.slug, exchange) { outcome in
-      metrics.events.increment(app.slug, name.rawValue, outcome.label)
+      metrics.events.increment(app.slug.text, name.text, outcome.label)
       guard log.concerns(outcome) else { return { Self.received } }
       return {
         log.logEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)

@@ -27,7 +27,7 @@ public struct KeySet: Sendable {
   public static let bytesMax = 1 << 20
   public static let keysMax = 100
   /// The maximum number of keys to try for one token, which limits its cost.
-  static let triesMax = 8
+  static let candidatesMax = 8
 
   public let keys: [VerificationKey]
   /// Unusable keys, by their index in the set. A reader ignores them (RFC 7517 §5).
@@ -75,7 +75,7 @@ public struct KeySet: Sendable {
     }
     // Keys with the `kid` come before keys without one.
     return Array(
-      (fitting.filter { $0.keyID != nil } + fitting.filter { $0.keyID == nil }).prefix(Self.triesMax))
+      (fitting.filter { $0.keyID != nil } + fitting.filter { $0.keyID == nil }).prefix(Self.candidatesMax))
   }
 
   /// Compares bytes.

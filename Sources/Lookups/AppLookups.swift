@@ -27,9 +27,9 @@ struct AppLookups {
   }
 
   var api: ProcessorAPI
-  /// Counts the configurations. Answers to queries of a previous one are not followed up, because its key and
-  /// URLs may have changed.
-  var generation = 0
+  /// The number of this configuration; no other one of `LookupRun` has it. Answers to queries of a previous
+  /// one are not followed up, because its key and URLs may have changed.
+  var generation: Int
   var bucket: TokenBucket
   /// No query is sent before this time.
   var restsUntil: MonotonicInstant?
@@ -38,17 +38,20 @@ struct AppLookups {
   /// Whether the refused key has been logged.
   var hasWarned = false
   /// Purchases whose lookup is under way, or whose result is not on disk yet.
-  var underWay: Set<Int64> = []
+  var underWay: Set<PurchaseRowID> = []
   /// Queries without an answer.
   var open = 0
   /// When the next lookup is due, as far as known.
-  var asksAt: Timestamp?
+  var dueAt: Timestamp?
+  /// When to read the due lookups again after a failed read.
+  var readsAgainAt: MonotonicInstant?
   var backfill: Backfill?
 
-  init(_ api: ProcessorAPI, now: Timestamp, monotonic: MonotonicInstant) {
+  init(_ api: ProcessorAPI, generation: Int, now: Timestamp, monotonic: MonotonicInstant) {
     self.api = api
+    self.generation = generation
     bucket = Self.bucket(api, monotonic)
-    asksAt = now
+    dueAt = now
   }
 
   private static func bucket(_ api: ProcessorAPI, _ monotonic: MonotonicInstant) -> TokenBucket {
@@ -57,14 +60,14 @@ struct AppLookups {
   }
 
   /// Installs a new configuration. It may have fixed a refused key, so rests and failures are cleared.
-  mutating func use(_ api: ProcessorAPI, now: Timestamp) {
+  mutating func use(_ api: ProcessorAPI, generation: Int, now: Timestamp) {
     self.api = api
-    generation += 1
+    self.generation = generation
     backfill = nil
     restsUntil = nil
     failures = 0
     hasWarned = false
-    asksAt = now
+    dueAt = now
   }
 
   /// Whether one more query may be sent; acquires a token if so.
@@ -79,8 +82,9 @@ struct AppLookups {
   /// For how long nothing is due; nil if only a notification can change that.
   mutating func waitTime(now: Timestamp, monotonic: MonotonicInstant) -> Duration? {
     let isIdle = backfill.map(\.isBusy) ?? true
-    guard asksAt != nil || !isIdle, room > 0 else { return nil }
-    var wait = isIdle ? asksAt.map { max(.zero, $0.duration(since: now)) } ?? .zero : .zero
+    guard dueAt != nil || !isIdle, room > 0 else { return nil }
+    var wait = isIdle ? dueAt.map { max(.zero, $0.duration(since: now)) } ?? .zero : .zero
+    if isIdle, let readsAgainAt { wait = max(wait, readsAgainAt.duration(since: monotonic)) }
     if let restsUntil { wait = max(wait, restsUntil.duration(since: monotonic)) }
     return max(wait, bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000))
   }

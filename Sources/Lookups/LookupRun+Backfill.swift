@@ -17,12 +17,12 @@ extension LookupRun {
     var places: [AppProcessor: Duration] = [:]
     for place in appLookups.keys { places[place] = backfillAfter(place) }
     let command = NoteService(backfillAfter: places)
-    let (lookupWorker, log) = (lookupWorker, log)
+    let lookupWorker = lookupWorker
     _ = lookupWorker.committer.submit(command, from: .internal) { result in
       switch result {
       case .success: lookupWorker.worker.post { $0.hasBackfills = true }
       case .failure(let error):
-        log.error("could not store that receiptd serves", ["error": error.description])
+        lookupWorker.logFault("could not store that receiptd is running; trying again", error)
       }
     }
   }
@@ -38,16 +38,17 @@ extension LookupRun {
       for (place, since) in try reader.backfills() where backfillAfter(place) != nil {
         guard let lookups = appLookups[place], lookups.backfill == nil else { continue }
         // After retention has deleted a receipt, the id of its purchase is kept for this long, so that no
-        // event makes a second receipt (R3).
+        // event makes a second receipt (R2).
         let earliest = now - lookups.api.eventsKept
         let lists = lookups.api.eventLists(since: max(since, earliest), undeliveredOnly: true)
         appLookups[place]?.backfill = AppLookups.Backfill(since: since, lists: lists)
         log.info(
           "fetching the events that could not be delivered while receiptd was down",
-          ["app": place.app, "since": RFC3339.string(unixMilliseconds: since.unixMilliseconds)])
+          ["app": place.app.text, "since": RFC3339.string(unixMilliseconds: since.unixMilliseconds)])
       }
     } catch {
-      log.error("could not read the list of backfills", ["error": error.description])
+      lookupWorker.logFault(
+        "could not read the list of backfills; the next start or reload tries again", error)
     }
   }
 
@@ -69,7 +70,7 @@ extension LookupRun {
       case .body(let body) = answer
     else { return restAfterNoList(answer, place) }
     guard let events = lookups.api.read(page: body, of: &list, now: now) else {
-      log.warning("the processor's answer is not a list of events", ["app": place.app])
+      log.warning("the processor's answer is not a list of events", ["app": place.app.text])
       rest(place, for: Lookup.refusedRest)
       return
     }
@@ -82,7 +83,7 @@ extension LookupRun {
   /// A missing list means a wrong `api_base`. All other failures have set a rest already.
   private mutating func restAfterNoList(_ answer: QueryAnswer, _ place: AppProcessor) {
     guard answer == .notFound else { return }
-    log.warning("the processor has no list of events at api_base", ["app": place.app])
+    log.warning("the processor has no list of events at api_base", ["app": place.app.text])
     rest(place, for: Lookup.refusedRest)
   }
 
@@ -105,7 +106,7 @@ extension LookupRun {
     if let outcomes {
       for (event, outcome) in zip(backfill.events, outcomes) {
         guard case .stored(let became) = outcome else { continue }
-        lookupWorker.metrics.events.increment(place.app, event.processor.rawValue, became.rawValue)
+        lookupWorker.metrics.events.increment(place.app.text, event.processor.text, became.rawValue)
         backfill.missing += 1
         if became == .receipt { backfill.receipts += 1 }
       }
@@ -121,7 +122,7 @@ extension LookupRun {
     log.info(
       "fetched the events of the time that receiptd was down",
       [
-        "app": place.app, "events": String(backfill.listed), "missing": String(backfill.missing),
+        "app": place.app.text, "events": String(backfill.listed), "missing": String(backfill.missing),
         "receipts": String(backfill.receipts),
       ])
     // If this is not stored, the next start fetches the events again, which changes nothing.

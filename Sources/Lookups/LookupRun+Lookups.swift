@@ -47,10 +47,11 @@ struct PendingLookup {
 extension LookupRun {
   /// Starts the due lookups of an app, as many as there is room for.
   mutating func lookUp(_ place: AppProcessor) throws(StoreFault) {
-    guard let lookups = appLookups[place], let asksAt = lookups.asksAt, asksAt <= now, lookups.room > 0 else {
+    guard let lookups = appLookups[place], let dueAt = lookups.dueAt, dueAt <= now, lookups.room > 0 else {
       return
     }
     if let rest = lookups.restsUntil, monotonic < rest { return }
+    if let readsAgainAt = lookups.readsAgainAt, monotonic < readsAgainAt { return }
     let limit = lookups.room + lookups.underWay.count
     let due = try reader.dueLookups(place, now: now, limit: limit)
     var isCutShort = due.count >= limit
@@ -58,7 +59,14 @@ extension LookupRun {
       var query = PendingLookup(place: place, generation: lookups.generation, due: purchase, later: [])
       let queries = lookups.api.queries.lookups(
         of: purchase.key, sessionID: purchase.sessionID, lacking: query.lacking)
-      guard let first = queries.first else { continue }
+      guard let first = queries.first else {
+        // The processor cannot be asked about it. Unless that is stored as an answer, it stays due and takes
+        // the place of others.
+        appLookups[place]?.underWay.insert(purchase.row)
+        let pause = Lookup.pause(attempts: purchase.attempts + 1, isUnknown: true)
+        store(query, isFetched: true, nextAt: now.advanced(by: pause))
+        continue
+      }
       guard mayAsk(place) else {
         isCutShort = true
         break
@@ -71,7 +79,7 @@ extension LookupRun {
       appLookups[place]?.underWay.insert(purchase.row)
     }
     let next = isCutShort ? now : try reader.nextLookup(place, after: now)
-    appLookups[place]?.asksAt = next
+    appLookups[place]?.dueAt = next
   }
 
   mutating func finish(_ query: PendingLookup, _ answer: QueryAnswer, isOrderly: Bool) {
@@ -87,7 +95,7 @@ extension LookupRun {
       // The next query of the same lookup uses its place.
       if ask(.lookup(query), lookups.api.request(next)) { return }
     }
-    lookupWorker.metrics.lookups.increment(query.place.app, Self.label(query, answer))
+    lookupWorker.metrics.lookups.increment(query.place.app.text, Self.label(query, answer))
     guard isOrderly || !query.reports.isEmpty else {
       // The lookup stays due, and is repeated after the app's rest.
       appLookups[query.place]?.underWay.remove(query.due.row)
@@ -104,12 +112,12 @@ extension LookupRun {
     let command = IngestLookup(
       query.place, row: query.due.row, asked: query.due.reason, fetches: query.due.fetches,
       isFetched: isFetched, reports: query.reports, nextAt: nextAt)
-    let (lookupWorker, log) = (lookupWorker, log)
+    let lookupWorker = lookupWorker
     let (place, row) = (query.place, query.due.row)
     let isQueued = lookupWorker.committer.submit(command, from: .internal) { result in
       var isStored = true
       if case .failure(let error) = result {
-        log.error("could not store a lookup; asking again", ["app": place.app, "error": error.description])
+        lookupWorker.logFault("could not store a lookup; asking again", error, app: place.app)
         isStored = false
       }
       lookupWorker.worker.post { $0.stored.append((place, row, isStored)) }

@@ -40,11 +40,12 @@ struct LookupRun {
   private var pendingQueries: [UInt64: PendingQuery] = [:]
   private var lastTag: UInt64 = 0
   private var lookAt: MonotonicInstant
-  private var signAt: MonotonicInstant
+  private var noteServiceAt: MonotonicInstant
   /// Whether the database has recorded that receiptd is running again.
   private var hasBegun = false
-  /// When to read again after a failed read.
-  private var readsAgainAt: MonotonicInstant?
+  /// Counts the configurations of all apps together, so that an app that was removed and added again does not
+  /// repeat one.
+  private var lastGeneration = 0
 
   init(_ lookupWorker: LookupWorker, reader: StoreReader, directory: AppDirectory) {
     self.lookupWorker = lookupWorker
@@ -53,7 +54,7 @@ struct LookupRun {
     clock = lookupWorker.dependencies.clock
     log = lookupWorker.dependencies.log
     lookAt = clock.monotonic
-    signAt = clock.monotonic
+    noteServiceAt = clock.monotonic
     use(directory)
   }
 
@@ -72,14 +73,15 @@ struct LookupRun {
   mutating func step() -> Duration? {
     if readInbox() { return nil }
     recordService()
-    do throws(StoreFault) {
-      if readsAgainAt.map({ monotonic >= $0 }) ?? true {
-        readsAgainAt = nil
-        for place in appLookups.keys { try lookUp(place) }
+    for place in appLookups.keys {
+      do throws(StoreFault) {
+        try lookUp(place)
+      } catch {
+        // The other apps go on, because one row of this app may be unreadable (R11).
+        lookupWorker.logFault("could not read the due lookups; trying again", error, app: place.app)
+        let again = monotonic.advanced(by: LookupWorker.faultPause)
+        appLookups[place]?.readsAgainAt = again
       }
-    } catch {
-      log.error("could not read the due lookups; trying again", ["error": error.description])
-      readsAgainAt = monotonic.advanced(by: LookupWorker.faultPause)
     }
     for place in appLookups.keys { continueBackfill(place) }
     return sleepTime()
@@ -94,8 +96,7 @@ struct LookupRun {
 
   private func sleepTime() -> Duration {
     var sleep = min(
-      lookupWorker.dependencies.lookInterval, max(.zero, signAt.duration(since: monotonic)))
-    if let readsAgainAt { return min(sleep, max(.zero, readsAgainAt.duration(since: monotonic))) }
+      lookupWorker.dependencies.lookInterval, max(.zero, noteServiceAt.duration(since: monotonic)))
     for var lookups in appLookups.values {
       if let wait = lookups.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
@@ -110,8 +111,8 @@ struct LookupRun {
     }
     if news.isStopping { return true }
     if let directory = news.directory { use(directory) }
-    for (place, moment) in news.asksAt {
-      appLookups[place].map { appLookups[place]?.asksAt = min($0.asksAt ?? moment, moment) }
+    for (place, moment) in news.dueAt {
+      if let known = appLookups[place] { appLookups[place]?.dueAt = min(known.dueAt ?? moment, moment) }
     }
     for (place, row, isStored) in news.stored {
       appLookups[place]?.underWay.remove(row)
@@ -138,7 +139,7 @@ struct LookupRun {
   /// Makes the next step read the due lookups of an app.
   mutating func checkSoon(_ place: AppProcessor) {
     let now = now
-    appLookups[place]?.asksAt = now
+    appLookups[place]?.dueAt = now
   }
 
   /// Pauses an app's queries to a processor.
@@ -155,14 +156,16 @@ struct LookupRun {
 
   private mutating func use(_ directory: AppDirectory) {
     self.directory = directory
+    lastGeneration += 1
     appLookups = appLookups.filter { directory[$0.key.app]?.apis[$0.key.processor] != nil }
     for app in directory.apps.values where !app.apis.isEmpty {
       for api in app.apis.values {
         if appLookups[api.place] == nil {
-          appLookups[api.place] = AppLookups(api, now: now, monotonic: monotonic)
+          appLookups[api.place] = AppLookups(
+            api, generation: lastGeneration, now: now, monotonic: monotonic)
         } else {
-          let now = now
-          appLookups[api.place]?.use(api, now: now)
+          let (generation, now) = (lastGeneration, now)
+          appLookups[api.place]?.use(api, generation: generation, now: now)
         }
       }
       let asked = Set(app.apis.keys)
@@ -182,8 +185,8 @@ struct LookupRun {
   /// Records in the database, at intervals, that receiptd is running, so that the next start knows how long
   /// it was down. The first call reads this from the previous run.
   private mutating func recordService() {
-    guard monotonic >= signAt else { return }
-    signAt = monotonic.advanced(by: lookupWorker.signInterval)
+    guard monotonic >= noteServiceAt else { return }
+    noteServiceAt = monotonic.advanced(by: lookupWorker.noteServiceInterval)
     guard hasBegun else { return begin() }
     // The result is ignored: the next timestamp follows after the same interval.
     _ = lookupWorker.committer.submit(NoteService(), from: .internal) { _ in }
@@ -240,11 +243,11 @@ extension LookupRun {
     case .limited(let retryAfter):
       appLookups[place]?.failures = failures
       rest(place, for: pause(retryAfter))
-      log.info("the processor limits requests", ["app": app, "processor": api.processorName.rawValue])
+      log.info("the processor limits requests", ["app": app.text, "processor": api.processorName.text])
     case .failed(let word, let retryAfter):
       appLookups[place]?.failures = failures
       rest(place, for: pause(retryAfter))
-      log.info("could not ask the processor; trying again", ["app": app, "reason": word])
+      log.info("could not ask the processor; trying again", ["app": app.text, "reason": word])
     case .refused(let word):
       rest(place, for: Lookup.refusedRest)
       guard appLookups[place]?.hasWarned == false else { break }
@@ -253,7 +256,7 @@ extension LookupRun {
         "the processor refuses the key: nothing is looked up until api_key, which must be allowed to "
           + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "
           + "few minutes",
-        ["app": app, "processor": api.processorName.rawValue, "reason": word])
+        ["app": app.text, "processor": api.processorName.text, "reason": word])
     }
     return false
   }

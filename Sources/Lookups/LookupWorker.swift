@@ -19,9 +19,9 @@ public final class LookupWorker: Sendable {
 
   /// Messages from other threads.
   struct Inbox: WorkerInbox {
-    var asksAt: [AppProcessor: Timestamp] = [:]
+    var dueAt: [AppProcessor: Timestamp] = [:]
     /// Lookups whose results are on disk, or could not be stored.
-    var stored: [(place: AppProcessor, row: Int64, isStored: Bool)] = []
+    var stored: [(place: AppProcessor, row: PurchaseRowID, isStored: Bool)] = []
     /// Slices of fetched events with their outcomes; nil if they could not be stored.
     var ingested: [(place: AppProcessor, generation: Int, outcomes: [IngestEvent.Outcome]?)] = []
     var plans: [PlanLookups] = []
@@ -37,15 +37,16 @@ public final class LookupWorker: Sendable {
   let metrics: Metrics
   let dependencies: Dependencies
   /// How often the database gets a timestamp that receiptd is running.
-  let signInterval: Duration
+  let noteServiceInterval: Duration
+  let faultLines = LogLimiter(pause: LogLimiter.faultPause)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
 
   public init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, signInterval: Duration = .seconds(60)
+    metrics: Metrics, dependencies: Dependencies, noteServiceInterval: Duration = .seconds(60)
   ) {
-    self.signInterval = signInterval
+    self.noteServiceInterval = noteServiceInterval
     worker = Worker("lookups", inbox: Inbox()) { transport.wake() }
     self.transport = transport
     self.reader = Monitor(reader)
@@ -65,9 +66,9 @@ public final class LookupWorker: Sendable {
   }
 
   /// Notes that lookups are due at these times.
-  public func note(asksAt: [AppProcessor: Timestamp]) {
-    guard !asksAt.isEmpty else { return }
-    worker.post { inbox in inbox.asksAt.merge(asksAt) { min($0, $1) } }
+  public func note(lookupsDueAt dueAt: [AppProcessor: Timestamp]) {
+    guard !dueAt.isEmpty else { return }
+    worker.post { inbox in inbox.dueAt.merge(dueAt) { min($0, $1) } }
   }
 
   /// Checks all apps, because another process changed the database.
@@ -78,6 +79,11 @@ public final class LookupWorker: Sendable {
 
   /// Sends no further query.
   public func windDown() { worker.requestStop() }
+
+  /// Logs a fault of the database, at most once a minute for each app.
+  func logFault(_ what: String, _ error: StoreFault, app: AppSlug? = nil) {
+    faultLines.logFault(what, error, app: app, to: dependencies.log, now: dependencies.clock.monotonic)
+  }
 
   /// Ends the thread. The next run repeats queries under way.
   public func stop() {

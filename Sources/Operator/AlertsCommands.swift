@@ -46,11 +46,11 @@ enum AlertsCommands {
     let health = try ServiceHealth(reader, configuration, session)
     health.show(session)
     if configuration.alerts.isEmpty { return try preview(reader, configuration, health, session) }
-    let told = try reader.alerts().filter(\.isFiring)
+    let firing = try reader.alerts().filter(\.isFiring)
     if session.isJSON {
-      for record in told {
+      for record in firing {
         session.output.json([
-          "alert": .string(record.key.condition), "app": .optional(record.key.app),
+          "alert": .string(record.key.condition), "app": .optional(record.key.app?.text),
           "since": .time(record.since), "told_at": .time(record.notifiedAt),
           "to": .string(labels[record.key.destination] ?? record.key.destination),
         ])
@@ -60,9 +60,9 @@ enum AlertsCommands {
     var table = Table(
       [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST SENT"), .init("TO")],
       emptyMessage: "No alert is firing.")
-    for record in told {
+    for record in firing {
       table.add([
-        Table.Cell(record.key.condition), Table.Cell(record.key.app ?? "-"),
+        Table.Cell(record.key.condition), Table.Cell(record.key.app?.text ?? "-"),
         Table.Cell(session.relative(record.since)), Table.Cell(session.relative(record.notifiedAt)),
         Table.Cell(labels[record.key.destination] ?? record.key.destination),
       ])
@@ -80,7 +80,7 @@ enum AlertsCommands {
     if session.isJSON {
       for trouble in troubles {
         session.output.json([
-          "alert": .string(trouble.alert), "app": .optional(trouble.app), "since": .time(trouble.since),
+          "alert": .string(trouble.alert), "app": .optional(trouble.app?.text), "since": .time(trouble.since),
           "told_at": .null, "to": .null, "summary": .string(trouble.summary),
           "what_to_do": .string(trouble.advice),
         ])
@@ -95,7 +95,7 @@ enum AlertsCommands {
       emptyMessage: "Nothing would fire.")
     for trouble in troubles {
       table.add([
-        Table.Cell(trouble.alert), Table.Cell(trouble.app ?? "-"),
+        Table.Cell(trouble.alert), Table.Cell(trouble.app?.text ?? "-"),
         Table.Cell(session.relative(trouble.since)), Table.Cell(trouble.summary),
       ])
     }

@@ -50,7 +50,7 @@ enum AuditCommands {
     let entry = record.entry
     return [
       "number": .integer(record.row), "at": .time(entry.at), "actor": .string(entry.actor),
-      "action": .string(entry.action), "app": .optional(entry.app), "subject": .optional(entry.subject),
+      "action": .string(entry.action), "app": .optional(entry.app?.text), "subject": .optional(entry.subject),
       "reason": .optional(entry.reason), "details": details(of: entry) ?? [:],
     ]
   }
@@ -69,7 +69,7 @@ enum AuditCommands {
       let entry = record.entry
       table.add([
         Table.Cell(String(record.row)), Table.Cell(session.relative(entry.at)), Table.Cell(entry.actor),
-        Table.Cell(entry.action), Table.Cell(entry.app ?? "-"), Table.Cell(entry.subject ?? "-"),
+        Table.Cell(entry.action), Table.Cell(entry.app?.text ?? "-"), Table.Cell(entry.subject ?? "-"),
         Table.Cell(entry.reason ?? "-"),
       ])
     }

@@ -34,11 +34,11 @@ enum ContextsCommands {
     let configuration = try session.configuration()
     var filter = ContextFilter()
     filter.app = try session.app(configuration)
-    filter.userID = session.command.options["user"]
+    filter.userID = session.command.options["user"].map(UserID.init)
     filter.since = try session.time("since")
     filter.until = try session.time("until")
-    if let after = page.after {
-      guard Identifier.isWellFormed(after, prefix: Identifier.contextPrefix) else {
+    if let after = page.after.map(ContextID.init) {
+      guard after.isWellFormed else {
         throw session.usage("--after must be the id of a context, ctx_…")
       }
       filter.after = after
@@ -50,7 +50,7 @@ enum ContextsCommands {
     } else {
       session.output.table(table(shown, session))
     }
-    try page.note(fetched: found.count, last: shown.last?.id, session)
+    try page.note(fetched: found.count, last: shown.last?.id.text, session)
     return .done
   }
 
@@ -64,9 +64,9 @@ enum ContextsCommands {
       ], emptyMessage: "No contexts.")
     for context in contexts {
       table.add([
-        Table.Cell(context.id), Table.Cell(context.app), Table.Cell(context.userID),
+        Table.Cell(context.id.text), Table.Cell(context.app.text), Table.Cell(context.userID.text),
         Table.Cell(context.state.rawValue, context.state == .delivered ? .green : .plain),
-        Table.Cell(context.blob.priceID ?? "-"), Table.Cell(context.receiptID ?? "-"),
+        Table.Cell(context.blob.priceID?.text ?? "-"), Table.Cell(context.receiptID?.text ?? "-"),
         Table.Cell(session.relative(context.receivedAt)), Table.Cell(session.relative(context.expiresAt)),
       ])
     }
@@ -76,7 +76,7 @@ enum ContextsCommands {
   private static func show(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let id = session.command.positionals[0]
-    guard let context = try session.reader(configuration).context(id: id, now: session.now) else {
+    guard let context = try session.reader(configuration).context(id: ContextID(id), now: session.now) else {
       throw OperatorFault(
         .notFound,
         "there is no context \(DisplayText.clean(id)); it was never posted here, or it was older than "
@@ -87,12 +87,12 @@ enum ContextsCommands {
       output.json(json(context))
       return .done
     }
-    output.line(Style.bold.applied(to: DisplayText.clean(context.id), inColour: output.isInColour))
-    output.line("  app       \(DisplayText.clean(context.app))")
-    output.line("  user      \(DisplayText.clean(context.userID))")
+    output.line(Style.bold.applied(to: DisplayText.clean(context.id.text), inColour: output.isInColour))
+    output.line("  app       \(DisplayText.clean(context.app.text))")
+    output.line("  user      \(DisplayText.clean(context.userID.text))")
     output.line("  state     \(context.state.rawValue)")
-    output.line("  price     \(DisplayText.clean(context.blob.priceID ?? "none named"))")
-    output.line("  receipt   \(DisplayText.clean(context.receiptID ?? "none"))")
+    output.line("  price     \(DisplayText.clean(context.blob.priceID?.text ?? "none named"))")
+    output.line("  receipt   \(DisplayText.clean(context.receiptID?.text ?? "none"))")
     output.line("  received  \(context.receivedAt.text) (\(session.relative(context.receivedAt)))")
     if context.postedAt > context.receivedAt {
       output.line("  again     \(context.postedAt.text) (\(session.relative(context.postedAt)))")
@@ -118,9 +118,10 @@ enum ContextsCommands {
 
   private static func members(of context: ContextSummary) -> [JSONValue.Member] {
     let fields: KeyValuePairs<String, JSONValue> = [
-      "id": .string(context.id), "app": .string(context.app), "user_id": .string(context.userID),
-      "state": .string(context.state.rawValue), "receipt_id": .optional(context.receiptID),
-      "price_id": .optional(context.blob.priceID), "received_at": .time(context.receivedAt),
+      "id": .string(context.id.text), "app": .string(context.app.text),
+      "user_id": .string(context.userID.text),
+      "state": .string(context.state.rawValue), "receipt_id": .optional(context.receiptID?.text),
+      "price_id": .optional(context.blob.priceID?.text), "received_at": .time(context.receivedAt),
       "posted_at": .time(context.postedAt), "expires_at": .time(context.expiresAt),
     ]
     return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }

@@ -104,7 +104,8 @@ enum EventsCommands {
     if let after = page.after {
       // `ios/evt_1`: two apps may receive the same event.
       let parts = after.split(separator: "/", maxSplits: 1).map(String.init)
-      filter.after = try reader.row(ofEvent: parts.last ?? "", app: parts.count == 2 ? parts[0] : filter.app)
+      let app = parts.count == 2 ? AppSlug(parts[0]) : filter.app
+      filter.after = try reader.row(ofEvent: EventID(parts.last ?? ""), app: app)
       if filter.after == nil {
         throw OperatorFault(
           .notFound, "--after: there is no event \(DisplayText.clean(after)); start again without it")
@@ -132,8 +133,8 @@ enum EventsCommands {
     for event in events {
       let isUnparsed = event.outcome == EventOutcome.unparsed.rawValue
       table.add([
-        Table.Cell(event.id), Table.Cell(event.app), Table.Cell(event.type),
-        Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID ?? "-"),
+        Table.Cell(event.id.text), Table.Cell(event.app.text), Table.Cell(event.type),
+        Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID?.text ?? "-"),
         Table.Cell(session.relative(event.receivedAt)),
       ])
     }
@@ -143,7 +144,7 @@ enum EventsCommands {
   private static func show(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let id = session.command.positionals[0]
-    let found = try session.reader(configuration).events(id: id)
+    let found = try session.reader(configuration).events(id: EventID(id))
     guard !found.isEmpty else {
       throw OperatorFault(
         .notFound,
@@ -156,12 +157,12 @@ enum EventsCommands {
         output.json(EventJSON.detail(of: summary, body: body))
         continue
       }
-      output.line(Style.bold.applied(to: DisplayText.clean(summary.id), inColour: output.isInColour))
+      output.line(Style.bold.applied(to: DisplayText.clean(summary.id.text), inColour: output.isInColour))
       output.line("  type      \(DisplayText.clean(summary.type))")
-      output.line("  app       \(DisplayText.clean(summary.app))")
+      output.line("  app       \(DisplayText.clean(summary.app.text))")
       output.line("  received  \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
       output.line("  outcome   \(DisplayText.clean(summary.outcome))")
-      output.line("  receipt   \(DisplayText.clean(summary.receiptID ?? "none"))")
+      output.line("  receipt   \(DisplayText.clean(summary.receiptID?.text ?? "none"))")
       output.line()
       for line in lines(of: body) { output.line(line) }
     }
@@ -186,9 +187,10 @@ enum EventJSON {
 
   private static func members(of event: EventSummary) -> [JSONValue.Member] {
     let fields: KeyValuePairs<String, JSONValue> = [
-      "id": .string(event.id), "app": .string(event.app), "processor": .string(event.processor.rawValue),
+      "id": .string(event.id.text), "app": .string(event.app.text),
+      "processor": .string(event.processor.text),
       "type": .string(event.type), "outcome": .string(event.outcome),
-      "receipt_id": .optional(event.receiptID),
+      "receipt_id": .optional(event.receiptID?.text),
       "received_at": .time(event.receivedAt),
     ]
     return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }

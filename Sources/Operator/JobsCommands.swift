@@ -70,12 +70,13 @@ enum JobsCommands {
       ]), run: runCancel)
 
   /// Reports that there is no such job.
-  static func unknown(_ id: String) -> OperatorFault {
-    OperatorFault(.notFound, "there is no job \(DisplayText.clean(id)); ids are in: receiptctl jobs list")
+  static func unknown(_ id: JobID) -> OperatorFault {
+    OperatorFault(
+      .notFound, "there is no job \(DisplayText.clean(id.text)); ids are in: receiptctl jobs list")
   }
 
   private static func find(_ session: Session, _ reader: StoreReader) throws -> Job {
-    let id = session.command.positionals[0]
+    let id = JobID(session.command.positionals[0])
     guard let job = try reader.job(id: id) else { throw unknown(id) }
     return job
   }
@@ -85,8 +86,8 @@ enum JobsCommands {
     let configuration = try session.configuration()
     var filter = JobFilter()
     filter.state = session.command.options["state"].flatMap(JobState.init)
-    if let after = page.after {
-      guard Identifier.isWellFormed(after, prefix: Identifier.jobPrefix) else {
+    if let after = page.after.map(JobID.init) {
+      guard after.isWellFormed else {
         throw session.usage("--after must be the id of a job, job_…")
       }
       filter.after = after
@@ -99,7 +100,7 @@ enum JobsCommands {
       let isServed = session.daemon(configuration) != nil
       session.output.table(table(shown, isServed: isServed, session))
     }
-    try page.note(fetched: found.count, last: shown.last?.id, session)
+    try page.note(fetched: found.count, last: shown.last?.id.text, session)
     return .done
   }
 
@@ -114,7 +115,7 @@ enum JobsCommands {
       ], emptyMessage: "No jobs.")
     for job in jobs {
       table.add([
-        Table.Cell(job.id), Table.Cell(JobText.state(job, isServed: isServed), job.state.style),
+        Table.Cell(job.id.text), Table.Cell(JobText.state(job, isServed: isServed), job.state.style),
         Table.Cell(JobText.asked(job)), Table.Cell(count: job.processed),
         Table.Cell(count: job.total),
         Table.Cell(job.request.ratePerSecond == nil ? "-" : JobText.pace(job)),
@@ -135,7 +136,7 @@ enum JobsCommands {
     }
     let output = session.output
     let isServed = session.daemon(configuration) != nil
-    output.line(Style.bold.applied(to: job.id, inColour: output.isInColour))
+    output.line(Style.bold.applied(to: job.id.text, inColour: output.isInColour))
     var facts = [
       ("state", JobText.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),
       ("what", JobText.asked(job)), ("pace", JobText.pace(job)),
@@ -190,16 +191,16 @@ enum JobsCommands {
   }
 
   private static func change(_ session: Session, _ change: ChangeJob.Change) throws -> ExitCode {
-    let id = session.command.positionals[0]
+    let id = JobID(session.command.positionals[0])
     let configuration = try session.configuration()
-    let entry = session.auditEntry(subject: id, reason: try session.reason())
+    let entry = session.auditEntry(subject: id.text, reason: try session.reason())
     let command = Audited(ChangeJob(id: id, change)) { outcome in
       if case .done(_, isChanged: true) = outcome { entry } else { nil }
     }
     switch try session.writer(configuration).apply(command, now: session.moment) {
     case .notFound: throw unknown(id)
     case .notAllowed(let state):
-      throw OperatorFault(.refused, "the job \(DisplayText.clean(id)) is \(state.rawValue)")
+      throw OperatorFault(.refused, "the job \(DisplayText.clean(id.text)) is \(state.rawValue)")
     case .done(let job, let isChanged):
       session.wakeDaemon(configuration)
       if session.isJSON {

@@ -7,8 +7,6 @@ enum ProcessorNames {
   private static let kinds = ProcessorRegistry.standard.kinds
   private static let listers = kinds.filter { $0.eventsKept != nil }
 
-  /// `Stripe`
-  static let all = kinds.map(\.label).joined(separator: " or ")
   /// Those that list their events.
   static let ofListers = listers.map(\.label).joined(separator: " or ")
   /// `Stripe's list of events, which covers the last 30 days`

@@ -143,19 +143,19 @@ enum ReceiptsCommands {
     run: ReceiptComplete.run)
 
   /// The filter that the options describe.
-  static func filter(_ session: Session, _ app: String?) throws -> ReceiptFilter {
+  static func filter(_ session: Session, _ app: AppSlug?) throws -> ReceiptFilter {
     let options = session.command.options
     var filter = ReceiptFilter()
     filter.app = app
     filter.state = options["state"].flatMap(ReceiptState.init)
-    filter.userID = options["user"]
+    filter.userID = options["user"].map(UserID.init)
     if let reason = options["reason"], let fault = Reason.fault(in: reason) {
       throw session.usage("--reason: \(DisplayText.clean(fault))")
     }
     filter.reason = options["reason"]
     filter.cause = try CauseOption.value(session)
     filter.lacksImportID = session.command.flag("no-import-id")
-    filter.objectID = options["object"]
+    filter.objectID = options["object"].map(ObjectID.init)
     filter.importID = options["import-id"]
     filter.since = try session.time("since")
     filter.until = try session.time("until")

@@ -25,7 +25,7 @@ enum SandboxEventCommand {
       random: &random)
     purchase.userKey = app.stripeUserKeys?.first ?? purchase.userKey
     if let context = options["context"] {
-      if context.hasPrefix(Identifier.contextPrefix) {
+      if context.hasPrefix(ContextID.prefix) {
         purchase.contextID = context
       } else {
         purchase.context = context
@@ -53,24 +53,15 @@ enum SandboxEventCommand {
   static func noStripe(_ app: AppConfiguration) -> OperatorFault {
     OperatorFault(
       .configuration,
-      "the app '\(DisplayText.clean(app.slug))' has no section stripe; name another app with --app")
+      "the app '\(DisplayText.clean(app.slug.text))' has no section stripe; name another app with --app")
   }
 
   /// The app given by `--app`, or the only one.
   static func app(_ configuration: Configuration, _ session: Session) throws -> AppConfiguration {
-    let slugs = configuration.apps.map(\.slug)
-    guard let slug = session.command.options["app"] else {
-      if slugs.count == 1 { return configuration.apps[0] }
-      throw session.usage("say which app: --app \(slugs.joined(separator: ", --app "))")
-    }
-    guard let app = configuration.app(slug) else {
-      throw OperatorFault(
-        .notFound,
-        "there is no app '\(DisplayText.clean(slug))' in the configuration; there is "
-          + slugs.joined(separator: ", ")
-      )
-    }
-    return app
+    if let app = try session.configuredApp(configuration) { return app }
+    if configuration.apps.count == 1 { return configuration.apps[0] }
+    let slugs = configuration.apps.map(\.slug.text)
+    throw session.usage("say which app: --app \(slugs.joined(separator: ", --app "))")
   }
 
   /// The daemon's base URL from this machine.
@@ -89,10 +80,10 @@ enum SandboxEventCommand {
   }
 
   private static func send(
-    _ event: SandboxEvent, _ app: String, signature: String, to base: String
+    _ event: SandboxEvent, _ app: AppSlug, signature: String, to base: String
   ) throws -> TransferResult {
     do throws(TransferFailure) {
-      return try SandboxClient(base: base).postEvent(app: app, event, signature: signature)
+      return try SandboxClient(base: base).postEvent(app: app.text, event, signature: signature)
     } catch {
       let shown = DisplayText.clean(base)
       switch error {

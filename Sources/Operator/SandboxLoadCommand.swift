@@ -87,7 +87,7 @@ enum SandboxLoadCommand {
       let blob: JSONValue = ["presentation_id": .string("pres_\(number)"), "stripe_price_id": .string(price)]
       let context = Base64.encode(blob.serialized())
       let posted = answer { () throws(TransferFailure) in
-        try client.postContext(app: app.slug, user: user, context: context, key: key)
+        try client.postContext(app: app.slug.text, user: user, context: context, key: key)
       }
       guard tally.count(posted, wanted: 200...201) else { return }
       // The system's generator has no storage, so an inout of it has no address. Thread Sanitizer reads it.
@@ -97,7 +97,7 @@ enum SandboxLoadCommand {
       let event = StripeSandbox.event(.subscription, purchase, now: now, random: &random)
       let signature = try event.signature(secret: secret, now: now)
       let sent = answer { () throws(TransferFailure) in
-        try client.postEvent(app: app.slug, event, signature: signature)
+        try client.postEvent(app: app.slug.text, event, signature: signature)
       }
       guard tally.count(sent, wanted: 200...200) else { return }
       if tally.times.count == Tally.timesMax {

@@ -30,7 +30,7 @@ extension Session {
 
   /// An audit entry for this command, with the time now.
   func auditEntry(
-    app: String? = nil, subject: String? = nil, reason: String? = nil, details: JSONValue = [:]
+    app: AppSlug? = nil, subject: String? = nil, reason: String? = nil, details: JSONValue = [:]
   ) -> AuditEntry {
     AuditEntry(
       at: moment, actor: dependencies.actor, action: command.path.joined(separator: " "), app: app,

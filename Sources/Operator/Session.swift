@@ -97,7 +97,7 @@ struct Session {
   }
 
   /// How many replays of each app may be due at once before a job releases no more.
-  func replayWindows(_ configuration: Configuration) -> [String: Int] {
+  func replayWindows(_ configuration: Configuration) -> [AppSlug: Int] {
     Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.replayWindow) })
   }
 
@@ -126,7 +126,7 @@ struct Session {
     guard output.canAsk, !command.flag("no-input") else {
       throw OperatorFault(
         .refused,
-        "nothing was changed: there is no terminal to ask on; add --yes to continue, or try --dry-run")
+        "nothing was changed: this needs a confirmation; add --yes to continue, or try --dry-run")
     }
     guard output.confirm(question) else { throw OperatorFault(.refused, "nothing was changed") }
   }
@@ -144,18 +144,32 @@ extension Session {
   }
 
   /// `--app`. An app that is no longer configured may still have receipts, so it only causes a note.
-  func app(_ configuration: Configuration) throws -> String? {
-    guard let slug = command.options["app"], configuration.app(slug) == nil else {
-      return command.options["app"]
-    }
-    let near = EditDistance.nearest(to: slug, among: configuration.apps.map(\.slug))
-    let advice = near.map { "; did you mean '\($0)'?" } ?? ""
-    let message = "there is no app '\(DisplayText.clean(slug))' in the configuration\(advice)"
+  func app(_ configuration: Configuration) throws -> AppSlug? {
+    guard let slug = command.options["app"].map(AppSlug.init) else { return nil }
+    guard configuration.app(slug) == nil else { return slug }
+    let message = Self.unknown(slug, configuration)
     guard try reader(configuration).counts().contains(where: { $0.app == slug }) else {
       throw OperatorFault(.notFound, message)
     }
     output.note(message)
     return slug
+  }
+
+  /// `--app`, where only a configured app will do; nil without the option.
+  func configuredApp(_ configuration: Configuration) throws -> AppConfiguration? {
+    guard let slug = command.options["app"].map(AppSlug.init) else { return nil }
+    guard let app = configuration.app(slug) else {
+      throw OperatorFault(.notFound, Self.unknown(slug, configuration))
+    }
+    return app
+  }
+
+  private static func unknown(_ slug: AppSlug, _ configuration: Configuration) -> String {
+    let apps = configuration.apps.map(\.slug.text)
+    let near = EditDistance.nearest(to: slug.text, among: apps)
+    let advice =
+      near.map { "did you mean '\($0)'?" } ?? "there is \(DisplayText.clean(apps.joined(separator: ", ")))"
+    return "there is no app '\(DisplayText.clean(slug.text))' in the configuration; \(advice)"
   }
 }
 

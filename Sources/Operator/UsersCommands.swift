@@ -47,12 +47,12 @@ enum UsersCommands {
   ]
 
   /// The user that the command names.
-  static func user(_ session: Session) throws -> String {
+  static func user(_ session: Session) throws -> UserID {
     let user = session.command.positionals[0]
     guard UntrustedText.identifier(user) != nil else {
       throw session.usage(
         "USER must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
     }
-    return user
+    return UserID(user)
   }
 }

@@ -2,7 +2,7 @@
 // transaction, then answers all of them. This is the group commit: requests that arrive during one sync share
 // the next one. It must block only on the disk.
 
-internal import Domain
+public import Domain
 public import Platform
 public import Store
 public import Telemetry
@@ -17,7 +17,7 @@ public final class Committer: Sendable {
   /// The origin of a command.
   public enum Origin {
     /// A request for an app: refused if the queue is full (R8), or if the app has used its share of it (R11).
-    case external(app: String)
+    case external(app: AppSlug)
     /// The relay's own command. These are few and must not be lost, so they are not refused before the stop.
     case `internal`
   }
@@ -28,9 +28,9 @@ public final class Committer: Sendable {
   }
 
   private struct Queue: WorkerInbox {
-    var waiting: [(submission: Submission, app: String?)] = []
+    var waiting: [(submission: Submission, app: AppSlug?)] = []
     /// The number of waiting requests, by app.
-    var requests: [String: Int] = [:]
+    var requests: [AppSlug: Int] = [:]
     var isStopping = false
     /// Whether the disk is full: requests are refused until there is space again.
     var isDiskFull = false
@@ -40,7 +40,7 @@ public final class Committer: Sendable {
     var freeBytes: Int64 = 0
     /// When the current batch began.
     var busySince: MonotonicInstant?
-    /// The fault of the last batch; nil if it was stored.
+    /// The fault of the last batch or of the upkeep after it; nil if there was none.
     var fault: StoreFault?
   }
 
@@ -84,7 +84,7 @@ public final class Committer: Sendable {
     let submission = Submission(command, completion: completion)
     return worker.post { queue in
       if queue.isStopping { return false }
-      var requester: String?
+      var requester: AppSlug?
       if case .external(let app) = origin {
         guard refusal(queue, for: app) == nil else { return false }
         queue.requests[app, default: 0] += 1
@@ -96,7 +96,7 @@ public final class Committer: Sendable {
   }
 
   /// One app may fill half of the queue, so that a flood of its requests leaves room for other apps (R11).
-  private func refusal(_ queue: Queue, for app: String) -> Refusal? {
+  private func refusal(_ queue: Queue, for app: AppSlug) -> Refusal? {
     if queue.isStopping { return .stopping }
     if queue.isDiskFull { return .diskFull }
     let hasRoom = queue.waiting.count < capacity && queue.requests[app, default: 0] < max(1, capacity / 2)
@@ -106,7 +106,7 @@ public final class Committer: Sendable {
   /// The number of waiting commands.
   public var depth: Int { worker.withInbox { $0.waiting.count } }
 
-  /// The fault of the last batch; nil if it was stored.
+  /// The fault of the last batch or of the upkeep after it; nil if there was none.
   var fault: StoreFault? { worker.withInbox { $0.fault } }
 
   /// Whether there is room for another request's command.
@@ -116,7 +116,7 @@ public final class Committer: Sendable {
   public var isDiskFull: Bool { worker.withInbox { $0.isDiskFull } }
 
   /// Why a request of this app would be refused now; nil if it would be accepted.
-  public func refusal(for app: String) -> Refusal? { worker.withInbox { refusal($0, for: app) } }
+  public func refusal(for app: AppSlug) -> Refusal? { worker.withInbox { refusal($0, for: app) } }
 
   /// How long the current batch has taken so far; zero if there is none.
   public func busyTime(now: MonotonicInstant) -> Duration {
@@ -124,7 +124,7 @@ public final class Committer: Sendable {
   }
 
   /// Installs new rules, from the next batch on.
-  public func use(rules: [String: AppRules]) { writer.withLock { $0.use(rules: rules) } }
+  public func use(rules: [AppSlug: AppRules]) { writer.withLock { $0.use(rules: rules) } }
 
   /// Refuses new commands, commits the waiting ones, moves the log into the database, and ends the thread.
   public func stop() {

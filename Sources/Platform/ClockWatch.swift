@@ -15,12 +15,12 @@ public struct ClockWatch: Sendable {
 
   /// The time by which the wall clock has stepped since the last call that returned a step; nil when
   /// it has not stepped.
-  public mutating func jump(_ clock: any Clock) -> Duration? {
+  public mutating func clockStep(_ clock: any Clock) -> Duration? {
     let now = Self.distance(clock)
-    let (jump, isTooFar) = now.subtractingReportingOverflow(distance)
-    guard isTooFar || jump.magnitude > Self.toleratedStep.milliseconds else { return nil }
+    let (step, isTooFar) = now.subtractingReportingOverflow(distance)
+    guard isTooFar || step.magnitude > Self.toleratedStep.milliseconds else { return nil }
     distance = now
-    return .milliseconds(isTooFar ? (now < 0 ? .min : .max) : jump)
+    return .milliseconds(isTooFar ? (now < 0 ? .min : .max) : step)
   }
 
   private static func distance(_ clock: any Clock) -> Int64 {

@@ -218,18 +218,18 @@ struct FileRange {
 
   /// The process that holds a POSIX lock in the range; 0 when it is in another pid namespace.
   func holder(_ descriptor: Int32) -> Int32? {
-    var question = request(F_WRLCK)
-    guard unsafe fcntl(descriptor, F_GETLK, &question) == 0, question.l_type != Int16(F_UNLCK) else {
+    var query = request(F_WRLCK)
+    guard unsafe fcntl(descriptor, F_GETLK, &query) == 0, query.l_type != Int16(F_UNLCK) else {
       return nil
     }
-    return question.l_pid
+    return query.l_pid
   }
 
   /// Whether another descriptor holds a lock in the range; nil when the kernel does not report it.
   func isDescriptorLocked(_ descriptor: Int32) -> Bool? {
-    var question = request(F_WRLCK)
-    guard unsafe fcntl(descriptor, Self.askForDescriptorLock, &question) == 0 else { return nil }
-    return question.l_type != Int16(F_UNLCK)
+    var query = request(F_WRLCK)
+    guard unsafe fcntl(descriptor, Self.askForDescriptorLock, &query) == 0 else { return nil }
+    return query.l_type != Int16(F_UNLCK)
   }
 
   private func request(_ type: Int32) -> flock {

@@ -11,6 +11,10 @@ public struct LogFields: ExpressibleByDictionaryLiteral, Sendable {
   public init(dictionaryLiteral elements: (String, String?)...) {
     all = elements.compactMap { name, value in value.map { (name, $0) } }
   }
+
+  private init(all: [(name: String, value: String)]) { self.all = all }
+
+  public static func + (left: Self, right: Self) -> Self { Self(all: left.all + right.all) }
 }
 
 /// Writes log lines of the chosen levels to a sink.

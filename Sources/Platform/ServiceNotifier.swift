@@ -27,7 +27,6 @@ public struct ServiceNotifier: Sendable {
 
   public func ready(status: String) { send("READY=1\nSTATUS=\(status)") }
   public func stopping(status: String) { send("STOPPING=1\nSTATUS=\(status)") }
-  public func status(_ status: String) { send("STATUS=\(status)") }
   public func watchdog() { send("WATCHDOG=1") }
 
   /// Extends the start timeout of the unit to this time from now (EXTEND_TIMEOUT_USEC).

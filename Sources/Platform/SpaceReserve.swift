@@ -35,7 +35,7 @@ public struct FileReserve: SpaceReserve {
   }
 
   /// Reserves the space if it and a quarter more are free. The quarter prevents it from reserving the same
-  /// space again directly after `giveUp`.
+  /// space again directly after `release`.
   public func acquire() -> SpaceAcquired {
     let opened: ServiceFile
     do throws(SystemError) {

@@ -22,6 +22,6 @@ public struct DestinationAdvice: Sendable, Equatable {
 
   /// The end of a sentence: correct `webhook (url, secret), then run: receiptctl reload`.
   public var correction: String {
-    "\(name.rawValue) (\(settings.joined(separator: ", "))), \(SecretRefresh.command(refresh, of: secret))"
+    "\(name) (\(settings.joined(separator: ", "))), \(SecretRefresh.command(refresh, of: secret))"
   }
 }

@@ -22,9 +22,6 @@ extension Reason {
     EditDistance.nearest(to: word, among: named.map(\.text)).map(Reason.init)
   }
 
-  /// Whether an operator must supply something before the receipt can be sent.
-  public var isLack: Bool { self == .user || self == .price }
-
   /// The meaning of the reason, as part of a sentence.
   public var meaning: String {
     switch self {

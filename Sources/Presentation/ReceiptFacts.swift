@@ -11,14 +11,16 @@ public enum ReceiptFacts {
     let record = detail.record
     let purchase = record.purchase
     let source = purchase.userSource.map { " (\($0.text))" } ?? ""
-    var facts = [
+    var facts: [(name: String, value: String)] = [
       ("state", receipt.state.rawValue + (receipt.reason.map { " (\($0.text))" } ?? "")),
-      ("app", record.app),
+      ("app", record.app.text),
       ("user", purchase.userID.map { "\($0)\(source)" } ?? "not known"),
-      ("purchase", "\(purchase.key.type.rawValue) \(purchase.key.id)"),
+      ("purchase", "\(purchase.key.type) \(purchase.key.id)"),
     ]
-    if let session = purchase.sessionID, session != purchase.key.id { facts.append(("checkout", session)) }
-    if let customer = purchase.customerID { facts.append(("customer", customer)) }
+    if let session = purchase.sessionID, ObjectID(session) != purchase.key.id {
+      facts.append(("checkout", session.text))
+    }
+    if let customer = purchase.customerID { facts.append(("customer", customer.text)) }
     facts.append(("price", price(record, receipt)))
     facts.append(("context", context(purchase)))
     if receipt.contextDisputed { facts.append(("disputed", disputed)) }
@@ -40,11 +42,11 @@ public enum ReceiptFacts {
     guard let id = purchase.contextID else {
       return purchase.context == nil ? "none" : "was in the event"
     }
-    return id + (purchase.contextSource.map { " (\($0.text))" } ?? "")
+    return id.text + (purchase.contextSource.map { " (\($0.text))" } ?? "")
   }
 
   private static func price(_ record: PurchaseRecord, _ receipt: Receipt) -> String {
-    guard let price = receipt.priceID ?? record.purchase.prices.first else { return "not known" }
+    guard let price = (receipt.priceID ?? record.purchase.prices.first)?.text else { return "not known" }
     guard receipt.priceMismatch, let named = record.purchase.context?.priceID else { return price }
     return "\(price) (the context names \(named))"
   }

@@ -20,7 +20,7 @@ public struct ReceiptStory: Sendable, Equatable {
     /// The destination's answer, unchanged.
     public var answer: [UInt8] = []
     /// The id of the event, if the entry is one.
-    public var eventID: String?
+    public var eventID: EventID?
   }
 
   /// The entries, oldest first.

@@ -6,12 +6,12 @@ internal import Platform
 
 /// An app with open receipts that is not configured.
 public struct UnconfiguredApp: Sendable, Equatable {
-  public let slug: String
+  public let slug: AppSlug
   public let waiting: Int64
   public let pending: Int64
 
   /// - Returns: nil if the app has no open receipt.
-  public init?(slug: String, _ counts: [ReceiptState: Int64]) {
+  public init?(slug: AppSlug, _ counts: [ReceiptState: Int64]) {
     self.slug = slug
     waiting = counts[.waiting] ?? 0
     pending = counts[.pending] ?? 0
@@ -21,10 +21,10 @@ public struct UnconfiguredApp: Sendable, Equatable {
   /// All apps with open receipts that are not configured, sorted by slug.
   /// - Parameter counts: receipts by app and state.
   public static func all(
-    _ counts: [(app: String, state: ReceiptState, count: Int64)], configured: some Sequence<String>
+    _ counts: [(app: AppSlug, state: ReceiptState, count: Int64)], configured: some Sequence<AppSlug>
   ) -> [UnconfiguredApp] {
     let configured = Set(configured)
-    var byApp: [String: [ReceiptState: Int64]] = [:]
+    var byApp: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in counts where !configured.contains(app) {
       byApp[app, default: [:]][state] = count
     }

@@ -6,7 +6,7 @@ public import Domain
 public enum UnconfiguredProcessor {
   /// - Parameter app: not sanitized.
   public static func advice(_ processor: ProcessorName, app: String) -> String {
-    "No destination takes it: apps.\(app) has no section \(processor.rawValue) any more. It is not sent "
+    "No destination accepts it: apps.\(app) has no section \(processor) any more. It is not sent "
       + "until that section is configured again. Add it, then run: receiptctl reload"
   }
 }

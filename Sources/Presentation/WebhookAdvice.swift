@@ -27,7 +27,7 @@ public struct WebhookAdvice: Sendable, Equatable {
   }
 
   /// The end of a sentence: compare `pay.webhook_secrets with the secret in Pay's console`.
-  public var comparison: String { "\(processor.rawValue).\(key) with \(origin)" }
+  public var comparison: String { "\(processor).\(key) with \(origin)" }
 
   /// `then run: receiptctl reload`
   public var command: String { SecretRefresh.command(refresh, of: key) }

@@ -96,18 +96,18 @@ public struct EventReading: Sendable, Equatable {
     /// It only says that something happened to a purchase: the relay must query the processor.
     /// - sessionID: the checkout's id, when the event names one.
     /// - isWorthKeeping: whether to query an unknown purchase, too.
-    case fetchFirst(PurchaseKey, sessionID: String?, isWorthKeeping: Bool)
+    case fetchFirst(PurchaseKey, sessionID: SessionID?, isWorthKeeping: Bool)
     /// There is nothing to do, for this reason.
     case nothing(EventOutcome)
   }
 
   /// The processor's id of the event; nil when it is missing or unreadable.
-  public var id: String?
+  public var id: EventID?
   /// The processor's name of the event type; empty when it is unreadable.
   public var type: String
   public var content: Content
 
-  public init(id: String?, type: String, content: Content) {
+  public init(id: EventID?, type: String, content: Content) {
     self.id = id
     self.type = type
     self.content = content

@@ -24,7 +24,7 @@ public protocol ProcessorQueries: Sendable {
   /// - Parameters:
   ///   - sessionID: the checkout's id, when it is known.
   ///   - lacking: what the purchase waits for; nil when an event requested all data.
-  func lookups(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery]
+  func lookups(of key: PurchaseKey, sessionID: SessionID?, lacking: Reason?) -> [ProcessorQuery]
 
   /// Parses the answer to a lookup. Total: returns a value for any bytes.
   /// - Parameter key: the purchase of the lookup.

@@ -6,7 +6,6 @@ public import Configuration
 internal import Cryptography
 public import HTTPServer
 internal import Platform
-internal import Platform
 
 /// One prepared file.
 public struct AssociationFileAnswer: Sendable {

@@ -3,7 +3,7 @@
 
 public import Apps
 public import Configuration
-internal import Domain
+public import Domain
 internal import Durations
 internal import Encoding
 internal import HTML
@@ -17,7 +17,7 @@ public struct ReturnPage: Sendable {
   /// Returns the status of the first name that is known. The request id is for the log.
   public typealias Find =
     @Sendable (
-      _ names: [CheckoutName], _ app: String, _ requestID: String
+      _ names: [CheckoutName], _ app: AppSlug, _ requestID: String
     ) throws(StoreFault) -> CheckoutStatus?
 
   let find: Find
@@ -67,11 +67,11 @@ public struct ReturnPage: Sendable {
   }
 
   static func page(
-    _ outcome: ReturnOutcome, _ links: AppConfiguration.Links, app: String, name: CheckoutName?,
+    _ outcome: ReturnOutcome, _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?,
     device: ReturnDevice, language: PageLanguage, refreshSeconds: Int
   ) -> PublicPage {
     let words = language.words
-    let appName = links.returnPage?.name ?? app
+    let appName = links.returnPage?.name ?? app.text
     let ways = ReturnWays(links, app: app, name: name, device: device, appName: appName, words: words)
     let message = outcome.message(words)
     let heading = message.heading.text(app: appName)
@@ -97,10 +97,8 @@ public struct ReturnPage: Sendable {
   /// The well-formed ids in a query; nothing else of it gets into the page.
   static func names(_ query: String?) -> [CheckoutName] {
     var names: [CheckoutName] = []
-    if let id = value("context_id", query), Identifier.isWellFormed(id, prefix: Identifier.contextPrefix) {
-      names.append(.context(id))
-    }
-    if let id = value("session_id", query), isSessionID(id) { names.append(.session(id)) }
+    if let id = value("context_id", query).map(ContextID.init), id.isWellFormed { names.append(.context(id)) }
+    if let id = value("session_id", query), isSessionID(id) { names.append(.session(SessionID(id))) }
     return names
   }
 

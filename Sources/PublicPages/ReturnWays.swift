@@ -3,6 +3,7 @@
 
 internal import AppLinks
 internal import Configuration
+internal import Domain
 internal import HTML
 internal import Store
 
@@ -16,7 +17,7 @@ struct ReturnWays {
   ///   - name: identifies the checkout for the app; nil if there is none.
   ///   - app: the slug in the paths.
   init(
-    _ links: AppConfiguration.Links, app: String, name: CheckoutName?, device: ReturnDevice,
+    _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?, device: ReturnDevice,
     appName: String, words: PageWords
   ) {
     let target = Self.target(app: app, name: name)
@@ -39,18 +40,18 @@ struct ReturnWays {
   }
 
   /// The path and query that the app is opened with.
-  static func target(app: String, name: CheckoutName?) -> String {
+  static func target(app: AppSlug, name: CheckoutName?) -> String {
     switch name {
-    case .context(let id): Link("v1", app, "return", query: [("context_id", id)]).text
-    case .session(let id): Link("v1", app, "return", query: [("session_id", id)]).text
-    case nil: Link("v1", app, "return").text
+    case .context(let id): Link("v1", app.text, "return", query: [("context_id", id.text)]).text
+    case .session(let id): Link("v1", app.text, "return", query: [("session_id", id.text)]).text
+    case nil: Link("v1", app.text, "return").text
     }
   }
 
   /// The link that opens the app; nil if it would lead back to this page, because there is no app for the
   /// device, or the app does not open that URL.
   private static func link(
-    _ links: AppConfiguration.Links, app: String, target: String, device: ReturnDevice
+    _ links: AppConfiguration.Links, app: AppSlug, target: String, device: ReturnDevice
   ) -> Link? {
     let universal = Link(links.origin, target: target)
     switch device {

@@ -58,12 +58,16 @@ enum Listeners {
     return .admin(services: services, access: access, probes: probes, dashboard: dashboard)
   }
 
+  /// The connections of the admin listener: some browsers, monitoring and receiptctl. They may all come from
+  /// one address.
+  private static let adminConnections = 64
+
   private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {
     var settings = ServerConfiguration(address: admin.address, port: admin.port)
     settings.socketPath = admin.socketPath
     settings.threads = 1
-    settings.connections = 64
-    settings.connectionsPerAddress = 64
+    settings.connections = adminConnections
+    settings.connectionsPerAddress = adminConnections
     return settings
   }
 
@@ -92,7 +96,7 @@ enum Listeners {
 
   private static func pem(_ path: String, key: String) throws(DaemonError) -> String {
     do {
-      let content = try FileReading.content(of: path, bytesMax: 1 << 20)
+      let content = try FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax)
       if let text = String(validating: content.bytes, as: UTF8.self) { return text }
       throw DaemonError.configuration(Fault(path: key, message: "the file is not text"))
     } catch let error as SystemError {

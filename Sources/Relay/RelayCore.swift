@@ -36,20 +36,21 @@ final class RelayCore: Sendable {
   /// Nil if no key transport is given.
   let keyFetcher: KeyFetcher?
 
-  /// The parts that are notified of each commit. They are created after the committer.
+  /// The parts that are notified of each commit. They are created after the committer, to which they submit,
+  /// so strong references would form a cycle.
   private struct Observers {
-    var dispatcher: Dispatcher?
-    var housekeeper: Housekeeper?
-    var checkoutPolls: CheckoutPolls?
-    var jobs: JobRunner?
-    var lookupWorker: LookupWorker?
+    weak var dispatcher: Dispatcher?
+    weak var housekeeper: Housekeeper?
+    weak var checkoutPolls: CheckoutPolls?
+    weak var jobs: JobRunner?
+    weak var lookupWorker: LookupWorker?
 
     func notify(of changes: StoreChanges) {
       dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
       housekeeper?.note(waitUntil: changes.waitUntil)
       checkoutPolls?.noteChanged(changes.contextIDs)
       if changes.hasJobs { jobs?.checkNow() }
-      lookupWorker?.note(asksAt: changes.asksAt)
+      lookupWorker?.note(lookupsDueAt: changes.lookupsDueAt)
     }
   }
 
@@ -139,7 +140,8 @@ final class RelayCore: Sendable {
     let directory = try AppDirectory(configuration)
     let associations = try AssociationFileSet(configuration)
     let before = apps.current
-    // A new app has its rules before its first request; a removed one keeps them until its last.
+    // A new app has its rules before its first request. Requests of a removed app that are still queued are
+    // refused (`WhileConfigured`).
     committer.use(rules: before.rules.merging(directory.rules) { $1 })
     apps.replace(with: directory)
     self.associations.replace(with: associations)
@@ -186,8 +188,6 @@ final class RelayCore: Sendable {
     jobs.stop()
     committer.stop()
     receiptLog.stop()
-    // The committer and its observers form a reference cycle; SQLite closes its files after the last release.
-    observers.withLock { $0 = Observers() }
   }
 }
 
@@ -236,7 +236,7 @@ extension RelayCore {
     return LookupWorker(
       transport: transport, reader: try reader(engine), directory: directory, committer: committer,
       metrics: metrics, dependencies: dependencies.shared,
-      signInterval: dependencies.signInterval)
+      noteServiceInterval: dependencies.noteServiceInterval)
   }
 }
 

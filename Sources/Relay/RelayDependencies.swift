@@ -17,7 +17,7 @@ struct RelayDependencies: Sendable {
   /// Called once if a sync fails: later answers may be wrong.
   var onSyncFailure: @Sendable (StoreFault) -> Void
   /// How often the database gets a timestamp that receiptd is running.
-  var signInterval: Duration = .seconds(60)
+  var noteServiceInterval: Duration = .seconds(60)
   /// The grace period for deliveries under way after a stop.
   var grace = Daemon.grace
   /// Called on the committer's thread after each commit that changed something. It must not block.

@@ -23,13 +23,13 @@ extension Configuration {
 
 extension UnconfiguredApp {
   /// Logs every app with open receipts that the configuration does not have.
-  static func log(_ reader: StoreReader, configured: [String], _ log: Log) {
+  static func log(_ reader: StoreReader, configured: [AppSlug], _ log: Log) {
     do throws(StoreFault) {
       for app in all(try reader.counts(), configured: configured) {
         log.warning(
           "an app is not configured and has open receipts: they are kept, and nothing is decided or "
             + "delivered. Configure the app again, then reload",
-          ["app": app.slug, "waiting": String(app.waiting), "pending": String(app.pending)])
+          ["app": app.slug.text, "waiting": String(app.waiting), "pending": String(app.pending)])
       }
     } catch {
       log.error(

@@ -119,7 +119,7 @@ final class DatabaseChecker: Sendable {
     log.info(
       "the quick check of the database did not get through all of its tables; all are checked by: "
         + "receiptctl db check",
-      ["left_out": unfinished.joined(separator: " "), "of": String(tables.count)])
+      ["unchecked": unfinished.joined(separator: " "), "of": String(tables.count)])
   }
 
   private func checkTable(_ table: String, _ check: QuickCheck) throws(StoreError) -> QuickCheck.Outcome {

@@ -7,6 +7,7 @@ public import Store
 
 /// One table or index that is damaged.
 public struct DamagedPart: Sendable, Equatable {
+  /// What can be saved of it.
   public enum State: Sendable, Equatable {
     /// An index: its table contains the same data, so REINDEX restores it
     /// (https://www.sqlite.org/lang_reindex.html).

@@ -156,8 +156,7 @@ public final class DatabaseLock: Sendable {
     let names = remains.map { path + $0 }.joined(separator: ", ")
     throw .refused(
       "there is no database at \(path), but files of one are there (\(names)): it was moved or removed. "
-        + "Put it "
-        + "back, or go back to a backup with: receiptctl db restore FILE. To begin with an empty database "
-        + "instead, start once with: sudo -u receiptd receiptd --new-database")
+        + "Put it back, or go back to a backup with: receiptctl db restore FILE. To begin with an empty "
+        + "database instead, start once with: sudo -u receiptd receiptd --new-database")
   }
 }

@@ -1,5 +1,6 @@
 // Keeps SQLite's write-ahead log short, between the writer's transactions. The writer's thread.
 
+public import Domain
 internal import SQLite
 public import Store
 
@@ -86,7 +87,7 @@ extension StoreWriter {
   ///   - onDamage: called whenever SQLite reports damage.
   ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
   public convenience init(
-    path: String, role: DatabaseRole, rules: [String: AppRules],
+    path: String, role: DatabaseRole, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil,
     onDamage: (@Sendable (StoreFault) -> Void)? = nil, isInPlace: (@Sendable () -> Bool)? = nil

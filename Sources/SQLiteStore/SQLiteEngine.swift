@@ -82,8 +82,8 @@ public final class SQLiteEngine: StoreEngine {
     if let file = FileIdentity(path: lock.path), file.links > 1 {
       log.warning(
         "the database file has more than one name (hard links); its log has only one, so to open it by "
-          + "another "
-          + "name destroys it: remove the other names. They are found with: find / -xdev -samefile PATH",
+          + "another name destroys it: remove the other names. They are found with: "
+          + "find / -xdev -samefile PATH",
         ["file": lock.path, "names": String(file.links)])
     }
     let hasEndedWell = forgetUnsynced(lock.path)
@@ -110,7 +110,7 @@ public final class SQLiteEngine: StoreEngine {
   private static func reservePath(of path: String) -> String { path + ".reserve" }
 
   public func openWriter(
-    rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
+    rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreError) -> StoreWriter {
     let writer = try StoreWriter(
       path: path, role: role, rules: rules, random: random, background: checkpointer, onDamage: onDamage,

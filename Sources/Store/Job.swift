@@ -54,7 +54,7 @@ public struct JobRequest: Sendable, Equatable {
   /// Receipts per second; nil for no limit. Stored in thousandths.
   public var ratePerSecond: Double?
   /// The price with which receipts are completed.
-  public var priceID: String?
+  public var priceID: PriceID?
   /// The requester: the operating system's user, or another source.
   public var actor: String
   /// The operator's reason.
@@ -62,7 +62,7 @@ public struct JobRequest: Sendable, Equatable {
 
   public init(
     kind: JobKind = .replay, source: JobSource, force: Bool = false, ratePerSecond: Double? = nil,
-    priceID: String? = nil, actor: String, reason: String? = nil
+    priceID: PriceID? = nil, actor: String, reason: String? = nil
   ) {
     self.kind = kind
     self.source = source
@@ -90,8 +90,8 @@ public struct JobCount: Sendable, Equatable {
 
 /// A job and its progress.
 public struct Job: Sendable, Equatable {
-  public var row: Int64
-  public var id: String
+  public var row: JobRowID
+  public var id: JobID
   public var state: JobState
   public var request: JobRequest
   /// The number of receipts chosen so far; complete once the job is not `preparing` any more.
@@ -108,6 +108,7 @@ public struct Job: Sendable, Equatable {
   /// The outcomes of its receipts, without the planned ones.
   public var counts: [JobCount] = []
 
+  /// The number of receipts with an outcome.
   public func count(_ outcome: JobOutcome) -> Int {
     let processed = counts.reduce(0) { $0 + $1.count }
     if outcome == .planned { return max(0, total - processed) }
@@ -152,6 +153,7 @@ extension OperatorResult {
     }
   }
 
+  /// The result with this code; nil if there is none.
   public init?(code: String) {
     switch code {
     case "done": self = .done

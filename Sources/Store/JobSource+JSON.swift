@@ -14,12 +14,12 @@ extension JobSource {
       func add(_ name: String, _ value: JSONValue?) {
         if let value { members.append(.init(name: name, value: value)) }
       }
-      add("app", filter.app.map(JSONValue.string))
+      add("app", filter.app.map { .string($0.text) })
       add("state", (filter.state?.rawValue).map(JSONValue.string))
-      add("user", filter.userID.map(JSONValue.string))
+      add("user", filter.userID.map { .string($0.text) })
       add("reason", filter.reason.map(JSONValue.string))
       add("cause", filter.cause.map(JSONValue.string))
-      add("object", filter.objectID.map(JSONValue.string))
+      add("object", filter.objectID.map { .string($0.text) })
       add("import_id", filter.importID.map(JSONValue.string))
       add("no_import_id", filter.lacksImportID ? .bool(true) : nil)
       add("since", filter.since.map { .integer($0.unixMilliseconds) })
@@ -36,25 +36,38 @@ extension JobSource {
       self = .ids(count: 0)
       return
     }
+    // A part that cannot be read must not choose more receipts than the operator saw.
+    var isReadable = true
     func integer(_ name: String) -> Int64? {
-      guard case .integer(let number) = json[name] else { return nil }
-      return number
+      guard let value = json[name] else { return nil }
+      if case .integer(let number) = value { return number }
+      isReadable = false
+      return nil
+    }
+    func string(_ name: String) -> String? {
+      guard let value = json[name] else { return nil }
+      if value.stringValue == nil { isReadable = false }
+      return value.stringValue
     }
     if let count = integer("ids") {
       self = .ids(count: Int(clamping: count))
       return
     }
     var filter = ReceiptFilter()
-    filter.app = json["app"]?.stringValue
-    filter.state = (json["state"]?.stringValue).flatMap(ReceiptState.init)
-    filter.userID = json["user"]?.stringValue
-    filter.reason = json["reason"]?.stringValue
-    filter.objectID = json["object"]?.stringValue
-    filter.importID = json["import_id"]?.stringValue
-    filter.cause = json["cause"]?.stringValue
+    filter.app = string("app").map(AppSlug.init)
+    if let state = string("state") {
+      filter.state = ReceiptState(rawValue: state)
+      if filter.state == nil { isReadable = false }
+    }
+    filter.userID = string("user").map(UserID.init)
+    filter.reason = string("reason")
+    filter.objectID = string("object").map(ObjectID.init)
+    filter.importID = string("import_id")
+    filter.cause = string("cause")
     filter.lacksImportID = json["no_import_id"] == .bool(true)
     filter.since = integer("since").map(Timestamp.init(unixMilliseconds:))
     filter.until = integer("until").map(Timestamp.init(unixMilliseconds:))
-    self = .filter(filter, limit: integer("limit").map { Int(clamping: $0) })
+    let limit = integer("limit").map { Int(clamping: $0) }
+    self = isReadable ? .filter(filter, limit: limit) : .ids(count: 0)
   }
 }

@@ -40,20 +40,21 @@ public struct JobWork {
   /// The pause between two checks while there is no room: short, so that fast destinations are kept busy.
   static let fullQueuePause: Duration = .milliseconds(50)
 
-  public let job: Int64
+  public let job: JobRowID
   /// How many replays of each app may be due at once.
-  public var windows: [String: Int]
+  public var windows: [AppSlug: Int]
   /// Whether to release receipts; otherwise only the outcomes of released ones are recorded.
   public var releases = true
   private var lookedTo = Int64.min
   private var pause = lookInterval
 
   /// - Parameter job: its row.
-  public init(job: Int64, windows: [String: Int] = [:]) {
+  public init(job: JobRowID, windows: [AppSlug: Int] = [:]) {
     self.job = job
     self.windows = windows
   }
 
+  /// What to do next. The job is read from the database each time, so an operator's change counts at once.
   public mutating func next(_ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobAction {
     guard let job = try reader.job(row: job), job.endedAt == nil else { return .over }
     if job.state == .preparing { return try prepare(job, reader, now: now) }
@@ -107,21 +108,21 @@ public struct JobWork {
       }
       return .apply(.step(StepJob(job: job.row)))
     }
-    filter.after = job.foundTo
+    filter.after = job.foundTo.map(ReceiptID.init)
     let room = min(ExtendJob.slice, max(0, (limit ?? Int.max) - job.total))
     let found = try reader.outlines(filter, limit: room)
     return .apply(
       .extend(
         ExtendJob(
-          job: job.row, from: job.foundTo, to: found.last?.id ?? job.foundTo,
+          job: job.row, from: job.foundTo, to: found.last?.id.text ?? job.foundTo,
           rows: found.filter { job.request.concerns($0.state, $0.reason) }.map(\.row),
           isLast: found.count < ExtendJob.slice)))
   }
 }
 
 extension JobRequest {
-  /// Whether a filter includes receipts with this state and reason: a replay excludes receipts that
-  /// cannot be sent because data is missing; a bulk completion includes only those that lack a price.
+  /// Whether a filter includes receipts with this state and reason: a replay excludes receipts that cannot be
+  /// sent because data is missing, and unpaid ones; a bulk completion includes only those that lack a price.
   public func concerns(_ state: ReceiptState, _ reason: Reason?) -> Bool {
     switch kind {
     case .replay: (state != .delivered || force) && reason?.forbidsReplay != true

@@ -74,7 +74,7 @@ extension StoreSession {
 
   /// Assigns a context to a purchase that names it: no purchase has it, or the holder guessed it.
   /// - Returns: false if another purchase named it first (R5).
-  func acquire(_ context: ContextRecord, for row: Int64) throws(StoreFault) -> Bool {
+  func acquire(_ context: ContextRecord, for row: PurchaseRowID) throws(StoreFault) -> Bool {
     let holder = try holder(of: context, besides: row)
     if let holder, !holder.yieldsContextToName { return false }
     try claim(context.id, claimedBy: context.purchaseRow, for: row, from: holder)
@@ -82,14 +82,14 @@ extension StoreSession {
   }
 
   /// Whether `acquire` would succeed.
-  func mayAcquire(_ context: ContextRecord, for row: Int64) throws(StoreFault) -> Bool {
+  func mayAcquire(_ context: ContextRecord, for row: PurchaseRowID) throws(StoreFault) -> Bool {
     try holder(of: context, besides: row)?.yieldsContextToName ?? true
   }
 
   /// The other purchase that has a context; nil if there is none, or if it claimed the context without having
   /// it.
   func holder(
-    of context: ContextRecord, besides row: Int64? = nil
+    of context: ContextRecord, besides row: PurchaseRowID? = nil
   ) throws(StoreFault) -> PurchaseRecord? {
     guard let owner = context.purchaseRow, owner != row, let holder = try purchases.find(row: owner),
       holder.purchase.contextID == context.id
@@ -101,7 +101,7 @@ extension StoreSession {
   /// purchase, which is not saved yet.
   /// - Parameter old: the value of `ContextRecord.purchaseRow` when the context was read.
   func claim(
-    _ id: String, claimedBy old: Int64?, for row: Int64, from holder: PurchaseRecord?
+    _ id: ContextID, claimedBy old: PurchaseRowID?, for row: PurchaseRowID, from holder: PurchaseRecord?
   ) throws(StoreFault) {
     try contexts.claim(id: id, for: row, from: old)
     changes.contextIDs.insert(id)

@@ -77,7 +77,7 @@ extension StoreSession {
   }
 
   /// Releases a context; at the end of the command it is offered to waiting purchases.
-  func free(_ id: String, by record: PurchaseRecord) throws(StoreFault) {
+  func free(_ id: ContextID, by record: PurchaseRecord) throws(StoreFault) {
     try contexts.release(id: id, by: record.rowID)
     changes.contextIDs.insert(id)
     freedContexts.append((record.app, id))
@@ -107,7 +107,7 @@ extension StoreSession {
   /// context's price, then the one that has waited longest.
   /// - Parameter holder: the purchase that has it; only purchases with a stronger claim take it.
   func offer(
-    _ posted: Join.Candidate, of holder: PurchaseRecord? = nil, app: String, user: String
+    _ posted: Join.Candidate, of holder: PurchaseRecord? = nil, app: AppSlug, user: UserID
   ) throws(StoreFault) {
     guard let rules = rules(of: app) else { return }
     let waiting = try purchases.lackingContext(app: app, user: user).filter { record in

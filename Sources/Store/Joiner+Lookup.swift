@@ -13,15 +13,15 @@ extension StoreSession {
     guard let rules = rules(of: record.app), rules.processor(of: record.purchase).isAsked else { return }
     let due = now.advanced(by: Lookup.firstPause(rules.join, for: reason))
     try lookups.plan(row: record.rowID, of: record.place, at: due)
-    changes.note(asksAt: due, record.place)
+    changes.note(lookupsDueAt: due, record.place)
   }
 
   /// Handles an event that says only that a purchase changed: plans an immediate lookup.
   /// - Parameter keep: whether to fetch a purchase that is not known yet, too.
   /// - Returns: the event's outcome and its purchase; nil if there is none.
   func fetch(
-    _ key: PurchaseKey, sessionID: String?, app: String, keep: Bool
-  ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64)? {
+    _ key: PurchaseKey, sessionID: SessionID?, app: AppSlug, keep: Bool
+  ) throws(StoreFault) -> (outcome: EventOutcome, row: PurchaseRowID)? {
     var found = try purchases.find(app: app, key: key)
     if found == nil, let sessionID {
       found = try purchases.find(app: app, key.processor, soldBy: sessionID)
@@ -29,7 +29,8 @@ extension StoreSession {
         found = try purchases.find(app: app, key.processor, knownByCheckout: sessionID)
       }
     }
-    if found == nil, keep {
+    // The receipt of a purchase that retention has deleted must not be made again.
+    if found == nil, keep, try !pastPurchases.contains(key, sessionID: sessionID, app: app, erasures) {
       let purchase = Purchase(key: key, sessionID: sessionID, happenedAt: now, createdAt: now)
       var record = PurchaseRecord(
         rowID: counts.makePurchaseRow(), app: app, purchase: purchase, receipt: nil, updatedAt: now)
@@ -38,13 +39,13 @@ extension StoreSession {
     }
     guard let found else { return nil }
     try lookups.fetch(row: found.rowID, of: found.place, at: now)
-    changes.note(asksAt: now, found.place)
+    changes.note(lookupsDueAt: now, found.place)
     return (found.receipt == nil ? .noted : .receipt, found.rowID)
   }
 
   /// Records that a purchase was fetched for this many events. It is looked up again only if its receipt
   /// waits for something that the processor may know.
-  func noteFetched(row: Int64, _ fetches: Int64) throws(StoreFault) {
+  func noteFetched(row: PurchaseRowID, _ fetches: Int64) throws(StoreFault) {
     try lookups.noteFetched(row: row, fetches)
     guard let record = try purchases.find(row: row), lookedUpReason(of: record) == nil else { return }
     try lookups.forget(row: row)

@@ -7,7 +7,7 @@ extension StoreSession {
   /// sold, which may have its own row, are merged once an event names both.
   /// - Returns: the row after and before the merge.
   func findAndMerge(
-    _ report: PurchaseReport, app: String
+    _ report: PurchaseReport, app: AppSlug
   ) throws(StoreFault) -> (record: PurchaseRecord, before: PurchaseRecord)? {
     var known = try purchases.find(app: app, key: report.key)
     guard let sessionID = report.sessionID else { return known.map { ($0, $0) } }
@@ -25,7 +25,7 @@ extension StoreSession {
     _ placeholder: PurchaseRecord, into survivor: PurchaseRecord
   ) throws(StoreFault) -> (record: PurchaseRecord, before: PurchaseRecord) {
     // A receipt's id contains its row. The placeholder's receipt was never sent, so it can continue as the
-    // subscription's.
+    // object's.
     let isPlaceholderKept = survivor.receipt == nil && placeholder.receipt != nil
     let (kept, dropped) = isPlaceholderKept ? (placeholder, survivor) : (survivor, placeholder)
     var merged = survivor
@@ -65,12 +65,12 @@ extension StoreSession {
   /// receipt is ready gives up a guess for a name only.
   /// - Parameter user: the user of the merged purchase.
   private static func isBetterServed(
-    _ one: Purchase, than other: Purchase, user: String?, isOpen: Bool
+    _ one: Purchase, than other: Purchase, user: UserID?, isOpen: Bool
   ) -> Bool {
     guard let source = one.contextSource, one.userID == user else { return false }
     guard isOpen else { return source < (other.contextSource ?? .guess) }
     guard other.userID == user else { return true }
-    func rank(_ purchase: Purchase) -> (Int64, Int, String) {
+    func rank(_ purchase: Purchase) -> (Int64, Int, ContextID) {
       let hasPrice = purchase.context?.priceID.map((one.prices + other.prices).contains) ?? false
       return (-(purchase.contextSource ?? .guess).rawValue, hasPrice ? 1 : 0, purchase.contextID ?? "")
     }

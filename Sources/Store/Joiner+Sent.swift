@@ -25,7 +25,7 @@ extension StoreSession {
   }
 
   private typealias SentContent = (
-    purchase: Purchase, priceID: String, priceMismatch: Bool, isDisputed: Bool
+    purchase: Purchase, priceID: PriceID, priceMismatch: Bool, isDisputed: Bool
   )
 
   /// Parses a receipt's bytes: the purchase without a context, or with one of its user's.

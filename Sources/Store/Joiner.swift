@@ -13,8 +13,8 @@ extension StoreSession {
   /// - Parameter keep: whether to make a row if the purchase is not known yet.
   /// - Returns: the event's outcome and its purchase.
   func ingest(
-    _ report: PurchaseReport, app: String, keep: Bool
-  ) throws(StoreFault) -> (outcome: EventOutcome, row: Int64?) {
+    _ report: PurchaseReport, app: AppSlug, keep: Bool
+  ) throws(StoreFault) -> (outcome: EventOutcome, row: PurchaseRowID?) {
     let found = try findAndMerge(report, app: app)
     if found == nil,
       try pastPurchases.contains(report.key, sessionID: report.sessionID, app: app, erasures)
@@ -55,6 +55,8 @@ extension StoreSession {
   /// Completes user and context of a purchase, and applies the join's decision to its receipt.
   func decide(_ record: inout PurchaseRecord) throws(StoreFault) {
     guard let rules = rules(of: record.app) else { return }
+    // The clock may have been set back a moment ago, so that `FollowClock` has not been applied yet.
+    record.purchase.bringBack(to: now)
     try completeUser(&record)
     // A purchase that ended without a receipt gets none, even if its user becomes known.
     if record.receipt == nil, record.purchase.hasEnded { return }

@@ -1,17 +1,18 @@
 // One row of `purchases` as values: a purchase and its receipt, if it has one. Pure; any thread.
-// thread.
 
 public import Domain
 
 /// One row of `purchases`.
 public struct PurchaseRecord: Sendable, Equatable {
-  public var rowID: Int64
-  public var app: String
+  public var rowID: PurchaseRowID
+  public var app: AppSlug
   public var purchase: Purchase
   public var receipt: Receipt?
   public var updatedAt: Timestamp
 
-  public init(rowID: Int64, app: String, purchase: Purchase, receipt: Receipt?, updatedAt: Timestamp) {
+  public init(
+    rowID: PurchaseRowID, app: AppSlug, purchase: Purchase, receipt: Receipt?, updatedAt: Timestamp
+  ) {
     self.rowID = rowID
     self.app = app
     self.purchase = purchase

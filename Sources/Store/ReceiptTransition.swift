@@ -8,9 +8,9 @@ public struct ChangeCause: Sendable, Equatable {
   /// The id of the request in the log.
   public var requestID: String?
   /// The processor's event id.
-  public var eventID: String?
+  public var eventID: EventID?
 
-  public init(requestID: String? = nil, eventID: String? = nil) {
+  public init(requestID: String? = nil, eventID: EventID? = nil) {
     self.requestID = requestID
     self.eventID = eventID
   }
@@ -18,8 +18,8 @@ public struct ChangeCause: Sendable, Equatable {
 
 /// A receipt's change from one state or reason to another.
 public struct ReceiptTransition: Sendable, Equatable {
-  public var app: String
-  public var receiptID: String
+  public var app: AppSlug
+  public var receiptID: ReceiptID
   /// Nil for a new receipt.
   public var from: ReceiptState?
   public var to: ReceiptState
@@ -32,7 +32,7 @@ public struct ReceiptTransition: Sendable, Equatable {
   /// The end of a waiting receipt's wait.
   public var waitUntil: Timestamp?
   /// Personal data.
-  public var userID: String?
+  public var userID: UserID?
   public var cause: ChangeCause
 
   /// - Returns: nil if neither the state nor the reason changed.

@@ -58,11 +58,11 @@ extension AppRules {
 /// The changes of a committed batch that other workers wait for.
 public struct StoreChanges: Sendable, Equatable {
   /// Apps with new receipts to deliver, and when the earliest is due.
-  public var dueAt: [String: Timestamp] = [:]
+  public var dueAt: [AppSlug: Timestamp] = [:]
   /// The same for replays.
-  public var replaysDueAt: [String: Timestamp] = [:]
+  public var replaysDueAt: [AppSlug: Timestamp] = [:]
   /// Contexts whose checkout status may have changed.
-  public var contextIDs: Set<String> = []
+  public var contextIDs: Set<ContextID> = []
   /// When the earliest wait set by the batch ends.
   public var waitUntil: Timestamp?
   /// Whether jobs have changed.
@@ -70,21 +70,21 @@ public struct StoreChanges: Sendable, Equatable {
   /// State changes of receipts, for the log.
   public var transitions: [ReceiptTransition] = []
   /// Processors with planned lookups, and when the earliest is due.
-  public var asksAt: [AppProcessor: Timestamp] = [:]
+  public var lookupsDueAt: [AppProcessor: Timestamp] = [:]
 
   public init() {}
 
   public var isEmpty: Bool {
     dueAt.isEmpty && replaysDueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs
       && transitions.isEmpty
-      && asksAt.isEmpty
+      && lookupsDueAt.isEmpty
   }
 
   /// Adds another batch's changes.
   mutating func formUnion(_ other: StoreChanges) {
     dueAt.merge(other.dueAt) { min($0, $1) }
     replaysDueAt.merge(other.replaysDueAt) { min($0, $1) }
-    asksAt.merge(other.asksAt) { min($0, $1) }
+    lookupsDueAt.merge(other.lookupsDueAt) { min($0, $1) }
     contextIDs.formUnion(other.contextIDs)
     transitions += other.transitions
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
@@ -92,12 +92,12 @@ public struct StoreChanges: Sendable, Equatable {
   }
 
   /// Notes a lookup that is due at that moment.
-  mutating func note(asksAt moment: Timestamp, _ place: AppProcessor) {
-    asksAt[place] = min(asksAt[place] ?? moment, moment)
+  mutating func note(lookupsDueAt moment: Timestamp, _ place: AppProcessor) {
+    lookupsDueAt[place] = min(lookupsDueAt[place] ?? moment, moment)
   }
 
   /// Notes that any receipt of an app may be due at that moment.
-  mutating func note(anythingDueAt moment: Timestamp, of app: String) {
+  mutating func note(anythingDueAt moment: Timestamp, of app: AppSlug) {
     dueAt[app] = moment
     replaysDueAt[app] = moment
   }
@@ -132,20 +132,20 @@ public final class StoreSession {
   let alerts: AlertRows
   let lookups: LookupRows
   let pastPurchases: PastPurchaseRows
-  var rules: [String: AppRules]
+  var rules: [AppSlug: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
   /// Contexts that purchases released in the open transaction, or may lose now, and that have not been
   /// offered yet.
-  var freedContexts: [(app: String, id: String)] = []
+  var freedContexts: [(app: AppSlug, id: ContextID)] = []
   /// Purchases with changes that are not saved yet while other purchases are decided. The others take no
   /// context from them.
-  var rowsInHand: Set<Int64> = []
+  var rowsInHand: Set<PurchaseRowID> = []
   private var random: any RandomNumberGenerator & Sendable
   private let readAhead: (any ReadAhead)?
 
   init(
-    _ connection: StoreConnection, rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
+    _ connection: StoreConnection, rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreFault) {
     self.connection = connection
     readAhead = connection.engine.readAhead
@@ -168,16 +168,16 @@ public final class StoreSession {
   }
 
   /// Makes a new receipt's identifier, which contains its row.
-  func receiptIdentifier(row: Int64) -> String {
-    Identifier.make(prefix: Identifier.receiptPrefix, now: now, number: row, random: &random)
+  func receiptIdentifier(row: PurchaseRowID) -> ReceiptID {
+    ReceiptID.make(now: now, number: row.number, random: &random)
   }
 
   /// Creates the erasure key if needed. Called before any erasure.
   func prepareErasure() throws(StoreFault) { try erasures.prepare(random: &random) }
 
   /// Makes a new job's identifier, which contains its row.
-  func jobIdentifier(row: Int64) -> String {
-    Identifier.make(prefix: Identifier.jobPrefix, now: now, number: row, random: &random)
+  func jobIdentifier(row: JobRowID) -> JobID {
+    JobID.make(now: now, number: row.number, random: &random)
   }
 
   /// Runs `body` with this cause for its changes.
@@ -228,7 +228,7 @@ public final class StoreSession {
   }
 
   /// The rules of a configured app; nil for one that is no longer configured.
-  func rules(of app: String) -> AppRules? { rules[app] }
+  func rules(of app: AppSlug) -> AppRules? { rules[app] }
 
   /// How long the events of a purchase may come again.
   func repeatPeriod(of record: PurchaseRecord) -> Duration {

@@ -12,18 +12,6 @@ public struct BatchResult: Sendable {
   public var fault: StoreFault?
 }
 
-/// An engine's work on the writer's thread between transactions.
-public protocol StoreUpkeep: AnyObject {
-  /// Called as late as possible before each commit of a batch. Throws if nothing may be stored.
-  func beforeCommit() throws(StoreFault)
-  /// Called after the answers of each batch, so that no request waits for it.
-  func afterBatch() throws(StoreFault)
-  /// Frees as much as possible of the disk space used beside the database, such as its log.
-  func freeSpace() throws(StoreFault)
-  /// Called once, at a clean stop.
-  func finish() throws(StoreFault)
-}
-
 /// The writing side of the store.
 public final class StoreWriter {
   private let session: StoreSession
@@ -33,7 +21,7 @@ public final class StoreWriter {
   ///   - rules: each configured app's rules.
   ///   - upkeep: of the same connection.
   public init(
-    _ connection: StoreConnection, rules: [String: AppRules],
+    _ connection: StoreConnection, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), upkeep: any StoreUpkeep
   ) throws(StoreFault) {
     session = try StoreSession(connection, rules: rules, random: random)
@@ -41,7 +29,7 @@ public final class StoreWriter {
   }
 
   /// Sets new rules, used from the next batch on.
-  public func use(rules: [String: AppRules]) { session.rules = rules }
+  public func use(rules: [AppSlug: AppRules]) { session.rules = rules }
 
   /// Applies a batch: one transaction, one sync, then all completions.
   ///

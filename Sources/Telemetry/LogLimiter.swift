@@ -1,7 +1,10 @@
 // Limits log lines about one trouble: one that any client can cause, or a fault that each request and each
 // attempt meets again. Thread-safe.
 
+public import Domain
 public import Platform
+internal import Presentation
+public import Store
 
 /// Admits one line of a kind per interval, and counts the suppressed ones.
 public final class LogLimiter: Sendable {
@@ -31,5 +34,23 @@ public final class LogLimiter: Sendable {
       kinds[kind] = (now.advanced(by: pause), 0)
       return leftOut
     }
+  }
+}
+
+extension LogLimiter {
+  /// Logs a fault of the database with the advice for it, at most once per interval for each app and kind of
+  /// fault: a fault outlasts one attempt.
+  /// - Parameters:
+  ///   - what: what failed and what follows, without a full stop.
+  ///   - fields: further fields of the line.
+  public func logFault(
+    _ what: String, _ error: StoreFault, app: AppSlug? = nil, _ fields: LogFields = [:], to log: Log,
+    now: MonotonicInstant
+  ) {
+    guard let count = admit("\(what) \(app?.text ?? "") \(error.kind.rawValue)", now: now) else { return }
+    log.error(
+      "\(what). \(error.kind.advice)",
+      ["app": app?.text] + fields
+        + ["error": error.description, "left_out": count > 0 ? String(count) : nil])
   }
 }

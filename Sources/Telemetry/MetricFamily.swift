@@ -55,6 +55,7 @@ public final class CounterFamily: Sendable {
   /// The current samples.
   public func snapshot() -> [LabelValues: UInt64] { values.withLock { $0 } }
 
+  /// Writes the family with its current samples.
   public func write(to text: inout MetricsText) {
     text.family(name, help, type: "counter")
     let samples = snapshot().reduce(into: [:]) { $0[$1.key.first(labels.count), default: 0] += $1.value }
@@ -88,6 +89,7 @@ public final class HistogramFamily: Sendable {
     self.bounds = bounds
   }
 
+  /// Counts a value. The label values are as those of `CounterFamily.increment`.
   public func observe(_ value: Double, _ first: String = "", _ second: String = "") {
     var bucket = 0
     while bucket < bounds.count, value > bounds[bucket] { bucket += 1 }
@@ -102,6 +104,7 @@ public final class HistogramFamily: Sendable {
     }
   }
 
+  /// Writes the family with its current samples.
   public func write(to text: inout MetricsText) {
     text.family(name, help, type: "histogram")
     for (labelValues, series) in series.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
@@ -121,10 +124,13 @@ public final class HistogramFamily: Sendable {
 public struct MetricsText {
   public private(set) var text = ""
 
+  /// Begins a family of samples.
+  /// - Parameter type: `counter`, `gauge` or `histogram`.
   public mutating func family(_ name: String, _ help: String, type: String) {
     text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
   }
 
+  /// Adds one sample of the family that was begun last.
   public mutating func sample(_ name: String, _ labels: [(String, String)] = [], _ value: String) {
     text += name
     if !labels.isEmpty {
@@ -133,6 +139,7 @@ public struct MetricsText {
     text += " \(value)\n"
   }
 
+  /// Adds a whole family of gauges.
   public mutating func gauge(
     _ name: String, _ help: String, _ samples: [(labels: [(String, String)], value: Double)]
   ) {

@@ -56,34 +56,43 @@ public final class Metrics: Sendable {
 
   public init() {}
 
+  /// Counts a webhook that was refused for its signature.
   public func refusedSignature(_ place: AppProcessor, reason: String) {
-    signatureFailures.increment(place.app, reason, place.processor.rawValue)
+    signatureFailures.increment(place.app.text, reason, place.processor.text)
   }
 
   /// The refused webhooks since the start, or their growth, by processor and reason.
   public static func refusals(_ counts: [LabelValues: UInt64]) -> [AppProcessor: [String: Int64]] {
     counts.reduce(into: [:]) { refusals, item in
-      let place = AppProcessor(item.key.first, ProcessorName(rawValue: item.key.third))
+      let place = AppProcessor(AppSlug(item.key.first), ProcessorName(item.key.third))
       refusals[place, default: [:]][item.key.second, default: 0] += Int64(clamping: item.value)
     }
   }
 
+  /// Counts a committed batch.
+  /// - Parameter batch: its number of commands.
   public func committed(batch: Int, seconds: Double) {
     commitBatch.observe(Double(batch))
     commitSeconds.observe(seconds)
   }
 
+  /// Counts an answered request.
+  /// - Parameters:
+  ///   - route: the route's label.
+  ///   - seconds: from the complete request to its answer.
   public func answered(route: String, status: Int, seconds: Double) {
     requests.increment(route, status == 200 ? "200" : String(status))
     requestSeconds.observe(seconds, route)
   }
 
-  public func attempted(app: String, verdict: Verdict, duration: Duration) {
-    deliveries.increment(app, verdict.label)
-    if verdict.lacksImportID { deliveriesWithoutID.increment(app) }
+  /// Counts an attempt to deliver a receipt.
+  public func attempted(app: AppSlug, verdict: Verdict, duration: Duration) {
+    deliveries.increment(app.text, verdict.label)
+    if verdict.lacksImportID { deliveriesWithoutID.increment(app.text) }
     deliverySeconds.observe(duration.inSeconds)
   }
 
+  /// Writes all families.
   public func write(to text: inout MetricsText) {
     for family in [
       contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries,

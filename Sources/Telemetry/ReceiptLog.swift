@@ -85,13 +85,13 @@ public final class ReceiptLog: Sendable {
 
   private func write(_ transition: ReceiptTransition) {
     let fields: LogFields = [
-      "app": transition.app, "receipt": transition.receiptID, "from": transition.from?.rawValue,
+      "app": transition.app.text, "receipt": transition.receiptID.text, "from": transition.from?.rawValue,
       "reason": transition.reason?.text, "import_id": transition.to == .delivered ? transition.importID : nil,
       "attempts": transition.attempts > 0 ? String(transition.attempts) : nil,
       "status": transition.attempts > 0 ? transition.lastStatus.map { String($0) } : nil,
       "cause": transition.lastCause.flatMap { $0 == transition.reason ? nil : $0.text },
       "until": transition.waitUntil.map { RFC3339.string(unixMilliseconds: $0.unixMilliseconds) },
-      "user": transition.userID.map(log.personal), "event": transition.cause.eventID,
+      "user": (transition.userID?.text).map(log.personal), "event": transition.cause.eventID?.text,
       "request_id": transition.cause.requestID,
     ]
     switch transition.to {
@@ -108,12 +108,20 @@ public final class ReceiptLog: Sendable {
     case .delivered: log.info("delivered", fields)
     case .cancelled: log.info("a receipt was cancelled", fields)
     case .failed:
-      let isLacking = transition.reason.map(Reason.ofJoin.contains) ?? false
-      log.warning(
-        isLacking
-          ? "a receipt failed: its missing data never arrived; supply it with receiptctl receipts complete"
-          : "a receipt failed; look at it with receiptctl receipts show, fix the cause, then replay it",
-        fields)
+      log.warning(Self.failure(transition.reason), fields)
+    }
+  }
+
+  private static func failure(_ reason: Reason?) -> String {
+    switch reason {
+    case .payment?:
+      "a receipt failed: its payment never came; if it comes, the receipt continues automatically"
+    case .subscription?:
+      "a receipt failed: its subscription has no id yet, which comes with the payment; the receipt then "
+        + "continues automatically"
+    case let reason? where Reason.ofJoin.contains(reason):
+      "a receipt failed: its missing data never arrived; supply it with receiptctl receipts complete"
+    default: "a receipt failed; look at it with receiptctl receipts show, fix the cause, then replay it"
     }
   }
 }

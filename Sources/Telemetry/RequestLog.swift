@@ -7,6 +7,7 @@ public import Platform
 public import Presentation
 public import Store
 
+/// Logs what becomes of requests.
 public final class RequestLog: Sendable {
   private let log: Log
   private let clock: any Clock
@@ -22,49 +23,54 @@ public final class RequestLog: Sendable {
     log.level >= .debug || outcome == .stored(.unparsed)
   }
 
+  /// Logs a stored event at debug; one that was not understood also as a warning, with a limit.
+  /// - Parameter type: the processor's name for the kind of event.
   public func logEvent(
-    _ id: String, type: String, _ outcome: IngestEvent.Outcome, app: String, requestID: String
+    _ id: EventID, type: String, _ outcome: IngestEvent.Outcome, app: AppSlug, requestID: String
   ) {
     log.debug(
       "stored an event",
-      ["app": app, "event": id, "type": type, "outcome": outcome.label, "request_id": requestID])
+      ["app": app.text, "event": id.text, "type": type, "outcome": outcome.label, "request_id": requestID])
     guard outcome == .stored(.unparsed) else { return }
-    warn("an event was not understood and is kept; look at it with receiptctl events show", kind: app) {
+    warn("an event was not understood and is kept; look at it with receiptctl events show", kind: app.text) {
       leftOut in
-      ["app": app, "event": id, "left_out": leftOut, "request_id": requestID]
+      ["app": app.text, "event": id.text, "left_out": leftOut, "request_id": requestID]
     }
   }
 
-  public func logContext(of user: String, isRepeat: Bool, app: String, requestID: String) {
+  /// Logs a stored context at debug, with a pseudonym for its user unless `log.personal` is set.
+  /// - Parameter isRepeat: whether it was already stored.
+  public func logContext(of user: UserID, isRepeat: Bool, app: AppSlug, requestID: String) {
     log.debug(
-      "took a context",
+      "stored a context",
       [
-        "app": app, "result": isRepeat ? "repeated" : "stored", "user": log.personal(user),
+        "app": app.text, "result": isRepeat ? "repeated" : "stored", "user": log.personal(user.text),
         "request_id": requestID,
       ])
   }
 
+  /// Logs a webhook that was refused for its signature, with a limit.
   /// - Parameter advice: nil if the processor is not configured any more.
   public func refusedSignature(
     _ reason: String, of place: AppProcessor, advice: WebhookAdvice?, requestID: String
   ) {
     let remedy = advice.map { "; if \($0.label) sent it, compare \($0.comparison), and look at the clock" }
     warn(
-      "refused a webhook: its signature does not hold" + (remedy ?? ""),
-      kind: "\(place.app) \(place.processor.rawValue) \(reason)"
+      "refused a webhook: its signature is not valid" + (remedy ?? ""),
+      kind: "\(place.app) \(place.processor) \(reason)"
     ) { leftOut in
-      ["app": place.app, "reason": reason, "left_out": leftOut, "request_id": requestID]
+      ["app": place.app.text, "reason": reason, "left_out": leftOut, "request_id": requestID]
     }
   }
 
   /// Logs a refused client, without a request id, because none exists yet.
-  public func refusedClient(_ reason: String, app: String) {
+  public func refusedClient(_ reason: String, app: AppSlug) {
     // Not a warning: tokens expire, and any client can send a request without one.
     guard log.level >= .info, let count = limiter.admit("\(app) client \(reason)", now: clock.monotonic)
     else { return }
     log.info(
       "refused a client; if the app's own are refused, compare its client with what they send",
-      ["app": app, "reason": reason, "left_out": count > 0 ? String(count) : nil])
+      ["app": app.text, "reason": reason, "left_out": count > 0 ? String(count) : nil])
   }
 
   /// Limited over all addresses. `FailedLogins` limits each address, but their number is unlimited, and it
@@ -76,22 +82,22 @@ public final class RequestLog: Sendable {
   }
 
   /// - Parameter kind: which limit: "user" or "address". The user or address itself is not logged.
-  public func limitedContext(of kind: String, app: String) {
+  public func limitedContext(of kind: String, app: AppSlug) {
     guard log.level >= .info, let count = limiter.admit("\(app) limit \(kind)", now: clock.monotonic)
     else { return }
     log.info(
       "refused a context: too many came for one user or from one address; if all clients share one address, "
         + "set listen.proxies",
-      ["app": app, "limit": kind, "left_out": count > 0 ? String(count) : nil])
+      ["app": app.text, "limit": kind, "left_out": count > 0 ? String(count) : nil])
   }
 
   /// Limited over all apps and routes, because every request meets the same fault.
-  public func couldNotStore(_ error: StoreFault, route: String, app: String, requestID: String) {
+  public func couldNotStore(_ error: StoreFault, route: String, app: AppSlug, requestID: String) {
     guard let count = limiter.admit("store \(error.kind.rawValue)", now: clock.monotonic) else { return }
     log.error(
       "could not store a request; the sender is asked to retry. \(error.kind.advice)",
       [
-        "app": app, "route": route, "error": error.description,
+        "app": app.text, "route": route, "error": error.description,
         "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
       ])
   }

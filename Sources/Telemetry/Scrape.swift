@@ -22,7 +22,7 @@ public struct ListenerGauges: Sendable {
 /// The inputs of a scrape.
 public struct Scrape {
   public let metrics: Metrics
-  public let apps: [String]
+  public let apps: [AppSlug]
   public let queueDepth: Int
   public let isReady: Bool
   public let droppedLogLines: UInt64
@@ -31,7 +31,7 @@ public struct Scrape {
   public let now: Timestamp
 
   public init(
-    metrics: Metrics, apps: [String], queueDepth: Int, isReady: Bool, droppedLogLines: UInt64,
+    metrics: Metrics, apps: [AppSlug], queueDepth: Int, isReady: Bool, droppedLogLines: UInt64,
     listener: ListenerGauges, space: StoreSpace, now: Timestamp
   ) {
     self.metrics = metrics
@@ -60,14 +60,14 @@ public struct Scrape {
       known.flatMap { app in
         ReceiptState.allCases.map { state in
           let count = counts.first { $0.app == app && $0.state == state }?.count ?? 0
-          return ([("app", app), ("state", state.rawValue)], Double(count))
+          return ([("app", app.text), ("state", state.rawValue)], Double(count))
         }
       })
     var oldest: [(labels: [(String, String)], value: Double)] = []
     for app in known {
       let since = try reader.oldestPending(app: app)
       let seconds = since.map { max(.zero, now.duration(since: $0)).inSeconds } ?? 0
-      oldest.append(([("app", app)], seconds))
+      oldest.append(([("app", app.text)], seconds))
     }
     text.gauge(
       "receiptd_oldest_pending_seconds", "Age of the oldest receipt that is ready and not delivered.", oldest)
@@ -77,7 +77,7 @@ public struct Scrape {
       "1 while an app's deliveries are stopped: its destination is down or refuses it.",
       known.map { app in
         let isStopped = breakers.worst(of: app, now: now).map { $0.breaker.state != .closed } ?? false
-        return ([("app", app)], isStopped ? 1 : 0)
+        return ([("app", app.text)], isStopped ? 1 : 0)
       })
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
     text.gauge(

@@ -34,7 +34,7 @@ public enum ExitCode: Int32, Error, Sendable, CaseIterable {
     case .unavailable: "A required service does not answer."
     case .diskFault: "The disk did not keep written data."
     case .tryAgain: "Temporary failure; try again."
-    case .refused: "It is not allowed, or was not confirmed."
+    case .refused: "It was refused; stderr says why."
     case .configuration: "The configuration has faults."
     }
   }

@@ -4,7 +4,7 @@ public import Platform
 
 /// A text style (ECMA-48 §8.3.117, SGR).
 public enum Style: Sendable, Equatable {
-  case plain, bold, dim, red, green, yellow, blue, cyan
+  case plain, bold, dim, red, green, yellow, cyan
 
   private var code: Int? {
     switch self {
@@ -14,7 +14,6 @@ public enum Style: Sendable, Equatable {
     case .red: 31
     case .green: 32
     case .yellow: 33
-    case .blue: 34
     case .cyan: 36
     }
   }

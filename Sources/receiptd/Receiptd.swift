@@ -2,6 +2,7 @@
 
 internal import Configuration
 import DaemonCommand
+internal import Domain
 import Glibc
 import Platform
 import Relay
@@ -89,7 +90,7 @@ struct Receiptd {
         "ready",
         [
           "version": Version.number, "listen": String(daemon.publicPort), "admin": daemon.adminEndpoint,
-          "apps": loaded.configuration.apps.map(\.slug).joined(separator: ","),
+          "apps": loaded.configuration.apps.map(\.slug.text).joined(separator: ","),
         ])
       Service(daemon, log: log, path: path).run()
       return .done

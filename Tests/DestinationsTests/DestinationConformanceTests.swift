@@ -12,7 +12,7 @@ import Testing
 private struct Fixture: Sendable, CustomTestStringConvertible {
   var kind: DestinationKind
 
-  var testDescription: String { kind.name.rawValue }
+  var testDescription: String { kind.name.text }
 
   func make(revealsSecrets: Bool = true) throws -> any ReceiptDestination {
     let app = AppConfiguration(

@@ -45,7 +45,7 @@ struct PlyContextTests {
     }
     let priced = #"{"stripe_price_id":"price_ÿ>?\#(String(repeating: "ÿ", count: count))"}"#
     for text in [base64(priced), urlSafe(base64(priced)), withoutPadding(base64(priced))] {
-      #expect(try PlyContext.read(text).priceID == "price_ÿ>?" + String(repeating: "ÿ", count: count))
+      #expect(try PlyContext.read(text).priceID?.text == "price_ÿ>?" + String(repeating: "ÿ", count: count))
     }
   }
 
@@ -126,7 +126,7 @@ struct PlyContextTests {
   @Test("A price is at most 255 bytes")
   func longPrice() throws {
     let longest = String(repeating: "p", count: 255)
-    #expect(try PlyContext.read(base64(#"{"stripe_price_id":"\#(longest)"}"#)).priceID == longest)
+    #expect(try PlyContext.read(base64(#"{"stripe_price_id":"\#(longest)"}"#)).priceID?.text == longest)
     #expect(try PlyContext.read(base64(#"{"stripe_price_id":"\#(longest)p"}"#)).priceID == nil)
   }
 }

@@ -12,8 +12,8 @@ private func destination(forwardsContext: Bool = true) -> PurchaselyDestination 
 }
 
 private func body(
-  user: String = "jdo-1", type: PurchaseKey.ObjectType = .subscription, id: String = "sub_1",
-  price: String = "price_1", context: String? = nil, forwardsContext: Bool = true
+  user: UserID = "jdo-1", type: PurchaseKey.ObjectType = .subscription, id: ObjectID = "sub_1",
+  price: PriceID = "price_1", context: String? = nil, forwardsContext: Bool = true
 ) -> String {
   let content = ReceiptContent(
     userID: user, key: PurchaseKey(type: type, id: id), priceID: price, context: context)
@@ -46,7 +46,8 @@ struct ReceiptBytesTests {
       "\u{2028}\u{2029}\u{FEFF}", "e\u{301}", "👩‍👩‍👧‍👦", "</script>", "{\"user_id\":\"x\"}",
     ])
   func roundTrip(text: String) throws {
-    let written = try JSONValue(parsing: Array(body(user: text, id: text, price: text, context: text).utf8))
+    let body = body(user: UserID(text), id: ObjectID(text), price: PriceID(text), context: text)
+    let written = try JSONValue(parsing: Array(body.utf8))
     for name in ["user_id", "stripe_object_id", "stripe_price_id", "ply_context"] {
       let member = try #require(written[name]?.stringValue)
       #expect(Array(member.utf8) == Array(text.utf8), "\(name)")

@@ -9,15 +9,15 @@ private let hour: Int64 = 60 * minute
 private let happened = Timestamp(unixMilliseconds: 1_800_000_000_000)
 private let policy = JoinPolicy()
 
-private func candidate(_ id: String, _ milliseconds: Int64, price: String? = nil) -> Join.Candidate {
+private func candidate(_ id: ContextID, _ milliseconds: Int64, price: PriceID? = nil) -> Join.Candidate {
   Join.Candidate(
-    id: id, blob: ContextBlob(text: id, priceID: price),
+    id: id, blob: ContextBlob(text: id.text, priceID: price),
     receivedAt: happened.advanced(by: .milliseconds(milliseconds)))
 }
 
 private func choose(
-  _ candidates: [Join.Candidate], prices: [String] = ["price_P"], hourLater: Int64 = 0
-) -> String? {
+  _ candidates: [Join.Candidate], prices: [PriceID] = ["price_P"], hourLater: Int64 = 0
+) -> ContextID? {
   let purchase = Purchase(
     key: PurchaseKey(type: .subscription, id: "sub_1"), userID: "u", userSource: .reference, prices: prices,
     happenedAt: happened, createdAt: happened)

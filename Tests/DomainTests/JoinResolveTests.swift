@@ -20,8 +20,8 @@ private let hold = JoinPolicy(settle: .zero, withoutContext: .hold)
 /// A purchase that was first reported at `heard`, and bought then unless `observations` say otherwise.
 private func purchase(
   _ observations: Observations = .paid, type: PurchaseKey.ObjectType = .subscription,
-  user: String? = "u",
-  prices: [String] = ["price_P"], context: ContextBlob? = nil
+  user: UserID? = "u",
+  prices: [PriceID] = ["price_P"], context: ContextBlob? = nil
 ) -> Purchase {
   Purchase(
     key: PurchaseKey(type: type, id: "obj_1"), sessionID: type == .checkoutSession ? "obj_1" : nil,
@@ -30,10 +30,10 @@ private func purchase(
     createdAt: heard, boughtAt: heard)
 }
 
-private func blob(_ price: String?) -> ContextBlob { ContextBlob(text: "blob", priceID: price) }
+private func blob(_ price: PriceID?) -> ContextBlob { ContextBlob(text: "blob", priceID: price) }
 
 private func ready(
-  _ price: String, context: String? = nil, mismatch: Bool = false,
+  _ price: PriceID, context: String? = nil, mismatch: Bool = false,
   type: PurchaseKey.ObjectType = .subscription
 ) -> Join.Resolution {
   let content = ReceiptContent(

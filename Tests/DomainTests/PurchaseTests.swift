@@ -10,8 +10,8 @@ private let subscription = PurchaseKey(type: .subscription, id: "sub_1")
 private let session = PurchaseKey(type: .checkoutSession, id: "cs_1")
 
 private func report(
-  _ observations: Observations = [], key: PurchaseKey = subscription, session: String? = nil,
-  reference: String? = nil, metadataUser: String? = nil, prices: [String] = [], context: ContextBlob? = nil,
+  _ observations: Observations = [], key: PurchaseKey = subscription, session: SessionID? = nil,
+  reference: String? = nil, metadataUser: String? = nil, prices: [PriceID] = [], context: ContextBlob? = nil,
   at offset: Int64 = 0
 ) -> PurchaseReport {
   PurchaseReport(
@@ -33,7 +33,7 @@ private struct Known: Equatable {
   var deservesReceipt: Bool
   var endedUnpaid: Bool
   var isAbandoned: Bool
-  var user: String?
+  var user: UserID?
   var source: Purchase.UserSource?
   var happenedAt: Timestamp
 
@@ -110,23 +110,23 @@ struct PurchaseTests {
   @Test("The checkout's reference precedes the metadata, unless it cannot be a user")
   func userOfReport() throws {
     var random = SeededGenerator(seed: 1)
-    let contextID = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
+    let contextID = ContextID.make(now: start, random: &random)
     let rows: [(String?, String?)] = [
-      ("ref", "ref"), (nil, "meta"), ("", "meta"), (contextID, "meta"), ("tab\there", "meta"),
+      ("ref", "ref"), (nil, "meta"), ("", "meta"), (contextID.text, "meta"), ("tab\there", "meta"),
       (String(repeating: "x", count: 256), "meta"), (String(repeating: "x", count: 255), nil),
     ]
     for (reference, user) in rows {
       let known = try #require(purchase([report(reference: reference, metadataUser: "meta")]))
-      #expect(known.userID == user ?? reference)
+      #expect(known.userID?.text == user ?? reference)
     }
   }
 
   @Test("An identifier of a context is a name for it in the metadata first, then as the reference")
   func namedContext() {
     var random = SeededGenerator(seed: 2)
-    let one = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
-    let two = Identifier.make(prefix: Identifier.contextPrefix, now: start, random: &random)
-    var said = report(reference: one)
+    let one = ContextID.make(now: start, random: &random)
+    let two = ContextID.make(now: start, random: &random)
+    var said = report(reference: one.text)
     #expect(said.namedContexts.first?.id == one)
     said.contextID = two
     #expect(said.namedContexts.first?.id == two)
@@ -185,7 +185,7 @@ struct PurchaseTests {
   func bought() {
     for bits in Int64(0)..<128 {
       let seen = Observations(rawValue: bits)
-      for user in ["u", nil] {
+      for user: UserID? in ["u", nil] {
         let known = Purchase(
           key: subscription, observations: seen, userID: user, userSource: user == nil ? nil : .metadata,
           happenedAt: start, createdAt: start)

@@ -45,16 +45,19 @@ struct TimestampTests {
 struct IdentifierTests {
   private static let alphabet = Set("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
 
+  private static let types: [any GeneratedID.Type] = [ContextID.self, ReceiptID.self, JobID.self]
+
   @Test(
-    "An identifier is its prefix and 26 characters of Crockford's base32", arguments: ["ctx_", "rcp_", ""])
-  func form(prefix: String) {
+    "An identifier is its prefix and 26 characters of Crockford's base32",
+    arguments: zip(types, ["ctx_", "rcp_", "job_"]))
+  func form(type: any GeneratedID.Type, prefix: String) {
     var random = SeededGenerator(seed: 5)
     for _ in 0..<200 {
-      let id = Identifier.make(prefix: prefix, now: now, random: &random)
-      #expect(id.hasPrefix(prefix))
-      #expect(id.count == prefix.count + 26)
-      #expect(Set(id.dropFirst(prefix.count)).isSubset(of: Self.alphabet))
-      #expect(Identifier.isWellFormed(id, prefix: prefix))
+      let id = type.make(now: now, random: &random)
+      #expect(id.text.hasPrefix(prefix))
+      #expect(id.text.count == prefix.count + 26)
+      #expect(Set(id.text.dropFirst(prefix.count)).isSubset(of: Self.alphabet))
+      #expect(id.isWellFormed)
     }
   }
 
@@ -63,21 +66,21 @@ struct IdentifierTests {
     var random = SeededGenerator(seed: 6)
     let moments: [Int64] = [.min, 0, 1, 31, 32, 1_800_000_000_000, 1_800_000_000_001, 1 << 47, .max]
     let ids = moments.map {
-      Identifier.make(prefix: "rcp_", now: Timestamp(unixMilliseconds: $0), random: &random)
+      ReceiptID.make(now: Timestamp(unixMilliseconds: $0), random: &random)
     }
     #expect(ids.dropFirst(1).sorted() == Array(ids.dropFirst(1)))
-    #expect(ids.first?.hasPrefix("rcp_0000000000") == true)
-    #expect(ids.last?.hasPrefix("rcp_7ZZZZZZZZZ") == true, "clamped, not wrapped around")
-    #expect(ids[5].hasPrefix("rcp_01MCC5RM00"))
+    #expect(ids.first?.text.hasPrefix("rcp_0000000000") == true)
+    #expect(ids.last?.text.hasPrefix("rcp_7ZZZZZZZZZ") == true, "clamped, not wrapped around")
+    #expect(ids[5].text.hasPrefix("rcp_01MCC5RM00"))
   }
 
   @Test("All of its 80 random bits vary, and 10000 of one millisecond differ")
   func randomness() {
     var random = SeededGenerator(seed: 8)
-    let ids = (0..<10_000).map { _ in Identifier.make(prefix: "", now: now, random: &random) }
+    let ids = (0..<10_000).map { _ in ContextID.make(now: now, random: &random) }
     #expect(Set(ids).count == ids.count)
     for position in 10..<26 {
-      let seen = Set(ids.map { $0.dropFirst(position).first })
+      let seen = Set(ids.map { $0.text.dropFirst(ContextID.prefix.count + position).first })
       #expect(seen.count == 32, "character \(position)")
     }
   }
@@ -92,8 +95,8 @@ struct IdentifierTests {
       "ctx_01MC8E1R00ABCDEFGHJKMNPQR\0", " ctx_01MC8E1R00ABCDEFGHJKMNPQR",
     ])
   func malformed(text: String) {
-    #expect(!Identifier.isWellFormed(text, prefix: Identifier.contextPrefix))
-    #expect(Identifier.isWellFormed("ctx_01MC8E1R00ABCDEFGHJKMNPQRS", prefix: Identifier.contextPrefix))
+    #expect(!ContextID(text).isWellFormed)
+    #expect(ContextID("ctx_01MC8E1R00ABCDEFGHJKMNPQRS").isWellFormed)
   }
 }
 

@@ -98,7 +98,7 @@ private actor Tokens {
       let all = try await states
       #expect(all.first?.state == .open)
       #expect(all.last?.state == .delivered)
-      #expect(all.last?.receiptID == (try relay.receipt(of: checkout.subscription)?.id))
+      #expect(all.last?.receiptID == (try relay.receipt(of: checkout.subscription)?.id.text))
       // Purchasely received the app's context, byte for byte.
       let delivered = try #require(destination.ledger(of: checkout.subscription).first)
       #expect(delivered["ply_context"] == (try context.plyContext()))

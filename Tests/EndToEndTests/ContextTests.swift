@@ -125,9 +125,9 @@ import Testing
       #expect(Set(replies.map { $0.2 }).count == 200)
       let now = Timestamp(unixMilliseconds: 0)
       let stored = try relay.read { try $0.contexts(ContextFilter(), now: now, limit: 1000) }
-      let byID = Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) })
+      let byID = Dictionary(uniqueKeysWithValues: stored.map { ($0.id.text, $0) })
       for (checkout, _, id) in replies {
-        #expect(byID[id]?.userID == checkout.user)
+        #expect(byID[id]?.userID.text == checkout.user)
         #expect(byID[id]?.blob.text == checkout.context)
       }
       #expect(try relay.metric(#"receiptd_contexts_total{app="shop",result="stored"}"#) == 200)

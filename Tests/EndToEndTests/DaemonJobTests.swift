@@ -71,8 +71,8 @@ import Testing
         return job?.state == .running ? job : nil
       }
       #expect(job.total == 18_000)
-      #expect(try relay.operate(["jobs", "cancel", job.id, "--yes"]).end() == 0)
-      #expect(try relay.operate(["jobs", "watch", job.id]).end() == 3)
+      #expect(try relay.operate(["jobs", "cancel", job.id.text, "--yes"]).end() == 0)
+      #expect(try relay.operate(["jobs", "watch", job.id.text]).end() == 3)
       #expect(destination.ledger.count <= 1)
     }
   }
@@ -111,7 +111,7 @@ import Testing
       let job = try #require(try Self.onlyJob(relay))
       #expect(job.state == .running)
       #expect(job.endedAt == nil)
-      let again = try PseudoTerminal(Self.words(relay, "jobs", "watch", job.id))
+      let again = try PseudoTerminal(Self.words(relay, "jobs", "watch", job.id.text))
       #expect(again.end() == 0)
       #expect(again.text.contains("8/8"))
       #expect(again.text.contains("8 delivered."))

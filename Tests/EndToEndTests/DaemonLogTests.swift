@@ -64,7 +64,7 @@ import Testing
       let requests = Set(answered.compactMap { $0["request_id"] })
       for record in try relay.receipts() {
         let receipt = try #require(record.receipt)
-        let story = lines.filter { $0["receipt"] == receipt.id && $0["level"] != "debug" }
+        let story = lines.filter { $0["receipt"] == receipt.id.text && $0["level"] != "debug" }
         let end = try #require(story.last)
         switch receipt.state {
         case .delivered:

@@ -73,7 +73,7 @@ import Testing
       let checkout = Checkout("woken")
       try relay.ingest(checkout.completed)
       let receipt = try relay.reaches(.failed, checkout.subscription)
-      let replay = try receiptctl(relay, "receipts", "replay", receipt.id, "--yes")
+      let replay = try receiptctl(relay, "receipts", "replay", receipt.id.text, "--yes")
       #expect(replay.code == 0, "\(replay.output)")
       try relay.reaches(.delivered, checkout.subscription)
       #expect(try relay.stop() == 0)
@@ -197,7 +197,7 @@ import Testing
       let restore = try PseudoTerminal(
         [Program.receiptctl, "--config", relay.configurationPath, "db", "restore", backup])
       #expect(restore.shows("Put it in the place of"))
-      let replay = try receiptctl(relay, "receipts", "replay", receipt.id, "--yes")
+      let replay = try receiptctl(relay, "receipts", "replay", receipt.id.text, "--yes")
       #expect(replay.code == 75, "\(replay.output)")
       #expect(replay.output.contains("db restore (process \(restore.id)) is replacing the database"))
       let start = try relay.runAgain()
@@ -208,7 +208,7 @@ import Testing
       restore.send(SIGUSR1)
       restore.type("y\n")
       #expect(restore.end() == 0, "\(restore.text)")
-      #expect(try receiptctl(relay, "receipts", "replay", receipt.id, "--yes").code == 0)
+      #expect(try receiptctl(relay, "receipts", "replay", receipt.id.text, "--yes").code == 0)
       try relay.start()
       try relay.reaches(.delivered, checkout.subscription)
     }

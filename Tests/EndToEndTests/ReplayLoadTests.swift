@@ -57,7 +57,7 @@ import Testing
       try waitUntil("the app is paused") { try relay.breaker().state == .paused }
       let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 1) }.first)
       #expect(job.count(.planned) >= 560)
-      #expect(try relay.operate(["jobs", "show", job.id]).end() == 0)
+      #expect(try relay.operate(["jobs", "show", job.id.text]).end() == 0)
       let said = TextFile.read(relay.directory.file("receiptctl.log"))
       #expect(said.contains("No receipt of shop is released while its deliveries are stopped"))
       #expect(

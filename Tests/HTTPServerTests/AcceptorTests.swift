@@ -1,6 +1,7 @@
 // Accepting connections, and a stop meanwhile. LimitTests and ReserveTests test the limits of connections.
 
 import FoundationEssentials
+import Glibc
 import HTTPServer
 import Platform
 import Testing
@@ -13,11 +14,7 @@ import Testing
     let client = try TestClient(server)
     try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     #expect(try client.response().status == 200)
-    // The kernel may leave a socket out of the table while other tests open and close theirs.
-    let end = MonotonicInstant.now().advanced(by: .seconds(20))
-    var found = try Self.inodeOfListener(server.port)
-    while found == nil, MonotonicInstant.now() < end { found = try Self.inodeOfListener(server.port) }
-    let listener = try #require(found)
+    let listener = try #require(try Self.inodeOfListener(server.port))
     let watched = try Self.inodesInEpollSets()
     #expect(!watched.isEmpty, "libmicrohttpd's own sets are there to be looked at")
     #expect(!watched.contains(listener))
@@ -52,17 +49,33 @@ import Testing
     }
   }
 
-  /// The inode of the socket that listens on a port (proc_pid_net(5)).
+  /// The inode of the socket of this process that listens on a port (getsockname(2), SO_ACCEPTCONN of
+  /// socket(7)). The descriptors are looked at one by one: the table in /proc/net/tcp may leave out a socket
+  /// while others are opened and closed.
   private static func inodeOfListener(_ port: UInt16) throws -> UInt64? {
-    for line in try String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8).split(separator: "\n") {
-      let fields = line.split(separator: " ")
-      // The local address, the state (0A: listening), and the inode.
-      guard fields.count > 9, fields[3] == "0A", let number = fields[1].split(separator: ":").last,
-        UInt16(number, radix: 16) == port
-      else { continue }
-      return UInt64(fields[9])
+    for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+      guard let descriptor = Int32(name), isListening(descriptor, on: port) else { continue }
+      var status = stat()
+      if unsafe fstat(descriptor, &status) == 0 { return UInt64(status.st_ino) }
     }
     return nil
+  }
+
+  private static func isListening(_ descriptor: Int32, on port: UInt16) -> Bool {
+    var flag: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &flag, &size) == 0, flag != 0 else {
+      return false
+    }
+    var address = sockaddr_in6()
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let code = unsafe withUnsafeMutableBytes(of: &address) { bytes in
+      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
+        unsafe getsockname(descriptor, $0.baseAddress, &length)
+      }
+    }
+    // sin_port and sin6_port have the same offset.
+    return code == 0 && UInt16(bigEndian: address.sin6_port) == port
   }
 
   /// The inodes in the epoll sets of this process (proc_pid_fdinfo(5)).

@@ -172,7 +172,7 @@ enum Issuers {
     ])
     let crowd = try KeySet(reading: Array(many.text.utf8))
     let token = try SignedToken(parsing: Array(try issuer.token(claims, header: #"{"alg":"ES256"}"#).utf8))
-    #expect(crowd.candidates(token, .es256).count == KeySet.triesMax)
+    #expect(crowd.candidates(token, .es256).count == KeySet.candidatesMax)
   }
 
   @Test("Text that is not exactly a token in compact form is refused")

@@ -74,7 +74,7 @@ import Testing
     let harness = try Self.harness([url])
     #expect(harness.run("alerts", "list").out.contains("No alert is firing."))
     let digest = AlertNotice.digest(of: url)
-    func record(_ to: String, _ condition: String, _ app: String?, _ isFiring: Bool) -> AlertRecord {
+    func record(_ to: String, _ condition: String, _ app: AppSlug?, _ isFiring: Bool) -> AlertRecord {
       AlertRecord(
         key: .init(destination: to, condition: condition, app: app), isFiring: isFiring,
         since: harness.clock.now - .hours(1), notifiedAt: harness.clock.now)
@@ -83,7 +83,7 @@ import Testing
       record(digest, "breaker_open", "ios", true), record("0123456789abcdef", "disk_low<1GiB", nil, true),
       record(digest, "receipt_failed", "ios", false),
     ]
-    try harness.writer.apply(SaveAlerts(told: told), now: harness.clock.now)
+    try harness.writer.apply(SaveAlerts(sent: told), now: harness.clock.now)
     let objects = try harness.run("alerts", "list", "--json").objects
     #expect(objects.count == 3)
     #expect(objects.first?["service"]?["running"] == false)

@@ -172,7 +172,7 @@ import Testing
       let event = StripeSandbox.event(.subscription, purchase, now: ManualClock.start, random: &random)
       _ = try harness.writer.apply(
         IngestEvent(
-          app: "ios", processor: "stripe", eventID: event.id, type: "", body: event.body,
+          app: "ios", processor: "stripe", eventID: EventID(event.id), type: "", body: event.body,
           content: .nothing(.unparsed)), now: harness.clock.now)
       ids.append(event.id)
     }
@@ -211,5 +211,27 @@ import Testing
     #expect(unknown.notes.contains("nothing was changed"))
     #expect(harness.run("events", "reprocess").code == .usage)
     #expect(harness.run("events", "reprocess", ids[2], "--outcome", "noted").code == .usage)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func whatBelongsToARemovedProcessorIsLeft() throws {
+    let harness = try OperatorHarness()
+    var random = SeededGenerator(seed: 1)
+    // More than one slice, with the one that can be read at its end.
+    var events = (0..<EventReprocess.slice + 10).map { (EventID("evt_gone_\($0)"), "gone", [UInt8(1)]) }
+    let purchase = SandboxPurchase(
+      userID: "u1", priceID: "price_1", isSubscription: true, random: &random)
+    let event = StripeSandbox.event(.subscription, purchase, now: ManualClock.start, random: &random)
+    events.append((EventID(event.id), "stripe", event.body))
+    for (id, processor, body) in events {
+      _ = try harness.writer.apply(
+        IngestEvent(
+          app: "ios", processor: ProcessorName(processor), eventID: id, type: "", body: body,
+          content: .nothing(.unparsed)), now: harness.clock.now)
+    }
+    let ran = harness.run("events", "reprocess", "--outcome", "unparsed", "--yes")
+    #expect(ran.code == .partly, "\(ran)")
+    #expect(ran.notes.contains("60 are of apps or processors that are not configured"), "\(ran)")
+    #expect(ran.out == "unparsed → receipt  1\nRead 1 event again; 1 changed.\n", "\(ran)")
   }
 }

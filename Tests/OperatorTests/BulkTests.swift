@@ -112,7 +112,7 @@ import Testing
     #expect(job.request.source == .ids(count: ids.count))
     #expect(job.count(.released) == 20)
     // The oldest was released first.
-    #expect(try harness.reader().receipts(ofJob: job.row, limit: 1).first?.receiptID == ids.min())
+    #expect(try harness.reader().receipts(ofJob: job.row, limit: 1).first?.receiptID?.text == ids.min())
   }
 
   @Test func cancelAndCompleteTakeFilters() throws {
@@ -181,7 +181,7 @@ import Testing
       StartJob(JobRequest(source: .filter(filter, limit: nil), actor: "ann")), now: harness.clock.now)
     let (path, clock) = (harness.databasePath, harness.clock)
     let ran = harness.run(
-      "jobs", "watch", job.id,
+      "jobs", "watch", job.id.text,
       pause: { _ in
         // A failed write shows up as a wait that never ends.
         guard let writer = try? StoreWriter(path: path, role: .guest, rules: [:]),

@@ -29,7 +29,7 @@ import Testing
     #expect(
       ran.out == "FOLDER/copy.db: copied and verified (0 contexts, 1 events, 1 purchases, 0 attempts)\n")
     #expect(try Self.mode(path) == 0o600)
-    #expect(try StoreReader(path: path).receipt(id: id)?.purchase.key.id == "sub_1")
+    #expect(try StoreReader(path: path).receipt(id: ReceiptID(id))?.purchase.key.id == "sub_1")
     #expect(!FileManager.default.fileExists(atPath: path + ".part"))
     let again = harness.run("db", "backup", path)
     #expect(again.code == .refused)

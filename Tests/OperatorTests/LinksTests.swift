@@ -1,6 +1,7 @@
 // `receiptctl links check`: files, verdicts, files from disk, and what hosts serve.
 
 import AppLinks
+import Domain
 import FoundationEssentials
 import HTTPServer
 import JSON

@@ -63,7 +63,7 @@ final class OperatorHarness {
   var databasePath: String { folder + "/receiptd.db" }
   private var eventNumber = 0
 
-  init(apps: [String] = ["ios"]) throws {
+  init(apps: [AppSlug] = ["ios"]) throws {
     folder = FileManager.default.temporaryDirectory.path + "/operator-tests-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let texts = apps.map { slug in
@@ -147,37 +147,38 @@ extension OperatorHarness {
   /// Creates a purchase from an event; the receipt is ready at once when user and price are known.
   /// - Returns: the receipt's id.
   @discardableResult func purchase(
-    _ object: String, user: String? = "jdo-1", price: String? = "price_1", app: String = "ios",
+    _ object: ObjectID, user: String? = "jdo-1", price: PriceID? = "price_1", app: AppSlug = "ios",
     observations: Observations = .paid, processor: ProcessorName = "stripe"
   ) throws -> String {
     eventNumber += 1
     let report = PurchaseReport(
       key: PurchaseKey(
-        processor: processor, type: PurchaseKey.ObjectType(rawValue: "subscription"), id: object),
+        processor: processor, type: PurchaseKey.ObjectType("subscription"), id: object),
       sessionID: "cs_\(object)",
       observations: observations,
       clientReference: user, prices: price.map { [$0] } ?? [], happenedAt: clock.now)
     _ = try writer.apply(
       IngestEvent(
-        app: app, processor: processor, eventID: "evt_\(eventNumber)", type: "checkout.session.completed",
-        body: Array(#"{"id":"evt_\#(eventNumber)"}"#.utf8), content: .report(report, keep: true)),
+        app: app, processor: processor, eventID: "evt_\(eventNumber)",
+        type: "checkout.session.completed", body: Array(#"{"id":"evt_\#(eventNumber)"}"#.utf8),
+        content: .report(report, keep: true)),
       now: clock.now)
     var filter = ReceiptFilter()
     filter.objectID = object
     filter.app = app
-    return try #require(try reader().receipts(filter, limit: 1).first?.receipt?.id)
+    return try #require(try reader().receipts(filter, limit: 1).first?.receipt?.id.text)
   }
 
   /// Creates a context as an app posts it.
-  @discardableResult func context(_ blob: String, user: String = "jdo-1", price: String? = nil) throws
+  @discardableResult func context(_ blob: String, user: UserID = "jdo-1", price: PriceID? = nil) throws
     -> String
   {
     var random = SeededGenerator(seed: UInt64(blob.utf8.count))
-    let id = Identifier.make(prefix: Identifier.contextPrefix, now: clock.now, random: &random)
+    let id = ContextID.make(now: clock.now, random: &random)
     let command = IngestContext(
       app: "ios", userID: user, blob: ContextBlob(text: blob, priceID: price), digest: Array(blob.utf8),
       id: id)
-    return try writer.apply(command, now: clock.now).id
+    return try writer.apply(command, now: clock.now).id.text
   }
 
   /// Records one delivery attempt.
@@ -185,7 +186,7 @@ extension OperatorHarness {
     _ id: String, status: Int64?, response: String = "", _ decision: Delivery.Decision, error: String? = nil,
     breaker: Breaker = Breaker()
   ) throws {
-    let record = try #require(try reader().receipt(id: id))
+    let record = try #require(try reader().receipt(id: ReceiptID(id)))
     let report = AttemptReport(
       startedAt: clock.now, duration: .milliseconds(45), status: status, error: error,
       isAmbiguous: status == nil, response: Array(response.utf8))
@@ -204,7 +205,9 @@ extension OperatorHarness {
     try attempt(id, status: 200, response: #"{"id":"\#(importID)"}"#, .delivered(importID: importID))
   }
 
-  func receipt(_ id: String) throws -> Receipt { try #require(try reader().receipt(id: id)?.receipt) }
+  func receipt(_ id: String) throws -> Receipt {
+    try #require(try reader().receipt(id: ReceiptID(id))?.receipt)
+  }
 }
 
 /// Expected texts in files, so that every change of the output is reviewed.

@@ -274,11 +274,11 @@ import Testing
     #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
   }
 
-  @Test func aReceiptOfARemovedProcessorSaysThatNoDestinationTakesIt() throws {
+  @Test func aReceiptOfARemovedProcessorSaysThatNoDestinationAcceptsIt() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1", processor: "gone")
     let shown = harness.run("receipts", "show", id).out
-    #expect(shown.contains("No destination takes it: apps.ios has no section gone any more."))
+    #expect(shown.contains("No destination accepts it: apps.ios has no section gone any more."))
     #expect(!shown.contains("receiptd sends it when it is due"))
   }
 

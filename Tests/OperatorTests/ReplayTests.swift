@@ -41,7 +41,7 @@ import Testing
     let (harness, failed, _) = try Self.harness()
     let ran = harness.run("receipts", "replay", "--state", "failed")
     #expect(ran.code == .refused)
-    #expect(ran.notes.contains("there is no terminal to ask on; add --yes"))
+    #expect(ran.notes.contains("this needs a confirmation; add --yes"))
     #expect(try harness.receipt(failed[0]).state == .failed)
   }
 
@@ -78,7 +78,7 @@ import Testing
     #expect(ran.last == "{\"replayed\":1,\"ids\":[\"\(failed[2])\"]}")
     // The job is reported before it is done.
     let job = try #require(ran.job)
-    #expect(try harness.reader().job(id: job)?.count(.released) == 1)
+    #expect(try harness.reader().job(id: JobID(job))?.count(.released) == 1)
     let limited = harness.run("receipts", "replay", "--state", "failed", "--limit", "1", "--yes", "--json")
     #expect(limited.last == "{\"replayed\":1,\"ids\":[\"\(failed[1])\"]}")
     let none = harness.run("receipts", "replay", "--state", "failed", "--user", "nobody", "--yes", "--json")
@@ -156,7 +156,7 @@ import Testing
     let (harness, failed, _) = try Self.harness()
     // During the wait, the destination accepts one and rejects two.
     let path = harness.databasePath
-    let rows = try failed.map { try #require(try harness.reader().receipt(id: $0)?.rowID) }
+    let rows = try failed.map { try #require(try harness.reader().receipt(id: ReceiptID($0))?.rowID) }
     let clock = harness.clock
     let ran = harness.run(
       "receipts", "replay", "--state", "failed", "--yes", "--wait", "--json",
@@ -188,7 +188,7 @@ import Testing
     for number in 1...3 { try harness.fail(harness.purchase("sub_\(number)")) }
     let one = harness.run(
       "receipts", "replay", "--yes",
-      try #require(try harness.reader().receipts(ReceiptFilter(), limit: 1).first?.receipt?.id))
+      try #require(try harness.reader().receipts(ReceiptFilter(), limit: 1).first?.receipt?.id.text))
     #expect(
       one.out
         == "1 receipt is pending again; no receiptd serves this database, so it is sent once one does.\n")

@@ -40,7 +40,7 @@ import Testing
 
   @Test func eventsAreListedInPages() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
-    for app in ["ios", "web"] {
+    for app: AppSlug in ["ios", "web"] {
       let event = IngestEvent(
         app: app, processor: "stripe", eventID: "evt_both", type: "invoice.paid", body: Array("{".utf8),
         content: .nothing(.unparsed))

@@ -101,7 +101,7 @@ struct UserTests {
   @Test("A user who is known only from events is found in every app and forgotten")
   func onlyLooseEvents() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
-    for app in ["ios", "web"] {
+    for app: AppSlug in ["ios", "web"] {
       let body = #"{"data":{"object":{"client_reference_id":"loose-1","email":"a@example.com"}}}"#
       let event = IngestEvent(
         app: app, processor: "stripe", eventID: "evt_\(app)", type: "checkout.session.expired",

@@ -47,8 +47,6 @@ private final class NotifySocket {
     #expect(socket.next() == "READY=1\nSTATUS=serving on port 8080")
     notifier.reloading(now: MonotonicInstant(nanoseconds: 12_345_678_999))
     #expect(socket.next() == "RELOADING=1\nMONOTONIC_USEC=12345678")
-    notifier.status("busy")
-    #expect(socket.next() == "STATUS=busy")
     notifier.watchdog()
     #expect(socket.next() == "WATCHDOG=1")
     notifier.stopping(status: "finishing what is in flight")

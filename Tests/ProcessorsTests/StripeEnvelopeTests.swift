@@ -73,7 +73,7 @@ struct StripeEnvelopeTests {
   func longIDs() throws {
     let longest = String(repeating: "x", count: 255)
     let body = event(completed, object(paidSession, ("subscription", .string(longest))))
-    #expect(try report(body).key == subscription(longest))
+    #expect(try report(body).key.id.text == longest)
     let tooLong = event(completed, object(paidSession, ("id", .string(longest + "x"))))
     #expect(try outcome(tooLong) == .unparsed)
   }

@@ -89,5 +89,5 @@ func isKept(_ body: JSONValue) throws -> Bool? {
   return isWorthKeeping
 }
 
-func subscription(_ id: String) -> PurchaseKey { PurchaseKey(type: .subscription, id: id) }
-func session(_ id: String) -> PurchaseKey { PurchaseKey(type: .checkoutSession, id: id) }
+func subscription(_ id: ObjectID) -> PurchaseKey { PurchaseKey(type: .subscription, id: id) }
+func session(_ id: ObjectID) -> PurchaseKey { PurchaseKey(type: .checkoutSession, id: id) }

@@ -103,8 +103,8 @@ struct StripeSubscriptionTests {
       (["data": [["price": ["id": "p"]], ["price": ["id": "p"]]]], ["p"]),
       (["data": [[:]]], ["legacy"]), (["data": []], ["legacy"]), ([:], ["legacy"]), (.null, ["legacy"]),
       ("elided", ["legacy"]),
-    ] as [(JSONValue, [String])])
-  func prices(items: JSONValue, prices: [String]) throws {
+    ] as [(JSONValue, [PriceID])])
+  func prices(items: JSONValue, prices: [PriceID]) throws {
     let body = event(created, object(activeSubscription, ("items", items), ("plan", ["id": "legacy"])))
     #expect(try report(body).prices == prices)
   }
@@ -179,7 +179,7 @@ struct StripeInvoiceTests {
 
   @Test("The subscription is found in the shape of every API version")
   func subscriptionPlaces() throws {
-    let places: [(JSONValue, String)] = [
+    let places: [(JSONValue, ObjectID)] = [
       (["subscription": "s"], "s"), (["subscription": ["id": "s"]], "s"),
       (["parent": ["subscription_details": ["subscription": "s"]]], "s"),
       (["parent": ["subscription_details": ["subscription": ["id": "s"]]]], "s"),
@@ -217,8 +217,8 @@ struct StripeInvoiceTests {
       (["pricing": ["type": "price_details"], "price": ["id": "old"]], ["old"]),
       (["pricing": .null, "price": .null, "plan": ["id": "older"]], ["older"]),
       (["price": .null, "plan": .null], []),
-    ] as [(JSONValue, [String])])
-  func linePrices(line: JSONValue, prices: [String]) throws {
+    ] as [(JSONValue, [PriceID])])
+  func linePrices(line: JSONValue, prices: [PriceID]) throws {
     let body = event("invoice.paid", object(firstInvoice, ("lines", ["data": [line]])))
     #expect(try report(body).prices == prices)
   }

@@ -79,7 +79,7 @@ final class AlertBench {
   private var alerter: Alerter
 
   static func alert(
-    _ on: [AlertCondition], to: String = hook, every: Duration = .minutes(10), apps: [String]? = nil
+    _ on: [AlertCondition], to: String = hook, every: Duration = .minutes(10), apps: [AppSlug]? = nil
   ) -> Configuration.Alert {
     Configuration.Alert(to: Secret(to), on: on, every: every, apps: apps)
   }
@@ -153,7 +153,7 @@ final class AlertBench {
       .map { try JSONValue(parsing: $0.body) }
   }
 
-  func setBreaker(_ state: Breaker.State, app: String = "shop") throws {
+  func setBreaker(_ state: Breaker.State, app: AppSlug = "shop") throws {
     let breaker = Breaker(
       state: state, since: state == .closed ? nil : bench.now, cause: state == .closed ? nil : .status(503))
     try bench.store(SaveBreaker(app: app, breaker: breaker))

@@ -2,6 +2,7 @@
 
 @testable import Alerts
 @testable import Configuration
+import Domain
 import Durations
 import JSON
 import Platform

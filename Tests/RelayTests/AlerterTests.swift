@@ -182,7 +182,7 @@ import Testing
         destination: AlertNotice.digest(of: AlertBench.hook), condition: "signature_failures>10",
         app: "shop"),
       isFiring: true, since: fresh.bench.now, notifiedAt: fresh.bench.now)
-    try fresh.bench.store(SaveAlerts(told: [record]))
+    try fresh.bench.store(SaveAlerts(sent: [record]))
     try fresh.live(alerts) { run throws in
       #expect(try fresh.pass(.minutes(9), &run).isEmpty)
       #expect(try fresh.pass(.minutes(2), &run).map(\.notice) == ["signature_failures>10 shop resolved"])
@@ -226,7 +226,7 @@ import Testing
     let bench = try AlertBench(alerts, apps: [Bench.app(), Bench.app("other")])
     defer { bench.stop() }
     bench.network.use { $0.url == dead ? nil : 200 }
-    for app in ["shop", "other"] { try bench.setBreaker(.open, app: app) }
+    for app: AppSlug in ["shop", "other"] { try bench.setBreaker(.open, app: app) }
     try bench.live { run throws in
       try bench.pass(.minutes(1), &run)
       let told = try bench.network.requests.filter { $0.url != dead }.map { try JSONValue(parsing: $0.body) }

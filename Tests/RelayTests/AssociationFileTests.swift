@@ -2,6 +2,7 @@
 
 import AppLinks
 @testable import Configuration
+import Domain
 import JSON
 import Testing
 

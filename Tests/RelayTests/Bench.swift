@@ -11,6 +11,7 @@ import HTTPClient
 @testable import HTTPService
 @testable import Housekeeping
 @testable import Intake
+import Lookups
 @testable import Persistence
 @testable import PublicPages
 import Platform
@@ -50,11 +51,12 @@ final class Bench {
 
   /// - Parameters:
   ///   - folder: that of an earlier bench, to use its database.
+  ///   - asksProcessors: whether to run the lookup worker.
   ///   - isStarted: whether to start the threads at once.
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), grace: Duration = .seconds(5),
-    longPolls: Configuration.Limits = .init(), isStarted: Bool = true,
+    longPolls: Configuration.Limits = .init(), asksProcessors: Bool = false, isStarted: Bool = true,
     onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
     StandardStream.ignoreBrokenPipes()
@@ -76,6 +78,9 @@ final class Bench {
       shared: Dependencies(log: log, clock: clock), transport: try TransferPool(connectionsMax: 64),
       onSyncFailure: { _ in })
     dependencies.grace = grace
+    if asksProcessors {
+      dependencies.lookupTransport = try TransferPool(connectionsMax: LookupWorker.transfersMax)
+    }
     dependencies.onCommit = { changes in
       onTransitions(changes.transitions)
       commits.update { $0 += 1 }
@@ -152,20 +157,22 @@ final class Bench {
 
   /// Posts a context for the user `user-n` and returns the context's id.
   @discardableResult
-  func post(_ number: Int, app: String = "shop") throws -> String { try store(context(number, app: app)).id }
+  func post(_ number: Int, app: AppSlug = "shop") throws -> ContextID {
+    try store(context(number, app: app)).id
+  }
 
-  func context(_ number: Int, app: String = "shop") -> IngestContext {
+  func context(_ number: Int, app: AppSlug = "shop") -> IngestContext {
     // In an existential: the generator is an empty struct, and Thread Sanitizer checks the address of an
     // inout argument.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
-    let id = Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random)
+    let id = ContextID.make(now: now, random: &random)
     return IngestContext(
       app: app, userID: "user-\(number)", blob: ContextBlob(text: "blob\(number)", priceID: nil),
       digest: Array("blob\(number)".utf8), id: id)
   }
 
   /// Stores a purchase of `sub_n` by the user `user-n`.
-  func buy(_ number: Int, app: String = "shop") throws {
+  func buy(_ number: Int, app: AppSlug = "shop") throws {
     let report = PurchaseReport(
       key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
       clientReference: "user-\(number)", prices: ["price_1"], happenedAt: now)
@@ -176,7 +183,7 @@ final class Bench {
   }
 
   /// Stores a purchase with its context, so that each change of its receipt is notified.
-  func sell(_ number: Int, app: String = "shop") throws {
+  func sell(_ number: Int, app: AppSlug = "shop") throws {
     try post(number, app: app)
     try buy(number, app: app)
   }
@@ -210,7 +217,7 @@ final class Bench {
     }
   }
 
-  func receipt(_ number: Int, app: String = "shop") throws -> PurchaseRecord? {
+  func receipt(_ number: Int, app: AppSlug = "shop") throws -> PurchaseRecord? {
     var filter = ReceiptFilter()
     filter.app = app
     filter.objectID = "sub_\(number)"
@@ -219,7 +226,7 @@ final class Bench {
 
   @discardableResult
   func waitFor(
-    _ number: Int, _ state: ReceiptState, app: String = "shop",
+    _ number: Int, _ state: ReceiptState, app: AppSlug = "shop",
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Receipt {
     try waitFor(
@@ -229,7 +236,7 @@ final class Bench {
       }, sourceLocation: sourceLocation)
   }
 
-  func attempts(_ number: Int, app: String = "shop") throws -> [AttemptReport] {
+  func attempts(_ number: Int, app: AppSlug = "shop") throws -> [AttemptReport] {
     guard let id = try receipt(number, app: app)?.receipt?.id else { return [] }
     return try reader.detail(receipt: id)?.attempts.map(\.report) ?? []
   }
@@ -247,7 +254,7 @@ final class Bench {
 extension Bench {
   /// An app without join waits, with short retries.
   static func app(
-    _ slug: String = "shop", url: String = "http://127.0.0.1:9/receipts",
+    _ slug: AppSlug = "shop", url: String = "http://127.0.0.1:9/receipts",
     client: AppConfiguration.ClientAccess = .open, key: String = "ply-key",
     join: JoinPolicy = JoinPolicy(waitForContext: .zero), delivery: DeliveryPolicy = delivery()
   ) -> AppConfiguration {

@@ -37,14 +37,14 @@ import Testing
       bench.stop()
     }
 
-    func ask(_ id: String, _ query: String = "?wait=30", app: String = "shop") throws -> RawClient {
+    func ask(_ id: ContextID, _ query: String = "?wait=30", app: String = "shop") throws -> RawClient {
       let client = try RawClient(port: server.port)
       try client.get("/v1/\(app)/contexts/\(id)\(query)")
       return client
     }
 
     /// Sends a request, and waits until it is a waiting long poll.
-    func wait(_ id: String, _ query: String = "?wait=30") throws -> RawClient {
+    func wait(_ id: ContextID, _ query: String = "?wait=30") throws -> RawClient {
       let before = bench.pollNews.withLock { $0 }
       let client = try ask(id, query)
       let isWaiting: Bool? = bench.pollNews.wait(until: soon()) { $0 > before ? true : nil }
@@ -52,7 +52,7 @@ import Testing
       return client
     }
 
-    func cancel(_ number: Int) throws -> String {
+    func cancel(_ number: Int) throws -> ReceiptID {
       let id = try #require(try bench.receipt(number)?.receipt?.id)
       #expect(try bench.store(CancelReceipt(id: id, note: "test")) == .done)
       return id
@@ -81,9 +81,9 @@ import Testing
     let reply = try bed.ask(sold).reply()
     let body = try JSONValue(parsing: reply.body)
     #expect(body["state"] == "cancelled")
-    #expect(body["receipt_id"] == .string(receipt))
+    #expect(body["receipt_id"] == .string(receipt.text))
     #expect(body["paid"] != nil)
-    #expect(body["context_id"] == .string(sold))
+    #expect(body["context_id"] == .string(sold.text))
     #expect(body["updated_at"]?.stringValue?.hasSuffix("Z") == true)
     let abandoned = try bed.bench.post(2)
     bed.clock.advance(.milliseconds(86_400_001))
@@ -122,10 +122,12 @@ import Testing
     let bed = try Bed()
     defer { bed.stop() }
     let id = try bed.bench.post(1)
-    let unknown = "ctx_" + String(repeating: "0", count: 26)
-    for (id, app) in [
-      (unknown, "shop"), ("ctx_1", "shop"), (id, "other"), (id.lowercased(), "shop"), ("%00", "shop"),
-    ] {
+    let unknown: ContextID = "ctx_\(String(repeating: "0", count: 26))"
+    let lower = ContextID(id.text.lowercased())
+    let asked: [(ContextID, String)] = [
+      (unknown, "shop"), ("ctx_1", "shop"), (id, "other"), (lower, "shop"), ("%00", "shop"),
+    ]
+    for (id, app) in asked {
       #expect(try bed.ask(id, app: app).reply().status == 404)
     }
     #expect(bed.bench.pollNews.withLock { $0 } == 0)

@@ -47,8 +47,8 @@ import Testing
       #expect(reply.status == 303)
       #expect(reply.body.isEmpty)
       #expect(location.hasPrefix(page))
-      let id = String(location.dropFirst(page.count))
-      #expect(Identifier.isWellFormed(id, prefix: Identifier.contextPrefix))
+      let id = ContextID(String(location.dropFirst(page.count)))
+      #expect(id.isWellFormed)
       #expect(try bench.reader.status(app: "shop", contextID: id, now: bench.now)?.state == .open)
     }
   }

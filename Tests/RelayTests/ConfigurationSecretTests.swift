@@ -1,4 +1,5 @@
 @testable import Configuration
+import Domain
 import Platform
 import Testing
 

@@ -79,7 +79,8 @@ import Testing
   @Test("A user of 255 bytes is accepted")
   func longUser() throws {
     let user = String(repeating: "é", count: 127) + "x"
-    #expect(try Self.read(RequestSamples.post(#"{"ply_context":"YQ=="}"#), pathUser: user).userID == user)
+    let post = try Self.read(RequestSamples.post(#"{"ply_context":"YQ=="}"#), pathUser: user)
+    #expect(post.userID.text == user)
   }
 
   @Test("Unknown members of any kind are ignored")

@@ -18,7 +18,7 @@ import Testing
   func unreadableRow() throws {
     let destination = try ScriptedDestination()
     // In any order of the lanes, most of these come before the valid one.
-    let damaged = (1...6).map { "damaged-\($0)" }
+    let damaged = (1...6).map { AppSlug("damaged-\($0)") }
     let bench = try Bench(
       (damaged + ["shop"]).map { Bench.app($0, url: destination.url) }, isStarted: false)
     defer { bench.stop() }
@@ -135,7 +135,7 @@ import Testing
   private struct Obstacle {
     let connection: Connection
 
-    init(_ bench: Bench, app: String = "shop") throws {
+    init(_ bench: Bench, app: AppSlug = "shop") throws {
       connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
       try connection.execute(
         """

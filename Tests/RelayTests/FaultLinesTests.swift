@@ -1,5 +1,6 @@
 // Log lines about a database that cannot be written: limited, and with advice.
 
+import Domain
 import Platform
 @testable import Presentation
 import Store

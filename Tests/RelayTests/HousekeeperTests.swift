@@ -23,6 +23,11 @@ struct Barrier: StoreCommand {
 @Suite("The housekeeper") struct HousekeeperTests {
   private static let day: Int64 = 86_400_000
 
+  /// For passes of retention without a fault.
+  private let unexpected: @Sendable (String, StoreFault) -> Void = { table, error in
+    Issue.record("\(table): \(error)")
+  }
+
   @Test("A wait ends at its time, and not before")
   func waits() throws {
     let clock = ManualClock()
@@ -135,7 +140,7 @@ struct Barrier: StoreCommand {
     for number in 1...7 { try bench.post(3000 + number) }
     let run = RetentionRun(.init())
     var steps = 0
-    while !run.step(bench.committer, now: bench.now, log: bench.log), steps < 100 {
+    while !run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected), steps < 100 {
       try bench.store(Barrier())
       steps += 1
     }
@@ -171,7 +176,7 @@ struct Barrier: StoreCommand {
     defer { bench.committer.stop() }
     let run = RetentionRun(.init())
     var steps = 0
-    while !run.step(bench.committer, now: bench.now, log: bench.log), steps < 100 {
+    while !run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected), steps < 100 {
       // Other commands are applied after each slice.
       try bench.post(steps)
       steps += 1
@@ -211,12 +216,38 @@ struct Barrier: StoreCommand {
     #expect(try file.integer("SELECT count(*) FROM purchases") == 700, "one slice was under way")
   }
 
+  @Test("A table from which nothing can be deleted is reported, and stops the retention of no other")
+  func retentionFault() throws {
+    let clock = ManualClock()
+    let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
+    let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
+    try file.execute(
+      "CREATE TRIGGER refuse BEFORE DELETE ON events BEGIN SELECT raise(ABORT, 'test'); END")
+    try bench.committer.start()
+    defer { bench.committer.stop() }
+    try bench.post(1)
+    try bench.buy(2)
+    clock.advance(.days(31))
+    let faults = Monitor<[String]>([])
+    let run = RetentionRun(.init())
+    var steps = 0
+    while !run.step(
+      bench.committer, now: bench.now, log: bench.log,
+      onFault: { table, error in faults.update { $0.append("\(table) \(error.kind)") } }), steps < 100
+    {
+      try bench.store(Barrier())
+      steps += 1
+    }
+    #expect(faults.withLock { $0 } == ["events constraint"])
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).isEmpty)
+  }
+
   @Test("A slice of retention waits for the one before it")
   func oneSliceAtATime() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     let run = RetentionRun(.init())
     for _ in 0..<5 {
-      let isOver = run.step(bench.committer, now: bench.now, log: bench.log)
+      let isOver = run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected)
       #expect(!isOver)
       #expect(bench.committer.depth == 1)
     }
@@ -228,7 +259,7 @@ struct Barrier: StoreCommand {
     let bench = try Bench([Bench.app()], isStarted: false)
     bench.committer.stop()
     let run = RetentionRun(.init())
-    let isOver = run.step(bench.committer, now: bench.now, log: bench.log)
+    let isOver = run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected)
     #expect(isOver)
   }
 

@@ -43,7 +43,7 @@ extension LaneTests {
     var room: Int { mutating get { lane.room(now: now, monotonic: monotonic) } }
     var wait: Int64? { mutating get { lane.waitTime(now: now, monotonic: monotonic)?.milliseconds } }
 
-    static func due(_ rows: [Int64]) -> [StoreReader.DueReceipt] {
+    static func due(_ rows: [PurchaseRowID]) -> [StoreReader.DueReceipt] {
       rows.map { row in
         StoreReader.DueReceipt(
           row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: at(0), pausedBase: .zero)
@@ -51,12 +51,12 @@ extension LaneTests {
     }
 
     /// Offers new receipts and replays, and returns the admitted rows.
-    mutating func admit(new: [Int64], replays: [Int64]) -> [Int64] {
+    mutating func admit(new: [PurchaseRowID], replays: [PurchaseRowID]) -> [PurchaseRowID] {
       lane.admit(Self.due(new), replays: Self.due(replays), now: now, monotonic: monotonic).map(\.receipt.row)
     }
 
     /// Offers receipts and returns the admitted rows.
-    mutating func admit(_ rows: Int64...) -> [Int64] {
+    mutating func admit(_ rows: PurchaseRowID...) -> [PurchaseRowID] {
       let due = rows.map { row in
         StoreReader.DueReceipt(
           row: row, id: "rcp_\(row)", body: [], spentAttempts: 0, retrySince: now, pausedBase: .zero)
@@ -64,7 +64,7 @@ extension LaneTests {
       return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
     }
 
-    mutating func end(_ row: Int64, _ verdict: Verdict, next: Lane.Due? = nil) {
+    mutating func end(_ row: PurchaseRowID, _ verdict: Verdict, next: Lane.Due? = nil) {
       lane.judge(verdict, row: row, now: now)
       lane.finish(row: row, next: next)
     }

@@ -31,7 +31,7 @@ import Testing
   func reserve() throws {
     for (concurrency, replays) in [(1, 1), (2, 1), (3, 2), (4, 3), (8, 6), (100, 75)] {
       var bed = try Self.bed(concurrency: concurrency)
-      let many = (0..<200).map { Int64(100 + $0) }
+      let many = (Int64(0)..<200).map { PurchaseRowID(100 + $0) }
       #expect(bed.admit(new: [], replays: many).count == replays, "of \(concurrency)")
       #expect(!bed.lane.mayHave(replay: true, now: bed.now))
       guard concurrency > 1 else { continue }
@@ -43,10 +43,10 @@ import Testing
   @Test("Replays continue under any load: one after nine new receipts")
   func progress() throws {
     var bed = try Self.bed(concurrency: 1)
-    var started: [Int64] = []
-    for number in 0..<30 {
-      started += bed.admit(new: [Int64(number)], replays: [Int64(100 + number)])
-      bed.end(started[number], Self.delivered)
+    var started: [PurchaseRowID] = []
+    for number: Int64 in 0..<30 {
+      started += bed.admit(new: [PurchaseRowID(number)], replays: [PurchaseRowID(100 + number)])
+      bed.end(started[Int(number)], Self.delivered)
     }
     #expect(started.filter { $0 >= 100 }.count == 3)
     #expect(started.prefix(9).allSatisfy { $0 < 100 })

@@ -33,7 +33,7 @@ import Testing
   func unwritten() throws {
     var bed = try Bed()
     #expect(bed.admit(1, 2, 3) == [1, 2, 3])
-    for row in [1, 2, 3] as [Int64] { bed.lane.judge(Self.delivered, row: row, now: bed.now) }
+    for row in [1, 2, 3] as [PurchaseRowID] { bed.lane.judge(Self.delivered, row: row, now: bed.now) }
     bed.lane.note(dueAt: bed.now)
     #expect(bed.room == 3)
     #expect(bed.admit(1, 4, 5, 6, 7) == [4, 5, 6])

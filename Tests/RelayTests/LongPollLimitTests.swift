@@ -31,7 +31,7 @@ import Testing
     }
 
     /// Sends a request through a trusted proxy, for a client behind it.
-    func ask(_ id: String, from client: String) throws -> RawClient {
+    func ask(_ id: ContextID, from client: String) throws -> RawClient {
       let wire = try RawClient(port: server.port)
       try wire.send(
         "GET /v1/shop/contexts/\(id)?wait=30 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: \(client)\r\n\r\n")
@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Sends a request, and waits until it is a waiting long poll.
-    func wait(_ id: String, from client: String) throws -> RawClient {
+    func wait(_ id: ContextID, from client: String) throws -> RawClient {
       let before = bench.checkoutPolls.waitingCount
       let wire = try ask(id, from: client)
       try bench.waitUntil { bench.checkoutPolls.waitingCount > before }

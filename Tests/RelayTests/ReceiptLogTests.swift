@@ -68,6 +68,21 @@ import Testing
     #expect(!lines.joined().contains("user-1"))
   }
 
+  @Test(
+    "A failure's line names only a remedy that helps",
+    arguments: [
+      (Reason.payment, "its payment never came; if it comes, the receipt continues automatically"),
+      (.subscription, "its subscription has no id yet, which comes with the payment"),
+      (.user, "supply it with receiptctl receipts complete"), (.gaveUp, "fix the cause, then replay it"),
+    ])
+  func remedies(reason: Reason, remedy: String) throws {
+    var failed = try #require(try Self.transitions().first { $0.to == .failed })
+    failed.reason = reason
+    let lines = Self.lines(.warning) { $0.note([failed]) }
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains(remedy) == true, "\(lines)")
+  }
+
   @Test("At level warning only failures are written, at level error nothing is collected")
   func levels() throws {
     let transitions = try Self.transitions()

@@ -76,7 +76,7 @@ final class ReturnPageBed {
     try buy(10, .promised)
     clock.advance(.milliseconds(86_400_001))
     try bench.store(EndWaits())
-    var ids: [Int: String] = [:]
+    var ids: [Int: ContextID] = [:]
     for number in 2...8 { ids[number] = try bench.post(number) }
     try buy(3, .promised)
     for number in [4, 5, 6, 8] { try buy(number, .paid) }

@@ -2,6 +2,7 @@
 
 import AppLinks
 @testable import Configuration
+import Domain
 import HTML
 @testable import PublicPages
 @testable import Store

@@ -89,9 +89,9 @@ import Testing
     stripe.records = records
     #expect(!String(decoding: event.body, as: UTF8.self).contains("price_1"), "as Stripe's own event")
     let (queries, pool) = (try Self.queries(stripe), try TransferPool(connectionsMax: 1))
-    let key = PurchaseKey(type: .subscription, id: purchase.objectID)
+    let key = PurchaseKey(type: .subscription, id: ObjectID(purchase.objectID))
     let now = Timestamp(unixSeconds: 1_800_000_000)
-    for query in queries.lookups(of: key, sessionID: purchase.sessionID, lacking: .price) {
+    for query in queries.lookups(of: key, sessionID: SessionID(purchase.sessionID), lacking: .price) {
       let report = queries.report(
         from: try Self.ask(query.url(at: stripe.base), pool).body, about: key, now: now)
       #expect(report?.prices == ["price_1"], "\(query.target)")

@@ -31,7 +31,7 @@ import Testing
   {
     let event = event(kind, purchase)
     let reading = try processor().read(event.body, now: Timestamp(unixMilliseconds: now))
-    #expect(reading.id == event.id)
+    #expect(reading.id?.text == event.id)
     #expect(reading.type == kind.type)
     guard case .purchase(let report, _) = reading.content else { return nil }
     return report
@@ -67,9 +67,10 @@ import Testing
     #expect(report.observations == observations)
     #expect(
       report.key
-        == PurchaseKey(type: isSubscription ? .subscription : .checkoutSession, id: purchase.objectID))
+        == PurchaseKey(
+          type: isSubscription ? .subscription : .checkoutSession, id: ObjectID(purchase.objectID)))
     #expect(report.prices == ["price_1"])
-    #expect(report.customerID == purchase.customerID)
+    #expect(report.customerID?.text == purchase.customerID)
     #expect(report.clientReference == "jdo-1" || report.metadataUser == "jdo-1")
     #expect(report.happenedAt == Timestamp(unixMilliseconds: Self.now))
   }

@@ -5,7 +5,8 @@ public import Store
 
 extension RecordAttempt {
   public init(
-    row: Int64, app: String, sent: [UInt8]? = nil, report: AttemptReport, decision: Delivery.Decision,
+    row: PurchaseRowID, app: AppSlug, sent: [UInt8]? = nil, report: AttemptReport,
+    decision: Delivery.Decision,
     breaker: Breaker
   ) {
     self.init(
@@ -15,10 +16,10 @@ extension RecordAttempt {
 }
 
 extension SaveBreaker {
-  public init(app: String, breaker: Breaker) { self.init(AppDestination(app, "purchasely"), breaker) }
+  public init(app: AppSlug, breaker: Breaker) { self.init(AppDestination(app, "purchasely"), breaker) }
 }
 
 extension [AppDestination: Breaker] {
   /// The breaker of Purchasely.
-  public subscript(app: String) -> Breaker? { self[AppDestination(app, "purchasely")] }
+  public subscript(app: AppSlug) -> Breaker? { self[AppDestination(app, "purchasely")] }
 }

@@ -3,13 +3,13 @@
 public import Domain
 
 extension PurchaseKey.ObjectType {
-  public static let subscription = Self(rawValue: "subscription")
-  public static let checkoutSession = Self(rawValue: "checkout_session")
+  public static let subscription = Self("subscription")
+  public static let checkoutSession = Self("checkout_session")
 }
 
 extension PurchaseKey {
   /// - Parameter type: one of Stripe's.
-  public init(type: ObjectType, id: String) { self.init(processor: "stripe", type: type, id: id) }
+  public init(type: ObjectType, id: ObjectID) { self.init(processor: "stripe", type: type, id: id) }
 }
 
 extension ProcessorRules {

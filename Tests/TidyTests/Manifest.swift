@@ -6,6 +6,32 @@ enum Manifest {
     SwiftCode.code(of: manifest).split(separator: "\n").filter { $0.contains(#/\.package\s*\(/#) }
   }
 
+  /// The libraries and programs, and the targets that each declares.
+  static func declared(in manifest: String) -> [String: Set<String>] {
+    func names(_ list: Substring?) -> Set<String> {
+      Set((list ?? "").matches(of: #/"(\w+)"/#).map { String($0.1) })
+    }
+    let parts = names(manifest.firstMatch(of: #/let parts[^=]*=\s*\[([^\]]*)\]/#)?.1)
+    let targets = manifest.matches(
+      of: #/(?:library|program)\(\s*"(\w+)"(?:,\s*(parts\s*\+\s*)?\[([^\]]*)\])?/#)
+    return targets.reduce(into: [:]) { found, target in
+      found[String(target.1)] = names(target.3).union(target.2 == nil ? [] : parts)
+    }
+  }
+
+  /// The targets that a file imports although its own target does not declare them. The compiler also finds
+  /// a target that is only a dependency's dependency.
+  static func undeclaredImports(
+    of path: String, _ text: String, declared: [String: Set<String>]
+  ) -> [String] {
+    let folders = path.split(separator: "/")
+    guard folders.first == "Sources", folders.count > 2, let own = declared[String(folders[1])] else {
+      return []
+    }
+    let imports = SwiftCode.code(of: text).matches(of: #/(?m)^(?:@\w+ )?(?:\w+ )?import (\w+)/#)
+    return imports.map { String($0.1) }.filter { declared[$0] != nil && !own.contains($0) }
+  }
+
   /// Checks that every migration is compiled in.
   /// - Parameters:
   ///   - files: the names of the SQL files, in order.

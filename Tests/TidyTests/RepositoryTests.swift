@@ -30,6 +30,17 @@ import Testing
     #expect(Manifest.packages(in: manifest).isEmpty)
   }
 
+  @Test("Each target declares the targets that it imports")
+  func importsAreDeclared() throws {
+    let declared = Manifest.declared(in: try Repository.text(of: "Package.swift"))
+    #expect(declared.count > 30)
+    for file in try Repository.files() where file.isSwift {
+      for target in Manifest.undeclaredImports(of: file.path, file.text, declared: declared) {
+        Issue.record("\(file.path) imports \(target), which its target does not declare in Package.swift")
+      }
+    }
+  }
+
   @Test("Every migration is compiled in, in order")
   func migrationsAreNamed() throws {
     let files = try Repository.names(in: "migrations").filter { $0.hasSuffix(".sql") }

@@ -223,6 +223,23 @@ import Testing
     #expect(Manifest.packages(in: "// no .package(url:)\n.systemLibrary(name: \"a\")").isEmpty)
   }
 
+  @Test("An import that a target does not declare is found")
+  func findsUndeclaredImports() {
+    let manifest = """
+      let parts: [Target.Dependency] = ["A"]
+      library("A"), library("B", parts + ["C"]), library("C", ["A"]),
+      """
+    let declared = Manifest.declared(in: manifest)
+    #expect(declared == ["A": [], "B": ["A", "C"], "C": ["A"]])
+    func found(_ path: String) -> [String] {
+      let text = "import A\n@testable import B\npublic import C\nimport Glibc\n// import A"
+      return Manifest.undeclaredImports(of: path, text, declared: declared)
+    }
+    #expect(found("Sources/B/Folder/X.swift") == ["B"])
+    #expect(found("Sources/C/X.swift") == ["B", "C"])
+    #expect(found("Tests/C/X.swift").isEmpty)
+  }
+
   @Test("A migration that is left out is found")
   func findsForgottenMigrations() {
     let files = ["v0001_a.sql", "v0002_b.sql"]

@@ -1,5 +1,6 @@
 // The keys of an alert and of the heartbeat. As ConfigurationReader: one thread, every fault.
 
+internal import Domain
 internal import JSON
 internal import Platform
 
@@ -70,18 +71,18 @@ extension ValueForm<AlertCondition> {
   private static var namePattern: String { AlertCondition.forms.map(\.name).joined(separator: "|") }
 }
 
-extension ValueForm<String> {
+extension ValueForm<AppSlug> {
   /// The name of a configured app.
   fileprivate static var app: ValueForm {
     ValueForm(
       shape: ValueShape("the name of an app", .pattern(AppConfiguration.slugPattern)),
       read: { value, path, context in
         let name = context.text(value, path: path, mustBe: "the name of an app")
-        guard let name, !context.appNames.contains(name) else { return name }
+        guard let name, !context.appNames.contains(name) else { return name.map { AppSlug($0) } }
         let near =
           EditDistance.nearest(to: name, among: context.appNames).map { "; did you mean \"\($0)\"?" } ?? ""
         context.collector.fault(path, "is not an app of this configuration\(near)")
         return nil
-      }, show: JSONValue.string)
+      }, show: { .string($0.text) })
   }
 }

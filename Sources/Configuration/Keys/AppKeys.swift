@@ -11,7 +11,7 @@ extension AppConfiguration {
   /// An app with the processors of a registry, which contribute their own keys.
   static func section(_ registry: ProcessorRegistry) -> ConfigurationSection<AppConfiguration> {
     let processors = registry.kinds.map { $0.key(in: registry) }
-    let oneOf = JSONValue.array(registry.kinds.map { ["required": [.string($0.name.rawValue)]] })
+    let oneOf = JSONValue.array(registry.kinds.map { ["required": [.string($0.name.text)]] })
     let client = ConfigurationKey<AppConfiguration>.required(
       "client", \.client, .clientAccess, advice: ClientAccess.advice,
       "The clients that may post contexts: those that send one of the keys or a token. With client: "
@@ -27,7 +27,7 @@ extension AppConfiguration {
         "The way to the checkout page and back into the app. Without it, the relay serves no links and no "
           + "pages for the app."
       ).then { app, _, _ in
-        if app.links?.returnPage?.name.isEmpty == true { app.links?.returnPage?.name = app.slug }
+        if app.links?.returnPage?.name.isEmpty == true { app.links?.returnPage?.name = app.slug.text }
       },
     ]
     return ConfigurationSection(
@@ -66,15 +66,15 @@ extension ValueForm<[AppConfiguration]> {
             return nil
           }
           var app = section.initial
-          app.slug = slug
+          app.slug = AppSlug(slug)
           app.destinations = context.destinations
           return section.read(&app, reader.object(slug), context) ? app : nil
         }
         return apps.sorted { $0.slug < $1.slug }
       },
-      show: { .object($0.map { JSONValue.Member(name: $0.slug, value: section.show($0)) }) },
+      show: { .object($0.map { JSONValue.Member(name: $0.slug.text, value: section.show($0)) }) },
       secrets: { apps, path in
-        apps.flatMap { section.secrets($0, JSON5Scanner.path(path, $0.slug)) }
+        apps.flatMap { section.secrets($0, JSON5Scanner.path(path, $0.slug.text)) }
       })
   }
 }

@@ -14,7 +14,7 @@ extension Configuration {
   private static let standard = makeSection(.standard)
 
   private static func makeSection(_ registry: ProcessorRegistry) -> ConfigurationSection<Configuration> {
-    let processor = registry.kinds.first.map { "\($0.name.rawValue): …, " } ?? ""
+    let processor = registry.kinds.first.map { "\($0.name.text): …, " } ?? ""
     var initial = Configuration(databasePath: "", apps: [])
     initial.registry = registry
     return ConfigurationSection(

@@ -1,6 +1,7 @@
 // The keys of an app's `links`. As ConfigurationReader: one thread, every fault.
 
 internal import AppLinks
+internal import Domain
 internal import JSON
 
 private let schemePattern = "^[A-Za-z][A-Za-z0-9+.-]{0,62}$"
@@ -202,7 +203,7 @@ extension ValueForm<AppConfiguration.Links.Swedbank.Redirect> {
   }
 }
 
-extension ValueForm<[String: CheckoutPage]> {
+extension ValueForm<[PriceID: CheckoutPage]> {
   /// Pages by price.
   fileprivate static var checkoutPages: ValueForm {
     let range = ConfigurationLimits.checkoutPages
@@ -219,7 +220,7 @@ extension ValueForm<[String: CheckoutPage]> {
           let message = "may have \(range.upperBound) pages, but has \(reader.names.count)"
           context.collector.fault(path, message)
         }
-        var pages: [String: CheckoutPage] = [:]
+        var pages: [PriceID: CheckoutPage] = [:]
         for price in reader.names {
           let path = reader.path(of: price)
           guard let value = reader.value(price),
@@ -229,14 +230,14 @@ extension ValueForm<[String: CheckoutPage]> {
             context.collector.fault(path, "needs the price as its key, such as \"price_…\"")
           }
           if let fault = CheckoutPage.fault(in: url) { context.collector.fault(path, fault) }
-          pages[price] = CheckoutPage(url: url)
+          pages[PriceID(price)] = CheckoutPage(url: url)
         }
         return pages
       },
       show: { pages in
         .object(
           pages.sorted { $0.key < $1.key }.map {
-            JSONValue.Member(name: $0.key, value: .string(RedactedURL.text($0.value.url)))
+            JSONValue.Member(name: $0.key.text, value: .string(RedactedURL.text($0.value.url)))
           })
       })
   }

@@ -73,7 +73,7 @@ extension ValueForm<DestinationName> {
   /// The name of a destination that accepts a processor's purchases.
   static func destination(of processor: ProcessorName, label: String) -> ValueForm {
     @Sendable func names(_ registry: DestinationRegistry) -> [String] {
-      registry.kinds.filter { $0.accepts(processor) }.map(\.name.rawValue)
+      registry.kinds.filter { $0.accepts(processor) }.map(\.name.text)
     }
     return ValueForm(
       shape: .choice(names(.standard)),
@@ -83,8 +83,8 @@ extension ValueForm<DestinationName> {
         let expected = "the name of a destination for purchases of \(label): \(quoted)"
         guard let name = context.text(value, path: path, mustBe: expected) else { return nil }
         if !names.contains(name) { context.collector.fault(path, "must be \(expected)") }
-        return DestinationName(rawValue: name)
-      }, show: { .string($0.rawValue) })
+        return DestinationName(name)
+      }, show: { .string($0.text) })
   }
 }
 

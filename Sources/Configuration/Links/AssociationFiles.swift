@@ -2,6 +2,7 @@
 // with this host as origin. Pure; any thread.
 
 public import AppLinks
+public import Domain
 
 /// The association files of one host.
 public struct AssociationFiles: Sendable, Equatable {
@@ -10,13 +11,13 @@ public struct AssociationFiles: Sendable, Equatable {
   /// Where devices find the files: the first app's origin.
   public let origin: WebOrigin
   /// The apps that have this host, in the order of the configuration.
-  public let slugs: [String]
+  public let slugs: [AppSlug]
   public let apple: AppSiteAssociation
   public let android: AssetLinks
   /// The iOS rules of each app that has iOS apps.
-  let linkedApps: [String: LinkedApp]
+  let linkedApps: [AppSlug: LinkedApp]
   /// App ids and packages by app.
-  private let names: [String: Set<String>]
+  private let names: [AppSlug: Set<String>]
 
   /// The files of every configured host, by host.
   public static func all(of apps: [AppConfiguration]) -> [AssociationFiles] {
@@ -43,7 +44,7 @@ public struct AssociationFiles: Sendable, Equatable {
 
 extension AssociationFiles {
   /// The app ids and packages of a configured app; nil, which means all, without a slug.
-  public func names(of slug: String?) -> Set<String>? { slug.map { names[$0] ?? [] } }
+  public func names(of slug: AppSlug?) -> Set<String>? { slug.map { names[$0] ?? [] } }
 }
 
 extension AppConfiguration {
@@ -58,7 +59,7 @@ extension AppConfiguration {
 
 extension AppConfiguration.Links {
   /// The same for a given slug in the paths.
-  func linkedApp(slug: String) -> LinkedApp? {
+  func linkedApp(slug: AppSlug) -> LinkedApp? {
     ios.map { ios in
       LinkedApp(
         ids: ios.appIDs, paths: ios.paths, ownPaths: ownPaths(slug: slug),
@@ -67,12 +68,12 @@ extension AppConfiguration.Links {
   }
 
   /// Whether the return page's URL opens the app on Apple's systems, and not the page.
-  public func opensReturnPage(slug: String) -> Bool {
+  public func opensReturnPage(slug: AppSlug) -> Bool {
     linkedApp(slug: slug)?.opens("/v1/\(slug)/return") ?? false
   }
 
   /// The paths on the way back that must open the app, regardless of other rules.
-  private func ownPaths(slug: String) -> [LinkedApp.OwnPath] {
+  private func ownPaths(slug: AppSlug) -> [LinkedApp.OwnPath] {
     var paths: [LinkedApp.OwnPath] = []
     if swedbank != nil {
       let callbacks = "/v1/\(slug)/swedbank/sdk-callback/"

@@ -1,5 +1,4 @@
-// The destinations that receipts can be sent to. A new destination adds its line to
-// `DestinationRegistry.standard`. Pure, except for reading secrets.
+// What the configuration needs to know of a destination for receipts. Pure, except for reading secrets.
 
 package import Destinations
 public import Domain
@@ -42,31 +41,13 @@ package struct DestinationKind: Sendable {
     try maker(app, revealsSecrets, userAgent)
   }
 
-  private static let purchasely = DestinationKind(
+  static let purchasely = DestinationKind(
     PurchaselyDestination.self, secret: \.purchasely.apiKey
   ) { app, revealsSecrets, userAgent in
     PurchaselyDestination(
       PurchaselySettings(
         url: app.purchasely.url, apiKey: revealsSecrets ? try app.purchasely.apiKey.reveal() : "",
         forwardsContext: app.delivery.forwardContext, userAgent: userAgent))
-  }
-
-  fileprivate static let standard = [purchasely]
-}
-
-/// The destinations that a configuration may name.
-package struct DestinationRegistry: Sendable, Equatable {
-  package let kinds: [DestinationKind]
-
-  /// The destinations of this program. Add a new destination to `DestinationKind.standard`.
-  package static let standard = DestinationRegistry(kinds: DestinationKind.standard)
-
-  package init(kinds: [DestinationKind]) { self.kinds = kinds }
-
-  package subscript(name: DestinationName) -> DestinationKind? { kinds.first { $0.name == name } }
-
-  package static func == (left: Self, right: Self) -> Bool {
-    left.kinds.map(\.name) == right.kinds.map(\.name)
   }
 }
 

@@ -22,10 +22,9 @@ extension StripeSection {
         advice: "write the signing secret of the endpoint in Stripe's dashboard: [\"env:NAME\"]",
         "The signing secret of the webhook endpoint (whsec_…); several while one is being rotated."
       ).then { stripe, reader, _ in
-        for entry in ValueForm.secrets(count: 1...1).secrets(
-          stripe.webhookSecrets, reader.path(of: "webhook_secrets"))
-        {
-          judge(entry, reader.collector)
+        let path = reader.path(of: "webhook_secrets")
+        for (index, secret) in stripe.webhookSecrets.enumerated() {
+          judge(secret, at: "\(path)[\(index)]", reader.collector)
         }
       },
       .key(
@@ -73,15 +72,15 @@ extension StripeSection {
 
   /// Stripe's signing secrets begin with `whsec_`, its API keys with `sk_`, `rk_` and `pk_`
   /// (docs.stripe.com/keys, docs.stripe.com/webhooks).
-  private static func judge(_ entry: Configuration.SecretEntry, _ collector: FaultCollector) {
+  private static func judge(_ secret: Secret, at path: String, _ collector: FaultCollector) {
     // An unreadable secret was already reported, where it matters.
-    guard let value = try? entry.secret.reveal(), !value.hasPrefix("whsec_") else { return }
+    guard let value = try? secret.reveal(), !value.hasPrefix("whsec_") else { return }
     let advice = "write the signing secret (whsec_…) of the endpoint in Stripe's dashboard"
     if ["sk_", "rk_", "pk_"].contains(where: value.hasPrefix) {
-      collector.fault(entry.path, "is an API key, with which no webhook is signed; \(advice)")
+      collector.fault(path, "is an API key, with which no webhook is signed; \(advice)")
     } else {
       collector.warning(
-        entry.path, "does not begin with whsec_, so no webhook of Stripe will match it; \(advice)")
+        path, "does not begin with whsec_, so no webhook of Stripe will match it; \(advice)")
     }
   }
 }

@@ -58,7 +58,7 @@ extension AppConfiguration {
 
   /// Creates an app that uses Stripe.
   package init(
-    slug: String, client: ClientAccess, stripe: StripeSection, purchasely: Purchasely,
+    slug: AppSlug, client: ClientAccess, stripe: StripeSection, purchasely: Purchasely,
     join: JoinPolicy = JoinPolicy(), delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
   ) {
     self.init(

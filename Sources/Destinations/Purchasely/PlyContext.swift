@@ -27,7 +27,7 @@ public enum PlyContext {
     guard decoded.count <= decodedBytesMax else { throw .tooLong }
     // Opaque blobs are allowed, so an unreadable blob has no price.
     let price = JSONDocument.read(decoded) { $0.member("stripe_price_id")?.string }
-    return ContextBlob(text: text, priceID: UntrustedText.identifier(price ?? nil))
+    return ContextBlob(text: text, priceID: UntrustedText.identifier(price ?? nil).map(PriceID.init))
   }
 
   /// The decoded content, for display; nil when the text is not base64.

@@ -1,6 +1,7 @@
 // Purchasely's endpoint for user deletion (https://docs.purchasely.com/docs/user-deletion-request). Pure.
 
 internal import Cryptography
+public import Domain
 internal import JSON
 
 /// `POST https://s2s.purchasely.io/user_deletion_requests`: asks Purchasely to erase a user. Purchasely
@@ -16,9 +17,9 @@ public struct PurchaselyDeletion: Sendable {
   ///   - clientSecret: the client shared secret of Purchasely's console, which signs the body.
   /// - Throws: `CryptographyError` when libcrypto has no HMAC-SHA256.
   public init(
-    userID: String, receiptsURL: String, apiKey: String, clientSecret: String, userAgent: String
+    userID: UserID, receiptsURL: String, apiKey: String, clientSecret: String, userAgent: String
   ) throws {
-    body = JSONValue.object([.init(name: "user_id", value: .string(userID))]).serialized()
+    body = JSONValue.object([.init(name: "user_id", value: .string(userID.text))]).serialized()
     url = Self.url(beside: receiptsURL)
     let signature = try HMACSHA256(key: Array(clientSecret.utf8)).authenticationCode(for: body)
     headers = [

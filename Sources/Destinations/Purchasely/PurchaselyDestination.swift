@@ -47,10 +47,10 @@ public struct PurchaselyDestination: ReceiptDestination {
 
   public func body(for receipt: ReceiptContent) -> [UInt8] {
     var members: [JSONValue.Member] = [
-      .init(name: "user_id", value: .string(receipt.userID)),
-      .init(name: "stripe_object_type", value: .string(receipt.key.type.rawValue)),
-      .init(name: "stripe_object_id", value: .string(receipt.key.id)),
-      .init(name: "stripe_price_id", value: .string(receipt.priceID)),
+      .init(name: "user_id", value: .string(receipt.userID.text)),
+      .init(name: "stripe_object_type", value: .string(receipt.key.type.text)),
+      .init(name: "stripe_object_id", value: .string(receipt.key.id.text)),
+      .init(name: "stripe_price_id", value: .string(receipt.priceID.text)),
     ]
     if settings.forwardsContext, let context = receipt.context {
       members.append(.init(name: "ply_context", value: .string(context)))

@@ -3,14 +3,14 @@
 
 /// A receipt.
 public struct Receipt: Sendable, Equatable {
-  public let id: String
+  public let id: ReceiptID
   public let createdAt: Timestamp
   public internal(set) var state: ReceiptState
   /// Why it is in this state; nil for pending and delivered receipts.
   public internal(set) var reason: Reason?
   /// When to decide again about a waiting receipt.
   public internal(set) var waitUntil: Timestamp?
-  public internal(set) var priceID: String?
+  public internal(set) var priceID: PriceID?
   /// Whether the context names a different price from the processor's.
   public internal(set) var priceMismatch: Bool
   /// Whether it was sent with a guessed context that another purchase names.
@@ -40,8 +40,8 @@ public struct Receipt: Sendable, Equatable {
 
   /// Makes a receipt from its stored columns. `Receipt.begin` makes a new receipt.
   public init(
-    id: String, createdAt: Timestamp, state: ReceiptState, reason: Reason?, waitUntil: Timestamp? = nil,
-    priceID: String? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false, body: [UInt8]? = nil,
+    id: ReceiptID, createdAt: Timestamp, state: ReceiptState, reason: Reason?, waitUntil: Timestamp? = nil,
+    priceID: PriceID? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false, body: [UInt8]? = nil,
     attempts: Int64 = 0, spentAttempts: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
     isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
     pausedBase: Duration = .zero, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,

@@ -60,13 +60,14 @@ public struct SentReceipt: Sendable, Equatable {
   /// The content of the body; nil if it cannot be determined.
   public var content: Content?
 
+  /// What a body says, and what is doubtful about it.
   public struct Content: Sendable, Equatable {
-    public var priceID: String
+    public var priceID: PriceID
     public var priceMismatch: Bool
     /// Whether another purchase names the context that was sent.
     public var contextDisputed: Bool
 
-    public init(priceID: String, priceMismatch: Bool, contextDisputed: Bool) {
+    public init(priceID: PriceID, priceMismatch: Bool, contextDisputed: Bool) {
       self.priceID = priceID
       self.priceMismatch = priceMismatch
       self.contextDisputed = contextDisputed

@@ -4,7 +4,7 @@
 extension Receipt {
   /// Makes a new receipt from the join's first decision about a purchase.
   public static func begin(
-    id: String, _ resolution: ReceiptResolution, at moment: ReceiptMoment
+    id: ReceiptID, _ resolution: ReceiptResolution, at moment: ReceiptMoment
   ) -> Receipt {
     // A placeholder state and reason, replaced at once by `resolve`.
     var receipt = Receipt(id: id, createdAt: moment.now, state: .waiting, reason: .payment)

@@ -2,7 +2,7 @@
 // answered when the state becomes final or its time is up. Requests arrive on libmicrohttpd's threads; the
 // housekeeper's thread completes them. The listener's thread reports clients that hang up.
 
-internal import Domain
+public import Domain
 internal import Encoding
 public import HTTPServer
 public import HTTPService
@@ -19,17 +19,17 @@ public final class CheckoutPolls: Sendable {
   static let retryAfterSeconds = 5
 
   private struct State {
-    var polls: LongPolls
+    var polls: LongPollQueue
     var lastID: UInt64 = 0
     /// When to check which checkouts. Times are rounded to steps, so that one step checks few of many.
-    var looks: [MonotonicInstant: Set<String>] = [:]
+    var looks: [MonotonicInstant: Set<ContextID>] = [:]
     /// Contexts whose state may have changed since the last check.
-    var changed: Set<String> = []
+    var changed: Set<ContextID> = []
     var allChanged = false
     /// Set when the daemon stops: no request waits from then on.
     var isClosed = false
 
-    mutating func schedule(_ contextID: String, at moment: MonotonicInstant) {
+    mutating func schedule(_ contextID: ContextID, at moment: MonotonicInstant) {
       let step = CheckoutPolls.stepNanoseconds
       let rounded = MonotonicInstant(nanoseconds: (moment.nanoseconds / step + 1) * step)
       looks[rounded, default: []].insert(contextID)
@@ -52,7 +52,7 @@ public final class CheckoutPolls: Sendable {
     reader: sending StoreReader, limits: LongPollLimits = LongPollLimits(), metrics: Metrics,
     clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void
   ) {
-    state = Monitor(State(polls: LongPolls(limits)))
+    state = Monitor(State(polls: LongPollQueue(limits)))
     self.metrics = metrics
     self.reader = Monitor(reader)
     self.clock = clock
@@ -69,20 +69,20 @@ public final class CheckoutPolls: Sendable {
   ///   - user: the user that the context must belong to; nil for any user.
   ///   - client: the address that the limits count; nil for this machine, which is not limited.
   public func answer(
-    contextID: String, app: String, user: String? = nil, client: AddressGroup?, _ head: RequestHead,
+    contextID: ContextID, app: AppSlug, user: UserID? = nil, client: AddressGroup?, _ head: RequestHead,
     _ exchange: Exchange
   ) {
     guard let seconds = Self.waitSeconds(head.query) else {
       return exchange.answer(
         .invalid("invalid-wait", "`wait` is a whole number of seconds from 0 to \(Self.waitSecondsMax)."))
     }
-    guard Identifier.isWellFormed(contextID, prefix: Identifier.contextPrefix) else {
+    guard contextID.isWellFormed else {
       return exchange.answer(.unknownContext)
     }
     let first = read(contextID, app: app).map { status -> CheckoutStatus? in
       guard let user else { return status }
       // Another user's context gets the answer of an unknown one: its existence is not disclosed.
-      return status?.userID?.utf8.elementsEqual(user.utf8) == true ? status : nil
+      return status?.userID == user ? status : nil
     }
     guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
       return answer(exchange, contextID, with: first)
@@ -97,7 +97,7 @@ public final class CheckoutPolls: Sendable {
       if state.isClosed { return .closed }
       guard state.polls.hasRoom(contextID: contextID, client: client) else { return .limited }
       state.lastID += 1
-      let waiter = LongPolls.Waiter(
+      let waiter = LongPollQueue.Waiter(
         id: state.lastID, app: app, exchange: exchange, client: client, until: until, expiry: expiry)
       state.polls.insert(waiter, contextID: contextID)
       state.schedule(contextID, at: waiter.nextLook)
@@ -128,7 +128,7 @@ public final class CheckoutPolls: Sendable {
 
   /// Removes the long poll of a client that hung up, to free its place. The client gets the current state,
   /// because it may have closed only its sending side.
-  private func leave(_ id: UInt64, _ contextID: String) {
+  private func leave(_ id: UInt64, _ contextID: ContextID) {
     let gone = state.withLock { $0.polls.remove(contextID) { $0.id == id } }
     guard let waiter = gone.first else { return }
     metrics.longPolls.increment("abandoned")
@@ -146,7 +146,7 @@ public final class CheckoutPolls: Sendable {
     return seconds
   }
 
-  private func read(_ contextID: String, app: String) -> Result<CheckoutStatus?, StoreFault> {
+  private func read(_ contextID: ContextID, app: AppSlug) -> Result<CheckoutStatus?, StoreFault> {
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     return reader.withLock { reader in
       do throws(StoreFault) {
@@ -160,7 +160,7 @@ public final class CheckoutPolls: Sendable {
   /// Returns the current state of a checkout: that of the first of these names that is known.
   /// - Parameter requestID: for the log if the store fails.
   /// - Throws: `StoreFault` if the store cannot be read.
-  public func status(of names: [CheckoutName], app: String, requestID: String) throws(StoreFault)
+  public func status(of names: [CheckoutName], app: AppSlug, requestID: String) throws(StoreFault)
     -> CheckoutStatus?
   {
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
@@ -193,7 +193,7 @@ public final class CheckoutPolls: Sendable {
   }
 
   private func answer(
-    _ exchange: Exchange, _ contextID: String, with result: Result<CheckoutStatus?, StoreFault>,
+    _ exchange: Exchange, _ contextID: ContextID, with result: Result<CheckoutStatus?, StoreFault>,
     closing: Bool = false
   ) {
     switch result {
@@ -209,7 +209,7 @@ public final class CheckoutPolls: Sendable {
   }
 
   /// Notes that the states of these contexts may have changed.
-  public func noteChanged(_ contextIDs: Set<String>) {
+  public func noteChanged(_ contextIDs: Set<ContextID>) {
     let matters = state.withLock { state in
       let waited = contextIDs.filter { state.polls.byContext[$0] != nil }
       state.changed.formUnion(waited)
@@ -229,7 +229,7 @@ public final class CheckoutPolls: Sendable {
       let changed = state.allChanged ? Set(state.polls.byContext.keys) : state.changed
       state.changed = []
       state.allChanged = false
-      var late: Set<String> = []
+      var late: Set<ContextID> = []
       for moment in state.looks.keys.filter({ $0 <= now }) {
         late.formUnion(state.looks.removeValue(forKey: moment) ?? [])
       }
@@ -239,7 +239,7 @@ public final class CheckoutPolls: Sendable {
     return state.withLock { $0.looks.keys.min() }
   }
 
-  private func complete(_ contextID: String, now: MonotonicInstant) {
+  private func complete(_ contextID: ContextID, now: MonotonicInstant) {
     let waiters = state.withLock { $0.polls.byContext[contextID] ?? [] }
     guard let app = waiters.first?.app else { return }
     let result = read(contextID, app: app)

@@ -3,7 +3,7 @@
 // is decided after the fetch. Thread-safe; nothing here blocks.
 
 public import Apps
-internal import Domain
+public import Domain
 internal import Durations
 public import HTTPServer
 public import HTTPService
@@ -16,7 +16,7 @@ public enum Caller: Sendable {
   /// A caller with the app's key, or any caller if the app requires none.
   case app
   /// The user of a valid token.
-  case user(String)
+  case user(UserID)
   /// The bearer of a token whose key is not known yet.
   case bearer(SignedToken)
 }
@@ -47,7 +47,7 @@ public struct ClientGate: Sendable {
 
   /// Authorizes a caller that reads the state of a checkout. No credential is required, but a token that is
   /// sent is checked.
-  public func asker(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
+  public func reader(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
     guard let tokens = app.tokens, let bearer = Self.bearer(head), SignedToken.hasForm(bearer),
       !app.accepts(clientKey: bearer)
     else { return .success(.app) }
@@ -83,7 +83,7 @@ public struct ClientGate: Sendable {
     let mayBeNewKey: Bool
   }
 
-  private func check(_ token: SignedToken, _ tokens: TokenGate, _ app: App) -> Result<String, Refusal> {
+  private func check(_ token: SignedToken, _ tokens: TokenGate, _ app: App) -> Result<UserID, Refusal> {
     let isFetched = tokens.keySetURL != nil
     guard let keys = isFetched ? fetcher?.keys(of: app.slug) : tokens.givenKeys else {
       // An algorithm that no key may have is refused, whatever the keys are.
@@ -92,7 +92,7 @@ public struct ClientGate: Sendable {
     }
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     do throws(TokenRefusal) {
-      return .success(try tokens.rules.user(of: token, keys: keys, now: now))
+      return .success(UserID(try tokens.rules.user(of: token, keys: keys, now: now)))
     } catch {
       let isUnnamed = error == .signature && !keys.hasKey(of: token)
       return .failure(
@@ -104,7 +104,7 @@ public struct ClientGate: Sendable {
   /// - Parameter proceed: receives the user that the request must be about; nil for any user.
   public func authorize(
     _ caller: Caller, _ app: App, _ exchange: Exchange,
-    proceed: @escaping @Sendable (_ user: String?) -> Void
+    proceed: @escaping @Sendable (_ user: UserID?) -> Void
   ) {
     let waits = authorize(caller, app) { result in
       switch result {
@@ -121,7 +121,7 @@ public struct ClientGate: Sendable {
   ///   with the problem to answer.
   /// - Returns: whether a fetch of the keys must end first.
   func authorize(
-    _ caller: Caller, _ app: App, decided: @escaping @Sendable (Result<String?, Problem>) -> Void
+    _ caller: Caller, _ app: App, decided: @escaping @Sendable (Result<UserID?, Problem>) -> Void
   ) -> Bool {
     switch caller {
     case .app: decided(.success(nil))
@@ -143,8 +143,8 @@ public struct ClientGate: Sendable {
 
   /// - Parameter slug: of the app. The app is looked up again, because a reload may have changed its rules.
   private func resume(
-    _ token: SignedToken, _ slug: String, after waking: KeySetCache.Waking
-  ) -> Result<String?, Problem> {
+    _ token: SignedToken, _ slug: AppSlug, after waking: KeySetCache.Waking
+  ) -> Result<UserID?, Problem> {
     guard let app = apps.current[slug] else { return .failure(.unknownApp) }
     // The app has no tokens any more. The client's next attempt is decided by the new rules.
     guard let tokens = app.tokens else { return .failure(problem(of: unavailable(app, .seconds(1)))) }
@@ -197,13 +197,13 @@ public struct ClientGate: Sendable {
   /// Counts a context that exceeded a rate limit.
   /// - Parameter of: which limit: "user" or "address".
   public func limited(_ app: App, of kind: StaticString) {
-    services.metrics.contexts.increment(app.slug, "limited")
+    services.metrics.contexts.increment(app.slug.text, "limited")
     services.requestLog.limitedContext(of: "\(kind)", app: app.slug)
   }
 
   /// - Parameter reason: one of a fixed set.
   func count(_ app: App, _ reason: String) {
-    services.metrics.clientRefusals.increment(app.slug, reason)
+    services.metrics.clientRefusals.increment(app.slug.text, reason)
     services.requestLog.refusedClient(reason, app: app.slug)
   }
 }

@@ -14,8 +14,8 @@ public final class ContextLimits: Sendable {
   static let addressesMax = 16_384
 
   private struct User: Hashable, Sendable {
-    let app: String
-    let id: String
+    let app: AppSlug
+    let id: UserID
   }
 
   private let users: Monitor<RateLimiter<User>>?
@@ -37,7 +37,7 @@ public final class ContextLimits: Sendable {
   }
 
   /// Counts a context of a user, including a repeat of an earlier one.
-  func acquire(user: String, app: String) -> Duration {
+  func acquire(user: UserID, app: AppSlug) -> Duration {
     guard let users else { return .zero }
     let (now, user) = (now, User(app: app, id: user))
     return users.withLock { $0.acquire(user, nowMilliseconds: now) }

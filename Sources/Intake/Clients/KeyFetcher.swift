@@ -3,6 +3,7 @@
 // failing provider affects only the tokens of its app (R11).
 
 public import Apps
+internal import Domain
 public import HTTPClient
 internal import JSONWebToken
 public import Platform
@@ -16,7 +17,7 @@ public final class KeyFetcher: Sendable {
 
   struct Inbox: WorkerInbox {
     /// By app.
-    var caches: [String: KeySetCache] = [:]
+    var caches: [AppSlug: KeySetCache] = [:]
     var isStopping = false
   }
 
@@ -47,7 +48,7 @@ public final class KeyFetcher: Sendable {
     let now = dependencies.clock.monotonic
     let addresses = directory.apps.compactMapValues { $0.tokens?.keySetURL }
     let dismissed = worker.post { state in
-      var caches: [String: KeySetCache] = [:]
+      var caches: [AppSlug: KeySetCache] = [:]
       var dismissed: [@Sendable () -> Void] = []
       for (app, url) in addresses where state.caches[app]?.url != url {
         caches[app] = KeySetCache(url: url, now: now)
@@ -66,12 +67,12 @@ public final class KeyFetcher: Sendable {
   }
 
   /// The valid keys of an app; nil if there are none, or if they are too old.
-  func keys(of app: String) -> KeySet? {
+  func keys(of app: AppSlug) -> KeySet? {
     let now = dependencies.clock.monotonic
     return worker.withInbox { $0.caches[app]?.keys(now: now) }
   }
 
-  func prospect(_ keyID: String?, app: String) -> KeySetCache.Prospect {
+  func prospect(_ keyID: String?, app: AppSlug) -> KeySetCache.Prospect {
     let now = dependencies.clock.monotonic
     return worker.withInbox { state in
       guard !state.isStopping, let cache = state.caches[app] else { return .later(.seconds(1)) }
@@ -84,7 +85,7 @@ public final class KeyFetcher: Sendable {
   ///   on the one that reloads or stops. Not called unless the result is `.fetch`.
   /// - Returns: whether a fetch may bring the key.
   func wait(
-    for keyID: String?, app: String, wake: @escaping @Sendable (KeySetCache.Waking) -> Void
+    for keyID: String?, app: AppSlug, wake: @escaping @Sendable (KeySetCache.Waking) -> Void
   ) -> KeySetCache.Prospect {
     let now = dependencies.clock.monotonic
     let prospect = worker.withInbox { state -> KeySetCache.Prospect in

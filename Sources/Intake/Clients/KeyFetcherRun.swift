@@ -1,5 +1,6 @@
 // The steps of the key fetcher. The fetcher's thread. It must not call waiters while it holds the lock.
 
+internal import Domain
 internal import Durations
 internal import HTTPClient
 internal import JSONWebToken
@@ -12,7 +13,7 @@ struct KeyFetcherRun {
   private let clock: any Clock
   private let log: Log
   /// Fetches under way, by tag.
-  private var queries: [UInt64: (app: String, url: String)] = [:]
+  private var queries: [UInt64: (app: AppSlug, url: String)] = [:]
   private var lastTag: UInt64 = 0
 
   init(_ fetcher: KeyFetcher) {
@@ -34,7 +35,7 @@ struct KeyFetcherRun {
   /// - Returns: for how long nothing is due except answers; nil after the stop.
   mutating func step() -> Duration? {
     let now = clock.monotonic
-    var due: [(app: String, url: String)] = []
+    var due: [(app: AppSlug, url: String)] = []
     var expired: [@Sendable () -> Void] = []
     let room = KeyFetcher.transfersMax - queries.count
     let isOver = fetcher.worker.read { state in
@@ -50,7 +51,7 @@ struct KeyFetcherRun {
     for wake in expired { wake() }
     guard !isOver else { return nil }
     for query in due { ask(query) }
-    return sleep(since: now)
+    return sleep(stepStart: now)
   }
 
   /// Handles the answers of providers; waits for them at most `time`.
@@ -61,16 +62,16 @@ struct KeyFetcherRun {
   }
 
   /// Called last: a request that could not be sent is due again soon.
-  private func sleep(since turn: MonotonicInstant) -> Duration {
+  private func sleep(stepStart: MonotonicInstant) -> Duration {
     let next = fetcher.worker.withInbox { state in
       // A key set that is due but has no free transfer waits for an answer.
-      state.caches.values.map(\.nextAt).filter { $0 > turn }.min()
+      state.caches.values.map(\.nextAt).filter { $0 > stepStart }.min()
     }
     let sleep = next.map { $0.duration(since: clock.monotonic) + .milliseconds(1) } ?? Self.sleepMax
     return min(max(.zero, sleep), Self.sleepMax)
   }
 
-  private mutating func ask(_ query: (app: String, url: String)) {
+  private mutating func ask(_ query: (app: AppSlug, url: String)) {
     lastTag += 1
     let request = TransferRequest(
       method: .get, url: query.url,
@@ -117,7 +118,7 @@ struct KeyFetcherRun {
   }
 
   private mutating func finish(
-    _ query: (app: String, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Duration?
+    _ query: (app: AppSlug, url: String), _ answer: Result<KeySet, Refusal>, maxAge: Duration?
   ) {
     let now = clock.monotonic
     let keys = try? answer.get()  // a refusal is logged below
@@ -136,24 +137,19 @@ struct KeyFetcherRun {
     for wake in outcome.woken { wake() }
   }
 
-  private func notify(_ app: String, _ answer: Result<KeySet, Refusal>, isNews: Bool) {
+  private func notify(_ app: AppSlug, _ answer: Result<KeySet, Refusal>, isNews: Bool) {
     switch answer {
     case .success(let keys):
-      fetcher.metrics.keySetFetches.increment(app, "fetched")
-      if keys.keys.isEmpty {
-        log.warning(
-          "an app's key set has no usable key; every token is refused",
-          ["app": app, "unusable": String(keys.flaws.count)])
-      } else if isNews {
-        log.info("fetched an app's key set", ["app": app, "keys": String(keys.keys.count)])
-      }
+      fetcher.metrics.keySetFetches.increment(app.text, "fetched")
+      guard isNews else { return }
+      log.info("fetched an app's key set", ["app": app.text, "keys": String(keys.keys.count)])
     case .failure(let refusal):
-      fetcher.metrics.keySetFetches.increment(app, refusal.isAnswer ? "unusable" : "failed")
+      fetcher.metrics.keySetFetches.increment(app.text, refusal.isAnswer ? "unusable" : "failed")
       guard isNews else { return }
       log.warning(
         "could not fetch an app's key set; tokens are checked with the keys that were fetched before, if "
           + "any, for at most 7 days. Look at client.jwt.jwks and at the identity provider",
-        ["app": app, "reason": refusal.reason])
+        ["app": app.text, "reason": refusal.reason])
     }
   }
 }

@@ -25,7 +25,8 @@ enum DatabaseCommands {
           """,
         arguments: [ArgumentSpec("FILE", help: "the copy; it must not exist yet")],
         examples: [
-          ExampleSpec("receiptctl db backup /var/backups/receiptd-$(date -I).db", "Each night, from cron")
+          ExampleSpec(
+            "receiptctl db backup /var/backups/receiptd/receiptd-$(date -I).db", "Each night, from cron")
         ]), run: DatabaseBackup.run),
     Verb(
       spec: CommandSpec(
@@ -39,9 +40,10 @@ enum DatabaseCommands {
         options: [CommandTable.reason] + CommandTable.asking,
         examples: [
           ExampleSpec(
-            "receiptctl db restore /var/backups/receiptd.db --dry-run", "Check the backup and its age"),
+            "receiptctl db restore /var/backups/receiptd/receiptd.db --dry-run",
+            "Check the backup and its age"),
           ExampleSpec(
-            "receiptctl db restore /var/backups/receiptd.db --reason 'disk failed'", "Restore it"),
+            "receiptctl db restore /var/backups/receiptd/receiptd.db --reason 'disk failed'", "Restore it"),
         ]), run: DatabaseRestore.run),
     Verb(
       spec: CommandSpec(

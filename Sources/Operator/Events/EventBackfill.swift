@@ -59,16 +59,7 @@ struct EventBackfill {
   private static func apis(
     _ configuration: Configuration, _ session: Session
   ) throws -> (asked: [ProcessorAPI], skipped: [AppConfiguration]) {
-    var apps = configuration.apps
-    if let slug = session.command.options["app"] {
-      guard let app = configuration.app(slug) else {
-        throw OperatorFault(
-          .notFound,
-          "there is no app '\(DisplayText.clean(slug))' in the configuration; there is "
-            + apps.map(\.slug).joined(separator: ", "))
-      }
-      apps = [app]
-    }
+    let apps = try session.configuredApp(configuration).map { [$0] } ?? configuration.apps
     var (apis, skipped): ([ProcessorAPI], [AppConfiguration]) = ([], [])
     for app in apps {
       let asked = try ProcessorAPI.of(app).filter { $0.eventsKept > .zero }
@@ -130,7 +121,7 @@ struct EventBackfill {
       repeat {
         let body = try caller.ask(api.request(list))
         guard let events = api.read(page: body, of: &list, now: session.moment) else {
-          let key = "\(api.processorName.rawValue).api_base"
+          let key = "\(api.processorName).api_base"
           throw OperatorFault(
             .badData, "what answers at \(key) of '\(api.app)' has no list of events")
         }
@@ -140,7 +131,7 @@ struct EventBackfill {
           try ingest(Array(rest.prefix(Self.slice)), &tally)
           rest = rest.dropFirst(Self.slice)
           line.update(
-            "\(DisplayText.clean(api.app)): page \(CountText.grouped(tally.pages)), "
+            "\(DisplayText.clean(api.app.text)): page \(CountText.grouped(tally.pages)), "
               + "\(CountText.of(tally.listed, "event")), "
               + "\(CountText.grouped(tally.missing)) missing")
         }
@@ -187,20 +178,20 @@ struct EventBackfill {
     let cause = kind.map { "\(Self.keyPath($0, app)) is not set" } ?? Self.noLister(app)
     if session.isJSON {
       session.output.json([
-        "app": .string(app.slug), "since": .string(since.text), "events": 0, "missing": 0,
+        "app": .string(app.slug.text), "since": .string(since.text), "events": 0, "missing": 0,
         "is_complete": false, "skipped": .string(cause),
       ])
     }
     session.output.note(
-      "\(DisplayText.clean(app.slug)): skipped, nothing was fetched: \(DisplayText.clean(cause))"
+      "\(DisplayText.clean(app.slug.text)): skipped, nothing was fetched: \(DisplayText.clean(cause))"
         + (kind.map { ", and \($0.label) lists events only to a key that may read them" } ?? ""))
   }
 
   private func say(_ tally: Tally, _ api: ProcessorAPI) {
-    let (output, app) = (session.output, DisplayText.clean(api.app))
+    let (output, app) = (session.output, DisplayText.clean(api.app.text))
     if session.isJSON {
       var members: [JSONValue.Member] = [
-        .init(name: "app", value: .string(api.app)), .init(name: "since", value: .string(since.text)),
+        .init(name: "app", value: .string(api.app.text)), .init(name: "since", value: .string(since.text)),
         .init(name: "events", value: .integer(Int64(tally.listed))),
         .init(name: "missing", value: .integer(Int64(tally.missing))),
       ]

@@ -21,12 +21,12 @@ struct EventReprocess {
   private let session: Session
   private let configuration: Configuration
   private let reader: StoreReader
-  private let readers: [String: EventReader]
+  private let readers: [AppSlug: EventReader]
 
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
-    var readers: [String: EventReader] = [:]
+    var readers: [AppSlug: EventReader] = [:]
     for app in configuration.apps { readers[app.slug] = try EventReader(app) }
     let run = EventReprocess(
       session: session, configuration: configuration, reader: reader, readers: readers)
@@ -34,7 +34,7 @@ struct EventReprocess {
   }
 
   private init(
-    session: Session, configuration: Configuration, reader: StoreReader, readers: [String: EventReader]
+    session: Session, configuration: Configuration, reader: StoreReader, readers: [AppSlug: EventReader]
   ) {
     self.session = session
     self.configuration = configuration
@@ -53,7 +53,7 @@ struct EventReprocess {
         throw session.usage("name events by id, or choose them with filters, not both")
       }
       return try ids.flatMap { id in
-        let found = try reader.events(id: id).map(\.summary).filter { app == nil || $0.app == app }
+        let found = try reader.events(id: EventID(id)).map(\.summary).filter { app == nil || $0.app == app }
         guard !found.isEmpty else {
           throw OperatorFault(
             .notFound,
@@ -96,10 +96,11 @@ struct EventReprocess {
   }
 
   private func perform(_ events: [EventSummary]) throws -> ExitCode {
-    let known = events.filter { readers[$0.app] != nil }
+    let known = events.filter { readers[$0.app]?.reads($0.processor) ?? false }
     if known.count < events.count {
       session.output.error(
-        "\(CountText.grouped(events.count - known.count)) are of apps that are not configured, and are left")
+        "\(CountText.grouped(events.count - known.count)) are of apps or processors that are not configured, "
+          + "and are left")
     }
     if session.command.flag("dry-run") {
       try say(try wouldBecome(known), isDry: true)
@@ -152,22 +153,30 @@ struct EventReprocess {
       "reading", total: events.count, on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }
     var results: [(event: EventSummary, outcome: ReprocessEvent.Outcome)] = []
-    while results.count < events.count {
-      let slice = events[results.count..<min(results.count + Self.slice, events.count)]
+    var rest = events[...]
+    while !rest.isEmpty {
+      let slice = rest.prefix(Self.slice)
+      rest = rest.dropFirst(slice.count)
+      var readable: [EventSummary] = []
       var commands: [Audited<ReprocessEvent>] = []
       for event in slice {
         let body = try reader.body(ofEvent: event.row) ?? []
-        guard let today = read(body, of: event) else { continue }
+        guard let today = read(body, of: event) else {
+          let before = EventOutcome(rawValue: event.outcome)
+          results.append((event, .init(before: before, after: before)))
+          continue
+        }
         let session = session
+        readable.append(event)
         commands.append(
           Audited(ReprocessEvent(today, row: event.row)) { outcome in
             guard let before = outcome.before, let after = outcome.after, outcome.isChange else { return nil }
             return session.auditEntry(
-              app: event.app, subject: event.id, reason: why,
+              app: event.app, subject: event.id.text, reason: why,
               details: ["before": .string(before.rawValue), "after": .string(after.rawValue)])
           })
       }
-      results += zip(slice, try writer.apply(CommandList(commands), now: session.moment)).map { ($0, $1) }
+      results += zip(readable, try writer.apply(CommandList(commands), now: session.moment)).map { ($0, $1) }
       session.wakeDaemon(configuration)
       bar.update(done: results.count)
     }
@@ -181,7 +190,7 @@ struct EventReprocess {
     if session.isJSON {
       for (event, outcome) in results {
         output.json([
-          "id": .string(event.id), "app": .string(event.app),
+          "id": .string(event.id.text), "app": .string(event.app.text),
           "before": .optional(outcome.before?.rawValue), "after": .optional(outcome.after?.rawValue),
         ])
       }

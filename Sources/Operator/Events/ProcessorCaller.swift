@@ -60,9 +60,9 @@ struct ProcessorCaller {
     }
   }
 
-  private var section: String { api.processorName.rawValue }
+  private var section: String { api.processorName.text }
 
-  private var place: String { "the processor of '\(DisplayText.clean(api.app))'" }
+  private var place: String { "the processor of '\(DisplayText.clean(api.app.text))'" }
 
   private func send(_ request: TransferRequest) -> QueryAnswer {
     do throws(TransferFailure) {

@@ -20,10 +20,10 @@ struct JobFollow {
   private let session: Session
   private let configuration: Configuration
   private let reader: StoreReader
-  private let id: String
-  private var told: Set<String> = []
+  private let id: JobID
+  private var printed: Set<String> = []
 
-  init(_ session: Session, _ configuration: Configuration, _ reader: StoreReader, _ id: String) {
+  init(_ session: Session, _ configuration: Configuration, _ reader: StoreReader, _ id: JobID) {
     self.session = session
     self.configuration = configuration
     self.reader = reader
@@ -51,7 +51,8 @@ struct JobFollow {
   private func noteServer(_ job: Job) {
     guard session.daemon(configuration) == nil else { return }
     let what =
-      job.request.kind == .cancel ? "this does the work meanwhile" : "they are delivered once one does"
+      job.request.kind == .cancel
+      ? "this command does the work meanwhile" : "they are delivered once one does"
     session.output.note("No receiptd seems to serve this database; \(what).")
   }
 
@@ -97,7 +98,7 @@ struct JobFollow {
 
   /// Prints each sentence once.
   private mutating func note(_ sentence: String) {
-    if told.insert(sentence).inserted { session.output.note(sentence) }
+    if printed.insert(sentence).inserted { session.output.note(sentence) }
   }
 
   /// Reports why nothing moves, as far as the breakers show.
@@ -109,11 +110,12 @@ struct JobFollow {
     for (place, breaker) in try reader.breakers() where apps.contains(place.app) {
       let app = place.app
       let advice = configuration.destinationAdvice(of: place)
-      guard let text = BreakerText(breaker, app: DisplayText.clean(app), now: session.now, advice: advice)
+      guard
+        let text = BreakerText(breaker, app: DisplayText.clean(app.text), now: session.now, advice: advice)
       else { continue }
       let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
-      guard told.insert(key).inserted else { continue }
-      session.output.note("Deliveries of \(DisplayText.clean(app)) \(text.sentence) \(text.advice)")
+      guard printed.insert(key).inserted else { continue }
+      session.output.note("Deliveries of \(DisplayText.clean(app.text)) \(text.sentence) \(text.advice)")
     }
   }
 

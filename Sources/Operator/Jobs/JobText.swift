@@ -18,10 +18,10 @@ enum JobText {
       // This `until` is not from the operator: it is the time at which the job was created.
       let isOwnEnd = filter.until == job.createdAt.advanced(by: .milliseconds(1))
       let parts: [(String, String?)] = [
-        ("app", filter.app), ("state", filter.state?.rawValue), ("reason", filter.reason),
+        ("app", filter.app?.text), ("state", filter.state?.rawValue), ("reason", filter.reason),
         ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),
         ("without", filter.lacksImportID ? "import id" : nil),
-        ("user", filter.userID), ("object", filter.objectID), ("import id", filter.importID),
+        ("user", filter.userID?.text), ("object", filter.objectID?.text), ("import id", filter.importID),
         ("since", filter.since?.text), ("until", isOwnEnd ? nil : filter.until?.text),
         ("at most", limit.map(CountText.grouped)),
       ]
@@ -97,17 +97,18 @@ enum JobText {
     }
   }
 
-  /// Why a job releases nothing, per app, such as `deliveries of ios were paused …`.
+  /// Why a job releases nothing but a probe, per app, such as `deliveries of ios were paused …`.
   static func holds(_ holds: [(place: AppDestination, breaker: Breaker)], now: Timestamp) -> [String] {
     holds.map { place, breaker in
-      let app = DisplayText.clean(place.app)
+      let app = DisplayText.clean(place.app.text)
       let why =
         BreakerText(breaker, app: app, now: now, advice: nil).map { " \($0.sentence)" } ?? " are stopped."
-      return "No receipt of \(app) is released while its deliveries are stopped: they\(why)"
+      return "No receipt of \(app) is released while its deliveries are stopped, except one as the probe "
+        + "when nothing else of the app is due: they\(why)"
     }
   }
 
-  static func json(_ job: Job, heldApps: [String] = []) -> JSONValue {
+  static func json(_ job: Job, heldApps: [AppSlug] = []) -> JSONValue {
     let rate = job.request.ratePerSecond.map { JSONValue.number($0) } ?? .null
     let outcomes = JobOutcome.allCases.map { outcome in
       JSONValue.Member(name: outcome.rawValue, value: .integer(Int64(job.count(outcome))))
@@ -119,13 +120,14 @@ enum JobText {
       ]
     }
     let head: JSONValue = [
-      "id": .string(job.id), "kind": .string(job.request.kind.rawValue), "state": .string(job.state.rawValue),
+      "id": .string(job.id.text), "kind": .string(job.request.kind.rawValue),
+      "state": .string(job.state.rawValue),
       "asked": job.request.source.json, "force": .bool(job.request.force),
-      "price_id": .optional(job.request.priceID), "rate": rate, "actor": .string(job.request.actor),
+      "price_id": .optional(job.request.priceID?.text), "rate": rate, "actor": .string(job.request.actor),
       "why": .optional(job.request.reason), "total": .integer(Int64(job.total)),
     ]
     let tail: JSONValue = [
-      "failures": .array(failures), "held_apps": .array(heldApps.map(JSONValue.string)),
+      "failures": .array(failures), "held_apps": .array(heldApps.map { .string($0.text) }),
       "seconds_left": .optional(secondsLeft(job).map { Int64(clamping: $0) }), "note": .optional(job.note),
       "created_at": .time(job.createdAt), "updated_at": .time(job.updatedAt), "ended_at": .time(job.endedAt),
     ]

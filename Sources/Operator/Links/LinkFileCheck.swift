@@ -1,6 +1,7 @@
 // Checks one association file on disk, from any source.
 
 internal import AppLinks
+internal import Domain
 internal import JSON
 internal import Platform
 internal import Terminal
@@ -12,10 +13,10 @@ struct LinkFileCheck {
 
   private let session: Session
   private let path: String
-  private let app: String?
+  private let app: AppSlug?
 
   /// - Parameter path: `-` for stdin.
-  init(_ session: Session, path: String, app: String?) {
+  init(_ session: Session, path: String, app: AppSlug?) {
     self.session = session
     self.path = path
     self.app = app
@@ -46,7 +47,7 @@ struct LinkFileCheck {
       session.output.note("and \(findings.count - Self.findingsShownMax) more of the kind")
     }
     if let url {
-      LinkVerdicts(apple: apple, android: android, only: app.map { [$0] }).show(url, session)
+      LinkVerdicts(apple: apple, android: android, only: app.map { [$0.text] }).show(url, session)
     } else if session.isJSON {
       session.output.json([
         "file": .string(path), "kind": isAndroid ? "assetlinks" : "apple-app-site-association",

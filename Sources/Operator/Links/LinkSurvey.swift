@@ -2,6 +2,7 @@
 
 internal import AppLinks
 internal import Configuration
+internal import Domain
 internal import JSON
 internal import Relay
 internal import Terminal
@@ -23,7 +24,7 @@ struct LinkSurvey {
       }
       if index > 0 { output.line() }
       output.line(Style.bold.applied(to: DisplayText.clean(files.host), inColour: output.isInColour))
-      output.line("  apps  \(files.slugs.joined(separator: ", "))")
+      output.line("  apps  \(files.slugs.map(\.text).joined(separator: ", "))")
       output.line("  apple-app-site-association  \(size(files.apple.json))")
       for entry in files.apple.links?.entries ?? [] {
         output.line("    \(DisplayText.clean(entry.appID ?? ""))")
@@ -47,7 +48,7 @@ struct LinkSurvey {
     let apple = files.apple.json
     let android = files.android.json
     return [
-      "host": .string(files.host), "apps": .array(files.slugs.map(JSONValue.string)),
+      "host": .string(files.host), "apps": .array(files.slugs.map { .string($0.text) }),
       "apple": ["bytes": .integer(Int64(apple.serialized().count)), "file": apple],
       "android": ["bytes": .integer(Int64(android.serialized().count)), "file": android],
       "findings": .array(files.findings.map(\.json)),

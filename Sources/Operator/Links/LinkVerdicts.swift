@@ -1,6 +1,7 @@
 // What devices do with one URL, as `receiptctl links check` shows it.
 
 internal import AppLinks
+internal import Domain
 internal import JSON
 internal import Terminal
 

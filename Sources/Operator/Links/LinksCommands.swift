@@ -3,6 +3,7 @@
 
 internal import AppLinks
 internal import Configuration
+internal import Domain
 internal import JSON
 internal import Platform
 internal import Relay
@@ -49,17 +50,18 @@ enum LinksCommands {
 
   private static func check(_ session: Session) throws -> ExitCode {
     let options = session.command.options
+    let app = options["app"].map(AppSlug.init)
     let url = try session.command.positionals.first.map { try self.url($0, session) }
     if let file = options["file"] {
       if session.command.flag("fetch") { throw session.usage("--fetch goes without --file") }
-      return try LinkFileCheck(session, path: file, app: options["app"]).run(url)
+      return try LinkFileCheck(session, path: file, app: app).run(url)
     }
     let all = AssociationFiles.all(of: try session.configuration().apps)
-    var hosts = try self.hosts(all, app: options["app"], session)
+    var hosts = try self.hosts(all, app: app, session)
     if let url {
       hosts = try self.hosts(hosts, of: url)
       for files in hosts {
-        LinkVerdicts(apple: files.apple, android: files.android, only: files.names(of: options["app"]))
+        LinkVerdicts(apple: files.apple, android: files.android, only: files.names(of: app))
           .show(url, session)
       }
     } else {
@@ -77,7 +79,7 @@ enum LinksCommands {
   }
 
   private static func hosts(
-    _ all: [AssociationFiles], app: String?, _ session: Session
+    _ all: [AssociationFiles], app: AppSlug?, _ session: Session
   ) throws -> [AssociationFiles] {
     guard !all.isEmpty else {
       throw OperatorFault(
@@ -86,9 +88,9 @@ enum LinksCommands {
     guard let app else { return all }
     let found = all.filter { $0.slugs.contains(app) }
     guard !found.isEmpty else {
-      let near = EditDistance.nearest(to: app, among: all.flatMap(\.slugs))
+      let near = EditDistance.nearest(to: app.text, among: all.flatMap(\.slugs).map(\.text))
       let advice = near.map { "; did you mean '\($0)'?" } ?? ""
-      throw OperatorFault(.notFound, "there is no app '\(DisplayText.clean(app))' with links\(advice)")
+      throw OperatorFault(.notFound, "there is no app '\(DisplayText.clean(app.text))' with links\(advice)")
     }
     return found
   }

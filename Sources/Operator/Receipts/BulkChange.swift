@@ -64,31 +64,33 @@ struct BulkChange {
     return .done
   }
 
+  /// `--price`.
+  var price: PriceID? { session.command.options["price"].map(PriceID.init) }
+
   /// The change of one receipt.
-  private func change(_ id: String) -> ReceiptChange {
+  private func change(_ id: ReceiptID) -> ReceiptChange {
     switch kind {
     case .replay:
       .replay(ReplayReceipt(id: id, force: session.command.flag("force"), dueAt: session.moment))
     case .cancel: .cancel(CancelReceipt(id: id, note: why ?? ""))
     case .complete:
-      .complete(
-        CompleteReceipt(id: id, userID: nil, priceID: session.command.options["price"], contextID: nil))
+      .complete(CompleteReceipt(id: id, userID: nil, priceID: price, contextID: nil))
     }
   }
 
   private func changeDirectly() throws -> ExitCode {
     let commands = plan.receipts.map { receipt in
-      let entry = session.auditEntry(app: receipt.app, subject: receipt.id, reason: why)
+      let entry = session.auditEntry(app: receipt.app, subject: receipt.id.text, reason: why)
       return Audited(change(receipt.id)) { $0 == .done ? entry : nil }
     }
     let outcomes = try session.writer(configuration).apply(CommandList(commands), now: session.moment)
     session.wakeDaemon(configuration)
-    var changed: [String] = []
+    var changed: [ReceiptID] = []
     for (receipt, outcome) in zip(plan.receipts, outcomes) {
       if outcome == .done {
         changed.append(receipt.id)
       } else {
-        refusals.add(receipt.id, outcome.explanation(id: receipt.id))
+        refusals.add(receipt.id.text, outcome.explanation(id: receipt.id.text))
       }
     }
     return conclude(ids: changed)
@@ -110,11 +112,11 @@ struct BulkChange {
 
   /// Reports what was done.
   /// - Parameter paced: the job that continues with the rest.
-  func conclude(ids: [String], paced: Job? = nil) -> ExitCode {
+  func conclude(ids: [ReceiptID], paced: Job? = nil) -> ExitCode {
     let output = session.output
     if session.isJSON {
       output.json([
-        (kind.past.lowercased(), .integer(Int64(ids.count))), ("ids", .array(ids.map(JSONValue.string))),
+        (kind.past.lowercased(), .integer(Int64(ids.count))), ("ids", .array(ids.map { .string($0.text) })),
       ])
     } else if let paced {
       let planned = paced.count(.planned)

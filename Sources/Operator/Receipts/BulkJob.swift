@@ -30,7 +30,7 @@ struct BulkJob {
       throw OperatorFault(
         fault.code,
         "\(fault.message); changes that the job made stay, and the rest continues: receiptctl jobs watch "
-          + started.id)
+          + started.id.text)
     }
     session.wakeDaemon(bulk.configuration)
     var failed = false
@@ -56,8 +56,8 @@ struct BulkJob {
     }
     let request = JobRequest(
       kind: bulk.plan.kind, source: source, force: command.flag("force"), ratePerSecond: bulk.rate,
-      priceID: command.options["price"], actor: session.dependencies.actor, reason: bulk.why)
-    var app: String?
+      priceID: bulk.price, actor: session.dependencies.actor, reason: bulk.why)
+    var app: AppSlug?
     if case .filter(let filter, _) = source { app = filter.app }
     let rate = bulk.rate.map { JSONValue.number($0) } ?? .null
     let entry = session.auditEntry(
@@ -66,7 +66,7 @@ struct BulkJob {
     return try writer.apply(
       Audited(StartJob(request)) { job in
         var entry = entry
-        entry.subject = job.id
+        entry.subject = job.id.text
         return entry
       }, now: session.moment)
   }
@@ -140,14 +140,14 @@ struct BulkJob {
     for receipt in shown {
       guard let id = receipt.receiptID else { continue }
       let result = receipt.reason.flatMap(OperatorResult.init(code:))
-      bulk.refusals.add(id, result?.explanation(id: id) ?? "is of an app that is not configured")
+      bulk.refusals.add(id.text, result?.explanation(id: id.text) ?? "is of an app that is not configured")
     }
     bulk.refusals.add(more: skipped - shown.count)
   }
 
   /// The ids of the receipts that the job changes, in the order of their release.
-  private func ids(_ job: Job) throws -> [String] {
-    var ids: [String] = []
+  private func ids(_ job: Job) throws -> [ReceiptID] {
+    var ids: [ReceiptID] = []
     var after: Int64?
     while true {
       let page = try bulk.reader.receipts(ofJob: job.row, after: after, limit: 5000)

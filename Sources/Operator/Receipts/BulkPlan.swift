@@ -29,10 +29,15 @@ struct BulkPlan {
     choice = try ReceiptChoice(session, configuration)
     let asked = JobRequest(
       kind: kind, source: .ids(count: 0), force: session.command.flag("force"), actor: "")
-    func refusal(_ app: String, _ state: ReceiptState, _ reason: Reason?, id: String) -> String? {
-      if !asked.concerns(state, reason) { return kind.refusal(state, reason, id: id) }
+    let isNamed = if case .ids = choice { true } else { false }
+    func refusal(_ app: AppSlug, _ state: ReceiptState, _ reason: Reason?, id: String) -> String? {
+      // An unpaid receipt is sent only if the operator names it.
+      let isNamedUnpaid = kind == .replay && isNamed && reason == .payment
+      guard isNamedUnpaid || asked.concerns(state, reason) else {
+        return kind.refusal(state, reason, id: id)
+      }
       guard kind != .cancel, configuration.app(app) == nil else { return nil }
-      return "is of the app '\(DisplayText.clean(app))', which is not configured; add it to "
+      return "is of the app '\(DisplayText.clean(app.text))', which is not configured; add it to "
         + DisplayText.clean(session.configurationPath)
     }
     switch choice {
@@ -40,10 +45,10 @@ struct BulkPlan {
       let found = try ReceiptOutline.all(ids, reader)
       let known = Set(found.map(\.id))
       let unknown = ids.filter { !known.contains($0) }
-      guard unknown.isEmpty else { throw ReceiptsCommands.unknown(unknown) }
+      guard unknown.isEmpty else { throw ReceiptsCommands.unknown(unknown.map(\.text)) }
       for receipt in found.sorted(by: { $0.id < $1.id }) {
-        if let why = refusal(receipt.app, receipt.state, receipt.reason, id: receipt.id) {
-          refused.append((receipt.id, why))
+        if let why = refusal(receipt.app, receipt.state, receipt.reason, id: receipt.id.text) {
+          refused.append((receipt.id.text, why))
         } else {
           receipts.append(receipt)
           ReceiptGroup.add(ReceiptGroup(receipt), to: &groups)
@@ -83,7 +88,7 @@ struct BulkPlan {
 
   /// Advises the one command that supplies the price of all receipts that lack it.
   private static func lacksPrice(_ filter: ReceiptFilter) -> String {
-    let app = filter.app.map { " --app \(ShellWord.quoted($0))" } ?? ""
+    let app = filter.app.map { " --app \(ShellWord.quoted($0.text))" } ?? ""
     let state = filter.state?.rawValue ?? ReceiptState.failed.rawValue
     return "lacks its price; supply it with: receiptctl receipts complete\(app) --state \(state) "
       + "--reason price --price PRICE"

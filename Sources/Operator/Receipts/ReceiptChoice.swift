@@ -9,7 +9,7 @@ internal import Terminal
 
 enum ReceiptChoice {
   /// Without duplicates, in the given order.
-  case ids([String])
+  case ids([ReceiptID])
   /// At most `limit`, the newest.
   case filter(ReceiptFilter, limit: Int?)
 
@@ -24,13 +24,13 @@ enum ReceiptChoice {
         throw session.usage("name receipts by id, or choose them with filters, not both")
       }
       guard words.contains(Self.inputWord) else {
-        self = .ids(Self.unique(words))
+        self = .ids(Self.unique(words.map(ReceiptID.init)))
         return
       }
       guard words.count == 1 else {
         throw session.usage("give ids as arguments, or '-' alone to read them from the input")
       }
-      self = .ids(Self.unique(try InputIDs.read(session)))
+      self = .ids(Self.unique(try InputIDs.read(session).map(ReceiptID.init)))
       return
     }
     guard session.command.options.contains("state") else {
@@ -42,15 +42,15 @@ enum ReceiptChoice {
     self = .filter(try ReceiptsCommands.filter(session, session.app(configuration)), limit: limit)
   }
 
-  private static func unique(_ ids: [String]) -> [String] {
-    var seen: Set<String> = []
+  private static func unique(_ ids: [ReceiptID]) -> [ReceiptID] {
+    var seen: Set<ReceiptID> = []
     return ids.filter { seen.insert($0).inserted }
   }
 }
 
 extension ReceiptOutline {
   /// The receipts with these ids, any number of them, without duplicates; unknown ids are left out.
-  static func all(_ ids: [String], _ reader: StoreReader) throws -> [ReceiptOutline] {
+  static func all(_ ids: [ReceiptID], _ reader: StoreReader) throws -> [ReceiptOutline] {
     var found: [ReceiptOutline] = []
     var rest = ids[...]
     while !rest.isEmpty {

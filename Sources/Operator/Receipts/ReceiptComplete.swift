@@ -38,7 +38,9 @@ enum ReceiptComplete {
       }
     }
     let ids = session.command.positionals
-    if ids.count == 1, ids[0] != ReceiptChoice.inputWord { return try completeOne(session, id: ids[0]) }
+    if ids.count == 1, ids[0] != ReceiptChoice.inputWord {
+      return try completeOne(session, ReceiptID(ids[0]))
+    }
     guard !session.command.flag("force") else {
       throw session.usage("--force works on a single receipt only")
     }
@@ -59,24 +61,25 @@ enum ReceiptComplete {
 
   /// A known value that differs from a given one, as the end of a sentence; nil when there is none. Replacing
   /// it needs `--force`.
-  private static func known(_ purchase: Purchase, _ user: String?, _ price: String?) -> String? {
+  private static func known(_ purchase: Purchase, _ user: UserID?, _ price: PriceID?) -> String? {
     if let user, let known = purchase.userID, known != user {
-      return "has the user \(DisplayText.clean(known)) already"
+      return "has the user \(DisplayText.clean(known.text)) already"
     }
     guard let price, !purchase.prices.isEmpty, !purchase.prices.contains(price) else { return nil }
-    return "has the price \(DisplayText.clean(purchase.prices.joined(separator: ", "))) already"
+    return "has the price \(DisplayText.clean(purchase.prices.map(\.text).joined(separator: ", "))) already"
   }
 
   /// What was supplied and what it replaced. Of a user it records only the fact, because user ids are not
   /// kept in the audit.
   private static func details(
-    _ old: Purchase, _ user: String?, _ price: String?, _ supplied: [JSONValue]
+    _ old: Purchase, _ user: UserID?, _ price: PriceID?, _ supplied: [JSONValue]
   ) -> JSONValue {
     var members: [JSONValue.Member] = [.init(name: "supplied", value: .array(supplied))]
     if let price, old.prices != [price] {
-      let before = old.prices.isEmpty ? nil : old.prices.joined(separator: ", ")
+      let before = old.prices.isEmpty ? nil : old.prices.map(\.text).joined(separator: ", ")
       members += [
-        .init(name: "price_before", value: .optional(before)), .init(name: "price", value: .string(price)),
+        .init(name: "price_before", value: .optional(before)),
+        .init(name: "price", value: .string(price.text)),
       ]
     }
     if let user, let known = old.userID, known != user {
@@ -85,52 +88,57 @@ enum ReceiptComplete {
     return .object(members)
   }
 
-  private static func refused(_ id: String, _ outcome: OperatorResult) -> OperatorFault {
+  private static func refused(_ id: ReceiptID, _ outcome: OperatorResult) -> OperatorFault {
     OperatorFault(
       outcome == .notFound ? .notFound : .refused,
-      "\(DisplayText.clean(id)) \(outcome.explanation(id: id))")
+      "\(DisplayText.clean(id.text)) \(outcome.explanation(id: id.text))")
   }
 
   /// The receipt's content as it would be sent, before it is changed.
   private static func plan(_ record: PurchaseRecord, _ session: Session) -> [String] {
     let purchase = record.purchase
     var lines = [
-      "  user     \(DisplayText.clean(purchase.userID ?? "-"))",
-      "  price    \(DisplayText.clean(record.receipt?.priceID ?? "-"))",
+      "  user     \(DisplayText.clean(purchase.userID?.text ?? "-"))",
+      "  price    \(DisplayText.clean(record.receipt?.priceID?.text ?? "-"))",
     ]
     guard let context = purchase.context else {
       return lines + ["  context  none: it is sent without ply_context"]
     }
     let source = purchase.contextSource.map { ", \($0.text)" } ?? ""
-    let price = context.priceID.map { ", names the price \(DisplayText.clean($0))" } ?? ", names no price"
-    lines.append("  context  \(DisplayText.clean(purchase.contextID ?? "inside the event"))\(price)\(source)")
+    let price =
+      context.priceID.map { ", names the price \(DisplayText.clean($0.text))" } ?? ", names no price"
+    lines.append(
+      "  context  \(DisplayText.clean(purchase.contextID?.text ?? "inside the event"))\(price)\(source)")
     return lines
   }
 
-  private static func completeOne(_ session: Session, id: String) throws -> ExitCode {
+  private static func completeOne(_ session: Session, _ id: ReceiptID) throws -> ExitCode {
     let options = session.command.options
     let others = ReceiptsCommands.filterNames.filter { $0 != "user" && options.contains($0) }
     guard others.isEmpty else {
       throw session.usage("name receipts by id, or choose them with filters, not both")
     }
+    let shown = DisplayText.clean(id.text)
+    let user = options["user"].map(UserID.init)
+    let price = options["price"].map(PriceID.init)
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
-    guard let record = try reader.receipt(id: id) else { throw ReceiptsCommands.unknown([id]) }
+    guard let record = try reader.receipt(id: id) else { throw ReceiptsCommands.unknown([id.text]) }
     guard configuration.app(record.app) != nil else {
       throw OperatorFault(
         .refused,
-        "\(DisplayText.clean(id)) is of the app '\(DisplayText.clean(record.app))', which is not configured; "
+        "\(shown) is of the app '\(DisplayText.clean(record.app.text))', which is not configured; "
           + "add it to \(DisplayText.clean(session.configurationPath))")
     }
     // A receipt that is being sent, or was delivered, cannot be changed at all; the store reports that.
     let isOpen = record.receipt?.state != .pending && record.receipt?.state != .delivered
     if isOpen, !session.command.flag("force"),
-      let has = known(record.purchase, options["user"], options["price"])
+      let has = known(record.purchase, user, price)
     {
-      throw OperatorFault(.refused, "\(DisplayText.clean(id)) \(has); --force replaces it")
+      throw OperatorFault(.refused, "\(shown) \(has); --force replaces it")
     }
     let command = CompleteReceipt(
-      id: id, userID: options["user"], priceID: options["price"], contextID: options["context"],
+      id: id, userID: user, priceID: price, contextID: options["context"].map(ContextID.init),
       force: session.command.flag("force"))
     let writer = try session.writer(configuration)
     let preview = try writer.apply(PreviewCompletion(command), now: session.moment)
@@ -147,8 +155,8 @@ enum ReceiptComplete {
     }
     let supplied = ["user", "price", "context"].filter(options.contains).map(JSONValue.string)
     let entry = session.auditEntry(
-      app: record.app, subject: id, reason: try session.reason(option: "why"),
-      details: details(record.purchase, options["user"], options["price"], supplied))
+      app: record.app, subject: id.text, reason: try session.reason(option: "why"),
+      details: details(record.purchase, user, price, supplied))
     let audited = Audited(command) { $0 == .done ? entry : nil }
     let outcome = try writer.apply(audited, now: session.moment)
     guard outcome == .done else { throw Self.refused(id, outcome) }
@@ -156,7 +164,7 @@ enum ReceiptComplete {
     if session.isJSON, let completed = try reader.receipt(id: id) {
       session.output.json(ReceiptJSON.summary(of: completed))
     } else {
-      session.output.line("\(DisplayText.clean(id)) is complete and due now.")
+      session.output.line("\(shown) is complete and due now.")
     }
     return .done
   }

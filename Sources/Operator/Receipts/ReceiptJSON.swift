@@ -26,8 +26,8 @@ enum ReceiptJSON {
     let purchase = detail.record.purchase
     return .object(
       members(of: detail.record) + [
-        .init(name: "session_id", value: .optional(purchase.sessionID)),
-        .init(name: "customer_id", value: .optional(purchase.customerID)),
+        .init(name: "session_id", value: .optional(purchase.sessionID?.text)),
+        .init(name: "customer_id", value: .optional(purchase.customerID?.text)),
         .init(name: "ply_context", value: .optional(purchase.context?.text)),
         .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
         .init(name: "events", value: .array(detail.events.map(EventJSON.summary(of:)))),
@@ -39,14 +39,15 @@ enum ReceiptJSON {
     let purchase = record.purchase
     let receipt = record.receipt
     let fields: KeyValuePairs<String, JSONValue> = [
-      "id": .optional(receipt?.id), "app": .string(record.app), "state": .optional(receipt?.state.rawValue),
-      "reason": .optional(receipt?.reason?.text), "user_id": .optional(purchase.userID),
-      "object_type": .string(purchase.key.type.rawValue), "object_id": .string(purchase.key.id),
+      "id": .optional(receipt?.id.text), "app": .string(record.app.text),
+      "state": .optional(receipt?.state.rawValue),
+      "reason": .optional(receipt?.reason?.text), "user_id": .optional(purchase.userID?.text),
+      "object_type": .string(purchase.key.type.text), "object_id": .string(purchase.key.id.text),
       // The content that will be sent; before that is fixed, the values known so far.
-      "price_id": .optional(receipt?.priceID ?? purchase.prices.first),
+      "price_id": .optional((receipt?.priceID ?? purchase.prices.first)?.text),
       "price_mismatch": .bool(receipt?.priceMismatch ?? false),
       "context_disputed": .bool(receipt?.contextDisputed ?? false),
-      "context_id": .optional(purchase.contextID),
+      "context_id": .optional(purchase.contextID?.text),
       "import_id": .optional(receipt?.importID), "attempts": .integer(receipt?.attempts ?? 0),
       "last_status": .optional(receipt?.lastStatus), "last_cause": .optional(receipt?.lastCause?.text),
       "created_at": .time(receipt?.createdAt),
@@ -59,7 +60,7 @@ enum ReceiptJSON {
   private static func job(_ touched: (job: Job, outcome: JobOutcome)) -> JSONValue {
     let job = touched.job
     return [
-      "id": .string(job.id), "kind": .string(job.request.kind.rawValue), "at": .time(job.createdAt),
+      "id": .string(job.id.text), "kind": .string(job.request.kind.rawValue), "at": .time(job.createdAt),
       "actor": .string(job.request.actor), "why": .optional(job.request.reason),
       "outcome": .string(touched.outcome.rawValue),
     ]

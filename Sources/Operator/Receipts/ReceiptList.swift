@@ -11,8 +11,8 @@ enum ReceiptList {
     let page = try Page(session)
     let configuration = try session.configuration()
     var filter = try ReceiptsCommands.filter(session, session.app(configuration))
-    if let after = page.after {
-      guard Identifier.isWellFormed(after, prefix: Identifier.receiptPrefix) else {
+    if let after = page.after.map(ReceiptID.init) {
+      guard after.isWellFormed else {
         throw session.usage("--after must be the id of a receipt, rcp_…")
       }
       filter.after = after
@@ -24,7 +24,7 @@ enum ReceiptList {
     } else {
       session.output.table(table(shown, session))
     }
-    try page.note(fetched: found.count, last: shown.last?.receipt?.id, session)
+    try page.note(fetched: found.count, last: shown.last?.receipt?.id.text, session)
     return .done
   }
 
@@ -40,10 +40,10 @@ enum ReceiptList {
     for record in records {
       guard let receipt = record.receipt else { continue }
       table.add([
-        Table.Cell(receipt.id), Table.Cell(receipt.state.rawValue, receipt.state.style),
-        Table.Cell(receipt.reasonText ?? "-"), Table.Cell(record.app),
-        Table.Cell(record.purchase.userID ?? "-"),
-        Table.Cell(record.purchase.key.id), Table.Cell(count: receipt.attempts),
+        Table.Cell(receipt.id.text), Table.Cell(receipt.state.rawValue, receipt.state.style),
+        Table.Cell(receipt.reasonText ?? "-"), Table.Cell(record.app.text),
+        Table.Cell(record.purchase.userID?.text ?? "-"),
+        Table.Cell(record.purchase.key.id.text), Table.Cell(count: receipt.attempts),
         Table.Cell(receipt.lastStatus.map(String.init) ?? "-"),
         Table.Cell(session.relative(receipt.createdAt)),
       ])

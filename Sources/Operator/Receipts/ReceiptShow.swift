@@ -15,7 +15,7 @@ enum ReceiptShow {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     let id = session.command.positionals[0]
-    guard let detail = try reader.detail(receipt: id), let receipt = detail.record.receipt else {
+    guard let detail = try reader.detail(receipt: ReceiptID(id)), let receipt = detail.record.receipt else {
       throw ReceiptsCommands.unknown([id])
     }
     var ofReceipt = AuditFilter()
@@ -31,7 +31,7 @@ enum ReceiptShow {
     let breakers = try reader.breakers()
     let breaker = name.flatMap { breakers[AppDestination(detail.record.app, $0)] }
     let output = session.output
-    output.line(Style.bold.applied(to: DisplayText.clean(receipt.id), inColour: output.isInColour))
+    output.line(Style.bold.applied(to: DisplayText.clean(receipt.id.text), inColour: output.isInColour))
     for (name, value) in ReceiptFacts.all(detail, receipt) {
       let style = name == "state" ? receipt.state.style : .plain
       let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
@@ -42,8 +42,8 @@ enum ReceiptShow {
     output.line()
     let advice = ReceiptAdvice(
       detail.record, receipt, breaker: breaker, destination: name.flatMap { app?.destinationAdvice($0) },
-      isConfigured: app != nil, session)
-    for line in advice.lines { output.line(line) }
+      isConfigured: app != nil, for: .terminal, now: session.now)
+    for line in advice.lines { output.line(DisplayText.clean(line)) }
     return .done
   }
 }

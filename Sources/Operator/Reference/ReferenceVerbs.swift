@@ -66,12 +66,15 @@ public enum ManualPage: String, Sendable, CaseIterable {
     switch self {
     case .receiptctl:
       return ProgramManual(CommandTable.spec, section: 1).text(
+        // Only receiptd ends itself for a disk that does not keep what it wrote.
+        endingWith: ExitCode.allCases.filter { $0 != .diskFault },
         environment: [
           variable, ("NO_COLOR", "When it is set and not empty, nothing is coloured."),
           ("SUDO_USER", "Recorded in the audit beside the user that receiptctl runs as."),
         ], files: [configuration], seeAlso: ["receiptd(8)", "receiptd.json5(5)"])
     case .receiptd:
       return ProgramManual(ReceiptdCommand.spec, section: 8).text(
+        endingWith: [.done, .usage, .unavailable, .diskFault, .tryAgain, .refused, .configuration],
         environment: [
           variable,
           (

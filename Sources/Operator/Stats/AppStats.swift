@@ -11,7 +11,7 @@ internal import Terminal
 
 /// The state of one app.
 struct AppStats {
-  let slug: String
+  let slug: AppSlug
   let counts: [ReceiptState: Int64]
   let oldestPending: Timestamp?
   /// The arrival of the newest event.
@@ -30,10 +30,10 @@ struct AppStats {
 
   /// Every app that is configured or has receipts, sorted by slug.
   static func all(
-    _ reader: StoreReader, _ configuration: Configuration, only: String?, _ session: Session
+    _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?, _ session: Session
   ) throws -> [AppStats] {
     let isServed = session.daemon(configuration) != nil
-    var counts: [String: [ReceiptState: Int64]] = [:]
+    var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
     let breakers = try reader.breakers()
     let now = session.now
@@ -69,6 +69,16 @@ struct AppStats {
     }
   }
 
+  /// What stops deliveries, and what to do about it, as two lines; nil if nothing does.
+  func stoppage(_ configuration: Configuration) -> (what: String, advice: String)? {
+    let app = DisplayText.clean(slug.text)
+    if let unconfigured { return ("The app \(app) \(unconfigured.sentence).", "  \(unconfigured.advice)") }
+    let advice = destination.flatMap { configuration.destinationAdvice(of: AppDestination(slug, $0)) }
+    return BreakerText(breaker, app: app, now: now, advice: advice).map { text in
+      ("Deliveries of \(app) \(text.sentence)", "  \(text.advice)")
+    }
+  }
+
   var json: JSONValue {
     let states = ReceiptState.allCases.map { state in
       JSONValue.Member(name: state.rawValue, value: .integer(counts[state] ?? 0))
@@ -76,7 +86,7 @@ struct AppStats {
     let pendingSeconds = oldestPending.map { max(.zero, now.duration(since: $0)).components.seconds }
     let rest = breaker.restUntil.flatMap { $0 > now ? $0 : nil }
     return .object(
-      [.init(name: "app", value: .string(slug))] + states + [
+      [.init(name: "app", value: .string(slug.text))] + states + [
         .init(name: "served", value: .bool(isServed && isConfigured)),
         .init(name: "configured", value: .bool(isConfigured)),
         .init(name: "delivered_last_hour", value: .integer(deliveredLastHour)),

@@ -68,7 +68,7 @@ enum StatsCommands {
   }
 
   static func show(
-    _ reader: StoreReader, _ configuration: Configuration, _ only: String?, _ session: Session
+    _ reader: StoreReader, _ configuration: Configuration, _ only: AppSlug?, _ session: Session
   ) throws {
     let stats = try AppStats.all(
       reader, configuration, only: only, session)
@@ -78,21 +78,9 @@ enum StatsCommands {
       return
     }
     session.output.table(table(stats, session))
-    for app in stats {
-      if let gone = app.unconfigured {
-        session.output.line("The app \(DisplayText.clean(app.slug)) \(gone.sentence).")
-        session.output.line("  \(gone.advice)")
-        continue
-      }
-      guard
-        let text = BreakerText(
-          app.breaker, app: DisplayText.clean(app.slug), now: session.now,
-          advice: app.destination.flatMap { name in
-            configuration.destinationAdvice(of: AppDestination(app.slug, name))
-          })
-      else { continue }
-      session.output.line("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
-      session.output.line("  \(text.advice)")
+    for stoppage in stats.compactMap({ $0.stoppage(configuration) }) {
+      session.output.line(stoppage.what)
+      session.output.line(stoppage.advice)
     }
   }
 
@@ -114,7 +102,7 @@ enum StatsCommands {
         return Table.Cell(count: count, state == .failed && count > 0 ? .red : .plain)
       }
       table.add(
-        [Table.Cell(app.slug)] + states + [
+        [Table.Cell(app.slug.text)] + states + [
           Table.Cell(count: app.deliveredLastHour), Table.Cell(count: app.deliveredLastDay),
           Table.Cell(session.relative(app.lastEvent)),
           Table.Cell(session.relative(app.oldestPending)), app.deliveries(session),

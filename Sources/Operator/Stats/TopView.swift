@@ -37,7 +37,7 @@ struct TopView {
 
   private let configuration: Configuration
   private let reader: StoreReader
-  private let only: String?
+  private let only: AppSlug?
   private var samples: [Sample] = []
 
   private static func run(_ session: Session) throws -> ExitCode {
@@ -54,7 +54,7 @@ struct TopView {
     return try view.watch(session, interval: interval)
   }
 
-  private init(configuration: Configuration, reader: StoreReader, only: String?) {
+  private init(configuration: Configuration, reader: StoreReader, only: AppSlug?) {
     self.configuration = configuration
     self.reader = reader
     self.only = only
@@ -98,21 +98,8 @@ struct TopView {
     lines += (both.count < columns ? [both] : wrapped(rates) + wrapped(latencies)) + [""]
     lines += StatsCommands.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
-    for app in stats {
-      if let gone = app.unconfigured {
-        lines += [""] + wrapped("The app \(DisplayText.clean(app.slug)) \(gone.sentence).")
-        lines += wrapped("  \(gone.advice)")
-        continue
-      }
-      guard
-        let text = BreakerText(
-          app.breaker, app: DisplayText.clean(app.slug), now: session.now,
-          advice: app.destination.flatMap { name in
-            configuration.destinationAdvice(of: AppDestination(app.slug, name))
-          })
-      else { continue }
-      lines += [""] + wrapped("Deliveries of \(DisplayText.clean(app.slug)) \(text.sentence)")
-      lines += wrapped("  \(text.advice)")
+    for stoppage in stats.compactMap({ $0.stoppage(configuration) }) {
+      lines += [""] + wrapped(stoppage.what) + wrapped(stoppage.advice)
     }
     lines += troubles(attempts, session)
     let rows = output.result.rows ?? 24
@@ -169,8 +156,8 @@ struct TopView {
       let report = attempt.report
       let answer = report.detail.map { "\(report.cause.text): \($0)" } ?? report.cause.text
       table.add([
-        Table.Cell(session.relative(attempt.report.startedAt)), Table.Cell(attempt.app),
-        Table.Cell(attempt.receiptID ?? "-"), Table.Cell(answer, .red),
+        Table.Cell(session.relative(attempt.report.startedAt)), Table.Cell(attempt.app.text),
+        Table.Cell(attempt.receiptID?.text ?? "-"), Table.Cell(answer, .red),
       ])
     }
     let output = session.output

@@ -10,10 +10,10 @@ internal import Terminal
 
 /// The requests for the apps that may know a user.
 struct UserDeletions {
-  private let parts: [(app: String, purchasely: AppConfiguration.Purchasely, secret: Secret)]
+  private let parts: [(app: AppSlug, purchasely: AppConfiguration.Purchasely, secret: Secret)]
 
   /// - Throws: before anything is changed, if the request was asked for and an app has no secret to sign it.
-  init(_ session: Session, _ configuration: Configuration, apps: [String]) throws {
+  init(_ session: Session, _ configuration: Configuration, apps: [AppSlug]) throws {
     guard session.command.flag("ask-purchasely") else {
       parts = []
       return
@@ -22,7 +22,7 @@ struct UserDeletions {
       guard let app = configuration.app(slug) else {
         throw OperatorFault(
           .configuration,
-          "the app '\(DisplayText.clean(slug))' is not configured; Purchasely cannot be asked")
+          "the app '\(DisplayText.clean(slug.text))' is not configured; Purchasely cannot be asked")
       }
       guard let secret = app.purchasely.clientSecret else {
         throw OperatorFault(
@@ -39,7 +39,7 @@ struct UserDeletions {
 
   /// Sends the request of each app.
   /// - Returns: the request's id at Purchasely, or why it was not accepted and what to do.
-  func ask(toForget user: String, _ session: Session) -> [(app: String, id: String?, fault: String?)] {
+  func ask(toForget user: UserID, _ session: Session) -> [(app: AppSlug, id: String?, fault: String?)] {
     parts.map { part in
       do {
         let deletion = try PurchaselyDeletion(
@@ -52,7 +52,7 @@ struct UserDeletions {
         let reading = Acceptance.read(
           DeliveryAnswer(status: status, contentType: answer.header("Content-Type"), body: answer.body))
         if case .notAccepted(let reason) = reading {
-          let app = DisplayText.clean(part.app)
+          let app = DisplayText.clean(part.app.text)
           return (
             part.app, nil,
             "Purchasely answered \(status) and accepted nothing (\(reason.text)); "

@@ -21,8 +21,8 @@ struct UserForget {
     var cancelled = 0
     var contexts = 0
     var events = 0
-    var open: [String] = []
-    var requests: [(app: String, id: String?, fault: String?)] = []
+    var open: [ReceiptID] = []
+    var requests: [(app: AppSlug, id: String?, fault: String?)] = []
 
     mutating func add(_ outcome: ForgetPurchases.Outcome) {
       receipts += outcome.receipts
@@ -33,32 +33,37 @@ struct UserForget {
   }
 
   private let session: Session
-  private let user: String
+  private let user: UserID
+  /// `--app`; nil means all.
+  private let app: AppSlug?
   private let configuration: Configuration
   private var survey: UserSurvey
   private let reader: StoreReader
   /// Events of the user without a purchase, and the last row that was searched.
-  private var loose: [Int64] = []
-  private var searchedTo: Int64 = 0
+  private var loose: [EventRowID] = []
+  private var searchedTo: EventRowID = 0
   private var done = Done()
   /// The apps in which something was erased.
-  private var erased: [String] = []
+  private var erased: [AppSlug] = []
 
   static func run(_ session: Session) throws -> ExitCode {
     let user = try UsersCommands.user(session)
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
-    let survey = try UserSurvey(of: user, app: session.app(configuration), reader)
+    let app = try session.app(configuration)
+    let survey = try UserSurvey(of: user, app: app, reader)
     var forget = UserForget(
-      session: session, user: user, configuration: configuration, survey: survey, reader: reader)
+      session: session, user: user, app: app, configuration: configuration, survey: survey, reader: reader)
     return try forget.perform()
   }
 
   private init(
-    session: Session, user: String, configuration: Configuration, survey: UserSurvey, reader: StoreReader
+    session: Session, user: UserID, app: AppSlug?, configuration: Configuration, survey: UserSurvey,
+    reader: StoreReader
   ) {
     self.session = session
     self.user = user
+    self.app = app
     self.configuration = configuration
     self.survey = survey
     self.reader = reader
@@ -69,7 +74,8 @@ struct UserForget {
     let reason = try session.reason()
     try findLooseEvents()
     guard !survey.parts.isEmpty || !loose.isEmpty || session.command.flag("ask-purchasely") else {
-      throw OperatorFault(.notFound, "nothing is known of \(DisplayText.clean(user)); nothing was changed")
+      throw OperatorFault(
+        .notFound, "nothing is known of \(DisplayText.clean(user.text)); nothing was changed")
     }
     session.output.notes.write(plan().text(terminalColumns: session.output.notes.columns))
     if !loose.isEmpty {
@@ -81,7 +87,7 @@ struct UserForget {
       return .done
     }
     try refuseWhatIsOpen()
-    try session.ask("Erase \(DisplayText.clean(user))? This cannot be undone.")
+    try session.ask("Erase \(DisplayText.clean(user.text))? This cannot be undone.")
     try eraseAll()
     try writeDown(reason)
     done.requests = deletions.ask(toForget: user, session)
@@ -91,11 +97,12 @@ struct UserForget {
   private func refuseWhatIsOpen() throws {
     let open = survey.parts.flatMap(\.open).compactMap(\.receiptID)
     guard !open.isEmpty, !session.command.flag("cancel-open") else { return }
+    let shown = open.prefix(3).map { DisplayText.clean($0.text) }.joined(separator: ", ")
     throw OperatorFault(
       .refused,
-      "\(Counted.receipts(open.count)) of this user are still to be delivered "
-        + "(\(open.prefix(3).map(DisplayText.clean).joined(separator: ", "))); wait for that, or give "
-        + "--cancel-open: then these purchases are not reported; nothing was changed")
+      "\(Counted.receipts(open.count)) of this user \(open.count == 1 ? "is" : "are") still to be delivered "
+        + "(\(shown)); wait for that, or give --cancel-open: then these purchases are not reported; "
+        + "nothing was changed")
   }
 
   /// Repeats until nothing is left: more data may arrive during the confirmation, or exceed one pass.
@@ -107,7 +114,7 @@ struct UserForget {
       try emptyLooseEvents()
       done.open = []
       for part in survey.parts { try empty(part) }
-      survey = try UserSurvey(of: user, app: session.command.options["app"], reader)
+      survey = try UserSurvey(of: user, app: app, reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
         part.contexts == 0 && part.purchases.allSatisfy { done.open.contains($0.receiptID ?? "") }
@@ -119,8 +126,8 @@ struct UserForget {
   }
 
   /// The apps that may know the user.
-  private var apps: [String] {
-    if let app = session.command.options["app"] { return [app] }
+  private var apps: [AppSlug] {
+    if let app { return [app] }
     let known = survey.parts.map(\.app)
     return known.isEmpty ? configuration.apps.map(\.slug) : known
   }
@@ -128,7 +135,7 @@ struct UserForget {
   private func planJSON() -> JSONValue {
     let apps = survey.parts.map { part -> JSONValue in
       [
-        "app": .string(part.app), "receipts": .integer(Int64(part.receipts.count)),
+        "app": .string(part.app.text), "receipts": .integer(Int64(part.receipts.count)),
         "open": .integer(Int64(part.open.count)), "contexts": .integer(part.contexts),
       ]
     }
@@ -145,7 +152,7 @@ struct UserForget {
       // One query per purchase; a failed count is left out here, and the report after the erasure has it.
       let events = part.purchases.reduce(0) { $0 + ((try? reader.countEvents(ofPurchase: $1.row)) ?? 0) }
       table.add([
-        Table.Cell(part.app), Table.Cell(count: part.receipts.count), Table.Cell(count: part.open.count),
+        Table.Cell(part.app.text), Table.Cell(count: part.receipts.count), Table.Cell(count: part.open.count),
         Table.Cell(count: part.contexts), Table.Cell(count: events),
       ])
     }
@@ -170,19 +177,20 @@ struct UserForget {
 
   /// Searches the events that no pass has searched yet.
   private mutating func findLooseEvents() throws {
-    let search = UserSearch(user: user, app: session.command.options["app"], survey)
-    let last = try reader.lastRow(of: .events)
+    let search = UserSearch(user: user, app: app, survey)
+    let last = EventRowID(try reader.lastRow(of: .events))
     guard searchedTo < last else { return }
     var bar = ProgressBar(
-      "searching events", total: Int(last), on: session.output.notes, clock: session.dependencies.clock)
+      "searching events", total: Int(last.number), on: session.output.notes,
+      clock: session.dependencies.clock)
     defer { bar.finish() }
     while searchedTo < last {
-      let next = min(searchedTo + Self.slice, last)
+      let next = min(EventRowID(searchedTo.number + Self.slice), last)
       loose += try reader.looseEvents(after: searchedTo, through: next) { app, body in
         search.finds(in: body, app: app)
       }
       searchedTo = next
-      bar.update(done: Int(next))
+      bar.update(done: Int(next.number))
     }
   }
 
@@ -215,10 +223,10 @@ struct UserForget {
       output.json([
         "receipts": .integer(Int64(done.receipts)), "cancelled": .integer(Int64(done.cancelled)),
         "contexts": .integer(Int64(done.contexts)), "events": .integer(Int64(done.events)),
-        "left_open": .array(done.open.map(JSONValue.string)),
+        "left_open": .array(done.open.map { .string($0.text) }),
         "deletion_requests": .array(
           done.requests.map {
-            ["app": .string($0.app), "id": .optional($0.id), "error": .optional($0.fault)]
+            ["app": .string($0.app.text), "id": .optional($0.id), "error": .optional($0.fault)]
           }),
       ])
     } else {
@@ -227,14 +235,14 @@ struct UserForget {
           + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
       for request in done.requests where request.fault == nil {
         let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""
-        output.line("Purchasely accepted the request for \(DisplayText.clean(request.app))\(id).")
+        output.line("Purchasely accepted the request for \(DisplayText.clean(request.app.text))\(id).")
       }
     }
     for id in done.open {
-      output.error("\(DisplayText.clean(id)) became due meanwhile and was left unchanged")
+      output.error("\(DisplayText.clean(id.text)) became due meanwhile and was left unchanged")
     }
     for request in done.requests {
-      if let fault = request.fault { output.error("\(DisplayText.clean(request.app)): \(fault)") }
+      if let fault = request.fault { output.error("\(DisplayText.clean(request.app.text)): \(fault)") }
     }
     return done.open.isEmpty && done.requests.allSatisfy { $0.fault == nil } ? .done : .partly
   }

@@ -7,25 +7,27 @@ internal import Store
 
 /// The ids that identify a user's events.
 struct UserSearch {
-  private let user: String
+  private let user: UserID
   /// Ids of customers, subscriptions and sessions, by app.
-  private let ids: [String: Set<String>]
+  private let ids: [AppSlug: Set<String>]
 
   /// The only app to search; nil means all.
-  private let only: String?
+  private let only: AppSlug?
 
-  init(user: String, app: String?, _ survey: UserSurvey) {
+  init(user: UserID, app: AppSlug?, _ survey: UserSurvey) {
     self.user = user
     only = app
     ids = Dictionary(
       uniqueKeysWithValues: survey.parts.map { part in
-        let names = part.purchases.flatMap { [$0.customerID, $0.sessionID, $0.objectID].compactMap(\.self) }
+        let names = part.purchases.flatMap {
+          [$0.customerID?.text, $0.sessionID?.text, $0.objectID.text].compactMap(\.self)
+        }
         return (part.app, Set(names))
       })
   }
 
   /// - Returns: whether a member of the event contains the user or one of the ids.
-  func finds(in body: [UInt8], app: String) -> Bool {
+  func finds(in body: [UInt8], app: AppSlug) -> Bool {
     guard only == nil || only == app, let event = try? JSONValue(parsing: body) else {
       return false  // Another app's event, or invalid JSON, which cannot be attributed to a user.
     }
@@ -34,7 +36,7 @@ struct UserSearch {
 
   private func finds(in value: JSONValue, _ ids: Set<String>, isMetadata: Bool) -> Bool {
     switch value {
-    case .string(let text): ids.contains(text) || isMetadata && text == user
+    case .string(let text): ids.contains(text) || isMetadata && UserID(text) == user
     case .array(let values): values.contains { finds(in: $0, ids, isMetadata: false) }
     case .object(let members):
       members.contains { member in

@@ -19,7 +19,7 @@ enum UserShow {
     guard !survey.parts.isEmpty else {
       throw OperatorFault(
         .notFound,
-        "nothing is known of \(DisplayText.clean(user)); user ids are compared exactly; see "
+        "nothing is known of \(DisplayText.clean(user.text)); user ids are compared exactly; see "
           + "receiptctl contexts list")
     }
     if session.isJSON {
@@ -30,7 +30,7 @@ enum UserShow {
     return .done
   }
 
-  private static func receipts(_ user: String, _ app: String, _ reader: StoreReader, limit: Int) throws
+  private static func receipts(_ user: UserID, _ app: AppSlug, _ reader: StoreReader, limit: Int) throws
     -> [PurchaseRecord]
   {
     var filter = ReceiptFilter()
@@ -39,7 +39,7 @@ enum UserShow {
   }
 
   private static func contexts(
-    _ user: String, _ app: String, _ reader: StoreReader, _ session: Session, limit: Int
+    _ user: UserID, _ app: AppSlug, _ reader: StoreReader, _ session: Session, limit: Int
   ) throws -> [ContextSummary] {
     var filter = ContextFilter()
     (filter.userID, filter.app) = (user, app)
@@ -47,16 +47,16 @@ enum UserShow {
   }
 
   private static func screen(
-    _ user: String, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
+    _ user: UserID, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
   ) throws {
     let output = session.output
-    let id = DisplayText.clean(user)
+    let id = DisplayText.clean(user.text)
     output.line(Style.bold.applied(to: id, inColour: output.isInColour))
     for part in survey.parts {
-      output.line("  app        \(DisplayText.clean(part.app))")
+      output.line("  app        \(DisplayText.clean(part.app.text))")
       output.line("  receipts   \(receiptCounts(part))")
       output.line("  contexts   \(CountText.grouped(part.contexts))")
-      let customers = part.customers.map(DisplayText.clean).joined(separator: ", ")
+      let customers = part.customers.map { DisplayText.clean($0.text) }.joined(separator: ", ")
       output.line("  customers  \(customers.isEmpty ? "none" : customers)")
       let receipts = try receipts(user, part.app, reader, limit: shownMax)
       if !receipts.isEmpty {
@@ -71,7 +71,7 @@ enum UserShow {
       output.line()
     }
     if survey.parts.contains(where: { $0.receipts.count > shownMax || $0.contexts > shownMax }) {
-      let word = ShellWord.quoted(user)
+      let word = ShellWord.quoted(user.text)
       output.note("The newest are shown; all: receiptctl receipts list --user \(word), and contexts list")
     }
   }
@@ -87,7 +87,7 @@ enum UserShow {
   }
 
   private static func json(
-    _ user: String, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
+    _ user: UserID, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
   ) throws {
     for part in survey.parts {
       let details = try receipts(user, part.app, reader, limit: listMax).compactMap { record in
@@ -95,8 +95,8 @@ enum UserShow {
       }
       let contexts = try contexts(user, part.app, reader, session, limit: listMax)
       session.output.json([
-        "user_id": .string(user), "app": .string(part.app),
-        "customers": .array(part.customers.map(JSONValue.string)),
+        "user_id": .string(user.text), "app": .string(part.app.text),
+        "customers": .array(part.customers.map { .string($0.text) }),
         "receipts": .array(details.map { ReceiptJSON.detail(of: $0) }),
         "contexts": .array(contexts.map(ContextsCommands.json)),
       ])

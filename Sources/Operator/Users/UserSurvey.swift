@@ -10,13 +10,13 @@ struct UserSurvey {
 
   /// The data of one app.
   struct Part {
-    var app: String
+    var app: AppSlug
     var purchases: [UserPurchase] = []
     var contexts: Int64 = 0
 
     var receipts: [UserPurchase] { purchases.filter { $0.receiptID != nil } }
 
-    var customers: [String] { Set(purchases.compactMap(\.customerID)).sorted() }
+    var customers: [CustomerID] { Set(purchases.compactMap(\.customerID)).sorted() }
 
     /// Receipts that are not delivered yet.
     var open: [UserPurchase] { purchases.filter { $0.state == .waiting || $0.state == .pending } }
@@ -25,7 +25,7 @@ struct UserSurvey {
   var parts: [Part] = []
 
   /// - Parameter app: the only app to search; nil means all.
-  init(of user: String, app: String?, _ reader: StoreReader) throws {
+  init(of user: UserID, app: AppSlug?, _ reader: StoreReader) throws {
     let purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
     let apps = Set(purchases.map(\.app)).union(try reader.appsWithContexts(ofUser: user))
     for slug in apps.sorted() where app == nil || app == slug {

@@ -26,12 +26,13 @@ struct StripeFacts {
     let user = maps.lazy.compactMap { map in
       userKeys.lazy.compactMap { UntrustedText.identifier(map[$0]) }.first
     }.first
-    var distinct: [String] = []
-    for price in prices.prefix(Self.pricesMax).compactMap(UntrustedText.identifier)
+    var distinct: [PriceID] = []
+    for price in prices.prefix(Self.pricesMax).compactMap(UntrustedText.identifier).map(PriceID.init)
     where !distinct.contains(price) { distinct.append(price) }
     return PurchaseReport(
-      key: key, observations: observations, customerID: UntrustedText.identifier(object.customer?.id),
-      contextID: value("ply_context_id"),
+      key: key, observations: observations,
+      customerID: UntrustedText.identifier(object.customer?.id).map(CustomerID.init),
+      contextID: value("ply_context_id").map(ContextID.init),
       context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
       metadataUser: user, prices: distinct, happenedAt: happenedAt)
   }

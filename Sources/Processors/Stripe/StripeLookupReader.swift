@@ -19,17 +19,18 @@ struct StripeLookupReader {
     switch object.kind {
     case "subscription":
       return facts.report(
-        .subscription(id), metadata: [object.metadata],
+        .subscription(ObjectID(id)), metadata: [object.metadata],
         prices: facts.subscriptionPrices)
     case "checkout.session":
-      let subscriptionID = UntrustedText.identifier(object.subscription?.id)
+      let session = SessionID(id)
+      let subscriptionID = UntrustedText.identifier(object.subscription?.id).map { ObjectID($0) }
       let key =
-        subscriptionID.map(PurchaseKey.subscription) ?? .checkoutSession(id)
+        subscriptionID.map(PurchaseKey.subscription) ?? .checkoutSession(session)
       let isUnpaid = object.paymentStatus == "unpaid" && object.status == "complete"
       var report = facts.report(
         key, metadata: [object.metadata, object.subscription?.metadata], prices: facts.sessionPrices,
         observations: isUnpaid ? .promised : [])
-      report.sessionID = id
+      report.sessionID = session
       report.clientReference = object.clientReferenceID
       return report
     default: return nil

@@ -64,18 +64,18 @@ public struct StripeSettings: Sendable, Equatable {
 
 /// The Stripe object types that identify a purchase; Purchasely's `stripe_object_type`.
 extension PurchaseKey {
-  static func subscription(_ id: String) -> PurchaseKey {
+  static func subscription(_ id: ObjectID) -> PurchaseKey {
     PurchaseKey(processor: StripeProcessor.name, type: StripeObjectType.subscription, id: id)
   }
 
-  static func checkoutSession(_ id: String) -> PurchaseKey {
-    PurchaseKey(processor: StripeProcessor.name, type: StripeObjectType.checkoutSession, id: id)
+  static func checkoutSession(_ id: SessionID) -> PurchaseKey {
+    PurchaseKey(processor: StripeProcessor.name, type: StripeObjectType.checkoutSession, id: ObjectID(id))
   }
 }
 
 enum StripeObjectType {
-  static let subscription = PurchaseKey.ObjectType(rawValue: "subscription")
-  static let checkoutSession = PurchaseKey.ObjectType(rawValue: "checkout_session")
+  static let subscription = PurchaseKey.ObjectType("subscription")
+  static let checkoutSession = PurchaseKey.ObjectType("checkout_session")
 }
 
 /// Stripe's webhooks (https://docs.stripe.com/webhooks).
@@ -132,7 +132,8 @@ public struct StripeProcessor: PaymentProcessor {
   private func read(_ envelope: StripeEnvelope, now: Timestamp) -> EventReading {
     let reader = StripeReader(settings: settings, envelope: envelope, now: now)
     return EventReading(
-      id: UntrustedText.identifier(envelope.id), type: UntrustedText.identifier(reader.type) ?? "",
+      id: UntrustedText.identifier(envelope.id).map(EventID.init),
+      type: UntrustedText.identifier(reader.type) ?? "",
       content: reader.content())
   }
 }

@@ -43,13 +43,13 @@ public struct StripeQueries: ProcessorQueries {
   }
 
   /// A purchase of a connected account is not found: only its events name the account.
-  public func lookups(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
+  public func lookups(of key: PurchaseKey, sessionID: SessionID?, lacking: Reason?) -> [ProcessorQuery] {
     switch key.type {
-    case StripeObjectType.checkoutSession: [session(key.id)]
-    case StripeObjectType.subscription where lacking == .checkout: [sessions(ofSubscription: key.id)]
+    case StripeObjectType.checkoutSession: [session(key.id.text)]
+    case StripeObjectType.subscription where lacking == .checkout: [sessions(ofSubscription: key.id.text)]
     case StripeObjectType.subscription:
-      [ProcessorQuery(target: "/v1/subscriptions/\(PercentEncoding.encode(key.id))")]
-        + (sessionID.map { [session($0)] } ?? [])
+      [ProcessorQuery(target: "/v1/subscriptions/\(PercentEncoding.encode(key.id.text))")]
+        + (sessionID.map { [session($0.text)] } ?? [])
     default: []
     }
   }
@@ -74,6 +74,8 @@ public struct StripeQueries: ProcessorQueries {
     return report ?? nil
   }
 
+  /// A list of the account's own events, and one for each connected account that the configuration names
+  /// (https://docs.stripe.com/api/events/list).
   public func eventLists(_ selection: EventSelection) -> [EventList] {
     // Stripe's timestamps are whole seconds; the second in which the selection begins is included.
     var target = "/v1/events?limit=\(Self.pageSize)"

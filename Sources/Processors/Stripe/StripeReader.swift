@@ -38,10 +38,11 @@ struct StripeReader {
   }
 
   private func session() -> EventReading.Content {
-    guard let object = envelope.object, let id = UntrustedText.identifier(object.id) else {
+    guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map(SessionID.init)
+    else {
       return .nothing(.unparsed)
     }
-    let subscriptionID = UntrustedText.identifier(object.subscription?.id)
+    let subscriptionID = UntrustedText.identifier(object.subscription?.id).map { ObjectID($0) }
     let isSubscription: Bool
     // Sessions from 2019 have no mode.
     switch object.mode ?? (subscriptionID == nil ? "" : "subscription") {
@@ -99,7 +100,8 @@ struct StripeReader {
   }
 
   private func subscription() -> EventReading.Content {
-    guard let object = envelope.object, let id = UntrustedText.identifier(object.id) else {
+    guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map({ ObjectID($0) })
+    else {
       return .nothing(.unparsed)
     }
     let isBeginning =
@@ -132,7 +134,9 @@ struct StripeReader {
     let subscriptionID =
       details?.subscription?.id ?? object.subscription?.id ?? object.subscriptionDetails?.subscription?.id
       ?? lines.lazy.compactMap(\.subscriptionID).first
-    guard let id = UntrustedText.identifier(subscriptionID) else { return .nothing(.ignored) }
+    guard let id = UntrustedText.identifier(subscriptionID).map({ ObjectID($0) }) else {
+      return .nothing(.ignored)
+    }
     let isPaid =
       (type == "invoice.paid" || type == "invoice.payment_succeeded")
       && (object.status == nil || object.status == "paid")

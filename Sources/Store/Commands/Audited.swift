@@ -9,7 +9,7 @@ public struct AuditEntry: Sendable, Equatable {
   public var actor: String
   /// The command, such as `receipts cancel`.
   public var action: String
-  public var app: String?
+  public var app: AppSlug?
   /// The id of the receipt, event or job that was changed.
   public var subject: String?
   /// The operator's reason.
@@ -18,7 +18,7 @@ public struct AuditEntry: Sendable, Equatable {
   public var details: String
 
   public init(
-    at: Timestamp, actor: String, action: String, app: String? = nil, subject: String? = nil,
+    at: Timestamp, actor: String, action: String, app: AppSlug? = nil, subject: String? = nil,
     reason: String? = nil, details: String = "{}"
   ) {
     self.at = at

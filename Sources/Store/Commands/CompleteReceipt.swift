@@ -1,20 +1,20 @@
 // An operator supplies what a receipt lacks. The join's own rule chooses the context, unless the operator
 // names one.
 
-internal import Domain
+public import Domain
 
 /// Supplies what a receipt lacks, and sends the receipt.
 public struct CompleteReceipt: StoreCommand {
-  public var id: String
-  public var userID: String?
-  public var priceID: String?
+  public var id: ReceiptID
+  public var userID: UserID?
+  public var priceID: PriceID?
   /// The context to send; nil to let the join choose one, if there is any.
-  public var contextID: String?
+  public var contextID: ContextID?
   /// Whether to replace a user or a price that is known.
   public var force: Bool
 
   public init(
-    id: String, userID: String?, priceID: String?, contextID: String?, force: Bool = false
+    id: ReceiptID, userID: UserID?, priceID: PriceID?, contextID: ContextID?, force: Bool = false
   ) {
     self.force = force
     self.id = id

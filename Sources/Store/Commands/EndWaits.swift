@@ -18,7 +18,7 @@ public struct EndWaits: StoreCommand {
     var left = Self.slice
     var busy = apps
     while left > 0, !busy.isEmpty {
-      var stillBusy: [String] = []
+      var stillBusy: [AppSlug] = []
       for app in busy {
         let limit = min(share, left)
         let found = try store.purchases.overdue(app: app, now: store.now, limit: limit)
@@ -60,16 +60,16 @@ public struct ReconsiderWaits: StoreCommand, Equatable {
   /// Where a slice ended.
   public struct Place: Sendable, Equatable {
     var until: Timestamp
-    var row: Int64
+    var row: PurchaseRowID
   }
 
-  public var app: String
+  public var app: AppSlug
   /// The time of the first slice. Later changes were already decided by the present configuration.
   public var startedAt: Timestamp
   /// The end of the previous slice; nil for the first.
   public var after: Place?
 
-  public init(app: String, startedAt: Timestamp, after: Place? = nil) {
+  public init(app: AppSlug, startedAt: Timestamp, after: Place? = nil) {
     self.app = app
     self.startedAt = startedAt
     self.after = after
@@ -77,7 +77,9 @@ public struct ReconsiderWaits: StoreCommand, Equatable {
 
   /// The start of the next slice; nil after the last one.
   public func apply(to store: StoreSession) throws(StoreFault) -> Place? {
-    let start = (until: after?.until ?? Timestamp(unixMilliseconds: .min), row: after?.row ?? .min)
+    let start = (
+      until: after?.until ?? Timestamp(unixMilliseconds: .min), row: after?.row ?? PurchaseRowID(.min)
+    )
     let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
     for seen in found where seen.updatedAt < startedAt {
       // An earlier purchase of this slice may have changed this one, by giving it its context.

@@ -1,15 +1,15 @@
 // Reschedules retries after a reload while an app's deliveries were stopped.
 
-internal import Domain
+public import Domain
 
 /// Makes an app's retries due now if they are due within their breaker's pause. The reload may have fixed the
 /// cause, so these receipts must not wait for the rest of the pause.
 public struct Expedite: StoreCommand {
-  public var app: String
+  public var app: AppSlug
   /// The length of a pause of the app's breakers.
   public var pause: Duration
 
-  public init(app: String, pause: Duration) {
+  public init(app: AppSlug, pause: Duration) {
     self.app = app
     self.pause = pause
   }

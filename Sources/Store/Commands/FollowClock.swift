@@ -13,22 +13,22 @@ public struct FollowClock: StoreCommand {
   static let stepMax: Duration = .milliseconds(1 << 50)
 
   /// The size of the clock step; nil if unknown, at a start: then times in the future become now.
-  public var jump: Duration?
+  public var step: Duration?
 
-  public init(jump: Duration?) {
-    self.jump = jump.map { min(max($0, .zero - Self.stepMax), Self.stepMax) }
+  public init(step: Duration?) {
+    self.step = step.map { min(max($0, .zero - Self.stepMax), Self.stepMax) }
   }
 
   /// The number of receipts whose times were changed.
   public func apply(to store: StoreSession) throws(StoreFault) -> Int {
-    let apps: [String]
-    if let jump {
-      let noticed = jump > .zero ? jump - .milliseconds(1) : Self.noticeTime
-      apps = try store.purchases.shift(by: jump, now: store.now, exceptSince: store.now - noticed)
+    let apps: [AppSlug]
+    if let step {
+      let noticed = step > .zero ? step - .milliseconds(1) : Self.noticeTime
+      apps = try store.purchases.shift(by: step, now: store.now, exceptSince: store.now - noticed)
     } else {
       apps = try store.purchases.bringBack(to: store.now)
     }
-    try store.lookups.bringBack(to: store.now)
+    try store.lookups.bringBack(to: store.now, after: step)
     for app in apps { store.changes.note(anythingDueAt: store.now, of: app) }
     if !apps.isEmpty { store.changes.waitUntil = store.now }
     return apps.count

@@ -1,19 +1,19 @@
 // The erasure of a user (Regulation (EU) 2016/679, Article 17), as short commands that leave the writer free
 // in between. Each can be repeated: it skips what is already erased.
 
-internal import Domain
+public import Domain
 
 /// Erases the personal data of purchases: ids become hashes, counts and states stay.
 public struct ForgetPurchases: StoreCommand {
   /// The maximum number of rows in one command.
   public static let rowsMax = 100
 
-  public var rows: [Int64]
+  public var rows: [PurchaseRowID]
   /// Whether to cancel receipts that are still to be delivered; otherwise they and their data are not
   /// changed.
   public var cancelsOpen: Bool
 
-  public init(rows: [Int64], cancelsOpen: Bool) {
+  public init(rows: [PurchaseRowID], cancelsOpen: Bool) {
     self.rows = rows
     self.cancelsOpen = cancelsOpen
   }
@@ -23,13 +23,13 @@ public struct ForgetPurchases: StoreCommand {
     public var events = 0
     public var cancelled = 0
     /// Receipts that are still to be delivered and were not changed.
-    public var open: [String] = []
+    public var open: [ReceiptID] = []
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     try store.prepareErasure()
     var outcome = Outcome()
-    let isAskedByID = try store.erasures.hasJobsByID()
+    let hasJobsByID = try store.erasures.hasJobsByID()
     for row in rows {
       guard let found = try store.purchases.find(row: row), !found.purchase.isErased else { continue }
       var record = found
@@ -41,7 +41,7 @@ public struct ForgetPurchases: StoreCommand {
         if receipt.state == .waiting || receipt.state == .pending { outcome.cancelled += 1 }
         if record != found { try store.write(&record, from: found) }
       }
-      outcome.events += try store.erasures.empty(record, at: store.now, isAskedByID: isAskedByID)
+      outcome.events += try store.erasures.empty(record, at: store.now, hasJobsByID: hasJobsByID)
       try store.lookups.drop(row: row)
       if record.receipt != nil { outcome.receipts += 1 }
     }
@@ -53,10 +53,10 @@ public struct ForgetPurchases: StoreCommand {
 public struct ForgetContexts: StoreCommand {
   public static let rowsMax = 200
 
-  public var app: String
-  public var userID: String
+  public var app: AppSlug
+  public var userID: UserID
 
-  public init(app: String, userID: String) {
+  public init(app: AppSlug, userID: UserID) {
     self.app = app
     self.userID = userID
   }
@@ -72,9 +72,9 @@ public struct ForgetContexts: StoreCommand {
 public struct ForgetEvents: StoreCommand {
   public static let rowsMax = 100
 
-  public var rows: [Int64]
+  public var rows: [EventRowID]
 
-  public init(rows: [Int64]) { self.rows = rows }
+  public init(rows: [EventRowID]) { self.rows = rows }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
     try store.prepareErasure()
@@ -84,16 +84,16 @@ public struct ForgetEvents: StoreCommand {
 
 /// Returns the hash that replaces a user in the audit.
 public struct NameErasure: StoreCommand {
-  public var app: String
-  public var userID: String
+  public var app: AppSlug
+  public var userID: UserID
 
-  public init(app: String, userID: String) {
+  public init(app: AppSlug, userID: UserID) {
     self.app = app
     self.userID = userID
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> String {
     try store.prepareErasure()
-    return store.erasures.token(userID, app: app) ?? Purchase.erasedPrefix
+    return store.erasures.token(userID, app: app)?.text ?? Purchase.erasedPrefix
   }
 }

@@ -4,18 +4,18 @@ public import Domain
 
 /// Stores a context and gives it to a waiting purchase of the same user.
 public struct IngestContext: StoreCommand {
-  public var app: String
-  public var userID: String
+  public var app: AppSlug
+  public var userID: UserID
   public var blob: ContextBlob
   /// SHA-256 of the blob.
   public var digest: [UInt8]
   /// The context's identifier, unless the post is a repeat.
-  public var id: String
+  public var id: ContextID
   /// For the log.
   public var requestID: String?
 
   public init(
-    app: String, userID: String, blob: ContextBlob, digest: [UInt8], id: String, requestID: String? = nil
+    app: AppSlug, userID: UserID, blob: ContextBlob, digest: [UInt8], id: ContextID, requestID: String? = nil
   ) {
     self.app = app
     self.userID = userID
@@ -26,7 +26,7 @@ public struct IngestContext: StoreCommand {
   }
 
   public struct Outcome: Sendable, Equatable {
-    public var id: String
+    public var id: ContextID
     public var receivedAt: Timestamp
     public var expiresAt: Timestamp
     /// Whether the same user posted the same blob before and it is still unused.
@@ -41,18 +41,18 @@ public struct IngestContext: StoreCommand {
     if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
       try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
       // The context may have been too old for a waiting purchase, and is recent again.
-      try release(in: store)
+      try offer(in: store)
       return Outcome(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true)
     }
     let record = ContextRecord(
       id: id, userID: userID, blob: blob, receivedAt: store.now, postedAt: store.now, expiresAt: expiresAt,
       purchaseRow: nil)
     try store.contexts.insert(app: app, record, digest: digest)
-    try release(in: store)
+    try offer(in: store)
     return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)
   }
 
-  private func release(in store: StoreSession) throws(StoreFault) {
+  private func offer(in store: StoreSession) throws(StoreFault) {
     let posted = Join.Candidate(id: id, blob: blob, receivedAt: store.now)
     try store.withCause(ChangeCause(requestID: requestID)) { () throws(StoreFault) in
       try store.offer(posted, app: app, user: userID)

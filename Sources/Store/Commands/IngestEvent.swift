@@ -10,7 +10,7 @@ public struct IngestEvent: StoreCommand {
     case report(PurchaseReport, keep: Bool)
     /// Only that a purchase changed: the processor must be asked for its state.
     /// - keep: whether to fetch a purchase that is not known yet, too.
-    case fetch(PurchaseKey, sessionID: String?, keep: Bool)
+    case fetch(PurchaseKey, sessionID: SessionID?, keep: Bool)
     case nothing(EventOutcome)
 
     /// The content if the sender is not verified: only which purchase to look up, and only one that is known,
@@ -24,9 +24,9 @@ public struct IngestEvent: StoreCommand {
     }
   }
 
-  public var app: String
+  public var app: AppSlug
   public var processor: ProcessorName
-  public var eventID: String
+  public var eventID: EventID
   public var type: String
   /// The raw bytes.
   public var body: [UInt8]
@@ -37,7 +37,7 @@ public struct IngestEvent: StoreCommand {
   public var requestID: String?
 
   public init(
-    app: String, processor: ProcessorName, eventID: String, type: String, body: [UInt8], content: Content,
+    app: AppSlug, processor: ProcessorName, eventID: EventID, type: String, body: [UInt8], content: Content,
     isHint: Bool = false, requestID: String? = nil
   ) {
     self.app = app
@@ -79,14 +79,13 @@ public struct IngestEvent: StoreCommand {
       return .stored(outcome)
     case .report(let report, let keep):
       let cause = ChangeCause(requestID: requestID, eventID: eventID)
-      let taken = try store.withCause(cause) { () throws(StoreFault) in
+      let ingested = try store.withCause(cause) { () throws(StoreFault) in
         try store.ingest(report, app: app, keep: keep)
       }
-      try store.events.insert(self, outcome: taken.outcome, purchaseRow: taken.row, at: store.now)
-      return .stored(taken.outcome)
+      try store.events.insert(self, outcome: ingested.outcome, purchaseRow: ingested.row, at: store.now)
+      return .stored(ingested.outcome)
     case .fetch(let key, let sessionID, let keep):
-      let isPast = try store.pastPurchases.contains(key, sessionID: sessionID, app: app, store.erasures)
-      let found = try store.fetch(key, sessionID: sessionID, app: app, keep: keep && !isPast)
+      let found = try store.fetch(key, sessionID: sessionID, app: app, keep: keep)
       if found == nil, isHint { return .unmatched }
       let outcome = found?.outcome ?? (keep ? .receipt : .ignored)
       try store.events.insert(self, outcome: outcome, purchaseRow: found?.row, at: store.now)

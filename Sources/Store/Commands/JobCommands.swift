@@ -1,6 +1,6 @@
 // Starts, pauses, resumes and cancels jobs.
 
-internal import Domain
+public import Domain
 
 /// Creates a job in one short transaction, whatever its size: the job runner chooses the receipts and
 /// releases them later (`JobWork`). Must be wrapped in `Audited`, with the job's id as subject.
@@ -33,6 +33,7 @@ public struct StartJob: StoreCommand {
 
 /// Pauses, resumes or cancels a job.
 public struct ChangeJob: StoreCommand {
+  /// What the operator wants.
   public enum Change: Sendable {
     case pause, resume, cancel
   }
@@ -45,16 +46,16 @@ public struct ChangeJob: StoreCommand {
     case notAllowed(JobState)
   }
 
-  public var id: String
+  public var id: JobID
   public var change: Change
 
-  public init(id: String, _ change: Change) {
+  public init(id: JobID, _ change: Change) {
     self.id = id
     self.change = change
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    guard let row = Identifier.number(in: id, prefix: Identifier.jobPrefix),
+    guard let row = id.row,
       var job = try store.jobs.find(row: row), job.id == id
     else { return .notFound }
     let state = job.state

@@ -8,18 +8,18 @@ public struct ExtendJob: StoreCommand {
   /// The maximum number of receipts in one step.
   public static let slice = 1000
 
-  public var job: Int64
+  public var job: JobRowID
   /// The search position before these receipts; if the job has another one now, another program has extended
   /// it.
   public var from: String?
   /// The search position after these receipts.
   public var to: String?
   /// Rows of purchases, the newest first.
-  public var rows: [Int64]
+  public var rows: [PurchaseRowID]
   /// Whether these are the last receipts; the job then runs.
   public var isLast: Bool
 
-  public init(job: Int64, from: String?, to: String?, rows: [Int64], isLast: Bool) {
+  public init(job: JobRowID, from: String?, to: String?, rows: [PurchaseRowID], isLast: Bool) {
     self.job = job
     self.from = from
     self.to = to
@@ -56,13 +56,13 @@ public struct StepJob: StoreCommand {
   /// A job whose ids are added one by one is abandoned if none was added for this long.
   static let abandonedAfter: Duration = .seconds(60)
 
-  public var job: Int64
+  public var job: JobRowID
   /// Positions of receipts that seem to have ended.
   public var ended: [Int64]
   /// Whether to release the next receipts, too.
   public var releases: Bool
 
-  public init(job: Int64, ended: [Int64] = [], releases: Bool = true) {
+  public init(job: JobRowID, ended: [Int64] = [], releases: Bool = true) {
     self.job = job
     self.ended = ended
     self.releases = releases
@@ -125,8 +125,8 @@ public struct StepJob: StoreCommand {
         if room > 0 { places += try store.jobs.planned(job.row, app: app, limit: room) }
       }
       places.sort { $0.position < $1.position }
-      let now = job.pace.acquire(now: store.now, atMost: min(StepJob.slice, places.count))
-      for place in places.prefix(now) {
+      let room = job.pace.acquire(now: store.now, atMost: min(StepJob.slice, places.count))
+      for place in places.prefix(room) {
         let (outcome, reason) = try change(place.purchaseRow, in: store)
         try store.jobs.set(outcome, reason, from: .planned, job: job.row, position: place.position)
         count(outcome, reason, 1)
@@ -134,7 +134,7 @@ public struct StepJob: StoreCommand {
     }
 
     /// How many receipts of an app may be changed now.
-    private func room(_ app: String, in store: StoreSession) throws(StoreFault) -> Int {
+    private func room(_ app: AppSlug, in store: StoreSession) throws(StoreFault) -> Int {
       // A cancellation sends nothing and needs no room, nor does a receipt that is skipped because its app is
       // not configured.
       guard job.request.kind != .cancel, let rules = store.rules(of: app) else { return StepJob.slice }
@@ -147,7 +147,7 @@ public struct StepJob: StoreCommand {
     }
 
     private func change(
-      _ row: Int64, in store: StoreSession
+      _ row: PurchaseRowID, in store: StoreSession
     ) throws(StoreFault) -> (JobOutcome, reason: String?) {
       guard let record = try store.purchases.find(row: row), let id = record.receipt?.id else {
         return (.gone, nil)

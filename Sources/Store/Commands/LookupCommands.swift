@@ -7,7 +7,7 @@ internal import Durations
 public struct IngestLookup: StoreCommand {
   /// The processor that answered.
   public var place: AppProcessor
-  public var row: Int64
+  public var row: PurchaseRowID
   /// What the purchase waited for at the time of the request; nil if only events caused the lookup.
   public var asked: Reason?
   /// How many events required the purchase to be fetched.
@@ -20,7 +20,7 @@ public struct IngestLookup: StoreCommand {
   public var nextAt: Timestamp
 
   public init(
-    _ place: AppProcessor, row: Int64, asked: Reason?, fetches: Int64 = 0, isFetched: Bool = false,
+    _ place: AppProcessor, row: PurchaseRowID, asked: Reason?, fetches: Int64 = 0, isFetched: Bool = false,
     reports: [PurchaseReport], nextAt: Timestamp
   ) {
     self.place = place
@@ -39,21 +39,21 @@ public struct IngestLookup: StoreCommand {
     try store.lookups.postpone(row: row, asked: asked, fetches: fetches, until: nextAt)
     for report in reports { _ = try store.ingest(report, app: place.app, keep: false) }
     if fetches > 0, isFetched { try store.noteFetched(row: row, fetches) }
-    store.changes.note(asksAt: nextAt, place)
+    store.changes.note(lookupsDueAt: nextAt, place)
   }
 }
 
 /// Plans lookups for receipts that began to wait while the app had no key for its processor, a slice at a
 /// time.
 public struct PlanLookups: StoreCommand {
-  public var app: String
+  public var app: AppSlug
   /// The processors that can be asked.
   public var processors: Set<ProcessorName>
   public var reason: Reason
   /// The last receipt of the previous slice; empty for the first.
-  public var after: String
+  public var after: ReceiptID
 
-  public init(app: String, _ processors: Set<ProcessorName>, reason: Reason, after: String = "") {
+  public init(app: AppSlug, _ processors: Set<ProcessorName>, reason: Reason, after: ReceiptID = "") {
     self.app = app
     self.processors = processors
     self.reason = reason
@@ -64,7 +64,7 @@ public struct PlanLookups: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) -> PlanLookups? {
     let last = try store.lookups.planSlice(
       app: app, processors, reason: reason, after: after, at: store.now)
-    for processor in processors { store.changes.note(asksAt: store.now, AppProcessor(app, processor)) }
+    for processor in processors { store.changes.note(lookupsDueAt: store.now, AppProcessor(app, processor)) }
     return last.map { PlanLookups(app: app, processors, reason: reason, after: $0) }
   }
 }

@@ -23,13 +23,13 @@ public enum OperatorResult: Sendable, Equatable {
 
 /// Replays a receipt: due at a moment, with its whole retry budget. Its history stays.
 public struct ReplayReceipt: StoreCommand {
-  public var id: String
+  public var id: ReceiptID
   /// Whether to send a delivered receipt again.
   public var force: Bool
   /// When it is due; a past moment means now.
   public var dueAt: Timestamp
 
-  public init(id: String, force: Bool, dueAt: Timestamp) {
+  public init(id: ReceiptID, force: Bool, dueAt: Timestamp) {
     self.id = id
     self.force = force
     self.dueAt = dueAt
@@ -58,11 +58,11 @@ public struct ReplayReceipt: StoreCommand {
 
 /// Cancels a receipt.
 public struct CancelReceipt: StoreCommand {
-  public var id: String
+  public var id: ReceiptID
   /// The operator's note.
   public var note: String
 
-  public init(id: String, note: String) {
+  public init(id: ReceiptID, note: String) {
     self.id = id
     self.note = note
   }

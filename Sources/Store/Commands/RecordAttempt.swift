@@ -52,7 +52,7 @@ public struct RecordAttempt: StoreCommand {
   /// The error of an attempt that receiptd interrupted at its own stop.
   public static let cutShort = "cancelled"
 
-  public var row: Int64
+  public var row: PurchaseRowID
   /// Where it was sent.
   public var place: AppDestination
   /// The bytes that were sent; nil if they are the receipt's.
@@ -60,10 +60,12 @@ public struct RecordAttempt: StoreCommand {
   public var report: AttemptReport
   public var decision: Delivery.Decision
   public var breaker: Breaker
+  /// When the decision was made; nil for now.
+  public var decidedAt: Timestamp?
 
   public init(
-    row: Int64, to place: AppDestination, sent: [UInt8]? = nil, report: AttemptReport,
-    decision: Delivery.Decision, breaker: Breaker
+    row: PurchaseRowID, to place: AppDestination, sent: [UInt8]? = nil, report: AttemptReport,
+    decision: Delivery.Decision, breaker: Breaker, decidedAt: Timestamp? = nil
   ) {
     self.row = row
     self.place = place
@@ -71,6 +73,7 @@ public struct RecordAttempt: StoreCommand {
     self.report = report
     self.decision = decision
     self.breaker = breaker
+    self.decidedAt = decidedAt
   }
 
   public var reads: [ReadKey] { [.purchase(row: row)] }
@@ -87,7 +90,7 @@ public struct RecordAttempt: StoreCommand {
     let isErased = record.purchase.isErased
     if isErased { report.response = [] }
     try store.attempts.insert(report, row: row)
-    record.apply(.attempted(attempt(isErased: isErased)), at: store.moment(of: record))
+    record.apply(.attempted(attempt(isErased: isErased, now: store.now)), at: store.moment(of: record))
     record.updatedAt = store.now
     try store.purchases.update(record, from: before)
     store.changes.note(record)
@@ -96,9 +99,16 @@ public struct RecordAttempt: StoreCommand {
     return record.receipt
   }
 
-  private func attempt(isErased: Bool) -> ReceiptAttempt {
+  private func attempt(isErased: Bool, now: Timestamp) -> ReceiptAttempt {
     var decision = decision
-    if isErased, case .delivered = decision { decision = .delivered(importID: nil) }
+    switch decision {
+    case .delivered where isErased: decision = .delivered(importID: nil)
+    case .retry(let at, let spent):
+      // If the clock was set back since the decision, the retry keeps its distance from it.
+      let ahead = max(.zero, (decidedAt ?? now).duration(since: now))
+      decision = .retry(at: at.advanced(by: .zero - ahead), spent: spent)
+    case .delivered, .failed: break
+    }
     // An attempt interrupted by a stop says nothing about the destination.
     let saysSomething = report.status != nil || report.error != Self.cutShort
     return ReceiptAttempt(
@@ -112,10 +122,10 @@ public struct GiveUp: StoreCommand {
   /// The maximum number of receipts in one command.
   public static let rowsMax = 500
 
-  public var app: String
-  public var rows: [Int64]
+  public var app: AppSlug
+  public var rows: [PurchaseRowID]
 
-  public init(app: String, rows: [Int64]) {
+  public init(app: AppSlug, rows: [PurchaseRowID]) {
     self.app = app
     self.rows = rows
   }

@@ -6,9 +6,9 @@ public import Domain
 public struct ReprocessEvent: StoreCommand {
   /// The event as this version reads it; its id and bytes are those of the row.
   public var event: IngestEvent
-  public var row: Int64
+  public var row: EventRowID
 
-  public init(_ event: IngestEvent, row: Int64) {
+  public init(_ event: IngestEvent, row: EventRowID) {
     self.event = event
     self.row = row
   }
@@ -49,11 +49,12 @@ public struct ReprocessEvent: StoreCommand {
       let hadReceipt = try known.purchaseRow.map { row throws(StoreFault) in
         try store.purchases.find(row: row)?.receipt != nil
       }
-      let taken = try store.ingest(report, app: event.app, keep: keep)
-      try store.events.update(row: row, type: event.type, outcome: taken.outcome, purchaseRow: taken.row)
+      let ingested = try store.ingest(report, app: event.app, keep: keep)
+      try store.events.update(
+        row: row, type: event.type, outcome: ingested.outcome, purchaseRow: ingested.row)
       return Outcome(
-        before: known.outcome, after: taken.outcome,
-        makesReceipt: taken.outcome == .receipt && hadReceipt == false)
+        before: known.outcome, after: ingested.outcome,
+        makesReceipt: ingested.outcome == .receipt && hadReceipt == false)
     case .fetch(let key, let sessionID, let keep):
       // The processor's answer comes later.
       guard let found = try store.fetch(key, sessionID: sessionID, app: event.app, keep: keep) else {

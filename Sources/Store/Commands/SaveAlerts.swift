@@ -11,9 +11,9 @@ public struct AlertRecord: Sendable, Equatable {
     /// The condition as in the configuration, such as `oldest_pending>15m`.
     public var condition: String
     /// Nil if the condition concerns the whole relay.
-    public var app: String?
+    public var app: AppSlug?
 
-    public init(destination: String, condition: String, app: String?) {
+    public init(destination: String, condition: String, app: AppSlug?) {
       self.destination = destination
       self.condition = condition
       self.app = app
@@ -38,16 +38,16 @@ public struct AlertRecord: Sendable, Equatable {
 
 /// Saves sent notifications, and deletes those no longer needed.
 public struct SaveAlerts: StoreCommand {
-  public var told: [AlertRecord]
+  public var sent: [AlertRecord]
   public var forgotten: [AlertRecord.Key]
 
-  public init(told: [AlertRecord] = [], forgotten: [AlertRecord.Key] = []) {
-    self.told = told
+  public init(sent: [AlertRecord] = [], forgotten: [AlertRecord.Key] = []) {
+    self.sent = sent
     self.forgotten = forgotten
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
-    for record in told { try store.alerts.save(record) }
+    for record in sent { try store.alerts.save(record) }
     for key in forgotten { try store.alerts.forget(key) }
   }
 }

@@ -5,20 +5,20 @@ public import Domain
 
 /// A key by which a command finds rows.
 public enum ReadKey: Sendable, Hashable {
-  case event(app: String, processor: ProcessorName, id: String)
-  case object(app: String, key: PurchaseKey)
+  case event(app: AppSlug, processor: ProcessorName, id: EventID)
+  case object(app: AppSlug, key: PurchaseKey)
   /// The purchases that a checkout sold, and those stored under the checkout's own id.
-  case session(app: String, processor: ProcessorName, id: String)
+  case session(app: AppSlug, processor: ProcessorName, id: SessionID)
   /// A processor's customer's purchases, and the user in them.
-  case customer(app: String, processor: ProcessorName, id: String)
+  case customer(app: AppSlug, processor: ProcessorName, id: CustomerID)
   /// A user's purchases and contexts.
-  case user(app: String, id: String)
-  case context(app: String, id: String)
-  case purchase(row: Int64)
+  case user(app: AppSlug, id: UserID)
+  case context(app: AppSlug, id: ContextID)
+  case purchase(row: PurchaseRowID)
 
   /// A receipt's id contains the row of its purchase.
-  static func receipt(_ id: String) -> [ReadKey] {
-    Identifier.number(in: id, prefix: Identifier.receiptPrefix).map { [.purchase(row: $0)] } ?? []
+  static func receipt(_ id: ReceiptID) -> [ReadKey] {
+    id.purchaseRow.map { [.purchase(row: $0)] } ?? []
   }
 }
 
@@ -30,7 +30,7 @@ public protocol ReadAhead: AnyObject {
 
 extension PurchaseReport {
   /// The keys by which the join finds what the report concerns.
-  func reads(app: String) -> [ReadKey] {
+  func reads(app: AppSlug) -> [ReadKey] {
     var keys: [ReadKey] = [.object(app: app, key: key)]
     if let sessionID { keys.append(.session(app: app, processor: key.processor, id: sessionID)) }
     if let customerID { keys.append(.customer(app: app, processor: key.processor, id: customerID)) }

@@ -1,6 +1,7 @@
 // A database as a program uses it, for any engine. What only one engine has (files, logs, caches, checks,
 // backups) stays in the engine's own target.
 
+public import Domain
 public import Platform
 
 /// A database. It opens connections and runs the engine's background work. Thread-safe.
@@ -11,7 +12,7 @@ public protocol StoreEngine: AnyObject, Sendable {
   ///   - rules: what each configured app's configuration means for the store.
   ///   - random: for identifiers.
   func openWriter(
-    rules: [String: AppRules], random: any RandomNumberGenerator & Sendable
+    rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreError) -> StoreWriter
   /// Opens a connection that only reads.
   func openReader() throws(StoreError) -> StoreReader

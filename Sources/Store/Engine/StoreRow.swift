@@ -20,6 +20,15 @@ public struct StoreRow {
     isNull(column) ? nil : try text(column)
   }
 
+  func text<ID: TextID>(_ column: Int) throws(StoreFault) -> ID { ID(try text(column)) }
+
+  func optionalText<ID: TextID>(_ column: Int) throws(StoreFault) -> ID? {
+    try optionalText(column).map { ID($0) }
+  }
+
+  func integer<Row: RowID>(_ column: Int) -> Row { Row(integer(column)) }
+  func optionalInteger<Row: RowID>(_ column: Int) -> Row? { optionalInteger(column).map { Row($0) } }
+
   public func blob(_ column: Int) -> [UInt8] { engine.blob(column) }
   public func optionalBlob(_ column: Int) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 

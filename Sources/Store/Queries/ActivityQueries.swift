@@ -1,11 +1,11 @@
 // Recent activity, read from the ends of the tables: the cost does not depend on the database's size.
 
-internal import Domain
+public import Domain
 
 /// A delivery attempt with its receipt.
 public struct RecentAttempt: Sendable, Equatable {
-  public var app: String
-  public var receiptID: String?
+  public var app: AppSlug
+  public var receiptID: ReceiptID?
   public var report: AttemptReport
 }
 

@@ -27,7 +27,7 @@ extension StoreReader {
       let app = try row.text(2)
       return AlertRecord(
         key: .init(
-          destination: try row.text(0), condition: try row.text(1), app: app.isEmpty ? nil : app),
+          destination: try row.text(0), condition: try row.text(1), app: app.isEmpty ? nil : AppSlug(app)),
         isFiring: row.integer(3) != 0, since: Timestamp(unixMilliseconds: row.integer(4)),
         notifiedAt: Timestamp(unixMilliseconds: row.integer(5)))
     }
@@ -36,8 +36,8 @@ extension StoreReader {
   static let failuresSQL = "SELECT app, sum(failed) FROM delivery_counts WHERE minute >= ?1 GROUP BY app"
 
   /// How many receipts of each app failed since then, to the minute; apps without failures are left out.
-  public func failures(since: Timestamp) throws(StoreFault) -> [String: Int64] {
-    var failures: [String: Int64] = [:]
+  public func failures(since: Timestamp) throws(StoreFault) -> [AppSlug: Int64] {
+    var failures: [AppSlug: Int64] = [:]
     try connection.prepare(Self.failuresSQL)
       .forEach([.integer(since.unixMinute)]) {
         row throws(StoreFault) in
@@ -48,8 +48,8 @@ extension StoreReader {
   }
 
   /// The receipts of each app that are in the state `failed` now, by reason and cause.
-  public func failedNow() throws(StoreFault) -> [String: [FailureCount]] {
-    var groups: [String: [FailureCount]] = [:]
+  public func failedNow() throws(StoreFault) -> [AppSlug: [FailureCount]] {
+    var groups: [AppSlug: [FailureCount]] = [:]
     try connection.prepare(
       "SELECT app, reason, last_cause, count FROM receipt_counts WHERE state = 'failed' AND count > 0"
     ).forEach { row throws(StoreFault) in
@@ -65,8 +65,8 @@ extension StoreReader {
     """
 
   /// The receipts of each app that failed since then, to the minute, by reason and cause.
-  public func recentFailures(since: Timestamp) throws(StoreFault) -> [String: [FailureCount]] {
-    var groups: [String: [FailureCount]] = [:]
+  public func recentFailures(since: Timestamp) throws(StoreFault) -> [AppSlug: [FailureCount]] {
+    var groups: [AppSlug: [FailureCount]] = [:]
     try connection.prepare(Self.recentFailuresSQL)
       .forEach([.integer(since.unixMinute)]) {
         row throws(StoreFault) in

@@ -4,25 +4,25 @@ public import Domain
 
 /// A context as displayed to operators.
 public struct ContextSummary: Sendable, Equatable {
-  public var id: String
-  public var app: String
-  public var userID: String
+  public var id: ContextID
+  public var app: AppSlug
+  public var userID: UserID
   public var blob: ContextBlob
   public var receivedAt: Timestamp
   public var postedAt: Timestamp
   public var expiresAt: Timestamp
-  public var receiptID: String?
+  public var receiptID: ReceiptID?
   public var state: CheckoutStatus.State
 }
 
 /// Which contexts to list; a nil property does not restrict the list.
 public struct ContextFilter: Sendable, Equatable {
-  public var app: String?
-  public var userID: String?
+  public var app: AppSlug?
+  public var userID: UserID?
   public var since: Timestamp?
   public var until: Timestamp?
   /// The last context of the previous page.
-  public var after: String?
+  public var after: ContextID?
 
   public init() {}
 }
@@ -32,7 +32,7 @@ extension StoreReader {
   private func rows(_ filter: ContextFilter) throws(StoreFault) -> (after: Int64, before: Int64) {
     // An id begins with its creation time.
     func bound(_ moment: Timestamp) -> StoreValue {
-      .text(Identifier.bound(prefix: Identifier.contextPrefix, at: moment))
+      .text(ContextID.bound(at: moment))
     }
     func row(_ sql: String, _ value: StoreValue) throws(StoreFault) -> Int64? {
       try connection.prepare("SELECT row_id FROM contexts WHERE id \(sql) LIMIT 1")
@@ -85,7 +85,7 @@ extension StoreReader {
 
   /// A context by its id.
   public func context(
-    id: String, now: Timestamp = Timestamp(unixMilliseconds: 0)
+    id: ContextID, now: Timestamp = Timestamp(unixMilliseconds: 0)
   ) throws(StoreFault) -> ContextSummary? {
     try connection.prepare("\(Self.columns) WHERE c.id = ?1").first([.text(id)]) { row throws(StoreFault) in
       try Self.context(row, now: now)

@@ -24,7 +24,7 @@ public struct DeliveryCount: Sendable, Equatable {
 
 /// Failed receipts of one app with the same reason and cause.
 public struct FailureGroup: Sendable, Equatable {
-  public var app: String
+  public var app: AppSlug
   public var reason: String
   /// Why the last attempt failed; nil without an attempt.
   public var cause: String?
@@ -53,10 +53,10 @@ extension StoreReader {
 
   /// Counts deliveries and failures in one hour, by app.
   /// - Parameter hour: hours since 1970. The counts are kept for eight days.
-  public func deliveries(inHour hour: Int64) throws(StoreFault) -> [String: DeliveryCount] {
+  public func deliveries(inHour hour: Int64) throws(StoreFault) -> [AppSlug: DeliveryCount] {
     let (first, overflow) = hour.multipliedReportingOverflow(by: Self.minutesOfAnHour)
     guard !overflow, first < Int64.max - Self.minutesOfAnHour else { return [:] }
-    var counts: [String: DeliveryCount] = [:]
+    var counts: [AppSlug: DeliveryCount] = [:]
     try connection.prepare(Self.deliveriesSQL)
       .forEach([.integer(first), .integer(first + Self.minutesOfAnHour)]) { row throws(StoreFault) in
         counts[try row.text(0)] = DeliveryCount(delivered: row.integer(1), failed: row.integer(2))
@@ -66,7 +66,7 @@ extension StoreReader {
 
   /// Groups of failed receipts, the largest first.
   public func failures(
-    app: String? = nil, reason: String? = nil, cause: String? = nil, limit: Int
+    app: AppSlug? = nil, reason: String? = nil, cause: String? = nil, limit: Int
   ) throws(StoreFault) -> [FailureGroup] {
     var groups = try connection.prepare(
       """

@@ -4,14 +4,14 @@ public import Domain
 
 /// Which events to list; a nil property does not restrict the list.
 public struct EventFilter: Sendable, Equatable {
-  public var app: String?
+  public var app: AppSlug?
   public var type: String?
   public var outcome: EventOutcome?
   public var since: Timestamp?
   public var until: Timestamp?
   /// The row of the last event on the previous page. An event id is not unique: several apps may get the same
   /// event.
-  public var after: Int64?
+  public var after: EventRowID?
 
   public init() {}
 
@@ -25,7 +25,7 @@ public struct EventFilter: Sendable, Equatable {
 
 /// The events of one app, outcome and type; `events_by_group` lists them in order.
 private struct EventGroup {
-  var app: String
+  var app: AppSlug
   var outcome: String
   var type: String
 }
@@ -71,7 +71,7 @@ extension StoreReader {
     try connection.snapshot { () throws(StoreFault) in
       var after = try filter.since.map { moment throws(StoreFault) in try firstRow(from: moment) - 1 } ?? 0
       var before = try filter.until.map { moment throws(StoreFault) in try firstRow(from: moment) } ?? .max
-      before = min(before, filter.after ?? .max)
+      before = min(before, filter.after?.number ?? .max)
       guard filter.isOfGroups else {
         return try connection.prepare(Self.eventSQL.all)
           .all([.integer(after), .integer(before), .integer(Int64(limit))], Self.eventSummary)
@@ -98,7 +98,7 @@ extension StoreReader {
   }
 
   /// The events of one purchase, newest first.
-  func events(ofPurchase row: Int64, limit: Int) throws(StoreFault) -> [EventSummary] {
+  func events(ofPurchase row: PurchaseRowID, limit: Int) throws(StoreFault) -> [EventSummary] {
     try connection.prepare(Self.eventSQL.ofPurchase).all(
       [.integer(row), .integer(Int64(limit))], Self.eventSummary)
   }
@@ -144,7 +144,7 @@ extension StoreReader {
 
   /// The row of an event; nil if there is none. Without an app, the newest of several, so that a page repeats
   /// an event rather than skipping one.
-  public func row(ofEvent id: String, app: String?) throws(StoreFault) -> Int64? {
+  public func row(ofEvent id: EventID, app: AppSlug?) throws(StoreFault) -> EventRowID? {
     try connection.prepare("SELECT max(row_id) FROM events WHERE event_id = ?1 AND app = coalesce(?2, app)")
       .first([.text(id), .optional(app)]) { row throws(StoreFault) in row.optionalInteger(0) } ?? nil
   }
@@ -152,14 +152,14 @@ extension StoreReader {
   private static func eventSummary(_ row: StoreRow) throws(StoreFault) -> EventSummary {
     EventSummary(
       row: row.integer(7), id: try row.text(0), app: try row.text(1),
-      processor: ProcessorName(rawValue: try row.text(2)),
+      processor: try row.text(2),
       type: try row.text(3),
       outcome: try row.text(4), receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       receiptID: try row.optionalText(6))
   }
 
   /// The events with this id (one per app that received it), each with its raw bytes.
-  public func events(id: String) throws(StoreFault) -> [(summary: EventSummary, body: [UInt8])] {
+  public func events(id: EventID) throws(StoreFault) -> [(summary: EventSummary, body: [UInt8])] {
     try connection.prepare(
       """
       SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id, e.body
@@ -171,7 +171,7 @@ extension StoreReader {
 
 extension StoreReader {
   /// When an app's newest event was received; nil if none is stored.
-  public func lastEvent(app: String) throws(StoreFault) -> Timestamp? {
+  public func lastEvent(app: AppSlug) throws(StoreFault) -> Timestamp? {
     var filter = EventFilter()
     filter.app = app
     return try events(filter, limit: 1).first?.receivedAt

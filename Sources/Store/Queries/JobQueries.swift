@@ -7,7 +7,7 @@ public import Domain
 public struct JobFilter: Sendable, Equatable {
   public var state: JobState?
   /// The last job of the previous page; only older jobs are listed.
-  public var after: String?
+  public var after: JobID?
 
   public init() {}
 }
@@ -16,7 +16,7 @@ public struct JobFilter: Sendable, Equatable {
 public struct JobReceipt: Sendable, Equatable {
   public var position: Int64
   /// Nil if it no longer exists.
-  public var receiptID: String?
+  public var receiptID: ReceiptID?
   public var outcome: JobOutcome
   public var reason: String?
 }
@@ -24,7 +24,7 @@ public struct JobReceipt: Sendable, Equatable {
 extension StoreReader {
   /// - Returns: at most `limit` jobs, newest first.
   public func jobs(_ filter: JobFilter, limit: Int) throws(StoreFault) -> [Job] {
-    let after = filter.after.flatMap { Identifier.number(in: $0, prefix: Identifier.jobPrefix) }
+    let after = filter.after.flatMap(\.row)
     return try connection.snapshot { () throws(StoreFault) in
       let found = try connection.prepare(
         """
@@ -32,20 +32,21 @@ extension StoreReader {
         ORDER BY row_id DESC LIMIT ?3
         """
       ).all(
-        [.integer(after ?? Int64.max), .optional(filter.state?.rawValue), .integer(Int64(limit))], JobRow.job)
+        [.integer(after ?? JobRowID(.max)), .optional(filter.state?.rawValue), .integer(Int64(limit))],
+        JobRow.job)
       return try counted(found)
     }
   }
 
   /// A job by its id.
-  public func job(id: String) throws(StoreFault) -> Job? {
-    guard let row = Identifier.number(in: id, prefix: Identifier.jobPrefix), let job = try job(row: row),
+  public func job(id: JobID) throws(StoreFault) -> Job? {
+    guard let row = id.row, let job = try job(row: row),
       job.id == id
     else { return nil }
     return job
   }
 
-  func job(row: Int64) throws(StoreFault) -> Job? {
+  func job(row: JobRowID) throws(StoreFault) -> Job? {
     try connection.snapshot { () throws(StoreFault) in
       let found = try connection.prepare("SELECT \(JobRow.columns) FROM jobs WHERE row_id = ?1")
         .all([.integer(row)], JobRow.job)
@@ -54,18 +55,18 @@ extension StoreReader {
   }
 
   /// The rows of the jobs that have not ended, the oldest first.
-  public func openJobs() throws(StoreFault) -> [Int64] {
+  public func openJobs() throws(StoreFault) -> [JobRowID] {
     try connection.prepare("SELECT row_id FROM jobs WHERE ended_at IS NULL ORDER BY row_id").all {
       row throws(StoreFault) in row.integer(0)
     }
   }
 
   /// The jobs that include a purchase's receipt, the oldest first, and its outcome in each.
-  public func jobs(ofPurchase row: Int64) throws(StoreFault) -> [(job: Job, outcome: JobOutcome)] {
+  public func jobs(ofPurchase row: PurchaseRowID) throws(StoreFault) -> [(job: Job, outcome: JobOutcome)] {
     let found = try connection.prepare(
       "SELECT job_row, outcome FROM job_receipts WHERE purchase_row = ?1 ORDER BY job_row"
     ).all([.integer(row)]) { row throws(StoreFault) in
-      (row: row.integer(0), outcome: JobOutcome(rawValue: try row.text(1)) ?? .gone)
+      (row: row.integer(0) as JobRowID, outcome: JobOutcome(rawValue: try row.text(1)) ?? .gone)
     }
     var jobs: [(job: Job, outcome: JobOutcome)] = []
     for place in found {
@@ -79,7 +80,7 @@ extension StoreReader {
   ///   - outcome: only receipts with this outcome; the query skips the others.
   ///   - after: the last position of the previous page.
   public func receipts(
-    ofJob row: Int64, outcome: JobOutcome? = nil, after: Int64? = nil, limit: Int
+    ofJob row: JobRowID, outcome: JobOutcome? = nil, after: Int64? = nil, limit: Int
   ) throws(StoreFault) -> [JobReceipt] {
     try connection.prepare(
       """
@@ -98,14 +99,14 @@ extension StoreReader {
   }
 
   /// The apps of a job's planned receipts.
-  public func plannedApps(ofJob row: Int64) throws(StoreFault) -> [String] {
+  public func plannedApps(ofJob row: JobRowID) throws(StoreFault) -> [AppSlug] {
     try connection.prepare(JobRow.plannedAppsSQL).all([.integer(row)]) { row throws(StoreFault) in
       try row.text(0)
     }
   }
 
   /// How many replays of an app are due, up to a limit.
-  public func replaysDue(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> Int {
+  public func replaysDue(app: AppSlug, now: Timestamp, limit: Int) throws(StoreFault) -> Int {
     let count = try connection.prepare(JobRow.replaysDueSQL)
       .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(StoreFault) in row.integer(0) }
     return Int(clamping: count ?? 0)
@@ -163,7 +164,7 @@ extension StoreReader {
   /// - Returns: the positions of those that have ended, and the last position checked; nil if there were
   ///   fewer than `limit`.
   func ended(
-    job: Int64, after: Int64, limit: Int
+    job: JobRowID, after: Int64, limit: Int
   ) throws(StoreFault) -> (positions: [Int64], last: Int64?) {
     let looked = try connection.prepare(Self.underWaySQL)
       .all([.integer(job), .integer(after), .integer(Int64(limit))]) { row throws(StoreFault) in

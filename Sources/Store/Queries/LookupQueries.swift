@@ -4,10 +4,10 @@ public import Domain
 
 /// A purchase whose lookup is due.
 public struct DueLookup: Sendable, Equatable {
-  public var row: Int64
+  public var row: PurchaseRowID
   public var key: PurchaseKey
-  /// The checkout session of a subscription, if known.
-  public var sessionID: String?
+  /// The checkout that sold the object, if known.
+  public var sessionID: SessionID?
   /// What its receipt waits for; nil if it does not wait.
   public var reason: Reason?
   /// The number of answers that did not help.
@@ -22,11 +22,10 @@ extension StoreReader {
     _ place: AppProcessor, now: Timestamp, limit: Int
   ) throws(StoreFault) -> [DueLookup] {
     try connection.prepare(Self.dueLookupsSQL).all(
-      [.text(place.app), .text(place.processor.rawValue), .time(now), .integer(Int64(limit))]
+      [.text(place.app), .text(place.processor), .time(now), .integer(Int64(limit))]
     ) { row throws(StoreFault) in
       let key = PurchaseKey(
-        processor: place.processor, type: .init(rawValue: try row.text(1)),
-        id: try row.text(2))
+        processor: place.processor, type: try row.text(1), id: try row.text(2))
       return DueLookup(
         row: row.integer(0), key: key, sessionID: try row.optionalText(3),
         reason: try row.optionalText(4).map(Reason.init), attempts: row.integer(5), fetches: row.integer(6))
@@ -45,7 +44,7 @@ extension StoreReader {
   public func nextLookup(_ place: AppProcessor, after now: Timestamp) throws(StoreFault) -> Timestamp? {
     try connection.prepare(
       "SELECT min(due_at) FROM look_ups WHERE app = ?1 AND processor = ?2 AND due_at > ?3"
-    ).first([.text(place.app), .text(place.processor.rawValue), .time(now)]) { row throws(StoreFault) in
+    ).first([.text(place.app), .text(place.processor), .time(now)]) { row throws(StoreFault) in
       row.timestamp(0)
     } ?? nil
   }
@@ -54,7 +53,7 @@ extension StoreReader {
   public func backfills() throws(StoreFault) -> [AppProcessor: Timestamp] {
     var backfills: [AppProcessor: Timestamp] = [:]
     try connection.prepare("SELECT app, processor, since FROM backfills").forEach { row throws(StoreFault) in
-      let place = AppProcessor(try row.text(0), ProcessorName(rawValue: try row.text(1)))
+      let place = AppProcessor(try row.text(0), try row.text(1))
       backfills[place] = Timestamp(unixMilliseconds: row.integer(2))
     }
     return backfills
@@ -62,14 +61,14 @@ extension StoreReader {
 
   /// Whether an app's event is stored.
   public func hasEvent(
-    id: String, app: String, processor: ProcessorName
+    id: EventID, app: AppSlug, processor: ProcessorName
   ) throws(StoreFault) -> Bool {
     try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
-      .first([.text(id), .text(app), .text(processor.rawValue)]) { _ throws(StoreFault) in true } ?? false
+      .first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true } ?? false
   }
 
   /// The bytes of the event in a row; nil if it is no longer stored.
-  public func body(ofEvent row: Int64) throws(StoreFault) -> [UInt8]? {
+  public func body(ofEvent row: EventRowID) throws(StoreFault) -> [UInt8]? {
     try connection.prepare("SELECT body FROM events WHERE row_id = ?1").first([.integer(row)]) {
       row throws(StoreFault) in row.blob(0)
     }

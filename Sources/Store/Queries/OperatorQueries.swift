@@ -4,19 +4,21 @@ public import Domain
 
 /// The parts of a receipt that a bulk command needs.
 public struct ReceiptOutline: Sendable, Equatable {
-  public var row: Int64
-  public var id: String
-  public var app: String
+  public var row: PurchaseRowID
+  public var id: ReceiptID
+  public var app: AppSlug
   public var state: ReceiptState
   public var reason: Reason?
   public var createdAt: Timestamp
 
+  /// The HTTP status of the last answer; nil if none came.
   public var lastStatus: Int64?
   /// Why the last attempt failed.
   public var cause: Reason?
 
   public init(
-    row: Int64, id: String, app: String, state: ReceiptState, reason: Reason?, createdAt: Timestamp,
+    row: PurchaseRowID, id: ReceiptID, app: AppSlug, state: ReceiptState, reason: Reason?,
+    createdAt: Timestamp,
     lastStatus: Int64? = nil, cause: Reason? = nil
   ) {
     self.row = row
@@ -43,13 +45,13 @@ extension StoreReader {
 
   /// The receipts with these ids, in no particular order; unknown ids are left out.
   /// - Parameter ids: at most `idsMax`; more are ignored.
-  public func outlines(ids: [String]) throws(StoreFault) -> [ReceiptOutline] {
+  public func outlines(ids: [ReceiptID]) throws(StoreFault) -> [ReceiptOutline] {
     let ids = Set(ids.prefix(Self.idsMax))
-    return try outlines(rows: ids.compactMap { Identifier.number(in: $0, prefix: Identifier.receiptPrefix) })
+    return try outlines(rows: ids.compactMap(\.purchaseRow))
       .filter { ids.contains($0.id) }
   }
 
-  private func outlines(rows: [Int64]) throws(StoreFault) -> [ReceiptOutline] {
+  private func outlines(rows: [PurchaseRowID]) throws(StoreFault) -> [ReceiptOutline] {
     let reading = try connection.prepare(
       """
       SELECT receipt_id, app, state, reason, created_at, last_status, row_id, last_cause
@@ -74,7 +76,7 @@ extension StoreReader {
 
   /// How many receipts of an app were delivered since then, to the minute. The counts are kept for eight
   /// days.
-  public func delivered(app: String, since: Timestamp) throws(StoreFault) -> Int64 {
+  public func delivered(app: AppSlug, since: Timestamp) throws(StoreFault) -> Int64 {
     try connection.prepare("SELECT sum(delivered) FROM delivery_counts WHERE minute >= ?2 AND app = ?1")
       .first([.text(app), .integer(since.unixMinute)]) {
         row throws(StoreFault) in row.integer(0)

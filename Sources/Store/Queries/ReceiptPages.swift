@@ -6,8 +6,8 @@ internal import Domain
 
 /// One receipt's position in the lists.
 struct ReceiptPlace {
-  var id: String
-  var row: Int64
+  var id: ReceiptID
+  var row: PurchaseRowID
 }
 
 extension ReceiptFilter {
@@ -53,11 +53,10 @@ extension ReceiptFilter {
 
   /// The range of ids: an id begins with the creation time of its receipt.
   var bounds: (lower: String, upper: String) {
-    let prefix = Identifier.receiptPrefix
-    let lower = since.map { Identifier.bound(prefix: prefix, at: $0) } ?? ""
+    let lower = since.map { ReceiptID.bound(at: $0) } ?? ""
     // Greater than every id: `~` sorts after all characters of an id.
-    var upper = until.map { Identifier.bound(prefix: prefix, at: $0) } ?? "~"
-    if let after, after.utf8.lexicographicallyPrecedes(upper.utf8) { upper = after }
+    var upper = until.map { ReceiptID.bound(at: $0) } ?? "~"
+    if let after = after?.text, after.utf8.lexicographicallyPrecedes(upper.utf8) { upper = after }
     return (lower, upper)
   }
 
@@ -100,9 +99,9 @@ extension StoreReader {
         Self.values(of: group) + [.text(lower), .text(upper), .integer(Int64(limit))],
         Self.place)
       guard !more.isEmpty else { continue }
-      found = Array((found + more).sorted { $1.id.utf8.lexicographicallyPrecedes($0.id.utf8) }.prefix(limit))
+      found = Array((found + more).sorted { $0.id > $1.id }.prefix(limit))
       // The following groups need no receipts older than a full page.
-      if found.count == limit, let last = found.last { lower = last.id }
+      if found.count == limit, let last = found.last { lower = last.id.text }
     }
     return found
   }

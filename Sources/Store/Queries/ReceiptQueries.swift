@@ -5,15 +5,15 @@ public import Domain
 
 /// Which receipts to list; a nil property does not restrict the list.
 public struct ReceiptFilter: Sendable, Equatable {
-  public var app: String?
+  public var app: AppSlug?
   public var state: ReceiptState?
-  public var userID: String?
+  public var userID: UserID?
   public var reason: String?
   /// Why the last attempt failed, such as `timeout` or `http_503`; empty for receipts without a failed
   /// attempt.
   public var cause: String?
   /// Any id of the purchased object: the subscription's, or the checkout session's.
-  public var objectID: String?
+  public var objectID: ObjectID?
   public var importID: String?
   /// Only delivered receipts whose answer had no import id; erased users' receipts are excluded.
   public var lacksImportID = false
@@ -22,7 +22,7 @@ public struct ReceiptFilter: Sendable, Equatable {
   /// Made before.
   public var until: Timestamp?
   /// The last receipt id of the previous page; the list continues after it.
-  public var after: String?
+  public var after: ReceiptID?
 
   public init() {}
 }
@@ -36,15 +36,15 @@ public struct LoggedAttempt: Sendable, Equatable {
 /// An event, without its bytes.
 public struct EventSummary: Sendable, Equatable {
   /// Its row, which is its position in the list.
-  public var row: Int64
-  public var id: String
-  public var app: String
+  public var row: EventRowID
+  public var id: EventID
+  public var app: AppSlug
   public var processor: ProcessorName
   public var type: String
   public var outcome: String
   public var receivedAt: Timestamp
   /// The receipt of its purchase.
-  public var receiptID: String?
+  public var receiptID: ReceiptID?
 }
 
 /// A receipt with its attempts and events.
@@ -71,15 +71,15 @@ extension StoreReader {
   }
 
   /// A receipt by its id.
-  public func receipt(id: String) throws(StoreFault) -> PurchaseRecord? {
-    guard let row = Identifier.number(in: id, prefix: Identifier.receiptPrefix) else { return nil }
+  public func receipt(id: ReceiptID) throws(StoreFault) -> PurchaseRecord? {
+    guard let row = id.purchaseRow else { return nil }
     return try connection.prepare(
       "SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1 AND receipt_id = ?2"
     ).first([.integer(row), .text(id)], PurchaseRow.record)
   }
 
   /// A receipt with its attempts and events; nil if there is none with this id.
-  public func detail(receipt id: String) throws(StoreFault) -> ReceiptDetail? {
+  public func detail(receipt id: ReceiptID) throws(StoreFault) -> ReceiptDetail? {
     guard let record = try receipt(id: id) else { return nil }
     let attempts = try connection.prepare(
       """

@@ -5,7 +5,7 @@ public import Domain
 
 /// Receipts of one app, state, reason, last cause and last answer.
 public struct ReceiptGroup: Sendable, Equatable {
-  public var app: String
+  public var app: AppSlug
   public var state: ReceiptState
   public var reason: Reason?
   /// Why the last attempt failed.

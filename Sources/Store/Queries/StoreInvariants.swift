@@ -21,7 +21,7 @@ extension StoreReader {
         let record = try PurchaseRow.record(from: row)
         guard let receipt = record.receipt else { return }
         if let fault = receipt.contradiction { found.append("\(receipt.id) is \(receipt.state): \(fault)") }
-        if Identifier.number(in: receipt.id, prefix: Identifier.receiptPrefix) != record.rowID {
+        if receipt.id.purchaseRow != record.rowID {
           found.append("\(receipt.id) is in row \(record.rowID)")
         }
         let hasContent = receipt.body != nil && receipt.readyAt != nil && receipt.priceID != nil
@@ -66,7 +66,7 @@ extension StoreReader {
       """
     ),
     (
-      "a look-up is pending without a purchase that waits for its answer, or an event that asks for it",
+      "a lookup is planned, but no receipt waits for it and no event requires a fetch",
       """
       SELECT count(*) FROM look_ups l LEFT JOIN purchases p ON p.row_id = l.purchase_row
       WHERE p.row_id IS NULL OR p.app <> l.app OR p.processor <> l.processor
@@ -74,7 +74,7 @@ extension StoreReader {
       """
     ),
     (
-      "a number was given out that is still to be given out",
+      "the next row number was already used",
       """
       SELECT count(*) FROM sequences WHERE name = 'purchases' AND next <= max(
         (SELECT coalesce(max(row_id), 0) FROM purchases),
@@ -96,7 +96,7 @@ extension StoreReader {
       """
     ),
     (
-      "a job is done and has receipts that had no turn",
+      "a job is done and has planned receipts",
       """
       SELECT count(*) FROM jobs j JOIN job_receipts r ON r.job_row = j.row_id
       WHERE j.state = 'done' AND r.outcome = 'planned'

@@ -84,8 +84,8 @@ public final class StoreReader {
 
   /// A due receipt with the data for its delivery.
   public struct DueReceipt: Sendable, Equatable {
-    public var row: Int64
-    public var id: String
+    public var row: PurchaseRowID
+    public var id: ReceiptID
     public var body: [UInt8]
     public var spentAttempts: Int64
     public var retrySince: Timestamp
@@ -93,13 +93,13 @@ public final class StoreReader {
   }
 
   /// The processors of an app's pending receipts.
-  public func pendingProcessors(of app: String) throws(StoreFault) -> [ProcessorName] {
-    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in ProcessorName(rawValue: try row.text(0))
+  public func pendingProcessors(of app: AppSlug) throws(StoreFault) -> [ProcessorName] {
+    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 
   /// Due receipts of an app: new ones before replays, the longest overdue first.
-  public func due(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [DueReceipt] {
+  public func due(app: AppSlug, now: Timestamp, limit: Int) throws(StoreFault) -> [DueReceipt] {
     var receipts: [DueReceipt] = []
     for row in try dueRows(app: app, now: now, limit: limit) {
       if let receipt = try due(row: row, now: now) { receipts.append(receipt) }
@@ -108,7 +108,7 @@ public final class StoreReader {
   }
 
   /// The rows of an app's due receipts: new ones before replays, the longest overdue first.
-  public func dueRows(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> [Int64] {
+  public func dueRows(app: AppSlug, now: Timestamp, limit: Int) throws(StoreFault) -> [PurchaseRowID] {
     let processors = try pendingProcessors(of: app)
     let new = try dueRows(app: app, processors, isReplay: false, now: now, limit: limit)
     guard new.count < limit else { return new }
@@ -118,12 +118,12 @@ public final class StoreReader {
   /// The rows of the due new receipts, or of the due replays, of some processors of an app, the longest
   /// overdue first.
   public func dueRows(
-    app: String, _ processors: [ProcessorName], isReplay: Bool, now: Timestamp, limit: Int
-  ) throws(StoreFault) -> [Int64] {
-    var found: [(row: Int64, at: Int64)] = []
+    app: AppSlug, _ processors: [ProcessorName], isReplay: Bool, now: Timestamp, limit: Int
+  ) throws(StoreFault) -> [PurchaseRowID] {
+    var found: [(row: PurchaseRowID, at: Int64)] = []
     for processor in processors {
       let parameters: [StoreValue] = [
-        .text(app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(processor.rawValue),
+        .text(app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(processor),
       ]
       found += try dueRows.all(parameters) { row throws(StoreFault) in (row.integer(0), row.integer(1)) }
     }
@@ -132,7 +132,7 @@ public final class StoreReader {
   }
 
   /// The receipt in a row; nil if it is not due any more.
-  public func due(row: Int64, now: Timestamp) throws(StoreFault) -> DueReceipt? {
+  public func due(row: PurchaseRowID, now: Timestamp) throws(StoreFault) -> DueReceipt? {
     try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
       DueReceipt(
         row: row.integer(0), id: try row.text(1), body: row.blob(2), spentAttempts: row.integer(3),
@@ -142,12 +142,12 @@ public final class StoreReader {
 
   /// When the next new receipt, or the next replay, of some processors of an app is due after a moment.
   public func nextDue(
-    app: String, _ processors: [ProcessorName], isReplay: Bool, after now: Timestamp
+    app: AppSlug, _ processors: [ProcessorName], isReplay: Bool, after now: Timestamp
   ) throws(StoreFault) -> Timestamp? {
     var next: Timestamp?
     for processor in processors {
       let parameters: [StoreValue] = [
-        .text(app), .time(now), .flag(isReplay), .text(processor.rawValue),
+        .text(app), .time(now), .flag(isReplay), .text(processor),
       ]
       let found = try nextDue.first(parameters) { row throws(StoreFault) in row.timestamp(0) } ?? nil
       if let found { next = min(next ?? found, found) }
@@ -156,16 +156,16 @@ public final class StoreReader {
   }
 
   /// Due receipts of some processors of an app that were attempted before, and whose retry budget began
-  /// before `cutoff`.
+  /// at `cutoff` or before.
   public func overdue(
-    app: String, _ processors: [ProcessorName], now: Timestamp, cutoff: Timestamp, limit: Int
-  ) throws(StoreFault) -> [(row: Int64, budget: (since: Timestamp, pausedBase: Duration))] {
-    var found: [(row: Int64, budget: (since: Timestamp, pausedBase: Duration))] = []
+    app: AppSlug, _ processors: [ProcessorName], now: Timestamp, cutoff: Timestamp, limit: Int
+  ) throws(StoreFault) -> [(row: PurchaseRowID, budget: (since: Timestamp, pausedBase: Duration))] {
+    var found: [(row: PurchaseRowID, budget: (since: Timestamp, pausedBase: Duration))] = []
     for processor in processors {
       for isReplay in [false, true] where found.count < limit {
         found += try givenUp.all([
           .text(app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
-          .text(processor.rawValue),
+          .text(processor),
         ]) { row throws(StoreFault) in
           (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
         }
@@ -175,7 +175,7 @@ public final class StoreReader {
   }
 
   /// Whether any receipt of an app is due.
-  public func hasDue(app: String, now: Timestamp) throws(StoreFault) -> Bool {
+  public func hasDue(app: AppSlug, now: Timestamp) throws(StoreFault) -> Bool {
     try connection.prepare(JobRow.hasDueSQL).first([.text(app), .time(now)]) { row throws(StoreFault) in
       row.flag(0)
     } ?? false
@@ -185,19 +185,21 @@ public final class StoreReader {
   public func breakers() throws(StoreFault) -> [AppDestination: Breaker] { try BreakerRows.all(connection) }
 
   /// Receipts by app and state.
-  public func counts() throws(StoreFault) -> [(app: String, state: ReceiptState, count: Int64)] {
+  public func counts() throws(StoreFault) -> [(app: AppSlug, state: ReceiptState, count: Int64)] {
     try countsByState.all { row throws(StoreFault) in
       (try row.text(0), ReceiptState(rawValue: try row.text(1)) ?? .failed, row.integer(2))
     }
   }
 
   /// When the oldest pending receipt of an app became ready or was replayed.
-  public func oldestPending(app: String) throws(StoreFault) -> Timestamp? {
+  public func oldestPending(app: AppSlug) throws(StoreFault) -> Timestamp? {
     try oldestPending.first([.text(app)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
   /// The status of a checkout by its context.
-  public func status(app: String, contextID: String, now: Timestamp) throws(StoreFault) -> CheckoutStatus? {
+  public func status(
+    app: AppSlug, contextID: ContextID, now: Timestamp
+  ) throws(StoreFault) -> CheckoutStatus? {
     try status.first([.text(contextID), .text(app)]) { row throws(StoreFault) in
       let isClaimed = !row.isNull(0)
       let receiptState = try row.optionalText(4).flatMap(ReceiptState.init)
@@ -217,7 +219,7 @@ public final class StoreReader {
   /// The status of a checkout by its session.
   /// - Parameter sessionID: the checkout session's id.
   /// - Returns: nil if no event has named the session yet.
-  public func status(app: String, sessionID: String) throws(StoreFault) -> CheckoutStatus? {
+  public func status(app: AppSlug, sessionID: SessionID) throws(StoreFault) -> CheckoutStatus? {
     try sessionStatus.first([.text(sessionID), .text(app)]) { row throws(StoreFault) in
       let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
       let reason = try row.optionalText(2).map(Reason.init)

@@ -25,15 +25,15 @@ public struct CheckoutStatus: Sendable, Equatable {
   }
 
   /// The context that the checkout was opened with; nil if none is known.
-  public var contextID: String?
+  public var contextID: ContextID?
   /// The user of the context; nil if the status was not requested by context. Must not be sent to clients.
-  public var userID: String?
+  public var userID: UserID?
   public var state: State
   /// Whether it is paid, regardless of the receipt's state.
   public var paid: Bool
   /// The reason of the receipt's state. Must not be sent to clients.
   public var reason: Reason?
-  public var receiptID: String?
+  public var receiptID: ReceiptID?
   /// When the context expires if no purchase claims it; nil once one has.
   public var expiresAt: Timestamp?
   public var updatedAt: Timestamp
@@ -48,7 +48,7 @@ public struct CheckoutStatus: Sendable, Equatable {
 
 /// How a returning customer's checkout can be identified.
 public enum CheckoutName: Sendable, Equatable {
-  case context(String)
+  case context(ContextID)
   /// The processor's checkout session.
-  case session(String)
+  case session(SessionID)
 }

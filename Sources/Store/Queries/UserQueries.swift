@@ -4,12 +4,12 @@ public import Domain
 
 /// A purchase of a user, with or without a receipt.
 public struct UserPurchase: Sendable, Equatable {
-  public var row: Int64
-  public var app: String
-  public var customerID: String?
-  public var objectID: String
-  public var sessionID: String?
-  public var receiptID: String?
+  public var row: PurchaseRowID
+  public var app: AppSlug
+  public var customerID: CustomerID?
+  public var objectID: ObjectID
+  public var sessionID: SessionID?
+  public var receiptID: ReceiptID?
   public var state: ReceiptState?
 }
 
@@ -30,7 +30,7 @@ extension StoreReader {
   )
 
   /// A user's purchases, and purchases without a user of the user's customers, in all apps.
-  public func purchases(ofUser user: String, limit: Int) throws(StoreFault) -> [UserPurchase] {
+  public func purchases(ofUser user: UserID, limit: Int) throws(StoreFault) -> [UserPurchase] {
     try connection.snapshot { () throws(StoreFault) in
       var found = try connection.prepare(Self.userSQL.purchases)
         .all([.text(user), .integer(Int64(limit))], Self.userPurchase)
@@ -56,20 +56,20 @@ extension StoreReader {
   }
 
   /// The apps that have contexts of a user.
-  public func appsWithContexts(ofUser user: String) throws(StoreFault) -> [String] {
+  public func appsWithContexts(ofUser user: UserID) throws(StoreFault) -> [AppSlug] {
     try connection.prepare(Self.userSQL.apps).all([.text(user)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 
   /// How many contexts of a user are stored.
-  public func countContexts(ofUser user: String, app: String) throws(StoreFault) -> Int64 {
+  public func countContexts(ofUser user: UserID, app: AppSlug) throws(StoreFault) -> Int64 {
     try connection.prepare(Self.userSQL.countContexts).first([.text(user), .text(app)]) {
       row throws(StoreFault) in row.integer(0)
     } ?? 0
   }
 
   /// How many events belong to a purchase.
-  public func countEvents(ofPurchase row: Int64) throws(StoreFault) -> Int64 {
+  public func countEvents(ofPurchase row: PurchaseRowID) throws(StoreFault) -> Int64 {
     try connection.prepare(Self.userSQL.countEvents).first([.integer(row)]) { row throws(StoreFault) in
       row.integer(0)
     } ?? 0
@@ -78,9 +78,9 @@ extension StoreReader {
   /// The events in a range of rows that belong to no purchase and for which `isWanted` returns true. Used by
   /// an operator's search through all of them. Holds one body in memory at a time.
   public func looseEvents(
-    after row: Int64, through last: Int64, isWanted: (_ app: String, _ body: [UInt8]) -> Bool
-  ) throws(StoreFault) -> [Int64] {
-    var found: [Int64] = []
+    after row: EventRowID, through last: EventRowID, isWanted: (_ app: AppSlug, _ body: [UInt8]) -> Bool
+  ) throws(StoreFault) -> [EventRowID] {
+    var found: [EventRowID] = []
     try connection.prepare(Self.userSQL.loose).forEach([.integer(row), .integer(last)]) {
       row throws(StoreFault) in
       if isWanted(try row.text(1), row.blob(2)) { found.append(row.integer(0)) }

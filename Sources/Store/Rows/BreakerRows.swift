@@ -4,7 +4,8 @@ internal import Domain
 
 final class BreakerRows {
   private let saving: StoreStatement
-  /// Every breaker. This writer is the only one that changes them, so the cache equals the rows.
+  /// Every breaker. In receiptd only this writer changes them, so the cache equals the rows; receiptctl's is
+  /// as old as its connection.
   private(set) var byPlace: [AppDestination: Breaker] = [:]
   private var mayDiffer = false
 
@@ -29,7 +30,7 @@ final class BreakerRows {
       FROM breakers
       """)
     try reading.forEach { row throws(StoreFault) in
-      let place = AppDestination(try row.text(0), DestinationName(rawValue: try row.text(9)))
+      let place = AppDestination(try row.text(0), try row.text(9))
       breakers[place] = Breaker(
         state: Breaker.State(rawValue: try row.text(1)) ?? .closed, failures: Int(clamping: row.integer(2)),
         probeAt: row.timestamp(3), restUntil: row.timestamp(4), since: row.timestamp(5),
@@ -45,7 +46,7 @@ final class BreakerRows {
       .text(place.app), .text(breaker.state.rawValue), .integer(Int64(breaker.failures)),
       .time(breaker.probeAt),
       .time(breaker.restUntil), .time(breaker.since), .optional(breaker.cause?.text),
-      .duration(breaker.pausedTime), .optional(breaker.detail), .text(place.destination.rawValue),
+      .duration(breaker.pausedTime), .optional(breaker.detail), .text(place.destination),
     ])
     byPlace[place] = breaker
   }

@@ -4,8 +4,8 @@ internal import Domain
 
 /// A context as stored.
 struct ContextRecord {
-  var id: String
-  var userID: String
+  var id: ContextID
+  var userID: UserID
   var blob: ContextBlob
   var receivedAt: Timestamp
   /// When its blob was last posted; guesses use this time.
@@ -13,9 +13,9 @@ struct ContextRecord {
   var expiresAt: Timestamp
   /// The purchase that claimed it. 0 if that purchase released it after the same blob was posted again: the
   /// later post replaces it.
-  var purchaseRow: Int64?
+  var purchaseRow: PurchaseRowID?
 
-  func isFree(for row: Int64) -> Bool { purchaseRow == nil || purchaseRow == 0 || purchaseRow == row }
+  func isFree(for row: PurchaseRowID) -> Bool { purchaseRow == nil || purchaseRow == 0 || purchaseRow == row }
 
   /// Whether no purchase has it, and no later post of the same blob replaces it.
   var isUnused: Bool { purchaseRow == nil }
@@ -95,29 +95,29 @@ final class ContextRows {
       expiresAt: Timestamp(unixMilliseconds: row.integer(5)), purchaseRow: row.optionalInteger(6))
   }
 
-  func find(app: String, id: String) throws(StoreFault) -> ContextRecord? {
+  func find(app: AppSlug, id: ContextID) throws(StoreFault) -> ContextRecord? {
     try byID.first([.text(id), .text(app)], Self.record)
   }
 
   /// The user's unused context with this blob.
-  func unused(app: String, user: String, digest: [UInt8]) throws(StoreFault) -> ContextRecord? {
+  func unused(app: AppSlug, user: UserID, digest: [UInt8]) throws(StoreFault) -> ContextRecord? {
     try repeated.first([.text(app), .text(user), .blob(digest)], Self.record)
   }
 
   /// The user's contexts with the blob that was in an event, unused ones first.
-  func posted(app: String, user: String, blob: String) throws(StoreFault) -> [ContextRecord] {
+  func posted(app: AppSlug, user: UserID, blob: String) throws(StoreFault) -> [ContextRecord] {
     let posted = try sameBlob.all(
       [.text(app), .text(user), .text(blob), .integer(Self.candidatesMax)], Self.record)
     return posted.filter(\.isUnused) + posted.filter { !$0.isUnused }
   }
 
   /// The user's newest contexts, used or unused.
-  func newest(app: String, user: String) throws(StoreFault) -> [ContextRecord] {
+  func newest(app: AppSlug, user: UserID) throws(StoreFault) -> [ContextRecord] {
     try ofUser.all([.text(app), .text(user), .integer(Self.candidatesMax)], Self.record)
   }
 
   /// The user's unused contexts, newest first.
-  func candidates(app: String, user: String, since: Timestamp) throws(StoreFault) -> [Join.Candidate] {
+  func candidates(app: AppSlug, user: UserID, since: Timestamp) throws(StoreFault) -> [Join.Candidate] {
     try candidates.all([.text(app), .text(user), .time(since), .integer(Self.candidatesMax)]) {
       row throws(StoreFault) in
       Join.Candidate(
@@ -126,7 +126,7 @@ final class ContextRows {
     }
   }
 
-  func insert(app: String, _ record: ContextRecord, digest: [UInt8]) throws(StoreFault) {
+  func insert(app: AppSlug, _ record: ContextRecord, digest: [UInt8]) throws(StoreFault) {
     try inserting.run([
       .text(record.id), .text(app), .text(record.userID), .text(record.blob.text), .blob(digest),
       .optional(record.blob.priceID), .time(record.receivedAt), .time(record.expiresAt),
@@ -134,22 +134,22 @@ final class ContextRows {
   }
 
   /// Records that the same blob was posted again: the context is as recent as a new one.
-  func post(id: String, at now: Timestamp, expiresAt: Timestamp) throws(StoreFault) {
+  func post(id: ContextID, at now: Timestamp, expiresAt: Timestamp) throws(StoreFault) {
     try posting.run([.text(id), .time(now), .time(expiresAt)])
   }
 
   /// - Parameter old: the value of `ContextRecord.purchaseRow` when the context was read.
   /// - Throws: `constraint` if another purchase has it now.
-  func claim(id: String, for row: Int64, from old: Int64?) throws(StoreFault) {
+  func claim(id: ContextID, for row: PurchaseRowID, from old: PurchaseRowID?) throws(StoreFault) {
     try claiming.changeOne([.text(id), .integer(row), .optional(old)], for: "claim a context")
   }
 
   /// Marks it as unused, unless another purchase has claimed it meanwhile.
-  func release(id: String, by row: Int64) throws(StoreFault) {
+  func release(id: ContextID, by row: PurchaseRowID) throws(StoreFault) {
     try releasing.run([.text(id), .integer(row)])
   }
 
-  func move(id: String, from old: Int64, to new: Int64) throws(StoreFault) {
+  func move(id: ContextID, from old: PurchaseRowID, to new: PurchaseRowID) throws(StoreFault) {
     try moving.run([.text(id), .integer(new), .integer(old)])
   }
 }

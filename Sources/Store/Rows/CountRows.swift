@@ -8,7 +8,7 @@ internal import Durations
 final class CountRows {
   /// A receipt's group in the lists.
   struct Group: Hashable {
-    var app: String
+    var app: AppSlug
     var state: String
     /// Empty if there is no reason.
     var reason: String
@@ -18,7 +18,7 @@ final class CountRows {
 
   /// The failed receipts of one app with one reason.
   private struct Failure: Hashable {
-    var app: String
+    var app: AppSlug
     var reason: String
     var cause: String
   }
@@ -27,7 +27,7 @@ final class CountRows {
   static let deliveryCountsKept: Duration = .days(8)
 
   private var changes: [Group: Int64] = [:]
-  private var ends: [String: (delivered: Int64, failed: Int64)] = [:]
+  private var ends: [AppSlug: (delivered: Int64, failed: Int64)] = [:]
   private var failures: [Failure: (count: Int64, madeSince: Int64)] = [:]
   private var nextPurchase: Int64 = 1
   private var isNumberUsed = false
@@ -75,10 +75,10 @@ final class CountRows {
   }
 
   /// Returns the row for a new purchase. Rows are never reused.
-  func makePurchaseRow() -> Int64 {
+  func makePurchaseRow() -> PurchaseRowID {
     isNumberUsed = true
     nextPurchase += 1
-    return nextPurchase - 1
+    return PurchaseRowID(nextPurchase - 1)
   }
 
   /// Counts a receipt that was created, changed or deleted, by its groups before and after.
@@ -136,7 +136,7 @@ extension Timestamp {
 
 extension CountRows.Group {
   /// - Returns: nil without a receipt.
-  init?(_ receipt: Receipt?, app: String) {
+  init?(_ receipt: Receipt?, app: AppSlug) {
     guard let receipt else { return nil }
     self.init(
       app: app, state: receipt.state.rawValue, reason: receipt.reason?.text ?? "",

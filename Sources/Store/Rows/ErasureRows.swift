@@ -106,13 +106,15 @@ final class ErasureRows {
   }
 
   /// The hash that replaces an id; nil until a user was erased.
-  func token(_ id: String, app: String) -> String? {
+  func token<ID: TextID>(_ id: ID, app: AppSlug) -> ID? { token(id.text, app: app).map { ID($0) } }
+
+  private func token(_ id: String, app: AppSlug) -> String? {
     hash(id, app: app).map { Purchase.erasedPrefix + Self.text($0.prefix(Self.tokenBytes)) }
   }
 
-  private func hash(_ id: String, app: String) -> [UInt8]? {
+  private func hash(_ id: String, app: AppSlug) -> [UInt8]? {
     // An app's name contains no NUL, so no two pairs hash the same bytes.
-    code?.authenticationCode(for: Array(app.utf8), [0], Array(id.utf8))
+    code?.authenticationCode(for: Array(app.text.utf8), [0], Array(id.utf8))
   }
 
   /// Lower-case hexadecimal digits.
@@ -120,12 +122,12 @@ final class ErasureRows {
 
   /// Whether a purchase belongs to an erased user.
   func isErased(
-    _ key: PurchaseKey, sessionID: String? = nil, app: String
+    _ key: PurchaseKey, sessionID: SessionID? = nil, app: AppSlug
   ) throws(StoreFault) -> Bool {
     guard let object = token(key.id, app: app) else { return false }
     let session = sessionID.flatMap { token($0, app: app) }
     return try knownObject.first([
-      .text(object), .optional(session), .text(app), .text(key.processor.rawValue),
+      .text(object), .optional(session), .text(app), .text(key.processor),
     ]) { _ throws(StoreFault) in true } ?? false
   }
 
@@ -135,17 +137,17 @@ final class ErasureRows {
   }
 
   /// Erases the personal data of a purchase, its events and its answers. Its receipt must not be under way.
-  /// - Parameter isAskedByID: the result of `hasJobsByID`.
+  /// - Parameter hasJobsByID: the result of `hasJobsByID`.
   /// - Returns: how many events were erased.
   func empty(
-    _ record: PurchaseRecord, at now: Timestamp, isAskedByID: Bool
+    _ record: PurchaseRecord, at now: Timestamp, hasJobsByID: Bool
   ) throws(StoreFault) -> Int {
     let events = try eventsOfPurchase.all([.integer(record.rowID)], Self.named)
     for event in events { try empty(event) }
     try emptyingAttempts.run([.integer(record.rowID)])
     if let receipt = record.receipt { try forgettingReason.run([.text(receipt.id)]) }
-    if isAskedByID {
-      try forgetAsked("object", record.purchase.key.id, app: record.app)
+    if hasJobsByID {
+      try forgetAsked("object", record.purchase.key.id.text, app: record.app)
       try forgetAsked("import_id", record.receipt?.importID, app: record.app)
     }
     try emptyingPurchase.run([
@@ -157,7 +159,7 @@ final class ErasureRows {
 
   /// Removes an id from the requests of jobs, and the operators' reasons.
   /// - Parameter name: the name of the option that contains the id.
-  private func forgetAsked(_ name: String, _ id: String?, app: String) throws(StoreFault) {
+  private func forgetAsked(_ name: String, _ id: String?, app: AppSlug) throws(StoreFault) {
     guard let id, let token = token(id, app: app) else { return }
     let path = StoreValue.text("$.\(name)")
     try forgettingJobReason.run([path, .text(id)])
@@ -165,11 +167,11 @@ final class ErasureRows {
   }
 
   /// Erases an event that belongs to no purchase.
-  func empty(eventRow row: Int64) throws(StoreFault) {
+  func empty(eventRow row: EventRowID) throws(StoreFault) {
     if let found = try event.first([.integer(row)], Self.named) { try empty(found) }
   }
 
-  private typealias NamedEvent = (row: Int64, app: String, id: String)
+  private typealias NamedEvent = (row: EventRowID, app: AppSlug, id: EventID)
 
   private static func named(_ row: StoreRow) throws(StoreFault) -> NamedEvent {
     (row.integer(0), try row.text(1), try row.text(2))
@@ -183,16 +185,17 @@ final class ErasureRows {
 
   /// Erases some of a user's contexts.
   /// - Returns: how many; fewer than `limit` when none is left.
-  func emptyContexts(app: String, user: String, limit: Int64) throws(StoreFault) -> Int {
-    try forgetAsked("user", user, app: app)
-    let ids = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) { row throws(StoreFault) in
+  func emptyContexts(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> Int {
+    try forgetAsked("user", user.text, app: app)
+    let ids: [ContextID] = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) {
+      row throws(StoreFault) in
       try row.text(0)
     }
     for id in ids {
-      guard let hash = hash(id, app: app) else { continue }
+      guard let hash = hash(id.text, app: app) else { continue }
       // Keeps the time in the id, because lists find rows by it, and replaces the rest, which is a secret of
       // the user.
-      let name = id.prefix(Identifier.contextPrefix.utf8.count + 10)
+      let name = id.text.prefix(ContextID.prefix.utf8.count + 10)
       try emptyingContext.run([.text(id), .text(name + Self.text(hash.prefix(8)))])
     }
     return ids.count

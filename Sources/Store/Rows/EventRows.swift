@@ -25,16 +25,16 @@ final class EventRows {
       "UPDATE events SET type = ?2, outcome = ?3, purchase_row = ?4 WHERE row_id = ?1")
   }
 
-  func contains(id: String, app: String, processor: ProcessorName) throws(StoreFault) -> Bool {
-    try existing.first([.text(id), .text(app), .text(processor.rawValue)]) { _ throws(StoreFault) in true }
+  func contains(id: EventID, app: AppSlug, processor: ProcessorName) throws(StoreFault) -> Bool {
+    try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true }
       ?? false
   }
 
   func insert(
-    _ event: IngestEvent, outcome: EventOutcome, purchaseRow: Int64?, at now: Timestamp
+    _ event: IngestEvent, outcome: EventOutcome, purchaseRow: PurchaseRowID?, at now: Timestamp
   ) throws(StoreFault) {
     try inserting.run([
-      .text(event.app), .text(event.processor.rawValue), .text(event.eventID), .text(event.type),
+      .text(event.app), .text(event.processor), .text(event.eventID), .text(event.type),
       .text(outcome.rawValue),
       .time(now), .optional(purchaseRow), .blob(event.body),
       .flag(event.isHint),
@@ -42,19 +42,23 @@ final class EventRows {
   }
 
   /// Updates a purchase's events after two rows were merged, or after it got a receipt.
-  func reassign(from old: Int64, to new: Int64, outcome: EventOutcome) throws(StoreFault) {
+  func reassign(from old: PurchaseRowID, to new: PurchaseRowID, outcome: EventOutcome) throws(StoreFault) {
     try moving.run([.integer(old), .integer(new), .text(outcome.rawValue)])
   }
 
   /// The outcome of the event in a row; nil if there is none.
-  func find(row: Int64) throws(StoreFault) -> (outcome: EventOutcome, purchaseRow: Int64?, isHint: Bool)? {
+  func find(
+    row: EventRowID
+  ) throws(StoreFault) -> (outcome: EventOutcome, purchaseRow: PurchaseRowID?, isHint: Bool)? {
     try byRow.first([.integer(row)]) { row throws(StoreFault) in
       (EventOutcome(rawValue: try row.text(0)) ?? .unparsed, row.optionalInteger(1), row.flag(2))
     }
   }
 
   /// Updates an event that was read again.
-  func update(row: Int64, type: String, outcome: EventOutcome, purchaseRow: Int64?) throws(StoreFault) {
+  func update(
+    row: EventRowID, type: String, outcome: EventOutcome, purchaseRow: PurchaseRowID?
+  ) throws(StoreFault) {
     try updating.run([
       .integer(row), .text(type), .text(outcome.rawValue), .optional(purchaseRow),
     ])
@@ -80,11 +84,11 @@ final class AttemptRows {
   }
 
   /// Whether a destination received, or may have received, the receipt in a row.
-  func haveReached(row: Int64) throws(StoreFault) -> Bool {
+  func haveReached(row: PurchaseRowID) throws(StoreFault) -> Bool {
     try reaching.first([.integer(row)]) { _ throws(StoreFault) in true } ?? false
   }
 
-  func insert(_ attempt: AttemptReport, row: Int64) throws(StoreFault) {
+  func insert(_ attempt: AttemptReport, row: PurchaseRowID) throws(StoreFault) {
     try inserting.run([
       .integer(row), .time(attempt.startedAt), .duration(attempt.duration),
       .optional(attempt.status), .optional(attempt.error), .flag(attempt.isAmbiguous),

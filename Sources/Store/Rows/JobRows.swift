@@ -72,7 +72,7 @@ final class JobRows {
   /// One receipt of a job.
   struct Place {
     var position: Int64
-    var purchaseRow: Int64
+    var purchaseRow: PurchaseRowID
   }
 
   private let connection: StoreConnection
@@ -90,11 +90,11 @@ final class JobRows {
   }
 
   /// The row of a new job.
-  func nextRow() throws(StoreFault) -> Int64 {
-    try connection.integer("SELECT coalesce(max(row_id), 0) + 1 FROM jobs") ?? 1
+  func nextRow() throws(StoreFault) -> JobRowID {
+    JobRowID(try connection.integer("SELECT coalesce(max(row_id), 0) + 1 FROM jobs") ?? 1)
   }
 
-  func find(row: Int64) throws(StoreFault) -> Job? {
+  func find(row: JobRowID) throws(StoreFault) -> Job? {
     guard
       var job = try statement("SELECT \(JobRow.columns) FROM jobs WHERE row_id = ?1")
         .first([.integer(row)], JobRow.job)
@@ -136,7 +136,7 @@ final class JobRows {
       ], for: "change a job")
   }
 
-  func add(_ purchaseRow: Int64, at position: Int64, to job: Int64) throws(StoreFault) {
+  func add(_ purchaseRow: PurchaseRowID, at position: Int64, to job: JobRowID) throws(StoreFault) {
     try statement(
       """
       INSERT INTO job_receipts (job_row, position, purchase_row, outcome, app)
@@ -146,33 +146,33 @@ final class JobRows {
   }
 
   /// The apps of the planned receipts.
-  func plannedApps(_ job: Int64) throws(StoreFault) -> [String] {
+  func plannedApps(_ job: JobRowID) throws(StoreFault) -> [AppSlug] {
     try statement(JobRow.plannedAppsSQL).all([.integer(job)]) { row throws(StoreFault) in try row.text(0) }
   }
 
   /// The next planned receipts of an app.
-  func planned(_ job: Int64, app: String, limit: Int) throws(StoreFault) -> [Place] {
+  func planned(_ job: JobRowID, app: AppSlug, limit: Int) throws(StoreFault) -> [Place] {
     try statement(JobRow.plannedSQL).all([.integer(job), .text(app), .integer(Int64(limit))]) {
       row throws(StoreFault) in Place(position: row.integer(0), purchaseRow: row.integer(1))
     }
   }
 
   /// How many replays of an app are due, without new receipts, up to a limit.
-  func replaysDue(app: String, now: Timestamp, limit: Int) throws(StoreFault) -> Int {
+  func replaysDue(app: AppSlug, now: Timestamp, limit: Int) throws(StoreFault) -> Int {
     let count = try statement(JobRow.replaysDueSQL)
       .first([.text(app), .time(now), .integer(Int64(limit))]) { row throws(StoreFault) in row.integer(0) }
     return Int(clamping: count ?? 0)
   }
 
   /// Whether an app has any due receipt.
-  func hasDue(app: String, now: Timestamp) throws(StoreFault) -> Bool {
+  func hasDue(app: AppSlug, now: Timestamp) throws(StoreFault) -> Bool {
     try statement(JobRow.hasDueSQL).first([.text(app), .time(now)]) { row throws(StoreFault) in
       row.flag(0)
     } ?? false
   }
 
   /// The purchase at a position, if its receipt is released and has not ended.
-  func released(_ job: Int64, at position: Int64) throws(StoreFault) -> Int64? {
+  func released(_ job: JobRowID, at position: Int64) throws(StoreFault) -> PurchaseRowID? {
     try statement(
       """
       SELECT purchase_row FROM job_receipts
@@ -184,7 +184,7 @@ final class JobRows {
   /// - Parameter old: its outcome when it was read.
   /// - Throws: `constraint` if it has changed: no receipt is released twice.
   func set(
-    _ outcome: JobOutcome, _ reason: String?, from old: JobOutcome, job: Int64, position: Int64
+    _ outcome: JobOutcome, _ reason: String?, from old: JobOutcome, job: JobRowID, position: Int64
   ) throws(StoreFault) {
     try statement(
       """
@@ -198,7 +198,7 @@ final class JobRows {
   }
 
   /// Changes the stored counts, which exist so that reading them does not scan the receipts.
-  func count(_ changes: [JobCount], job: Int64) throws(StoreFault) {
+  func count(_ changes: [JobCount], job: JobRowID) throws(StoreFault) {
     let counting = try statement(
       """
       INSERT INTO job_counts (job_row, outcome, reason, count) VALUES (?1, ?2, ?3, ?4)
@@ -213,14 +213,14 @@ final class JobRows {
   }
 
   /// The oldest job that ended before the cutoff.
-  func ended(before cutoff: Timestamp) throws(StoreFault) -> Int64? {
+  func ended(before cutoff: Timestamp) throws(StoreFault) -> JobRowID? {
     try statement("SELECT row_id FROM jobs WHERE ended_at < ?1 ORDER BY row_id LIMIT 1")
       .first([.time(cutoff)]) { row throws(StoreFault) in row.integer(0) }
   }
 
   /// Deletes at most `limit` of a job's receipts, and the job once none is left.
   /// - Returns: whether the job was deleted.
-  func delete(_ job: Int64, limit: Int64) throws(StoreFault) -> Bool {
+  func delete(_ job: JobRowID, limit: Int64) throws(StoreFault) -> Bool {
     // The counts are deleted first, because they are wrong after the first slice.
     try statement("DELETE FROM job_counts WHERE job_row = ?1").run([.integer(job)])
     let deleted = try statement(

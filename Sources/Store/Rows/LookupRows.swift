@@ -16,9 +16,9 @@ final class LookupRows {
   private let adding: StoreStatement
   private let bringingBack: StoreStatement
   private let servedAt: StoreStatement
-  private let serving: StoreStatement
-  private let owing: StoreStatement
-  private let filled: StoreStatement
+  private let recordingService: StoreStatement
+  private let addingBackfill: StoreStatement
+  private let completingBackfill: StoreStatement
 
   init(_ connection: StoreConnection) throws(StoreFault) {
     planning = try connection.prepare(
@@ -54,45 +54,46 @@ final class LookupRows {
       INSERT INTO look_ups (purchase_row, app, processor, due_at, tries) VALUES (?1, ?2, ?3, ?4, 0)
       ON CONFLICT (purchase_row) DO NOTHING
       """)
-    bringingBack = try connection.prepare("UPDATE look_ups SET due_at = ?1 WHERE due_at > ?2")
+    bringingBack = try connection.prepare(
+      "UPDATE look_ups SET due_at = max(?1, due_at + ?3) WHERE due_at > ?2")
     servedAt = try connection.prepare("SELECT serves_at FROM service WHERE row_id = 1")
-    serving = try connection.prepare(
+    recordingService = try connection.prepare(
       """
       INSERT INTO service (row_id, serves_at) VALUES (1, ?1)
       ON CONFLICT (row_id) DO UPDATE SET serves_at = ?1
       """)
-    owing = try connection.prepare(
+    addingBackfill = try connection.prepare(
       """
       INSERT INTO backfills (app, processor, since) VALUES (?1, ?2, ?3)
       ON CONFLICT (app, processor) DO UPDATE SET since = min(since, ?3)
       """)
-    filled = try connection.prepare(
+    completingBackfill = try connection.prepare(
       "DELETE FROM backfills WHERE app = ?1 AND processor = ?2 AND since >= ?3")
   }
 
   /// Plans a lookup of a purchase.
-  func plan(row: Int64, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
-    try planning.run([.integer(row), .text(place.app), .text(place.processor.rawValue), .time(due)])
+  func plan(row: PurchaseRowID, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
+    try planning.run([.integer(row), .text(place.app), .text(place.processor), .time(due)])
   }
 
   /// Plans a fetch that an event requires, regardless of what the receipt waits for.
-  func fetch(row: Int64, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
-    try fetching.run([.integer(row), .text(place.app), .text(place.processor.rawValue), .time(due)])
+  func fetch(row: PurchaseRowID, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
+    try fetching.run([.integer(row), .text(place.app), .text(place.processor), .time(due)])
   }
 
   /// Records that a purchase was fetched for this many events. It is fetched again if more came meanwhile.
-  func noteFetched(row: Int64, _ fetches: Int64) throws(StoreFault) {
+  func noteFetched(row: PurchaseRowID, _ fetches: Int64) throws(StoreFault) {
     try fetched.run([.integer(row), .integer(fetches)])
   }
 
   /// Removes a lookup that the receipt no longer needs. A fetch that an event requires stays planned.
-  func forget(row: Int64) throws(StoreFault) { try forgetting.run([.integer(row)]) }
+  func forget(row: PurchaseRowID) throws(StoreFault) { try forgetting.run([.integer(row)]) }
 
   /// Removes all planned lookups and fetches of a purchase.
-  func drop(row: Int64) throws(StoreFault) { try dropping.run([.integer(row)]) }
+  func drop(row: PurchaseRowID) throws(StoreFault) { try dropping.run([.integer(row)]) }
 
   /// Moves planned fetches to the remaining row after two rows were merged.
-  func move(from old: Int64, to new: Int64) throws(StoreFault) {
+  func move(from old: PurchaseRowID, to new: PurchaseRowID) throws(StoreFault) {
     try moving.run([.integer(old), .integer(new)])
   }
 
@@ -100,7 +101,7 @@ final class LookupRows {
   /// for another reason, which has its own first lookup.
   /// - Parameter fetches: the value of `DueLookup`.
   func postpone(
-    row: Int64, asked: Reason?, fetches: Int64, until due: Timestamp
+    row: PurchaseRowID, asked: Reason?, fetches: Int64, until due: Timestamp
   ) throws(StoreFault) {
     try postponing.run([.integer(row), .time(due), .optional(asked?.text), .integer(fetches)])
   }
@@ -111,25 +112,33 @@ final class LookupRows {
   ///   - after: the last receipt of the previous slice; empty for the first.
   /// - Returns: the last receipt of this slice; nil if there are no more.
   func planSlice(
-    app: String, _ processors: Set<ProcessorName>, reason: Reason, after: String, at due: Timestamp
-  ) throws(StoreFault) -> String? {
+    app: AppSlug, _ processors: Set<ProcessorName>, reason: Reason, after: ReceiptID, at due: Timestamp
+  ) throws(StoreFault) -> ReceiptID? {
     let found = try waiting.all(
       [.text(app), .text(reason.text), .text(after), .integer(Self.slice)]
     ) { row throws(StoreFault) in
-      (row: row.integer(0), id: try row.text(1), processor: ProcessorName(rawValue: try row.text(2)))
+      (
+        row: row.integer(0) as PurchaseRowID, id: try row.text(1) as ReceiptID,
+        processor: try row.text(2) as ProcessorName
+      )
     }
     for receipt in found where processors.contains(receipt.processor) {
       try adding.run([
-        .integer(receipt.row), .text(app), .text(receipt.processor.rawValue), .time(due),
+        .integer(receipt.row), .text(app), .text(receipt.processor), .time(due),
       ])
     }
     return found.count < Self.slice ? nil : found.last?.id
   }
 
-  /// Makes lookups due now if a clock that ran ahead planned them too late.
-  func bringBack(to now: Timestamp) throws(StoreFault) {
-    let latest = now.advanced(by: Lookup.pause(attempts: .max, isUnknown: true))
-    try bringingBack.run([.time(now), .time(latest)])
+  /// Moves lookups that a clock that ran ahead planned; none is due later than before.
+  /// - Parameter step: the size of the clock step; nil if unknown: then what is planned impossibly late is
+  ///   due now.
+  func bringBack(to now: Timestamp, after step: Duration?) throws(StoreFault) {
+    if let step, step >= .zero { return }
+    let latest = step == nil ? now.advanced(by: Lookup.pause(attempts: .max, isUnknown: true)) : now
+    try bringingBack.run([
+      .time(now), .time(latest), .duration(step ?? .zero - FollowClock.stepMax),
+    ])
   }
 
   /// When receiptd last recorded that it was serving; nil if never.
@@ -137,15 +146,15 @@ final class LookupRows {
     try servedAt.first { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
-  func recordService(at now: Timestamp) throws(StoreFault) { try serving.run([.time(now)]) }
+  func recordService(at now: Timestamp) throws(StoreFault) { try recordingService.run([.time(now)]) }
 
   /// Records that the events since then must be fetched.
   func addBackfill(_ place: AppProcessor, since: Timestamp) throws(StoreFault) {
-    try owing.run([.text(place.app), .text(place.processor.rawValue), .time(since)])
+    try addingBackfill.run([.text(place.app), .text(place.processor), .time(since)])
   }
 
   /// Records that the events from that moment on were fetched.
   func completeBackfill(_ place: AppProcessor, since: Timestamp) throws(StoreFault) {
-    try filled.run([.text(place.app), .text(place.processor.rawValue), .time(since)])
+    try completingBackfill.run([.text(place.app), .text(place.processor), .time(since)])
   }
 }

@@ -38,13 +38,13 @@ final class PastPurchaseRows {
 
   /// Whether a purchase's receipt was deleted.
   func contains(
-    _ purchase: PurchaseKey, sessionID: String? = nil, app: String, _ erasures: ErasureRows
+    _ purchase: PurchaseKey, sessionID: SessionID? = nil, app: AppSlug, _ erasures: ErasureRows
   ) throws(StoreFault) -> Bool {
     guard isInUse else { return false }
-    for id in [purchase.id, sessionID].compactMap(\.self) {
+    for id in [purchase.id, sessionID.map(ObjectID.init)].compactMap(\.self) {
       // An erased user's ids were replaced by hashes.
       for name in [id, erasures.token(id, app: app)].compactMap(\.self) {
-        let key: [StoreValue] = [.text(name), .text(app), .text(purchase.processor.rawValue)]
+        let key: [StoreValue] = [.text(name), .text(app), .text(purchase.processor)]
         if try known.first(key, { _ throws(StoreFault) in true }) != nil { return true }
       }
     }
@@ -59,8 +59,8 @@ final class PastPurchaseRows {
     let until = record.updatedAt.advanced(by: repeatPeriod)
     guard record.receipt != nil, until > now else { return }
     isInUse = true
-    let processor = StoreValue.text(record.purchase.key.processor.rawValue)
-    for id in Set([record.purchase.key.id, record.purchase.sessionID].compactMap(\.self)) {
+    let processor = StoreValue.text(record.purchase.key.processor)
+    for id in Set([record.purchase.key.id, record.purchase.sessionID.map(ObjectID.init)].compactMap(\.self)) {
       try inserting.run([.text(id), .text(record.app), processor, .time(until)])
     }
   }

@@ -75,11 +75,11 @@ enum PurchaseRow {
 
   private static func purchase(from row: StoreRow) throws(StoreFault) -> Purchase {
     let key = PurchaseKey(
-      processor: ProcessorName(rawValue: try row.text(40)), type: .init(rawValue: try row.text(2)),
+      processor: try row.text(40), type: try row.text(2),
       id: try row.text(3))
     let blob = try row.optionalText(12)
-    let blobPrice = try row.optionalText(13)
-    let contextID = try row.optionalText(11)
+    let blobPrice: PriceID? = try row.optionalText(13)
+    let contextID: ContextID? = try row.optionalText(11)
     let userSource = row.optionalInteger(8).flatMap(Purchase.UserSource.init)
     var source = row.optionalInteger(38).flatMap(Purchase.ContextSource.init) ?? .unknown
     // Schemas before 3 did not store the source; a blob without an id can only come from an event.
@@ -88,7 +88,8 @@ enum PurchaseRow {
       key: key, sessionID: try row.optionalText(4),
       observations: Observations(rawValue: row.integer(5)), customerID: try row.optionalText(6),
       userID: try row.optionalText(7), userSource: userSource,
-      prices: try row.text(9).split(separator: "\n").map(String.init), pricesAreOfCheckout: row.flag(10),
+      prices: try row.text(9).split(separator: "\n").map { PriceID(String($0)) },
+      pricesAreOfCheckout: row.flag(10),
       contextID: contextID, context: blob.map { ContextBlob(text: $0, priceID: blobPrice) },
       contextSource: blob == nil ? nil : source,
       happenedAt: Timestamp(unixMilliseconds: row.integer(14)),
@@ -96,7 +97,7 @@ enum PurchaseRow {
   }
 
   private static func receipt(from row: StoreRow) throws(StoreFault) -> Receipt? {
-    guard let id = try row.optionalText(18) else { return nil }
+    guard let id: ReceiptID = try row.optionalText(18) else { return nil }
     guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
     return Receipt(
       id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
@@ -114,10 +115,10 @@ enum PurchaseRow {
     let purchase = record.purchase
     let receipt = record.receipt
     return [
-      .text(record.app), .text(purchase.key.type.rawValue), .text(purchase.key.id),
+      .text(record.app), .text(purchase.key.type), .text(purchase.key.id),
       .optional(purchase.sessionID),
       .integer(purchase.observations.rawValue), .optional(purchase.customerID), .optional(purchase.userID),
-      .optional(purchase.userSource?.rawValue), .text(purchase.prices.joined(separator: "\n")),
+      .optional(purchase.userSource?.rawValue), .text(purchase.prices.map(\.text).joined(separator: "\n")),
       .flag(purchase.pricesAreOfCheckout), .optional(purchase.contextID), .optional(purchase.context?.text),
       .optional(purchase.context?.priceID), .time(purchase.happenedAt), .time(purchase.createdAt),
       .time(purchase.boughtAt), .time(record.updatedAt), .optional(receipt?.id),
@@ -130,7 +131,7 @@ enum PurchaseRow {
       .time(receipt?.deliveredAt),
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
-      .text(purchase.key.processor.rawValue),
+      .text(purchase.key.processor),
     ]
   }
 

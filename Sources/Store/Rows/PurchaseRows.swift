@@ -117,83 +117,83 @@ final class PurchaseRows {
       """)
   }
 
-  func find(row: Int64) throws(StoreFault) -> PurchaseRecord? {
+  func find(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
     try byRow.first([.integer(row)], PurchaseRow.record)
   }
 
-  func find(receipt id: String) throws(StoreFault) -> PurchaseRecord? {
-    guard let row = Identifier.number(in: id, prefix: Identifier.receiptPrefix),
+  func find(receipt id: ReceiptID) throws(StoreFault) -> PurchaseRecord? {
+    guard let row = id.purchaseRow,
       let record = try find(row: row),
       record.receipt?.id == id
     else { return nil }
     return record
   }
 
-  func find(app: String, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
+  func find(app: AppSlug, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
     try byObject.first(
-      [.text(key.id), .text(app), .text(key.type.rawValue), .text(key.processor.rawValue)],
+      [.text(key.id), .text(app), .text(key.type), .text(key.processor)],
       PurchaseRow.record)
   }
 
   /// The purchase that a checkout sold, once the processor has named it.
   func find(
-    app: String, _ processor: ProcessorName, soldBy sessionID: String
+    app: AppSlug, _ processor: ProcessorName, soldBy sessionID: SessionID
   ) throws(StoreFault) -> PurchaseRecord? {
-    try soldByCheckout.first([.text(sessionID), .text(app), .text(processor.rawValue)], PurchaseRow.record)
+    try soldByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
   }
 
   /// The purchase stored under its checkout's id.
   func find(
-    app: String, _ processor: ProcessorName, knownByCheckout sessionID: String
+    app: AppSlug, _ processor: ProcessorName, knownByCheckout sessionID: SessionID
   ) throws(StoreFault) -> PurchaseRecord? {
-    try knownByCheckout.first([.text(sessionID), .text(app), .text(processor.rawValue)], PurchaseRow.record)
+    try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
   }
 
   /// A user's waiting purchases without a context. A failed one gets none: a context posted now belongs to a
   /// current checkout.
-  func lackingContext(app: String, user: String) throws(StoreFault) -> [PurchaseRecord] {
+  func lackingContext(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
     try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
   /// A user's purchases with a guessed context and no body made from it.
-  func withOpenGuess(app: String, user: String) throws(StoreFault) -> [PurchaseRecord] {
+  func withOpenGuess(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
     try guessingOfUser.all(
       [.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
   }
 
   /// The purchases without a user of a processor's customer.
   func lackingUser(
-    app: String, _ processor: ProcessorName, customer: String
+    app: AppSlug, _ processor: ProcessorName, customer: CustomerID
   ) throws(StoreFault) -> [PurchaseRecord] {
     try ofCustomer.all(
-      [.text(customer), .text(app), .integer(Self.relatedMax), .text(processor.rawValue)],
+      [.text(customer), .text(app), .integer(Self.relatedMax), .text(processor)],
       PurchaseRow.record)
   }
 
   /// The user of the customer's newest purchase that has one.
   func user(
-    app: String, _ processor: ProcessorName, ofCustomer customer: String
-  ) throws(StoreFault) -> String? {
-    try userOfCustomer.first([.text(customer), .text(app), .text(processor.rawValue)]) {
+    app: AppSlug, _ processor: ProcessorName, ofCustomer customer: CustomerID
+  ) throws(StoreFault) -> UserID? {
+    try userOfCustomer.first([.text(customer), .text(app), .text(processor)]) {
       row throws(StoreFault) in try row.text(0)
     }
   }
 
   /// The rows of an app's waiting receipts whose wait has ended, the longest overdue first.
-  func overdue(app: String, now: Timestamp, limit: Int64) throws(StoreFault) -> [Int64] {
+  func overdue(app: AppSlug, now: Timestamp, limit: Int64) throws(StoreFault) -> [PurchaseRowID] {
     try overdue.all([.text(app), .time(now), .integer(limit)]) { row throws(StoreFault) in row.integer(0) }
   }
 
   /// An app's waiting receipts in the order of their waits, from a position on.
   func waiting(
-    app: String, after place: (until: Timestamp, row: Int64), limit: Int64
+    app: AppSlug, after place: (until: Timestamp, row: PurchaseRowID), limit: Int64
   ) throws(StoreFault) -> [PurchaseRecord] {
     try waitingAfter.all(
       [.text(app), .time(place.until), .integer(place.row), .integer(limit)], PurchaseRow.record)
   }
 
   /// When the next wait of an app ends.
-  func nextWait(app: String) throws(StoreFault) -> Timestamp? {
+  func nextWait(app: AppSlug) throws(StoreFault) -> Timestamp? {
     try earliestWait.first([.text(app)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
@@ -252,14 +252,14 @@ final class PurchaseRows {
 
   /// Sets times in the future to now; see `FollowClock`.
   /// - Returns: the app of each changed receipt.
-  func bringBack(to now: Timestamp) throws(StoreFault) -> [String] {
+  func bringBack(to now: Timestamp) throws(StoreFault) -> [AppSlug] {
     try bringingBack.all([.time(now)]) { row throws(StoreFault) in try row.text(0) }
   }
 
   /// Moves due times with the clock; see `FollowClock`.
   /// - Parameter exceptSince: later changes already follow the new clock.
   /// - Returns: the app of each changed receipt.
-  func shift(by jump: Duration, now: Timestamp, exceptSince: Timestamp) throws(StoreFault) -> [String] {
+  func shift(by jump: Duration, now: Timestamp, exceptSince: Timestamp) throws(StoreFault) -> [AppSlug] {
     try shifting.all([.time(now), .duration(jump), .time(exceptSince)]) { row throws(StoreFault) in
       try row.text(0)
     }
@@ -269,14 +269,14 @@ final class PurchaseRows {
   func expedite(_ place: AppProcessor, now: Timestamp, until: Timestamp) throws(StoreFault) {
     for isReplay in [false, true] {
       try expediting.run([
-        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.processor.rawValue),
+        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.processor),
       ])
     }
   }
 
   /// The processors of an app's pending receipts.
-  func pendingProcessors(of app: String) throws(StoreFault) -> [ProcessorName] {
-    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in ProcessorName(rawValue: try row.text(0))
+  func pendingProcessors(of app: AppSlug) throws(StoreFault) -> [ProcessorName] {
+    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 }

@@ -48,7 +48,7 @@ final class RetentionRows {
   }
 
   /// Deletes purchases that never got a receipt and have had no news for long.
-  /// - Parameter ended: whether to delete those whose subscription ended, or the others.
+  /// - Parameter ended: whether to delete those whose object ended, or the others.
   /// - Returns: how many were deleted.
   func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     let bit = ended ? Observations.ended.rawValue : 0

@@ -12,11 +12,13 @@ public struct ProgramManual {
 
   /// The text of the page.
   /// - Parameters:
+  ///   - codes: those that the program can end with.
   ///   - environment: the variables that the program reads, and their purpose.
   ///   - files: files that it reads or writes.
   ///   - seeAlso: other pages, such as `receiptd(8)`.
   public func text(
-    environment: [(String, String)] = [], files: [(String, String)] = [], seeAlso: [String]
+    endingWith codes: [ExitCode], environment: [(String, String)] = [], files: [(String, String)] = [],
+    seeAlso: [String]
   ) -> String {
     var page = Roff(program.name, section: section, source: "Receipt Relay \(program.version)")
     page.name(program.name, program.summary)
@@ -31,7 +33,7 @@ public struct ProgramManual {
     for option in program.options + ProgramSpec.builtInOptions { add(option, to: &page) }
     if hasCommands { addCommands(to: &page) }
     page.section("EXIT STATUS")
-    for code in ExitCode.allCases { page.term(String(code.rawValue), code.meaning) }
+    for code in codes { page.term(String(code.rawValue), code.meaning) }
     for (title, entries) in [("ENVIRONMENT", environment), ("FILES", files)] where !entries.isEmpty {
       page.section(title)
       for (name, words) in entries { page.term(name, words) }

@@ -15,7 +15,7 @@ struct DashboardBrowserTests {
     var filter = ReceiptFilter()
     change(&filter)
     let wanted = filter
-    return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id)
+    return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id.text)
   }
 
   @Test("Every page is complete on a desktop and a phone, in light and dark mode, with 200,000 receipts")
@@ -119,7 +119,7 @@ struct DashboardBrowserTests {
 
       let entries = try relay.read { try $0.audit(AuditFilter(), limit: 10) }.map(\.entry)
       #expect(entries.map(\.action) == ["receipts replay", "receipts replay"])
-      try #require(entries.map(\.subject) == [job.id, id])
+      try #require(entries.map(\.subject) == [job.id.text, id])
       #expect(entries[1].reason == why)
       #expect(entries.allSatisfy { $0.actor == "dashboard (127.0.0.1)" })
       try browser.open("\(base)/audit")

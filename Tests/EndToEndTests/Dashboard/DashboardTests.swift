@@ -13,7 +13,7 @@ import Testing
     var filter = ReceiptFilter()
     filter.reason = "http_422"
     let wanted = filter
-    return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id)
+    return try #require(try relay.read { try $0.outlines(wanted, limit: 1) }.first?.id.text)
   }
 
   @Test(
@@ -123,7 +123,7 @@ import Testing
       #expect(done.status == 303)
       #expect(done.header("Location") == "/receipts/\(id)?done=replay")
       try waitUntil("it is delivered") {
-        try relay.read { try $0.receipt(id: id) }?.receipt?.state == .delivered
+        try relay.read { try $0.receipt(id: ReceiptID(id)) }?.receipt?.state == .delivered
       }
       #expect(try relay.read { try $0.audit(AuditFilter(), limit: 10) }.map(\.entry.subject) == [id])
 
@@ -135,6 +135,28 @@ import Testing
       #expect(try post(["token": token]).status == 409)
       let cancel = try #require(try relay.admin.request("GET", "/receipts/\(id)/cancel").field("token"))
       #expect(try post(["token": cancel, "why": "no"], to: "/receipts/\(id)/cancel").status == 409)
+    }
+  }
+
+  @Test("An unpaid receipt is sent only after a warning, one without its subscription not at all")
+  func incomplete() throws {
+    try withRelay { relay, _ in
+      let unpaid = Checkout("unpaid")
+      try relay.ingest(unpaid.completed.merging(["data": ["object": ["payment_status": "unpaid"]]]))
+      let promised = try relay.reaches(.waiting, unpaid.subscription)
+      let page = try relay.admin.request("GET", "/receipts/\(promised.id)").text
+      #expect(page.contains("Send now…"))
+      let question = try relay.admin.request("GET", "/receipts/\(promised.id)/replay").text
+      #expect(question.contains("It is not paid"))
+      #expect(!question.contains("the same bytes as before"))
+
+      let unnamed = Checkout("unnamed")
+      try relay.ingest(unnamed.sessionEvent("completed", ["subscription": .null]))
+      let waiting = try relay.reaches(.waiting, unnamed.session)
+      #expect(waiting.reason == .subscription)
+      let other = try relay.admin.request("GET", "/receipts/\(waiting.id)").text
+      #expect(!other.contains("Send now…"))
+      #expect(other.contains("Cancel…"))
     }
   }
 

@@ -23,7 +23,7 @@ extension Relay {
 
   /// The receipt of an object; nil when there is none.
   func receipt(of objectID: String) throws -> Receipt? {
-    let found = try receipts { $0.objectID = objectID }
+    let found = try receipts { $0.objectID = ObjectID(objectID) }
     #expect(found.count <= 1, "one purchase makes one receipt (R2)")
     return found.first?.receipt
   }
@@ -49,7 +49,9 @@ extension Relay {
 
   func events() throws -> [EventSummary] { try read { try $0.events(EventFilter(), limit: 100_000) } }
 
-  func breaker(of app: String = "shop") throws -> Breaker { try read { try $0.breakers()[app] ?? Breaker() } }
+  func breaker(of app: AppSlug = "shop") throws -> Breaker {
+    try read { try $0.breakers()[app] ?? Breaker() }
+  }
 
   /// The number of rows in a table.
   func count(_ table: String) throws -> Int64 {

@@ -67,18 +67,18 @@ private final class RunbookRun {
   /// Replaces the page's receipt id by the id of the section's receipt.
   private func named(_ command: String) throws -> String {
     guard let object = scene.object, let id = try relay.receipt(of: object)?.id else { return command }
-    return command.replacing(/rcp_[0-9A-Z]{26}/, with: id)
+    return command.replacing(/rcp_[0-9A-Z]{26}/, with: id.text)
   }
 
   /// Replaces the page's paths by those of this machine.
   private func hereward(_ command: String) -> String {
-    command.replacing("/var/backups", with: relay.directory.file("backups"))
+    command.replacing("/var/backups/receiptd", with: relay.directory.file("backups"))
       .replacing("/var/lib/receiptd", with: relay.directory.path)
       .replacing("localhost:8081", with: "127.0.0.1:\(relay.admin.port)")
   }
 
   private func outward(_ output: String) -> String {
-    output.replacing(relay.directory.file("backups"), with: "/var/backups")
+    output.replacing(relay.directory.file("backups"), with: "/var/backups/receiptd")
       .replacing(relay.configurationPath, with: "/etc/receiptd/receiptd.json5")
       .replacing(relay.directory.path, with: "/var/lib/receiptd")
   }

@@ -15,14 +15,14 @@ extension FuzzTarget {
   static let contextJSON = FuzzTarget("context-json", bytesMax: 32_768) { bytes in
     try checkNodes(bytes)
     guard let post = try context(bytes, type: "application/json") else { return }
-    let body: JSONValue = ["ply_context": .string(post.blob.text), "user_id": .string(post.userID)]
+    let body: JSONValue = ["ply_context": .string(post.blob.text), "user_id": .string(post.userID.text)]
     let again = try context(body.serialized(), type: "Application/JSON ; charset=utf-8")
     try hold(again == post, "posted again it is another")
   }
 
   static let contextForm = FuzzTarget("context-form", bytesMax: 32_768) { bytes in
     guard let post = try context(bytes, type: "application/x-www-form-urlencoded") else { return }
-    let user = post.userID.utf8.map { "%" + hexadecimal($0) }.joined()
+    let user = post.userID.text.utf8.map { "%" + hexadecimal($0) }.joined()
     // HTML form encoding, where a space is a plus.
     let blob = post.blob.text.replacing("+", with: "%2B").replacing("=", with: "%3d")
     let form = "a=b&user_id=\(user)&ply_context=\(blob)&user_id=\(user)"
@@ -47,8 +47,9 @@ extension FuzzTarget {
       head: FuzzRequest.head("POST", "/v1/ios/contexts", [("Content-Type", Array(type.utf8))]), body: body)
     do {
       let post = try ContextPost.read(request, pathUser: pathUser)
-      try hold(UntrustedText.identifier(post.userID) == post.userID, "a user that is not fit for a row")
-      try hold(pathUser.map { $0 == post.userID } ?? true, "the user of the path was overruled")
+      let user = post.userID.text
+      try hold(UntrustedText.identifier(user) == user, "a user that is not fit for a row")
+      try hold(pathUser.map { UserID($0) == post.userID } ?? true, "the user of the path was overruled")
       try checkBlob(post.blob)
       return post
     } catch let fault as ContextPost.Fault {
@@ -89,7 +90,7 @@ extension FuzzTarget {
     try hold((1...PlyContext.decodedBytesMax).contains(decoded.count), "a blob of \(decoded.count) bytes")
     try hold(blob.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a blob that is not base64")
     if let price = blob.priceID {
-      try hold(UntrustedText.identifier(price) == price, "a price not fit for a row")
+      try hold(UntrustedText.identifier(price.text) == price.text, "a price not fit for a row")
     }
   }
 }

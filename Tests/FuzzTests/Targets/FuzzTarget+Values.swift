@@ -25,7 +25,7 @@ extension FuzzTarget {
     if let address = IPAddress(text) {
       try hold(address.bytes.count == (address.isIPv6 ? 16 : 4), "an address of \(address.bytes.count) bytes")
     }
-    if Identifier.isWellFormed(text, prefix: Identifier.contextPrefix) {
+    if ContextID(text).isWellFormed {
       try hold(bytes.count == 30 && bytes.allSatisfy { $0 < 0x80 }, "taken for an id")
     }
     if let id = UntrustedText.identifier(text) {

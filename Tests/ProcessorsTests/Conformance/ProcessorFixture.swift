@@ -21,7 +21,7 @@ struct ProcessorFixture: Sendable, CustomTestStringConvertible {
 
   var name: ProcessorName { type(of: processor).name }
 
-  var testDescription: String { name.rawValue }
+  var testDescription: String { name.text }
 
   static let all: [ProcessorFixture] = [.stripe, .toy].compactMap(\.self)
 }

@@ -2,6 +2,7 @@
 
 @testable import Apps
 @testable import Configuration
+import Domain
 import Glibc
 import HTTPClient
 @testable import Intake

@@ -45,20 +45,20 @@ struct Happening {
   private mutating func takeContext() {
     let n = number(0..<Self.purchases)
     let text = "blob \(n) " + String(repeating: "x", count: padding(0..<4, 700))
-    let app = n % 3 == 0 ? "held" : "ios"
+    let app: AppSlug = n % 3 == 0 ? "held" : "ios"
     let command = IngestContext(
       app: app, userID: "user \(n)", blob: ContextBlob(text: text, priceID: oneIn(2) ? "price_1" : nil),
       digest: Array(text.utf8.prefix(16)) + [UInt8(text.utf8.count % 251)],
-      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &identifiers))
+      id: ContextID.make(now: now, random: &identifiers))
     let posted = now
     add(command) { $0.contexts[$1.id] = Ledger.Context(app: app, text: text, postedAt: posted) }
   }
 
   private mutating func takeEvent(_ position: Int) {
     let n = number(0..<Self.purchases)
-    let app = n % 3 == 0 ? "held" : "ios"
+    let app: AppSlug = n % 3 == 0 ? "held" : "ios"
     // One in six events is a repeat.
-    let id = oneIn(6) && step > 0 ? "evt_\(number(0..<step))_\(position)" : "evt_\(step)_\(position)"
+    let id: EventID = oneIn(6) && step > 0 ? "evt_\(number(0..<step))_\(position)" : "evt_\(step)_\(position)"
     let body = Array("\(id) ".utf8) + [UInt8](repeating: UInt8(n), count: padding(0..<5, 900))
     let command = IngestEvent(
       app: app, processor: "stripe", eventID: id, type: "test", body: body, content: content(n))
@@ -70,9 +70,9 @@ struct Happening {
   }
 
   private mutating func content(_ n: Int) -> IngestEvent.Content {
-    let session = "cs_\(n)"
+    let session: SessionID = "cs_\(n)"
     let subscription = PurchaseKey(type: .subscription, id: "sub_\(n)")
-    let checkout = PurchaseKey(type: .checkoutSession, id: session)
+    let checkout = PurchaseKey(type: .checkoutSession, id: ObjectID(session))
     var said = PurchaseReport(key: subscription, customerID: "cus_\(n)", happenedAt: now)
     switch number(0..<8) {
     case 0:
@@ -104,7 +104,7 @@ struct Happening {
   }
 
   /// The dispatcher's results for the due receipts.
-  mutating func deliver(_ due: [(app: String, receipt: StoreReader.DueReceipt)]) {
+  mutating func deliver(_ due: [(app: AppSlug, receipt: StoreReader.DueReceipt)]) {
     for (app, receipt) in due {
       let decisions: [Delivery.Decision] = [
         .delivered(importID: "import \(step)"), .delivered(importID: nil), .failed(.status(422)),
@@ -130,7 +130,7 @@ struct Happening {
   }
 
   /// An operator's actions with receiptctl.
-  mutating func operate(_ receipts: [String]) {
+  mutating func operate(_ receipts: [ReceiptID]) {
     guard !receipts.isEmpty else { return }
     let id = receipts[number(0..<receipts.count)]
     switch number(0..<6) {
@@ -153,12 +153,12 @@ struct Happening {
       source: .filter(filter, limit: oneIn(2) ? 5 : nil), ratePerSecond: oneIn(2) ? 0.001 : nil, actor: "op")
     add(
       Audited(StartJob(request)) { job in
-        AuditEntry(at: job.createdAt, actor: "op", action: "receipts replay", subject: job.id)
+        AuditEntry(at: job.createdAt, actor: "op", action: "receipts replay", subject: job.id.text)
       })
   }
 
   /// The job runner's next step for each job.
-  mutating func work(on jobs: [(id: String, action: JobAction)]) {
+  mutating func work(on jobs: [(id: JobID, action: JobAction)]) {
     for (id, action) in jobs {
       if case .apply(let step) = action { add(step) }
       guard oneIn(8) else { continue }

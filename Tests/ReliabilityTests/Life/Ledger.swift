@@ -9,30 +9,30 @@ import Store
 /// The record of all acknowledgements.
 final class Ledger: Sendable {
   struct Context {
-    var app: String
+    var app: AppSlug
     var text: String
     var postedAt: Timestamp
   }
 
   struct Event {
-    var app: String
-    var id: String
+    var app: AppSlug
+    var id: EventID
     var body: [UInt8]
     var receivedAt: Timestamp
   }
 
   struct State {
-    var contexts: [String: Context] = [:]
+    var contexts: [ContextID: Context] = [:]
     var events: [String: Event] = [:]
     /// Receipts, and when they were delivered.
-    var delivered: [String: Timestamp] = [:]
-    var attempts: [String: (row: Int64, at: Timestamp)] = [:]
+    var delivered: [ReceiptID: Timestamp] = [:]
+    var attempts: [String: (row: PurchaseRowID, at: Timestamp)] = [:]
     /// By app, the breakers that the database may contain, oldest first: the last acknowledged one, and those
     /// submitted since.
-    fileprivate var breakers: [String: [(entry: Int, breaker: Breaker)]] = [:]
-    fileprivate var appsWithBreaker: Set<String> = []
+    fileprivate var breakers: [AppSlug: [(entry: Int, breaker: Breaker)]] = [:]
+    fileprivate var appsWithBreaker: Set<AppSlug> = []
     /// Receipts that an operator may have reopened, acknowledged or not.
-    fileprivate(set) var reopened: Set<String> = []
+    fileprivate(set) var reopened: Set<ReceiptID> = []
     /// Cutoffs of rows that retention may have deleted, acknowledged or not.
     fileprivate(set) var cutoffs: [RetentionTable: Timestamp] = [:]
     fileprivate(set) var submitted = 0
@@ -40,7 +40,7 @@ final class Ledger: Sendable {
     fileprivate(set) var successes = 0
 
     /// Acknowledges a breaker that `mayKeep` recorded: older ones must no longer be in the database.
-    mutating func keep(_ entry: Int, app: String) {
+    mutating func keep(_ entry: Int, app: AppSlug) {
       breakers[app]?.removeAll { $0.entry < entry }
       appsWithBreaker.insert(app)
     }
@@ -74,10 +74,10 @@ final class Ledger: Sendable {
     }
   }
 
-  func mayReopen(_ receipt: String) { state.withLock { _ = $0.reopened.insert(receipt) } }
+  func mayReopen(_ receipt: ReceiptID) { state.withLock { _ = $0.reopened.insert(receipt) } }
 
   /// - Returns: its entry, to acknowledge it later.
-  func mayKeep(_ breaker: Breaker, app: String) -> Int {
+  func mayKeep(_ breaker: Breaker, app: AppSlug) -> Int {
     state.withLock { state in
       state.breakers[app, default: []].append((state.submitted, breaker))
       return state.submitted
@@ -102,30 +102,33 @@ extension Ledger.State {
     let context = try connection.prepare(
       "SELECT 1 FROM contexts WHERE id = ?1 AND app = ?2 AND ply_context = ?3")
     for (id, kept) in contexts where isKept(kept.postedAt, .contexts) {
-      if try context.first([.text(id), .text(kept.app), .text(kept.text)], Self.exists) == nil {
+      if try context.first([.text(id.text), .text(kept.app.text), .text(kept.text)], Self.exists) == nil {
         faults.append("R1: context \(id) is lost")
       }
     }
     let event = try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND body = ?3")
     for kept in events.values where isKept(kept.receivedAt, .events) {
-      if try event.first([.text(kept.id), .text(kept.app), .blob(kept.body)], Self.exists) == nil {
+      let values: [SQLite.Value] = [.text(kept.id.text), .text(kept.app.text), .blob(kept.body)]
+      if try event.first(values, Self.exists) == nil {
         faults.append("R1: event \(kept.id) is lost")
       }
     }
     let receipt = try connection.prepare(
       "SELECT 1 FROM purchases WHERE receipt_id = ?1 AND state = 'delivered'")
     for (id, at) in delivered where isKept(at, .receipts) && !reopened.contains(id) {
-      if try receipt.first([.text(id)], Self.exists) == nil { faults.append("R3: \(id) is not delivered") }
+      if try receipt.first([.text(id.text)], Self.exists) == nil {
+        faults.append("R3: \(id) is not delivered")
+      }
     }
     let attempt = try connection.prepare("SELECT 1 FROM attempts WHERE purchase_row = ?1 AND at = ?2")
     for (row, at) in attempts.values where isKept(at, .attempts, .receipts) {
-      if try attempt.first([.integer(row), .integer(at.unixMilliseconds)], Self.exists) == nil {
+      if try attempt.first([.integer(row.number), .integer(at.unixMilliseconds)], Self.exists) == nil {
         faults.append("R1: the attempt for row \(row) at \(at.unixMilliseconds) is lost")
       }
     }
     let breaker = try connection.prepare("SELECT state, failures FROM breakers WHERE app = ?1")
     for app in appsWithBreaker.sorted() {
-      let found = try breaker.first([.text(app)]) { row throws(SQLiteError) in
+      let found = try breaker.first([.text(app.text)]) { row throws(SQLiteError) in
         "\(try row.text(0)) \(row.integer(1))"
       }
       let possible = breakers[app, default: []].map { "\($0.breaker.state.rawValue) \($0.breaker.failures)" }

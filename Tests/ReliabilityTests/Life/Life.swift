@@ -13,7 +13,7 @@ import TestSupport
 /// A relay's store that runs the steps of a life.
 final class Life {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
-  static let rules: [String: AppRules] = [
+  static let rules: [AppSlug: AppRules] = [
     "ios": AppRules(
       join: JoinPolicy(), processors: .askedStripe, destination: { _ in "purchasely" }, compose: compose),
     "held": AppRules(
@@ -60,7 +60,9 @@ final class Life {
   private static let checkpointPages = 60
 
   static func compose(_ content: ReceiptContent) -> [UInt8] {
-    let words = [content.userID, content.key.id, content.priceID, content.context ?? "-"]
+    let words = [
+      content.userID.text, content.key.id.text, content.priceID.text, content.context ?? "-",
+    ]
     return Array(words.joined(separator: " ").utf8)
   }
 
@@ -138,9 +140,9 @@ final class Life {
 
   /// The values that the dispatcher, an operator and the job runner read.
   private struct Known {
-    var due: [(app: String, receipt: StoreReader.DueReceipt)] = []
-    var receipts: [String] = []
-    var jobs: [(id: String, action: JobAction)] = []
+    var due: [(app: AppSlug, receipt: StoreReader.DueReceipt)] = []
+    var receipts: [ReceiptID] = []
+    var jobs: [(id: JobID, action: JobAction)] = []
   }
 
   /// - Returns: nil when the database cannot be read now.

@@ -12,7 +12,7 @@ import Testing
 @Suite("Contexts of purchases of an older version")
 struct UnknownSourceTests {
   private static let now = Timestamp(unixMilliseconds: 1_800_028_800_000)
-  private static let contextID = "ctx_01MCCG26W0YR1TDS8FA5MCYBSZ"
+  private static let contextID: ContextID = "ctx_01MCCG26W0YR1TDS8FA5MCYBSZ"
 
   /// A complete, unpaid checkout of `u900`, with a context whose price the merchant named.
   private static let purchase = """
@@ -46,16 +46,16 @@ struct UnknownSourceTests {
     reader = try StoreReader(path: disk.path())
   }
 
-  private func post(_ text: String, price: String) throws -> String {
+  private func post(_ text: String, price: PriceID) throws -> ContextID {
     var random = SeededGenerator(seed: UInt64(text.utf8.count))
-    let id = Identifier.make(prefix: Identifier.contextPrefix, now: Self.now, random: &random)
+    let id = ContextID.make(now: Self.now, random: &random)
     let command = IngestContext(
       app: "ios", userID: "u900", blob: ContextBlob(text: text, priceID: price), digest: Array(text.utf8),
       id: id)
     return try writer.apply(command, now: Self.now).id
   }
 
-  private func ingest(_ n: Int, _ observations: Observations, names contextID: String? = nil) throws {
+  private func ingest(_ n: Int, _ observations: Observations, names contextID: ContextID? = nil) throws {
     let report = PurchaseReport(
       key: PurchaseKey(type: .subscription, id: "sub_\(n)"), sessionID: "cs_\(n)",
       observations: observations, clientReference: "u900", contextID: contextID, prices: ["price_1"],

@@ -4,7 +4,7 @@
 /// The notices to all addresses, across restarts of the relay.
 struct AlertMemory {
   /// The last notice that an address accepted.
-  private struct Told {
+  private struct Accepted {
     var number: Int
     var isFiring: Bool
     var acceptedAt: Int64
@@ -37,18 +37,19 @@ struct AlertMemory {
   /// check.
   private static let slack = 2 * lookInterval + 20 * SimulatedWorld.minute
 
-  private var told: [Notice.Key: Told] = [:]
+  private var accepted: [Notice.Key: Accepted] = [:]
   private var truths: [Trouble: Truth] = [:]
-  /// A notice that was in flight at a reload may be lost; its end is reported all the same.
+  /// Troubles of which a notice was sent, whether or not the address accepted it: their end may be reported.
+  private var begun: Set<Notice.Key> = []
   private var reloadedAt = Int64.min
   /// Known in memory, but not saved to the database yet.
   private var unsaved: Set<Int> = []
 
   /// The relay died: it may have forgotten everything that it had not stored.
   mutating func forget() {
-    for (key, last) in told where unsaved.contains(last.number) {
-      told[key]?.isKnown = false
-      told[key]?.isOwed = false
+    for (key, last) in accepted where unsaved.contains(last.number) {
+      accepted[key]?.isKnown = false
+      accepted[key]?.isOwed = false
     }
     unsaved = []
   }
@@ -63,13 +64,10 @@ struct AlertMemory {
       truths[trouble] = Truth(isThere: isThere, since: now, otherwiseAt: Int64.min / 2)
       return
     }
-    if truth.isThere == isThere {
-      truths[trouble] = truth
-    } else {
-      truth.isThere = isThere
-      (truth.since, truth.otherwiseAt) = (now, now)
-      truths[trouble] = truth
-    }
+    guard truth.isThere != isThere else { return }
+    truth.isThere = isThere
+    (truth.since, truth.otherwiseAt) = (now, now)
+    truths[trouble] = truth
   }
 
   /// Checks the notices of one step, after a look.
@@ -78,23 +76,25 @@ struct AlertMemory {
     _ faults: inout [String]
   ) {
     for (number, isAccepted) in heard {
-      guard let key = told.first(where: { $0.value.number == number })?.key else { continue }
-      if isAccepted { told[key]?.isKnown = true }
-      told[key]?.isOwed = true
+      guard let key = accepted.first(where: { $0.value.number == number })?.key else { continue }
+      if isAccepted { accepted[key]?.isKnown = true }
+      accepted[key]?.isOwed = true
       unsaved.insert(number)
     }
     for notice in notices {
-      let last = told[notice.key]
+      let last = accepted[notice.key]
       let name = "\(notice.key.receiver): \(notice.key.condition) of \(notice.key.app)"
       if let fault = fault(notice, last, now: now), isStrict { faults.append("\(name) \(fault)") }
+      if notice.isFiring { begun.insert(notice.key) }
       guard notice.isAccepted else { continue }
-      told[notice.key] = Told(
+      if !notice.isFiring { begun.remove(notice.key) }
+      accepted[notice.key] = Accepted(
         number: notice.number, isFiring: notice.isFiring, acceptedAt: notice.at,
         firingAt: notice.isFiring ? notice.at : last?.firingAt ?? notice.at, isKnown: false)
     }
   }
 
-  private func fault(_ notice: Notice, _ last: Told?, now: Int64) -> String? {
+  private func fault(_ notice: Notice, _ last: Accepted?, now: Int64) -> String? {
     guard let truth = truths[Trouble(condition: notice.key.condition, app: notice.key.app)] else {
       return "has no rule"
     }
@@ -110,7 +110,7 @@ struct AlertMemory {
       }
       return nil
     }
-    guard let last else { return reloadedAt > 0 ? nil : "was said to be over and was never told" }
+    guard let last else { return begun.contains(notice.key) ? nil : "is over and was never reported" }
     return last.acceptedAt > reloadedAt && !last.isFiring && last.isKnown ? "was said to be over twice" : nil
   }
 
@@ -119,17 +119,17 @@ struct AlertMemory {
   func faults(_ receiver: String, since: Int64, now: Int64) -> [String] {
     truths.compactMap { trouble, truth in
       let key = Notice.Key(receiver: receiver, condition: trouble.condition, app: trouble.app)
-      let last = told[key]
+      let last = accepted[key]
       let name = "\(receiver): \(trouble.condition) of \(trouble.app)"
       let lasts = now - max(truth.since, since)
       if truth.isThere {
         guard lasts > Self.every + Self.slack else { return nil }
-        guard let last, last.isFiring else { return "\(name) is there for \(lasts) ms, and not told" }
+        guard let last, last.isFiring else { return "\(name) is there for \(lasts) ms, and not reported" }
         let age = now - last.firingAt
-        return age > Self.every + Self.slack ? "\(name) is not told again" : nil
+        return age > Self.every + Self.slack ? "\(name) is not reported again" : nil
       }
       guard lasts > Self.slack, let last, last.isFiring, last.isOwed else { return nil }
-      return "\(name) is over for \(lasts) ms, and not told"
+      return "\(name) is over for \(lasts) ms, and not reported"
     }
   }
 }

@@ -44,7 +44,7 @@ struct LookupMemory {
 
   /// Checks the questions and answers of one step without a commit.
   mutating func judge(
-    _ questions: [Question], _ answers: [QuestionAnswer], _ reader: Connection, isStrict: Bool,
+    _ questions: [LookupRequest], _ answers: [LookupAnswer], _ reader: Connection, isStrict: Bool,
     _ faults: inout [String]
   ) throws {
     var answeredNow: Set<Purchase> = []

@@ -22,6 +22,8 @@ struct Memory {
     var state: String
     var body: [UInt8]
     var at: Int64
+    /// When it was last changed; wall clock.
+    var changedAt: Int64
     /// The checkout session, if known.
     var session: String?
   }
@@ -59,7 +61,7 @@ struct Memory {
 
   /// Checks everything.
   mutating func checkEverything(_ connection: Connection, wall: Int64, now: Int64) throws {
-    try checkReceipts(connection, wall: wall, now: now)
+    try checkReceipts(connection, now: now)
     if try connection.integer(LookupMemory.unplannedSQL) != 0 {
       faults.append("a lookup of nothing, or no lookup of missing data")
     }
@@ -77,7 +79,9 @@ struct Memory {
       // For this event there was no answer.
       if missed.contains(id), self.events[id] == nil { self.events[id] = at }
     }
-    for (id, at) in self.events where now - at < Self.keptTime && !events.contains(id) {
+    // Retention counts from the first reception, whose answer may have been lost.
+    for (id, at) in self.events where !events.contains(id) {
+      guard now - min(at, rows[id]?.at ?? at) < Self.keptTime else { continue }
       faults.append("R1: the event \(id) was acknowledged and is gone")
     }
     var found: [String: (String, String, String)] = [:]
@@ -92,7 +96,8 @@ struct Memory {
   }
 
   private static let receipts = """
-    SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id FROM purchases
+    SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id, updated_at
+    FROM purchases
     WHERE state IS NOT NULL
     """
   /// Receipts that the commit of a time changed. For a statement that is prepared once.
@@ -103,23 +108,24 @@ struct Memory {
   mutating func checkChanges(_ question: Statement, wall: Int64, now: Int64) throws {
     for (key, after) in try read(question, [.integer(wall)], now: now) {
       if let before = seen[key] { compare(before, with: after, key, now: now) }
-      record(after, key, wall: wall)
+      record(after, key)
     }
   }
 
-  private mutating func checkReceipts(_ connection: Connection, wall: Int64, now: Int64) throws {
+  private mutating func checkReceipts(_ connection: Connection, now: Int64) throws {
     let current = try read(connection.prepare(Self.receipts), [], now: now)
     for (key, before) in seen { compare(before, with: current[key], key, now: now) }
     // Receipts that retention deleted have ended. They stay in the model, so that their return is detected.
-    for (key, receipt) in current { record(receipt, key, wall: wall) }
+    for (key, receipt) in current { record(receipt, key) }
   }
 
-  private mutating func record(_ receipt: Seen, _ key: String, wall: Int64) {
+  private mutating func record(_ receipt: Seen, _ key: String) {
     var receipt = receipt
     if let before = seen[key], before.state == receipt.state {
       receipt.at = before.at
     } else if receipt.state == "failed", let app = key.split(separator: " ").first {
-      failedAt[String(app)] = wall
+      // If the relay died right after the commit, that is before now.
+      failedAt[String(app)] = max(failedAt[String(app)] ?? 0, receipt.changedAt)
     }
     seen[key] = receipt
     guard receipt.state == "delivered" else { return }
@@ -135,7 +141,7 @@ struct Memory {
       let (app, object) = (try row.text(0), try row.text(1))
       let seen = Seen(
         id: try row.text(2), state: try row.text(3), body: row.blob(4), at: now,
-        session: try row.optionalText(6))
+        changedAt: row.integer(7), session: try row.optionalText(6))
       current[Self.key(app, object)] = seen
       if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {
         faults.append("R4: \(app) \(object) is \(seen.state) without a reason")

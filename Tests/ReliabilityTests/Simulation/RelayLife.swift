@@ -2,7 +2,11 @@
 // any two steps or in the middle of a write. One thread.
 
 @testable import Alerts
+@testable import Apps
+@testable import Delivery
 import Domain
+@testable import Intake
+@testable import Lookups
 import Platform
 import SQLite
 @testable import SQLiteStore
@@ -46,39 +50,52 @@ final class RelayLife {
   }
 
   private func makeWorkers() throws -> [any SimulatedWorker] {
-    let core = relay.core
+    let (core, world, directory) = (relay.core, world, relay.core.apps.current)
+    func reader() throws -> StoreReader { try RelayCore.reader(core.engine) }
+    let deliveries = DispatcherRun(core.dispatcher, reader: try reader(), directory: directory)
+    let alerts = AlerterRun(relay.alerter, reader: try reader(), plan: try AlertPlan(world.configuration))
     var workers: [any SimulatedWorker] = [
       CommitterWorker(core.committer) { [unowned self] in try lookAtCommit() },
-      try DispatcherWorker(world, core),
+      AskingWorker(
+        world, world.network, deliveries,
+        onStep: { world.destinations.drainArrivals().forEach { world.memory.arrived($0) } }),
       HousekeeperWorker(world, core),
       JobWorker(world, core),
-      try AlerterWorker(world, core, relay.alerter, AlertPlan(world.configuration)),
+      AskingWorker(
+        world, world.alertNetwork, alerts, onStep: { try world.judgeNotices() },
+        onCommit: { world.alerts.noteCommit() }),
     ]
     if let lookupWorker = core.lookupWorker {
-      workers.append(try LookupSimulation(world, core, lookupWorker))
+      let lookups = LookupRun(lookupWorker, reader: try reader(), directory: directory)
+      workers.append(
+        AskingWorker(
+          world, world.stripeNetwork, lookups, onStep: { try world.judgeLookups() },
+          onCommit: { world.lookups.noteCommit() }))
     }
-    if let fetcher = core.keyFetcher { workers.append(KeyFetcherWorker(world, fetcher)) }
+    if let fetcher = core.keyFetcher {
+      workers.append(AskingWorker(world, world.keyNetwork, KeyFetcherRun(fetcher)))
+    }
     return workers
   }
 
   func live(until end: Int64) throws {
     try world.jobs.checkChanges(reader, wall: nil, &world.memory)
     try world.checkEverything(reader, store)
-    try settle()
+    try stepWorkers()
     while !isDead, world.now < end {
       let moments = workers.map { max($0.worker.dueAt, $0.heldUntil) } + [world.agenda.nextAt ?? end, end]
       world.clock.advance(toMonotonic: moments.min() ?? end)
       while !isDead, let act = world.agenda.next(until: world.now) {
         try world.perform(act, relay)
         // Sometimes two acts happen before any worker reacts to the first.
-        if !world.isTroubled || !world.oneIn(4) { try settle() }
+        if !world.isTroubled || !world.oneIn(4) { try stepWorkers() }
       }
-      if !isDead { try settle() }
+      if !isDead { try stepWorkers() }
     }
   }
 
   /// Steps the workers until none has anything to do at this moment.
-  private func settle() throws {
+  private func stepWorkers() throws {
     var steps = 0
     var isMoving = true
     while isMoving {

@@ -1,6 +1,6 @@
 // The relay's workers without threads: each is a step and the time at which the next one is due. To add a
-// worker of the relay, add a class here and a line in `RelayLife.makeWorkers`. The other end of its network
-// is a `SimulatedServer`.
+// worker that asks servers, add its line in `RelayLife.makeWorkers`; any other needs a class here, too. The
+// other end of its network is a `SimulatedServer`.
 
 @testable import Alerts
 @testable import Apps
@@ -45,29 +45,6 @@ final class CommitterWorker: SimulatedWorker {
   func step() throws { if committer.commitWaiting() { try onCommit() } }
 }
 
-/// Deliveries.
-final class DispatcherWorker: SimulatedWorker {
-  private let world: SimulatedWorld
-  private var run: DispatcherRun
-  private var wakesAt: Int64
-
-  init(_ world: SimulatedWorld, _ core: RelayCore) throws {
-    self.world = world
-    let reader = try RelayCore.reader(core.engine)
-    run = DispatcherRun(core.dispatcher, reader: reader, directory: core.apps.current)
-    wakesAt = world.now
-  }
-
-  var dueAt: Int64 { min(wakesAt, world.network.newsAt ?? Int64.max) }
-
-  func step() {
-    run.handleAnswers(within: .zero)
-    guard let sleep = run.step()?.milliseconds else { return }
-    wakesAt = world.now + max(1, sleep)
-    for arrival in world.destinations.drainArrivals() { world.memory.arrived(arrival) }
-  }
-}
-
 /// The housekeeper.
 final class HousekeeperWorker: SimulatedWorker {
   private let world: SimulatedWorld
@@ -81,7 +58,7 @@ final class HousekeeperWorker: SimulatedWorker {
     housekeeper = core.housekeeper
     rounds = Housekeeper.Rounds(world.clock)
     (wakesAt, lookedAt) = (world.now, world.now)
-    housekeeper.followClock(FollowClock(jump: nil))
+    housekeeper.followClock(FollowClock(step: nil))
   }
 
   /// It looks rarely in a simulation, but must notice a clock step within seconds.
@@ -131,73 +108,48 @@ final class JobWorker: SimulatedWorker {
   func noteCommit() { hasNews = true }
 }
 
-/// Lookups and backfills.
-final class LookupSimulation: SimulatedWorker {
+/// The steps of a worker that asks servers.
+protocol AskingRun {
+  mutating func handleAnswers(within time: Duration)
+  /// - Returns: for how long nothing is due except answers; nil after the stop.
+  mutating func step() -> Duration?
+}
+
+extension DispatcherRun: AskingRun {}
+extension LookupRun: AskingRun {}
+extension KeyFetcherRun: AskingRun {}
+extension AlerterRun: AskingRun {}
+
+/// A worker that asks servers: deliveries, lookups and backfills, the keys of token issuers, alerts.
+final class AskingWorker<Run: AskingRun>: SimulatedWorker {
   private let world: SimulatedWorld
-  private let reader: StoreReader
-  private var run: LookupRun
+  private let network: SimulatedTransport
+  private var run: Run
+  private let onStep: () throws -> Void
+  private let onCommit: () -> Void
   private var wakesAt: Int64
 
-  init(_ world: SimulatedWorld, _ core: RelayCore, _ lookupWorker: LookupWorker) throws {
+  /// - Parameter onStep: checks what a step did.
+  init(
+    _ world: SimulatedWorld, _ network: SimulatedTransport, _ run: Run,
+    onStep: @escaping () throws -> Void = {}, onCommit: @escaping () -> Void = {}
+  ) {
     self.world = world
-    reader = try RelayCore.reader(core.engine)
-    run = LookupRun(lookupWorker, reader: reader, directory: core.apps.current)
+    self.network = network
+    self.run = run
+    self.onStep = onStep
+    self.onCommit = onCommit
     wakesAt = world.now
   }
 
-  var dueAt: Int64 { min(wakesAt, world.stripeNetwork.newsAt ?? Int64.max) }
+  var dueAt: Int64 { min(wakesAt, network.newsAt ?? Int64.max) }
 
   func step() throws {
     run.handleAnswers(within: .zero)
     guard let sleep = run.step()?.milliseconds else { return }
     wakesAt = world.now + max(1, sleep)
-    try world.judgeQuestions()
+    try onStep()
   }
 
-  func noteCommit() { world.lookups.noteCommit() }
-}
-
-/// The keys of the token issuers.
-final class KeyFetcherWorker: SimulatedWorker {
-  private let world: SimulatedWorld
-  private var run: KeyFetcherRun
-  private var wakesAt: Int64
-
-  init(_ world: SimulatedWorld, _ fetcher: KeyFetcher) {
-    self.world = world
-    run = KeyFetcherRun(fetcher)
-    wakesAt = world.now
-  }
-
-  var dueAt: Int64 { min(wakesAt, world.keyNetwork.newsAt ?? Int64.max) }
-
-  func step() {
-    run.handleAnswers(within: .zero)
-    guard let sleep = run.step()?.milliseconds else { return }
-    wakesAt = world.now + max(1, sleep)
-  }
-}
-
-/// Alerts.
-final class AlerterWorker: SimulatedWorker {
-  private let world: SimulatedWorld
-  private var run: AlerterRun
-  private var wakesAt: Int64
-
-  init(_ world: SimulatedWorld, _ core: RelayCore, _ alerter: Alerter, _ plan: AlertPlan) throws {
-    self.world = world
-    run = AlerterRun(alerter, reader: try RelayCore.reader(core.engine), plan: plan)
-    wakesAt = world.now
-  }
-
-  var dueAt: Int64 { min(wakesAt, world.alertNetwork.newsAt ?? Int64.max) }
-
-  func step() throws {
-    run.handleAnswers(within: .zero)
-    guard let sleep = run.step()?.milliseconds else { return }
-    wakesAt = world.now + max(1, sleep)
-    try world.judgeNotices()
-  }
-
-  func noteCommit() { world.alerts.noteCommit() }
+  func noteCommit() { onCommit() }
 }

@@ -9,7 +9,7 @@ import Platform
 @testable import Sandbox
 
 /// A request that reached Stripe.
-struct Question {
+struct LookupRequest {
   /// The subject of a request.
   enum Subject: Equatable {
     case object(String)
@@ -27,7 +27,7 @@ struct Question {
 }
 
 /// The relay's result of a request.
-struct QuestionAnswer {
+struct LookupAnswer {
   let number: Int
   let at: Int64
   /// Whether it answers the request, correctly or not, instead of failing.
@@ -51,8 +51,8 @@ final class SimulatedStripe: SimulatedServer {
     var random: SeededGenerator
     var accounts: [String: Account] = [:]
     var count = 0
-    var questions: [Question] = []
-    var answers: [QuestionAnswer] = []
+    var questions: [LookupRequest] = []
+    var answers: [LookupAnswer] = []
   }
 
   private static let origin = "http://127.0.0.1:9/stripe/"
@@ -105,7 +105,7 @@ final class SimulatedStripe: SimulatedServer {
   }
 
   /// Removes and returns the requests and answers since the last call.
-  func drainLog() -> (questions: [Question], answers: [QuestionAnswer]) {
+  func drainLog() -> (questions: [LookupRequest], answers: [LookupAnswer]) {
     state.withLock { state in
       defer { (state.questions, state.answers) = ([], []) }
       return (state.questions, state.answers)
@@ -122,7 +122,7 @@ final class SimulatedStripe: SimulatedServer {
       let keys = request.headers.filter { $0.name == "Authorization" }.map(\.value)
       let isRight = place.map { keys == ["Bearer \(Self.key($0.app, $0.generation))"] } ?? false
       state.questions.append(
-        Question(
+        LookupRequest(
           number: state.count, app: app, subject: place.flatMap { Self.subject($0.target) },
           isMisdirected: !isRight, at: now))
       guard let place, var account = state.accounts[app] else {
@@ -142,7 +142,7 @@ final class SimulatedStripe: SimulatedServer {
       fate.isHonest && String(decoding: result.body.prefix(100), as: UTF8.self).contains(Self.end)
     let isOrderly = result.failure == nil && [200, 400, 404].contains(result.status)
     return SimulatedAnswer(after: after, result: result) { [state] in
-      let received = QuestionAnswer(
+      let received = LookupAnswer(
         number: number, at: now + after, isOrderly: isOrderly, endsList: endsList)
       state.withLock { $0.answers.append(received) }
     }
@@ -150,7 +150,7 @@ final class SimulatedStripe: SimulatedServer {
 
   private static let end = #""url":"/v1/events","has_more":false"#
 
-  private static func subject(_ target: String) -> Question.Subject? {
+  private static func subject(_ target: String) -> LookupRequest.Subject? {
     let words = target.split { "/?&=".contains($0) }.map(String.init)
     guard words.count > 1, words[0] == "v1" else { return nil }
     switch words[1] {

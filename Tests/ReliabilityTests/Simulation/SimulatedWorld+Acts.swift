@@ -164,14 +164,14 @@ extension SimulatedWorld {
   private func post(_ number: Int, _ index: Int, _ attempts: Int, _ core: RelayCore) {
     let story = stories[number]
     guard let blob = try? PlyContext.read(story.contexts[index]) else { return }
+    let app = AppSlug(story.app)
     let command = IngestContext(
-      app: story.app, userID: story.user, blob: blob, digest: SHA256.digest(Array(blob.text.utf8)),
-      id: Identifier.make(
-        prefix: Identifier.contextPrefix, now: Timestamp(unixMilliseconds: wall), random: &random))
+      app: app, userID: UserID(story.user), blob: blob, digest: SHA256.digest(Array(blob.text.utf8)),
+      id: ContextID.make(now: Timestamp(unixMilliseconds: wall), random: &random))
     let mailbox = mailbox
     unanswered.append(.post(story: number, context: index, attempts: attempts))
-    let isQueued = core.committer.submit(command, from: .external(app: story.app)) { result in
-      let id = try? result.get().id
+    let isQueued = core.committer.submit(command, from: .external(app: app)) { result in
+      let id = try? result.get().id.text
       mailbox.withLock { $0.append(.context(story: number, index: index, attempts: attempts, id: id)) }
     }
     if !isQueued {
@@ -181,14 +181,15 @@ extension SimulatedWorld {
 
   private func send(_ number: Int, _ index: Int, _ attempts: Int, _ core: RelayCore) {
     let story = stories[number]
-    guard let processor = core.apps.current[story.app]?.processors["stripe"] else { return }
+    let app = AppSlug(story.app)
+    guard let processor = core.apps.current[app]?.processors["stripe"] else { return }
     let body = events[number][index].body
     let moment = Timestamp(unixMilliseconds: wall)
     let command = IngestEvent(
-      processor.read(body, now: moment), app: story.app, processor: "stripe", body: body)
+      processor.read(body, now: moment), app: app, processor: "stripe", body: body)
     let mailbox = mailbox
     unanswered.append(.send(story: number, event: index, attempts: attempts))
-    let isQueued = core.committer.submit(command, from: .external(app: story.app)) { result in
+    let isQueued = core.committer.submit(command, from: .external(app: app)) { result in
       let isTaken = (try? result.get()) != nil
       mailbox.withLock {
         $0.append(.event(story: number, index: index, attempts: attempts, isTaken: isTaken))
@@ -210,7 +211,7 @@ extension SimulatedWorld {
     for reply in replies {
       switch reply {
       case .context(let story, let index, let attempts, let id):
-        settle { if case .post(story, index, _) = $0 { true } else { false } }
+        removeUnanswered { if case .post(story, index, _) = $0 { true } else { false } }
         guard let id else {
           fail(.post(story: story, context: index, attempts: attempts))
           continue
@@ -219,7 +220,7 @@ extension SimulatedWorld {
           app: stories[story].app, user: stories[story].user, blob: stories[story].contexts[index],
           at: now)
       case .event(let story, let index, let attempts, let isTaken):
-        settle { if case .send(story, index, _) = $0 { true } else { false } }
+        removeUnanswered { if case .send(story, index, _) = $0 { true } else { false } }
         if isTaken {
           memory.events[events[story][index].id] = now
           stripe.deliver(stories[story].app, events[story][index].id)
@@ -230,7 +231,7 @@ extension SimulatedWorld {
     }
   }
 
-  private func settle(_ isIt: (Act) -> Bool) {
+  private func removeUnanswered(where isIt: (Act) -> Bool) {
     if let index = unanswered.firstIndex(where: isIt) { unanswered.remove(at: index) }
   }
 

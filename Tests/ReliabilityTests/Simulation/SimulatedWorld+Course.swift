@@ -115,7 +115,7 @@ extension SimulatedWorld {
         log: Log(level: .error, clock: clock) { _ in }, clock: clock,
         random: SeededGenerator(seed: random.next()), lookInterval: .milliseconds(lookInterval)),
       transport: network, lookupTransport: stripeNetwork, keyTransport: keyNetwork,
-      onSyncFailure: { _ in }, signInterval: .hours(1))
+      onSyncFailure: { _ in }, noteServiceInterval: .hours(1))
   }
 
   /// The relay is down; the world continues.

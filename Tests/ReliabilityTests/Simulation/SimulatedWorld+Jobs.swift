@@ -30,15 +30,15 @@ extension SimulatedWorld {
       return try name(named, request, core)
     }
     var filter = ReceiptFilter()
-    (filter.app, filter.state) = (app, state)
+    (filter.app, filter.state) = (app.map(AppSlug.init), state)
     let isCut = state == .delivered
     request.source = .filter(filter, limit: isCut ? 3 : nil)
     // Receipts that a clock running ahead created do not match.
     guard let job = try start(request, core), !isCut, !hasWildClock else { return }
-    // A replay omits receipts that cannot be sent, and a cancellation omits cancelled ones.
+    // A replay omits receipts that cannot be sent or are unpaid, and a cancellation omits cancelled ones.
     let meant = found.filter { receipt in
       request.kind == .replay
-        ? !["user", "price", "subscription"].contains(receipt.reason) : state != .cancelled
+        ? !["user", "price", "subscription", "payment"].contains(receipt.reason) : state != .cancelled
     }
     jobs.begin(job, candidates: Dictionary(uniqueKeysWithValues: meant.map { ($0.key, state.rawValue) }))
   }
@@ -46,7 +46,7 @@ extension SimulatedWorld {
   /// - Returns: its row; nil when the caller gets no answer.
   private func start(_ request: JobRequest, _ core: RelayCore) throws -> Int64? {
     let command = Audited(StartJob(request)) { job in
-      AuditEntry(at: job.createdAt, actor: "operator", action: "receipts replay", subject: job.id)
+      AuditEntry(at: job.createdAt, actor: "operator", action: "receipts replay", subject: job.id.text)
     }
     if oneIn(2) {
       // From the dashboard.
@@ -55,7 +55,7 @@ extension SimulatedWorld {
     }
     let writer = try guest(core)
     do throws(StoreFault) {
-      return try writer.apply(command, now: Timestamp(unixMilliseconds: wall)).row
+      return try writer.apply(command, now: Timestamp(unixMilliseconds: wall)).row.number
     } catch {
       return nil
     }
@@ -70,13 +70,14 @@ extension SimulatedWorld {
     do throws(StoreFault) {
       let job = try writer.apply(StartJob(request), now: moment)
       if oneIn(4) { return }
-      let half = found.count / 2
+      let rows = found.map { PurchaseRowID($0.row) }
+      let half = rows.count / 2
       _ = try writer.apply(
-        ExtendJob(job: job.row, from: nil, to: "half", rows: found[..<half].map(\.row), isLast: false),
+        ExtendJob(job: job.row, from: nil, to: "half", rows: Array(rows[..<half]), isLast: false),
         now: moment)
       if oneIn(4) { return }
       _ = try writer.apply(
-        ExtendJob(job: job.row, from: "half", to: "all", rows: found[half...].map(\.row), isLast: true),
+        ExtendJob(job: job.row, from: "half", to: "all", rows: Array(rows[half...]), isLast: true),
         now: moment)
     } catch {
       // The power was cut meanwhile.
@@ -90,7 +91,7 @@ extension SimulatedWorld {
     }
     guard let id = open.randomElement(using: &random) else { return }
     let changes: [ChangeJob.Change] = [.pause, .pause, .resume, .cancel]
-    let change = ChangeJob(id: id, changes.randomElement(using: &random) ?? .resume)
+    let change = ChangeJob(id: JobID(id), changes.randomElement(using: &random) ?? .resume)
     _ = core.committer.submit(change, from: .internal) { _ in }
   }
 
@@ -101,7 +102,7 @@ extension SimulatedWorld {
       row throws(SQLiteError) in try row.text(0)
     }
     for id in paused {
-      _ = try writer.apply(ChangeJob(id: id, .resume), now: Timestamp(unixMilliseconds: wall))
+      _ = try writer.apply(ChangeJob(id: JobID(id), .resume), now: Timestamp(unixMilliseconds: wall))
     }
   }
 

@@ -18,7 +18,7 @@ extension SimulatedWorld {
   // MARK: Lookups
 
   /// Checks the lookups of the last step.
-  func judgeQuestions() throws {
+  func judgeLookups() throws {
     let (questions, answers) = stripe.drainLog()
     guard !disk.isPowerCut, !questions.isEmpty || !answers.isEmpty else { return }
     try lookups.judge(questions, answers, eye ?? reader(), isStrict: !hasWildClock, &memory.faults)
@@ -106,7 +106,7 @@ extension SimulatedWorld {
   /// A caller presents a token to the relay.
   /// - Parameter attempts: how many earlier attempts were refused although the token was valid.
   func knock(_ app: String, _ token: KnockingToken, attempts: Int, _ core: RelayCore) {
-    guard let configured = core.apps.current[app] else { return }
+    guard let configured = core.apps.current[AppSlug(app)] else { return }
     let gate = ClientGate(
       services: ListenerServices(
         metrics: core.metrics, log: Log(level: .error, clock: clock) { _ in }, clock: clock),
@@ -114,8 +114,8 @@ extension SimulatedWorld {
     let head = RequestHead.simulated(
       "POST", "/v1/\(app)/contexts", [("Authorization", "Bearer \(token.text)")])
     let (provider, knocks, clock) = (provider, knocks, clock)
-    let decide: @Sendable (Result<String?, Problem>) -> Void = { result in
-      provider.judge(token, app: app, result, now: clock.monotonicMilliseconds)
+    let decide: @Sendable (Result<UserID?, Problem>) -> Void = { result in
+      provider.judge(token, app: app, result.map { $0?.text }, now: clock.monotonicMilliseconds)
       knocks.withLock { $0.append((app, token, attempts, (try? result.get()) != nil)) }
     }
     switch gate.poster(head, configured) {

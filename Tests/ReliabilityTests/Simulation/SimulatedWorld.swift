@@ -159,7 +159,7 @@ final class SimulatedWorld {
       attempts: .days(3 * factor), receipts: .days(14 * factor))
     let apps = Self.apps.map { app in
       AppConfiguration(
-        slug: app, client: client(of: app), stripe: stripe(of: app),
+        slug: AppSlug(app), client: client(of: app), stripe: stripe(of: app),
         purchasely: .init(url: SimulatedDestinations.url(of: app), apiKey: Secret(keys[app] ?? "")),
         delivery: DeliveryPolicy(
           concurrency: 4, ratePerSecond: app == Self.calmApp ? 50 : rate,

@@ -12,7 +12,7 @@ import Testing
   @Test("All promises hold under random faults (R1–R5, R9, R11)")
   func simulate() throws {
     try live(
-      "simulation", worlds: Torture.size(short: 2, long: 90), seed: Torture.seed(20_261_121)
+      "simulation", worlds: Torture.size(short: 2, long: 20), seed: Torture.seed(20_261_121)
     ) { try SimulatedWorld(seed: $0) }
   }
 
@@ -20,7 +20,7 @@ import Testing
     "The wall clock may jump by an hour or a year and back: nothing is lost, frozen or sent twice (R3, R9)")
   func wildClock() throws {
     try live(
-      "simulation, clock set at random", worlds: Torture.size(short: 1, long: 30),
+      "simulation, clock set at random", worlds: Torture.size(short: 1, long: 8),
       seed: Torture.seed(20_261_122)
     ) { try SimulatedWorld(seed: $0, hasWildClock: true) }
   }
@@ -69,16 +69,7 @@ import Testing
     }
     for thread in threads { thread.join() }
     let (end, days) = (tally.withLock { $0 }, worlds * Int(Self.days + SimulatedWorld.quietDays))
-    let late = end.failures.filter { $0.contains("waiting at the end, not failed") }
-    let failures = end.failures.filter { !late.contains($0) }
-    #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
-    // A receipt without a user or a price may wait longer than its day after the wall clock was set back and
-    // forth. Nothing is lost; an operator sees it waiting. The cause is not known yet.
-    withKnownIssue("a wait outlasts steps of the wall clock", isIntermittent: true) {
-      #expect(late.isEmpty, "\(late.joined(separator: "\n"))")
-    } when: {
-      name.contains("clock")
-    }
+    #expect(end.failures.isEmpty, "\(end.failures.joined(separator: "\n"))")
     Torture.report(name, "virtual days", days)
     let minutes = MonotonicInstant.now().seconds(since: began) / 60
     Torture.report(name, "virtual days a minute", Int(Double(days) / minutes))

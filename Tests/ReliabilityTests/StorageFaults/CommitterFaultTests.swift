@@ -43,7 +43,7 @@ import Testing
       _ number: Int, from origin: Committer.Origin = .external(app: "shop"),
       _ answers: Monitor<[Int: Bool]> = Monitor([:])
     ) -> Bool {
-      let id = Identifier.contextPrefix + String(repeating: "0", count: 20) + String(100_000 + number)
+      let id: ContextID = "ctx_\(String(repeating: "0", count: 20))\(100_000 + number)"
       let command = IngestContext(
         app: "shop", userID: "user-\(number)",
         blob: ContextBlob(text: String(repeating: "x", count: 8000), priceID: nil),

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Regressions of storage")
 struct StorageRegressionTests {
-  private static let rules = [
+  private static let rules: [AppSlug: AppRules] = [
     "ios": AppRules(join: JoinPolicy(), processors: .stripe, compose: { _ in [] })
   ]
   private static let now = Timestamp(unixMilliseconds: 1_800_000_000_000)

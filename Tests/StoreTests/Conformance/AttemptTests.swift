@@ -16,7 +16,7 @@ private func readyStore(_ count: Int = 1) throws -> TestStore {
 }
 
 private func attempt(
-  _ store: TestStore, row: Int64? = nil, _ decision: Delivery.Decision, status: Int64? = nil,
+  _ store: TestStore, row: PurchaseRowID? = nil, _ decision: Delivery.Decision, status: Int64? = nil,
   error: String? = nil,
   response: [UInt8] = [], breaker: Breaker = Breaker()
 ) throws -> ReceiptState? {
@@ -156,7 +156,7 @@ struct AttemptTests {
     for (offset, row) in zip([40, 10, 30, 50, 20] as [Int64], rows) {
       _ = try attempt(store, row: row, .retry(at: store.after(offset), spent: true), status: 500)
     }
-    func due(_ offset: Int64, limit: Int = 10, app: String = "ios") throws -> [Int64] {
+    func due(_ offset: Int64, limit: Int = 10, app: AppSlug = "ios") throws -> [PurchaseRowID] {
       try store.reader.due(app: app, now: store.after(offset), limit: limit).map(\.row)
     }
     #expect(try due(9).isEmpty)
@@ -193,7 +193,7 @@ struct AttemptTests {
     let rows = try store.receipts().map(\.rowID)
     _ = try attempt(store, row: rows[0], .retry(at: store.after(10), spent: true), status: 500)
     _ = try attempt(store, row: rows[1], .retry(at: store.after(90 * day), spent: true), status: 500)
-    func overdue(cutoff: Int64) throws -> [Int64] {
+    func overdue(cutoff: Int64) throws -> [PurchaseRowID] {
       try store.reader.overdue(
         app: "ios", ["stripe"], now: store.after(8 * day), cutoff: store.after(cutoff), limit: 10
       )

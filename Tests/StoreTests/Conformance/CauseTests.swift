@@ -38,7 +38,7 @@ struct CauseTests {
 
   private static func objects(
     _ jobs: JobStore, _ change: (inout ReceiptFilter) -> Void
-  ) throws -> Set<String> {
+  ) throws -> Set<ObjectID> {
     var filter = ReceiptFilter()
     change(&filter)
     let found = Set(try jobs.store.reader.receipts(filter, limit: 100).map(\.purchase.key.id))

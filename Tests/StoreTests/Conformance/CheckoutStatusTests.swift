@@ -11,7 +11,7 @@ import Testing
     "A session is known from its first event on, under its subscription or its own name, to its app alone")
   func bySession() throws {
     let store = try TestStore()
-    func status(_ session: String = "cs_1", app: String = "ios") throws -> CheckoutStatus? {
+    func status(_ session: SessionID = "cs_1", app: AppSlug = "ios") throws -> CheckoutStatus? {
       try store.reader.status(app: app, sessionID: session)
     }
     #expect(try status() == nil)
@@ -67,7 +67,7 @@ import Testing
   @Test("A paid checkout has paid: true with any state of its receipt, and an unpaid one never has")
   func paid() throws {
     let store = try TestStore()
-    func status(_ id: String) throws -> (CheckoutStatus.State?, Bool?) {
+    func status(_ id: ContextID) throws -> (CheckoutStatus.State?, Bool?) {
       let status = try store.reader.status(app: "ios", contextID: id, now: store.now)
       return (status?.state, status?.paid)
     }
@@ -82,20 +82,20 @@ import Testing
     }
     let ids = try (0...5).map { try store.post("blob \($0)", user: "u\($0)", price: "price_1") }
     #expect(try status(ids[0]) == (.open, false))
-    try store.ingest(Said.completed("1", user: ids[1], unpaid: true, prices: ["price_1"]))
+    try store.ingest(Said.completed("1", user: ids[1].text, unpaid: true, prices: ["price_1"]))
     #expect(try status(ids[1]) == (.open, false))
     try store.ingest(Said.session("1", .paid))
     #expect(try status(ids[1]) == (.paid, true))
     try record(.failed(.status(422)))
     #expect(try status(ids[1]) == (.failed, true), "paid, and not passed on yet")
     #expect(try store.reader.status(app: "ios", sessionID: "cs_1")?.paid == true)
-    try store.ingest(Said.completed("2", user: ids[2], prices: ["price_1"]))
+    try store.ingest(Said.completed("2", user: ids[2].text, prices: ["price_1"]))
     try record(.delivered(importID: nil))
     #expect(try status(ids[2]) == (.delivered, true))
-    try store.ingest(Said.completed("3", user: ids[3], unpaid: true, prices: ["price_1"]))
+    try store.ingest(Said.completed("3", user: ids[3].text, unpaid: true, prices: ["price_1"]))
     try store.ingest(Said.session("3", .failed))
     #expect(try status(ids[3]) == (.cancelled, false))
-    try store.ingest(Said.completed("4", user: ids[4], prices: ["price_1"]))
+    try store.ingest(Said.completed("4", user: ids[4].text, prices: ["price_1"]))
     let receipt = try #require(try store.receipts().last?.receipt?.id)
     _ = try store.apply(CancelReceipt(id: receipt, note: "why not"))
     #expect(try status(ids[4]) == (.cancelled, true))

@@ -33,7 +33,7 @@ struct ContextJoinTests {
     store.advance(1)
     try store.post("newer", user: "u7", price: "price_1")
     let said = Said.completed(
-      user: byReference ? id : "u1", metadataUser: "u2", contextID: byReference ? nil : id,
+      user: byReference ? id.text : "u1", metadataUser: "u2", contextID: byReference ? nil : id,
       prices: ["price_1"])
     try store.ingest(said)
     #expect(try store.status() == "pending: u7 subscription sub_1 price_1 named")
@@ -81,7 +81,7 @@ struct ContextJoinTests {
   @Test("Another user's context is never taken (R5)")
   func otherUser() throws {
     let store = try TestStore()
-    for user in ["u2", "U1", "u1 ", "u"] { try store.post("of \(user)", user: user) }
+    for user: UserID in ["u2", "U1", "u1 ", "u"] { try store.post("of \(user)", user: user) }
     try store.ingest(.said(prices: ["price_1"]))
     #expect(try store.status() == "waiting/context")
     try store.post("of u3", user: "u3")
@@ -96,7 +96,7 @@ struct ContextJoinTests {
     let store = try TestStore()
     let foreign = try store.post("foreign", app: "web")
     try store.ingest(.said(prices: ["price_1"]))
-    try store.ingest(Said.completed("2", user: foreign, prices: ["price_1"]))
+    try store.ingest(Said.completed("2", user: foreign.text, prices: ["price_1"]))
     try store.ingest(Said.completed("3", contextID: foreign, prices: ["price_1"]))
     let states = try store.receipts(app: "ios").map(TestStore.status)
     #expect(states == ["waiting/context", "waiting/user", "waiting/context"])
@@ -108,9 +108,10 @@ struct ContextJoinTests {
   @Test("The same purchase in two apps makes a receipt in each, each with its own context (R11)")
   func twoApps() throws {
     let store = try TestStore()
-    for app in ["ios", "web"] { try store.post("of \(app)", app: app) }
-    for app in ["ios", "web"] { try store.ingest(.said(prices: ["price_1"]), app: app, id: "evt_same") }
-    for app in ["ios", "web"] {
+    let apps: [AppSlug] = ["ios", "web"]
+    for app in apps { try store.post("of \(app)", app: app) }
+    for app in apps { try store.ingest(.said(prices: ["price_1"]), app: app, id: "evt_same") }
+    for app in apps {
       #expect(try store.status(app: app) == "pending: u1 subscription sub_1 price_1 of \(app)")
     }
   }
@@ -158,11 +159,11 @@ struct ContextJoinTests {
     let id = try store.post()
     try store.ingest(Said.session("1", [.expired, .objectExpected], named: false))
     var expired = Said.session("2", [.expired, .objectExpected], named: false)
-    expired.clientReference = id
+    expired.clientReference = id.text
     #expect(try store.ingest(expired) == .stored(.noted))
     #expect(try store.receipts().isEmpty)
     #expect(try store.context(id).state == .open)
-    try store.ingest(Said.completed("3", user: id, prices: ["price_1"]))
+    try store.ingest(Said.completed("3", user: id.text, prices: ["price_1"]))
     #expect(try store.status() == "pending: u1 subscription sub_3 price_1 blob")
   }
 
@@ -214,7 +215,7 @@ struct ContextJoinTests {
   @Test("The status of a checkout from the post to the delivery")
   func checkoutStatus() throws {
     let store = try TestStore()
-    func state(_ id: String, app: String = "ios") throws -> CheckoutStatus.State? {
+    func state(_ id: ContextID, app: AppSlug = "ios") throws -> CheckoutStatus.State? {
       try store.reader.status(app: app, contextID: id, now: store.now)?.state
     }
     let id = try store.post()
@@ -234,7 +235,7 @@ struct ContextJoinTests {
 
 extension PurchaseReport {
   /// A completed and paid checkout of `u1`.
-  static func said(contextID: String? = nil, blob: ContextBlob? = nil, prices: [String] = [])
+  static func said(contextID: ContextID? = nil, blob: ContextBlob? = nil, prices: [PriceID] = [])
     -> PurchaseReport
   {
     Said.completed(contextID: contextID, blob: blob, prices: prices)

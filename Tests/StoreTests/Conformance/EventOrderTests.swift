@@ -52,7 +52,9 @@ private func inEveryOrder(
     if twice { for step in order.reversed() where step.name != Step.context.name { try step.run(store, n) } }
     orders.append((n, order.map(\.name).joined(separator: ", ")))
   }
-  let receipts = Dictionary(grouping: try store.receipts()) { $0.purchase.sessionID ?? $0.purchase.key.id }
+  let receipts = Dictionary(grouping: try store.receipts()) {
+    $0.purchase.sessionID?.text ?? $0.purchase.key.id.text
+  }
   for (n, names) in orders {
     let made = (receipts["cs_\(n)"] ?? []) + (receipts["sub_\(n)"] ?? [])
     #expect(made.map(TestStore.status) == expected(n), "\(names)")

@@ -14,7 +14,7 @@ struct ForgetTests {
   ]
 
   /// A user with a delivered purchase, its context, events and answer, and an unused context.
-  static func store() throws -> (store: TestStore, row: Int64, context: String) {
+  static func store() throws -> (store: TestStore, row: PurchaseRowID, context: ContextID) {
     let store = try TestStore()
     let context = try store.post("blob-of-jane", user: "user-jane", price: "price_1")
     try store.ingest(Said.completed("jane", user: "user-jane", prices: ["price_1"]), id: "evt_jane1")
@@ -52,7 +52,7 @@ struct ForgetTests {
     #expect(try store.only().receipt?.state == .delivered)
     let dump = try TestEngine.current.dump(store.folder)
     #expect(dump.contains("purchases: "))
-    for text in Self.personal + [context] { #expect(!dump.contains(text), "\(text)") }
+    for text in Self.personal + [context.text] { #expect(!dump.contains(text), "\(text)") }
     #expect(try store.reader.purchases(ofUser: "user-jane", limit: 1).isEmpty)
     #expect(try store.reader.appsWithContexts(ofUser: "user-jane").isEmpty)
     #expect(try store.reader.integrityFaults() == [])

@@ -8,8 +8,8 @@ import Testing
 
 /// Gives one context to two purchases, as two writers would that both read it while it was unused.
 private struct ClaimTwice: StoreCommand {
-  var context: String
-  var rows: [Int64]
+  var context: ContextID
+  var rows: [PurchaseRowID]
 
   func apply(to store: StoreSession) throws(StoreFault) {
     let read = try store.contexts.find(app: "ios", id: context)
@@ -31,7 +31,7 @@ private struct ChangeOutdated: StoreCommand {
 
 /// Releases a job's receipt.
 private struct Release: StoreCommand {
-  var job: Int64
+  var job: JobRowID
 
   func apply(to store: StoreSession) throws(StoreFault) {
     try store.jobs.set(.released, nil, from: .planned, job: job, position: -1)
@@ -61,7 +61,7 @@ struct GuardTests {
   }
 
   /// A context of another user, and two purchases that wait for a context.
-  private func two(_ store: TestStore) throws -> (context: String, rows: [Int64]) {
+  private func two(_ store: TestStore) throws -> (context: ContextID, rows: [PurchaseRowID]) {
     for n in ["1", "2"] { try store.ingest(Said.completed(n, prices: ["price_1"])) }
     return (try store.post(user: "other"), try store.receipts().map(\.rowID))
   }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 private let ios = AppProcessor("ios", "stripe")
-private let asking = [
+private let asking: [AppSlug: AppRules] = [
   "ios": AppRules(
     join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
 ]
@@ -19,12 +19,12 @@ struct HintTests {
 
   init() throws { store = try TestStore(rules: asking) }
 
-  private func ingest(_ id: String, _ content: IngestEvent.Content, isHint: Bool = false) throws
+  private func ingest(_ id: EventID, _ content: IngestEvent.Content, isHint: Bool = false) throws
     -> IngestEvent.Outcome
   {
     try store.apply(
       IngestEvent(
-        app: "ios", processor: "stripe", eventID: id, type: "changed", body: Array(id.utf8),
+        app: "ios", processor: "stripe", eventID: id, type: "changed", body: Array(id.text.utf8),
         content: content, isHint: isHint))
   }
 
@@ -121,7 +121,7 @@ struct HintTests {
     let again = IngestEvent(
       app: "ios", processor: "stripe", eventID: "hint_1", type: "t", body: [1],
       content: .report(Said.payment("1", user: "thief"), keep: true))
-    _ = try store.apply(ReprocessEvent(again, row: row))
+    _ = try store.apply(ReprocessEvent(again, row: EventRowID(row)))
     #expect(try store.receipts().isEmpty)
     #expect(try due().map(\.fetches) == [1], "it is asked about again")
   }

@@ -25,16 +25,16 @@ struct InvariantTests {
       "does not have it"
     ),
     ("UPDATE events SET outcome = 'noted'", "an event does not say"),
-    ("UPDATE purchases SET reason = 'context' WHERE state = 'waiting'", "a look-up is pending without"),
-    ("UPDATE sequences SET next = 1", "a number was given out"),
+    ("UPDATE purchases SET reason = 'context' WHERE state = 'waiting'", "a lookup is planned"),
+    ("UPDATE sequences SET next = 1", "the next row number"),
     ("UPDATE jobs SET total = 5", "more or fewer receipts"),
     ("UPDATE jobs SET ended_at = 1", "receipts under way"),
-    ("UPDATE jobs SET state = 'done'", "had no turn"),
+    ("UPDATE jobs SET state = 'done'", "has planned receipts"),
   ]
 
   /// A receipt that is due with a context, one that waits for its price and has a lookup, and a job.
   private func store() throws -> TestStore {
-    let rules = [
+    let rules: [AppSlug: AppRules] = [
       "ios": AppRules(
         join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
     ]

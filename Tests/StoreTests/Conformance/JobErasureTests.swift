@@ -17,7 +17,7 @@ struct JobErasureTests {
     let job = try store.apply(
       Audited(StartJob(request)) { job in
         AuditEntry(
-          at: job.createdAt, actor: "ann", action: "receipts replay", subject: job.id,
+          at: job.createdAt, actor: "ann", action: "receipts replay", subject: job.id.text,
           reason: job.request.reason)
       })
     let rows = try store.receipts().map(\.rowID)

@@ -8,9 +8,9 @@ import Testing
 /// A store with failed receipts, and a job runner.
 final class JobStore {
   let store: TestStore
-  private var works: [Int64: JobWork] = [:]
+  private var works: [JobRowID: JobWork] = [:]
   /// How many replays of each app may be due at once.
-  var windows: [String: Int] = [:]
+  var windows: [AppSlug: Int] = [:]
 
   init(failed: Int = 5) throws {
     store = try TestStore()
@@ -19,8 +19,8 @@ final class JobStore {
 
   @discardableResult
   func purchase(
-    _ n: String, _ decision: Delivery.Decision?, status: Int64 = 200, app: String = "ios"
-  ) throws -> String {
+    _ n: String, _ decision: Delivery.Decision?, status: Int64 = 200, app: AppSlug = "ios"
+  ) throws -> ReceiptID {
     try store.ingest(Said.completed(n, prices: ["price_1"]), app: app)
     try store.endWaits()
     store.advance(hour)
@@ -32,7 +32,7 @@ final class JobStore {
     return try #require(record.receipt?.id)
   }
 
-  func end(_ row: Int64, _ decision: Delivery.Decision, status: Int64 = 200) throws {
+  func end(_ row: PurchaseRowID, _ decision: Delivery.Decision, status: Int64 = 200) throws {
     let report = AttemptReport(
       startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
       response: [])
@@ -41,7 +41,7 @@ final class JobStore {
   }
 
   func start(
-    _ kind: JobKind = .replay, force: Bool = false, rate: Double? = nil, price: String? = nil,
+    _ kind: JobKind = .replay, force: Bool = false, rate: Double? = nil, price: PriceID? = nil,
     limit: Int? = nil, _ change: (inout ReceiptFilter) -> Void = { $0.state = .failed }
   ) throws -> Job {
     var filter = ReceiptFilter()

@@ -11,7 +11,7 @@ struct JobTests {
     let jobs = try JobStore(failed: 450)
     let job = try jobs.start()
     #expect(job.state == .preparing)
-    #expect(job.id.hasPrefix("job_"))
+    #expect(job.id.text.hasPrefix("job_"))
     jobs.store.advance(1)
     try jobs.purchase("later", .failed(.gaveUp))
     let running = try jobs.run(job)
@@ -130,7 +130,7 @@ struct JobTests {
     // The receipt was still under way, and was accepted.
     try jobs.end(rows[1], .delivered(importID: nil))
     _ = try jobs.store.apply(
-      Retain(table: .receipts, cutoff: jobs.store.after(hour), afterRow: rows[2] - 1))
+      Retain(table: .receipts, cutoff: jobs.store.after(hour), afterRow: rows[2].number - 1))
     for _ in 0..<4 {
       try jobs.run(job)
       jobs.store.advance(1_000_000)

@@ -8,13 +8,13 @@ import Testing
 
 private let ios = AppProcessor("ios", "stripe")
 
-private let asking: [String: AppRules] = [
+private let asking: [AppSlug: AppRules] = [
   "ios": AppRules(
     join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
 ]
 
 /// Stripe's answer about the subscription `n`.
-private func answer(_ n: String = "1", user: String? = nil, price: String? = "price_9") -> PurchaseReport {
+private func answer(_ n: String = "1", user: String? = nil, price: PriceID? = "price_9") -> PurchaseReport {
   var said = Said.created(n, user: user, price: price)
   said.observations = []
   return said
@@ -22,7 +22,7 @@ private func answer(_ n: String = "1", user: String? = nil, price: String? = "pr
 
 @Suite("Lookups", .everyEngine)
 struct LookupTests {
-  private func due(_ store: TestStore, _ app: String = "ios") throws -> [DueLookup] {
+  private func due(_ store: TestStore, _ app: AppSlug = "ios") throws -> [DueLookup] {
     try store.reader.dueLookups(AppProcessor(app, "stripe"), now: store.now, limit: 100)
   }
 
@@ -36,6 +36,19 @@ struct LookupTests {
     try other.ingest(Said.completed())
     #expect(try other.status() == "waiting/price")
     #expect(try other.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("A planned lookup keeps its pause if the clock is set back, and is due if it is set forward")
+  func clockStep() throws {
+    let store = try TestStore(rules: asking)
+    try store.post(user: "u1")
+    try store.ingest(Said.completed())
+    store.advance(-2 * hour)
+    _ = try store.apply(FollowClock(step: .hours(-2)))
+    #expect(try store.reader.nextLookup(ios, after: store.now) == store.after(1500))
+    store.advance(2 * hour)
+    _ = try store.apply(FollowClock(step: .hours(2)))
+    #expect(try due(store).count == 1)
   }
 
   @Test("A purchase without a price is looked up after a delay, and an answer releases it")
@@ -142,7 +155,8 @@ struct LookupTests {
       for step in order.map({ steps[$0] }) {
         if step.isAnswer {
           // An answer follows a lookup, which concerns a purchase that waited.
-          let row = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
+          let last = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
+          let row = PurchaseRowID(last)
           try store.apply(
             IngestLookup(ios, row: row, asked: .price, reports: [step.report], nextAt: store.after(hour))
           )
@@ -227,51 +241,5 @@ struct LookupTests {
     #expect(try store.reader.backfills() == [ios: since])
     try store.apply(NoteBackfilled(ios, since: since))
     #expect(try store.reader.backfills() == [:])
-  }
-}
-
-@Suite("Events that are processed again", .everyEngine)
-struct ReprocessTests {
-  private func reprocess(_ store: TestStore, _ content: IngestEvent.Content) throws -> ReprocessEvent.Outcome
-  {
-    let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)
-    return try store.apply(
-      ReprocessEvent(
-        IngestEvent(
-          app: "ios", processor: "stripe", eventID: event.id, type: "checkout.session.completed",
-          body: Array("{}".utf8), content: content), row: event.row))
-  }
-
-  @Test("An event whose receipt retention deleted makes no second one (R3)")
-  func isGone() throws {
-    let store = try TestStore()
-    let said = Said.completed(prices: ["price_1"])
-    #expect(try store.ingest(said) == .stored(.receipt))
-    _ = try store.apply(CancelReceipt(id: try #require(try store.only().receipt?.id), note: "test"))
-    store.advance(500 * day)
-    _ = try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: 0))
-    try #require(try store.receipts().isEmpty)
-    #expect(try reprocess(store, .report(said, keep: true)) == .init(before: .receipt, after: .receipt))
-    #expect(try store.receipts().isEmpty)
-  }
-
-  @Test("An unparsed event makes its receipt once it can be read, and only once (R2)")
-  func understood() throws {
-    let store = try TestStore()
-    _ = try store.apply(
-      IngestEvent(
-        app: "ios", processor: "stripe", eventID: "evt_1", type: "", body: Array("{}".utf8),
-        content: .nothing(.unparsed)))
-    let said = IngestEvent.Content.report(Said.completed(prices: ["price_1"]), keep: true)
-    #expect(try reprocess(store, said) == .init(before: .unparsed, after: .receipt))
-    #expect(try store.status() == "waiting/context")
-    #expect(try reprocess(store, said) == .init(before: .receipt, after: .receipt))
-    #expect(try store.integer("SELECT count(*) FROM events") == 1)
-    let event = try #require(try store.reader.events(EventFilter(), limit: 1).first)
-    #expect(event.receiptID != nil)
-    #expect(event.type == "checkout.session.completed")
-    // A purchase keeps what it merged, even if the event now reads differently.
-    #expect(try reprocess(store, .nothing(.otherMode)) == .init(before: .receipt, after: .receipt))
-    #expect(try store.reader.events(EventFilter(), limit: 1).first?.receiptID == event.receiptID)
   }
 }

@@ -59,16 +59,17 @@ struct MergeTests {
 
   @Test("A late context has the state of its own user's checkout, and of no other's (R5)")
   func late() throws {
-    for user in ["u1", "u2"] {
+    for user: UserID in ["u1", "u2"] {
       let store = try TestStore()
       try store.ingest(Said.created(user: "u1"))
       store.advance(2 * minute)
       try store.endWaits()
       let sent = try store.only().receipt
-      try store.ingest(Said.completed(user: user, unpaid: true, named: false, customer: false, at: store.now))
+      try store.ingest(
+        Said.completed(user: user.text, unpaid: true, named: false, customer: false, at: store.now))
       let late = try store.post(user: user)
       #expect(try store.context(late).receiptID == store.receipts().last?.receipt?.id)
-      try store.ingest(Said.completed(user: user))
+      try store.ingest(Said.completed(user: user.text))
       #expect(try store.only().receipt == sent)
       #expect(try store.only().purchase.contextID == nil)
       #expect(try store.context(late).receiptID == (user == "u1" ? sent?.id : nil))

@@ -48,7 +48,7 @@ struct NamedContextTests {
       try store.endWaits()
       #expect(try body(store, "9") == "pending: u1 subscription sub_9 price_free -", "\(order)")
       #expect(try store.context(victims).state == .open)
-      try store.ingest(Said.completed("1", user: victims, prices: ["price_1"]))
+      try store.ingest(Said.completed("1", user: victims.text, prices: ["price_1"]))
       #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 victim's")
       #expect(try store.receipts().allSatisfy { $0.receipt?.contextDisputed == false })
     }
@@ -62,7 +62,7 @@ struct NamedContextTests {
       let store = try TestStore(rules: rules)
       let named = try store.post("named", price: "price_1")
       let events = [
-        Said.completed("1", user: named), Said.created("1", customer: "cus_1"),
+        Said.completed("1", user: named.text), Said.created("1", customer: "cus_1"),
         Said.completed("2", user: "u1"), Said.created("2", customer: "cus_2"),
       ]
       for position in order {
@@ -198,7 +198,7 @@ struct NamedContextTests {
     let newer = try store.post("newer", price: "price_1")
     try store.ingest(Said.created(user: "u1"))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 newer")
-    try store.ingest(Said.completed(user: named))
+    try store.ingest(Said.completed(user: named.text))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
     #expect(try store.context(newer).state == .open)
   }
@@ -211,7 +211,7 @@ struct NamedContextTests {
     try store.post("newer", price: "price_1")
     try store.ingest(Said.created(user: "u1"))
     try attempt(store)
-    try store.ingest(Said.completed(user: named))
+    try store.ingest(Said.completed(user: named.text))
     #expect(try store.status() == "delivered: u1 subscription sub_1 price_1 newer")
     #expect(try store.context(named).state == .delivered)
   }

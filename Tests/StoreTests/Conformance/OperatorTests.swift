@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-private func id(_ store: TestStore) throws -> String { try #require(try store.only().receipt?.id) }
+private func id(_ store: TestStore) throws -> ReceiptID { try #require(try store.only().receipt?.id) }
 
 private func record(_ store: TestStore, _ decision: Delivery.Decision, status: Int64?) throws {
   _ = try store.apply(
@@ -24,7 +24,7 @@ private func replay(
 }
 
 private func complete(
-  _ store: TestStore, user: String? = nil, price: String? = nil, context: String? = nil
+  _ store: TestStore, user: UserID? = nil, price: PriceID? = nil, context: ContextID? = nil
 ) throws -> OperatorResult {
   try store.apply(
     CompleteReceipt(id: try id(store), userID: user, priceID: price, contextID: context, force: true))

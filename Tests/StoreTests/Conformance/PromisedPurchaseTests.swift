@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-private let price = ["price_1"]
+private let price: [PriceID] = ["price_1"]
 
 private func incomplete(_ n: String, _ observations: Observations) -> PurchaseReport {
   var said = Said.created(n, active: false, user: "u1")
@@ -26,7 +26,7 @@ private func body(_ store: TestStore, _ n: String) throws -> String {
   TestStore.status(try record(store, n))
 }
 
-private func status(_ store: TestStore, _ id: String) throws -> (CheckoutStatus.State?, Bool?) {
+private func status(_ store: TestStore, _ id: ContextID) throws -> (CheckoutStatus.State?, Bool?) {
   let status = try store.reader.status(app: "ios", contextID: id, now: store.now)
   return (status?.state, status?.paid)
 }
@@ -54,7 +54,7 @@ struct PromisedPurchaseTests {
     for promise in promises {
       for order in permutations([0, 1, 2, 3]) {
         let store = try TestStore(rules: rules)
-        var id = ""
+        var id: ContextID = ""
         let steps: [() throws -> Void] = [
           { id = try store.post(price: "price_1") }, { try store.ingest(promise[0]) },
           { try store.ingest(promise[1]) },

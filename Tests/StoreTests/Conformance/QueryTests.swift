@@ -10,7 +10,7 @@ import Testing
 private func populated(_ count: Int = 12) throws -> TestStore {
   let store = try TestStore()
   for n in 0..<count {
-    let app = n % 4 == 3 ? "web" : "ios"
+    let app: AppSlug = n % 4 == 3 ? "web" : "ios"
     if n % 2 == 0 { try store.post("blob \(n)", user: "u\(n % 3)", app: app) }
     try store.ingest(Said.completed("\(n)", user: "u\(n % 3)", prices: ["price_1"], at: store.now), app: app)
     store.advance(minute)
@@ -19,7 +19,7 @@ private func populated(_ count: Int = 12) throws -> TestStore {
 }
 
 private func list(_ store: TestStore, limit: Int = 100, _ change: (inout ReceiptFilter) -> Void) throws
-  -> [String]
+  -> [ObjectID]
 {
   var filter = ReceiptFilter()
   change(&filter)
@@ -77,7 +77,7 @@ struct QueryTests {
   @Test("Each page continues after the last one, without gaps or repeats", arguments: [1, 2, 5, 12, 50])
   func pages(limit: Int) throws {
     let store = try populated()
-    var seen: [String] = []
+    var seen: [ObjectID] = []
     var filter = ReceiptFilter()
     while true {
       let page = try store.reader.receipts(filter, limit: limit)
@@ -111,7 +111,7 @@ struct QueryTests {
   func events(limit: Int) throws {
     let store = try TestStore()
     for n in 0..<9 {
-      for app in n % 3 == 0 ? ["ios", "web", "held"] : ["ios"] {
+      for app: AppSlug in n % 3 == 0 ? ["ios", "web", "held"] : ["ios"] {
         let content: IngestEvent.Content = .nothing(n % 2 == 0 ? .ignored : .unparsed)
         let event = IngestEvent(
           app: app, processor: "stripe", eventID: "evt_\(n)", type: "type\(n % 2)", body: [UInt8(n)],

@@ -8,18 +8,18 @@ import TestSupport
 import Testing
 
 struct RandomStore {
-  static let apps = ["ios", "held"]
+  static let apps: [AppSlug] = ["ios", "held"]
   static let purchases = 14
 
   let store: TestStore
   private var random: SeededGenerator
-  private var contexts: [String] = []
+  private var contexts: [ContextID] = []
   /// The last operation, for the report of a failure.
   private(set) var last = ""
   /// What the destination received of each receipt since an operator last changed it.
-  private(set) var sent: [String: [UInt8]] = [:]
+  private(set) var sent: [ReceiptID: [UInt8]] = [:]
   /// The delivered receipt that an operator has just replayed.
-  private(set) var forced: String?
+  private(set) var forced: ReceiptID?
 
   init(seed: UInt64, record: ReadRecord? = nil) throws {
     store = try TestStore(seed: seed, rules: TestStore.rules(settle: .seconds(5)), record: record)
@@ -47,15 +47,16 @@ struct RandomStore {
     }
   }
 
-  private mutating func post(_ app: String) throws {
-    let user = "u\(number(0..<4))"
-    let price = pick(["price_0", "price_1", "price_2", "gold", nil]) ?? nil
+  private mutating func post(_ app: AppSlug) throws {
+    let user: UserID = "u\(number(0..<4))"
+    let prices: [PriceID?] = ["price_0", "price_1", "price_2", "gold", nil]
+    let price = pick(prices) ?? nil
     let id = try store.post("blob \(number(0..<40))", user: user, price: price, app: app)
     contexts.append(id)
     last = "\(app): \(user) posts \(id)"
   }
 
-  private mutating func event(_ app: String) throws {
+  private mutating func event(_ app: AppSlug) throws {
     let n = number(0..<Self.purchases)
     var said = kind(n)
     said.customerID = oneIn(5) ? nil : "cus_\(n % 6)"
@@ -64,13 +65,13 @@ struct RandomStore {
     switch number(0..<5) {
     case 0: said.metadataUser = user
     case 1: said.clientReference = user
-    case 2: said.clientReference = oneIn(2) ? pick(contexts) : user
+    case 2: said.clientReference = oneIn(2) ? pick(contexts)?.text : user
     case 3: said.contextID = oneIn(2) ? pick(contexts) : nil
     default: break
     }
     if oneIn(12) { said.context = ContextBlob(text: "blob \(number(0..<40))", priceID: nil) }
     if oneIn(2) { said.prices = oneIn(4) ? ["price_x", "price_\(n % 3)"] : ["price_\(n % 3)"] }
-    let id = oneIn(8) ? "evt_again" : nil
+    let id: EventID? = oneIn(8) ? "evt_again" : nil
     last = "\(app): \(said)"
     try store.ingest(said, app: app, id: id, keep: !oneIn(6))
   }
@@ -97,7 +98,7 @@ struct RandomStore {
     last = "\(pause) ms pass"
   }
 
-  private mutating func attempt(_ app: String) throws {
+  private mutating func attempt(_ app: AppSlug) throws {
     let due = try store.reader.due(app: app, now: store.now, limit: 20)
     guard let receipt = pick(due) else { return last = "nothing is due" }
     let decisions: [Delivery.Decision] = [
@@ -122,7 +123,7 @@ struct RandomStore {
     last = "\(receipt.id): \(decision) leaves it \(String(describing: state))"
   }
 
-  private mutating func operate(_ app: String) throws {
+  private mutating func operate(_ app: AppSlug) throws {
     guard let record = pick(try store.receipts(app: app)), let id = record.receipt?.id else { return }
     let result: OperatorResult
     switch number(0..<4) {
@@ -132,8 +133,8 @@ struct RandomStore {
       if isForced && result == .done { forced = id }
     case 1: result = try store.apply(CancelReceipt(id: id, note: "why not"))
     default:
-      let user = oneIn(2) ? "u\(number(0..<4))" : nil
-      let price = oneIn(2) ? "price_op" : nil
+      let user: UserID? = oneIn(2) ? "u\(number(0..<4))" : nil
+      let price: PriceID? = oneIn(2) ? "price_op" : nil
       let context = oneIn(2) ? pick(contexts) : nil
       result = try store.apply(CompleteReceipt(id: id, userID: user, priceID: price, contextID: context))
       if result == .done { sent[id] = nil }

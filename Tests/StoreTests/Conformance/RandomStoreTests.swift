@@ -38,11 +38,11 @@ private let faults: [(name: String, sql: String)] = [
 
 /// What earlier steps showed about the receipts.
 private struct Memory {
-  private var delivered: Set<String> = []
+  private var delivered: Set<ReceiptID> = []
 
   /// Returns the forbidden changes of receipts.
   mutating func faults(
-    in receipts: [PurchaseRecord], sent: [String: [UInt8]], forced: String?
+    in receipts: [PurchaseRecord], sent: [ReceiptID: [UInt8]], forced: ReceiptID?
   ) -> [String] {
     var faults: [String] = []
     let now = Dictionary(uniqueKeysWithValues: receipts.compactMap(\.receipt).map { ($0.id, $0) })

@@ -26,11 +26,13 @@ final class ReadRecord: ReadAhead {
     isDeclared = true
     for key in keys {
       switch key {
-      case .event(_, _, let id), .session(_, _, let id), .customer(_, _, let id), .user(_, let id),
-        .context(_, let id):
-        names.insert(id)
-      case .object(_, let key): names.insert(key.id)
-      case .purchase(let row): rows.insert(row)
+      case .event(_, _, let id): names.insert(id.text)
+      case .session(_, _, let id): names.insert(id.text)
+      case .customer(_, _, let id): names.insert(id.text)
+      case .user(_, let id): names.insert(id.text)
+      case .context(_, let id): names.insert(id.text)
+      case .object(_, let key): names.insert(key.id.text)
+      case .purchase(let row): rows.insert(row.number)
       }
     }
   }

@@ -9,7 +9,7 @@ enum Said {
   static func completed(
     _ n: String = "1", user: String? = "u1", unpaid: Bool = false, named: Bool = true,
     metadataUser: String? = nil,
-    contextID: String? = nil, blob: ContextBlob? = nil, prices: [String] = [], customer: Bool = true,
+    contextID: ContextID? = nil, blob: ContextBlob? = nil, prices: [PriceID] = [], customer: Bool = true,
     at: Timestamp = TestStore.start
   ) -> PurchaseReport {
     let seen: Observations = unpaid ? .promised : .paid
@@ -23,7 +23,7 @@ enum Said {
     return said
   }
 
-  static func payment(_ n: String = "1", user: String? = "u1", prices: [String] = ["price_1"])
+  static func payment(_ n: String = "1", user: String? = "u1", prices: [PriceID] = ["price_1"])
     -> PurchaseReport
   {
     var said = session(n, .paid, named: false, at: TestStore.start)
@@ -43,9 +43,9 @@ enum Said {
   }
 
   static func created(
-    _ n: String = "1", active: Bool = true, user: String? = nil, customer: String? = nil,
-    price: String? = "price_1",
-    contextID: String? = nil, at: Timestamp = TestStore.start
+    _ n: String = "1", active: Bool = true, user: String? = nil, customer: CustomerID? = nil,
+    price: PriceID? = "price_1",
+    contextID: ContextID? = nil, at: Timestamp = TestStore.start
   ) -> PurchaseReport {
     PurchaseReport(
       key: PurchaseKey(type: .subscription, id: "sub_\(n)"), observations: active ? .began : [],
@@ -54,7 +54,7 @@ enum Said {
   }
 
   static func invoice(
-    _ n: String = "1", user: String? = nil, price: String? = "price_1", at: Timestamp = TestStore.start
+    _ n: String = "1", user: String? = nil, price: PriceID? = "price_1", at: Timestamp = TestStore.start
   ) -> PurchaseReport {
     var said = created(n, user: user, price: price, at: at)
     said.observations = .firstPaymentMade

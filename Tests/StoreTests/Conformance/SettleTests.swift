@@ -7,7 +7,7 @@ import Testing
 
 /// The final status of a purchase for one order of its events.
 private func end(
-  of reports: [PurchaseReport], pause: Int64, _ store: TestStore, _ key: String
+  of reports: [PurchaseReport], pause: Int64, _ store: TestStore, _ key: ObjectID
 ) throws -> String? {
   for report in reports {
     try store.ingest(report)
@@ -25,7 +25,7 @@ struct SettleTests {
 
   /// Runs the events in every order, each order in its own store.
   private func everyOrder(
-    _ reports: (String) -> [PurchaseReport], pause: Int64 = 100, ends expected: String?
+    _ reports: (ContextID) -> [PurchaseReport], pause: Int64 = 100, ends expected: String?
   ) throws {
     for order in permutations(Array(reports("").indices)) {
       let store = try TestStore(rules: rules)
@@ -44,7 +44,7 @@ struct SettleTests {
   func namedContext() throws {
     let sent = "pending: u1 subscription sub_1 price_1 named"
     try everyOrder(
-      { [Said.created(user: "u1"), Said.completed(user: $0), Said.invoice(user: "u1")] }, ends: sent)
+      { [Said.created(user: "u1"), Said.completed(user: $0.text), Said.invoice(user: "u1")] }, ends: sent)
     try everyOrder({ [Said.created(user: "u1"), Said.completed(contextID: $0)] }, ends: sent)
   }
 
@@ -53,7 +53,7 @@ struct SettleTests {
     let store = try TestStore(rules: rules)
     let named = try store.post("named", price: "price_1")
     try store.ingest(Said.created(user: "u1", price: "price_2"))
-    try store.ingest(Said.completed(user: named))
+    try store.ingest(Said.completed(user: named.text))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_2 named")
     #expect(try store.only().receipt?.priceMismatch == true)
   }
@@ -62,20 +62,20 @@ struct SettleTests {
   func namedPrice() throws {
     let store = try TestStore(rules: rules)
     let named = try store.post("named", price: "price_1")
-    try store.ingest(Said.completed(user: named))
+    try store.ingest(Said.completed(user: named.text))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
   }
 
   @Test("A delayed payment never counts as paid before it arrives, in any order")
   func delayedPayment() throws {
     let began = [Said.created(user: "u1")]
-    try everyOrder({ began + [Said.completed(user: $0, unpaid: true)] }, ends: "waiting/payment")
+    try everyOrder({ began + [Said.completed(user: $0.text, unpaid: true)] }, ends: "waiting/payment")
     try everyOrder(
-      { began + [Said.completed(user: $0, unpaid: true), Said.session("1", .paid)] },
+      { began + [Said.completed(user: $0.text, unpaid: true), Said.session("1", .paid)] },
       ends: "pending: u1 subscription sub_1 price_1 named")
     let failed = Said.session("1", [.promised, .failed])
     try everyOrder(
-      { began + [Said.completed(user: $0, unpaid: true), failed] }, ends: "cancelled/payment_failed")
+      { began + [Said.completed(user: $0.text, unpaid: true), failed] }, ends: "cancelled/payment_failed")
   }
 
   @Test("A purchase known only from related events waits for its checkout for the configured time")
@@ -129,7 +129,9 @@ struct SettleTests {
 
   @Test("With a key the checkout is looked up, and a missing answer delays nothing for ever")
   func lookUp() throws {
-    let asking = ["ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)]
+    let asking: [AppSlug: AppRules] = [
+      "ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)
+    ]
     let store = try TestStore(rules: asking)
     try store.post(price: "price_1")
     try store.ingest(Said.created(user: "u1"))

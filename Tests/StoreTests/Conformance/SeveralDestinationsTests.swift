@@ -49,7 +49,7 @@ struct SeveralDestinationsTests {
     #expect(try store.reader.pendingProcessors(of: "ios").isEmpty)
     try sell(store)
     let rows = try store.receipts().map(\.rowID)
-    func due(_ processors: [ProcessorName]) throws -> [Int64] {
+    func due(_ processors: [ProcessorName]) throws -> [PurchaseRowID] {
       try store.reader.dueRows(app: "ios", processors, isReplay: false, now: store.now, limit: 10)
     }
     #expect(try store.reader.pendingProcessors(of: "ios") == ["other", "stripe"])

@@ -69,7 +69,7 @@ struct SeveralProcessorsTests {
     let row = try store.only().rowID
     _ = try store.apply(CancelReceipt(id: #require(try store.only().receipt?.id), note: ""))
     store.advance(day)
-    _ = try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: row - 1))
+    _ = try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: row.number - 1))
     #expect(try store.receipts().isEmpty)
     try store.ingest(Said.payment("1", user: "u1"))
     #expect(try store.receipts().isEmpty, "its receipt is gone, and not made again")

@@ -27,7 +27,7 @@ final class TestStore {
   /// event takes effect at once.
   static let rules = rules(settle: .zero)
 
-  static func rules(settle: Duration) -> [String: AppRules] {
+  static func rules(settle: Duration) -> [AppSlug: AppRules] {
     let deliver = JoinPolicy(settle: settle)
     let hold = JoinPolicy(settle: settle, withoutContext: .hold)
     return [
@@ -41,7 +41,7 @@ final class TestStore {
   }
 
   private let directory: URL
-  private let rules: [String: AppRules]
+  private let rules: [AppSlug: AppRules]
   var folder: String { directory.path }
   let engine: any StoreEngine
   /// Records the undeclared reads of commands; nil if they are not checked.
@@ -55,7 +55,7 @@ final class TestStore {
 
   /// - Parameter record: records the undeclared reads of commands.
   init(
-    seed: UInt64 = 1, rules: [String: AppRules] = TestStore.rules, record: ReadRecord? = nil
+    seed: UInt64 = 1, rules: [AppSlug: AppRules] = TestStore.rules, record: ReadRecord? = nil
   ) throws {
     directory = try makeDirectory()
     self.rules = rules
@@ -75,7 +75,8 @@ final class TestStore {
   /// A readable body, as a destination would receive it.
   static func compose(_ content: ReceiptContent) -> [UInt8] {
     let words = [
-      content.userID, content.key.type.rawValue, content.key.id, content.priceID, content.context ?? "-",
+      content.userID.text, content.key.type.text, content.key.id.text, content.priceID.text,
+      content.context ?? "-",
     ]
     return Array(words.joined(separator: " ").utf8)
   }
@@ -122,24 +123,25 @@ final class TestStore {
 
   /// Posts a context as the app.
   @discardableResult
-  func post(_ text: String = "blob", user: String = "u1", price: String? = nil, app: String = "ios") throws
-    -> String
+  func post(_ text: String = "blob", user: UserID = "u1", price: PriceID? = nil, app: AppSlug = "ios") throws
+    -> ContextID
   {
     try apply(contextCommand(text, user: user, price: price, app: app)).id
   }
 
-  func contextCommand(_ text: String, user: String, price: String? = nil, app: String = "ios")
+  func contextCommand(_ text: String, user: UserID, price: PriceID? = nil, app: AppSlug = "ios")
     -> IngestContext
   {
     IngestContext(
       app: app, userID: user, blob: ContextBlob(text: text, priceID: price), digest: Array(text.utf8),
-      id: Identifier.make(prefix: Identifier.contextPrefix, now: now, random: &random))
+      id: ContextID.make(now: now, random: &random))
   }
 
   /// Ingests an event.
   @discardableResult
   func ingest(
-    _ report: PurchaseReport, app: String = "ios", id: String? = nil, keep: Bool = true, type: String = "test"
+    _ report: PurchaseReport, app: AppSlug = "ios", id: EventID? = nil, keep: Bool = true,
+    type: String = "test"
   ) throws -> IngestEvent.Outcome {
     eventCount += 1
     return try apply(
@@ -150,21 +152,21 @@ final class TestStore {
   }
 
   /// All receipts, in the order in which their purchases were first reported.
-  func receipts(app: String? = nil) throws -> [PurchaseRecord] {
+  func receipts(app: AppSlug? = nil) throws -> [PurchaseRecord] {
     var filter = ReceiptFilter()
     filter.app = app
     return try reader.receipts(filter, limit: 10_000).sorted { $0.rowID < $1.rowID }
   }
 
   /// The only receipt.
-  func only(app: String? = nil) throws -> PurchaseRecord {
+  func only(app: AppSlug? = nil) throws -> PurchaseRecord {
     let receipts = try receipts(app: app)
     try #require(receipts.count == 1, "there are \(receipts.count) receipts")
     return try #require(receipts.first)
   }
 
   /// State and reason of the only receipt, and its body.
-  func status(app: String? = nil) throws -> String { Self.status(try only(app: app)) }
+  func status(app: AppSlug? = nil) throws -> String { Self.status(try only(app: app)) }
 
   static func status(_ record: PurchaseRecord) -> String {
     guard let receipt = record.receipt else { return "none" }
@@ -172,7 +174,9 @@ final class TestStore {
     return receipt.state.rawValue + (receipt.reason.map { "/\($0)" } ?? "") + body
   }
 
-  func context(_ id: String) throws -> ContextSummary { try #require(try reader.context(id: id, now: now)) }
+  func context(_ id: ContextID) throws -> ContextSummary {
+    try #require(try reader.context(id: id, now: now))
+  }
 
   /// Decides about all receipts whose wait has ended.
   @discardableResult

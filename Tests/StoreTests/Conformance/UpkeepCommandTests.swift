@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The relay's own records", .everyEngine)
 struct UpkeepCommandTests {
-  private func alert(_ condition: String, app: String? = nil, firing: Bool = true) -> AlertRecord {
+  private func alert(_ condition: String, app: AppSlug? = nil, firing: Bool = true) -> AlertRecord {
     AlertRecord(
       key: .init(destination: "d", condition: condition, app: app), isFiring: firing, since: TestStore.start,
       notifiedAt: TestStore.start)
@@ -18,10 +18,10 @@ struct UpkeepCommandTests {
   func alerts() throws {
     let store = try TestStore()
     let (one, two) = (alert("a>1"), alert("a>1", app: "ios"))
-    try store.apply(SaveAlerts(told: [one, two]))
+    try store.apply(SaveAlerts(sent: [one, two]))
     #expect(Set(try store.reader.alerts().map(\.key)) == [one.key, two.key])
     let over = alert("a>1", app: "ios", firing: false)
-    try store.apply(SaveAlerts(told: [over], forgotten: [one.key, alert("other").key]))
+    try store.apply(SaveAlerts(sent: [over], forgotten: [one.key, alert("other").key]))
     try store.reopen()
     #expect(try store.reader.alerts() == [over])
   }
@@ -54,10 +54,49 @@ struct UpkeepCommandTests {
     let left = try #require(try store.only().receipt?.waitUntil).duration(since: store.now)
     for jump in [30 * day, -60 * day] {
       store.advance(jump)
-      #expect(try store.apply(FollowClock(jump: .milliseconds(jump))) == 1)
+      #expect(try store.apply(FollowClock(step: .milliseconds(jump))) == 1)
       #expect(try store.only().receipt?.waitUntil == store.now + left)
-      #expect(try store.apply(FollowClock(jump: .milliseconds(jump))) == 0, "it was written by the new clock")
+      #expect(try store.apply(FollowClock(step: .milliseconds(jump))) == 0, "it was written by the new clock")
     }
+  }
+
+  @Test("An event that arrives right after the clock was set back does not prolong the wait (R4)")
+  func eventAfterJump() throws {
+    let store = try TestStore()
+    try store.ingest(Said.completed(user: nil, prices: ["price_1"], customer: false))
+    store.advance(minute)
+    #expect(try store.status() == "waiting/user")
+    store.advance(-365 * day)
+    try store.ingest(Said.session("1", .paid, at: store.now))
+    #expect(try store.apply(FollowClock(step: .milliseconds(-365 * day))) == 0)
+    let until = try #require(try store.only().receipt?.waitUntil)
+    #expect(until <= store.now + .days(1))
+    store.advance(day)
+    _ = try store.endWaits()
+    #expect(try store.status() == "failed/user")
+  }
+
+  @Test("A retry keeps its distance from the decision if the clock is set back before or after that")
+  func retryAndJump() throws {
+    let store = try TestStore()
+    try store.post()
+    try store.ingest(Said.completed(prices: ["price_1"]))
+    let row = try store.only().rowID
+    let report = AttemptReport(
+      startedAt: store.now, duration: .milliseconds(50), status: 500, error: nil, isAmbiguous: false,
+      response: [])
+    func retry(_ decidedAt: Timestamp) throws -> Duration? {
+      let attempt = RecordAttempt(
+        row: row, to: AppDestination("ios", "purchasely"), report: report,
+        decision: .retry(at: decidedAt + .minutes(5), spent: true),
+        breaker: Breaker(), decidedAt: decidedAt)
+      _ = try store.apply(attempt)
+      return try store.only().receipt?.nextAttemptAt?.duration(since: store.now)
+    }
+    let decidedAt = store.now
+    store.advance(-365 * day)
+    #expect(try retry(decidedAt) == .minutes(5))
+    #expect(try retry(store.now) == .minutes(5))
   }
 
   @Test("At a start, times in the future become now")
@@ -68,7 +107,7 @@ struct UpkeepCommandTests {
     #expect(try store.only().receipt?.state == .pending)
     store.advance(-day)
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).isEmpty)
-    #expect(try store.apply(FollowClock(jump: nil)) == 1)
+    #expect(try store.apply(FollowClock(step: nil)) == 1)
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).count == 1)
   }
 

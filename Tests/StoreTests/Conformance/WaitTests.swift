@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 /// The receipt's status one millisecond before a deadline and at the deadline.
-private func statuses(_ store: TestStore, after milliseconds: Int64, app: String = "ios") throws -> [String] {
+private func statuses(_ store: TestStore, after milliseconds: Int64, app: AppSlug = "ios") throws -> [String]
+{
   store.advance(milliseconds - 1)
   try store.endWaits()
   let before = try store.status(app: app)
@@ -37,7 +38,7 @@ struct WaitTests {
 
   @Test("No user: failed after a day, and continued when the user becomes known (R4)")
   func user() throws {
-    for app in ["ios", "held"] {
+    for app: AppSlug in ["ios", "held"] {
       let store = try TestStore()
       try store.ingest(Said.completed(user: nil, prices: ["price_1"]), app: app)
       let ended = try statuses(store, after: day, app: app)
@@ -84,7 +85,7 @@ struct WaitTests {
 
   @Test("No money: failed after two weeks, and continued when it arrives (R4)")
   func payment() throws {
-    for app in ["ios", "held"] {
+    for app: AppSlug in ["ios", "held"] {
       let store = try TestStore()
       try store.post(app: app)
       try store.ingest(Said.completed(unpaid: true, prices: ["price_1"]), app: app)
@@ -278,7 +279,7 @@ struct UserTests {
 }
 
 extension PurchaseReport {
-  fileprivate func of(_ customer: String) -> PurchaseReport {
+  fileprivate func of(_ customer: CustomerID) -> PurchaseReport {
     var report = self
     report.customerID = customer
     return report

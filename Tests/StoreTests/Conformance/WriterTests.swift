@@ -9,7 +9,7 @@ import Testing
 
 /// Makes a change that the store must refuse: a pending receipt without a body.
 private struct BreakReceipt: StoreCommand {
-  var id: String
+  var id: ReceiptID
 
   func apply(to store: StoreSession) throws(StoreFault) {
     guard let old = try store.purchases.find(receipt: id), let receipt = old.receipt else { return }
@@ -37,7 +37,7 @@ private struct FailAs: StoreCommand {
   }
 }
 
-private func event(_ n: String, prices: [String] = ["price_1"]) -> IngestEvent {
+private func event(_ n: String, prices: [PriceID] = ["price_1"]) -> IngestEvent {
   IngestEvent(
     app: "ios", processor: "stripe", eventID: "evt_of_\(n)", type: "t", body: [1],
     content: .report(Said.completed(n, user: "u\(n)", prices: prices), keep: true))
@@ -116,21 +116,21 @@ struct WriterTests {
     #expect(answers.all == ["bad: misuse"])
     #expect(whole.replaysDueAt["ios"] != nil)
     #expect(whole.dueAt["ios"] != nil)
-    #expect(whole.asksAt[AppProcessor("ios", "stripe")] != nil)
+    #expect(whole.lookupsDueAt[AppProcessor("ios", "stripe")] != nil)
     #expect(whole.waitUntil != nil)
     #expect(whole.hasJobs)
     #expect(!whole.contextIDs.isEmpty)
     #expect(!whole.transitions.isEmpty)
     #expect(split.replaysDueAt == whole.replaysDueAt)
     #expect(split.dueAt == whole.dueAt)
-    #expect(split.asksAt == whole.asksAt)
+    #expect(split.lookupsDueAt == whole.lookupsDueAt)
     #expect(split.waitUntil == whole.waitUntil)
     #expect(split.hasJobs)
     #expect(split.contextIDs.count == whole.contextIDs.count)
     #expect(split.transitions.count == whole.transitions.count)
   }
 
-  private static let asking = [
+  private static let asking: [AppSlug: AppRules] = [
     "ios": AppRules(
       join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
   ]

@@ -17,7 +17,7 @@ struct LargeDatabaseTests {
     let found = try store.reader.outlines(failed, limit: 100)
     #expect(found.count == 50)
     #expect(Set(found.compactMap(\.reason?.text)) == Set(LargeDatabase.reasons.map(\.reason)))
-    let detail = try #require(try store.reader.detail(receipt: LargeDatabase.receiptID(77)))
+    let detail = try #require(try store.reader.detail(receipt: ReceiptID(LargeDatabase.receiptID(77))))
     #expect(detail.record.receipt?.state == .delivered)
     #expect(detail.attempts.count == 1)
     #expect(detail.events.map(\.id) == ["evt_77"])

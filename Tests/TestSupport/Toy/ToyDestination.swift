@@ -26,9 +26,9 @@ public struct ToyDestination: ReceiptDestination {
 
   public func body(for receipt: ReceiptContent) -> [UInt8] {
     var members: [JSONValue.Member] = [
-      .init(name: "buyer", value: .string(receipt.userID)),
-      .init(name: "order", value: .string(receipt.key.id)),
-      .init(name: "article", value: .string(receipt.priceID)),
+      .init(name: "buyer", value: .string(receipt.userID.text)),
+      .init(name: "order", value: .string(receipt.key.id.text)),
+      .init(name: "article", value: .string(receipt.priceID.text)),
     ]
     if let context = receipt.context { members.append(.init(name: "context", value: .string(context))) }
     return JSONValue.object(members).serialized()

@@ -25,7 +25,7 @@ public struct ToyProcessor: PaymentProcessor {
   public static func rules(isAsked: Bool) -> ProcessorRules { ProcessorRules(isAsked: isAsked) }
 
   public static func order(_ id: String) -> PurchaseKey {
-    PurchaseKey(processor: name, type: PurchaseKey.ObjectType(rawValue: "order"), id: id)
+    PurchaseKey(processor: name, type: PurchaseKey.ObjectType("order"), id: ObjectID(id))
   }
 
   public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {
@@ -41,12 +41,13 @@ public struct ToyProcessor: PaymentProcessor {
     else { return EventReading(id: nil, type: "", content: .nothing(.unparsed)) }
     switch type {
     case "changed":
-      let content = EventReading.Content.fetchFirst(Self.order(order), sessionID: order, isWorthKeeping: true)
-      return EventReading(id: id, type: type, content: content)
+      let content = EventReading.Content.fetchFirst(
+        Self.order(order), sessionID: SessionID(order), isWorthKeeping: true)
+      return EventReading(id: EventID(id), type: type, content: content)
     case "paid" where words.count == 5:
       let report = Self.report(order, .paid, user: words[3], price: words[4], now: now)
-      return EventReading(id: id, type: type, content: .purchase(report, isWorthKeeping: true))
-    default: return EventReading(id: id, type: type, content: .nothing(.ignored))
+      return EventReading(id: EventID(id), type: type, content: .purchase(report, isWorthKeeping: true))
+    default: return EventReading(id: EventID(id), type: type, content: .nothing(.ignored))
     }
   }
 
@@ -54,8 +55,8 @@ public struct ToyProcessor: PaymentProcessor {
     _ order: String, _ observations: Observations, user: String, price: String, now: Timestamp
   ) -> PurchaseReport {
     PurchaseReport(
-      key: Self.order(order), sessionID: order, observations: observations, metadataUser: user,
-      prices: [price], happenedAt: now)
+      key: Self.order(order), sessionID: SessionID(order), observations: observations, metadataUser: user,
+      prices: [PriceID(price)], happenedAt: now)
   }
 
   public var queries: (any ProcessorQueries)? { apiKey.map { ToyQueries(base: apiBase, apiKey: $0) } }
@@ -69,17 +70,17 @@ struct ToyQueries: ProcessorQueries {
 
   var headers: [(name: String, value: String)] { [(ToyProcessor.keyHeader, apiKey)] }
 
-  func lookups(of key: PurchaseKey, sessionID: String?, lacking: Reason?) -> [ProcessorQuery] {
-    let id = key.id.utf8.map { String($0, radix: 16) }.joined(separator: "-")
+  func lookups(of key: PurchaseKey, sessionID: SessionID?, lacking: Reason?) -> [ProcessorQuery] {
+    let id = key.id.text.utf8.map { String($0, radix: 16) }.joined(separator: "-")
     return [ProcessorQuery(target: "/orders/\(id)")]
   }
 
   /// `STATE ORDER USER PRICE`
   func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
     let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
-    guard words.count == 4, words[1] == key.id else { return nil }
+    guard words.count == 4, words[1] == key.id.text else { return nil }
     return ToyProcessor.report(
-      key.id, words[0] == "paid" ? .paid : [], user: words[2], price: words[3], now: now)
+      key.id.text, words[0] == "paid" ? .paid : [], user: words[2], price: words[3], now: now)
   }
 
   func eventLists(_ selection: EventSelection) -> [EventList] { [] }

@@ -21,10 +21,10 @@ public struct LongPollLimits: Sendable, Equatable {
 }
 
 /// The waiting requests, by context.
-public struct LongPolls {
+public struct LongPollQueue {
   struct Waiter {
     let id: UInt64
-    let app: String
+    let app: AppSlug
     let exchange: Exchange
     /// Nil for this machine, which is not limited.
     let client: AddressGroup?
@@ -36,26 +36,26 @@ public struct LongPolls {
   }
 
   private let limits: LongPollLimits
-  private(set) var byContext: [String: [Waiter]] = [:]
+  private(set) var byContext: [ContextID: [Waiter]] = [:]
   private var countByClient: [AddressGroup: Int] = [:]
   private(set) var count = 0
 
   init(_ limits: LongPollLimits) { self.limits = limits }
 
   /// Whether one more request may wait.
-  func hasRoom(contextID: String, client: AddressGroup?) -> Bool {
+  func hasRoom(contextID: ContextID, client: AddressGroup?) -> Bool {
     guard count < limits.total, (byContext[contextID]?.count ?? 0) < limits.perContext else { return false }
     return client.map { (countByClient[$0] ?? 0) < limits.perAddress } ?? true
   }
 
-  mutating func insert(_ waiter: Waiter, contextID: String) {
+  mutating func insert(_ waiter: Waiter, contextID: ContextID) {
     byContext[contextID, default: []].append(waiter)
     if let client = waiter.client { countByClient[client, default: 0] += 1 }
     count += 1
   }
 
   /// Removes the long polls of a context that satisfy `condition`.
-  mutating func remove(_ contextID: String, where condition: (Waiter) -> Bool) -> [Waiter] {
+  mutating func remove(_ contextID: ContextID, where condition: (Waiter) -> Bool) -> [Waiter] {
     guard let all = byContext[contextID] else { return [] }
     let removed = all.filter(condition)
     let rest = all.filter { !condition($0) }
@@ -69,7 +69,7 @@ public struct LongPolls {
   }
 
   /// Clears expiries that have passed, so that they cause no further checks.
-  mutating func dropExpiries(_ contextID: String, before now: MonotonicInstant) {
+  mutating func dropExpiries(_ contextID: ContextID, before now: MonotonicInstant) {
     byContext[contextID] = byContext[contextID]?.map { waiter in
       var waiter = waiter
       if let expiry = waiter.expiry, expiry <= now { waiter.expiry = nil }

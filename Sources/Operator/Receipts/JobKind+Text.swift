@@ -139,6 +139,8 @@ extension OperatorResult {
     case .lacks(.price): return "lacks its price: receiptctl receipts complete \(id) --price PRICE"
     case .lacks(.subscription):
       return "is about a subscription that has no id yet; it comes with the payment"
+    case .lacks(.payment):
+      return "is unpaid; to send it although it is unpaid: receiptctl receipts replay \(id)"
     case .lacks(let reason): return "lacks its \(DisplayText.clean(reason.text))"
     case .known(let reason):
       return "has a \(DisplayText.clean(reason.text)) already; --force replaces it"

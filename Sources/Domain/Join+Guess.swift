@@ -3,11 +3,11 @@
 extension Join {
   /// A context that a purchase may claim.
   public struct Candidate: Sendable, Equatable {
-    public var id: String
+    public var id: ContextID
     public var blob: ContextBlob
     public var receivedAt: Timestamp
 
-    public init(id: String, blob: ContextBlob, receivedAt: Timestamp) {
+    public init(id: ContextID, blob: ContextBlob, receivedAt: Timestamp) {
       self.id = id
       self.blob = blob
       self.receivedAt = receivedAt
@@ -75,7 +75,7 @@ extension Join {
 
   private static func rank(
     _ candidate: Candidate, _ purchase: Purchase, _ around: ClosedRange<Timestamp>
-  ) -> (Int, Int, Timestamp, String) {
+  ) -> (Int, Int, Timestamp, ContextID) {
     let hasPrice = candidate.blob.priceID.map(purchase.prices.contains) ?? false
     return (
       hasPrice ? 1 : 0, around.contains(candidate.receivedAt) ? 1 : 0, candidate.receivedAt, candidate.id

@@ -1,0 +1,22 @@
+// The payment processors of this program. A new one adds its section, its `ProcessorKind`, and its name to
+// `ProcessorRegistry.standard`. Pure; any thread.
+
+internal import Domain
+
+/// The payment processors that a configuration may name.
+package struct ProcessorRegistry: Sendable, Equatable {
+  /// The first is suggested to an app that configures none.
+  package let kinds: [ProcessorKind]
+
+  /// The processors of this program. Add a new processor here.
+  package static let standard = ProcessorRegistry(kinds: [.stripe])
+
+  /// The processor that may repeat its events for the longest time.
+  var longestRepeating: ProcessorKind? {
+    kinds.max { $0.rules(false).repeatPeriod < $1.rules(false).repeatPeriod }
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.kinds.map(\.name) == right.kinds.map(\.name)
+  }
+}

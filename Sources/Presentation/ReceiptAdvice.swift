@@ -1,0 +1,132 @@
+// What a receipt's state means and what the operator can do about it, for receiptctl and the dashboard. Pure;
+// called from any thread. Nothing is sanitized or escaped.
+
+public import Domain
+public import Store
+
+/// What a receipt's state means, and a remedy that is not refused.
+public struct ReceiptAdvice: Sendable, Equatable {
+  /// How its reader replays a receipt.
+  public enum Reader: Sendable {
+    case terminal
+    /// The dashboard's page has this button.
+    case page(button: String)
+  }
+
+  public let lines: [String]
+
+  /// - Parameters:
+  ///   - breaker: that of the receipt's destination.
+  ///   - destination: how to correct the destination's configuration; nil if it has no destination.
+  ///   - isConfigured: whether the receipt's app is configured.
+  public init(
+    _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, destination: DestinationAdvice?,
+    isConfigured: Bool, for reader: Reader, now: Timestamp
+  ) {
+    let app = record.app.text
+    guard isConfigured || receipt.state == .delivered else {
+      lines = [
+        "The app \(app) is not configured: nothing is decided or delivered for it.",
+        "Configure the app again, then reload receiptd.",
+      ]
+      return
+    }
+    switch receipt.state {
+    case .delivered:
+      lines = [
+        "The destination has accepted it; there is nothing to do. It processes receipts later: if a "
+          + "purchase does not show up there, ask its support about the import id."
+      ]
+    case .pending where destination == nil:
+      lines = [UnconfiguredProcessor.advice(record.purchase.key.processor, app: app)]
+    case .pending:
+      lines =
+        BreakerText(breaker, app: app, now: now, advice: destination).map {
+          ["Deliveries of this app \($0.sentence)", $0.advice]
+        }
+        ?? ["receiptd sends it when it is due. \(Self.replay("To send it now", receipt, reader))"]
+    case .waiting:
+      let wait = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
+      lines = [Self.meaning(receipt), Self.remedy(waiting: receipt, wait, reader)]
+    case .failed, .cancelled:
+      lines = [Self.meaning(receipt), Self.remedy(ended: record.purchase, receipt, reader)]
+    }
+  }
+
+  private static func meaning(_ receipt: Receipt) -> String {
+    if receipt.state == .failed, receipt.reason == .payment { return "The payment never came." }
+    return "\((receipt.reason?.meaning ?? "it stopped").capitalizedFirst)."
+  }
+
+  private static func remedy(waiting receipt: Receipt, _ wait: String, _ reader: Reader) -> String {
+    switch receipt.reason {
+    case .user?, .price?: supply(receipt.reason, receipt)
+    case .context?:
+      "It continues when the context arrives\(wait). "
+        + replay("To send it now without the context", receipt, reader)
+    default: "It continues automatically once that arrives\(wait)."
+    }
+  }
+
+  /// A failed or cancelled receipt may lack more than its reason names.
+  private static func remedy(ended purchase: Purchase, _ receipt: Receipt, _ reader: Reader) -> String {
+    let later = receipt.isOpenToJoin ? " Once it has one, the receipt continues automatically." : ""
+    switch purchase.obstacle(toReplaying: receipt) {
+    case .erased?: return "Its user's data was erased, so it cannot be sent."
+    case .lacks(.subscription)?:
+      return "It is about a subscription that has no id yet; it comes with the payment.\(later)"
+    case .lacks(let reason)?:
+      return receipt.reason == .payment
+        ? "If it comes, the receipt continues automatically." : supply(reason, receipt)
+    case nil: break
+    }
+    switch (receipt.state, receipt.reason) {
+    case (_, .payment?):
+      return "If it comes, the receipt continues automatically. "
+        + replay("To send it although it is unpaid", receipt, reader)
+    case (.cancelled, .paymentFailed?), (.cancelled, .sessionExpired?):
+      return replay("To send it although it is unpaid", receipt, reader)
+    case (.cancelled, _): return replay("To deliver it after all", receipt, reader)
+    default: return replay("After fixing the cause", receipt, reader)
+    }
+  }
+
+  private static func supply(_ reason: Reason?, _ receipt: Receipt) -> String {
+    let command = "receiptctl receipts complete \(receipt.id)"
+    return reason == .price
+      ? "Supply the price: \(command) --price PRICE" : "Supply the user: \(command) --user USER"
+  }
+
+  private static func replay(_ purpose: String, _ receipt: Receipt, _ reader: Reader) -> String {
+    switch reader {
+    case .terminal: "\(purpose): receiptctl receipts replay \(receipt.id)"
+    case .page(let button): "\(purpose), use \"\(button)\"."
+    }
+  }
+}
+
+/// Why a replay of a receipt is refused.
+public enum ReplayObstacle: Sendable, Equatable {
+  case erased
+  case lacks(Reason)
+}
+
+extension Purchase {
+  /// Why a replay of the purchase's receipt is refused, if its app is configured; nil if it is not. The store
+  /// decides the same, inside the transaction of the replay.
+  public func obstacle(toReplaying receipt: Receipt) -> ReplayObstacle? {
+    if isErased { return .erased }
+    // Bytes that were made once are sent again as they are.
+    guard receipt.body == nil else { return nil }
+    if awaitsObject { return .lacks(.subscription) }
+    guard case .failure(let lack) = Join.content(of: self) else { return nil }
+    return .lacks(lack.reason)
+  }
+}
+
+extension Receipt {
+  /// Whether it stopped because its payment has not come, failed or expired.
+  public var isUnpaid: Bool {
+    reason == .payment || reason == .paymentFailed || reason == .sessionExpired
+  }
+}
