@@ -115,6 +115,9 @@ CREATE TABLE service_reports (
   content TEXT    NOT NULL                       -- a JSON object
 ) STRICT, WITHOUT ROWID;
 
+-- 1 for an alert whose last notice was sent but not answered: it is sent again at once.
+ALTER TABLE alerts ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 0;
+
 -- 4. Several payment processors.
 
 -- The kinds of objects belong to the processors. SQLite cannot drop a CHECK; this is the way that it

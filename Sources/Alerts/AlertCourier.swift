@@ -53,8 +53,9 @@ struct AlertCourier {
     guard let status = result.status, (200...299).contains(status) else {
       defer { failures += 1 }
       restUntil = monotonic.advanced(by: schedule[min(failures, schedule.count - 1)])
-      let isDoubtful = result.status == nil && result.requestWasSent
-      return Outcome(record: isDoubtful ? ledger.noteDoubt(notice, now: now) : nil, isNews: failures == 0)
+      let mayHaveArrived = result.status == nil && result.requestWasSent
+      return Outcome(
+        record: mayHaveArrived ? ledger.noteUnanswered(notice, now: now) : nil, isNews: failures == 0)
     }
     let wasFailing = failures > 0
     failures = 0
@@ -66,7 +67,7 @@ struct AlertCourier {
   /// - Returns: the record to save.
   mutating func abandon(now: Timestamp) -> AlertRecord? {
     defer { sending = nil }
-    return sending.flatMap { ledger.noteDoubt($0, now: now) }
+    return sending.flatMap { ledger.noteUnanswered($0, now: now) }
   }
 }
 

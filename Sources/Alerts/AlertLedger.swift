@@ -17,9 +17,6 @@ struct AlertLedger {
   let destination: String
   let every: Duration
   private var notified: [Trouble.Key: AlertRecord] = [:]
-  /// When a notice was sent whose answer is not known. Its record is dated back, so that it is due again at
-  /// once, also after a restart; this is the real time.
-  private var doubts: [Trouble.Key: Timestamp] = [:]
 
   /// - Parameter records: the stored alerts, of any address.
   init(destination: String, every: Duration, records: [AlertRecord], conditions: [AlertCondition]) {
@@ -59,31 +56,25 @@ struct AlertLedger {
   mutating func note(_ notice: Notice, now: Timestamp) -> AlertRecord {
     let record: AlertRecord
     switch notice {
-    case .firing(let trouble, let since):
-      record = AlertRecord(key: key(of: trouble.key), isFiring: true, since: since, notifiedAt: now)
-      notified[trouble.key] = record
-      doubts[trouble.key] = nil
+    case .firing(_, let since):
+      record = AlertRecord(key: key(of: notice.key), isFiring: true, since: since, notifiedAt: now)
     case .resolved(let key, let since):
-      // If the doubtful notice arrived, the next one must not follow it sooner than any other.
-      let notifiedAt = doubts.removeValue(forKey: key) ?? notified[key]?.notifiedAt ?? now
+      // An unanswered notice may have arrived, so the next one must not follow it sooner than any other.
+      let notifiedAt = notified[key]?.notifiedAt ?? now
       record = AlertRecord(key: self.key(of: key), isFiring: false, since: since, notifiedAt: notifiedAt)
-      notified[key] = record
     }
+    notified[notice.key] = record
     return record
   }
 
   /// Records that the notice was sent without an answer, so it may have arrived. It is sent again as soon as
   /// possible. If the trouble is over by then, its end is sent, because the receiver may know of its start.
-  /// - Returns: the record to save; nil if the receiver already knows of the trouble.
-  mutating func noteDoubt(_ notice: Notice, now: Timestamp) -> AlertRecord? {
-    guard case .firing(let trouble, let since) = notice, notified[trouble.key]?.isFiring != true else {
-      return nil
-    }
+  /// - Returns: the record to save; nil for the notice of an end, which changes nothing until it is answered.
+  mutating func noteUnanswered(_ notice: Notice, now: Timestamp) -> AlertRecord? {
+    guard case .firing(let trouble, let since) = notice else { return nil }
     let record = AlertRecord(
-      key: key(of: trouble.key), isFiring: true, since: since,
-      notifiedAt: now - every)
+      key: key(of: trouble.key), isFiring: true, since: since, notifiedAt: now, isUnanswered: true)
     notified[trouble.key] = record
-    doubts[trouble.key] = now
     return record
   }
 
@@ -104,6 +95,7 @@ struct AlertLedger {
 
   /// If the clock was set back, the notice is due.
   private func isDue(_ record: AlertRecord, _ now: Timestamp) -> Bool {
+    if record.isUnanswered { return true }
     let passed = now.duration(since: record.notifiedAt)
     return passed >= every || passed < .zero
   }

@@ -64,6 +64,43 @@ import Testing
     }
   }
 
+  @Test("A restart remembers when a notice was sent whose answer was lost")
+  func restart() throws {
+    let alerts = [AlertBench.alert([.breakerOpen])]
+    let bench = try AlertBench(alerts)
+    defer { bench.stop() }
+    bench.network.use { _ in ScriptedTransport.lost }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in try bench.pass(.seconds(1), &run) }
+    bench.network.use { _ in 200 }
+    try bench.setBreaker(.closed)
+    try bench.live(alerts) { run throws in
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["breaker_open shop resolved"])
+      try bench.setBreaker(.open)
+      #expect(try bench.pass(.minutes(8), &run).isEmpty)
+      #expect(try bench.pass(.minutes(3), &run).map(\.notice) == ["breaker_open shop firing"])
+    }
+  }
+
+  @Test("A repeated notice whose answer was lost delays the next one like any other")
+  func lostRepeat() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      #expect(try bench.pass(.minutes(9), &run).map(\.notice) == ["breaker_open shop firing"])
+      bench.network.use { _ in ScriptedTransport.lost }
+      let repeats = try bench.pass(.minutes(1) + .seconds(10), &run).map(\.notice)
+      #expect(!repeats.isEmpty)
+      bench.network.use { _ in 200 }
+      try bench.setBreaker(.closed)
+      #expect(try bench.pass(.minutes(2), &run).map(\.notice) == ["breaker_open shop resolved"])
+      try bench.setBreaker(.open)
+      #expect(try bench.pass(.minutes(7), &run).isEmpty)
+      #expect(try bench.pass(.minutes(4), &run).map(\.notice) == ["breaker_open shop firing"])
+    }
+  }
+
   @Test("A reload does not repeat a notice that was just sent and is not on disk yet")
   func reloadAtOnce() throws {
     let alerts = [AlertBench.alert([.diskLow(underBytes: 1 << 30)])]

@@ -27,12 +27,15 @@ public struct AlertRecord: Sendable, Equatable {
   public var since: Timestamp
   /// When the destination was last notified that the alert is firing.
   public var notifiedAt: Timestamp
+  /// Whether that notification was sent but not answered, so that it may have arrived or not.
+  public var isUnanswered: Bool
 
-  public init(key: Key, isFiring: Bool, since: Timestamp, notifiedAt: Timestamp) {
+  public init(key: Key, isFiring: Bool, since: Timestamp, notifiedAt: Timestamp, isUnanswered: Bool = false) {
     self.key = key
     self.isFiring = isFiring
     self.since = since
     self.notifiedAt = notifiedAt
+    self.isUnanswered = isUnanswered
   }
 }
 

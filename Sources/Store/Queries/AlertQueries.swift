@@ -22,14 +22,15 @@ public struct FailureCount: Sendable, Equatable {
 extension StoreReader {
   /// The notifications sent to all destinations.
   public func alerts() throws(StoreFault) -> [AlertRecord] {
-    try connection.prepare("SELECT destination, condition, app, firing, since, told_at FROM alerts").all {
-      row throws(StoreFault) in
+    try connection.prepare(
+      "SELECT destination, condition, app, firing, since, told_at, unanswered FROM alerts"
+    ).all { row throws(StoreFault) in
       let app = try row.text(2)
       return AlertRecord(
         key: .init(
           destination: try row.text(0), condition: try row.text(1), app: app.isEmpty ? nil : AppSlug(app)),
         isFiring: row.integer(3) != 0, since: Timestamp(unixMilliseconds: row.integer(4)),
-        notifiedAt: Timestamp(unixMilliseconds: row.integer(5)))
+        notifiedAt: Timestamp(unixMilliseconds: row.integer(5)), isUnanswered: row.integer(6) != 0)
     }
   }
 

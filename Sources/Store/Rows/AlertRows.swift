@@ -9,8 +9,10 @@ final class AlertRows {
   init(_ connection: StoreConnection) throws(StoreFault) {
     saving = try connection.prepare(
       """
-      INSERT INTO alerts (destination, condition, app, firing, since, told_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (destination, condition, app) DO UPDATE SET firing = ?4, since = ?5, told_at = ?6
+      INSERT INTO alerts (destination, condition, app, firing, since, told_at, unanswered)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        ON CONFLICT (destination, condition, app)
+        DO UPDATE SET firing = ?4, since = ?5, told_at = ?6, unanswered = ?7
       """)
     forgetting = try connection.prepare(
       "DELETE FROM alerts WHERE destination = ?1 AND condition = ?2 AND app = ?3")
@@ -20,6 +22,7 @@ final class AlertRows {
     try saving.run([
       .text(record.key.destination), .text(record.key.condition), .text(record.key.app ?? ""),
       .integer(record.isFiring ? 1 : 0), .time(record.since), .time(record.notifiedAt),
+      .integer(record.isUnanswered ? 1 : 0),
     ])
   }
 

@@ -88,9 +88,11 @@ struct AlertMemory {
       if notice.isFiring { begun.insert(notice.key) }
       guard notice.isAccepted else { continue }
       if !notice.isFiring { begun.remove(notice.key) }
+      // The end follows a notice that the relay may have forgotten with its answer.
+      let firingAt = last.map { $0.isOwed ? $0.firingAt : .min / 2 } ?? notice.at
       accepted[notice.key] = Accepted(
         number: notice.number, isFiring: notice.isFiring, acceptedAt: notice.at,
-        firingAt: notice.isFiring ? notice.at : last?.firingAt ?? notice.at, isKnown: false)
+        firingAt: notice.isFiring ? notice.at : firingAt, isKnown: false)
     }
   }
 
