@@ -116,9 +116,12 @@ extension SimulatedWorld {
       }
     }
     if story.kind == .noPrice, let taken = taken.min(), let madeAt = events[story.number].first?.madeAt {
-      // A context that was posted after the purchase belongs to it only if the event arrives within a day.
+      // A context that was posted after the purchase belongs to it only if the event arrives within a day, by
+      // the relay's clock.
       let posted = story.contexts.compactMap { blob in memory.contexts.values.first { $0.blob == blob }?.at }
-      if posted.contains(where: { $0 > madeAt && taken - $0 > 20 * Self.hour }) { return false }
+      if posted.contains(where: { $0 > madeAt && (hasWildClock || taken - $0 > 20 * Self.hour) }) {
+        return false
+      }
     }
     return !story.isRegular || ![.noPrice, .noUser].contains(story.kind)
   }
@@ -169,9 +172,9 @@ extension SimulatedWorld {
     guard story.contexts.count == 1, !story.isRegular else { return }
     let posted = memory.contexts.values.first { $0.blob == story.contexts[0] }
     // A context posted after the purchase is found only in the window before the user is known, which may be
-    // long after the event if Stripe has to be asked.
+    // long after the first event.
     let madeAt = events[story.number].first?.madeAt ?? 0
-    if Story.Kind.ofAPI.contains(story.kind), let posted, posted.at > madeAt { return }
+    if Story.Kind.withLateUser.contains(story.kind), let posted, posted.at > madeAt { return }
     // Before the first event, and within the window of all of them.
     if let posted, posted.at < firstTakenAt, firstTakenAt - posted.at < 20 * Self.hour, !hasWildClock,
       context != posted.blob

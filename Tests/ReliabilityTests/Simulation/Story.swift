@@ -23,6 +23,8 @@ struct Story {
     case userInAPI, priceInAPI, sessionInAPI
 
     static let ofAPI: [Kind] = [.userInAPI, .priceInAPI, .sessionInAPI]
+    /// The first event may not name the user; a later one or Stripe's API does.
+    static let withLateUser = ofAPI + [.userInMetadata]
   }
 
   let number: Int
