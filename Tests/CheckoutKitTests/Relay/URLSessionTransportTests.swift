@@ -129,7 +129,8 @@ private final class StandIn: RequestHandler {
       return nil
     } _: { _, port in
       let transport = URLSessionTransport()
-      let request = URLRequest(url: try url("http://127.0.0.1:\(port)/"))
+      // The default minute can pass before a busy machine continues this test.
+      let request = URLRequest(url: try url("http://127.0.0.1:\(port)/"), timeoutInterval: 24 * 60 * 60)
       let task = Task { _ = try await transport.send(request) }
       for await _ in began.stream { break }
       task.cancel()
