@@ -24,12 +24,21 @@ let kit: [SwiftSetting] = [
   .treatAllWarnings(as: .error, .when(platforms: [.linux])),
 ]
 
+/// How the programs are linked. A position-independent program has some 48,000 addresses to correct at each
+/// start: listed as DT_RELR they take 10 KiB instead of 1.1 MiB (lld; glibc 2.36 of Debian 12, and later). No
+/// library looks up a name in the programs, so they have no table of all names.
+let compact: [LinkerSetting] = [
+  .unsafeFlags(
+    ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--no-export-dynamic"],
+    .when(platforms: [.linux], configuration: .release))
+]
+
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: house)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: house, linkerSettings: compact)
 }
 
 func tests(
