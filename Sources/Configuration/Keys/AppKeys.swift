@@ -37,20 +37,27 @@ extension AppConfiguration {
   }
 }
 
+extension ValueShape {
+  /// Objects of this shape by the app's name.
+  fileprivate static func byName(_ object: ValueShape, count: ClosedRange<Int>) -> Self {
+    var shape = object
+    shape.infix = ".NAME"
+    shape.schema = [
+      "type": "object", "propertyNames": .pattern(AppConfiguration.slugPattern),
+      "minProperties": .integer(Int64(count.lowerBound)), "maxProperties": .integer(Int64(count.upperBound)),
+      "additionalProperties": object.schema,
+    ]
+    return shape
+  }
+}
+
 extension ValueForm<[AppConfiguration]> {
   /// The apps by slug.
   static func apps(_ registry: ProcessorRegistry) -> ValueForm {
     let section = AppConfiguration.section(registry)
     let range = ConfigurationLimits.apps
-    var shape = section.shape
-    shape.infix = ".NAME"
-    shape.schema = [
-      "type": "object", "propertyNames": .pattern(AppConfiguration.slugPattern),
-      "minProperties": .integer(Int64(range.lowerBound)), "maxProperties": .integer(Int64(range.upperBound)),
-      "additionalProperties": shape.schema,
-    ]
     return ValueForm(
-      shape: shape,
+      shape: .byName(section.shape, count: range),
       read: { value, path, context in
         let reader = ObjectReader(value, path: path, collector: context.collector)
         if case .object = value, !range.contains(reader.names.count) {

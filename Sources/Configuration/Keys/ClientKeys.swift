@@ -32,11 +32,8 @@ extension ValueForm<AppConfiguration.ClientAccess> {
   static var clientAccess: ValueForm {
     let section = AppConfiguration.ClientAccess.section
     let restricted = ValueForm<AppConfiguration.ClientAccess.Restricted>.section(section)
-    var shape = section.shape
-    shape.words = "an object with the keys below, or \"open\""
-    shape.schema = ["oneOf": [["type": "string", "enum": ["open"]], shape.schema]]
     return ValueForm(
-      shape: shape,
+      shape: section.shape,
       read: { value, path, context in
         switch value {
         case .string("open"): return .open
@@ -55,7 +52,11 @@ extension ValueForm<AppConfiguration.ClientAccess> {
       secrets: { access, path in
         guard case .restricted(let keys, let tokens) = access else { return [] }
         return section.secrets(.init(keys: keys, tokens: tokens), path)
-      })
+      }
+    ).described { shape in
+      shape.words = "an object with the keys below, or \"open\""
+      shape.schema = ["oneOf": [["type": "string", "enum": ["open"]], shape.schema]]
+    }
   }
 }
 

@@ -134,8 +134,7 @@ extension ValueForm<Secret> {
 
   /// A URL that may itself be a secret.
   static var secretURL: ValueForm {
-    var form = secret
-    form.shape.words = "an https URL, or a secret that is one"
+    var form = secret.described { $0.words = "an https URL, or a secret that is one" }
     form.read = { [read = form.read] value, path, context in
       guard let secret = read(value, path, context) else { return nil }
       // An unreadable secret was already reported, where it matters.
@@ -149,8 +148,9 @@ extension ValueForm<Secret> {
 
   /// A secret of several lines, which is never in the configuration file.
   static func document(_ words: String, bytesMax: Int) -> ValueForm {
-    var form = secret
-    form.shape = ValueShape(words, ["type": "string", "pattern": "^(file:/|env:)"])
+    var form = secret.described {
+      $0 = ValueShape(words, ["type": "string", "pattern": "^(file:/|env:)"])
+    }
     form.read = { value, path, context in context.secrets.document(value, path: path, bytesMax: bytesMax) }
     return form
   }

@@ -5,23 +5,38 @@ internal import Platform
 
 /// One form of values.
 struct ValueForm<Value: Sendable>: Sendable {
-  var shape: ValueShape
+  /// What a document says of it.
+  var shape: ValueShape { makeShape() }
   /// Converts the file's value, which is at this path; nil after a fault.
   var read: @Sendable (JSONValue, String, ConfigurationReader) -> Value?
   /// The value as a file would write it; of a secret, only its source (R7).
   var show: @Sendable (Value) -> JSONValue
   /// The secrets in a value that is at this path.
   var secrets: @Sendable (Value, String) -> [Configuration.SecretEntry]
+  /// Not needed to read a file.
+  private var makeShape: @Sendable () -> ValueShape
 
   init(
-    shape: ValueShape, read: @escaping @Sendable (JSONValue, String, ConfigurationReader) -> Value?,
+    shape: @escaping @autoclosure @Sendable () -> ValueShape,
+    read: @escaping @Sendable (JSONValue, String, ConfigurationReader) -> Value?,
     show: @escaping @Sendable (Value) -> JSONValue,
     secrets: @escaping @Sendable (Value, String) -> [Configuration.SecretEntry] = { _, _ in [] }
   ) {
-    self.shape = shape
+    makeShape = shape
     self.read = read
     self.show = show
     self.secrets = secrets
+  }
+
+  /// The same form with another description.
+  func described(_ change: @escaping @Sendable (inout ValueShape) -> Void) -> Self {
+    var form = self
+    form.makeShape = { [makeShape] in
+      var shape = makeShape()
+      change(&shape)
+      return shape
+    }
+    return form
   }
 
   /// A form whose faults say what the value must be, and what it is instead.
@@ -29,11 +44,12 @@ struct ValueForm<Value: Sendable>: Sendable {
   ///   - expected: the end of "must be …"; the words of the shape unless it is given.
   ///   - isText: whether values are strings, so that a string is faulty for its content.
   init(
-    _ words: String, mustBe expected: String? = nil, isText: Bool = false, schema: JSONValue,
+    _ words: String, mustBe expected: String? = nil, isText: Bool = false,
+    schema: @escaping @autoclosure @Sendable () -> JSONValue,
     show: @escaping @Sendable (Value) -> JSONValue, convert: @escaping @Sendable (JSONValue) -> Value?
   ) {
     self.init(
-      shape: ValueShape(words, schema),
+      shape: ValueShape(words, schema()),
       read: { value, path, context in
         if let converted = convert(value) { return converted }
         let kind = isText ? value.otherKind : value.kind
@@ -157,6 +173,22 @@ extension ValueShape {
   }
 }
 
+extension ValueShape {
+  /// A list of values of another shape.
+  fileprivate static func list(of element: ValueShape, count: ClosedRange<Int>, _ what: String) -> Self {
+    let least = count.lowerBound == 0 ? "up to" : "\(count.lowerBound) to"
+    var shape = ValueShape(
+      "a list of \(least) \(count.upperBound) \(what)",
+      [
+        "type": "array", "items": element.schema, "minItems": .integer(Int64(count.lowerBound)),
+        "maxItems": .integer(Int64(count.upperBound)),
+      ])
+    shape.members = element.members
+    shape.infix = element.members.isEmpty ? "" : "[]"
+    return shape
+  }
+}
+
 extension ValueForm {
   /// A list. Elements that are the same are a fault if `twin` says what to do about it.
   /// - Parameters:
@@ -168,17 +200,8 @@ extension ValueForm {
     isSame: @escaping @Sendable (Element, Element) -> Bool = { _, _ in false },
     twin: @escaping @Sendable (String) -> String = { _ in "is in the list already; take it out" }
   ) -> ValueForm where Value == [Element] {
-    let most = count.upperBound
-    var shape = ValueShape(
-      "a list of \(count.lowerBound == 0 ? "up to" : "\(count.lowerBound) to") \(most) \(what)",
-      [
-        "type": "array", "items": form.shape.schema, "minItems": .integer(Int64(count.lowerBound)),
-        "maxItems": .integer(Int64(most)),
-      ])
-    shape.members = form.shape.members
-    shape.infix = form.shape.members.isEmpty ? "" : "[]"
-    return ValueForm(
-      shape: shape,
+    ValueForm(
+      shape: .list(of: form.shape, count: count, what),
       read: { value, path, context in
         guard let entries = context.list(value, path: path, count: count, of: what) else { return nil }
         var found: [(element: Element, path: String)] = []

@@ -88,8 +88,7 @@ extension StripeSection {
 extension ValueForm<String> {
   fileprivate static var metadataKey: ValueForm {
     let most = ConfigurationLimits.userKeyBytesMax
-    var form = text("the name of a metadata key")
-    form.shape.schema = .text(bytesMax: most)
+    var form = text("the name of a metadata key").described { $0.schema = .text(bytesMax: most) }
     form.read = { [read = form.read] value, path, context in
       let key = read(value, path, context)
       if let key, key.utf8.count > most {
