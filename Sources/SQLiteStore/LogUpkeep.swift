@@ -113,11 +113,7 @@ extension StoreReader {
     path: String, role: DatabaseRole = .reader, onDamage: (@Sendable (StoreFault) -> Void)? = nil
   ) throws(StoreError) {
     let connection = try Database.open(path: path, role: role, onDamage: onDamage)
-    do throws(StoreFault) {
-      try self.init(StoreConnection(SQLiteConnection(connection)))
-    } catch {
-      throw .fault(error)
-    }
+    self.init(StoreConnection(SQLiteConnection(connection)))
   }
 
   /// Copies a snapshot of the database into a new file.

@@ -9,8 +9,11 @@ public final class StoreConnection {
 
   /// Prepares one statement for repeated use.
   public func prepare(_ sql: String) throws(StoreFault) -> StoreStatement {
-    StoreStatement(try engine.prepare(sql), engine)
+    StoreStatement(sql, try engine.prepare(sql), engine)
   }
+
+  /// The same, but prepared at its first use: a statement takes some kilobytes, and its text is parsed.
+  public func prepareOnUse(_ sql: String) -> StoreStatement { StoreStatement(sql, nil, engine) }
 
   /// The first column of the first row of a query, as an integer; nil when there is no row.
   public func integer(_ sql: String) throws(StoreFault) -> Int64? {
@@ -49,12 +52,22 @@ public final class StoreConnection {
 
 /// A prepared statement with its parameters bound in one call. It is reset after each use.
 public final class StoreStatement {
-  private let engine: any EngineStatement
+  private let sql: String
+  private var prepared: (any EngineStatement)?
   private let connection: any EngineConnection
 
-  init(_ engine: any EngineStatement, _ connection: any EngineConnection) {
-    self.engine = engine
+  /// - Parameter prepared: nil to prepare it at its first use.
+  init(_ sql: String, _ prepared: (any EngineStatement)?, _ connection: any EngineConnection) {
+    self.sql = sql
+    self.prepared = prepared
     self.connection = connection
+  }
+
+  private func statement() throws(StoreFault) -> any EngineStatement {
+    if let prepared { return prepared }
+    let statement = try connection.prepare(sql)
+    prepared = statement
+    return statement
   }
 
   /// Runs the statement and ignores its rows.
@@ -83,18 +96,20 @@ public final class StoreStatement {
   public func forEach(
     _ values: [StoreValue] = [], _ body: (StoreRow) throws(StoreFault) -> Void
   ) throws(StoreFault) {
-    try engine.bind(values)
-    defer { engine.reset() }
-    while try engine.step() { try body(StoreRow(engine)) }
+    let statement = try statement()
+    try statement.bind(values)
+    defer { statement.reset() }
+    while try statement.step() { try body(StoreRow(statement)) }
   }
 
   /// Returns the result of `body` for the first row; nil if there is no row.
   public func first<Result>(
     _ values: [StoreValue] = [], _ body: (StoreRow) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
-    try engine.bind(values)
-    defer { engine.reset() }
-    return try engine.step() ? try body(StoreRow(engine)) : nil
+    let statement = try statement()
+    try statement.bind(values)
+    defer { statement.reset() }
+    return try statement.step() ? try body(StoreRow(statement)) : nil
   }
 
   /// Returns the results of `body` for all rows.

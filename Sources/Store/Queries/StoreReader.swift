@@ -16,35 +16,37 @@ public final class StoreReader {
   private let countsByState: StoreStatement
   private let oldestPending: StoreStatement
 
-  public init(_ connection: StoreConnection) throws(StoreFault) {
+  /// - Parameter connection: one on which nothing else is done at the same time.
+  public init(_ connection: StoreConnection) {
     self.connection = connection
+    // Each part of the service has its own reader and asks a few of these.
     // A covering index answers this, because it also returns rows that are being sent already.
-    dueRows = try connection.prepare(
+    dueRows = connection.prepareOnUse(
       """
       SELECT row_id, next_attempt_at FROM purchases
       WHERE app = ?1 AND processor = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
       ORDER BY next_attempt_at LIMIT ?3
       """)
-    namesOfPending = try connection.prepare(PurchaseRow.namesOfPendingSQL)
-    due = try connection.prepare(
+    namesOfPending = connection.prepareOnUse(PurchaseRow.namesOfPendingSQL)
+    due = connection.prepareOnUse(
       """
       SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms FROM purchases
       WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
       """)
-    nextDue = try connection.prepare(
+    nextDue = connection.prepareOnUse(
       """
       SELECT min(next_attempt_at) FROM purchases
       WHERE app = ?1 AND processor = ?4 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
       """
     )
-    givenUp = try connection.prepare(
+    givenUp = connection.prepareOnUse(
       """
       SELECT row_id, retry_since, paused_base_ms FROM purchases
       WHERE app = ?1 AND processor = ?6 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2
         AND attempts > 0 AND retry_since <= ?3
       ORDER BY next_attempt_at LIMIT ?4
       """)
-    status = try connection.prepare(
+    status = connection.prepareOnUse(
       """
       SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
         c.posted_at, c.user_id, coalesce(p.observations, 0)
@@ -52,7 +54,7 @@ public final class StoreReader {
       """)
     // Finds, by the checkout's id, the row of what it sold and the row stored under that id. Until an event
     // names both and they are merged, the one with a receipt is used.
-    sessionStatus = try connection.prepare(
+    sessionStatus = connection.prepareOnUse(
       """
       SELECT * FROM (
         SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
@@ -62,10 +64,10 @@ public final class StoreReader {
         WHERE object_id = ?1 AND app = ?2 AND session_id = object_id)
       ORDER BY state IS NULL LIMIT 1
       """)
-    countsByState = try connection.prepare(
+    countsByState = connection.prepareOnUse(
       "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
     // Most receipts become due in the order in which they became ready; the others have their own index.
-    oldestPending = try connection.prepare(
+    oldestPending = connection.prepareOnUse(
       """
       \(PurchaseRow.pendingProcessorsSQL)
       SELECT min(retry_since) FROM (

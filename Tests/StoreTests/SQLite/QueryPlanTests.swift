@@ -112,11 +112,24 @@ struct QueryPlanTests {
     _ = session.now
   }
 
+  /// A reader prepares a statement at its first use.
+  private func useEveryStatement(of reader: StoreReader) throws {
+    let (app, now) = (AppSlug("ios"), TestStore.start)
+    let processors: [ProcessorName] = ["stripe"]
+    _ = try (reader.pendingProcessors(of: app), reader.counts(), reader.oldestPending(app: app))
+    _ = try reader.dueRows(app: app, processors, isReplay: false, now: now, limit: 1)
+    _ = try (reader.due(row: 1, now: now), reader.nextDue(app: app, processors, isReplay: false, after: now))
+    _ = try reader.overdue(app: app, processors, now: now, cutoff: now, limit: 1)
+    _ = try (reader.status(app: app, contextID: "c", now: now), reader.status(app: app, sessionID: "s"))
+  }
+
   @Test("None of the reader's statements reads a whole table, nor does any list of receipts")
   func reader() throws {
     let store = try TestStore()
+    try useEveryStatement(of: store.reader)
     let held = try statements(sqlite(store.reader))
-    #expect(held.count >= 6)
+    // Those that begin with WITH are left out.
+    #expect(held.count >= 7, "\(held)")
     for sql in held { #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)") }
     let receipts = [
       StoreReader.groupSQL, StoreReader.failuresSQL, JobRow.replaysDueSQL, JobRow.hasDueSQL,
