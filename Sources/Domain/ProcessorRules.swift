@@ -11,14 +11,21 @@ public struct ProcessorRules: Sendable, Equatable {
   public var pricePrefixes: [String]
   /// How long the processor may send the events of a purchase again.
   public var repeatPeriod: Duration
+  /// Whether every purchase has a price id, so that a receipt waits for it.
+  public var namesPrices: Bool
+  /// How long after its start a payment that the processor did not report is fetched; nil for never.
+  public var followsUpAfter: Duration?
 
   public init(
     isAsked: Bool = false, pricePrefixes: [String] = [],
-    repeatPeriod: Duration = Self.repeatPeriodDefault
+    repeatPeriod: Duration = Self.repeatPeriodDefault, namesPrices: Bool = true,
+    followsUpAfter: Duration? = nil
   ) {
     self.isAsked = isAsked
     self.pricePrefixes = pricePrefixes
     self.repeatPeriod = repeatPeriod
+    self.namesPrices = namesPrices
+    self.followsUpAfter = followsUpAfter
   }
 
   /// For a processor that is not configured any more.

@@ -41,6 +41,8 @@ public struct Purchase: Sendable, Equatable {
   public var prices: [PriceID]
   /// Whether `prices` are from the checkout's own line items, which replace those of sister events.
   public var pricesAreOfCheckout: Bool
+  /// Nil for a payment that did not start at the relay.
+  public var payment: PaymentFacts?
   /// The claimed context's id; nil for a blob inside an event.
   public var contextID: ContextID?
   public var context: ContextBlob?
@@ -57,7 +59,7 @@ public struct Purchase: Sendable, Equatable {
     key: PurchaseKey, sessionID: SessionID? = nil, observations: Observations = [],
     customerID: CustomerID? = nil,
     userID: UserID? = nil, userSource: UserSource? = nil, prices: [PriceID] = [],
-    pricesAreOfCheckout: Bool = false,
+    pricesAreOfCheckout: Bool = false, payment: PaymentFacts? = nil,
     contextID: ContextID? = nil, context: ContextBlob? = nil, contextSource: ContextSource? = nil,
     happenedAt: Timestamp, createdAt: Timestamp, boughtAt: Timestamp? = nil
   ) {
@@ -69,6 +71,7 @@ public struct Purchase: Sendable, Equatable {
     self.userSource = userSource
     self.prices = prices
     self.pricesAreOfCheckout = pricesAreOfCheckout
+    self.payment = payment
     self.contextID = contextID
     self.context = context
     self.contextSource = contextSource
@@ -156,8 +159,11 @@ public struct Purchase: Sendable, Equatable {
       prices = report.prices
       pricesAreOfCheckout = ofCheckout
     }
+    if let facts = report.payment {
+      payment = payment?.absorbing(facts) ?? facts
+    }
     if let blob = report.context { learnContext(blob) }
-    if let user = report.referencedUser {
+    if let user = report.startedBy ?? report.referencedUser {
       learnUser(user, from: .reference)
     } else if let user = report.namedUser {
       learnUser(user, from: .metadata)
@@ -173,6 +179,7 @@ public struct Purchase: Sendable, Equatable {
       prices = other.prices
       pricesAreOfCheckout = other.pricesAreOfCheckout
     }
+    if let facts = other.payment { payment = payment?.absorbing(facts) ?? facts }
     if context == nil { replaceContext(by: other) }
     if let user = other.userID, let source = other.userSource { learnUser(user, from: source) }
     happenedAt = min(happenedAt, other.happenedAt)

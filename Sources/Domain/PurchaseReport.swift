@@ -65,6 +65,12 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let ended = Observations(rawValue: 1 << 8)
   /// The processor's list of checkouts has none that sold the object.
   public static let soldWithoutCheckout = Observations(rawValue: 1 << 9)
+  /// An app started the payment through the relay. It proves no payment.
+  public static let started = Observations(rawValue: 1 << 10)
+  /// The money went back to the customer after the payment.
+  public static let reversed = Observations(rawValue: 1 << 11)
+  /// The payment ended without money, and the processor will not change that.
+  public static let closed = Observations(rawValue: 1 << 12)
 }
 
 extension Observations {
@@ -93,6 +99,12 @@ public struct PurchaseReport: Sendable, Equatable {
   public var metadataUser: String?
   /// Every price that the event names, in its order.
   public var prices: [PriceID]
+  /// The user who started the payment through the relay; nil if it was started elsewhere.
+  public var startedBy: UserID?
+  /// The context that the app named when it started the payment.
+  public var startedIn: ContextID?
+  /// Amount and capture, for processors whose payments start at the relay.
+  public var payment: PaymentFacts?
   /// When it happened, by the processor's clock.
   public var happenedAt: Timestamp
 
@@ -100,7 +112,8 @@ public struct PurchaseReport: Sendable, Equatable {
     key: PurchaseKey, sessionID: SessionID? = nil, observations: Observations = [],
     customerID: CustomerID? = nil,
     clientReference: String? = nil, contextID: ContextID? = nil, context: ContextBlob? = nil,
-    metadataUser: String? = nil, prices: [PriceID] = [], happenedAt: Timestamp
+    metadataUser: String? = nil, prices: [PriceID] = [], startedBy: UserID? = nil,
+    startedIn: ContextID? = nil, payment: PaymentFacts? = nil, happenedAt: Timestamp
   ) {
     self.key = key
     self.sessionID = sessionID
@@ -111,6 +124,9 @@ public struct PurchaseReport: Sendable, Equatable {
     self.context = context
     self.metadataUser = metadataUser
     self.prices = prices
+    self.startedBy = startedBy
+    self.startedIn = startedIn
+    self.payment = payment
     self.happenedAt = happenedAt
   }
 
@@ -118,10 +134,11 @@ public struct PurchaseReport: Sendable, Equatable {
   /// reference.
   public var namedContexts: [(id: ContextID, source: Purchase.ContextSource)] {
     let reference = clientReference.map(ContextID.init)
-    return [(contextID, Purchase.ContextSource.metadata), (reference, .reference)].compactMap { id, source in
-      guard let id, id.isWellFormed else { return nil }
-      return (id, source)
-    }
+    return [(contextID, Purchase.ContextSource.metadata), (startedIn, .reference), (reference, .reference)]
+      .compactMap { id, source in
+        guard let id, id.isWellFormed else { return nil }
+        return (id, source)
+      }
   }
 
   /// Whether it names only the checkout. The processor may name the object that the checkout sold later.

@@ -26,12 +26,22 @@ public protocol PaymentProcessor: Sendable {
 
   /// The queries that the processor supports; nil when it has none, or when the app has no key for them.
   var queries: (any ProcessorQueries)? { get }
+
+  /// The paths of its merchant backend; empty for a processor whose SDKs require none.
+  static var backendEndpoints: [BackendEndpoint] { get }
+
+  /// Its merchant backend; nil for a processor whose SDKs require none.
+  var backend: (any MerchantBackend)? { get }
 }
 
 extension PaymentProcessor {
   public static var hasPathToken: Bool { false }
 
   public var queries: (any ProcessorQueries)? { nil }
+
+  public static var backendEndpoints: [BackendEndpoint] { [] }
+
+  public var backend: (any MerchantBackend)? { nil }
 }
 
 /// A request to an app's address for a processor's webhooks.
@@ -84,6 +94,10 @@ public enum SignatureFault: String, Sendable, CaseIterable {
   case stale
   /// The signature is correct, but its timestamp is in the future.
   case future
+  /// The path's secret is wrong. The answer is 404, as for a path that does not exist.
+  case path
+  /// The client's address is not one of the processor's. The answer is 403.
+  case sender
 }
 
 /// What an event is, and what it means.
