@@ -104,7 +104,7 @@ let package = Package(
     // The job itself.
     library("Domain", ["Durations"]),
     library("Processors", ["Durations", "Domain", "Cryptography", "Encoding", "JSON"]),
-    library("Destinations", ["Domain", "Cryptography", "Encoding", "JSON"]),
+    library("Destinations", ["Platform", "Domain", "Cryptography", "Encoding", "JSON"]),
     library("JSONWebToken", ["Domain", "Cryptography", "Encoding", "JSON"]),
     .target(
       name: "Migrations", path: "migrations",

@@ -132,9 +132,12 @@ PRAGMA writable_schema = RESET;
 ALTER TABLE purchases ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
 DROP INDEX purchases_by_object;
 CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_type, processor);
--- What is due: by processor, whose receipts go to one destination; new receipts and replays apart.
+-- The destination that `body` is for, which no other gets. The default is for the rows of older versions,
+-- which knew one destination only; it rewrites none of them.
+ALTER TABLE purchases ADD COLUMN destination TEXT DEFAULT 'purchasely';
+-- What is due: by destination; new receipts and replays apart.
 DROP INDEX purchases_due;
-CREATE INDEX purchases_due ON purchases (app, processor, is_replay, next_attempt_at, retry_since)
+CREATE INDEX purchases_due ON purchases (app, destination, is_replay, next_attempt_at, retry_since)
   WHERE state = 'pending';
 -- What a checkout sold, by the checkout's id. A row that is known under that id itself has it as `object_id`.
 DROP INDEX purchases_by_session;

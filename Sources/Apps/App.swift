@@ -18,7 +18,7 @@ public final class App: Sendable {
   public let tokens: TokenGate?
   /// The app's processors, by name.
   public let processors: [ProcessorName: any PaymentProcessor]
-  /// The destinations of its receipts, each once, in the order of the processors.
+  /// The app's destinations.
   public let routes: [DeliveryRoute]
   private let configuration: AppConfiguration
   public let join: JoinPolicy
@@ -66,6 +66,9 @@ public final class App: Sendable {
     configuration.destination(of: processor)
   }
 
+  /// The properties of a processor that the join needs.
+  public func rules(of processor: ProcessorName) -> ProcessorRules { configuration.rules(of: processor) }
+
   /// The app's rules for the store.
   public var rules: AppRules { Self.rules(of: configuration, routes) }
 
@@ -78,19 +81,14 @@ public final class App: Sendable {
   private static func rules(of configuration: AppConfiguration, _ routes: [DeliveryRoute]) -> AppRules {
     // The store asks several times for each event.
     let configured = Dictionary(
-      uniqueKeysWithValues: configuration.processors.map { ($0.name, $0.section.deliverTo) })
-    let destination: @Sendable (ProcessorName) -> DestinationName? = { processor in
-      configured[processor] ?? configuration.destination(of: processor)
-    }
+      uniqueKeysWithValues: configuration.processors.map { ($0.name, configuration.destination(of: $0.name)) }
+    )
+    let byName = Dictionary(uniqueKeysWithValues: routes.map { ($0.name, $0.destination) })
     return AppRules(
       join: configuration.join, processors: configuration.processorRules,
-      replayWindow: configuration.delivery.replayWindow, destination: destination,
-      compose: { content in
-        let name = destination(content.key.processor)
-        // Without a destination the body only shows what there is: it is not sent.
-        let route = routes.first { $0.name == name } ?? routes.first
-        return route?.destination.body(for: content) ?? []
-      })
+      replayWindow: configuration.delivery.replayWindow, destinations: Set(byName.keys),
+      destination: { configured[$0] ?? configuration.destination(of: $0) },
+      compose: { content, name in byName[name]?.body(for: content) })
   }
 
   /// Whether clients need a key or a token.

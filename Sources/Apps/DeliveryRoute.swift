@@ -14,17 +14,15 @@ public struct DeliveryRoute: Sendable {
   public let advice: DestinationAdvice
 
   static func all(_ app: AppConfiguration, revealsSecrets: Bool) throws -> [DeliveryRoute] {
-    try app.destinationKinds.map { kind in
-      DeliveryRoute(
-        name: kind.name,
-        destination: try kind.make(app, revealsSecrets: revealsSecrets, userAgent: Version.userAgent),
-        advice: kind.advice(app))
+    try app.destinationKinds.compactMap { kind in
+      guard
+        let destination = try kind.make(app, revealsSecrets: revealsSecrets, userAgent: Version.userAgent),
+        let advice = kind.advice(app)
+      else { return nil }
+      return DeliveryRoute(name: kind.name, destination: destination, advice: advice)
     }
   }
 
   /// Whether deliveries use another URL or other headers than another route.
-  public func differs(from other: DeliveryRoute) -> Bool {
-    destination.url != other.destination.url
-      || !destination.headers.elementsEqual(other.destination.headers, by: ==)
-  }
+  public func differs(from other: DeliveryRoute) -> Bool { !destination.equals(other.destination) }
 }

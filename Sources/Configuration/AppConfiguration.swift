@@ -3,7 +3,7 @@
 public import Destinations
 public import Domain
 
-/// One app: its own clients, its payment processors and its Purchasely application.
+/// One app: its own clients, its payment processors and its destinations.
 public struct AppConfiguration: Sendable, Equatable {
   /// `[a-z0-9][a-z0-9-]{0,62}`; part of every URL and every row.
   public var slug: AppSlug
@@ -11,7 +11,10 @@ public struct AppConfiguration: Sendable, Equatable {
   public var client: ClientAccess
   /// At least one; at most one of each kind.
   package var processors: [ConfiguredProcessor]
-  public var purchasely: Purchasely
+  /// Nil if no processor's purchases go there.
+  public var purchasely: Purchasely?
+  /// The merchant's own backend; nil if there is none.
+  public var webhook: Webhook?
   /// The destinations that the processors' sections may name.
   package var destinations = DestinationRegistry.standard
   public var join: JoinPolicy
@@ -20,7 +23,8 @@ public struct AppConfiguration: Sendable, Equatable {
   public var links: Links?
 
   package init(
-    slug: AppSlug, client: ClientAccess, processors: [ConfiguredProcessor], purchasely: Purchasely,
+    slug: AppSlug, client: ClientAccess, processors: [ConfiguredProcessor],
+    purchasely: Purchasely? = nil, webhook: Webhook? = nil,
     join: JoinPolicy = JoinPolicy(),
     delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
   ) {
@@ -28,6 +32,7 @@ public struct AppConfiguration: Sendable, Equatable {
     self.client = client
     self.processors = processors
     self.purchasely = purchasely
+    self.webhook = webhook
     self.join = join
     self.delivery = delivery
     self.links = links
@@ -45,7 +50,20 @@ public struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-  /// The destination of receipts.
+  /// The merchant's own backend, which gets signed receipts.
+  public struct Webhook: Sendable, Equatable {
+    /// https, or http to this machine.
+    public var url: String
+    /// At least one, each `whsec_…`; several while one is being replaced.
+    public var secrets: [Secret]
+
+    public init(url: String, secrets: [Secret]) {
+      self.url = url
+      self.secrets = secrets
+    }
+  }
+
+  /// Purchasely as the destination of receipts.
   public struct Purchasely: Sendable, Equatable {
     /// https, or http to this machine.
     public var url: String

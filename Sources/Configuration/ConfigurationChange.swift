@@ -58,7 +58,7 @@ public struct ConfigurationSnapshot: Sendable {
       let path = JSON5Scanner.path("apps", app.slug.text)
       let parts: [(name: String, isChanged: Bool)] = [
         ("client", old.client != app.client), ("purchasely", old.purchasely != app.purchasely),
-        ("links", old.links != app.links),
+        ("webhook", old.webhook != app.webhook), ("links", old.links != app.links),
       ]
       let processors = app.processors.map { processor in
         (name: processor.name.text, isChanged: !old.processors.contains(processor))

@@ -160,13 +160,14 @@ public struct Dashboard: Sendable {
         jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
       let record = detail.record
       let app = configured[record.app]
-      let name = app?.destination(of: record.purchase.key.processor)
+      let processor = record.purchase.key.processor
+      let name = receipt.destination ?? app?.destination(of: processor)
       let breakers = try source.reader.breakers()
       return ReceiptPage(
         detail: detail, receipt: receipt, story: story,
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
-        isConfigured: app != nil, done: form["done"], now: now)
+        processor: app?.rules(of: processor), done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }
     return page.page

@@ -16,8 +16,8 @@ struct ReceiptPage {
   let breaker: Breaker?
   /// Nil if it has no destination.
   let destinationAdvice: DestinationAdvice?
-  /// Whether the receipt's app is configured.
-  let isConfigured: Bool
+  /// The rules of its processor; nil if the receipt's app is not configured.
+  let processor: ProcessorRules?
   /// The action just done, from the URL.
   let done: String?
   let now: Timestamp
@@ -71,7 +71,7 @@ struct ReceiptPage {
 
   private var advice: String {
     ReceiptAdvice(
-      record, receipt, breaker: breaker, destination: destinationAdvice, isConfigured: isConfigured,
+      record, receipt, breaker: breaker, destination: destinationAdvice, processor: processor,
       for: .page(button: replayButton), now: now
     ).lines.joined(separator: " ")
   }
@@ -81,7 +81,7 @@ struct ReceiptPage {
   private var buttons: HTML {
     let isOver = receipt.state == .delivered || receipt.state == .cancelled
     return Tag.p(.class("actions")) {
-      if record.purchase.obstacle(toReplaying: receipt) == nil {
+      if record.purchase.obstacle(toReplaying: receipt, processor ?? ProcessorRules()) == nil {
         Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "replay")))
         {
           replayButton

@@ -15,9 +15,7 @@ extension DispatcherRun {
     let cutoff = now - policy.giveUpAfter
     let paused = lane.breaker.pausedTime(now: now)
     // If the read fails, the next failed probe checks again.
-    let overdue = try? reader.overdue(
-      app: lane.app.slug, lane.processors(of: try reader.pendingProcessors(of: lane.app.slug)), now: now,
-      cutoff: cutoff, limit: GiveUp.rowsMax)
+    let overdue = try? reader.overdue(lane.place, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
     let rows = (overdue ?? []).filter { item in
       RetryBudget(
         spentAttempts: 0, startedAt: item.budget.since,

@@ -149,16 +149,13 @@ struct DispatcherRun {
     let now = now
     let room = lane.room(now: now, monotonic: monotonic)
     guard room > 0 else { return }
-    if lane.processors == nil { lane.keepProcessors(of: try reader.pendingProcessors(of: place.app)) }
-    let processors = lane.processors ?? []
-    let new = try due(lane, processors, isReplay: false, now: now, room: room)
+    let new = try due(lane, isReplay: false, now: now, room: room)
     // If new receipts fill the room, one replay may still be next.
-    let replays = try due(
-      lane, processors, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
     let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
     for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
       guard found.receipts.allSatisfy({ lane.underWay.contains($0.row) }) else { continue }
-      let next = try reader.nextDue(app: place.app, processors, isReplay: isReplay, after: now)
+      let next = try reader.nextDue(place, isReplay: isReplay, after: now)
       lane.rest(until: next, replays: isReplay)
     }
     lanes[place] = lane
@@ -168,13 +165,12 @@ struct DispatcherRun {
   /// New receipts, or replays, that are due and not under way, up to `room`.
   /// - Returns: the receipts, and whether the database has no more; false if it was not read.
   private func due(
-    _ lane: Lane, _ processors: [ProcessorName], isReplay: Bool, now: Timestamp, room: Int
+    _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
   ) throws(StoreFault) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
     guard lane.mayHave(replay: isReplay, now: now) else { return ([], false) }
     // Receipts under way are still due in the database, so the limit includes them.
     let limit = room + lane.underWay.count
-    let rows = try reader.dueRows(
-      app: lane.app.slug, processors, isReplay: isReplay, now: now, limit: limit)
+    let rows = try reader.dueRows(lane.place, isReplay: isReplay, now: now, limit: limit)
     var fresh: [StoreReader.DueReceipt] = []
     for row in rows where !lane.underWay.contains(row) {
       if fresh.count == room { return (fresh, false) }
@@ -185,10 +181,10 @@ struct DispatcherRun {
 
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
     lastTag += 1
+    let now = now
     attempts[lastTag] = Attempt(
       place: lane.place, receipt: receipt, isProbe: isProbe, startedAt: now, generation: lane.generation)
-    var request = lane.request
-    request.body = receipt.body
+    let request = lane.request(for: receipt, now: now)
     do throws(TransferFailure) {
       try transport.start(request, tag: lastTag)
     } catch .poolFull {

@@ -43,13 +43,11 @@ struct Lane {
   private var replaysDueAt: Timestamp?
   /// When to read the due receipts again after a failed read.
   var readsAgainAt: MonotonicInstant?
-  /// The processors whose purchases go here; nil when they must be read again.
-  private(set) var processors: [ProcessorName]?
   private(set) var isRetired = false
   /// Whether the app is configured without the destination: then its breaker stops nothing, and stays closed.
   private var isUnused = false
   /// The parts of the request that all deliveries of the lane share.
-  private(set) var request: TransferRequest
+  private var request: TransferRequest
 
   init(_ app: App, _ route: DeliveryRoute, breaker: Breaker, now: Timestamp, monotonic: MonotonicInstant) {
     self.app = app
@@ -64,23 +62,20 @@ struct Lane {
   /// The app's name and the destination's.
   var place: AppDestination { AppDestination(app.slug, route.name) }
 
-  /// The processors whose purchases go here: those of the configuration, and those that were removed from it
-  /// and still have pending receipts.
-  /// - Parameter pending: the processors of the app's pending receipts.
-  func processors(of pending: [ProcessorName]) -> [ProcessorName] {
-    Set(app.processors.keys).union(pending).filter { app.destination(of: $0) == route.name }.sorted()
-  }
-
-  /// Keeps the result of `processors(of:)` until anything may be due again. A receipt of a removed processor
-  /// that becomes due meanwhile is found at the next look (`lookInterval`).
-  mutating func keepProcessors(of pending: [ProcessorName]) { processors = processors(of: pending) }
-
   private static func request(_ app: App, _ route: DeliveryRoute) -> TransferRequest {
     TransferRequest(
-      method: .post, url: route.destination.url,
-      headers: route.destination.headers.map { TransferHeader($0.name, $0.value) },
-      timeout: app.delivery.timeout,
+      method: .post, url: route.destination.url, timeout: app.delivery.timeout,
       connectTimeout: app.delivery.connectTimeout)
+  }
+
+  /// The request that delivers a receipt.
+  func request(for receipt: StoreReader.DueReceipt, now: Timestamp) -> TransferRequest {
+    var request = request
+    request.body = receipt.body
+    request.headers = route.destination.headers(
+      for: OutgoingReceipt(id: receipt.id, body: receipt.body, sentAt: now)
+    ).map { TransferHeader($0.name, $0.value) }
+    return request
   }
 
   private static func bucket(_ app: App, _ now: MonotonicInstant) -> TokenBucket {
@@ -120,7 +115,6 @@ struct Lane {
 
   /// Notes that a new receipt or a replay may be due at that time.
   mutating func note(anythingDueAt moment: Timestamp) {
-    processors = nil
     note(dueAt: moment)
     note(replaysDueAt: moment)
   }

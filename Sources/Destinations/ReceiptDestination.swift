@@ -4,7 +4,7 @@
 public import Domain
 
 /// One app's view of a destination.
-public protocol ReceiptDestination: Sendable {
+public protocol ReceiptDestination: Sendable, Equatable {
   /// Its name in the configuration, in rows and logs.
   static var name: DestinationName { get }
 
@@ -17,8 +17,8 @@ public protocol ReceiptDestination: Sendable {
   /// The URL that receipts are posted to.
   var url: String { get }
 
-  /// The headers of every request; they include the credentials and are never logged (R7).
-  var headers: [(name: String, value: String)] { get }
+  /// The headers of a request; they include the credentials and are never logged (R7).
+  func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)]
 
   /// The bytes to send. Built once, when the receipt becomes ready; every attempt sends the same bytes.
   func body(for receipt: ReceiptContent) -> [UInt8]
@@ -28,7 +28,24 @@ public protocol ReceiptDestination: Sendable {
 }
 
 extension ReceiptDestination {
+  /// Whether another destination is of the same kind and has the same settings.
+  public func equals(_ other: any ReceiptDestination) -> Bool { (other as? Self) == self }
+
   public static func accepts(_ processor: ProcessorName) -> Bool { true }
+}
+
+/// A receipt that is about to be sent.
+public struct OutgoingReceipt: Sendable, Equatable {
+  public var id: ReceiptID
+  public var body: [UInt8]
+  /// When the attempt begins.
+  public var sentAt: Timestamp
+
+  public init(id: ReceiptID, body: [UInt8], sentAt: Timestamp) {
+    self.id = id
+    self.body = body
+    self.sentAt = sentAt
+  }
 }
 
 /// The names that messages to operators contain.

@@ -36,7 +36,7 @@ extension Join {
 
     /// Whether the price is known without a guess. Most receipts are then sent as soon as they are paid.
     private static func hasPrice(_ purchase: Purchase, _ processor: ProcessorRules) -> Bool {
-      if !purchase.prices.isEmpty { return true }
+      if !purchase.prices.isEmpty || !processor.namesPrices { return true }
       guard purchase.contextSource?.isName ?? false else { return false }
       return Join.price(of: purchase, acceptedBy: processor) != nil
     }

@@ -39,7 +39,7 @@ public enum Join {
     let takeAnyPriceAt = deadline(policy.waitForProcessorPrice)
     let known =
       now >= takeAnyPriceAt ? price(of: purchase) : price(of: purchase, acceptedBy: processor)
-    guard known != nil else {
+    guard known != nil || !processor.namesPrices else {
       let hasMerchantPrice = purchase.context?.priceID != nil
       let until = hasMerchantPrice ? takeAnyPriceAt : deadline(policy.waitForPrice)
       return now < until ? .waiting(.price, until: until) : .failed(.price)
@@ -52,7 +52,7 @@ public enum Join {
         if now < until { return .waiting(.context, until: until) }
       }
     }
-    switch content(of: purchase) {
+    switch content(of: purchase, processor) {
     case .success(let ready): return .ready(ready.content, priceMismatch: ready.priceMismatch)
     case .failure(let lack): return .failed(lack.reason)
     }
@@ -65,13 +65,15 @@ public enum Join {
 
   /// Returns the receipt's content from what is known now, even if more may come.
   public static func content(
-    of purchase: Purchase
+    of purchase: Purchase, _ processor: ProcessorRules
   ) -> Result<(content: ReceiptContent, priceMismatch: Bool), Lack> {
     guard let user = purchase.userID else { return .failure(Lack(reason: .user)) }
-    guard let price = price(of: purchase) else { return .failure(Lack(reason: .price)) }
+    let price = price(of: purchase)
+    if price == nil, processor.namesPrices { return .failure(Lack(reason: .price)) }
     let content = ReceiptContent(
-      userID: user, key: purchase.key, priceID: price, context: purchase.context?.text)
-    return .success((content, hasMismatch(purchase, reporting: price)))
+      userID: user, key: purchase.key, priceID: price, context: purchase.context?.text,
+      contextID: purchase.contextID, payment: purchase.payment, boughtAt: purchase.boughtAt)
+    return .success((content, price.map { hasMismatch(purchase, reporting: $0) } ?? false))
   }
 
   private static func awaitPayment(

@@ -1,7 +1,7 @@
 // What is known of a payment beyond who bought what: for the processors whose payments start at the relay.
 // Pure; any thread.
 
-/// The facts of a payment that started at the relay. Stripe's purchases have none.
+/// The facts of a payment that started at the relay. Other purchases have none.
 public struct PaymentFacts: Sendable, Hashable {
   /// The amount in major units with the currency's decimals: `59.99`. Never a float.
   public var amount: String?

@@ -27,8 +27,8 @@ public final class Housekeeper: Sendable {
     /// When the next wait ends, as far as known.
     var waitUntil: Timestamp? = Timestamp(unixMilliseconds: 0)
     var retention: Configuration.Retention
-    /// Slices of waits to decide again, one app after the other.
-    var reconsiderations: [ReconsiderWaits] = []
+    /// Slices of receipts to decide again, one app after the other.
+    var reconsiderations: [ReconsiderReceipts] = []
     /// Whether one of them is in the committer's queue.
     var isReconsidering = false
     /// Clock steps that could not be applied yet.
@@ -78,12 +78,12 @@ public final class Housekeeper: Sendable {
     checkNow()
   }
 
-  /// Decides all waits of these apps again, because their configuration has changed.
+  /// Decides all waits and destinations of these apps' receipts again, because their configuration changed.
   public func reconsider(apps: [AppSlug]) {
     let now = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
     worker.post { inbox in
       inbox.reconsiderations.removeAll { apps.contains($0.app) }
-      inbox.reconsiderations += apps.map { ReconsiderWaits(app: $0, startedAt: now) }
+      inbox.reconsiderations += apps.map { ReconsiderReceipts(app: $0, startedAt: now) }
     }
   }
 
@@ -230,12 +230,12 @@ public final class Housekeeper: Sendable {
     faultLines.logFault(what, error, app: app, to: dependencies.log, now: dependencies.clock.monotonic)
   }
 
-  /// Submits the next slice of waits to decide again.
+  /// Submits the next slice of receipts to decide again.
   /// - Returns: when the next slice is due; nil if there is none, or if one is under way.
   private func reconsiderNext(_ rounds: inout Rounds) -> MonotonicInstant? {
     let now = dependencies.clock.monotonic
     let isDue = now >= rounds.reconsiderAt
-    let (next, isMore) = worker.withInbox { state -> (ReconsiderWaits?, Bool) in
+    let (next, isMore) = worker.withInbox { state -> (ReconsiderReceipts?, Bool) in
       guard let next = state.reconsiderations.first, !state.isReconsidering else { return (nil, false) }
       if isDue { state.isReconsidering = true }
       return (isDue ? next : nil, true)

@@ -74,7 +74,7 @@ extension Problem {
       switch fault {
       case .missing: "There is no signature."
       case .stale, .future: "The signature's time is too far from now: check the clocks of both machines."
-      case .malformed, .mismatch: "The signature does not match the body."
+      case .malformed, .mismatch, .path, .sender: "The signature does not match the body."
       }
     return .invalid(
       "invalid-signature",

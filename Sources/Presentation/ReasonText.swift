@@ -31,6 +31,7 @@ extension Reason {
     case .price: "no event named the price"
     case .context: "the context has not arrived"
     case .checkout: "the checkout session has not arrived; it may name the context or be unpaid"
+    case .destination: "the configuration has no destination for it"
     case .paymentFailed: "the payment failed"
     case .sessionExpired: "the checkout session expired"
     case .gaveUp: "no attempt succeeded within the configured time"

@@ -18,13 +18,13 @@ public struct ReceiptAdvice: Sendable, Equatable {
   /// - Parameters:
   ///   - breaker: that of the receipt's destination.
   ///   - destination: how to correct the destination's configuration; nil if it has no destination.
-  ///   - isConfigured: whether the receipt's app is configured.
+  ///   - processor: the rules of its processor; nil if the receipt's app is not configured.
   public init(
     _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, destination: DestinationAdvice?,
-    isConfigured: Bool, for reader: Reader, now: Timestamp
+    processor: ProcessorRules?, for reader: Reader, now: Timestamp
   ) {
     let app = record.app.text
-    guard isConfigured || receipt.state == .delivered else {
+    guard let processor = processor ?? (receipt.state == .delivered ? ProcessorRules() : nil) else {
       lines = [
         "The app \(app) is not configured: nothing is decided or delivered for it.",
         "Configure the app again, then reload receiptd.",
@@ -38,7 +38,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
           + "purchase does not show up there, ask its support about the import id."
       ]
     case .pending where destination == nil:
-      lines = [UnconfiguredProcessor.advice(record.purchase.key.processor, app: app)]
+      lines = [Self.noDestination(record, receipt)]
     case .pending:
       lines =
         BreakerText(breaker, app: app, now: now, advice: destination).map {
@@ -47,10 +47,25 @@ public struct ReceiptAdvice: Sendable, Equatable {
         ?? ["receiptd sends it when it is due. \(Self.replay("To send it now", receipt, reader))"]
     case .waiting:
       let wait = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
-      lines = [Self.meaning(receipt), Self.remedy(waiting: receipt, wait, reader)]
+      lines = [
+        Self.meaning(receipt),
+        receipt.reason == .destination
+          ? Self.noDestination(record, receipt) : Self.remedy(waiting: receipt, wait, reader),
+      ]
     case .failed, .cancelled:
-      lines = [Self.meaning(receipt), Self.remedy(ended: record.purchase, receipt, reader)]
+      lines = [Self.meaning(receipt), Self.remedy(ended: record, receipt, processor, reader)]
     }
+  }
+
+  /// A receipt that has no configured destination: it waits for one, or its own was removed a moment ago.
+  private static func noDestination(_ record: PurchaseRecord, _ receipt: Receipt) -> String {
+    let processor = record.purchase.key.processor
+    guard let removed = receipt.destination else {
+      return "To send it, configure the one that apps.\(record.app).\(processor).deliver_to names, then run: "
+        + "receiptctl reload"
+    }
+    return "apps.\(record.app) has no section \(removed) any more. With the next reload, receiptd sends the "
+      + "receipt to the present destination of \(processor), or lets it wait for one: receiptctl reload"
   }
 
   private static func meaning(_ receipt: Receipt) -> String {
@@ -69,9 +84,11 @@ public struct ReceiptAdvice: Sendable, Equatable {
   }
 
   /// A failed or cancelled receipt may lack more than its reason names.
-  private static func remedy(ended purchase: Purchase, _ receipt: Receipt, _ reader: Reader) -> String {
+  private static func remedy(
+    ended record: PurchaseRecord, _ receipt: Receipt, _ processor: ProcessorRules, _ reader: Reader
+  ) -> String {
     let later = receipt.isOpenToJoin ? " Once it has one, the receipt continues automatically." : ""
-    switch purchase.obstacle(toReplaying: receipt) {
+    switch record.purchase.obstacle(toReplaying: receipt, processor) {
     case .erased?: return "Its user's data was erased, so it cannot be sent."
     case .lacks(.subscription)?:
       return "It is about a subscription that has no id yet; it comes with the payment.\(later)"
@@ -114,12 +131,13 @@ public enum ReplayObstacle: Sendable, Equatable {
 extension Purchase {
   /// Why a replay of the purchase's receipt is refused, if its app is configured; nil if it is not. The store
   /// decides the same, inside the transaction of the replay.
-  public func obstacle(toReplaying receipt: Receipt) -> ReplayObstacle? {
+  /// - Parameter processor: the rules of its processor.
+  public func obstacle(toReplaying receipt: Receipt, _ processor: ProcessorRules) -> ReplayObstacle? {
     if isErased { return .erased }
     // Bytes that were made once are sent again as they are.
     guard receipt.body == nil else { return nil }
     if awaitsObject { return .lacks(.subscription) }
-    guard case .failure(let lack) = Join.content(of: self) else { return nil }
+    guard case .failure(let lack) = Join.content(of: self, processor) else { return nil }
     return .lacks(lack.reason)
   }
 }

@@ -1,5 +1,6 @@
 // Captures: calls that charge a customer. A capture is an obligation: it is stored before it is sent, takes
-// effect at most once, and is finished after a crash or a lost answer by asking for the payment's state first.
+// effect at most once, and is finished after a crash or a lost answer by asking for the payment's state
+// first.
 // Pure; any thread.
 
 public import Domain

@@ -137,7 +137,7 @@ extension StoreSession {
   func rebuild(_ record: inout PurchaseRecord) throws(StoreFault) {
     guard let receipt = record.receipt, !receipt.isOpenToJoin else { return try decide(&record) }
     if receipt.state == .pending {
-      record.apply(.withdrawn(until: reconsideredAt), at: moment(of: record))
+      record.apply(.withdrawn(.context, until: reconsideredAt), at: moment(of: record))
       return try decide(&record)
     }
     // It ended unsent: a replay will send what is known now.

@@ -109,7 +109,9 @@ extension StoreSession {
       resolved = .waiting(reason, until: until ?? reconsideredAt)
     case .failed(let reason): resolved = .failed(reason)
     case .cancelled(let reason): resolved = .cancelled(reason)
-    case .ready(let content, let mismatch): resolved = .ready(rules.payload(content, mismatch))
+    case .ready(let content, let mismatch):
+      resolved =
+        rules.payload(content, mismatch).map { .ready($0) } ?? .waiting(.destination, until: reconsideredAt)
     }
     if record.receipt == nil {
       record.receipt = .begin(
@@ -123,8 +125,9 @@ extension StoreSession {
   var reconsideredAt: Timestamp { now.advanced(by: Self.reconsiderAfter) }
 
   /// The present moment for a receipt: what counts as paused is that of its destination.
-  func moment(of record: PurchaseRecord) -> ReceiptMoment {
-    let destination = rules(of: record.app)?.destination(record.purchase.key.processor)
+  /// - Parameter place: the destination; nil for the present one of its processor.
+  func moment(of record: PurchaseRecord, sentTo place: DestinationName? = nil) -> ReceiptMoment {
+    let destination = place ?? rules(of: record.app)?.destination(record.purchase.key.processor)
     let paused = destination.map {
       breakers.pausedTime(AppDestination(record.app, $0), now: now)
     }

@@ -10,19 +10,23 @@ public struct AppRules: Sendable {
   public var processors: [ProcessorName: ProcessorRules]
   /// How many replays of the app may be due at once before jobs release no more.
   public var replayWindow: Int
+  /// The app's destinations. A receipt that is still to be delivered to another is redirected.
+  public var destinations: Set<DestinationName>
   /// The destination of a processor's purchases; nil if there is none now.
   public var destination: @Sendable (ProcessorName) -> DestinationName?
-  /// Makes the body that the purchase's destination receives.
-  public var compose: @Sendable (ReceiptContent) -> [UInt8]
+  /// Makes the body that a destination receives; nil if the app does not have the destination.
+  public var compose: @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
 
   public init(
     join: JoinPolicy, processors: [ProcessorName: ProcessorRules], replayWindow: Int = JobWork.windowDefault,
-    destination: @escaping @Sendable (ProcessorName) -> DestinationName? = { _ in nil },
-    compose: @escaping @Sendable (ReceiptContent) -> [UInt8]
+    destinations: Set<DestinationName>,
+    destination: @escaping @Sendable (ProcessorName) -> DestinationName?,
+    compose: @escaping @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
   ) {
     self.join = join
     self.processors = processors
     self.replayWindow = max(1, replayWindow)
+    self.destinations = destinations
     self.destination = destination
     self.compose = compose
   }
@@ -32,8 +36,11 @@ public struct AppRules: Sendable {
     processors[purchase.key.processor] ?? ProcessorRules()
   }
 
-  func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload {
-    ReceiptPayload(priceID: content.priceID, priceMismatch: priceMismatch, body: compose(content))
+  /// The content in the format of its processor's destination; nil if there is no destination now.
+  func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload? {
+    guard let name = destination(content.key.processor), let body = compose(content, name) else { return nil }
+    return ReceiptPayload(
+      destination: name, priceID: content.priceID, priceMismatch: priceMismatch, body: body)
   }
 }
 

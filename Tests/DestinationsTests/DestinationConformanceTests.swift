@@ -17,8 +17,11 @@ private struct Fixture: Sendable, CustomTestStringConvertible {
   func make(revealsSecrets: Bool = true) throws -> any ReceiptDestination {
     let app = AppConfiguration(
       slug: "ios", client: .open, stripe: StripeSection(webhookSecrets: [Secret("whsec_1")]),
-      purchasely: .init(url: "https://destination.example/receipts", apiKey: Secret("key-conformance")))
-    return try kind.make(app, revealsSecrets: revealsSecrets, userAgent: "test/1")
+      purchasely: .init(url: "https://destination.example/receipts", apiKey: Secret("key-conformance")),
+      webhook: .init(
+        url: "https://merchant.example/purchases",
+        secrets: [Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]))
+    return try #require(try kind.make(app, revealsSecrets: revealsSecrets, userAgent: "test/1"))
   }
 
   static let all = DestinationRegistry.standard.kinds.map(Fixture.init)
@@ -44,12 +47,22 @@ struct DestinationConformanceTests {
     let destination = try fixture.make()
     #expect(destination.url.hasPrefix("https://"))
     #expect(!destination.url.contains("key-conformance"))
-    #expect(!destination.headers.isEmpty)
-    for (name, value) in destination.headers {
+    let headers = destination.headers(for: OutgoingReceipt(id: "rcp_1", body: Array("{}".utf8), sentAt: now))
+    #expect(!headers.isEmpty)
+    for (name, value) in headers {
       #expect(!name.isEmpty)
       #expect((name + value).utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }, "\(name)")
     }
     #expect(type(of: destination).name == fixture.kind.name)
+  }
+
+  @Test("An app without its section does not have it", arguments: Fixture.all)
+  fileprivate func absent(_ fixture: Fixture) throws {
+    let app = AppConfiguration(
+      slug: "ios", client: .open, stripe: StripeSection(webhookSecrets: [Secret("whsec_1")]), purchasely: nil)
+    #expect(!fixture.kind.isConfigured(app))
+    #expect(try fixture.kind.make(app, revealsSecrets: false, userAgent: "test/1") == nil)
+    #expect(fixture.kind.advice(app) == nil)
   }
 
   @Test(

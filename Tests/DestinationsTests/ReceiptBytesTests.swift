@@ -67,7 +67,9 @@ struct ReceiptBytesTests {
 
   @Test("The headers carry the key, the platform and the user agent")
   func headers() {
-    let headers = destination().headers.map { "\($0.name): \($0.value)" }
+    let headers = destination().headers(
+      for: OutgoingReceipt(id: "rcp_1", body: [], sentAt: Timestamp(unixSeconds: 0))
+    ).map { "\($0.name): \($0.value)" }
     #expect(
       headers == [
         "Content-Type: application/json", "X-API-KEY: key-1", "X-PLATFORM-TYPE: STRIPE",

@@ -37,7 +37,8 @@ private func ready(
   type: PurchaseKey.ObjectType = .subscription
 ) -> Join.Resolution {
   let content = ReceiptContent(
-    userID: "u", key: PurchaseKey(type: type, id: "obj_1"), priceID: price, context: context)
+    userID: "u", key: PurchaseKey(type: type, id: "obj_1"), priceID: price, context: context,
+    boughtAt: heard)
   return .ready(content, priceMismatch: mismatch)
 }
 
@@ -252,14 +253,30 @@ struct JoinResolveTests {
 
   @Test("A receipt that an operator sends needs only a user and a price")
   func content() throws {
-    #expect(throws: Join.Lack(reason: .user)) { try Join.content(of: purchase(user: nil)).get() }
-    #expect(throws: Join.Lack(reason: .price)) { try Join.content(of: purchase(prices: [])).get() }
-    let bare = try Join.content(of: purchase()).get()
+    let named = ProcessorRules()
+    #expect(throws: Join.Lack(reason: .user)) { try Join.content(of: purchase(user: nil), named).get() }
+    #expect(throws: Join.Lack(reason: .price)) { try Join.content(of: purchase(prices: []), named).get() }
+    let bare = try Join.content(of: purchase(), named).get()
     #expect(bare.content.priceID == "price_P")
     #expect(bare.content.context == nil)
     #expect(!bare.priceMismatch)
-    let named = try Join.content(of: purchase(prices: [], context: blob("gold"))).get()
-    #expect(named.content.priceID == "gold")
-    #expect(!named.priceMismatch)
+    let gold = try Join.content(of: purchase(prices: [], context: blob("gold")), named).get()
+    #expect(gold.content.priceID == "gold")
+    #expect(!gold.priceMismatch)
+    let unnamed = ProcessorRules(namesPrices: false)
+    #expect(try Join.content(of: purchase(prices: []), unnamed).get().content.priceID == nil)
+  }
+
+  @Test("A purchase of a processor without prices waits for none")
+  func withoutPrices() {
+    let resolution = Join.resolve(
+      purchase(prices: [], context: blob(nil)), policy: deliver,
+      processor: ProcessorRules(namesPrices: false), now: heard)
+    guard case .ready(let content, let priceMismatch) = resolution else {
+      Issue.record("not ready: \(resolution)")
+      return
+    }
+    #expect(content.priceID == nil)
+    #expect(!priceMismatch)
   }
 }

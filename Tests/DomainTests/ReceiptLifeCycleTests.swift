@@ -9,8 +9,9 @@ import Testing
 private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
 private let later = now.advanced(by: .seconds(60))
 private let moment = ReceiptMoment(now: now, pausedTime: .seconds(7))
-private let payload = ReceiptPayload(priceID: "price_1", priceMismatch: false, body: [1])
-private let other = ReceiptPayload(priceID: "price_2", priceMismatch: true, body: [2])
+private let payload = ReceiptPayload(
+  destination: "purchasely", priceID: "price_1", priceMismatch: false, body: [1])
+private let other = ReceiptPayload(destination: "webhook", priceID: nil, priceMismatch: true, body: [2])
 
 /// A receipt for each column of the table. A receipt that failed or was cancelled by the join is open to
 /// later events; one that ended otherwise is not.
@@ -20,6 +21,7 @@ private func sample(_ column: String) -> Receipt {
       id: "rcp_1", createdAt: now, state: state, reason: reason, attempts: 3, spentAttempts: 2)
     if state == .waiting { receipt.waitUntil = later }
     if state == .pending || state == .delivered || column.hasSuffix("sent") {
+      receipt.destination = "purchasely"
       receipt.body = [9]
       receipt.readyAt = now - .seconds(5)
       receipt.retrySince = now - .seconds(5)
@@ -46,8 +48,9 @@ private func attempt(_ decision: Delivery.Decision, status: Int64 = 500) -> Rece
 
 private let events: [ReceiptEvent] = [
   .resolved(.waiting(.user, until: later)), .resolved(.ready(payload)), .resolved(.failed(.user)),
-  .resolved(.cancelled(.paymentFailed)), .postponed(until: later), .withdrawn(until: later),
-  .recomposed(other), .foundSent(SentReceipt(body: [5], content: nil)), .contextDisputed,
+  .resolved(.cancelled(.paymentFailed)), .postponed(until: later), .withdrawn(.context, until: later),
+  .redirected(other), .recomposed(other), .foundSent(SentReceipt(to: "purchasely", body: [5], content: nil)),
+  .contextDisputed,
   attempt(.delivered(importID: "imp_1"), status: 200), attempt(.retry(at: later, spent: true)),
   attempt(.failed(.status(422)), status: 422), .gaveUp, .replayed(dueAt: now, force: false, payload: payload),
   .replayed(dueAt: now, force: true, payload: payload),
@@ -64,6 +67,7 @@ private func name(_ event: ReceiptEvent) -> String {
   case .resolved(.cancelled): "resolved cancelled"
   case .postponed: "postponed"
   case .withdrawn: "withdrawn"
+  case .redirected: "redirected"
   case .recomposed: "recomposed"
   case .foundSent: "found sent"
   case .contextDisputed: "context disputed"
@@ -91,6 +95,7 @@ private let table = """
   resolved cancelled    cancelled -         -         cancelled   -           cancelled      -
   postponed             waiting   -         -         -           -           -              -
   withdrawn             -         waiting   -         -           -           -              -
+  redirected            -         pending   -         -           -           -              -
   recomposed            -         -         -         failed      failed      cancelled      cancelled
   found sent            pending   pending   -         failed      failed      cancelled      cancelled
   context disputed      waiting   pending   delivered failed      failed      cancelled      cancelled
@@ -181,7 +186,7 @@ struct ReceiptLifeCycleTests {
       ("waiting", .resolved(.ready(payload))), ("waiting", .completed(payload, changesContext: false)),
       ("failed/sent", .replayed(dueAt: now, force: false, payload: nil)),
       ("delivered", .replayed(dueAt: now, force: true, payload: nil)),
-      ("waiting", .foundSent(SentReceipt(body: [5], content: nil))),
+      ("waiting", .foundSent(SentReceipt(to: "purchasely", body: [5], content: nil))),
     ]
     for (column, event) in due {
       let receipt = try #require(outcome(of: event, on: sample(column)))
@@ -207,9 +212,12 @@ struct ReceiptLifeCycleTests {
 
   @Test("A replay sends the same bytes as before, even if new data is known")
   func replaySameBytes() {
-    let event = ReceiptEvent.replayed(dueAt: now, force: false, payload: other)
+    let event = ReceiptEvent.replayed(dueAt: now, force: false, payload: payload)
     #expect(outcome(of: event, on: sample("failed/sent"))?.body == [9])
-    #expect(outcome(of: event, on: sample("failed/join"))?.body == [2])
+    let elsewhere = ReceiptEvent.replayed(dueAt: now, force: false, payload: other)
+    #expect(outcome(of: elsewhere, on: sample("failed/sent"))?.body == [2], "another destination's bytes")
+    #expect(outcome(of: elsewhere, on: sample("failed/sent"))?.destination == "webhook")
+    #expect(outcome(of: elsewhere, on: sample("failed/join"))?.body == [2])
   }
 
   @Test("An attempt that says nothing about the destination keeps the cause of the one before")

@@ -74,11 +74,11 @@ final class OperatorHarness {
     }
     let text = "{ database: 'receiptd.db', listen: { port: 1 }, apps: { \(texts.joined()) } }"
     _ = FileManager.default.createFile(atPath: folder + "/receiptd.json5", contents: Data(text.utf8))
+    // Nothing gets the purchases of `gone`.
     let rules = AppRules(
-      join: JoinPolicy(waitForContext: .zero), processors: .stripe
-    ) { content in
-      Array("\(content.userID) \(content.priceID)".utf8)
-    }
+      join: JoinPolicy(waitForContext: .zero), processors: .stripe, destinations: ["purchasely"],
+      destination: { $0 == "gone" ? nil : "purchasely" },
+      compose: { content, _ in Array("\(content.userID) \(content.priceID?.text ?? "-")".utf8) })
     // Receipts have the same ids in each run.
     writer = try StoreWriter(
       path: folder + "/receiptd.db", role: .owner,

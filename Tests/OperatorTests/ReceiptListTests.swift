@@ -274,11 +274,12 @@ import Testing
     #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
   }
 
-  @Test func aReceiptOfARemovedProcessorSaysThatNoDestinationAcceptsIt() throws {
+  @Test func aReceiptWithoutADestinationSaysWhatToConfigure() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1", processor: "gone")
     let shown = harness.run("receipts", "show", id).out
-    #expect(shown.contains("No destination accepts it: apps.ios has no section gone any more."))
+    #expect(shown.contains("The configuration has no destination for it."))
+    #expect(shown.contains("configure the one that apps.ios.gone.deliver_to names, then run"))
     #expect(!shown.contains("receiptd sends it when it is due"))
   }
 

@@ -7,6 +7,7 @@ import SQLite
 import SQLiteStore
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator

@@ -100,8 +100,9 @@ import Testing
   @Test func whoNeedsNoSecretLoadsTheRestWithoutThem() throws {
     let loaded = try Samples.read(Samples.text(), environment: Environment([:]), secrets: .whereAvailable)
     let app = try #require(loaded.configuration.apps.first)
-    #expect(app.purchasely.apiKey.description == "env:API_KEY")
-    let fault = #expect(throws: Fault.self) { try app.purchasely.apiKey.reveal() }
+    let purchasely = try #require(app.purchasely)
+    #expect(purchasely.apiKey.description == "env:API_KEY")
+    let fault = #expect(throws: Fault.self) { try purchasely.apiKey.reveal() }
     #expect(fault?.path == "apps.shop.purchasely.api_key")
     #expect(fault?.message.contains("API_KEY, which is not set") == true)
   }

@@ -78,7 +78,7 @@ import Testing
             tolerance: .seconds(60), livemode: .live, userKeys: ["uid"],
             accounts: .ownAnd(["acct_1", "acct_2"]), apiBase: "http://127.0.0.1:9"),
           backfill: .auto, backfillAfter: .hours(1)))
-    #expect(app.purchasely.url == "https://example.com/receipts?x=1")
+    #expect(app.purchasely?.url == "https://example.com/receipts?x=1")
     #expect(
       app.join
         == JoinPolicy(

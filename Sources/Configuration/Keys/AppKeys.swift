@@ -1,4 +1,4 @@
-// The keys of an app: its processors, its destination, its join and its deliveries. As ConfigurationReader:
+// The keys of an app: its processors, its destinations, its join and its deliveries. As ConfigurationReader:
 // one thread, every fault.
 
 internal import Domain
@@ -17,7 +17,7 @@ extension AppConfiguration {
       "The clients that may post contexts: those that send one of the keys or a token. With client: "
         + "\"open\", everyone may.")
     let rest: [ConfigurationKey<AppConfiguration>] = [
-      .section("purchasely", \.purchasely, Purchasely.section, "The Purchasely application of the app."),
+      .purchasely, .webhook,
       .section(
         "join", \.join, JoinPolicy.section,
         "How a purchase finds its context, and how long it waits for what is missing."),
@@ -31,8 +31,7 @@ extension AppConfiguration {
       },
     ]
     return ConfigurationSection(
-      AppConfiguration(
-        slug: "", client: .open, processors: [], purchasely: Purchasely(apiKey: Secret(""))),
+      AppConfiguration(slug: "", client: .open, processors: []),
       rules: processors.count > 1 ? ["anyOf": oneOf] : [:], [client] + processors + rest)
   }
 }
@@ -84,22 +83,6 @@ extension ValueForm<[AppConfiguration]> {
         apps.flatMap { section.secrets($0, JSON5Scanner.path(path, $0.slug.text)) }
       })
   }
-}
-
-extension AppConfiguration.Purchasely {
-  static let section = ConfigurationSection(
-    Self(apiKey: Secret("")),
-    [
-      .required(
-        "api_key", \.apiKey, .secret, example: "file:/etc/receiptd/secrets/purchasely_api_key",
-        advice: "write the app's API key from Purchasely's console as \"env:NAME\" or \"file:/path\"",
-        "The application's API key, from Purchasely's console."),
-      .key("url", \.url, .endpoint(carriesSecret: true), "The URL that receipts are posted to."),
-      .optional(
-        "client_secret", \.clientSecret, .secret,
-        example: "file:/etc/receiptd/secrets/purchasely_client_secret",
-        "The client shared secret, with which receiptctl users forget asks Purchasely to forget a user."),
-    ])
 }
 
 extension JoinPolicy {

@@ -8,7 +8,7 @@ package struct DestinationRegistry: Sendable, Equatable {
   package let kinds: [DestinationKind]
 
   /// The destinations of this program. Add a new destination here.
-  package static let standard = DestinationRegistry(kinds: [.purchasely])
+  package static let standard = DestinationRegistry(kinds: [.purchasely, .webhook])
 
   package init(kinds: [DestinationKind]) { self.kinds = kinds }
 

@@ -1,6 +1,6 @@
 // A payment processor's part of an app's configuration. Pure, except for reading secrets.
 
-package import Domain
+public import Domain
 internal import Durations
 package import Processors
 
@@ -60,6 +60,11 @@ extension AppConfiguration {
   /// The first of the app's processors that lists its events.
   package var eventLister: ProcessorKind? {
     processors.map(\.section.kind).first { $0.eventsKept != nil }
+  }
+
+  /// The properties of a processor that the join needs.
+  public func rules(of processor: ProcessorName) -> ProcessorRules {
+    self.processor(processor)?.rules ?? ProcessorRules()
   }
 
   /// The properties of each processor that the join needs.

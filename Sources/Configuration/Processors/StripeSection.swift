@@ -58,11 +58,13 @@ extension AppConfiguration {
 
   /// Creates an app that uses Stripe.
   package init(
-    slug: AppSlug, client: ClientAccess, stripe: StripeSection, purchasely: Purchasely,
+    slug: AppSlug, client: ClientAccess, stripe: StripeSection, purchasely: Purchasely?,
+    webhook: Webhook? = nil,
     join: JoinPolicy = JoinPolicy(), delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
   ) {
     self.init(
       slug: slug, client: client, processors: [ConfiguredProcessor(section: stripe)], purchasely: purchasely,
+      webhook: webhook,
       join: join, delivery: delivery, links: links)
   }
 }

@@ -5,7 +5,7 @@ public import Domain
 internal import JSON
 
 /// One app's Purchasely settings.
-public struct PurchaselySettings: Sendable {
+public struct PurchaselySettings: Sendable, Equatable {
   public static let urlDefault = "https://s2s.purchasely.io/receipts"
 
   public var url: String
@@ -38,7 +38,7 @@ public struct PurchaselyDestination: ReceiptDestination {
 
   public var url: String { settings.url }
 
-  public var headers: [(name: String, value: String)] {
+  public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
     [
       ("Content-Type", "application/json"), ("X-API-KEY", settings.apiKey), ("X-PLATFORM-TYPE", "STRIPE"),
       ("User-Agent", settings.userAgent),
@@ -50,8 +50,11 @@ public struct PurchaselyDestination: ReceiptDestination {
       .init(name: "user_id", value: .string(receipt.userID.text)),
       .init(name: "stripe_object_type", value: .string(receipt.key.type.text)),
       .init(name: "stripe_object_id", value: .string(receipt.key.id.text)),
-      .init(name: "stripe_price_id", value: .string(receipt.priceID.text)),
     ]
+    // Every purchase that Purchasely accepts has a price.
+    if let price = receipt.priceID {
+      members.append(.init(name: "stripe_price_id", value: .string(price.text)))
+    }
     if settings.forwardsContext, let context = receipt.context {
       members.append(.init(name: "ply_context", value: .string(context)))
     }

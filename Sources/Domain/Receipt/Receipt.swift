@@ -15,6 +15,8 @@ public struct Receipt: Sendable, Equatable {
   public internal(set) var priceMismatch: Bool
   /// Whether it was sent with a guessed context that another purchase names.
   public internal(set) var contextDisputed: Bool
+  /// The destination that `body` is for; nil without a body.
+  public internal(set) var destination: DestinationName?
   /// The request body to send; nil until the receipt is ready.
   public internal(set) var body: [UInt8]?
   /// All attempts that counted.
@@ -41,7 +43,8 @@ public struct Receipt: Sendable, Equatable {
   /// Makes a receipt from its stored columns. `Receipt.begin` makes a new receipt.
   public init(
     id: ReceiptID, createdAt: Timestamp, state: ReceiptState, reason: Reason?, waitUntil: Timestamp? = nil,
-    priceID: PriceID? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false, body: [UInt8]? = nil,
+    priceID: PriceID? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false,
+    destination: DestinationName? = nil, body: [UInt8]? = nil,
     attempts: Int64 = 0, spentAttempts: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
     isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
     pausedBase: Duration = .zero, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
@@ -55,6 +58,7 @@ public struct Receipt: Sendable, Equatable {
     self.priceID = priceID
     self.priceMismatch = priceMismatch
     self.contextDisputed = contextDisputed
+    self.destination = destination
     self.body = body
     self.attempts = attempts
     self.spentAttempts = spentAttempts
@@ -88,6 +92,7 @@ public struct Receipt: Sendable, Equatable {
     case .failed where reason == nil, .cancelled where reason == nil: "a receipt that ended has a reason"
     case .pending where reason != nil, .delivered where reason != nil: "it needs no reason"
     case .pending where body == nil: "a pending receipt has a body"
+    case .pending where destination == nil: "a pending receipt has a destination"
     case .pending where nextAttemptAt == nil: "a pending receipt is due at some time"
     case .pending where retrySince == nil: "a pending receipt has a retry budget"
     case .delivered where deliveredAt == nil: "a delivered receipt was delivered at some time"
@@ -102,6 +107,6 @@ extension Receipt {
   public func hasContent(of other: Receipt) -> Bool {
     id == other.id && createdAt == other.createdAt && priceID == other.priceID
       && priceMismatch == other.priceMismatch && contextDisputed == other.contextDisputed
-      && readyAt == other.readyAt && body == other.body
+      && readyAt == other.readyAt && destination == other.destination && body == other.body
   }
 }

@@ -6,8 +6,11 @@ public enum ReceiptEvent: Sendable, Equatable {
   case resolved(ReceiptResolution)
   /// Nothing can be decided yet: decide again at that time.
   case postponed(until: Timestamp)
-  /// The purchase lost its context before the receipt was sent: decide again.
-  case withdrawn(until: Timestamp)
+  /// The purchase lost its context before the receipt was sent, or its destination is not configured any
+  /// more: decide again.
+  case withdrawn(Reason, until: Timestamp)
+  /// Its destination is not configured any more, and another one is.
+  case redirected(ReceiptPayload)
   /// The purchase lost its context after its receipt had ended unsent. The payload is what a replay would
   /// send; nil if nothing can be sent.
   case recomposed(ReceiptPayload?)
@@ -20,7 +23,7 @@ public enum ReceiptEvent: Sendable, Equatable {
   /// Its time for attempts ended while the destination was known to be down.
   case gaveUp
   /// An operator sends it again; a delivered one only with force.
-  /// - payload: what to send if it never became ready.
+  /// - payload: what to send if it never became ready, or if its bytes are for another destination.
   case replayed(dueAt: Timestamp, force: Bool, payload: ReceiptPayload?)
   /// An operator cancels it.
   case cancelled(note: String)
@@ -56,25 +59,27 @@ public struct ReceiptAttempt: Sendable, Equatable {
 
 /// What a destination received.
 public struct SentReceipt: Sendable, Equatable {
+  public var destination: DestinationName
   public var body: [UInt8]
   /// The content of the body; nil if it cannot be determined.
   public var content: Content?
 
   /// What a body says, and what is doubtful about it.
   public struct Content: Sendable, Equatable {
-    public var priceID: PriceID
+    public var priceID: PriceID?
     public var priceMismatch: Bool
     /// Whether another purchase names the context that was sent.
     public var contextDisputed: Bool
 
-    public init(priceID: PriceID, priceMismatch: Bool, contextDisputed: Bool) {
+    public init(priceID: PriceID?, priceMismatch: Bool, contextDisputed: Bool) {
       self.priceID = priceID
       self.priceMismatch = priceMismatch
       self.contextDisputed = contextDisputed
     }
   }
 
-  public init(body: [UInt8], content: Content?) {
+  public init(to destination: DestinationName, body: [UInt8], content: Content?) {
+    self.destination = destination
     self.body = body
     self.content = content
   }

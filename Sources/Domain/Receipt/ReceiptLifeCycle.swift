@@ -24,13 +24,17 @@ extension Receipt {
     case .postponed(let until):
       guard state == .waiting else { throw .notAllowed(state) }
       waitUntil = until
-    case .withdrawn(let until):
+    case .withdrawn(let reason, let until):
       guard state == .pending else { throw .notAllowed(state) }
-      enter(.waiting, .context, until: until)
-      (body, readyAt, retrySince) = (nil, nil, nil)
+      enter(.waiting, reason, until: until)
+      (destination, body, readyAt, retrySince) = (nil, nil, nil, nil)
+    case .redirected(let payload):
+      guard state == .pending else { throw .notAllowed(state) }
+      use(payload)
+      makeDue(at: moment.now, moment)
     case .recomposed(let payload):
       guard state == .failed || state == .cancelled else { throw .notAllowed(state) }
-      body = nil
+      (destination, body) = (nil, nil)
       if let payload { use(payload) }
     case .foundSent(let sent):
       guard state != .delivered else { throw .notAllowed(state) }
@@ -49,7 +53,7 @@ extension Receipt {
         guard body != nil else { throw .hasNoBody }
         return beginReplay(dueAt: dueAt, at: moment)
       }
-      if body == nil { use(payload) }
+      if destination != payload.destination { use(payload) }
       beginReplay(dueAt: dueAt, at: moment)
     case .cancelled(let words):
       guard state != .delivered, state != .cancelled else { throw .notAllowed(state) }
@@ -87,6 +91,7 @@ extension Receipt {
   }
 
   private mutating func found(_ sent: SentReceipt, at moment: ReceiptMoment) {
+    destination = sent.destination
     body = sent.body
     if let content = sent.content {
       priceID = content.priceID
@@ -135,6 +140,7 @@ extension Receipt {
   }
 
   private mutating func use(_ payload: ReceiptPayload) {
+    destination = payload.destination
     priceID = payload.priceID
     priceMismatch = payload.priceMismatch
     body = payload.body

@@ -13,7 +13,7 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   /// The list of reasons that can be stored, filtered by and suggested. It does not include `http_NNN`.
   private enum Word: String, CaseIterable {
-    case payment, subscription, user, price, context, checkout
+    case payment, subscription, user, price, context, checkout, destination
     case paymentFailed = "payment_failed"
     case sessionExpired = "session_expired"
     case gaveUp = "gave_up"
@@ -33,6 +33,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   /// Only sister events of the purchase are known. Its checkout session may name the context, and says
   /// whether payment is still due.
   public static let checkout = Reason(.checkout)
+  /// The configuration has no destination for the purchase's processor.
+  public static let destination = Reason(.destination)
   // Ends of an unpaid checkout.
   public static let paymentFailed = Reason(.paymentFailed)
   public static let sessionExpired = Reason(.sessionExpired)
@@ -78,6 +80,7 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   /// Reasons for which later events and contexts may still change the receipt, even after it has ended.
   public static let ofJoin: Set<Reason> = [
-    .payment, .subscription, .user, .price, .context, .checkout, .paymentFailed, .sessionExpired,
+    .payment, .subscription, .user, .price, .context, .checkout, .destination, .paymentFailed,
+    .sessionExpired,
   ]
 }

@@ -27,7 +27,8 @@ enum ReceiptShow {
       return .done
     }
     let app = configuration.app(detail.record.app)
-    let name = app?.destination(of: detail.record.purchase.key.processor)
+    let processor = detail.record.purchase.key.processor
+    let name = receipt.destination ?? app?.destination(of: processor)
     let breakers = try reader.breakers()
     let breaker = name.flatMap { breakers[AppDestination(detail.record.app, $0)] }
     let output = session.output
@@ -42,7 +43,7 @@ enum ReceiptShow {
     output.line()
     let advice = ReceiptAdvice(
       detail.record, receipt, breaker: breaker, destination: name.flatMap { app?.destinationAdvice($0) },
-      isConfigured: app != nil, for: .terminal, now: session.now)
+      processor: app?.rules(of: processor), for: .terminal, now: session.now)
     for line in advice.lines { output.line(DisplayText.clean(line)) }
     return .done
   }

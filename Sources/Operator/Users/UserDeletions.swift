@@ -18,13 +18,15 @@ struct UserDeletions {
       parts = []
       return
     }
-    parts = try apps.map { slug in
+    // An app that does not use Purchasely has nobody to ask.
+    parts = try apps.compactMap { slug in
       guard let app = configuration.app(slug) else {
         throw OperatorFault(
           .configuration,
           "the app '\(DisplayText.clean(slug.text))' is not configured; Purchasely cannot be asked")
       }
-      guard let secret = app.purchasely.clientSecret else {
+      guard let purchasely = app.purchasely else { return nil }
+      guard let secret = purchasely.clientSecret else {
         throw OperatorFault(
           .configuration,
           "apps.\(slug).purchasely.client_secret: is missing; write the client shared secret from "
@@ -32,8 +34,8 @@ struct UserDeletions {
             + "nothing was changed")
       }
       _ = try secret.reveal()
-      _ = try app.purchasely.apiKey.reveal()
-      return (slug, app.purchasely, secret)
+      _ = try purchasely.apiKey.reveal()
+      return (slug, purchasely, secret)
     }
   }
 

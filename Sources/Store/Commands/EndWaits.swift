@@ -1,4 +1,4 @@
-// Decides again about receipts whose wait ended, or whose app's configuration changed.
+// Decides again about receipts whose wait ended.
 
 public import Domain
 
@@ -49,50 +49,5 @@ public struct EndWaits: StoreCommand {
     var postponed = record
     postponed.apply(.postponed(until: store.reconsideredAt), at: store.moment(of: record))
     try store.purchases.update(postponed, from: record)
-  }
-}
-
-/// Decides again about a slice of an app's waiting receipts after a reload or a start, because their waits
-/// follow from the configuration.
-public struct ReconsiderWaits: StoreCommand, Equatable {
-  static let slice: Int64 = 200
-
-  /// Where a slice ended.
-  public struct Place: Sendable, Equatable {
-    var until: Timestamp
-    var row: PurchaseRowID
-  }
-
-  public var app: AppSlug
-  /// The time of the first slice. Later changes were already decided by the present configuration.
-  public var startedAt: Timestamp
-  /// The end of the previous slice; nil for the first.
-  public var after: Place?
-
-  public init(app: AppSlug, startedAt: Timestamp, after: Place? = nil) {
-    self.app = app
-    self.startedAt = startedAt
-    self.after = after
-  }
-
-  /// The start of the next slice; nil after the last one.
-  public func apply(to store: StoreSession) throws(StoreFault) -> Place? {
-    let start = (
-      until: after?.until ?? Timestamp(unixMilliseconds: .min), row: after?.row ?? PurchaseRowID(.min)
-    )
-    let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
-    for seen in found where seen.updatedAt < startedAt {
-      // An earlier purchase of this slice may have changed this one, by giving it its context.
-      guard let record = try store.purchases.find(row: seen.rowID), record.receipt?.state == .waiting else {
-        continue
-      }
-      var decided = record
-      try store.decideAndSave(&decided, before: record)
-    }
-    try store.offerFreedContexts()
-    guard found.count == Self.slice, let last = found.last, let until = last.receipt?.waitUntil else {
-      return nil
-    }
-    return Place(until: until, row: last.rowID)
   }
 }

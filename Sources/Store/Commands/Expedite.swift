@@ -15,14 +15,13 @@ public struct Expedite: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
-    guard let rules = store.rules(of: app) else { return }
+    guard store.rules(of: app) != nil else { return }
     let until = store.now.advanced(by: pause)
     var isStopped = false
-    for processor in try store.purchases.pendingProcessors(of: app) {
-      guard let destination = rules.destination(processor),
-        let breaker = store.breakers.byPlace[AppDestination(app, destination)], breaker.state != .closed
-      else { continue }
-      try store.purchases.expedite(AppProcessor(app, processor), now: store.now, until: until)
+    for destination in try store.purchases.pendingDestinations(of: app) {
+      let place = AppDestination(app, destination)
+      guard let breaker = store.breakers.byPlace[place], breaker.state != .closed else { continue }
+      try store.purchases.expedite(place, now: store.now, until: until)
       isStopped = true
     }
     guard isStopped else { return }

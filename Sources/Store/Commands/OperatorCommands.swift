@@ -45,8 +45,10 @@ public struct ReplayReceipt: StoreCommand {
     guard let old, let receipt = old.receipt else { return .notFound }
     if receipt.state == .delivered && !force { return .delivered }
     var payload: ReceiptPayload?
-    if receipt.body == nil {
-      // It never became ready. If nothing is missing any more, an operator may send it as it is.
+    let destination = store.rules(of: old.app)?.destination(old.purchase.key.processor)
+    if receipt.body == nil || receipt.destination != destination {
+      // It never became ready, or its bytes are for another destination than the present one. If nothing is
+      // missing, an operator may send it as it is.
       switch store.payload(of: old) {
       case .success(let made): payload = made
       case .failure(let refusal): return refusal.result
@@ -87,9 +89,14 @@ extension StoreSession {
     if record.purchase.isErased { return .failure(.erased) }
     if record.purchase.awaitsObject { return .failure(.lacks(.subscription)) }
     guard let rules = rules(of: record.app) else { return .failure(.appNotConfigured(record.receipt?.state)) }
-    return Join.content(of: record.purchase)
-      .map { rules.payload($0.content, $0.priceMismatch) }
-      .mapError { .lacks($0.reason) }
+    switch Join.content(of: record.purchase, rules.processor(of: record.purchase)) {
+    case .failure(let lack): return .failure(.lacks(lack.reason))
+    case .success(let ready):
+      guard let payload = rules.payload(ready.content, ready.priceMismatch) else {
+        return .failure(.lacks(.destination))
+      }
+      return .success(payload)
+    }
   }
 
   /// Applies an operator's change to a receipt, and saves it.

@@ -83,20 +83,32 @@ public struct RecordAttempt: StoreCommand {
     try store.breakers.save(breaker, of: place)
     guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
     var record = before
-    if let sent, report.mayHaveArrived { try store.keepSent(sent, in: &record) }
+    let isRedirected = isRedirected(store.rules(of: record.app))
+    if let sent, report.mayHaveArrived, !isRedirected {
+      try store.keepSent(sent, to: place.destination, in: &record)
+    }
     let wasChangedMeanwhile = before != record
     var report = report
     // Its user was erased while the attempt was under way.
     let isErased = record.purchase.isErased
     if isErased { report.response = [] }
     try store.attempts.insert(report, row: row)
-    record.apply(.attempted(attempt(isErased: isErased, now: store.now)), at: store.moment(of: record))
+    if !isRedirected {
+      record.apply(.attempted(attempt(isErased: isErased, now: store.now)), at: store.moment(of: record))
+    }
     record.updatedAt = store.now
     try store.purchases.update(record, from: before)
     store.changes.note(record)
     if wasChangedMeanwhile { try store.planLookup(of: record, before: before) }
     try store.offerFreedContexts()
     return record.receipt
+  }
+
+  /// Whether the app does not have the destination any more, and the receipt did not arrive there. It goes to
+  /// the present destination (`ReconsiderReceipts`), so the outcome decides nothing about it.
+  private func isRedirected(_ rules: AppRules?) -> Bool {
+    if case .delivered = decision { return false }
+    return rules.map { !$0.destinations.contains(place.destination) } ?? false
   }
 
   private func attempt(isErased: Bool, now: Timestamp) -> ReceiptAttempt {

@@ -24,7 +24,7 @@ public final class StoreReader {
     dueRows = connection.prepareOnUse(
       """
       SELECT row_id, next_attempt_at FROM purchases
-      WHERE app = ?1 AND processor = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
+      WHERE app = ?1 AND destination = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
       ORDER BY next_attempt_at LIMIT ?3
       """)
     namesOfPending = connection.prepareOnUse(PurchaseRow.namesOfPendingSQL)
@@ -36,13 +36,13 @@ public final class StoreReader {
     nextDue = connection.prepareOnUse(
       """
       SELECT min(next_attempt_at) FROM purchases
-      WHERE app = ?1 AND processor = ?4 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
+      WHERE app = ?1 AND destination = ?4 AND state = 'pending' AND is_replay = ?3 AND next_attempt_at > ?2
       """
     )
     givenUp = connection.prepareOnUse(
       """
       SELECT row_id, retry_since, paused_base_ms FROM purchases
-      WHERE app = ?1 AND processor = ?6 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2
+      WHERE app = ?1 AND destination = ?6 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2
         AND attempts > 0 AND retry_since <= ?3
       ORDER BY next_attempt_at LIMIT ?4
       """)
@@ -69,15 +69,15 @@ public final class StoreReader {
     // Most receipts become due in the order in which they became ready; the others have their own index.
     oldestPending = connection.prepareOnUse(
       """
-      \(PurchaseRow.pendingProcessorsSQL)
+      \(PurchaseRow.pendingDestinationsSQL)
       SELECT min(retry_since) FROM (
         SELECT (SELECT retry_since FROM purchases
-                WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = 0
-                ORDER BY next_attempt_at LIMIT 1) AS retry_since FROM sellers
+                WHERE app = ?1 AND destination = name AND state = 'pending' AND is_replay = 0
+                ORDER BY next_attempt_at LIMIT 1) AS retry_since FROM targets
         UNION ALL
         SELECT (SELECT retry_since FROM purchases
-                WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = 1
-                ORDER BY next_attempt_at LIMIT 1) FROM sellers
+                WHERE app = ?1 AND destination = name AND state = 'pending' AND is_replay = 1
+                ORDER BY next_attempt_at LIMIT 1) FROM targets
         UNION ALL
         SELECT * FROM (SELECT retry_since FROM purchases WHERE app = ?1 AND state = 'pending'
                          AND next_attempt_at <> retry_since ORDER BY retry_since LIMIT 1))
@@ -94,43 +94,20 @@ public final class StoreReader {
     public var pausedBase: Duration
   }
 
-  /// The processors of an app's pending receipts.
-  public func pendingProcessors(of app: AppSlug) throws(StoreFault) -> [ProcessorName] {
+  /// The destinations of an app's pending receipts.
+  public func pendingDestinations(of app: AppSlug) throws(StoreFault) -> [DestinationName] {
     try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 
-  /// Due receipts of an app: new ones before replays, the longest overdue first.
-  public func due(app: AppSlug, now: Timestamp, limit: Int) throws(StoreFault) -> [DueReceipt] {
-    var receipts: [DueReceipt] = []
-    for row in try dueRows(app: app, now: now, limit: limit) {
-      if let receipt = try due(row: row, now: now) { receipts.append(receipt) }
-    }
-    return receipts
-  }
-
-  /// The rows of an app's due receipts: new ones before replays, the longest overdue first.
-  public func dueRows(app: AppSlug, now: Timestamp, limit: Int) throws(StoreFault) -> [PurchaseRowID] {
-    let processors = try pendingProcessors(of: app)
-    let new = try dueRows(app: app, processors, isReplay: false, now: now, limit: limit)
-    guard new.count < limit else { return new }
-    return try new + dueRows(app: app, processors, isReplay: true, now: now, limit: limit - new.count)
-  }
-
-  /// The rows of the due new receipts, or of the due replays, of some processors of an app, the longest
+  /// The rows of the due new receipts, or of the due replays, for a destination of an app, the longest
   /// overdue first.
   public func dueRows(
-    app: AppSlug, _ processors: [ProcessorName], isReplay: Bool, now: Timestamp, limit: Int
+    _ place: AppDestination, isReplay: Bool, now: Timestamp, limit: Int
   ) throws(StoreFault) -> [PurchaseRowID] {
-    var found: [(row: PurchaseRowID, at: Int64)] = []
-    for processor in processors {
-      let parameters: [StoreValue] = [
-        .text(app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(processor),
-      ]
-      found += try dueRows.all(parameters) { row throws(StoreFault) in (row.integer(0), row.integer(1)) }
-    }
-    if processors.count > 1 { found.sort { ($0.at, $0.row) < ($1.at, $1.row) } }
-    return found.prefix(limit).map(\.row)
+    try dueRows.all([
+      .text(place.app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(place.destination),
+    ]) { row throws(StoreFault) in row.integer(0) }
   }
 
   /// The receipt in a row; nil if it is not due any more.
@@ -142,35 +119,27 @@ public final class StoreReader {
     }
   }
 
-  /// When the next new receipt, or the next replay, of some processors of an app is due after a moment.
+  /// When the next new receipt, or the next replay, for a destination of an app is due after a moment.
   public func nextDue(
-    app: AppSlug, _ processors: [ProcessorName], isReplay: Bool, after now: Timestamp
+    _ place: AppDestination, isReplay: Bool, after now: Timestamp
   ) throws(StoreFault) -> Timestamp? {
-    var next: Timestamp?
-    for processor in processors {
-      let parameters: [StoreValue] = [
-        .text(app), .time(now), .flag(isReplay), .text(processor),
-      ]
-      let found = try nextDue.first(parameters) { row throws(StoreFault) in row.timestamp(0) } ?? nil
-      if let found { next = min(next ?? found, found) }
-    }
-    return next
+    try nextDue.first([
+      .text(place.app), .time(now), .flag(isReplay), .text(place.destination),
+    ]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
-  /// Due receipts of some processors of an app that were attempted before, and whose retry budget began
-  /// at `cutoff` or before.
+  /// Due receipts for a destination of an app that were attempted before, and whose retry budget began at
+  /// `cutoff` or before.
   public func overdue(
-    app: AppSlug, _ processors: [ProcessorName], now: Timestamp, cutoff: Timestamp, limit: Int
+    _ place: AppDestination, now: Timestamp, cutoff: Timestamp, limit: Int
   ) throws(StoreFault) -> [(row: PurchaseRowID, budget: (since: Timestamp, pausedBase: Duration))] {
     var found: [(row: PurchaseRowID, budget: (since: Timestamp, pausedBase: Duration))] = []
-    for processor in processors {
-      for isReplay in [false, true] where found.count < limit {
-        found += try givenUp.all([
-          .text(app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
-          .text(processor),
-        ]) { row throws(StoreFault) in
-          (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
-        }
+    for isReplay in [false, true] where found.count < limit {
+      found += try givenUp.all([
+        .text(place.app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
+        .text(place.destination),
+      ]) { row throws(StoreFault) in
+        (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
       }
     }
     return found

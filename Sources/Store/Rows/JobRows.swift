@@ -52,17 +52,17 @@ enum JobRow {
     WHERE job_row = ?1 AND app = ?2 AND outcome = 'planned' ORDER BY position LIMIT ?3
     """
   static let replaysDueSQL = """
-    \(PurchaseRow.pendingProcessorsSQL)
+    \(PurchaseRow.pendingDestinationsSQL)
     SELECT count(*) FROM (
-      SELECT 1 FROM sellers CROSS JOIN purchases
-      WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = 1 AND next_attempt_at <= ?2
+      SELECT 1 FROM targets CROSS JOIN purchases
+      WHERE app = ?1 AND destination = name AND state = 'pending' AND is_replay = 1 AND next_attempt_at <= ?2
       LIMIT ?3)
     """
   static let hasDueSQL = """
-    \(PurchaseRow.pendingProcessorsSQL)
+    \(PurchaseRow.pendingDestinationsSQL)
     SELECT EXISTS (
-      SELECT 1 FROM sellers CROSS JOIN (SELECT 0 AS kind UNION ALL SELECT 1) CROSS JOIN purchases
-      WHERE app = ?1 AND processor = name AND state = 'pending' AND is_replay = kind
+      SELECT 1 FROM targets CROSS JOIN (SELECT 0 AS kind UNION ALL SELECT 1) CROSS JOIN purchases
+      WHERE app = ?1 AND destination = name AND state = 'pending' AND is_replay = kind
         AND next_attempt_at <= ?2)
     """
   static let countsSQL = "SELECT outcome, reason, count FROM job_counts WHERE job_row = ?1 AND count > 0"

@@ -11,20 +11,20 @@ enum PurchaseRow {
     "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
-    "context_source", "context_disputed", "processor",
+    "context_source", "context_disputed", "processor", "destination",
   ]
   static let columnList = columns.joined(separator: ", ")
 
-  /// The processors of an app's pending receipts, one seek in `purchases_due` for each.
-  static let pendingProcessorsSQL = """
-    WITH RECURSIVE sellers(name) AS (
-      SELECT min(processor) FROM purchases WHERE app = ?1 AND state = 'pending'
+  /// The destinations of an app's pending receipts, one seek in `purchases_due` for each.
+  static let pendingDestinationsSQL = """
+    WITH RECURSIVE targets(name) AS (
+      SELECT min(destination) FROM purchases WHERE app = ?1 AND state = 'pending'
       UNION ALL
-      SELECT (SELECT min(processor) FROM purchases
-              WHERE app = ?1 AND state = 'pending' AND processor > sellers.name)
-      FROM sellers WHERE sellers.name IS NOT NULL)
+      SELECT (SELECT min(destination) FROM purchases
+              WHERE app = ?1 AND state = 'pending' AND destination > targets.name)
+      FROM targets WHERE targets.name IS NOT NULL)
     """
-  static let namesOfPendingSQL = "\(pendingProcessorsSQL) SELECT name FROM sellers WHERE name IS NOT NULL"
+  static let namesOfPendingSQL = "\(pendingDestinationsSQL) SELECT name FROM targets WHERE name IS NOT NULL"
 
   static let insertSQL: String = {
     let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
@@ -99,11 +99,13 @@ enum PurchaseRow {
   private static func receipt(from row: StoreRow) throws(StoreFault) -> Receipt? {
     guard let id: ReceiptID = try row.optionalText(18) else { return nil }
     guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
+    let body = row.optionalBlob(24)
     return Receipt(
       id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
       reason: try row.optionalText(20).map(Reason.init), waitUntil: row.timestamp(21),
       priceID: try row.optionalText(22), priceMismatch: row.flag(23), contextDisputed: row.flag(39),
-      body: row.optionalBlob(24), attempts: row.integer(25), spentAttempts: row.integer(26),
+      destination: body == nil ? nil : try row.optionalText(41), body: body, attempts: row.integer(25),
+      spentAttempts: row.integer(26),
       lastStatus: row.optionalInteger(27), lastCause: try row.optionalText(36).map(Reason.init),
       isReplay: row.flag(37), importID: try row.optionalText(28), readyAt: row.timestamp(30),
       retrySince: row.timestamp(31), pausedBase: row.duration(32),
@@ -131,7 +133,7 @@ enum PurchaseRow {
       .time(receipt?.deliveredAt),
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
-      .text(purchase.key.processor),
+      .text(purchase.key.processor), .optional(receipt?.destination),
     ]
   }
 

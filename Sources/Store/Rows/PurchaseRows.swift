@@ -22,6 +22,7 @@ final class PurchaseRows {
   private let updatingDelivery: StoreStatement
   private let deleting: StoreStatement
   private let namesOfPending: StoreStatement
+  private let pendingFor: StoreStatement
   private let expediting: StoreStatement
   private let bringingBack: StoreStatement
   private let shifting: StoreStatement
@@ -90,10 +91,12 @@ final class PurchaseRows {
     updatingDelivery = try connection.prepare(PurchaseRow.updateDeliverySQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1 AND state IS ?2")
     namesOfPending = try connection.prepare(PurchaseRow.namesOfPendingSQL)
+    pendingFor = try connection.prepare(
+      "SELECT row_id FROM purchases WHERE app = ?1 AND destination = ?2 AND state = 'pending' LIMIT ?3")
     expediting = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?2
-      WHERE app = ?1 AND processor = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
+      WHERE app = ?1 AND destination = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
         AND next_attempt_at <= ?3
       """)
     // `purchases_by_group` begins with the app, so the condition names all apps.
@@ -266,16 +269,23 @@ final class PurchaseRows {
   }
 
   /// Makes an app's receipts that are due until a time due now.
-  func expedite(_ place: AppProcessor, now: Timestamp, until: Timestamp) throws(StoreFault) {
+  func expedite(_ place: AppDestination, now: Timestamp, until: Timestamp) throws(StoreFault) {
     for isReplay in [false, true] {
       try expediting.run([
-        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.processor),
+        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.destination),
       ])
     }
   }
 
-  /// The processors of an app's pending receipts.
-  func pendingProcessors(of app: AppSlug) throws(StoreFault) -> [ProcessorName] {
+  /// The rows of pending receipts for a destination, in any order.
+  func pending(_ place: AppDestination, limit: Int64) throws(StoreFault) -> [PurchaseRowID] {
+    try pendingFor.all([.text(place.app), .text(place.destination), .integer(limit)]) {
+      row throws(StoreFault) in row.integer(0)
+    }
+  }
+
+  /// The destinations of an app's pending receipts.
+  func pendingDestinations(of app: AppSlug) throws(StoreFault) -> [DestinationName] {
     try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
     }
   }

@@ -97,7 +97,14 @@ extension FuzzTarget {
         }
         other.apps[index].processors = [ConfiguredProcessor(section: stripe)]
       }
-      replace(&other.apps[index].purchasely.apiKey)
+      if var purchasely = other.apps[index].purchasely {
+        replace(&purchasely.apiKey)
+        other.apps[index].purchasely = purchasely
+      }
+      if var webhook = other.apps[index].webhook {
+        for key in webhook.secrets.indices { replace(&webhook.secrets[key]) }
+        other.apps[index].webhook = webhook
+      }
     }
     let text = configuration.redacted.prettyText
     try hold(text == other.redacted.prettyText, "a secret shows in what is in force")

@@ -208,14 +208,14 @@ struct ToyDaemonTests {
     #expect(toy?.faults.map(\.path) == ["apps.shop.toy.deliver_to"])
     #expect(
       toy?.faults.map(\.message)
-        == ["must be the name of a destination for purchases of Toy: \"toy_shop\""])
+        == ["must be the name of a destination for purchases of Toy: \"webhook\" or \"toy_shop\""])
     let stripe = #expect(throws: ConfigurationFaults.self) {
       try read(text(stripe: "stripe: { webhook_secrets: ['whsec_1'], deliver_to: 'toy_shop' },"))
     }
     #expect(stripe?.faults.map(\.path) == ["apps.shop.stripe.deliver_to"])
   }
 
-  @Test("Purchases of a removed processor go where the first one's go, if that can express them")
+  @Test("Purchases of a removed processor go to the first destination that can express them")
   func removedProcessor() throws {
     let both = try #require(try read(text(stripe: Self.stripe)).apps.first)
     #expect(both.destination(of: "stripe") == "purchasely")
@@ -223,6 +223,8 @@ struct ToyDaemonTests {
     #expect(both.destination(of: "gone") == nil)
     var toyOnly = both
     toyOnly.processors.removeFirst()
+    #expect(toyOnly.destination(of: "stripe") == "purchasely", "the app still has it")
+    toyOnly.purchasely = nil
     #expect(toyOnly.destination(of: "stripe") == nil)
     #expect(toyOnly.destinationKinds.map(\.name) == [ToyDestination.name])
   }

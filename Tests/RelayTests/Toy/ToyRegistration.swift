@@ -53,11 +53,12 @@ extension ProcessorRegistry {
 }
 
 extension DestinationRegistry {
-  /// The toy destination has no section: the test says where it is.
+  /// The toy destination has no section: the test says where it is. Apps with the toy processor have it.
   static func withToy(_ url: String) -> DestinationRegistry {
-    let toy = DestinationKind(ToyDestination.self, secret: { _ in Secret("toy-shop-key") }) { _, _, _ in
-      ToyDestination(url: url, key: "toy-shop-key")
-    }
+    let toy = DestinationKind(
+      ToyDestination.self, settings: { $0.processor(ToyProcessor.name) },
+      secrets: { _ in [Secret("toy-shop-key")] }
+    ) { _, _, _, _ in ToyDestination(url: url, key: "toy-shop-key") }
     return DestinationRegistry(kinds: Self.standard.kinds + [toy])
   }
 }

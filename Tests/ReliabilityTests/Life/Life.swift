@@ -15,9 +15,9 @@ final class Life {
   static let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
   static let rules: [AppSlug: AppRules] = [
     "ios": AppRules(
-      join: JoinPolicy(), processors: .askedStripe, destination: { _ in "purchasely" }, compose: compose),
+      join: JoinPolicy(), processors: .askedStripe, compose: compose),
     "held": AppRules(
-      join: JoinPolicy(withoutContext: .hold), processors: .stripe, destination: { _ in "purchasely" },
+      join: JoinPolicy(withoutContext: .hold), processors: .stripe,
       compose: compose),
   ]
 
@@ -61,7 +61,7 @@ final class Life {
 
   static func compose(_ content: ReceiptContent) -> [UInt8] {
     let words = [
-      content.userID.text, content.key.id.text, content.priceID.text, content.context ?? "-",
+      content.userID.text, content.key.id.text, content.priceID?.text ?? "-", content.context ?? "-",
     ]
     return Array(words.joined(separator: " ").utf8)
   }

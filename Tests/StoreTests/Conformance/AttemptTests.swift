@@ -61,7 +61,8 @@ struct AttemptTests {
     #expect(receipt.nextAttemptAt == store.after(9000))
     #expect(receipt.lastStatus == 500, "an attempt without an answer leaves the last one's")
     #expect(
-      try store.reader.nextDue(app: "ios", ["stripe"], isReplay: false, after: store.now) == store.after(9000)
+      try store.reader.nextDue(AppDestination("ios", "purchasely"), isReplay: false, after: store.now)
+        == store.after(9000)
     )
     let log = try #require(try store.reader.detail(receipt: receipt.id)?.attempts)
     #expect(log.map(\.number) == [1, 2])
@@ -164,9 +165,11 @@ struct AttemptTests {
     #expect(try due(30, limit: 2) == [rows[1], rows[4]])
     #expect(try due(99, app: "web").isEmpty)
     #expect(
-      try store.reader.nextDue(app: "ios", ["stripe"], isReplay: false, after: store.after(30))
+      try store.reader.nextDue(AppDestination("ios", "purchasely"), isReplay: false, after: store.after(30))
         == store.after(40))
-    #expect(try store.reader.nextDue(app: "ios", ["stripe"], isReplay: false, after: store.after(50)) == nil)
+    #expect(
+      try store.reader.nextDue(AppDestination("ios", "purchasely"), isReplay: false, after: store.after(50))
+        == nil)
     #expect(try store.reader.oldestPending(app: "ios") == TestStore.start)
     #expect(try store.reader.oldestPending(app: "web") == nil)
   }
@@ -195,7 +198,8 @@ struct AttemptTests {
     _ = try attempt(store, row: rows[1], .retry(at: store.after(90 * day), spent: true), status: 500)
     func overdue(cutoff: Int64) throws -> [PurchaseRowID] {
       try store.reader.overdue(
-        app: "ios", ["stripe"], now: store.after(8 * day), cutoff: store.after(cutoff), limit: 10
+        AppDestination("ios", "purchasely"), now: store.after(8 * day), cutoff: store.after(cutoff),
+        limit: 10
       )
       .map(\.row)
     }

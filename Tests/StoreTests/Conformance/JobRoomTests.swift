@@ -129,11 +129,13 @@ struct JobRoomTests {
     jobs.store.advance(hour)
     try jobs.purchase("new", nil)
     let reader = jobs.store.reader
-    let new = try reader.dueRows(app: "ios", ["stripe"], isReplay: false, now: jobs.store.now, limit: 10)
+    let new = try reader.dueRows(
+      AppDestination("ios", "purchasely"), isReplay: false, now: jobs.store.now, limit: 10)
     #expect(new.count == 1)
     #expect(try reader.dueRows(app: "ios", now: jobs.store.now, limit: 1) == new)
     #expect(
-      try reader.dueRows(app: "ios", ["stripe"], isReplay: true, now: jobs.store.now, limit: 10).count == 2)
+      try reader.dueRows(AppDestination("ios", "purchasely"), isReplay: true, now: jobs.store.now, limit: 10)
+        .count == 2)
     // A receipt that has ended is not a replay any more.
     try jobs.deliver()
     #expect(try jobs.store.receipts().allSatisfy { $0.receipt?.isReplay == false })

@@ -58,10 +58,10 @@ private struct Memory {
     }
     for record in receipts {
       guard let receipt = record.receipt, let body = receipt.body else { continue }
-      let content = Join.content(of: record.purchase)
+      let content = Join.content(of: record.purchase, ProcessorRules())
       // The price may have become known after the receipt used the context's.
       if case .success(var ready) = content {
-        ready.content.priceID = receipt.priceID ?? ""
+        ready.content.priceID = receipt.priceID
         if TestStore.compose(ready.content) != body {
           faults.append("\(receipt.id) is shown otherwise than it was sent")
         }

@@ -10,11 +10,37 @@ struct SeveralDestinationsTests {
   private static let first = AppDestination("ios", "purchasely")
   private static let second = AppDestination("ios", "shop")
 
-  private func store() throws -> TestStore {
-    let rules = AppRules(
-      join: JoinPolicy(settle: .zero), processors: .stripe,
-      destination: { $0 == "other" ? "shop" : "purchasely" }, compose: TestStore.compose)
-    return try TestStore(rules: ["ios": rules])
+  /// The purchases of `other` go to `shop`, those of other processors to `purchasely`, if the app has them.
+  private func rules(_ destinations: Set<DestinationName>) -> [AppSlug: AppRules] {
+    [
+      "ios": AppRules(
+        join: JoinPolicy(settle: .zero), processors: .stripe, destinations: destinations,
+        destination: { processor in
+          let name: DestinationName = processor == "other" ? "shop" : "purchasely"
+          return destinations.contains(name) ? name : nil
+        },
+        compose: { content, name in
+          destinations.contains(name) ? Array("\(name) ".utf8) + TestStore.compose(content) : nil
+        })
+    ]
+  }
+
+  private func store(_ destinations: Set<DestinationName> = ["purchasely", "shop"]) throws -> TestStore {
+    try TestStore(rules: rules(destinations))
+  }
+
+  /// Decides everything again, as after a reload.
+  private func reload(_ store: TestStore, _ rules: [AppSlug: AppRules]) throws {
+    store.writer.use(rules: rules)
+    store.advance(minute)
+    var place: ReconsiderReceipts.Place?
+    repeat {
+      place = try store.apply(ReconsiderReceipts(app: "ios", startedAt: store.now, after: place))
+    } while place != nil
+  }
+
+  private func receipt(_ store: TestStore, _ index: Int) throws -> Receipt {
+    try #require(try store.receipts()[index].receipt)
   }
 
   /// Stores one pending receipt of each processor.
@@ -43,31 +69,113 @@ struct SeveralDestinationsTests {
     #expect(try store.reader.breakers().worst(of: "web", now: store.now) == nil)
   }
 
-  @Test("What is due is found by processor, and an app's by all of them")
+  @Test("What is due is found by destination")
   func due() throws {
     let store = try store()
-    #expect(try store.reader.pendingProcessors(of: "ios").isEmpty)
+    #expect(try store.reader.pendingDestinations(of: "ios").isEmpty)
     try sell(store)
     let rows = try store.receipts().map(\.rowID)
-    func due(_ processors: [ProcessorName]) throws -> [PurchaseRowID] {
-      try store.reader.dueRows(app: "ios", processors, isReplay: false, now: store.now, limit: 10)
+    func due(_ place: AppDestination) throws -> [PurchaseRowID] {
+      try store.reader.dueRows(place, isReplay: false, now: store.now, limit: 10)
     }
-    #expect(try store.reader.pendingProcessors(of: "ios") == ["other", "stripe"])
-    #expect(try due(["stripe"]) == [rows[0]])
-    #expect(try due(["other"]) == [rows[1]])
-    #expect(try Set(due(["other", "stripe"])) == Set(rows))
-    #expect(try store.reader.dueRows(app: "ios", now: store.now, limit: 10).count == 2)
+    #expect(try store.reader.pendingDestinations(of: "ios") == ["purchasely", "shop"])
+    #expect(try due(Self.first) == [rows[0]])
+    #expect(try due(Self.second) == [rows[1]])
     #expect(try store.reader.hasDue(app: "ios", now: store.now))
     #expect(try store.reader.oldestPending(app: "ios") != nil)
-    let id = try #require(try store.receipts()[1].receipt?.id)
+    let id = try receipt(store, 1).id
     _ = try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.after(hour)))
-    let next = { (processors: [ProcessorName]) in
-      try store.reader.nextDue(app: "ios", processors, isReplay: true, after: store.now)
+    let next = { (place: AppDestination) in
+      try store.reader.nextDue(place, isReplay: true, after: store.now)
     }
-    #expect(try next(["other"]) == store.after(hour))
-    #expect(try next(["stripe"]) == nil)
-    #expect(try next(["stripe", "other"]) == store.after(hour))
+    #expect(try next(Self.second) == store.after(hour))
+    #expect(try next(Self.first) == nil)
     #expect(try store.reader.replaysDue(app: "ios", now: store.after(hour), limit: 5) == 1)
+  }
+
+  @Test("A receipt without a destination waits for one, and leaves with the reload that adds it")
+  func waits() throws {
+    let store = try store(["purchasely"])
+    var other = Said.payment("1", user: "u2")
+    other.key.processor = "other"
+    try store.ingest(other)
+    store.advance(hour)
+    try store.endWaits()
+    #expect(try receipt(store, 0).state == .waiting)
+    #expect(try receipt(store, 0).reason == .destination)
+    #expect(try receipt(store, 0).body == nil)
+    store.advance(90 * day)
+    try store.endWaits()
+    #expect(try receipt(store, 0).reason == .destination, "for as long as there is none")
+    let refused = try store.apply(ReplayReceipt(id: receipt(store, 0).id, force: true, dueAt: store.now))
+    #expect(refused == .lacks(.destination))
+    try reload(store, rules(["purchasely", "shop"]))
+    #expect(try receipt(store, 0).state == .pending)
+    #expect(try receipt(store, 0).destination == "shop")
+    #expect(try receipt(store, 0).body?.starts(with: "shop u2".utf8) == true)
+  }
+
+  @Test("A pending receipt whose destination is removed waits for another, and gets its bytes")
+  func removed() throws {
+    let store = try store()
+    try sell(store)
+    try reload(store, rules(["purchasely"]))
+    #expect(try store.receipts().map(\.receipt?.state) == [.pending, .waiting])
+    #expect(try receipt(store, 1).reason == .destination)
+    #expect(try receipt(store, 1).body == nil)
+    try reload(store, rules(["purchasely", "shop"]))
+    #expect(try store.receipts().map(\.receipt?.state) == [.pending, .pending])
+    #expect(try receipt(store, 1).destination == "shop")
+  }
+
+  @Test("A pending receipt goes to the present destination if its own is removed")
+  func redirected() throws {
+    let store = try store()
+    try sell(store)
+    let all = AppRules(
+      join: JoinPolicy(settle: .zero), processors: .stripe, to: "shop", compose: { _ in [7] })
+    try reload(store, ["ios": all])
+    #expect(try receipt(store, 0).destination == "shop")
+    #expect(try receipt(store, 0).body == [7])
+    #expect(try receipt(store, 0).state == .pending)
+    #expect(try receipt(store, 1).body != [7], "its destination is still there, so its bytes stay (R4)")
+  }
+
+  @Test("A replay sends the bytes of the present destination")
+  func replayed() throws {
+    let store = try store()
+    try sell(store)
+    let id = try receipt(store, 0).id
+    _ = try store.apply(CancelReceipt(id: id, note: ""))
+    let all = AppRules(
+      join: JoinPolicy(settle: .zero), processors: .stripe, to: "shop", compose: { _ in [7] })
+    try reload(store, ["ios": all])
+    #expect(try receipt(store, 0).destination == "purchasely", "nothing that ended is redirected")
+    #expect(try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.now)) == .done)
+    #expect(try receipt(store, 0).destination == "shop")
+    #expect(try receipt(store, 0).body == [7])
+  }
+
+  @Test(
+    "An attempt that ends after its destination was removed decides nothing, unless it delivered",
+    arguments: [false, true])
+  func lateOutcome(isDelivered: Bool) throws {
+    let store = try store()
+    try sell(store)
+    let record = try store.receipts()[1]
+    let sent = try #require(record.receipt?.body)
+    try reload(store, rules(["purchasely"]))
+    let report = AttemptReport(
+      startedAt: store.now, duration: .zero, status: isDelivered ? 200 : 500, error: nil, isAmbiguous: false,
+      response: [])
+    let decision: Delivery.Decision =
+      isDelivered ? .delivered(importID: nil) : .retry(at: store.after(minute), spent: true)
+    _ = try store.apply(
+      RecordAttempt(
+        row: record.rowID, to: Self.second, sent: sent, report: report, decision: decision,
+        breaker: Breaker()))
+    #expect(try receipt(store, 1).state == (isDelivered ? .delivered : .waiting))
+    #expect(try receipt(store, 1).body == (isDelivered ? sent : nil))
   }
 
   @Test("A pause counts for the receipts of its own destination only")

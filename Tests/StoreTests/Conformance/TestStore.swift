@@ -32,11 +32,11 @@ final class TestStore {
     let hold = JoinPolicy(settle: settle, withoutContext: .hold)
     return [
       "ios": AppRules(
-        join: deliver, processors: .stripe, destination: { _ in "purchasely" }, compose: compose),
+        join: deliver, processors: .stripe, compose: compose),
       "web": AppRules(
-        join: deliver, processors: .stripe, destination: { _ in "purchasely" }, compose: compose),
+        join: deliver, processors: .stripe, compose: compose),
       "held": AppRules(
-        join: hold, processors: .stripe, destination: { _ in "purchasely" }, compose: compose),
+        join: hold, processors: .stripe, compose: compose),
     ]
   }
 
@@ -75,7 +75,7 @@ final class TestStore {
   /// A readable body, as a destination would receive it.
   static func compose(_ content: ReceiptContent) -> [UInt8] {
     let words = [
-      content.userID.text, content.key.type.text, content.key.id.text, content.priceID.text,
+      content.userID.text, content.key.type.text, content.key.id.text, content.priceID?.text ?? "-",
       content.context ?? "-",
     ]
     return Array(words.joined(separator: " ").utf8)

@@ -115,11 +115,11 @@ struct QueryPlanTests {
   /// A reader prepares a statement at its first use.
   private func useEveryStatement(of reader: StoreReader) throws {
     let (app, now) = (AppSlug("ios"), TestStore.start)
-    let processors: [ProcessorName] = ["stripe"]
-    _ = try (reader.pendingProcessors(of: app), reader.counts(), reader.oldestPending(app: app))
-    _ = try reader.dueRows(app: app, processors, isReplay: false, now: now, limit: 1)
-    _ = try (reader.due(row: 1, now: now), reader.nextDue(app: app, processors, isReplay: false, after: now))
-    _ = try reader.overdue(app: app, processors, now: now, cutoff: now, limit: 1)
+    let place = AppDestination(app, "purchasely")
+    _ = try (reader.pendingDestinations(of: app), reader.counts(), reader.oldestPending(app: app))
+    _ = try reader.dueRows(place, isReplay: false, now: now, limit: 1)
+    _ = try (reader.due(row: 1, now: now), reader.nextDue(place, isReplay: false, after: now))
+    _ = try reader.overdue(place, now: now, cutoff: now, limit: 1)
     _ = try (reader.status(app: app, contextID: "c", now: now), reader.status(app: app, sessionID: "s"))
   }
 

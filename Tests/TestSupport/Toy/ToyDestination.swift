@@ -20,7 +20,7 @@ public struct ToyDestination: ReceiptDestination {
 
   public static func accepts(_ processor: ProcessorName) -> Bool { processor == ToyProcessor.name }
 
-  public var headers: [(name: String, value: String)] {
+  public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
     [("Content-Type", "application/json"), (Self.keyHeader, key)]
   }
 
@@ -28,7 +28,7 @@ public struct ToyDestination: ReceiptDestination {
     var members: [JSONValue.Member] = [
       .init(name: "buyer", value: .string(receipt.userID.text)),
       .init(name: "order", value: .string(receipt.key.id.text)),
-      .init(name: "article", value: .string(receipt.priceID.text)),
+      .init(name: "article", value: .string(receipt.priceID?.text ?? "")),
     ]
     if let context = receipt.context { members.append(.init(name: "context", value: .string(context))) }
     return JSONValue.object(members).serialized()

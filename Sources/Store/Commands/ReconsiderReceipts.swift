@@ -1,0 +1,91 @@
+// Decides again about the receipts of an app whose configuration changed.
+
+public import Domain
+
+/// Decides again about a slice of an app's receipts after a reload or a start. What a receipt waits for, and
+/// where it is delivered, follow from the configuration: the waiting ones are decided again, and those that
+/// are still to be delivered to a destination that the app does not have any more go to the present one, or
+/// wait until there is one.
+public struct ReconsiderReceipts: StoreCommand, Equatable {
+  static let slice: Int64 = 200
+
+  /// Where a slice ended.
+  public enum Place: Sendable, Equatable {
+    /// All receipts that wait until this moment are decided, up to this row.
+    case waiting(until: Timestamp, row: PurchaseRowID)
+    /// The waiting ones are decided; some pending ones remain.
+    case pending
+  }
+
+  public var app: AppSlug
+  /// The time of the first slice. Later changes were already decided by the present configuration.
+  public var startedAt: Timestamp
+  /// The end of the previous slice; nil for the first.
+  public var after: Place?
+
+  public init(app: AppSlug, startedAt: Timestamp, after: Place? = nil) {
+    self.app = app
+    self.startedAt = startedAt
+    self.after = after
+  }
+
+  /// The start of the next slice; nil after the last one.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Place? {
+    guard let rules = store.rules(of: app) else { return nil }
+    let place: Place? =
+      switch after {
+      case nil:
+        try decideWaits(after: (Timestamp(unixMilliseconds: .min), PurchaseRowID(.min)), in: store)
+      case .waiting(let until, let row): try decideWaits(after: (until, row), in: store)
+      case .pending: try redirect(rules, in: store)
+      }
+    try store.offerFreedContexts()
+    return place
+  }
+
+  private func decideWaits(
+    after start: (until: Timestamp, row: PurchaseRowID), in store: StoreSession
+  ) throws(StoreFault) -> Place? {
+    let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
+    for seen in found where seen.updatedAt < startedAt {
+      // An earlier purchase of this slice may have changed this one, by giving it its context.
+      guard let record = try store.purchases.find(row: seen.rowID), record.receipt?.state == .waiting else {
+        continue
+      }
+      var decided = record
+      try store.decideAndSave(&decided, before: record)
+    }
+    guard found.count == Self.slice, let last = found.last, let until = last.receipt?.waitUntil else {
+      return .pending
+    }
+    return .waiting(until: until, row: last.rowID)
+  }
+
+  /// Each redirected receipt leaves the set that is read, so the next slice begins at the start again.
+  private func redirect(_ rules: AppRules, in store: StoreSession) throws(StoreFault) -> Place? {
+    var left = Self.slice
+    for destination in try store.purchases.pendingDestinations(of: app)
+    where !rules.destinations.contains(destination) && left > 0 {
+      let rows = try store.purchases.pending(AppDestination(app, destination), limit: left)
+      for row in rows {
+        guard let record = try store.purchases.find(row: row) else { continue }
+        var redirected = record
+        try store.redirect(&redirected)
+        try store.save(&redirected, before: record)
+      }
+      left -= Int64(rows.count)
+    }
+    return left > 0 ? nil : .pending
+  }
+}
+
+extension StoreSession {
+  /// Sends a pending receipt to the present destination of its processor; without one, it waits.
+  fileprivate func redirect(_ record: inout PurchaseRecord) throws(StoreFault) {
+    switch payload(of: record) {
+    case .success(let payload): record.apply(.redirected(payload), at: moment(of: record))
+    case .failure:
+      record.apply(.withdrawn(.destination, until: reconsideredAt), at: moment(of: record))
+    }
+  }
+}
