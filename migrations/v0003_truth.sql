@@ -135,6 +135,8 @@ CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_typ
 -- The destination that `body` is for, which no other gets. The default is for the rows of older versions,
 -- which knew one destination only; it rewrites none of them.
 ALTER TABLE purchases ADD COLUMN destination TEXT DEFAULT 'purchasely';
+-- 1 if `body` reports that the payment was reversed, after the purchase was delivered.
+ALTER TABLE purchases ADD COLUMN is_reversal INTEGER NOT NULL DEFAULT 0;
 -- What is due: by destination; new receipts and replays apart.
 DROP INDEX purchases_due;
 CREATE INDEX purchases_due ON purchases (app, destination, is_replay, next_attempt_at, retry_since)

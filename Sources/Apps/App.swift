@@ -88,7 +88,8 @@ public final class App: Sendable {
       join: configuration.join, processors: configuration.processorRules,
       replayWindow: configuration.delivery.replayWindow, destinations: Set(byName.keys),
       destination: { configured[$0] ?? configuration.destination(of: $0) },
-      compose: { content, name in byName[name]?.body(for: content) })
+      compose: { content, name in byName[name]?.body(for: content) },
+      composeReversal: { content, name in byName[name]?.reversal(of: content) })
   }
 
   /// Whether clients need a key or a token.

@@ -73,7 +73,8 @@ struct Lane {
     var request = request
     request.body = receipt.body
     request.headers = route.destination.headers(
-      for: OutgoingReceipt(id: receipt.id, body: receipt.body, sentAt: now)
+      for: OutgoingReceipt(
+        id: receipt.id, isReversal: receipt.isReversal, body: receipt.body, sentAt: now)
     ).map { TransferHeader($0.name, $0.value) }
     return request
   }

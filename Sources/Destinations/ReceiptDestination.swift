@@ -23,11 +23,17 @@ public protocol ReceiptDestination: Sendable, Equatable {
   /// The bytes to send. Built once, when the receipt becomes ready; every attempt sends the same bytes.
   func body(for receipt: ReceiptContent) -> [UInt8]
 
+  /// The bytes that report a reversal of a purchase that the destination accepted; nil if it has no form for
+  /// that.
+  func reversal(of receipt: ReceiptContent) -> [UInt8]?
+
   /// The meaning of an answer. Total: returns a verdict for any answer.
   func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict
 }
 
 extension ReceiptDestination {
+  public func reversal(of receipt: ReceiptContent) -> [UInt8]? { nil }
+
   /// Whether another destination is of the same kind and has the same settings.
   public func equals(_ other: any ReceiptDestination) -> Bool { (other as? Self) == self }
 
@@ -37,12 +43,15 @@ extension ReceiptDestination {
 /// A receipt that is about to be sent.
 public struct OutgoingReceipt: Sendable, Equatable {
   public var id: ReceiptID
+  /// Whether the body reports a reversal.
+  public var isReversal: Bool
   public var body: [UInt8]
   /// When the attempt begins.
   public var sentAt: Timestamp
 
-  public init(id: ReceiptID, body: [UInt8], sentAt: Timestamp) {
+  public init(id: ReceiptID, isReversal: Bool = false, body: [UInt8], sentAt: Timestamp) {
     self.id = id
+    self.isReversal = isReversal
     self.body = body
     self.sentAt = sentAt
   }

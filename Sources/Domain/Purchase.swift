@@ -119,6 +119,9 @@ public struct Purchase: Sendable, Equatable {
       && !observations.isDisjoint(with: [.failed, .expired, .ended])
   }
 
+  /// Whether the money went back to the customer after the payment.
+  public var isReversed: Bool { isPaid && observations.contains(.reversed) }
+
   /// Whether its object ended. A purchase without a receipt at that time gets none.
   public var hasEnded: Bool { observations.contains(.ended) }
 

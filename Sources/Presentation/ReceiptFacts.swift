@@ -21,6 +21,7 @@ public enum ReceiptFacts {
       facts.append(("checkout", session.text))
     }
     if let customer = purchase.customerID { facts.append(("customer", customer.text)) }
+    if purchase.isReversed { facts.append(("reversed", reversed(receipt))) }
     facts.append(("price", price(record, receipt)))
     facts.append(("context", context(purchase)))
     if receipt.contextDisputed { facts.append(("disputed", disputed)) }
@@ -37,6 +38,13 @@ public enum ReceiptFacts {
   /// The meaning of a disputed context.
   public static let disputed =
     "the context was guessed and sent; another purchase names it and was sent with it, too"
+
+  private static func reversed(_ receipt: Receipt) -> String {
+    guard receipt.isReversal else { return "the money went back to the customer" }
+    let when =
+      receipt.state == .delivered ? "the destination knows of it" : "the destination is to be notified"
+    return "the money went back to the customer; \(when)"
+  }
 
   private static func context(_ purchase: Purchase) -> String {
     guard let id = purchase.contextID else {

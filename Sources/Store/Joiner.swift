@@ -49,6 +49,7 @@ extension StoreSession {
   /// - Parameter before: the row in the database; nil if there is none yet.
   func decideAndSave(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     if record.receipt?.isOpenToJoin ?? true { try decide(&record) }
+    reverse(&record)
     try save(&record, before: before)
   }
 

@@ -16,12 +16,16 @@ public struct AppRules: Sendable {
   public var destination: @Sendable (ProcessorName) -> DestinationName?
   /// Makes the body that a destination receives; nil if the app does not have the destination.
   public var compose: @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
+  /// Makes the body that reports a reversal to a destination; nil if the app does not have the destination,
+  /// or it has no form for that.
+  public var composeReversal: @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
 
   public init(
     join: JoinPolicy, processors: [ProcessorName: ProcessorRules], replayWindow: Int = JobWork.windowDefault,
     destinations: Set<DestinationName>,
     destination: @escaping @Sendable (ProcessorName) -> DestinationName?,
-    compose: @escaping @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
+    compose: @escaping @Sendable (ReceiptContent, DestinationName) -> [UInt8]?,
+    composeReversal: @escaping @Sendable (ReceiptContent, DestinationName) -> [UInt8]? = { _, _ in nil }
   ) {
     self.join = join
     self.processors = processors
@@ -29,6 +33,7 @@ public struct AppRules: Sendable {
     self.destinations = destinations
     self.destination = destination
     self.compose = compose
+    self.composeReversal = composeReversal
   }
 
   /// The processor of a purchase.

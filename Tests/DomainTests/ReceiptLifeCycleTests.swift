@@ -51,7 +51,8 @@ private let events: [ReceiptEvent] = [
   .resolved(.cancelled(.paymentFailed)), .postponed(until: later), .withdrawn(.context, until: later),
   .redirected(other), .recomposed(other), .foundSent(SentReceipt(to: "purchasely", body: [5], content: nil)),
   .contextDisputed,
-  attempt(.delivered(importID: "imp_1"), status: 200), attempt(.retry(at: later, spent: true)),
+  .reversed(other), attempt(.delivered(importID: "imp_1"), status: 200),
+  attempt(.retry(at: later, spent: true)),
   attempt(.failed(.status(422)), status: 422), .gaveUp, .replayed(dueAt: now, force: false, payload: payload),
   .replayed(dueAt: now, force: true, payload: payload),
   .replayed(dueAt: now, force: true, payload: nil), .cancelled(note: "why"),
@@ -78,6 +79,7 @@ private func name(_ event: ReceiptEvent) -> String {
     case .failed: "attempted, failed"
     }
   case .gaveUp: "gave up"
+  case .reversed: "reversed"
   case .replayed(_, let force, let payload):
     payload == nil ? "replayed as it was" : force ? "replayed with force" : "replayed"
   case .cancelled: "cancelled"
@@ -103,6 +105,7 @@ private let table = """
   attempted, retry      waiting   pending   delivered failed      failed      cancelled      cancelled
   attempted, failed     waiting   failed    delivered failed      failed      cancelled      cancelled
   gave up               -         failed    -         -           -           -              -
+  reversed              -         -         pending   -           -           -              -
   replayed              pending   pending   -         pending     pending     pending        pending
   replayed with force   pending   pending   pending   pending     pending     pending        pending
   replayed as it was    -         pending   pending   -           pending     -              pending

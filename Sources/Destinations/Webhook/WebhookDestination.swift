@@ -49,18 +49,23 @@ public struct WebhookDestination: ReceiptDestination {
 
   public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
     let timestamp = String(receipt.sentAt.unixMilliseconds / 1000)
+    // Receivers drop a message whose id they know.
+    let id = receipt.id.text + (receipt.isReversal ? "-reversed" : "")
     return [
       ("Content-Type", "application/json"), ("User-Agent", settings.userAgent),
-      ("webhook-id", receipt.id.text), ("webhook-timestamp", timestamp),
-      (
-        "webhook-signature",
-        signer.signature(id: receipt.id.text, timestamp: timestamp, body: receipt.body)
-      ),
+      ("webhook-id", id), ("webhook-timestamp", timestamp),
+      ("webhook-signature", signer.signature(id: id, timestamp: timestamp, body: receipt.body)),
     ]
   }
 
   /// `timestamp` is when the purchase was known to be bought, so that every attempt sends the same bytes.
-  public func body(for receipt: ReceiptContent) -> [UInt8] {
+  public func body(for receipt: ReceiptContent) -> [UInt8] { body(for: receipt, type: "purchase.completed") }
+
+  public func reversal(of receipt: ReceiptContent) -> [UInt8]? {
+    body(for: receipt, type: "purchase.reversed")
+  }
+
+  private func body(for receipt: ReceiptContent, type: String) -> [UInt8] {
     var data: [JSONValue.Member] = [
       .init(name: "app", value: .string(settings.app.text)),
       .init(name: "user_id", value: .string(receipt.userID.text)),
@@ -81,7 +86,7 @@ public struct WebhookDestination: ReceiptDestination {
       add("ply_context", receipt.context)
       add("context_id", receipt.contextID?.text)
     }
-    var members: [JSONValue.Member] = [.init(name: "type", value: .string("purchase.completed"))]
+    var members: [JSONValue.Member] = [.init(name: "type", value: .string(type))]
     if let boughtAt = receipt.boughtAt {
       let text = RFC3339.string(unixMilliseconds: boughtAt.unixMilliseconds)
       members.append(.init(name: "timestamp", value: .string(text)))

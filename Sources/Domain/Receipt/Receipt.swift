@@ -17,6 +17,8 @@ public struct Receipt: Sendable, Equatable {
   public internal(set) var contextDisputed: Bool
   /// The destination that `body` is for; nil without a body.
   public internal(set) var destination: DestinationName?
+  /// Whether `body` reports that the payment was reversed. The destination accepted the purchase before.
+  public internal(set) var isReversal: Bool
   /// The request body to send; nil until the receipt is ready.
   public internal(set) var body: [UInt8]?
   /// All attempts that counted.
@@ -44,7 +46,7 @@ public struct Receipt: Sendable, Equatable {
   public init(
     id: ReceiptID, createdAt: Timestamp, state: ReceiptState, reason: Reason?, waitUntil: Timestamp? = nil,
     priceID: PriceID? = nil, priceMismatch: Bool = false, contextDisputed: Bool = false,
-    destination: DestinationName? = nil, body: [UInt8]? = nil,
+    destination: DestinationName? = nil, isReversal: Bool = false, body: [UInt8]? = nil,
     attempts: Int64 = 0, spentAttempts: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
     isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
     pausedBase: Duration = .zero, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
@@ -59,6 +61,7 @@ public struct Receipt: Sendable, Equatable {
     self.priceMismatch = priceMismatch
     self.contextDisputed = contextDisputed
     self.destination = destination
+    self.isReversal = isReversal
     self.body = body
     self.attempts = attempts
     self.spentAttempts = spentAttempts
@@ -107,6 +110,7 @@ extension Receipt {
   public func hasContent(of other: Receipt) -> Bool {
     id == other.id && createdAt == other.createdAt && priceID == other.priceID
       && priceMismatch == other.priceMismatch && contextDisputed == other.contextDisputed
-      && readyAt == other.readyAt && destination == other.destination && body == other.body
+      && readyAt == other.readyAt && destination == other.destination && isReversal == other.isReversal
+      && body == other.body
   }
 }

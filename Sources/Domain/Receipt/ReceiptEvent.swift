@@ -22,6 +22,8 @@ public enum ReceiptEvent: Sendable, Equatable {
   case attempted(ReceiptAttempt)
   /// Its time for attempts ended while the destination was known to be down.
   case gaveUp
+  /// The payment went back to the customer: report that to the destination that accepted the purchase.
+  case reversed(ReceiptPayload)
   /// An operator sends it again; a delivered one only with force.
   /// - payload: what to send if it never became ready, or if its bytes are for another destination.
   case replayed(dueAt: Timestamp, force: Bool, payload: ReceiptPayload?)

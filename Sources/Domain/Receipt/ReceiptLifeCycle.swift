@@ -28,13 +28,14 @@ extension Receipt {
       guard state == .pending else { throw .notAllowed(state) }
       enter(.waiting, reason, until: until)
       (destination, body, readyAt, retrySince) = (nil, nil, nil, nil)
+      isReversal = false
     case .redirected(let payload):
       guard state == .pending else { throw .notAllowed(state) }
       use(payload)
       makeDue(at: moment.now, moment)
     case .recomposed(let payload):
       guard state == .failed || state == .cancelled else { throw .notAllowed(state) }
-      (destination, body) = (nil, nil)
+      (destination, body, isReversal) = (nil, nil, false)
       if let payload { use(payload) }
     case .foundSent(let sent):
       guard state != .delivered else { throw .notAllowed(state) }
@@ -47,6 +48,11 @@ extension Receipt {
       guard state == .pending else { throw .notAllowed(state) }
       isReplay = false
       enter(.failed, .gaveUp)
+    case .reversed(let payload):
+      guard state == .delivered, !isReversal else { throw .notAllowed(state) }
+      use(payload)
+      isReversal = true
+      makeDue(at: moment.now, moment)
     case .replayed(let dueAt, let force, let payload):
       guard force || state != .delivered else { throw .notAllowed(state) }
       guard let payload else {
@@ -141,6 +147,7 @@ extension Receipt {
 
   private mutating func use(_ payload: ReceiptPayload) {
     destination = payload.destination
+    isReversal = false
     priceID = payload.priceID
     priceMismatch = payload.priceMismatch
     body = payload.body

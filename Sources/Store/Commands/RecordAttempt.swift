@@ -96,6 +96,7 @@ public struct RecordAttempt: StoreCommand {
     if !isRedirected {
       record.apply(.attempted(attempt(isErased: isErased, now: store.now)), at: store.moment(of: record))
     }
+    store.reverse(&record)
     record.updatedAt = store.now
     try store.purchases.update(record, from: before)
     store.changes.note(record)

@@ -30,7 +30,7 @@ public final class StoreReader {
     namesOfPending = connection.prepareOnUse(PurchaseRow.namesOfPendingSQL)
     due = connection.prepareOnUse(
       """
-      SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms FROM purchases
+      SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal FROM purchases
       WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
       """)
     nextDue = connection.prepareOnUse(
@@ -88,6 +88,8 @@ public final class StoreReader {
   public struct DueReceipt: Sendable, Equatable {
     public var row: PurchaseRowID
     public var id: ReceiptID
+    /// Whether the body reports a reversal.
+    public var isReversal: Bool
     public var body: [UInt8]
     public var spentAttempts: Int64
     public var retrySince: Timestamp
@@ -114,7 +116,8 @@ public final class StoreReader {
   public func due(row: PurchaseRowID, now: Timestamp) throws(StoreFault) -> DueReceipt? {
     try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
       DueReceipt(
-        row: row.integer(0), id: try row.text(1), body: row.blob(2), spentAttempts: row.integer(3),
+        row: row.integer(0), id: try row.text(1), isReversal: row.flag(6), body: row.blob(2),
+        spentAttempts: row.integer(3),
         retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5))
     }
   }

@@ -12,6 +12,7 @@ enum PurchaseRow {
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
     "context_source", "context_disputed", "processor", "destination",
+    "is_reversal",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -104,7 +105,8 @@ enum PurchaseRow {
       id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
       reason: try row.optionalText(20).map(Reason.init), waitUntil: row.timestamp(21),
       priceID: try row.optionalText(22), priceMismatch: row.flag(23), contextDisputed: row.flag(39),
-      destination: body == nil ? nil : try row.optionalText(41), body: body, attempts: row.integer(25),
+      destination: body == nil ? nil : try row.optionalText(41), isReversal: row.flag(42), body: body,
+      attempts: row.integer(25),
       spentAttempts: row.integer(26),
       lastStatus: row.optionalInteger(27), lastCause: try row.optionalText(36).map(Reason.init),
       isReplay: row.flag(37), importID: try row.optionalText(28), readyAt: row.timestamp(30),
@@ -134,6 +136,7 @@ enum PurchaseRow {
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
       .text(purchase.key.processor), .optional(receipt?.destination),
+      .flag(receipt?.isReversal ?? false),
     ]
   }
 

@@ -198,4 +198,68 @@ struct SeveralDestinationsTests {
     try store.apply(Expedite(app: "ios", pause: .milliseconds(hour)))
     #expect(try store.receipts().map(\.receipt?.nextAttemptAt) == [store.after(hour), store.now])
   }
+
+  /// An app whose destination has a form for reversals, and one delivered receipt.
+  private func delivered(reversing: Bool = true) throws -> TestStore {
+    let rules = AppRules(
+      join: JoinPolicy(settle: .zero), processors: .stripe, destinations: ["shop"],
+      destination: { _ in "shop" }, compose: { _, _ in [1] },
+      composeReversal: { _, _ in reversing ? [2] : nil })
+    let store = try TestStore(rules: ["ios": rules])
+    try store.ingest(Said.payment("1", user: "u1"))
+    store.advance(hour)
+    try store.endWaits()
+    return store
+  }
+
+  private func deliver(_ store: TestStore) throws {
+    let report = AttemptReport(
+      startedAt: store.now, duration: .zero, status: 200, error: nil, isAmbiguous: false, response: [])
+    let record = try store.receipts()[0]
+    _ = try store.apply(
+      RecordAttempt(
+        row: record.rowID, to: Self.second, sent: record.receipt?.body, report: report,
+        decision: .delivered(importID: nil), breaker: Breaker()))
+  }
+
+  private func reverse(_ store: TestStore) throws {
+    var report = Said.payment("1", user: "u1")
+    report.observations = .reversed
+    try store.ingest(report)
+  }
+
+  @Test("A reversal is reported once, after the purchase was delivered", arguments: [false, true])
+  func reversal(isLate: Bool) throws {
+    let store = try delivered()
+    if !isLate { try reverse(store) }
+    #expect(try receipt(store, 0).body == [1], "no destination learns of it before the purchase")
+    #expect(try receipt(store, 0).state == .pending)
+    try deliver(store)
+    if isLate { try reverse(store) }
+    #expect(try receipt(store, 0).state == .pending)
+    #expect(try receipt(store, 0).body == [2])
+    #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).first?.isReversal == true)
+    try deliver(store)
+    try reverse(store)
+    #expect(try receipt(store, 0).state == .delivered, "only once")
+  }
+
+  @Test("A destination without a form for reversals gets none")
+  func noForm() throws {
+    let store = try delivered(reversing: false)
+    try deliver(store)
+    try reverse(store)
+    #expect(try receipt(store, 0).state == .delivered)
+    #expect(try receipt(store, 0).body == [1])
+  }
+
+  @Test("A payment that was reversed before its receipt was made is still completed, then reversed")
+  func reversedFirst() throws {
+    let store = try delivered()
+    try reverse(store)
+    #expect(try receipt(store, 0).isReversal == false)
+    _ = try store.apply(CancelReceipt(id: receipt(store, 0).id, note: ""))
+    try reverse(store)
+    #expect(try receipt(store, 0).state == .cancelled, "the destination does not know the purchase")
+  }
 }
