@@ -39,7 +39,7 @@ public struct RelayClient: Sendable {
   let transport: any Transport
   let retries: RetryPolicy
   let clock: any CheckoutClock
-  private let credential: Credential
+  let credential: Credential
 
   /// Creates a client for one app at one relay. It sends nothing. A wrong address or name is reported by the
   /// first request, as ``RelayError/encoding(_:)``.
@@ -106,7 +106,7 @@ public struct RelayClient: Sendable {
 
   private func postContext(
     _ plyContext: String, _ userID: String, endpoint: String
-  ) async throws(RelayError) -> (posted: PostedContext, answer: Answer) {
+  ) async throws(RelayError) -> (posted: PostedContext, answer: HTTPSuccess) {
     let answer = try await send(postRequest(plyContext, userID, endpoint: endpoint))
     guard let posted = PostedContext(status: answer.status, body: answer.body, relay: relay) else {
       throw answer.unexpected
@@ -117,134 +117,6 @@ public struct RelayClient: Sendable {
   private func postRequest(
     _ plyContext: String, _ userID: String, endpoint: String
   ) throws(RelayError) -> URLRequest {
-    guard LinkText.isIdentifier(userID, bytesMax: 255), LinkPath.isSegment(userID) else {
-      throw .encoding("A user id has 1 to 255 bytes and no control characters, and is not `.` or `..`.")
-    }
-    var request = try request("users/\(LinkText.escaped(userID))/\(endpoint)")
-    request.httpMethod = "POST"
-    request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "Content-Type")
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    do {
-      request.httpBody = try encoder.encode(["ply_context": plyContext])
-    } catch {
-      throw .encoding("The context cannot be written as JSON.")
-    }
-    request.timeoutInterval = 30
-    return request
-  }
-
-  // MARK: Requests
-
-  /// A 2xx response.
-  struct Answer: Sendable {
-    let status: Int
-    let body: Data
-
-    var unexpected: RelayError {
-      .unexpectedAnswer(status: status, body: OperatorText(String(decoding: body, as: UTF8.self)))
-    }
-  }
-
-  /// Creates a request under `/v1/{app}/`.
-  func request(_ path: String) throws(RelayError) -> URLRequest {
-    let parts = URLParts(relay)
-    let isHere = parts.isAt(Self.loopback.union(Self.loopback.map { "\($0):\(relay.port ?? 80)" }))
-    guard let scheme = parts.comparableScheme, scheme == "https" || scheme == "http" && isHere,
-      let authority = parts.authority, !authority.isEmpty, !authority.utf8.contains(UInt8(ascii: "@"))
-    else { throw .encoding("The relay's address must be https://HOST, without a user.") }
-    guard CheckoutReturn.isApp(app) else {
-      throw .encoding("An app's name is lower-case letters, digits and hyphens.")
-    }
-    var prefix = parts.path[...]
-    while prefix.hasSuffix("/") { prefix.removeLast() }
-    guard let url = URL(string: "\(scheme)://\(authority)\(prefix)/v1/\(app)/\(path)") else {
-      throw .encoding("The relay's address cannot be used.")
-    }
-    var request = URLRequest(url: url)
-    request.setValue("application/json", forHTTPHeaderField: "Accept")
-    return request
-  }
-
-  private static let loopback: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
-
-  /// Sends a request, retries it as the policy says, and retries it once more when its token is refused.
-  func send(_ request: URLRequest, isKeyed: Bool = true) async throws(RelayError) -> Answer {
-    try await send(request, isKeyed: isKeyed, retries)
-  }
-
-  func send(
-    _ request: URLRequest, isKeyed: Bool, _ retries: RetryPolicy
-  ) async throws(RelayError) -> Answer {
-    let start = clock.seconds
-    var attempt = 1
-    var mayRenew = isKeyed && hasToken
-    while true {
-      let failure: RelayError
-      do {
-        return try await sendOnce(isKeyed ? withCredential(request) : request)
-      } catch {
-        failure = error
-      }
-      if failure.status == 401, mayRenew {
-        mayRenew = false
-        continue
-      }
-      guard failure.isTransient,
-        let pause = retries.pause(
-          after: attempt, elapsed: clock.seconds - start, retryAfter: failure.retryAfter)
-      else { throw failure }
-      try await rest(pause)
-      attempt += 1
-    }
-  }
-
-  private var hasToken: Bool { if case .token = credential { true } else { false } }
-
-  func rest(_ seconds: TimeInterval) async throws(RelayError) {
-    // A clock throws only on cancellation.
-    do { try await clock.sleep(seconds: seconds) } catch { throw .cancelled }
-  }
-
-  private func sendOnce(_ request: URLRequest) async throws(RelayError) -> Answer {
-    guard !Task.isCancelled else { throw .cancelled }
-    let (body, response): (Data, URLResponse)
-    do {
-      (body, response) = try await transport.send(request)
-    } catch {
-      throw Task.isCancelled ? .cancelled : .thrown(error)
-    }
-    guard let response = response as? HTTPURLResponse else { throw .notHTTP }
-    guard (200...299).contains(response.statusCode) else {
-      throw .http(HTTPFailure(response, body, now: clock.date))
-    }
-    return Answer(status: response.statusCode, body: body)
-  }
-
-  private func withCredential(_ request: URLRequest) async throws(RelayError) -> URLRequest {
-    var request = request
-    switch credential {
-    case .none: break
-    case .clientKey(let key):
-      request.setValue(try Self.headerValue(key), forHTTPHeaderField: "X-API-KEY")
-    case .token(let provider):
-      let token: String
-      do {
-        token = try await provider()
-      } catch {
-        if Task.isCancelled { throw .cancelled }
-        // A provider that cannot reach its server is a network failure, which is retried.
-        throw error is URLError ? .thrown(error) : .noToken("The app did not provide a token.")
-      }
-      request.setValue("Bearer \(try Self.headerValue(token))", forHTTPHeaderField: "Authorization")
-    }
-    return request
-  }
-
-  private static func headerValue(_ text: String) throws(RelayError) -> String {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw .encoding("The key or token has characters that are not allowed in a header.")
-    }
-    return text
+    try request(endpoint, of: userID, posting: ["ply_context": plyContext])
   }
 }
