@@ -112,8 +112,18 @@ extension RelayClient {
     }
   }
 
+  /// The value of `X-Context-Id`, which ties a payment to a context.
+  static func contextHeader(_ contextID: String) throws(RelayError) -> String {
+    guard LinkText.isIdentifier(contextID, bytesMax: 255), contextID.utf8.allSatisfy(isVisible) else {
+      throw .encoding("This is not the id of a context.")
+    }
+    return contextID
+  }
+
+  private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
+
   private static func headerValue(_ text: String) throws(RelayError) -> String {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    guard !text.isEmpty, text.utf8.allSatisfy(isVisible) else {
       throw .encoding("The key or token has characters that are not allowed in a header.")
     }
     return text

@@ -97,8 +97,13 @@ extension RelayError {
 extension RelayError: LocalizedError {
   /// One of three fixed English sentences, by ``advice``. It contains no text from the relay, so
   /// `localizedDescription` may be shown to a customer. ``logText`` has the cause.
-  public var errorDescription: String? {
-    switch advice {
+  public var errorDescription: String? { advice.sentence }
+}
+
+extension RelayError.Advice {
+  /// A sentence for a customer, in English.
+  var sentence: String {
+    switch self {
     case .checkConnection: "There is no connection to the shop. Check your connection and try again."
     case .tryAgain: "The shop cannot answer right now. Try again in a moment."
     case .contactSupport: "This does not work at the moment. If that continues, contact our support."

@@ -10,51 +10,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Answers according to the path: `/status/404`. Owns its server until `stop`.
-private final class StandIn: RequestHandler {
-  let requests = Guarded<[HTTPServer.Request]>([])
-  let answer: @Sendable (HTTPServer.Request) -> Response?
-  private let held = Guarded<[Responder]>([])
-
-  init(_ answer: @escaping @Sendable (HTTPServer.Request) -> Response?) { self.answer = answer }
-
-  func admit(_ head: RequestHead) -> Admission { .body(maximumBytes: 1 << 20) }
-
-  func handle(_ request: HTTPServer.Request, _ responder: Responder) {
-    requests.withLock { $0.append(request) }
-    guard let response = answer(request) else { return held.withLock { $0.append(responder) } }
-    responder.respond(response)
-  }
-
-  func response(to rejection: Rejection, head: RequestHead?) -> Response { Response(status: 503) }
-
-  func letGo() {
-    let responders = held.withLock { held in
-      defer { held = [] }
-      return held
-    }
-    for responder in responders { responder.respond(Response(status: 503)) }
-  }
-}
-
 @Suite struct URLSessionTransportTests {
-  private static func withServer(
-    _ answer: @escaping @Sendable (HTTPServer.Request) -> Response?,
-    _ body: (StandIn, UInt16) async throws -> Void
-  ) async throws {
-    let standIn = StandIn(answer)
-    let server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: standIn)
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body(standIn, server.port))
-    } catch {
-      result = .failure(error)
-    }
-    standIn.letGo()
-    server.stop(grace: .zero)
-    try result.get()
-  }
-
   private static func client(_ port: UInt16) throws -> RelayClient {
     try Example.client(
       URLSessionTransport(), retries: .none, clock: SystemClock(), relay: "http://127.0.0.1:\(port)")
@@ -64,7 +20,7 @@ private final class StandIn: RequestHandler {
   func talks() async throws {
     let statuses = [200, 204, 299, 301, 400, 404, 500]
     let rest = Guarded(statuses)
-    try await Self.withServer { request in
+    try await StandIn.run { request in
       if request.head.path.hasPrefix("/elsewhere") { return Response(status: 200, text: "followed") }
       let status = rest.withLock { $0.removeFirst() }
       var response = Response(status: status, text: status == 204 ? "" : "text \(status)")
@@ -124,7 +80,7 @@ private final class StandIn: RequestHandler {
   @Test("A request under way ends with its task, and so does one that begins in a cancelled task")
   func endsWithItsTask() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
-    try await Self.withServer { _ in
+    try await StandIn.run { _ in
       began.continuation.yield()
       return nil
     } _: { _, port in
@@ -145,7 +101,7 @@ private final class StandIn: RequestHandler {
 
   @Test("An answer over 1 MiB is refused, and cookies are not stored")
   func isBounded() async throws {
-    try await Self.withServer { request in
+    try await StandIn.run { request in
       if request.head.path == "/long" {
         return Response(status: 200, type: "text/plain", body: [UInt8](repeating: 65, count: 3 << 20))
       }
