@@ -104,7 +104,7 @@ extension RelayError {
 }
 
 extension CheckoutClock {
-  /// The time at which so many seconds from now are over.
+  /// The time when this many seconds have passed.
   func deadline(after seconds: TimeInterval) -> TimeInterval {
     self.seconds + (seconds.isNaN ? 0 : seconds)
   }

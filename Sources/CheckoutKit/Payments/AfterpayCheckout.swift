@@ -6,7 +6,8 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Buys with Afterpay or Cash App Pay through a Receipt Relay, which has the merchant's secrets and the prices.
+/// Buys with Afterpay or Cash App Pay through a Receipt Relay, which has the merchant's secrets and the
+/// prices.
 ///
 /// ```swift
 /// let afterpay = AfterpayCheckout(relay: relay, userID: userID, contextID: posted.contextID)

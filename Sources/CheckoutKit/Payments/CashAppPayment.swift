@@ -18,7 +18,8 @@ internal import Foundation
 /// // then AfterpayCheckout.capture
 /// ```
 ///
-/// Nothing is charged by these steps, so they may be repeated. The requests carry no credential of the merchant.
+/// Nothing is charged by these steps, so they may be repeated. The requests carry no credential of the
+/// merchant.
 public struct CashAppPayment: Sendable {
   /// Afterpay's systems. Use the one that the relay uses.
   public enum Environment: Sendable, Hashable, CaseIterable {

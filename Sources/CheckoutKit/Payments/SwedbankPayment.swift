@@ -7,7 +7,8 @@ public import Foundation
   internal import FoundationNetworking
 #endif
 
-/// Pays with Swedbank Pay through a Receipt Relay, which is the merchant backend: it has the merchant's token.
+/// Pays with Swedbank Pay through a Receipt Relay, which is the merchant backend: it has the merchant's
+/// token.
 ///
 /// With Swedbank Pay's SDK:
 ///

@@ -23,7 +23,7 @@ import Testing
 
   @Test(
     "The guide shows the compiled and tested sample's files",
-    arguments: ["ShopRoute", "ShopModel"])
+    arguments: ["ShopRoute", "ShopModel", "SwedbankModel", "SwedbankPage", "CashAppModel"])
   func showsTheFiles(_ name: String) throws {
     let path = "Tests/CheckoutKitTests/Sample/\(name).swift"
     #expect(try Self.blocks()[path] == Self.text(path))
@@ -33,14 +33,21 @@ import Testing
   private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  @Test("The guide's views are Swift", .enabled(if: compiler != nil, "swiftc is not in the path"))
-  func viewsParse() throws {
-    let views = try #require(Self.blocks()["parsed"])
-    for word in [
-      "onOpenURL", "onContinueUserActivity", "scenePhase", "performActionFor", "UNUserNotificationCenter",
-    ] {
-      #expect(views.contains(word))
-    }
+  @Test(
+    "The guide's views are Swift", .enabled(if: compiler != nil, "swiftc is not in the path"),
+    arguments: [
+      (
+        "parsed",
+        [
+          "onOpenURL", "onContinueUserActivity", "scenePhase", "performActionFor", "UNUserNotificationCenter",
+        ]
+      ),
+      ("parsed: SwedbankPaySDK", ["MerchantBackendConfiguration", "paymentComplete", "paymentFailed"]),
+      ("parsed: PayKit", ["RedirectNotification", "readyToAuthorize", "order.cents", "order.brandID"]),
+    ])
+  func viewsParse(_ mark: String, _ words: [String]) throws {
+    let views = try #require(Self.blocks()[mark])
+    for word in words { #expect(views.contains(word)) }
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("checkout-kit-\(UUID().uuidString).swift")
     defer { try? FileManager.default.removeItem(at: file) }  // A leftover file must not fail the test.
@@ -52,14 +59,14 @@ import Testing
     #expect(run.code == 0, "\(run.output)")
   }
 
-  @Test("The guide imports only the kit and Apple's system frameworks")
+  @Test("The guide imports only the kit, Apple's system frameworks and the SDKs of payment processors")
   func importsLittle() throws {
     let imports = try Set(
       Self.blocks().values.flatMap { $0.split(separator: "\n").filter { $0.hasPrefix("import ") } })
     #expect(
       imports == [
-        "import CheckoutKit", "import Foundation", "import SwiftUI", "import UIKit",
-        "import UserNotifications",
+        "import CheckoutKit", "import Foundation", "import PayKit", "import SwedbankPaySDK", "import SwiftUI",
+        "import UIKit", "import UserNotifications",
       ])
   }
 }

@@ -1,0 +1,123 @@
+import CheckoutKit
+import Foundation
+
+/// Pays with Swedbank Pay; the views show its state.
+@MainActor final class SwedbankModel {
+  /// The state as shown to the customer. No case can carry a server's text.
+  enum State: Equatable {
+    case none
+    case preparing
+    /// The payment could not be prepared, and nothing was charged.
+    case notOpened(RelayError.Advice)
+    case paying
+    case checking
+    /// The relay could not be reached to check the payment.
+    case unchecked
+    /// Paid, and not unlocked yet.
+    case processing
+    case bought
+    /// Not paid. A payment that the customer began in a bank's app may still come.
+    case notPaid
+
+    /// In your app: in your customers' languages.
+    var message: String? {
+      switch self {
+      case .none, .paying: nil
+      case .preparing: "Opening the payment."
+      case .notOpened(.checkConnection): "There is no connection. Check it and try again."
+      case .notOpened(.tryAgain): "The payment cannot be opened right now. Try again in a moment."
+      case .notOpened(.contactSupport): "The payment cannot be opened at the moment."
+      case .checking: "Looking for your payment."
+      case .unchecked: "We could not check your payment yet. If you have paid, do not pay again."
+      case .processing: "Thank you! You have paid, and your purchase is being processed. Do not pay again."
+      case .bought: "Thank you! It is unlocked."
+      case .notPaid: "No payment has come yet, so nothing was bought."
+      }
+    }
+  }
+
+  /// How Swedbank Pay's SDK ended. It proves nothing: the relay asks Swedbank Pay itself.
+  enum End {
+    case complete
+    case cancelled
+  }
+
+  private(set) var state = State.none { didSet { onChange(state) } }
+  var onChange: (State) -> Void = { _ in }
+  /// Shows the payment with Swedbank Pay's SDK, given `backendUrl` and `headers`, until it has ended.
+  var showPayment: (URL, [String: String]) async -> End = { _, _ in .cancelled }
+  /// Stores the unfinished payments for the next launch.
+  var keepContextIDs: ([String]) -> Void = { _ in }
+
+  private let relay: RelayClient
+  private let userID: String
+  private let attributes: () -> [String: Any]
+  /// A context's id is kept until its purchase is unlocked or has ended without a payment.
+  private var contextIDs: [String] { didSet { if contextIDs != oldValue { keepContextIDs(contextIDs) } } }
+
+  /// - Parameters:
+  ///   - attributes: `Purchasely.getBuiltInAttributes()`.
+  ///   - contextIDs: the ids that `keepContextIDs` stored.
+  init(
+    relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any], contextIDs: [String] = []
+  ) {
+    self.relay = relay
+    self.userID = userID
+    self.attributes = attributes
+    self.contextIDs = contextIDs
+  }
+
+  /// The customer chose a plan.
+  func buy(planID: String) async {
+    state = .preparing
+    let contextID: String
+    let end: End
+    do throws(RelayError) {
+      let context = WebCheckoutContext(stripePriceID: planID, attributes: attributes())
+      contextID = try await relay.post(context, userID: userID).contextID
+      let payment = SwedbankPayment(relay: relay, userID: userID, contextID: contextID)
+      let (backendURL, headers) = try await (payment.backendURL, payment.headers())
+      contextIDs.append(contextID)
+      state = .paying
+      end = await showPayment(backendURL, headers)
+    } catch {
+      // Log `error.logText` here if you need it.
+      state = .notOpened(error.advice)
+      return
+    }
+    state = .checking
+    // After a cancellation one look is enough: the payment usually does not exist.
+    await check(contextID, within: end == .complete ? 60 : 0)
+  }
+
+  /// The app came to the front: a payment may have come meanwhile.
+  func resume() async {
+    for contextID in contextIDs { await check(contextID, within: 0) }
+  }
+
+  private func check(_ contextID: String, within seconds: TimeInterval) async {
+    let payment = SwedbankPayment(relay: relay, userID: userID, contextID: contextID)
+    do {
+      if seconds > 0 {
+        for try await status in try payment.updates(within: seconds) { show(status) }
+      } else {
+        show(try await payment.status())
+      }
+    } catch RelayError.http(let failure) where failure.status == 404 {
+      // The relay deletes contexts after a long time.
+      contextIDs.removeAll { $0 == contextID }
+    } catch {
+      // A failure says nothing about the payment.
+    }
+    if state == .checking { state = .unchecked }
+  }
+
+  private func show(_ status: CheckoutStatus) {
+    if status.progress.isOver { contextIDs.removeAll { $0 == status.contextID } }
+    switch status.progress {
+    case .pending, .unpaid: if state == .checking { state = .notPaid }
+    case .processing: state = .processing
+    case .processed: state = .bought
+    }
+  }
+}

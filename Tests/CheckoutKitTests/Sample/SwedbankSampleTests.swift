@@ -1,0 +1,113 @@
+// The Swedbank Pay part of docs/ios.md behaves as the guide describes.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite @MainActor struct SwedbankSampleTests {
+  private static let posted = ScriptedTransport.Step.answer(201, Example.posted())
+
+  private static func status(_ state: String, paid: Bool? = nil) -> ScriptedTransport.Step {
+    .answer(200, Example.status(state, paid: paid))
+  }
+
+  @MainActor private final class Scene {
+    let transport: ScriptedTransport
+    let model: SwedbankModel
+    private(set) var kept: [[String]] = []
+    private(set) var shown: [(url: URL, headers: [String: String])] = []
+
+    init(
+      _ steps: [ScriptedTransport.Step], end: SwedbankModel.End = .complete, contextIDs: [String] = []
+    ) throws {
+      transport = ScriptedTransport(steps)
+      model = SwedbankModel(
+        relay: try Example.client(transport, retries: .none), userID: "jdo-1", attributes: { [:] },
+        contextIDs: contextIDs)
+      model.keepContextIDs = { [unowned self] in kept.append($0) }
+      model.showPayment = { [unowned self] url, headers in
+        shown.append((url, headers))
+        return end
+      }
+    }
+  }
+
+  @Test("The SDK gets the relay's address and headers, and the relay decides what is shown")
+  func pays() async throws {
+    let scene = try Scene([
+      Self.posted, Self.status("open"), Self.status("paid", paid: true), Self.status("delivered", paid: true),
+    ])
+    await scene.model.buy(planID: Example.price)
+    #expect(scene.model.state == .bought)
+    #expect(scene.shown.count == 1)
+    let shown = try #require(scene.shown.first)
+    #expect(shown.url.absoluteString == "https://pay.example.com/v1/ios/swedbank/")
+    let headers = ["X-API-KEY": "key-1", "X-User-Id": "jdo-1", "X-Context-Id": Example.id]
+    #expect(shown.headers == headers)
+    #expect(scene.kept == [[Example.id], []])
+  }
+
+  @Test("The SDK's success alone is no payment, and its cancellation no proof against one")
+  func trustsTheRelay() async throws {
+    let unpaid = try Scene([Self.posted, Self.status("expired", paid: false)])
+    await unpaid.model.buy(planID: Example.price)
+    #expect(unpaid.model.state == .notPaid)
+    #expect(unpaid.kept == [[Example.id], []])
+    let paid = try Scene([Self.posted, Self.status("paid", paid: true)], end: .cancelled)
+    await paid.model.buy(planID: Example.price)
+    #expect(paid.model.state == .processing)
+    #expect(paid.kept == [[Example.id]])
+    #expect(paid.transport.sent.count == 2)
+  }
+
+  @Test("A payment that comes after the app was restarted is found")
+  func findsLatePayments() async throws {
+    let scene = try Scene([Self.posted, Self.status("open")], end: .cancelled)
+    await scene.model.buy(planID: Example.price)
+    #expect(scene.model.state == .notPaid)
+    #expect(scene.kept == [[Example.id]])
+    let later = try Scene([Self.status("failed", paid: true)], contextIDs: [Example.id])
+    await later.model.resume()
+    #expect(later.model.state == .processing)
+    #expect(later.kept == [])
+    later.transport.add(Self.status("delivered", paid: true))
+    await later.model.resume()
+    #expect(later.model.state == .bought)
+    #expect(later.kept == [[]])
+    let forgotten = try Scene([PaymentExample.refusal(404, "unknown-context")], contextIDs: [Example.id])
+    await forgotten.model.resume()
+    #expect(forgotten.kept == [[]])
+  }
+
+  @Test("A relay that cannot be reached leaves the payment unchecked, and its id is kept")
+  func isUnchecked() async throws {
+    let scene = try Scene([Self.posted])
+    await scene.model.buy(planID: Example.price)
+    #expect(scene.model.state == .unchecked)
+    #expect(scene.kept == [[Example.id]])
+  }
+
+  @Test("A payment that cannot be prepared is not shown")
+  func isNotOpened() async throws {
+    let scene = try Scene([.answer(403, "no")])
+    await scene.model.buy(planID: Example.price)
+    #expect(scene.model.state == .notOpened(.contactSupport))
+    #expect(scene.shown.isEmpty)
+    #expect(scene.kept == [])
+  }
+
+  @Test("Without the SDK the order's page is opened")
+  func opensThePage() async throws {
+    let transport = ScriptedTransport(.answer(201, PaymentExample.order()))
+    let payment = SwedbankPayment(
+      relay: try Example.client(transport), userID: "jdo-1", contextID: Example.id)
+    #expect(try await payment.page(price: 1000, of: "Gold")?.absoluteString == PaymentExample.redirect)
+    let body = String(decoding: try #require(transport.sent.first?.httpBody), as: UTF8.self)
+    #expect(body.contains(#""amount":1000"#))
+    #expect(body.contains(#""vatAmount":200"#))
+  }
+}
