@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct AfterpayCaptureTests {
+@Suite struct CaptureOutcomeTests {
   private static let token = PaymentExample.token
 
   private static func state(_ state: String) -> ScriptedTransport.Step {

@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct AfterpayCheckoutTests {
+@Suite struct AppCheckoutTests {
   private static let token = PaymentExample.token
   private static let root = "https://pay.example.com/v1/ios/users/jdo-1/afterpay"
 

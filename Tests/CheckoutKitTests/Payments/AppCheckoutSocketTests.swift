@@ -6,7 +6,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-@Suite struct AfterpaySocketTests {
+@Suite struct AppCheckoutSocketTests {
   private static let token = PaymentExample.token
 
   @Test("Over a socket: the answer to a capture is lost, and the state decides")
