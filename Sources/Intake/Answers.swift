@@ -68,18 +68,27 @@ extension CheckoutStatus {
 }
 
 extension Problem {
-  /// Malformed and wrong signatures get the same answer, so that a forger learns nothing from it.
+  /// Malformed and wrong signatures get the same answer, so that a forger learns nothing from it. A wrong
+  /// secret in the path gets that of a path that does not exist.
   static func signature(_ fault: SignatureFault) -> Problem {
-    let advice =
-      switch fault {
-      case .missing: "There is no signature."
-      case .stale, .future: "The signature's time is too far from now: check the clocks of both machines."
-      case .malformed, .mismatch, .path, .sender: "The signature does not match the body."
-      }
+    let advice: String
+    switch fault {
+    case .path: return .notFound
+    case .sender: return .foreignSender
+    case .missing: advice = "There is no signature."
+    case .stale, .future:
+      advice = "The signature's time is too far from now: check the clocks of both machines."
+    case .malformed, .mismatch: advice = "The signature does not match the body."
+    }
     return .invalid(
       "invalid-signature",
       "\(advice) Check that the endpoint's signing secret is the one configured, "
         + "and that no proxy changes the body."
     )
   }
+
+  private static let foreignSender = Problem(
+    slug: "unknown-sender", status: 403,
+    detail: "The payment processor does not send from this address. Check the addresses that are allowed, "
+      + "and that listen.proxies names the proxies in front.")
 }

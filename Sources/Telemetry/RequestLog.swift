@@ -54,13 +54,50 @@ public final class RequestLog: Sendable {
   public func refusedSignature(
     _ reason: String, of place: AppProcessor, advice: WebhookAdvice?, requestID: String
   ) {
-    let remedy = advice.map { "; if \($0.label) sent it, compare \($0.comparison), and look at the clock" }
+    let remedy = advice.map { "; if \($0.label) sent it, \(Self.remedy(reason, $0))" }
     warn(
-      "refused a webhook: its signature is not valid" + (remedy ?? ""),
+      "refused a webhook: \(Self.refusal(reason))" + (remedy ?? ""),
       kind: "\(place.app) \(place.processor) \(reason)"
     ) { leftOut in
       ["app": place.app.text, "reason": reason, "left_out": leftOut, "request_id": requestID]
     }
+  }
+
+  private static func refusal(_ reason: String) -> String {
+    switch reason {
+    case "path": "the secret at the end of its path is wrong"
+    case "sender": "its sender's address is not one of the processor's"
+    default: "its signature is not valid"
+    }
+  }
+
+  private static func remedy(_ reason: String, _ advice: WebhookAdvice) -> String {
+    switch reason {
+    case "path": "compare \(advice.comparison)"
+    case "sender": "correct the addresses that are allowed, and listen.proxies"
+    default: "compare \(advice.comparison), and look at the clock"
+    }
+  }
+
+  /// Logs why a payment processor could not serve an app's request, with a limit.
+  /// - Parameters:
+  ///   - words: what happened, and what to do.
+  ///   - reason: one of a fixed set.
+  ///   - isGrave: whether no request can be served until an operator acts.
+  ///   - failure: the failure of the connection; nil if there was none.
+  public func processorTrouble(
+    _ words: String, reason: String, isGrave: Bool, of place: AppProcessor, failure: String?,
+    requestID: String
+  ) {
+    let level: Log.Level = isGrave ? .error : .warning
+    guard log.level >= level,
+      let count = limiter.admit("\(place.app) \(place.processor) \(reason)", now: clock.monotonic)
+    else { return }
+    let fields: LogFields = [
+      "app": place.app.text, "processor": place.processor.text, "reason": reason, "failure": failure,
+      "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
+    ]
+    if isGrave { log.error(words, fields) } else { log.warning(words, fields) }
   }
 
   /// Logs a refused client, without a request id, because none exists yet.
@@ -98,6 +135,17 @@ public final class RequestLog: Sendable {
       "could not store a request; the sender is asked to retry. \(error.kind.advice)",
       [
         "app": app.text, "route": route, "error": error.description,
+        "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
+      ])
+  }
+
+  /// Limited over all apps, because every request meets the same fault.
+  public func couldNotRead(_ error: StoreFault, of place: AppProcessor, requestID: String) {
+    guard let count = limiter.admit("read \(error.kind.rawValue)", now: clock.monotonic) else { return }
+    log.error(
+      "could not read what a request asks for. \(error.kind.advice)",
+      [
+        "app": place.app.text, "processor": place.processor.text, "error": error.description,
         "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
       ])
   }

@@ -64,7 +64,14 @@ import Testing
   func signatures() {
     #expect(Problem.signature(.mismatch) == .signature(.malformed))
     #expect(Problem.signature(.stale) == .signature(.future))
-    #expect(SignatureFault.allCases.allSatisfy { Problem.signature($0).status == 400 })
+    let ofSignatures = Set(SignatureFault.allCases).subtracting([.path, .sender])
+    #expect(ofSignatures.allSatisfy { Problem.signature($0).status == 400 })
+  }
+
+  @Test("A wrong secret in a path is a path that does not exist, and a foreign sender is forbidden")
+  func placesOfWebhooks() {
+    #expect(Problem.signature(.path) == .notFound)
+    #expect(Problem.signature(.sender).status == 403)
   }
 }
 
