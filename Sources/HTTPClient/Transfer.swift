@@ -54,7 +54,7 @@ internal import Platform
       try configure(request)
       configured = request.withoutBody
     }
-    if request.method == .post { try setBody(request.body) }
+    if request.method.hasBody { try setBody(request.body) }
   }
 
   /// Sets every option but the body.
@@ -63,7 +63,9 @@ internal import Platform
     self.url = url
     try setDestination(url, certificateAuthorityFile: request.certificateAuthorityFile)
     try setHeaders(request)
-    if request.method == .post { try set(CURLOPT_POST, 1) }
+    if request.method.hasBody { try set(CURLOPT_POST, 1) }
+    // Only the name of the method differs from POST.
+    if request.method == .patch { try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
     try set(CURLOPT_TIMEOUT_MS, Transfer.milliseconds(request.timeout))
     try set(CURLOPT_CONNECTTIMEOUT_MS, Transfer.milliseconds(request.connectTimeout))
     try setConduct()

@@ -17,6 +17,9 @@ public struct TransferRequest: Sendable, Equatable {
   public enum Method: String, Sendable, CaseIterable {
     case get = "GET"
     case post = "POST"
+    case patch = "PATCH"
+
+    var hasBody: Bool { self != .get }
   }
 
   public var method: Method
@@ -24,7 +27,7 @@ public struct TransferRequest: Sendable, Equatable {
   public var url: String
   /// Sent in this order. Content-Length, Transfer-Encoding and Expect are refused.
   public var headers: [TransferHeader]
-  /// Sent with `post` only.
+  /// Not sent with `get`.
   public var body: [UInt8]
   /// The timeout from `start` to the last byte of the answer. Clamped to 1 ms to
   /// `TransferLimits.timeoutMax`.

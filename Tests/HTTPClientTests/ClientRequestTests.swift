@@ -50,6 +50,28 @@ struct ClientRequestTests {
     #expect(text.utf8.suffix(2 << 20).allSatisfy { $0 == UInt8(ascii: "x") })
   }
 
+  @Test("A PATCH differs from a POST in its method only, and the next POST is one again")
+  func patch() throws {
+    let pool = try makePool(connectionsMax: 1)
+    let seen = Monitor<[String]>([])
+    try withServer({ connection in
+      while let request = connection.readRequest() {
+        seen.update { $0.append(request) }
+        connection.answer()
+      }
+    }) { server in
+      for method in [TransferRequest.Method.post, .patch, .post, .get] {
+        let result = try perform(server.request(method), on: pool)
+        #expect(result.status == 200)
+      }
+    }
+    let requests = seen.withLock { $0 }
+    #expect(requests.map { $0.prefix { $0 != " " } } == ["POST", "PATCH", "POST", "GET"])
+    #expect(requests[1] == "PATCH" + requests[0].dropFirst("POST".count))
+    #expect(requests[2] == requests[0])
+    #expect(requests[3].hasSuffix("\r\n\r\n"))
+  }
+
   @Test("An empty POST has a length of 0, and a GET has no body")
   func empty() throws {
     #expect(try sent { $0.body = [] }.contains("Content-Length: 0\r\n"))
