@@ -10,13 +10,20 @@ public struct RequestScope: Sendable {
   public let route: String
   public let requestID: String
   public let listener: ListenerServices
+  private let problemForm: Route.ProblemForm?
   private let started: MonotonicInstant
   /// For the log line of the request; nil if none is written.
   private let logged: (method: String, peer: String, app: AppSlug?)?
 
-  /// - Parameter app: a configured app.
-  public init(_ head: RequestHead, route: String, app: AppSlug? = nil, listener: ListenerServices) {
+  /// - Parameters:
+  ///   - app: a configured app.
+  ///   - problemForm: the form of its problems; nil for a problem document.
+  public init(
+    _ head: RequestHead, route: String, app: AppSlug? = nil, problemForm: Route.ProblemForm? = nil,
+    listener: ListenerServices
+  ) {
     self.route = route
+    self.problemForm = problemForm
     self.listener = listener
     logged = listener.log.level >= .debug ? (head.method, listener.proxies.client(head).text, app) : nil
     requestID = listener.requestIDs.id(for: head)
@@ -41,7 +48,9 @@ public struct RequestScope: Sendable {
     return response
   }
 
-  public func finish(_ problem: Problem) -> Response { finish(problem.response(requestID: requestID)) }
+  public func finish(_ problem: Problem) -> Response {
+    finish(problemForm?(problem, requestID) ?? problem.response(requestID: requestID))
+  }
 }
 
 /// The services that both listeners share.
@@ -64,7 +73,10 @@ public struct ListenerServices: Sendable {
 
 extension ListenerServices {
   /// The answer to a request that the HTTP server rejects.
-  public func response(to rejection: Rejection, head: RequestHead?, route: String) -> Response {
+  /// - Parameter problemForm: of the route; nil for a problem document.
+  public func response(
+    to rejection: Rejection, head: RequestHead?, route: String, problemForm: Route.ProblemForm? = nil
+  ) -> Response {
     let problem: Problem =
       switch rejection {
       case .malformed: .malformedRequest
@@ -83,7 +95,7 @@ extension ListenerServices {
         "method": head?.method, "route": route, "status": String(problem.status),
         "peer": head.map { log.personal(proxies.client($0).text) }, "request_id": requestID,
       ])
-    var response = problem.response(requestID: requestID)
+    var response = problemForm?(problem, requestID) ?? problem.response(requestID: requestID)
     response.headers.append((RequestIDs.header, requestID))
     return response
   }

@@ -10,9 +10,11 @@ public struct Route: Sendable {
   /// Decides from the head whether to admit a request, before any byte of its body.
   /// - Returns: the handler of the complete request.
   public typealias Admit = @Sendable (Visit) throws(Problem) -> Handler
+  /// Expresses a problem as the clients of a route parse it.
+  public typealias ProblemForm = @Sendable (Problem, _ requestID: String) -> Response
 
   /// The pattern, such as `/v1/{app}/contexts`: a name in braces matches one segment, which `Visit` returns
-  /// by this name.
+  /// by this name. A pattern that ends in a slash matches only paths that do.
   public let path: String
   public let methods: [String]
   /// The value of the label `route` in metrics and log lines.
@@ -23,6 +25,8 @@ public struct Route: Sendable {
   public let usesReserve: Bool
   /// Whether only the literal path matches, without percent-encoded variants (RFC 3986 §2.1).
   public let isLiteral: Bool
+  /// The form of every problem of the route, whoever finds it; nil for a problem document.
+  public let problemForm: ProblemForm?
   let admit: Admit
 
   /// The methods for reading. Every path with `GET` answers `HEAD`, too (RFC 9110 §9.3.2).
@@ -30,7 +34,7 @@ public struct Route: Sendable {
 
   public init(
     _ methods: [String], _ path: String, label: String, bodyBytesMax: Int = 0, usesReserve: Bool = false,
-    isLiteral: Bool = false, admit: @escaping Admit
+    isLiteral: Bool = false, problemForm: ProblemForm? = nil, admit: @escaping Admit
   ) {
     self.path = path
     self.methods = methods
@@ -38,6 +42,7 @@ public struct Route: Sendable {
     self.bodyBytesMax = bodyBytesMax
     self.usesReserve = usesReserve
     self.isLiteral = isLiteral
+    self.problemForm = problemForm
     self.admit = admit
   }
 

@@ -55,7 +55,8 @@ public struct RouteTable: Sendable {
     /// A percent-encoding is invalid, or is not UTF-8.
     case malformed
     /// The path exists, but not with this method.
-    case method(Route)
+    /// - Route: one of those at the path.
+    case method(Route, allowed: [String])
   }
 
   /// The route of a request.
@@ -67,13 +68,15 @@ public struct RouteTable: Sendable {
     case .failure(let fault): return fault == .malformed ? .malformed : .none
     }
     var other: Route?
+    var allowed: [String] = []
     for entry in entries[segments.count] ?? [] {
       guard let parameters = Self.parameters(segments, entry.segments) else { continue }
       if entry.route.isLiteral, !entry.isWritten(in: path) { continue }
       if entry.route.methods.contains(method) { return .route(entry.route, parameters: parameters) }
       other = other ?? entry.route
+      allowed += entry.route.methods.filter { !allowed.contains($0) }
     }
-    return other.map { .method($0) } ?? .none
+    return other.map { .method($0, allowed: allowed) } ?? .none
   }
 
   private static func parameters(
@@ -84,7 +87,9 @@ public struct RouteTable: Sendable {
       switch segment {
       // Compare bytes: Swift treats canonically equivalent strings as equal.
       case .fixed(let fixed): if !text.utf8.elementsEqual(fixed.utf8) { return nil }
-      case .parameter(let name): parameters.append((name, text))
+      case .parameter(let name):
+        if text.isEmpty { return nil }
+        parameters.append((name, text))
       }
     }
     return parameters
@@ -94,21 +99,20 @@ public struct RouteTable: Sendable {
     case notFound, malformed
   }
 
-  /// The decoded segments; `/` has one empty segment.
+  /// The decoded segments; the last one is empty if the path ends in a slash.
   private static func segments(_ path: String) -> Result<[String], PathFault> {
     // Split bytes, not characters: a slash that forms one character with a combining mark is still a
     // separator.
     let bytes = path.utf8.span
     let slash = UInt8(ascii: "/")
     guard !bytes.isEmpty, bytes[0] == slash else { return .failure(.notFound) }
-    if bytes.count == 1 { return .success([""]) }
     var segments: [String] = []
     segments.reserveCapacity(6)
     var start = 1
     while start <= bytes.count {
       var end = start
       while end < bytes.count, bytes[end] != slash { end += 1 }
-      if end == start { return .failure(.notFound) }
+      if end == start, end < bytes.count { return .failure(.notFound) }
       guard let segment = PercentEncoding.decode(bytes.extracting(start..<end)) else {
         return .failure(.malformed)
       }

@@ -47,21 +47,24 @@ public struct Router: RequestHandler {
         return try admit(route, Visit(head: head, visitor: visitor, parameters: parameters))
       case .none: throw .notFound
       case .malformed: throw .malformedRequest
-      case .method(let route): throw .wrongMethod(route.methods.joined(separator: ", "))
+      case .method(_, let allowed): throw .wrongMethod(allowed.joined(separator: ", "))
       }
     } catch {
       // Unconfigured app names are not logged.
       let app = error == .unknownApp ? nil : match.app
       let scope = RequestScope(head, route: label(match), app: app, listener: services)
-      return .answer(scope.finish(refusal(error, route, scope.requestID)))
+      let response =
+        route?.problemForm?(error, scope.requestID) ?? refusal(error, route, scope.requestID)
+      return .answer(scope.finish(response))
     }
   }
 
   private func admit(_ route: Route, _ visit: Visit) throws(Problem) -> Admission {
     let handler = try route.admit(visit)
     let app = visit["app"].map(AppSlug.init)
-    return .body(maximumBytes: route.bodyBytesMax) { [services, label = route.label] request, responder in
-      let scope = RequestScope(request.head, route: label, app: app, listener: services)
+    return .body(maximumBytes: route.bodyBytesMax) { [services] request, responder in
+      let scope = RequestScope(
+        request.head, route: route.label, app: app, problemForm: route.problemForm, listener: services)
       handler(request, Exchange(scope: scope, responder: responder))
     }
   }
@@ -77,9 +80,11 @@ public struct Router: RequestHandler {
   public func response(to rejection: Rejection, head: RequestHead?) -> Response {
     let match = head.map { table.find(method: $0.method, path: $0.path) }
     if case .route(let route, _)? = match {
-      return services.response(to: rejection, head: head, route: route.label)
+      return services.response(
+        to: rejection, head: head, route: route.label, problemForm: route.problemForm)
     }
-    return services.response(to: rejection, head: head, route: "none")
+    return services.response(
+      to: rejection, head: head, route: "none", problemForm: match?.route?.problemForm)
   }
 }
 
@@ -87,7 +92,7 @@ extension RouteTable.Match {
   /// The route at the path, even if it does not accept the request's method.
   var route: Route? {
     switch self {
-    case .route(let route, _), .method(let route): route
+    case .route(let route, _), .method(let route, _): route
     case .none, .malformed: nil
     }
   }

@@ -33,7 +33,7 @@ import Testing
       .route(route.path, Dictionary(parameters.map { ($0.name, $0.value) }) { first, _ in first })
     case .none: .none
     case .malformed: .malformed
-    case .method(let route): .allowed(route.methods)
+    case .method(_, let allowed): .allowed(allowed)
     }
   }
 
