@@ -127,6 +127,9 @@ UPDATE sqlite_schema SET sql = replace(
     sql, ' CHECK (object_type = ''subscription'' OR object_type = ''checkout_session'')', '')
   WHERE type = 'table' AND name = 'purchases';
 PRAGMA writable_schema = RESET;
+-- What is known of a payment that started at the relay, as a JSON object: amount, currency, captured,
+-- reference, cash_app_pay. NULL for any other.
+ALTER TABLE purchases ADD COLUMN payment TEXT;
 -- Two processors may use the same id. The default is for the rows of older versions, which knew one processor
 -- only; it rewrites none of them.
 ALTER TABLE purchases ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';

@@ -32,6 +32,8 @@ public struct ProcessorAPI: Sendable {
   public var place: AppProcessor { AppProcessor(app, processorName) }
   let processor: any PaymentProcessor
   public let queries: any ProcessorQueries
+  /// Whether payments start at the relay, so that their state is fetched until it is known.
+  public let followsUp: Bool
   private let headers: [TransferHeader]
 
   /// - Returns: nil if the processor has no API to ask, or the app has no key for it.
@@ -41,6 +43,7 @@ public struct ProcessorAPI: Sendable {
     self.processorName = processorName
     self.processor = processor
     self.queries = queries
+    followsUp = type(of: processor).rules(isAsked: true).followsUpAfter != nil
     headers =
       queries.headers.map { TransferHeader($0.name, $0.value) }
       + [TransferHeader("User-Agent", Version.userAgent)]

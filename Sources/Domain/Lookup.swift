@@ -27,6 +27,36 @@ public enum Lookup {
     return pauses[isUnknown ? last : Int(clamping: min(max(attempts, 1) - 1, Int64(last)))]
   }
 
+  /// How long a started payment without an outcome is fetched again, and how long a fetch that an event
+  /// requires is retried.
+  public static let followedFor: Duration = .days(7)
+
+  private static let followUpPauseMin: Duration = .seconds(1)
+
+  /// When to fetch a started payment whose outcome is unknown: first after `first`, then at pauses of half
+  /// its age; nil when it is too old.
+  public static func followUp(startedAt: Timestamp, first: Duration, now: Timestamp) -> Timestamp? {
+    let age = max(.zero, now.duration(since: startedAt))
+    guard age < followedFor else { return nil }
+    return max(startedAt.advanced(by: first), now.advanced(by: max(age / 2, followUpPauseMin)))
+  }
+
+  /// The pauses between fetches of a payment that started at the relay; after that, it is fetched hourly.
+  private static let fetchPauses: [Duration] = [
+    .seconds(2), .seconds(10), .seconds(30), .minutes(2), .minutes(10),
+  ]
+
+  /// About as many as there are in `followedFor`.
+  private static let fetchesMax = 7 * 24
+
+  /// The pause from a fetch without an answer to the next; nil when there is none.
+  /// - Parameter attempts: fetches without an answer so far, including this one.
+  public static func fetchPause(attempts: Int64) -> Duration? {
+    let attempts = Int(clamping: max(attempts, 1))
+    if attempts <= fetchPauses.count { return fetchPauses[attempts - 1] }
+    return attempts < fetchesMax ? .hours(1) : nil
+  }
+
   /// How long an app's lookups pause after this many failures in a row.
   /// - Parameter retryAfter: the pause that the processor asked for.
   public static func rest(failures: Int, retryAfter: Duration?) -> Duration {

@@ -147,8 +147,19 @@ public struct Purchase: Sendable, Equatable {
       && report.key.processor == key.processor
   }
 
-  /// Whether its checkout ended incomplete, so that nothing more will come.
-  public var isAbandoned: Bool { !deservesReceipt && observations.contains(.expired) }
+  /// Whether its checkout ended incomplete, or its payment without money, so that nothing more will come.
+  public var isAbandoned: Bool {
+    !deservesReceipt && !observations.isDisjoint(with: [.expired, .closed])
+  }
+
+  /// Whether the app started it through the relay, and neither a payment nor its end is known.
+  public var awaitsOutcome: Bool {
+    observations.contains(.started) && !isPaid && !observations.contains(.closed)
+  }
+
+  /// Whether the processor will not change it any more: its payment ended without money, or the money went
+  /// back.
+  public var isFinal: Bool { !observations.isDisjoint(with: [.closed, .reversed]) }
 
   /// Merges a report: fills missing values, and replaces a value only from a more certain source.
   public mutating func absorb(_ report: PurchaseReport) {

@@ -96,6 +96,9 @@ extension LookupRun {
       if ask(.lookup(query), lookups.api.request(next)) { return }
     }
     lookupWorker.metrics.lookups.increment(query.place.app.text, Self.label(query, answer))
+    if lookups.api.followsUp, query.due.fetches > 0, query.reports.isEmpty, answer.isRetried {
+      return retryFetch(query)
+    }
     guard isOrderly || !query.reports.isEmpty else {
       // The lookup stays due, and is repeated after the app's rest.
       appLookups[query.place]?.underWay.remove(query.due.row)
@@ -106,6 +109,18 @@ extension LookupRun {
       attempts: query.due.attempts + 1, isUnknown: answer == .notFound && query.reports.isEmpty)
     let isFetched = !query.reports.isEmpty || answer == .notFound
     store(query, isFetched: isFetched, nextAt: now.advanced(by: pause))
+  }
+
+  /// Plans the next fetch of a payment that got no answer about it. Each payment has its own pauses, besides
+  /// the app's rest.
+  private func retryFetch(_ query: PendingLookup) {
+    if let pause = Lookup.fetchPause(attempts: query.due.attempts + 1) {
+      return store(query, isFetched: false, nextAt: now.advanced(by: pause))
+    }
+    log.warning(
+      "gave up fetching a payment: its processor did not answer for a week",
+      ["app": query.place.app.text, "processor": query.place.processor.text])
+    store(query, isFetched: true, nextAt: now)
   }
 
   private func store(_ query: PendingLookup, isFetched: Bool, nextAt: Timestamp) {
@@ -134,6 +149,16 @@ extension LookupRun {
     case .limited: return "limited"
     case .refused: return "refused"
     case .failed: return "failed"
+    }
+  }
+}
+
+extension QueryAnswer {
+  /// Whether another query may get another answer soon: there was none, or its body was not understood.
+  fileprivate var isRetried: Bool {
+    switch self {
+    case .body, .failed: true
+    case .notFound, .limited, .refused: false
     }
   }
 }

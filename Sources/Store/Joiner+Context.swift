@@ -15,6 +15,8 @@ extension StoreSession {
     let isOver = record.purchase.isAbandoned || (record.receipt == nil && record.purchase.hasEnded)
     for (id, source) in report.namedContexts {
       guard let context = try contexts.find(app: record.app, id: id) else { continue }
+      // The user of a payment that started at the relay was authorized.
+      if let starter = report.startedBy, starter != context.userID { continue }
       // A different context, named less certainly, may have named a different user.
       let isOutranked =
         record.purchase.userSource == .context
@@ -25,6 +27,16 @@ extension StoreSession {
       else { continue }
       record.purchase.userID = context.userID
     }
+  }
+
+  /// Releases the context of a started payment that ended without money, so that the user's next payment gets
+  /// it.
+  func releaseContextOfClosed(_ record: inout PurchaseRecord) throws(StoreFault) {
+    guard record.isOnlyStarted, record.purchase.isAbandoned, let id = record.purchase.contextID else {
+      return
+    }
+    try free(id, by: record)
+    record.purchase.dropContext()
   }
 
   /// Handles an event that names the context of a purchase whose receipt is already made. A receipt that was
@@ -111,12 +123,13 @@ extension StoreSession {
     try loseContext(holder)
   }
 
-  /// Handles a purchase whose context another purchase names or has a stronger claim to. If the context was a
-  /// guess and the receipt was not sent, drops the guess and makes the receipt again. Otherwise, also for a
-  /// context from an unknown source, marks the receipt as disputed; the purchase keeps the context.
+  /// Handles a purchase whose context another purchase names or has a stronger claim to. If it was only
+  /// started, or if the context was a guess and the receipt was not sent, drops the context and makes the
+  /// receipt again. Otherwise, also for a context from an unknown source, marks the receipt as disputed; the
+  /// purchase keeps the context.
   private func loseContext(_ holder: PurchaseRecord) throws(StoreFault) {
     var record = holder
-    if holder.purchase.contextSource == .guess, try isUnsent(holder) {
+    if holder.purchase.contextSource == .guess || holder.isOnlyStarted, try isUnsent(holder) {
       record.purchase.dropContext()
       try rebuild(&record)
     } else {

@@ -6,6 +6,14 @@ extension StoreSession {
   /// Updates the planned lookup when a receipt begins or stops to wait for something that the processor may
   /// know.
   func planLookup(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
+    let awaitedOutcome = before?.purchase.awaitsOutcome ?? false
+    if record.purchase.awaitsOutcome != awaitedOutcome {
+      if awaitedOutcome {
+        try lookups.endFollowUp(row: record.rowID, now: now)
+      } else {
+        try followUp(record)
+      }
+    }
     let reason = lookedUpReason(of: record)
     let known = before.flatMap(lookedUpReason)
     guard reason != known else { return }
@@ -38,17 +46,42 @@ extension StoreSession {
       found = record
     }
     guard let found else { return nil }
-    try lookups.fetch(row: found.rowID, of: found.place, at: now)
-    changes.note(lookupsDueAt: now, found.place)
+    if !found.purchase.isFinal {
+      try lookups.fetch(row: found.rowID, of: found.place, at: now)
+      changes.note(lookupsDueAt: now, found.place)
+    }
     return (found.receipt == nil ? .noted : .receipt, found.rowID)
   }
 
+  /// Handles a hint that came before with the same bytes: something may have changed since it was fetched.
+  /// One that still waits for its fetch causes no other.
+  func fetchAgain(_ key: PurchaseKey, app: AppSlug) throws(StoreFault) {
+    guard let found = try purchases.find(app: app, key: key), !found.purchase.isFinal else { return }
+    try lookups.fetchAgain(row: found.rowID, of: found.place, at: now)
+    changes.note(lookupsDueAt: now, found.place)
+  }
+
+  /// Plans the next fetch of a started payment whose outcome is unknown: its processor may never report it.
+  /// - Returns: false if it needs none.
+  @discardableResult
+  private func followUp(_ record: PurchaseRecord) throws(StoreFault) -> Bool {
+    guard record.purchase.awaitsOutcome, !record.purchase.isErased,
+      let processor = rules(of: record.app)?.processor(of: record.purchase), processor.isAsked,
+      let first = processor.followsUpAfter,
+      let due = Lookup.followUp(startedAt: record.purchase.createdAt, first: first, now: now)
+    else { return false }
+    try lookups.followUp(row: record.rowID, of: record.place, at: due)
+    changes.note(lookupsDueAt: due, record.place)
+    return true
+  }
+
   /// Records that a purchase was fetched for this many events. It is looked up again only if its receipt
-  /// waits for something that the processor may know.
+  /// waits for something that the processor may know, or if it is a started payment without an outcome.
   func noteFetched(row: PurchaseRowID, _ fetches: Int64) throws(StoreFault) {
     try lookups.noteFetched(row: row, fetches)
-    guard let record = try purchases.find(row: row), lookedUpReason(of: record) == nil else { return }
-    try lookups.forget(row: row)
+    guard let record = try purchases.find(row: row) else { return }
+    if try followUp(record) { return }
+    if lookedUpReason(of: record) == nil { try lookups.forget(row: row) }
   }
 
   private func lookedUpReason(of record: PurchaseRecord) -> Reason? {

@@ -34,6 +34,7 @@ extension StoreSession {
     record.purchase.absorb(report)
     if record.receipt?.isOpenToJoin ?? true {
       try claimNamedContext(of: report, for: &record, had: known)
+      try releaseContextOfClosed(&record)
     } else {
       record.purchase.keepContent(of: known)
       try claimLateContext(of: report, for: &record)

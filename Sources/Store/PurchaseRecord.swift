@@ -61,10 +61,17 @@ extension PurchaseRecord {
     purchase.contextSource == .guess && purchase.contextID != nil && receipt?.body == nil
   }
 
-  /// Whether a purchase that names this one's context gets it, too. A guess always yields. A context from an
-  /// unknown source also yields, but this purchase keeps it as well.
+  /// Whether a purchase that names this one's context gets it, too. A guess always yields, and so does a
+  /// payment that was only started: a user who starts another one with the same context has left it. A context
+  /// from an unknown source also yields, but this purchase keeps it as well.
   var yieldsContextToName: Bool {
-    purchase.contextSource == .guess || (purchase.contextSource == .unknown && receipt != nil)
+    purchase.contextSource == .guess || isOnlyStarted
+      || (purchase.contextSource == .unknown && receipt != nil)
+  }
+
+  /// Whether it is a payment that was started, and no receipt is made for.
+  var isOnlyStarted: Bool {
+    purchase.observations.contains(.started) && receipt == nil && !purchase.deservesReceipt
   }
 
   /// Whether another purchase may take this one's guessed context.

@@ -201,6 +201,45 @@ struct PurchaseTests {
     }
   }
 
+  @Test("A payment that started at the relay awaits its outcome until it is paid or closed")
+  func started() {
+    for bits in Int64(0)..<(1 << 13) {
+      let seen = Observations(rawValue: bits)
+      let known = Purchase(
+        key: subscription, observations: seen, userID: "u", userSource: .reference, happenedAt: start,
+        createdAt: start)
+      let relayed = Purchase(
+        key: subscription, observations: seen.subtracting([.started, .reversed, .closed]), userID: "u",
+        userSource: .reference, happenedAt: start, createdAt: start)
+      #expect(known.deservesReceipt == relayed.deservesReceipt)
+      #expect(known.isBought == relayed.isBought)
+      #expect(known.endedUnpaid == relayed.endedUnpaid)
+      let isOpen = seen.contains(.started) && !known.isPaid && !seen.contains(.closed)
+      #expect(known.awaitsOutcome == isOpen)
+      #expect(known.isFinal == (seen.contains(.closed) || seen.contains(.reversed)))
+      #expect(!(known.isAbandoned && known.deservesReceipt))
+    }
+  }
+
+  @Test("The facts of a payment are filled in, and a captured payment stays captured")
+  func facts() {
+    var known = Purchase(
+      PurchaseReport(
+        key: subscription, startedBy: "u", payment: PaymentFacts(amount: "1.00", isCaptured: true),
+        happenedAt: start), now: start)
+    #expect(known.userID == "u")
+    known.absorb(
+      PurchaseReport(
+        key: subscription,
+        payment: PaymentFacts(amount: "2.00", currency: "USD", isCaptured: false, reference: "r"),
+        happenedAt: start))
+    #expect(
+      known.payment
+        == PaymentFacts(amount: "1.00", currency: "USD", isCaptured: true, reference: "r"))
+    known.absorb(PurchaseReport(key: subscription, happenedAt: start))
+    #expect(known.payment?.amount == "1.00")
+  }
+
   @Test("The data of a receipt does not change, and missing data is filled in")
   func keepContent() {
     let fixed = Purchase(

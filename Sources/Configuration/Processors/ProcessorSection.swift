@@ -16,6 +16,8 @@ package protocol ProcessorSection: Sendable, Equatable {
   var backfillsAfter: Duration? { get }
   /// The secrets that authenticate its webhooks.
   var webhookSecrets: [Secret] { get }
+  /// The processor's properties that the join needs. The default is that of the kind.
+  var rules: ProcessorRules { get }
 
   /// - Throws: `Fault` when a secret that this use requires cannot be read.
   func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor

@@ -70,7 +70,11 @@ public struct IngestEvent: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    if try store.events.contains(id: eventID, app: app, processor: processor) { return .repeated }
+    if try store.events.contains(id: eventID, app: app, processor: processor) {
+      // A hint has no id: it looks the same after each change of its purchase.
+      if isHint, case .fetch(let key, _, _) = content { try store.fetchAgain(key, app: app) }
+      return .repeated
+    }
     if store.erasures.isInUse, let outcome = try ingestErased(in: store) { return outcome }
     switch content {
     case .nothing where isHint: return .unmatched

@@ -34,7 +34,7 @@ extension PurchaseReport {
     var keys: [ReadKey] = [.object(app: app, key: key)]
     if let sessionID { keys.append(.session(app: app, processor: key.processor, id: sessionID)) }
     if let customerID { keys.append(.customer(app: app, processor: key.processor, id: customerID)) }
-    for user in Set([namedUser, referencedUser].compactMap(\.self)) {
+    for user in Set([namedUser, referencedUser, startedBy].compactMap(\.self)) {
       keys.append(.user(app: app, id: user))
     }
     for context in namedContexts { keys.append(.context(app: app, id: context.id)) }

@@ -46,7 +46,7 @@ final class ErasureRows {
       """
       UPDATE purchases SET object_id = ?2, session_id = ?3, customer_id = NULL, user_id = NULL,
         user_source = NULL, context_id = NULL, ply_context = NULL, body = NULL, import_id = NULL,
-        note = NULL, updated_at = ?4
+        note = NULL, payment = NULL, updated_at = ?4
       WHERE row_id = ?1
       """)
     emptyingContext = try connection.prepare(

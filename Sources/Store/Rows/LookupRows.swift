@@ -7,7 +7,10 @@ final class LookupRows {
 
   private let planning: StoreStatement
   private let fetching: StoreStatement
+  private let fetchingAgain: StoreStatement
   private let fetched: StoreStatement
+  private let followingUp: StoreStatement
+  private let endingFollowUp: StoreStatement
   private let forgetting: StoreStatement
   private let dropping: StoreStatement
   private let moving: StoreStatement
@@ -32,6 +35,22 @@ final class LookupRows {
       VALUES (?1, ?2, ?3, ?4, 0, 1)
       ON CONFLICT (purchase_row) DO UPDATE SET due_at = ?4, tries = 0, fetches = fetches + 1
       """)
+    fetchingAgain = try connection.prepare(
+      """
+      INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
+      VALUES (?1, ?2, ?3, ?4, 0, 1)
+      ON CONFLICT (purchase_row) DO UPDATE SET due_at = min(due_at, ?4), fetches = fetches + 1
+      """)
+    // A follow-up is a fetch that no event requires: due in the future, and not tried yet.
+    followingUp = try connection.prepare(
+      """
+      INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
+      VALUES (?1, ?2, ?3, ?4, 0, 1)
+      ON CONFLICT (purchase_row) DO UPDATE SET due_at = iif(fetches > 0, min(due_at, ?4), ?4),
+        tries = iif(fetches > 0, tries, 0), fetches = max(fetches, 1)
+      """)
+    endingFollowUp = try connection.prepare(
+      "DELETE FROM look_ups WHERE purchase_row = ?1 AND fetches > 0 AND tries = 0 AND due_at > ?2")
     fetched = try connection.prepare(
       "UPDATE look_ups SET fetches = 0 WHERE purchase_row = ?1 AND fetches = ?2")
     forgetting = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1 AND fetches = 0")
@@ -55,7 +74,10 @@ final class LookupRows {
       ON CONFLICT (purchase_row) DO NOTHING
       """)
     bringingBack = try connection.prepare(
-      "UPDATE look_ups SET due_at = max(?1, due_at + ?3) WHERE due_at > ?2")
+      """
+      UPDATE look_ups SET due_at = max(?1, due_at + ?3)
+      WHERE due_at > iif(fetches > 0 AND tries = 0, ?4, ?2)
+      """)
     servedAt = try connection.prepare("SELECT serves_at FROM service WHERE row_id = 1")
     recordingService = try connection.prepare(
       """
@@ -79,6 +101,21 @@ final class LookupRows {
   /// Plans a fetch that an event requires, regardless of what the receipt waits for.
   func fetch(row: PurchaseRowID, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
     try fetching.run([.integer(row), .text(place.app), .text(place.processor), .time(due)])
+  }
+
+  /// Plans another fetch. Unlike `fetch`, it does not restart the pauses of one that failed.
+  func fetchAgain(row: PurchaseRowID, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
+    try fetchingAgain.run([.integer(row), .text(place.app), .text(place.processor), .time(due)])
+  }
+
+  /// Plans a fetch that no event requires. One that an event requires keeps its time, if that is earlier.
+  func followUp(row: PurchaseRowID, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {
+    try followingUp.run([.integer(row), .text(place.app), .text(place.processor), .time(due)])
+  }
+
+  /// Removes a fetch that no event requires.
+  func endFollowUp(row: PurchaseRowID, now: Timestamp) throws(StoreFault) {
+    try endingFollowUp.run([.integer(row), .time(now)])
   }
 
   /// Records that a purchase was fetched for this many events. It is fetched again if more came meanwhile.
@@ -136,8 +173,9 @@ final class LookupRows {
   func bringBack(to now: Timestamp, after step: Duration?) throws(StoreFault) {
     if let step, step >= .zero { return }
     let latest = step == nil ? now.advanced(by: Lookup.pause(attempts: .max, isUnknown: true)) : now
+    let latestFollowUp = step == nil ? now.advanced(by: Lookup.followedFor) : now
     try bringingBack.run([
-      .time(now), .time(latest), .duration(step ?? .zero - FollowClock.stepMax),
+      .time(now), .time(latest), .duration(step ?? .zero - FollowClock.stepMax), .time(latestFollowUp),
     ])
   }
 

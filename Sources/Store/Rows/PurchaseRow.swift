@@ -11,8 +11,7 @@ enum PurchaseRow {
     "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
-    "context_source", "context_disputed", "processor", "destination",
-    "is_reversal",
+    "context_source", "context_disputed", "processor", "destination", "is_reversal", "payment",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -91,6 +90,7 @@ enum PurchaseRow {
       userID: try row.optionalText(7), userSource: userSource,
       prices: try row.text(9).split(separator: "\n").map { PriceID(String($0)) },
       pricesAreOfCheckout: row.flag(10),
+      payment: try row.optionalText(43).map(PaymentFacts.init(stored:)),
       contextID: contextID, context: blob.map { ContextBlob(text: $0, priceID: blobPrice) },
       contextSource: blob == nil ? nil : source,
       happenedAt: Timestamp(unixMilliseconds: row.integer(14)),
@@ -135,8 +135,8 @@ enum PurchaseRow {
       .time(receipt?.deliveredAt),
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
-      .text(purchase.key.processor), .optional(receipt?.destination),
-      .flag(receipt?.isReversal ?? false),
+      .text(purchase.key.processor), .optional(receipt?.destination), .flag(receipt?.isReversal ?? false),
+      .optional(purchase.payment?.stored),
     ]
   }
 

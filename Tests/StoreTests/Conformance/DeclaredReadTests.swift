@@ -18,7 +18,7 @@ private struct ReadSecretly: StoreCommand {
 @Suite("Reads that are declared", .everyEngine)
 struct DeclaredReadTests {
   private static let words: Set<String> = Set(
-    TestStore.rules.keys.map(\.text) + ["stripe", "subscription", "checkout_session"]
+    TestStore.rules.keys.map(\.text) + ["stripe", "subscription", "checkout_session", "pay", "payment"]
       // A context inside an event is compared with those of its user.
       + (0..<40).map { "blob \($0)" })
 

@@ -37,12 +37,13 @@ struct RandomStore {
   mutating func step() throws {
     forced = nil
     let app = pick(Self.apps) ?? ""
-    switch number(0..<20) {
+    switch number(0..<22) {
     case 0..<4: try post(app)
     case 4..<12: try event(app)
     case 12..<15: try passTime()
     case 15..<18: try attempt(app)
     case 18: try operate(app)
+    case 20, 21: try payment(app)
     default: try keepHouse()
     }
   }
@@ -74,6 +75,23 @@ struct RandomStore {
     let id: EventID? = oneIn(8) ? "evt_again" : nil
     last = "\(app): \(said)"
     try store.ingest(said, app: app, id: id, keep: !oneIn(6))
+  }
+
+  /// An app starts a payment at the relay, or the relay learns what became of it.
+  private mutating func payment(_ app: AppSlug) throws {
+    let n = number(0..<Self.purchases)
+    let seen: [Observations] = [.started, .started, .paid, .closed, [.paid, .reversed], .reversed]
+    var said = PurchaseReport(
+      key: Said.payKey("r\(n)"), observations: pick(seen) ?? .started, prices: oneIn(2) ? ["price_1"] : [],
+      happenedAt: store.now)
+    if said.observations == .started {
+      said.startedBy = "u\(n % 4)"
+      said.startedIn = oneIn(2) ? pick(contexts) : nil
+      said.customerID = oneIn(2) ? "cus_\(n % 6)" : nil
+      said.payment = PaymentFacts(amount: "9.99", currency: "EUR")
+    }
+    let isStored = try store.apply(StorePayment(app: app, said))
+    last = "\(app): \(said) is stored: \(isStored)"
   }
 
   private mutating func kind(_ n: Int) -> PurchaseReport {

@@ -60,4 +60,18 @@ enum Said {
     said.observations = .firstPaymentMade
     return said
   }
+
+  static func payKey(_ n: String = "1") -> PurchaseKey {
+    PurchaseKey(processor: "pay", type: PurchaseKey.ObjectType("payment"), id: ObjectID("pay_\(n)"))
+  }
+
+  /// What a merchant backend says of a payment.
+  static func pay(
+    _ observations: Observations, _ n: String = "1", by user: UserID? = nil, in context: ContextID? = nil,
+    price: PriceID? = "price_1"
+  ) -> PurchaseReport {
+    PurchaseReport(
+      key: payKey(n), observations: observations, prices: price.map { [$0] } ?? [], startedBy: user,
+      startedIn: context, happenedAt: TestStore.start)
+  }
 }
