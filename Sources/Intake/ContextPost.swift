@@ -45,13 +45,7 @@ public struct ContextPost: Sendable, Equatable {
     guard agree(body.blobs) else { throw .blobsDiffer }
     // All places and all repeated fields must agree: a proxy in front may have checked another one.
     let named = [pathUser].compactMap(\.self) + body.users + request.head.headers("X-User-Id")
-    let userID: UserID
-    if let tokenUser {
-      userID = named.isEmpty ? tokenUser : try user(among: named)
-      guard userID == tokenUser else { throw .wrongUser }
-    } else {
-      userID = try user(among: named)
-    }
+    guard let userID = try user(among: named, tokenUser: tokenUser) else { throw .userMissing }
     do {
       return ContextPost(userID: userID, blob: try PlyContext.read(text))
     } catch {
@@ -99,16 +93,20 @@ public struct ContextPost: Sendable, Equatable {
 
   /// Whether all strings are equal, byte for byte: users and blobs are opaque, and two strings that look
   /// equal may differ.
-  private static func agree(_ texts: [String]) -> Bool {
+  static func agree(_ texts: [String]) -> Bool {
     guard let first = texts.first else { return true }
     return texts.dropFirst().allSatisfy { $0.utf8.elementsEqual(first.utf8) }
   }
 
-  private static func user(among named: [String]) throws(Fault) -> UserID {
-    guard let first = named.first else { throw .userMissing }
+  /// The user that the places of a request name, and its token.
+  /// - Parameter named: what each place that names a user says.
+  /// - Returns: nil if there is none.
+  static func user(among named: [String], tokenUser: UserID?) throws(Fault) -> UserID? {
+    guard let first = named.first else { return tokenUser }
     guard agree(named) else { throw .usersDiffer }
-    guard let user = UntrustedText.identifier(first) else { throw .userNotText }
-    return UserID(user)
+    guard let user = UntrustedText.identifier(first).map(UserID.init) else { throw .userNotText }
+    if let tokenUser, tokenUser != user { throw .wrongUser }
+    return user
   }
 
   /// What is wrong with a post.

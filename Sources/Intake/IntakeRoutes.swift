@@ -9,7 +9,7 @@ package import Persistence
 internal import Processors
 internal import Domain
 
-/// The routes of contexts, checkouts, their states, and webhooks.
+/// The routes of contexts, checkouts, their states, webhooks, and merchant backends.
 public struct IntakeRoutes: Sendable {
   private let services: ListenerServices
   private let limits: Configuration.Limits
@@ -21,13 +21,17 @@ public struct IntakeRoutes: Sendable {
   private let contextLimits: ContextLimits
   private let contexts: ContextIntake
   private let webhooks: WebhookIntake
+  /// Nil if no requests to merchant backends are served.
+  private let backends: BackendIntake?
 
   /// - Parameters:
   ///   - keyFetcher: nil if no keys are fetched.
+  ///   - backendWorker: nil if no requests to merchant backends are served.
   ///   - processors: the registered processors; each gets a webhook route.
   package init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
-    checkouts: CheckoutPolls, keyFetcher: KeyFetcher? = nil, processors: ProcessorRegistry
+    checkouts: CheckoutPolls, keyFetcher: KeyFetcher? = nil, backendWorker: BackendWorker? = nil,
+    processors: ProcessorRegistry
   ) {
     self.processors = processors
     self.services = services
@@ -40,6 +44,11 @@ public struct IntakeRoutes: Sendable {
     contextLimits = ContextLimits(limits, clock: services.clock)
     contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits)
     webhooks = WebhookIntake(intake: intake)
+    backends = backendWorker.map { [gate, contextLimits] worker in
+      BackendIntake(
+        services: services, apps: apps, gate: gate, limits: contextLimits, committer: committer,
+        worker: worker)
+    }
   }
 
   public var routes: [Route] {
@@ -47,7 +56,7 @@ public struct IntakeRoutes: Sendable {
       post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
       post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
       status,
-    ] + processors.kinds.map(webhook)
+    ] + processors.kinds.map(webhook) + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
   }
 
   private func post(_ path: String, _ purpose: ContextIntake.Purpose) -> Route {

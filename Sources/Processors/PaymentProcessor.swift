@@ -30,6 +30,10 @@ public protocol PaymentProcessor: Sendable {
   /// The paths of its merchant backend; empty for a processor whose SDKs require none.
   static var backendEndpoints: [BackendEndpoint] { get }
 
+  /// The type of its merchant backend, which puts errors into the form that its SDKs parse, also those of apps
+  /// that are unknown; nil for a processor whose SDKs require none.
+  static var backendType: (any MerchantBackend.Type)? { get }
+
   /// Its merchant backend; nil for a processor whose SDKs require none.
   var backend: (any MerchantBackend)? { get }
 }
@@ -40,6 +44,8 @@ extension PaymentProcessor {
   public var queries: (any ProcessorQueries)? { nil }
 
   public static var backendEndpoints: [BackendEndpoint] { [] }
+
+  public static var backendType: (any MerchantBackend.Type)? { nil }
 
   public var backend: (any MerchantBackend)? { nil }
 }

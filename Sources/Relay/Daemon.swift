@@ -77,6 +77,7 @@ public final class Daemon: Sendable {
         shared: Dependencies(log: log, clock: clock), transport: try Self.transport(Self.transfersMax),
         lookupTransport: try Self.transport(LookupWorker.transfersMax),
         keyTransport: try Self.transport(KeyFetcher.transfersMax),
+        backendTransport: try Self.transport(BackendWorker.transfersMax),
         onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
       try core.start()

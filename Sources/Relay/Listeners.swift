@@ -157,7 +157,7 @@ extension RelayCore {
   ) -> Router {
     let intake = IntakeRoutes(
       services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
-      keyFetcher: keyFetcher, processors: processors)
+      keyFetcher: keyFetcher, backendWorker: backendWorker, processors: processors)
     return .public(services: services, intake: intake, pages: pages(services))
   }
 

@@ -35,6 +35,8 @@ final class RelayCore: Sendable {
   let lookupWorker: LookupWorker?
   /// Nil if no key transport is given.
   let keyFetcher: KeyFetcher?
+  /// Nil if no backend transport is given.
+  let backendWorker: BackendWorker?
 
   /// The parts that are notified of each commit. They are created after the committer, to which they submit,
   /// so strong references would form a cycle.
@@ -103,6 +105,7 @@ final class RelayCore: Sendable {
       KeyFetcher(
         transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
     }
+    backendWorker = try Self.backendWorker(engine, directory, committer, metrics, dependencies)
     apps = AppRegistry(directory)
     associations = AssociationRegistry(try Self.associations(configuration))
     readiness.add { [committer, clock = dependencies.clock] in
@@ -129,6 +132,7 @@ final class RelayCore: Sendable {
       try jobs.start()
       try lookupWorker?.start()
       try keyFetcher?.start()
+      try backendWorker?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
     }
@@ -159,6 +163,7 @@ final class RelayCore: Sendable {
     jobs.use(windows: directory.replayWindows)
     lookupWorker?.use(directory)
     keyFetcher?.use(directory)
+    backendWorker?.use(directory)
     housekeeper.checkAll()
     housekeeper.reconsider(apps: directory.slugs)
   }
@@ -175,6 +180,7 @@ final class RelayCore: Sendable {
     dispatcher.windDown()
     lookupWorker?.windDown()
     keyFetcher?.windDown()
+    backendWorker?.windDown()
     checkoutPolls.answerAll()
   }
 
@@ -183,6 +189,7 @@ final class RelayCore: Sendable {
     engine.stop()
     lookupWorker?.stop()
     keyFetcher?.stop()
+    backendWorker?.stop()
     dispatcher.stop()
     housekeeper.stop()
     jobs.stop()
@@ -237,6 +244,17 @@ extension RelayCore {
       transport: transport, reader: try reader(engine), directory: directory, committer: committer,
       metrics: metrics, dependencies: dependencies.shared,
       noteServiceInterval: dependencies.noteServiceInterval)
+  }
+
+  /// Nil if no backend transport is given.
+  private static func backendWorker(
+    _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
+    _ dependencies: RelayDependencies
+  ) throws(DaemonError) -> BackendWorker? {
+    guard let transport = dependencies.backendTransport else { return nil }
+    return BackendWorker(
+      transport: transport, reader: try reader(engine), directory: directory, committer: committer,
+      metrics: metrics, dependencies: dependencies.shared, grace: dependencies.grace)
   }
 }
 

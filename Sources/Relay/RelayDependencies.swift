@@ -14,6 +14,8 @@ struct RelayDependencies: Sendable {
   var lookupTransport: (any HTTPTransport)?
   /// Fetches key sets; nil for no fetches.
   var keyTransport: (any HTTPTransport)?
+  /// Sends the calls of merchant backends; nil for none.
+  var backendTransport: (any HTTPTransport)?
   /// Called once if a sync fails: later answers may be wrong.
   var onSyncFailure: @Sendable (StoreFault) -> Void
   /// How often the database gets a timestamp that receiptd is running.

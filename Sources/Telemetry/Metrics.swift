@@ -30,6 +30,13 @@ public final class Metrics: Sendable {
   public let lookups = CounterFamily(
     "receiptd_lookups_total", "Lookups of missing data of a purchase, by result.",
     labels: ["app", "result"])
+  public let backendTroubles = CounterFamily(
+    "receiptd_backend_troubles_total",
+    "Requests of apps that a payment processor could not serve, by reason.",
+    labels: ["app", "processor", "reason"])
+  public let backendCallSeconds = HistogramFamily(
+    "receiptd_backend_call_seconds", "Time from a call to a payment processor to the whole answer.",
+    bounds: HistogramFamily.secondsBounds)
   public let deliverySeconds = HistogramFamily(
     "receiptd_delivery_seconds", "Time from sending a receipt to the whole answer.",
     bounds: HistogramFamily.secondsBounds)
@@ -96,8 +103,10 @@ public final class Metrics: Sendable {
   public func write(to text: inout MetricsText) {
     for family in [
       contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries,
-      deliveriesWithoutID, lookups, requests, longPolls, alerts, logLinesLeftOut,
+      deliveriesWithoutID, lookups, backendTroubles, requests, longPolls, alerts, logLinesLeftOut,
     ] { family.write(to: &text) }
-    for family in [deliverySeconds, commitSeconds, commitBatch, requestSeconds] { family.write(to: &text) }
+    for family in [deliverySeconds, backendCallSeconds, commitSeconds, commitBatch, requestSeconds] {
+      family.write(to: &text)
+    }
   }
 }

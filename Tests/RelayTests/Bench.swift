@@ -52,11 +52,13 @@ final class Bench {
   /// - Parameters:
   ///   - folder: that of an earlier bench, to use its database.
   ///   - asksProcessors: whether to run the lookup worker.
+  ///   - callsBackends: whether to run the backend worker.
   ///   - isStarted: whether to start the threads at once.
   init(
     _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), grace: Duration = .seconds(5),
-    longPolls: Configuration.Limits = .init(), asksProcessors: Bool = false, isStarted: Bool = true,
+    longPolls: Configuration.Limits = .init(), asksProcessors: Bool = false,
+    callsBackends: Bool = false, isStarted: Bool = true,
     onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
     StandardStream.ignoreBrokenPipes()
@@ -80,6 +82,9 @@ final class Bench {
     dependencies.grace = grace
     if asksProcessors {
       dependencies.lookupTransport = try TransferPool(connectionsMax: LookupWorker.transfersMax)
+    }
+    if callsBackends {
+      dependencies.backendTransport = try TransferPool(connectionsMax: BackendWorker.transfersMax)
     }
     dependencies.onCommit = { changes in
       onTransitions(changes.transitions)
@@ -130,15 +135,16 @@ final class Bench {
     let intake = IntakeRoutes(
       services: services, limits: limits, apps: apps ?? core.apps, committer: committer,
       checkouts: checkoutPolls,
-      keyFetcher: keyFetcher, processors: processors)
+      keyFetcher: keyFetcher, backendWorker: core.backendWorker, processors: processors)
     return .public(services: services, intake: intake, pages: core.pages(services))
   }
 
   /// Starts the public listener on its own port.
   func serve(
-    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil
+    limits: Configuration.Limits = .init(), keyFetcher: KeyFetcher? = nil, apps: AppRegistry? = nil,
+    processors: ProcessorRegistry = .standard
   ) throws(ServerError) -> Server {
-    let listener = listener(limits: limits, keyFetcher: keyFetcher, apps: apps)
+    let listener = listener(limits: limits, keyFetcher: keyFetcher, apps: apps, processors: processors)
     var settings = ServerConfiguration(address: "127.0.0.1")
     settings.connectionsPerAddress = 2000
     return try Server(settings, handler: listener)

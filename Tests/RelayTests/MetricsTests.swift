@@ -179,6 +179,7 @@ struct ScrapedText {
       "receiptd_signature_failures_total": "counter", "receiptd_receipts": "gauge",
       "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
       "receiptd_deliveries_without_id_total": "counter",
+      "receiptd_backend_troubles_total": "counter", "receiptd_backend_call_seconds": "histogram",
       "receiptd_delivery_seconds": "histogram", "receiptd_breaker_open": "gauge",
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
       "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",

@@ -17,6 +17,10 @@ package struct ProcessorKind: Sendable {
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
   /// Whether the path of its webhooks ends in a secret.
   package let hasPathToken: Bool
+  /// The paths of its merchant backend.
+  package let backendEndpoints: [BackendEndpoint]
+  /// The type of its merchant backend; nil if it has none.
+  package let backendType: (any MerchantBackend.Type)?
   private let makeKey: @Sendable (ProcessorRegistry) -> ConfigurationKey<AppConfiguration>
 
   /// - Parameters:
@@ -31,6 +35,8 @@ package struct ProcessorKind: Sendable {
     help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
     hasPathToken = Processor.hasPathToken
+    backendEndpoints = Processor.backendEndpoints
+    backendType = Processor.backendType
     makeKey = { .processor(Processor.name, section, in: $0, text) }
   }
 

@@ -12,17 +12,24 @@ struct ToySection: ProcessorSection {
   var apiKey: Secret?
   var apiBase: String
   var deliverTo: DestinationName
+  var timeout: Duration = .seconds(20)
+  var followAfter: Duration = ToyProcessor.followsUpAfter
 
   static let kind = ProcessorKind.toy
 
   var isAsked: Bool { apiKey != nil }
   var backfillsAfter: Duration? { nil }
   var webhookSecrets: [Secret] { [token] }
+  var rules: ProcessorRules {
+    var rules = Self.kind.rules(isAsked)
+    rules.followsUpAfter = followAfter
+    return rules
+  }
 
   func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor {
     ToyProcessor(
       token: use == .serving ? try token.reveal() : "",
-      apiKey: use == .reading ? nil : try apiKey?.reveal(), apiBase: apiBase)
+      apiKey: use == .reading ? nil : try apiKey?.reveal(), apiBase: apiBase, timeout: timeout)
   }
 }
 
@@ -40,6 +47,11 @@ extension ToySection {
       .key(
         "deliver_to", \.deliverTo, .destination(of: ToyProcessor.name, label: "Toy"),
         "The destination of the receipts for its purchases."),
+      .key(
+        "timeout", \.timeout, .duration(in: .milliseconds(1)...(.seconds(60))), "How long a call may take."),
+      .key(
+        "follow_after", \.followAfter, .duration(in: .zero...(.seconds(3600))),
+        "How long after its start an order is fetched that was not reported."),
     ])
 }
 

@@ -1,6 +1,7 @@
 // A second payment processor. Its webhook path ends in a secret. A request that also carries the key is
-// genuine; any other is a hint, for which the relay asks the processor's API. Its registration is in
-// RelayTests/Toy/ToyRegistration.swift, its fixtures are in ProcessorsTests/Conformance/ToyFixture.swift.
+// genuine; any other is a hint, for which the relay asks the processor's API. Its SDKs require a merchant
+// backend. Its registration is in RelayTests/Toy/ToyRegistration.swift, its fixtures are in
+// ProcessorsTests/Conformance/ToyFixture.swift.
 
 public import Domain
 public import Processors
@@ -9,37 +10,59 @@ public struct ToyProcessor: PaymentProcessor {
   public static let name: ProcessorName = "toy"
   public static let hasPathToken = true
   public static let keyHeader = "X-Toy-Key"
+  /// An address that is not one of the processor's.
+  public static let foreignAddress = "203.0.113.66"
   public static let help = ProcessorHelp(
     webhookSecretKey: "token", webhookSecretOrigin: "the end of the path in Toy's settings")
 
   var token: String
   var apiKey: String?
   var apiBase: String
+  /// Of a call of the merchant backend.
+  var timeout: Duration
 
-  public init(token: String, apiKey: String?, apiBase: String) {
+  public init(token: String, apiKey: String?, apiBase: String, timeout: Duration = .seconds(20)) {
     self.token = token
     self.apiKey = apiKey
     self.apiBase = apiBase
+    self.timeout = timeout
   }
 
-  public static func rules(isAsked: Bool) -> ProcessorRules { ProcessorRules(isAsked: isAsked) }
+  public static let followsUpAfter: Duration = .seconds(900)
+
+  public static func rules(isAsked: Bool) -> ProcessorRules {
+    ProcessorRules(isAsked: isAsked, followsUpAfter: followsUpAfter)
+  }
+
+  public static let backendEndpoints = ToyBackend.endpoints
+  public static let backendType: (any MerchantBackend.Type)? = ToyBackend.self
+
+  public var backend: (any MerchantBackend)? {
+    apiKey.map { ToyBackend(base: apiBase, apiKey: $0, timeout: timeout) }
+  }
 
   public static func order(_ id: String) -> PurchaseKey {
     PurchaseKey(processor: name, type: PurchaseKey.ObjectType("order"), id: ObjectID(id))
   }
 
   public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {
-    guard request.pathToken == token else { return .refused(.mismatch) }
+    guard request.pathToken == token else { return .refused(.path) }
+    guard request.address != Self.foreignAddress else { return .refused(.sender) }
     return request.headers(Self.keyHeader) == [apiKey] ? .genuine : .hint
   }
 
-  /// `EVENT KIND ORDER`, followed by `USER PRICE` when it is paid.
+  /// `EVENT KIND ORDER`, followed by `USER PRICE` when it is paid. A `callback` has no id, and concerns only
+  /// known orders.
   public func read(_ body: [UInt8], now: Timestamp) -> EventReading {
     let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
     guard words.count >= 3, let id = UntrustedText.identifier(words[0]),
       let type = UntrustedText.identifier(words[1]), let order = UntrustedText.identifier(words[2])
     else { return EventReading(id: nil, type: "", content: .nothing(.unparsed)) }
     switch type {
+    case "callback":
+      return EventReading(
+        id: nil, type: type,
+        content: .fetchFirst(Self.order(order), sessionID: nil, isWorthKeeping: false))
     case "changed":
       let content = EventReading.Content.fetchFirst(
         Self.order(order), sessionID: SessionID(order), isWorthKeeping: true)
@@ -71,16 +94,20 @@ struct ToyQueries: ProcessorQueries {
   var headers: [(name: String, value: String)] { [(ToyProcessor.keyHeader, apiKey)] }
 
   func lookups(of key: PurchaseKey, sessionID: SessionID?, lacking: Reason?) -> [ProcessorQuery] {
-    let id = key.id.text.utf8.map { String($0, radix: 16) }.joined(separator: "-")
-    return [ProcessorQuery(target: "/orders/\(id)")]
+    [ProcessorQuery(target: Self.target(of: key))]
+  }
+
+  static func target(of key: PurchaseKey) -> String {
+    "/orders/" + key.id.text.utf8.map { String($0, radix: 16) }.joined(separator: "-")
   }
 
   /// `STATE ORDER USER PRICE`
   func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
     let words = String(decoding: body, as: UTF8.self).split(separator: " ").map(String.init)
     guard words.count == 4, words[1] == key.id.text else { return nil }
+    let observations: Observations = words[0] == "paid" ? .paid : words[0] == "closed" ? .closed : []
     return ToyProcessor.report(
-      key.id.text, words[0] == "paid" ? .paid : [], user: words[2], price: words[3], now: now)
+      key.id.text, observations, user: words[2], price: words[3], now: now)
   }
 
   func eventLists(_ selection: EventSelection) -> [EventList] { [] }

@@ -1,0 +1,102 @@
+// The backend worker: carries out the steps of merchant backends. It calls the payment processors, reads what
+// users have started, and stores payments through the committer. One thread with its own connection and
+// transfers; requests that wait for it hold no thread. It must never write: payments go to the committer.
+
+public import Apps
+internal import Domain
+public import HTTPClient
+internal import HTTPService
+public import Persistence
+public import Platform
+internal import Processors
+public import Store
+public import Telemetry
+
+/// Answers requests to merchant backends. Thread-safe.
+public final class BackendWorker: Sendable {
+  /// The most calls under way, of all apps together.
+  public static let transfersMax = 256
+
+  /// Messages from other threads.
+  struct Inbox: WorkerInbox {
+    var begun: [BackendFlow] = []
+    /// Payments that are on disk, or could not be stored, by the tag of their flow.
+    var stored: [(tag: UInt64, result: Result<Bool?, StoreFault>)] = []
+    var directory: AppDirectory?
+    var isStopping = false
+  }
+
+  let worker: Worker<Inbox>
+  let transport: any HTTPTransport
+  let committer: Committer
+  let metrics: Metrics
+  let dependencies: Dependencies
+  let requestLog: RequestLog
+  private let reader: Monitor<StoreReader>
+  private let directory: AppDirectory
+  private let grace: Duration
+
+  /// - Parameter grace: how long calls under way may take after a stop began.
+  public init(
+    transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
+    metrics: Metrics, dependencies: Dependencies, grace: Duration
+  ) {
+    worker = Worker("backends", inbox: Inbox()) { transport.wake() }
+    self.transport = transport
+    self.reader = Monitor(reader)
+    self.directory = directory
+    self.committer = committer
+    self.metrics = metrics
+    self.dependencies = dependencies
+    requestLog = RequestLog(dependencies.log, clock: dependencies.clock)
+    self.grace = grace
+  }
+
+  public func start() throws(SystemError) {
+    try worker.start { [self] in drive { run in run.loop() } }
+  }
+
+  /// Runs the worker's work on the caller's thread.
+  func drive(_ body: (inout BackendWorkerRun) -> Void) {
+    reader.withLock { reader in
+      var run = BackendWorkerRun(self, reader: reader, directory: directory)
+      body(&run)
+    }
+  }
+
+  /// Installs new apps. Requests under way end with those that they began with.
+  public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
+
+  /// Begins no further request. Calls under way have their grace period from now on.
+  public func windDown() { worker.requestStop() }
+
+  /// Winds down and ends the thread. What calls under way report until then is stored.
+  public func stop() { worker.stop() }
+
+  /// When calls under way are cancelled, if the stop begins now.
+  func stopDeadline() -> MonotonicInstant { dependencies.clock.monotonic.advanced(by: grace) }
+
+  // MARK: Any thread
+
+  /// Carries out the steps of a request.
+  /// - Returns: false if the worker is stopping; then it does nothing.
+  func begin(_ flow: BackendFlow) -> Bool {
+    worker.post { inbox in
+      if inbox.isStopping { return false }
+      inbox.begun.append(flow)
+      return true
+    }
+  }
+
+  /// Answers a request. Counts and logs why the processor could not serve it.
+  func finish(_ flow: BackendFlow, _ answer: BackendAnswer) {
+    if let trouble = answer.trouble {
+      metrics.backendTroubles.increment(
+        flow.place.app.text, flow.place.processor.text, trouble.rawValue)
+      requestLog.processorTrouble(
+        trouble.words, reason: trouble.rawValue, isGrave: trouble == .credentials, of: flow.place,
+        failure: flow.failure, requestID: flow.exchange.scope.requestID)
+    }
+    flow.exchange.answer { answer.response }
+  }
+}

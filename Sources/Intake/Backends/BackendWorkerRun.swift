@@ -1,0 +1,237 @@
+// The steps of the backend worker, and its state. The backend worker's thread.
+
+internal import Apps
+internal import Domain
+internal import Durations
+internal import HTTPClient
+internal import HTTPService
+internal import Persistence
+internal import Platform
+internal import Processors
+internal import Store
+internal import Telemetry
+
+/// One run of the worker, from start to stop.
+struct BackendWorkerRun {
+  private typealias AfterCall = @Sendable (BackendReply) -> BackendStep
+
+  /// A call under way, with the requests that wait for its answer.
+  private struct PendingCall {
+    let place: AppProcessor
+    /// The target, if its answer is kept.
+    let cachedTarget: String?
+    /// The generation of the configuration when it began.
+    let generation: Int
+    var waiting: [(flow: BackendFlow, then: AfterCall)]
+  }
+
+  private let owner: BackendWorker
+  private let reader: StoreReader
+  private let clock: any Clock
+  private var calls: [UInt64: PendingCall] = [:]
+  /// Requests whose payment is being stored.
+  private var storing: [UInt64: (flow: BackendFlow, then: @Sendable () -> BackendStep)] = [:]
+  private var places: BackendPlaces
+  private var cache = BackendCache()
+  /// Counts the configurations: answers for an earlier one are not kept.
+  private var generation = 0
+  private var lastTag: UInt64 = 0
+  /// When calls under way are cancelled; nil until a stop is requested.
+  private var stopAt: MonotonicInstant?
+
+  init(_ owner: BackendWorker, reader: StoreReader, directory: AppDirectory) {
+    self.owner = owner
+    self.reader = reader
+    clock = owner.dependencies.clock
+    places = BackendPlaces(apps: directory.apps.count)
+  }
+
+  /// The longest that the thread sleeps.
+  private static let sleepMax: Duration = .seconds(60)
+
+  /// Runs steps until the stop.
+  mutating func loop() {
+    while let sleep = step() { handleAnswers(within: sleep) }
+    cancelCalls()
+  }
+
+  /// Does what can be done now, without waiting.
+  /// - Returns: for how long nothing happens except answers; nil after the stop.
+  mutating func step() -> Duration? {
+    let news = owner.worker.read { inbox in
+      defer { inbox = BackendWorker.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    if news.isStopping, stopAt == nil { stopAt = owner.stopDeadline() }
+    if let directory = news.directory {
+      places.use(apps: directory.apps.count)
+      cache.removeAll()
+      generation += 1
+    }
+    for flow in news.begun { advance(flow) }
+    for (tag, result) in news.stored { finishStoring(tag, result) }
+    guard let stopAt else { return Self.sleepMax }
+    let rest = stopAt.duration(since: clock.monotonic)
+    return calls.isEmpty && storing.isEmpty || rest <= .zero ? nil : min(rest, Self.sleepMax)
+  }
+
+  /// Handles the answers of processors; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    for completion in owner.transport.run(timeout: time) { finishCall(completion) }
+  }
+
+  /// Ends the calls under way. What is still to be stored goes to the committer, which stops later.
+  mutating func cancelCalls() {
+    for completion in owner.transport.cancelAll() { finishCall(completion) }
+  }
+
+  // MARK: Steps
+
+  /// Carries out the steps of a request until one must wait.
+  private mutating func advance(_ flow: BackendFlow) {
+    var flow = flow
+    let app = flow.place.app
+    do throws(StoreFault) {
+      while flow.countStep() {
+        switch flow.step {
+        case .answer(let answer): return owner.finish(flow, answer)
+        case .capture(let order): return beginCapture(order, for: flow)
+        case .findContext(let id, let user, let then):
+          flow.step = then(try reader.hasContext(id, app: app, user: user))
+        case .findPayment(let key, let user, let then):
+          let found = try reader.startedPayment(key, app: app, user: user)
+          flow.step = then(found.map(StartedPayment.init))
+        case .findCustomer(let customer, let user, let then):
+          flow.step = then(try reader.isCustomer(customer, of: flow.place, user: user))
+        case .call(let call, let then):
+          guard let reply = begin(call, for: &flow, then, isCached: false) else { return }
+          flow.step = then(reply)
+        case .cached(let call, let then):
+          guard let reply = beginCached(call, for: &flow, then) else { return }
+          flow.step = then(reply)
+        case .store(let report, let then): return store(report, for: flow, then)
+        }
+      }
+      owner.dependencies.log.error(
+        "a merchant backend did not come to an end; this is a fault of receiptd",
+        ["app": app.text, "processor": flow.place.processor.text])
+      flow.exchange.answer(.internalFault)
+    } catch {
+      owner.requestLog.couldNotRead(error, of: flow.place, requestID: flow.exchange.scope.requestID)
+      flow.exchange.answer(.readFailed)
+    }
+  }
+
+  /// The place for captures: stores the order, carries it out, and answers when its outcome is known.
+  private func beginCapture(_ order: CaptureOrder, for flow: BackendFlow) {
+    flow.exchange.answer(.noCaptures)
+  }
+
+  // MARK: Calls
+
+  private mutating func beginCached(
+    _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall
+  ) -> BackendReply? {
+    if let reply = cache.reply(to: call.target, of: flow.place, now: clock.monotonic) { return reply }
+    // Several requests wait for one call.
+    if let tag = calls.first(where: {
+      $0.value.place == flow.place && $0.value.cachedTarget == call.target
+        && $0.value.generation == generation
+    })?.key {
+      calls[tag]?.waiting.append((flow, then))
+      return nil
+    }
+    return begin(call, for: &flow, then, isCached: true)
+  }
+
+  /// Sends a call.
+  /// - Returns: its reply, if nothing was sent; nil if the request waits, or is answered.
+  private mutating func begin(
+    _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall, isCached: Bool
+  ) -> BackendReply? {
+    if stopAt != nil, !flow.hasEffects {
+      flow.exchange.answer(.stopping)
+      return nil
+    }
+    guard let request = call.request(to: flow.backend) else { return .unreachable }
+    guard places.acquire(flow.place.app) else {
+      noteBusy(flow)
+      return .busy
+    }
+    lastTag += 1
+    do throws(TransferFailure) {
+      try owner.transport.start(request, tag: lastTag)
+    } catch {
+      places.release(flow.place.app)
+      flow.failure = error.rawValue
+      if error == .poolFull { noteBusy(flow) }
+      return BackendReply(error)
+    }
+    if call.method != "GET" { flow.hasEffects = true }
+    calls[lastTag] = PendingCall(
+      place: flow.place, cachedTarget: isCached ? call.target : nil, generation: generation,
+      waiting: [(flow, then)])
+    return nil
+  }
+
+  private func noteBusy(_ flow: BackendFlow) {
+    owner.requestLog.processorTrouble(
+      "too many requests of an app wait for a payment processor: it is slow, or a client sends too many",
+      reason: "busy", isGrave: false, of: flow.place, failure: nil,
+      requestID: flow.exchange.scope.requestID)
+  }
+
+  private mutating func finishCall(_ completion: TransferCompletion) {
+    guard let call = calls.removeValue(forKey: completion.tag) else { return }
+    places.release(call.place.app)
+    let result = completion.result
+    owner.metrics.backendCallSeconds.observe(result.duration.inSeconds)
+    if let target = call.cachedTarget, call.generation == generation {
+      cache.store(result, to: target, of: call.place, now: clock.monotonic)
+    }
+    let reply = BackendReply(result)
+    for (flow, then) in call.waiting {
+      var flow = flow
+      flow.failure = result.failureText
+      flow.step = then(reply)
+      advance(flow)
+    }
+  }
+
+  // MARK: Payments
+
+  private mutating func store(
+    _ report: PurchaseReport, for flow: BackendFlow, _ then: @escaping @Sendable () -> BackendStep
+  ) {
+    lastTag += 1
+    let (tag, app, worker) = (lastTag, flow.place.app, owner.worker)
+    let payment = StorePayment(app: app, report, requestID: flow.exchange.scope.requestID)
+    storing[tag] = (flow, then)
+    // What has happened at the processor must not be lost when many requests come. Calls are few.
+    let isQueued = owner.committer.submit(
+      WhileConfigured(app, payment), from: flow.hasEffects ? .internal : .external(app: app)
+    ) { result in
+      worker.post { $0.stored.append((tag, result)) }
+    }
+    guard !isQueued else { return }
+    storing[tag] = nil
+    flow.exchange.answer(owner.committer.refusal(for: app)?.problem ?? .busy)
+  }
+
+  private mutating func finishStoring(_ tag: UInt64, _ result: Result<Bool?, StoreFault>) {
+    guard let (flow, then) = storing.removeValue(forKey: tag) else { return }
+    switch result {
+    // The payment of an erased user is not stored, and there is nothing to store.
+    case .success(.some):
+      var flow = flow
+      flow.step = then()
+      advance(flow)
+    case .success(nil): flow.exchange.answer(.unknownApp)
+    case .failure(let error):
+      let (log, scope, app) = (owner.requestLog, flow.exchange.scope, flow.place.app)
+      flow.exchange.answer(.storeFailed) {
+        log.couldNotStore(error, route: scope.route, app: app, requestID: scope.requestID)
+      }
+    }
+  }
+}
