@@ -25,7 +25,7 @@ public struct Route: Sendable {
   public let usesReserve: Bool
   /// Whether only the literal path matches, without percent-encoded variants (RFC 3986 §2.1).
   public let isLiteral: Bool
-  /// The form of every problem of the route, whoever finds it; nil for a problem document.
+  /// The form of every problem of the route, also of one that the server finds; nil for a problem document.
   public let problemForm: ProblemForm?
   let admit: Admit
 

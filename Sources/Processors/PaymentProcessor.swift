@@ -30,8 +30,8 @@ public protocol PaymentProcessor: Sendable {
   /// The paths of its merchant backend; empty for a processor whose SDKs require none.
   static var backendEndpoints: [BackendEndpoint] { get }
 
-  /// The type of its merchant backend, which puts errors into the form that its SDKs parse, also those of apps
-  /// that are unknown; nil for a processor whose SDKs require none.
+  /// The type of its merchant backend, which puts errors into the form that its SDKs parse, also the error
+  /// that an app is unknown; nil for a processor whose SDKs require none.
   static var backendType: (any MerchantBackend.Type)? { get }
 
   /// Its merchant backend; nil for a processor whose SDKs require none.

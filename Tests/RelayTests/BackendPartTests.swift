@@ -134,7 +134,7 @@ struct BackendPartTests {
     #expect(endpoint.root(of: path) == root)
   }
 
-  @Test("Every endpoint of a registered processor has a method, a label and parameters of its own")
+  @Test("Every endpoint has a known method, a label that no other has, and none of the relay's parameters")
   func endpoints() {
     for kind in ProcessorRegistry.standard.kinds + [.toy] {
       #expect(kind.backendEndpoints.isEmpty || kind.backendType != nil)

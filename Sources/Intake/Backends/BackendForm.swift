@@ -1,5 +1,5 @@
-// Answers of merchant backends as HTTP responses, and the relay's problems in the form that a processor's SDKs
-// parse. Pure; called from any thread.
+// Answers of merchant backends as HTTP responses, and the relay's problems in the form that the SDKs of a
+// processor parse. Pure; called from any thread.
 
 internal import Durations
 internal import HTTPServer

@@ -38,6 +38,8 @@ struct BackendWorkerRun {
   private var lastTag: UInt64 = 0
   /// When calls under way are cancelled; nil until a stop is requested.
   private var stopAt: MonotonicInstant?
+  /// Whether no call is sent any more.
+  private var isOver = false
 
   init(_ owner: BackendWorker, reader: StoreReader, directory: AppDirectory) {
     self.owner = owner
@@ -82,6 +84,7 @@ struct BackendWorkerRun {
 
   /// Ends the calls under way. What is still to be stored goes to the committer, which stops later.
   mutating func cancelCalls() {
+    isOver = true
     for completion in owner.transport.cancelAll() { finishCall(completion) }
   }
 
@@ -149,7 +152,7 @@ struct BackendWorkerRun {
   private mutating func begin(
     _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall, isCached: Bool
   ) -> BackendReply? {
-    if stopAt != nil, !flow.hasEffects {
+    if isOver || (stopAt != nil && !flow.hasEffects) {
       flow.exchange.answer(.stopping)
       return nil
     }

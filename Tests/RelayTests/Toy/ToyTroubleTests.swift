@@ -4,6 +4,7 @@ import Domain
 import Glibc
 import HTTPServer
 import Platform
+import SQLite
 import Store
 import TestSupport
 import Testing
@@ -73,6 +74,24 @@ struct ToyTroubleTests {
     defer { bed.stop() }
     #expect(try bed.start().reply().text == "no answer")
     #expect(try bed.reader().purchases(ofUser: "u1", limit: 10).isEmpty)
+  }
+
+  @Test("A payment that cannot be stored is not answered as started, and one that cannot be read not as none")
+  func database() throws {
+    let bed = try ToyBed()
+    defer { bed.stop() }
+    #expect(try bed.start().reply().status == 201)
+    let path = "\(bed.folder.path)/relay.db"
+    let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(10))
+    try connection.execute(
+      "CREATE TRIGGER refuse BEFORE INSERT ON purchases BEGIN SELECT RAISE(ABORT, 'refused'); END")
+    bed.use { _ in ToyBed.answer("201 Created", "o2") }
+    #expect(try bed.start().reply().text == "store-unavailable 503")
+    _ = try bed.waitForLog("could not store a request")
+    try connection.execute("UPDATE purchases SET prices = CAST(x'FF' AS TEXT)")
+    let reply = try bed.send("GET", "/v1/shop/users/u1/toy/orders/o1").reply()
+    #expect(reply.text == "store-unreadable 503")
+    _ = try bed.waitForLog("could not read what a request asks for")
   }
 
   @Test("A client that hangs up stops no call: what was started is stored")
