@@ -158,6 +158,7 @@ extension ClientConnection {
     switch suspendUnlessAnswered() {
     case .answered(let response): return .send(response())
     case .suspended: return .proceed
+    case .cut: return .close
     case .draining:
       let response = core.handler.response(to: .stopping, head: taken.request.head)
       answer(taken.serial) { response }
@@ -168,6 +169,8 @@ extension ClientConnection {
   private enum NextStep {
     case answered(@Sendable () -> Response)
     case suspended
+    /// The application has closed the connection.
+    case cut
     case draining
   }
 
@@ -180,6 +183,7 @@ extension ClientConnection {
         unwatch(&state)
         return .answered(answer)
       }
+      guard state.phase == .handling else { return .cut }
       guard !core.isDraining else { return .draining }
       state.phase = .suspended
       unsafe MHD_suspend_connection(handle)

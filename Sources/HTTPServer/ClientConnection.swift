@@ -59,6 +59,20 @@ internal import Platform
     }
   }
 
+  /// Closes the connection before the request is answered.
+  /// - Parameter bytes: sent before the end.
+  func disconnect(_ serial: UInt64, _ bytes: [UInt8]) {
+    state.withLock { state in
+      guard state.serial == serial, state.answer == nil else { return }
+      let isSuspended = state.phase == .suspended
+      guard isSuspended || state.phase == .handling else { return }
+      unwatch(&state)
+      cut(&state, bytes)
+      // A suspended connection would not notice that its socket is shut down. Under the lock as in `answer`.
+      if isSuspended { unsafe MHD_resume_connection(handle) }
+    }
+  }
+
   /// Called when the application dropped the responder without an answer.
   func abandon(_ serial: UInt64) {
     let head = state.withLock { $0.serial == serial ? $0.head : nil }
@@ -176,6 +190,10 @@ internal import Platform
   /// phase in which libmicrohttpd has nothing to send; it gets nothing to send afterwards. Under TLS only the
   /// library can write, so the client sees the connection end.
   func cut(_ state: inout ConnectionState, _ answer: Response?) {
+    cut(&state, answer.map { RawAnswer.bytes($0, isHead: state.head?.method == "HEAD") } ?? [])
+  }
+
+  private func cut(_ state: inout ConnectionState, _ bytes: [UInt8]) {
     state.phase = .cut
     state.deadline = nil
     state.answer = nil
@@ -184,8 +202,7 @@ internal import Platform
     // `closed` clears the descriptor under this lock before libmicrohttpd closes it, so it cannot belong to
     // another connection.
     guard state.descriptor >= 0 else { return }
-    if let answer, !core.isEncrypted {
-      let bytes = RawAnswer.bytes(answer, isHead: state.head?.method == "HEAD")
+    if !bytes.isEmpty, !core.isEncrypted {
       // The socket's send buffer is empty before a request is answered, so this fits unless the client
       // has disconnected.
       _ = unsafe bytes.withUnsafeBytes {

@@ -26,6 +26,17 @@ public final class Responder: Sendable {
     connection.answer(serial, response)
   }
 
+  /// Closes the connection instead of answering, as a server that crashes does: for stand-ins and tests.
+  /// Later calls, and a call for a disconnected client, do nothing.
+  /// - Parameters:
+  ///   - response: sent before the end, without its last bytes; nil sends nothing. Under TLS nothing is sent.
+  ///   - missingBytes: how much of its body is missing, after a head that announces all of it.
+  public func disconnect(sending response: Response? = nil, missingBytes: Int = 0) {
+    guard !isUsed.exchange(true, ordering: .relaxed) else { return }
+    let bytes = response.map { RawAnswer.bytes($0, isHead: false).dropLast(max(missingBytes, 0)) }
+    connection.disconnect(serial, Array(bytes ?? []))
+  }
+
   /// Calls `handler` once if the client closes its connection, or its sending side, before the answer. TCP
   /// does not distinguish the two, and a client that closed only its sending side still reads an answer. So
   /// the handler should answer immediately, which frees the connection's place in either case.
