@@ -173,7 +173,9 @@ let package = Package(
 
     // What people touch.
     library("Terminal", ["Durations", "Platform", "JSON"]),
-    library("Sandbox", ["Platform", "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient"]),
+    library(
+      "Sandbox",
+      ["Durations", "Platform", "Encoding", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPClient"]),
     library("DaemonCommand", ["Telemetry", "Terminal", "Configuration", "Relay"]),
     program(
       "receiptd",
@@ -257,7 +259,10 @@ let package = Package(
     tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
     tests(
       "SandboxTests",
-      ["Durations", "Sandbox", "JSON", "HTTPClient", "Platform", "Processors", "Domain", "TestSupport"]),
+      [
+        "Durations", "Sandbox", "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Platform",
+        "Processors", "Domain", "TestSupport",
+      ]),
     tests(
       "OperatorTests",
       service + [

@@ -5,13 +5,14 @@ internal import Platform
 
 final class DelayedAnswers: Sendable {
   private struct Entry {
+    var number: UInt64
     var due: MonotonicInstant
-    var responder: Responder
-    var response: Response
+    var send: @Sendable () -> Void
   }
 
   private struct State {
     var waiting: [Entry] = []
+    var count: UInt64 = 0
     var isStopping = false
   }
 
@@ -25,12 +26,29 @@ final class DelayedAnswers: Sendable {
 
   /// Answers after the delay; at once when the timer has stopped.
   func answer(_ responder: Responder, _ response: Response, after delay: Duration) {
+    perform(after: delay) { responder.respond(response) }
+  }
+
+  /// Calls `send` after the delay, on the timer's thread; at once when the timer has stopped.
+  /// - Returns: a number for `hasten`.
+  @discardableResult
+  func perform(after delay: Duration, _ send: @escaping @Sendable () -> Void) -> UInt64 {
     let due = MonotonicInstant.now().advanced(by: delay)
-    let isWaiting = state.update { state in
-      if !state.isStopping { state.waiting.append(Entry(due: due, responder: responder, response: response)) }
-      return !state.isStopping
+    let (number, isWaiting) = state.update { state in
+      state.count += 1
+      if !state.isStopping { state.waiting.append(Entry(number: state.count, due: due, send: send)) }
+      return (state.count, !state.isStopping)
     }
-    if !isWaiting { responder.respond(response) }
+    if !isWaiting { send() }
+    return number
+  }
+
+  /// Makes an action due now.
+  func hasten(_ number: UInt64) {
+    state.update { state in
+      guard let index = state.waiting.firstIndex(where: { $0.number == number }) else { return }
+      state.waiting[index].due = .now()
+    }
   }
 
   /// Sends all waiting answers, and ends the thread. May be called again.
@@ -60,7 +78,7 @@ final class DelayedAnswers: Sendable {
         return (due, state.isStopping)
       }
       // Outside the lock: a responder calls into the server.
-      for entry in due { entry.responder.respond(entry.response) }
+      for entry in due { entry.send() }
       isStopping = stops
     }
   }
