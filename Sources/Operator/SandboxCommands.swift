@@ -1,9 +1,10 @@
-// `receiptctl sandbox`: a simulated Stripe and a simulated destination, to try a relay without any account.
+// `receiptctl sandbox`: simulated payment processors and destinations, to try a relay without any account.
 
 internal import Terminal
 
 enum SandboxCommands {
-  static let spec = CommandGroup("sandbox", summary: "Stand-ins for Stripe and Purchasely, to test a relay")
+  static let spec = CommandGroup(
+    "sandbox", summary: "Stand-ins for processors and destinations, to test a relay")
 
   static let verbs = [
     Verb(
@@ -29,6 +30,7 @@ enum SandboxCommands {
           ExampleSpec(
             "receiptctl sandbox destination --status 422", "One that refuses, to try a replay"),
         ]), run: SandboxDestinationCommand.run),
+    SandboxWebhookCommand.verb,
     Verb(
       spec: CommandSpec(
         ["sandbox", "stripe"], summary: "Stand in for Stripe's API and print its requests",
@@ -56,6 +58,8 @@ enum SandboxCommands {
             "receiptctl sandbox stripe --rate-limit 2/s --fail-rate 0.2 --page-size 10",
             "A rate limit, errors and small pages"),
         ]), run: SandboxStripeCommand.run),
+    SandboxSwedbankCommand.verb,
+    SandboxAfterpayCommand.verb,
     Verb(
       spec: CommandSpec(
         ["sandbox", "event"], summary: "Send a correctly signed Stripe event to the configured receiptd",

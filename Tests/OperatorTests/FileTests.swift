@@ -153,4 +153,22 @@ import Testing
     #expect(ran.notes.contains("http://127.0.0.1:"))
     #expect(ran.notes.contains("/receipts"))
   }
+
+  @Test("The stand-ins for processors and for a backend say where they are, and end")
+  func theOtherStandInsSayTheirURLsAndEnd() throws {
+    let harness = try OperatorHarness()
+    let environment = ["SECRET": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", "TOKEN": "t"]
+    let webhook = harness.run(
+      "sandbox", "webhook", "--port", "0", "--secret", "env:SECRET", environment: environment)
+    #expect(webhook.code == .done)
+    #expect(webhook.notes.contains("/purchases"))
+    let swedbank = harness.run(
+      "sandbox", "swedbank", "--port", "0", "--token", "env:TOKEN", "--fault", "cut", "--fault-on", "create",
+      "--fault-on", "get", environment: environment)
+    #expect(swedbank.code == .done)
+    #expect(swedbank.notes.contains("swedbank: { api_base: \"http://127.0.0.1:"))
+    let afterpay = harness.run("sandbox", "afterpay", "--port", "0", "--delay", "80s", "--decide", "approve")
+    #expect(afterpay.code == .done)
+    #expect(afterpay.notes.contains("afterpay: { api_base: \"http://127.0.0.1:"))
+  }
 }
