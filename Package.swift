@@ -261,7 +261,7 @@ let package = Package(
       "SandboxTests",
       [
         "Durations", "Sandbox", "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Platform",
-        "Processors", "Domain", "TestSupport",
+        "Processors", "Destinations", "Domain", "TestSupport",
       ]),
     tests(
       "OperatorTests",
