@@ -122,6 +122,13 @@ public enum JSONDocument {
     return Int(place.start)..<Int(place.start) + Int(place.count)
   }
 
+  /// The range of any value in the text: brackets and quotes included.
+  public var textRange: Range<Int> {
+    let place = place
+    let (start, end) = (Int(place.start), Int(place.start) + Int(place.count))
+    return place.kind == .string ? start - 1..<end + 1 : start..<end
+  }
+
   // MARK: Members and elements
 
   /// The value of the first member with this name; nil when this is not an object or has no such member.

@@ -53,6 +53,29 @@ import Testing
     #expect(isRead == true)
   }
 
+  @Test("The range of a value is what is written of it, so a text can be changed in place")
+  func ranges() {
+    let text = #" {"s" : "é\n\"", "n":-1.50e2 ,"t":true,"z":null,"a":[1, "x"],"o":{},"é":""} "#
+    let bytes = Array(text.utf8)
+    let written = JSONDocument.read(bytes) { root in
+      var written: [String] = []
+      func add(_ node: JSONNode) { written.append(String(decoding: bytes[node.textRange], as: UTF8.self)) }
+      root.forEachMember { name, value in
+        add(name)
+        add(value)
+        value.forEachElement(add)
+      }
+      add(root)
+      return written
+    }
+    #expect(
+      written == [
+        #""s""#, #""é\n\"""#, #""n""#, "-1.50e2", #""t""#, "true", #""z""#, "null", #""a""#, #"[1, "x"]"#,
+        "1",
+        #""x""#, #""o""#, "{}", #""é""#, #""""#, String(text.dropFirst().dropLast()),
+      ])
+  }
+
   @Test("Of a duplicate name the first counts, as for the toolchain's decoder")
   func duplicates() throws {
     struct Twice: Decodable { var a: Int? }
