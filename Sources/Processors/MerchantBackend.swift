@@ -98,8 +98,9 @@ public indirect enum BackendStep: Sendable {
   case findContext(ContextID, UserID, then: @Sendable (_ exists: Bool) -> BackendStep)
   /// Search a payment that this user started. Nil if there is none, or if it is another user's.
   case findPayment(PurchaseKey, UserID, then: @Sendable (StartedPayment?) -> BackendStep)
-  /// Search whether this user has started a payment for this customer of the processor.
-  case findCustomer(CustomerID, UserID, then: @Sendable (_ exists: Bool) -> BackendStep)
+  /// Search the user to whom this customer of the processor belongs: the one who was the first to start a
+  /// payment for it. Nil if nobody has.
+  case findCustomer(CustomerID, then: @Sendable (_ owner: UserID?) -> BackendStep)
   /// Call the processor, on a worker.
   case call(BackendCall, then: @Sendable (BackendReply) -> BackendStep)
   /// Read a value that is cached for the app: the answer to an earlier call with the same target, if it is
