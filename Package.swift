@@ -217,7 +217,10 @@ let package = Package(
     tests("DomainTests", ["Durations", "Domain", "Platform", "TestSupport"]),
     tests(
       "ProcessorsTests",
-      ["Processors", "Domain", "Cryptography", "JSON", "Configuration", "TestSupport"],
+      [
+        "Processors", "Domain", "Platform", "Cryptography", "Encoding", "JSON", "Configuration",
+        "TestSupport",
+      ],
       resources: [.embedInCode("Fixtures")]),
     tests(
       "DestinationsTests",

@@ -12,6 +12,8 @@ struct ProcessorFixture: Sendable, CustomTestStringConvertible {
   var withoutKey: any PaymentProcessor
   /// Requests that are genuine at `readAt`, each about a purchase.
   var genuine: [WebhookRequest]
+  /// Requests that are hints, for a processor that authenticates none: each about a purchase to fetch.
+  var hints: [WebhookRequest] = []
   /// A purchase that can be looked up.
   var key: PurchaseKey
   /// Answers that contain data about that purchase.
@@ -23,5 +25,5 @@ struct ProcessorFixture: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name.text }
 
-  static let all: [ProcessorFixture] = [.stripe, .toy].compactMap(\.self)
+  static let all: [ProcessorFixture] = [.stripe, .swedbank, .toy].compactMap(\.self)
 }
