@@ -15,7 +15,7 @@ public struct EventReader: Sendable {
     app = configuration.slug
     processors = try Dictionary(
       uniqueKeysWithValues: configuration.processors.map {
-        ($0.name, try $0.section.makeProcessor(for: .reading))
+        ($0.name, try $0.section.makeProcessor(for: .reading, in: configuration))
       })
   }
 

@@ -56,7 +56,7 @@ public struct ProcessorAPI: Sendable {
     try configuration.processors.compactMap { processor in
       try Self(
         app: configuration.slug, processorName: processor.name,
-        processor.section.makeProcessor(for: .asking))
+        processor.section.makeProcessor(for: .asking, in: configuration))
     }
   }
 

@@ -46,6 +46,7 @@ public enum ConfigurationLimits {
   static let queue = 1...1_000_000
   static let retention = second...(year * 100)
 
+  static let settleAfter: ClosedRange<Duration> = second...(.days(7))
   static let backfillAfter: ClosedRange<Duration> = millisecond...year
   static let tolerance = second...day
   /// 0 disables the wait.

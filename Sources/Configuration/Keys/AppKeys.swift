@@ -36,6 +36,24 @@ extension AppConfiguration {
   }
 }
 
+extension AppConfiguration {
+  /// Reports what is wrong with a processor's section only in this app.
+  fileprivate func reportFaultsOfProcessors(_ reader: ObjectReader) {
+    for processor in processors {
+      let path = reader.path(of: processor.name.text)
+      if !processor.section.kind.backendEndpoints.isEmpty, client == .open, reader.has("client") {
+        reader.collector.fault(
+          path,
+          "needs client keys or tokens, because anyone could start payments for any user; write client: "
+            + "{ keys: [\"env:NAME\"] } or { jwt: { … } }")
+      }
+      for fault in processor.section.faults(in: self) {
+        reader.collector.fault(JSON5Scanner.path(path, fault.key), fault.message)
+      }
+    }
+  }
+}
+
 extension ValueShape {
   /// Objects of this shape by the app's name.
   fileprivate static func byName(_ object: ValueShape, count: ClosedRange<Int>) -> Self {
@@ -74,7 +92,10 @@ extension ValueForm<[AppConfiguration]> {
           var app = section.initial
           app.slug = AppSlug(slug)
           app.destinations = context.destinations
-          return section.read(&app, reader.object(slug), context) ? app : nil
+          let own = reader.object(slug)
+          let isComplete = section.read(&app, own, context)
+          app.reportFaultsOfProcessors(own)
+          return isComplete ? app : nil
         }
         return apps.sorted { $0.slug < $1.slug }
       },

@@ -12,11 +12,7 @@ extension AppConfiguration.Links {
     Self(origin: .placeholder),
     [
       .required(
-        "origin", \.origin,
-        .name(
-          "an origin, such as https://pay.example.com", mustBe: "an address, https://…",
-          pattern: JSONValue.urlPattern, show: \.text,
-          WebOrigin.init),
+        "origin", \.origin, .origin,
         example: "https://pay.example.com",
         advice: "write the relay's public address, such as \"https://pay.example.com\"",
         "The public origin of the relay. All absolute URLs begin with it."),

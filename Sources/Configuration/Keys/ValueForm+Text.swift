@@ -103,6 +103,25 @@ extension ValueForm<AddressPrefix> {
   }
 }
 
+extension ValueForm<WebOrigin> {
+  /// Scheme, host and port.
+  static var origin: ValueForm {
+    .name(
+      "an origin, such as https://pay.example.com", mustBe: "an address, https://…",
+      pattern: JSONValue.urlPattern, show: \.text, WebOrigin.init)
+  }
+}
+
+extension ValueForm<String> {
+  /// The base URL of an API: scheme, host and port, without a path.
+  static var base: ValueForm {
+    .name(
+      "scheme, host and port", mustBe: "an address, https://…", pattern: JSONValue.urlPattern,
+      show: \.self
+    ) { text throws(NameFault) in try WebOrigin(text).text }
+  }
+}
+
 extension ValueForm<RateLimit?> {
   /// A rate, or "off": no limit.
   static var rate: ValueForm {

@@ -3,7 +3,7 @@
 
 package import Domain
 internal import Presentation
-internal import Processors
+package import Processors
 
 /// One kind of payment processor.
 package struct ProcessorKind: Sendable {

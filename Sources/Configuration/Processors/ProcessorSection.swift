@@ -19,8 +19,12 @@ package protocol ProcessorSection: Sendable, Equatable {
   /// The processor's properties that the join needs. The default is that of the kind.
   var rules: ProcessorRules { get }
 
+  /// - Parameter app: the app that has the section.
   /// - Throws: `Fault` when a secret that this use requires cannot be read.
-  func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor
+  func makeProcessor(for use: ProcessorUse, in app: AppConfiguration) throws -> any PaymentProcessor
+
+  /// What is wrong with the section in this app, by key: what its own keys cannot know.
+  func faults(in app: AppConfiguration) -> [(key: String, message: String)]
 }
 
 /// The purpose of a processor instance, which decides which secrets are required.
@@ -36,8 +40,9 @@ package enum ProcessorUse: Sendable {
 extension ProcessorSection {
   package var kind: ProcessorKind { Self.kind }
 
-  /// The processor's properties that the join needs.
   package var rules: ProcessorRules { kind.rules(isAsked) }
+
+  package func faults(in app: AppConfiguration) -> [(key: String, message: String)] { [] }
 
   fileprivate func equals(_ other: any ProcessorSection) -> Bool { (other as? Self) == self }
 }

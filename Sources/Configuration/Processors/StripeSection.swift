@@ -39,7 +39,9 @@ package struct StripeSection: ProcessorSection {
 
   package var backfillsAfter: Duration? { backfill == .auto ? backfillAfter : nil }
 
-  package func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor {
+  package func makeProcessor(
+    for use: ProcessorUse, in app: AppConfiguration
+  ) throws -> any PaymentProcessor {
     let webhookSecrets = use == .serving ? try webhookSecrets.map { try $0.reveal() } : []
     return try StripeProcessor(
       settings, webhookSecrets: webhookSecrets, apiKey: use == .reading ? nil : try apiKey?.reveal())

@@ -104,8 +104,8 @@ struct BackendWorkerRun {
         case .findPayment(let key, let user, let then):
           let found = try reader.startedPayment(key, app: app, user: user)
           flow.step = then(found.map(StartedPayment.init))
-        case .findCustomer(let customer, let user, let then):
-          flow.step = then(try reader.isCustomer(customer, of: flow.place, user: user))
+        case .findCustomer(let customer, let then):
+          flow.step = then(try reader.owner(of: customer, at: flow.place))
         case .call(let call, let then):
           guard let reply = begin(call, for: &flow, then, isCached: false) else { return }
           flow.step = then(reply)

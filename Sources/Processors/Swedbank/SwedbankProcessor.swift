@@ -32,6 +32,8 @@ public struct SwedbankProcessor: PaymentProcessor {
 
   public static let backendEndpoints = SwedbankBackend.Endpoint.all
 
+  public static let backendType: (any MerchantBackend.Type)? = SwedbankBackend.self
+
   private let settings: SwedbankSettings
   private let app: AppSlug
   private let access: Access?

@@ -24,15 +24,14 @@ extension StoreReader {
       AND (observations & \(Observations.started.rawValue)) <> 0
     """
 
-  /// Whether this user was the first who started a payment for a customer of a processor. A client may write
-  /// any customer into a payment, so later users of the same customer do not count.
-  public func isCustomer(
-    _ customer: CustomerID, of place: AppProcessor, user: UserID
-  ) throws(StoreFault) -> Bool {
-    let first = try connection.prepare(Self.firstUserSQL).first([
+  /// The user who was the first to start a payment for a customer of a processor; nil if nobody has. A client
+  /// may write any customer into a payment, so later users of the same customer do not count.
+  public func owner(
+    of customer: CustomerID, at place: AppProcessor
+  ) throws(StoreFault) -> UserID? {
+    try connection.prepare(Self.firstUserSQL).first([
       .text(customer), .text(place.app), .text(place.processor),
-    ]) { row throws(StoreFault) in try row.text(0) as UserID }
-    return first == user
+    ]) { row throws(StoreFault) in try row.text(0) }
   }
 
   static let firstUserSQL = """

@@ -26,7 +26,7 @@ struct ToySection: ProcessorSection {
     return rules
   }
 
-  func makeProcessor(for use: ProcessorUse) throws -> any PaymentProcessor {
+  func makeProcessor(for use: ProcessorUse, in app: AppConfiguration) throws -> any PaymentProcessor {
     ToyProcessor(
       token: use == .serving ? try token.reveal() : "",
       apiKey: use == .reading ? nil : try apiKey?.reveal(), apiBase: apiBase, timeout: timeout)

@@ -148,11 +148,10 @@ struct StartedPaymentTests {
     second.customerID = "payer"
     try report(first)
     try report(second)
-    #expect(try store.reader.isCustomer("payer", of: place, user: "u1"))
-    #expect(try !store.reader.isCustomer("payer", of: place, user: "u2"))
-    #expect(try !store.reader.isCustomer("payer", of: AppProcessor("ios", "stripe"), user: "u1"))
-    #expect(try !store.reader.isCustomer("payer", of: AppProcessor("web", "pay"), user: "u1"))
-    #expect(try !store.reader.isCustomer("none", of: place, user: "u1"))
+    #expect(try store.reader.owner(of: "payer", at: place) == "u1")
+    #expect(try store.reader.owner(of: "payer", at: AppProcessor("ios", "stripe")) == nil)
+    #expect(try store.reader.owner(of: "payer", at: AppProcessor("web", "pay")) == nil)
+    #expect(try store.reader.owner(of: "none", at: place) == nil)
   }
 
   @Test("A context is found by its own user and app only")

@@ -43,8 +43,8 @@ public struct ToyBackend: MerchantBackend {
     case "toy_change": return change(order, request.body, user)
     case "toy_capture": return .capture(CaptureOrder(key: order, user: user))
     case "toy_customer":
-      return .findCustomer(CustomerID(request.parameters["customer"] ?? ""), user) { exists in
-        .answer(Self.text(exists ? 200 : 404, exists ? "yes" : "no"))
+      return .findCustomer(CustomerID(request.parameters["customer"] ?? "")) { owner in
+        .answer(Self.text(owner == user ? 200 : 404, owner == user ? "yes" : "no"))
       }
     default: return circle()
     }
