@@ -218,7 +218,7 @@ let package = Package(
     tests(
       "ProcessorsTests",
       [
-        "Processors", "Domain", "Platform", "Cryptography", "Encoding", "JSON", "Configuration",
+        "Durations", "Processors", "Domain", "Platform", "Cryptography", "Encoding", "JSON", "Configuration",
         "TestSupport",
       ],
       resources: [.embedInCode("Fixtures")]),

@@ -13,16 +13,19 @@ public struct PaymentFacts: Sendable, Hashable {
   public var reference: String?
   /// Whether it was started for Cash App Pay, whose capture needs a grant.
   public var isCashAppPay: Bool?
+  /// Whether it was started as an express checkout, whose capture repeats the amount.
+  public var isExpress: Bool?
 
   public init(
     amount: String? = nil, currency: String? = nil, isCaptured: Bool? = nil, reference: String? = nil,
-    isCashAppPay: Bool? = nil
+    isCashAppPay: Bool? = nil, isExpress: Bool? = nil
   ) {
     self.amount = amount
     self.currency = currency
     self.isCaptured = isCaptured
     self.reference = reference
     self.isCashAppPay = isCashAppPay
+    self.isExpress = isExpress
   }
 
   /// These facts with missing values from others. A payment that is captured stays captured (R2).
@@ -30,6 +33,7 @@ public struct PaymentFacts: Sendable, Hashable {
     PaymentFacts(
       amount: amount ?? other.amount, currency: currency ?? other.currency,
       isCaptured: isCaptured == true || other.isCaptured == true ? true : isCaptured ?? other.isCaptured,
-      reference: reference ?? other.reference, isCashAppPay: isCashAppPay ?? other.isCashAppPay)
+      reference: reference ?? other.reference, isCashAppPay: isCashAppPay ?? other.isCashAppPay,
+      isExpress: isExpress ?? other.isExpress)
   }
 }

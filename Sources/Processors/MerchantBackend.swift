@@ -106,6 +106,9 @@ public indirect enum BackendStep: Sendable {
   /// Read a value that is cached for the app: the answer to an earlier call with the same target, if it is
   /// still fresh, otherwise that of this call. Only for `GET`.
   case cached(BackendCall, then: @Sendable (BackendReply) -> BackendStep)
+  /// Read the same value if it is cached and still fresh; nil if it is not. Never calls the processor.
+  /// - target: of the call whose answer was cached.
+  case findCached(_ target: String, then: @Sendable (BackendReply?) -> BackendStep)
   /// Store what is known of a payment. The next step follows when it is on disk.
   case store(PurchaseReport, then: @Sendable () -> BackendStep)
 }
@@ -119,16 +122,22 @@ public struct BackendAnswer: Sendable, Equatable {
   public var body: [UInt8]
   /// Why the processor could not serve the request; nil if it did. It is logged and counted.
   public var trouble: BackendTrouble?
+  /// The processor's id of an error, for its support; nil if it named none. It is logged.
+  public var errorID: String?
+  /// Whether the body is a problem document of the relay, to which `completed` adds the request's id.
+  public var lacksRequestID: Bool
 
   public init(
     status: Int, contentType: String = "application/json", headers: [String: String] = [:], body: [UInt8],
-    trouble: BackendTrouble? = nil
+    trouble: BackendTrouble? = nil, errorID: String? = nil, lacksRequestID: Bool = false
   ) {
     self.status = status
     self.contentType = contentType
     self.headers = headers
     self.body = body
     self.trouble = trouble
+    self.errorID = errorID
+    self.lacksRequestID = lacksRequestID
   }
 }
 

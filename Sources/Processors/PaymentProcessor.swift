@@ -8,6 +8,9 @@ public protocol PaymentProcessor: Sendable {
   /// Its name in URLs, rows and metrics.
   static var name: ProcessorName { get }
 
+  /// Whether it sends webhooks. One that does not has no route for them.
+  static var hasWebhooks: Bool { get }
+
   /// Whether the path of its webhooks ends in a secret that only the processor knows.
   static var hasPathToken: Bool { get }
 
@@ -36,9 +39,14 @@ public protocol PaymentProcessor: Sendable {
 
   /// Its merchant backend; nil for a processor whose SDKs require none.
   var backend: (any MerchantBackend)? { get }
+
+  /// How it captures payments; nil for a processor whose payments the relay does not capture.
+  var captures: (any PaymentCaptures)? { get }
 }
 
 extension PaymentProcessor {
+  public static var hasWebhooks: Bool { true }
+
   public static var hasPathToken: Bool { false }
 
   public var queries: (any ProcessorQueries)? { nil }
@@ -48,6 +56,8 @@ extension PaymentProcessor {
   public static var backendType: (any MerchantBackend.Type)? { nil }
 
   public var backend: (any MerchantBackend)? { nil }
+
+  public var captures: (any PaymentCaptures)? { nil }
 }
 
 /// A request to an app's address for a processor's webhooks.
