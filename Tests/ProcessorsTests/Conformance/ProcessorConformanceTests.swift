@@ -66,6 +66,9 @@ struct ProcessorConformanceTests {
       #expect(fixture.processor.authenticate(bare, now: readAt) != .genuine)
       let empty = WebhookRequest(body: body, address: "", pathToken: "") { _ in ["", ""] }
       #expect(fixture.processor.authenticate(empty, now: readAt) != .genuine)
+      guard !type(of: fixture.processor).hasWebhooks else { continue }
+      #expect(fixture.processor.authenticate(bare, now: readAt) == .refused(.sender))
+      #expect(fixture.processor.authenticate(empty, now: readAt) == .refused(.sender))
     }
   }
 
@@ -147,5 +150,42 @@ struct ProcessorConformanceTests {
       #expect(queries.judge(status: status) != .answered, "\(status)")
       #expect(queries.judge(status: status) != .notFound, "\(status)")
     }
+  }
+
+  @Test(
+    "Calls of captures go to its own host, repeats are equal, and nonsense ends no capture",
+    arguments: Fixture.all)
+  func captures(_ fixture: Fixture) {
+    guard let captures = fixture.processor.captures else { return }
+    #expect(fixture.withoutKey.captures == nil)
+    var odd = fixture.key
+    odd.id = ObjectID(hostile)
+    for key in [fixture.key, odd] {
+      let payment = CapturablePayment(
+        key: key, facts: PaymentFacts(amount: "1.00", currency: "USD", reference: "ref1"), startedAt: readAt,
+        orderedAt: readAt)
+      #expect(captures.captureCall(payment) == captures.captureCall(payment))
+      for call in [captures.lookupCall(payment), captures.captureCall(payment)].compactMap(\.self) {
+        #expect(call.url(at: captures.base).hasPrefix(captures.base + "/"))
+        #expect(call.target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(call.target)")
+        #expect(!call.target.contains("evil.test//"), "an id is escaped")
+        #expect(call.timeout > .zero)
+        for secret in fixture.secrets { #expect(!call.target.contains(secret)) }
+      }
+      for reply in Self.unclearReplies {
+        #expect(Self.isUnclear(captures.readCapture(reply, of: payment, now: readAt)), "\(reply)")
+        #expect(Self.isUnclear(captures.readLookup(reply, of: payment, now: readAt)), "\(reply)")
+      }
+    }
+  }
+
+  private static let unclearReplies: [BackendReply] =
+    [.unreachable, .noAnswer(isTimeout: true), .noAnswer(isTimeout: false)]
+    + [200, 201, 202, 301, 400, 401, 402, 404, 412, 422, 429, 500, 503].flatMap { status in
+      strange.map { .answer(status: status, contentType: "application/json", body: $0) }
+    }
+
+  private static func isUnclear(_ reading: CaptureReading) -> Bool {
+    if case .unclear = reading { true } else { false }
   }
 }

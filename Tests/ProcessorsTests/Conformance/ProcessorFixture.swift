@@ -25,5 +25,5 @@ struct ProcessorFixture: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name.text }
 
-  static let all: [ProcessorFixture] = [.stripe, .swedbank, .toy].compactMap(\.self)
+  static let all: [ProcessorFixture] = [.stripe, .swedbank, .afterpay, .toy].compactMap(\.self)
 }
