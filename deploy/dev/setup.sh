@@ -9,6 +9,10 @@ webhook_secret='whsec_development_only'
 price='price_demo_monthly'
 destination=''
 daemon=''
+# Process ids of other stand-ins.
+stand_ins=''
+# Further sections of the app, as JSON5.
+more_of_app=''
 
 receiptctl() { "$bin/receiptctl" --config "$config" "$@"; }
 
@@ -74,6 +78,7 @@ write_configuration() {
       purchasely: { url: "http://127.0.0.1:$destination_port/receipts", api_key: "development-api-key" },
       join: { wait_for_context: "2s" },
       delivery: { retry: { schedule: ["500ms", "1s", "2s"] } },
+      $more_of_app
       links: {
         origin: "http://127.0.0.1:$port",
         ios: { app_ids: ["ABCDE12345.com.example.demo"], scheme: "demoapp", paths: ["/*"] },
@@ -108,6 +113,24 @@ start_destination() {
   wait_for 'the stand-in destination' is_listening "$destination_port"
 }
 
+# start_stand_in NAME PORT [OPTION…]: another stand-in, which runs until the end.
+start_stand_in() {
+  name=$1
+  listening_port=$2
+  shift 2
+  "$bin/receiptctl" sandbox "$name" --port "$listening_port" "$@" >>"$folder/$name.log" 2>&1 &
+  stand_ins="$stand_ins $!"
+  wait_for "the stand-in $name" is_listening "$listening_port"
+}
+
+stop_stand_ins() {
+  for process in $stand_ins; do
+    kill "$process" 2>/dev/null || true
+    wait "$process" 2>/dev/null || true
+  done
+  stand_ins=''
+}
+
 stop_destination() {
   [ -n "$destination" ] || return 0
   kill "$destination" 2>/dev/null || true
@@ -130,7 +153,7 @@ stop_daemon() {
 
 # Leaves nothing running, however the script ends.
 stop_all_at_exit() {
-  trap 'stop_daemon; stop_destination' EXIT
+  trap 'stop_daemon; stop_destination; stop_stand_ins' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
 }
