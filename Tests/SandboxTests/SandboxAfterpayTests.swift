@@ -40,7 +40,7 @@ import Testing
       return token
     }
 
-    func capture(_ token: String, timeout: Duration = .seconds(10)) throws -> TransferResult {
+    func capture(_ token: String, timeout: Duration = .seconds(300)) throws -> TransferResult {
       let body: JSONValue = ["token": .string(token), "merchantReference": "m-1"]
       return try caller.send(.post, "/v2/payments/capture", body, timeout: timeout)
     }

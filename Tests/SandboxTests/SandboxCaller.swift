@@ -22,7 +22,7 @@ final class SandboxCaller {
   /// - Parameter target: path and query, or a URL.
   func send(
     _ method: TransferRequest.Method, _ target: String, _ body: JSONValue? = nil, type: String? = nil,
-    timeout: Duration = .seconds(10)
+    timeout: Duration = .seconds(300)
   ) throws -> TransferResult {
     var all = headers
     if let type = type ?? (body == nil ? nil : "application/json") {
@@ -32,7 +32,7 @@ final class SandboxCaller {
     let request = TransferRequest(
       method: method, url: url, headers: all, body: body?.serialized() ?? [], timeout: timeout)
     try pool.start(request, tag: 0)
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(20))
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(600))
     while MonotonicInstant.now() < deadline {
       if let result = pool.run(timeout: .seconds(1)).first?.result { return result }
     }
@@ -104,7 +104,7 @@ final class CallbackReceiver: RequestHandler {
 
   /// Waits for this number of callbacks.
   func bodies(_ count: Int) throws -> [JSONValue] {
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(10))
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
     return try #require(state.wait(until: deadline) { $0.bodies.count >= count ? $0.bodies : nil })
   }
 }
