@@ -43,7 +43,9 @@ public final class App: Sendable {
     }
     let sections = configuration.processors.map(\.section)
     processors = try Dictionary(
-      uniqueKeysWithValues: sections.map { ($0.kind.name, try $0.makeProcessor(for: .serving, in: configuration)) })
+      uniqueKeysWithValues: sections.map {
+        ($0.kind.name, try $0.makeProcessor(for: .serving, in: configuration))
+      })
     var apis: [ProcessorName: ProcessorAPI] = [:]
     for (name, processor) in processors {
       apis[name] = ProcessorAPI(app: configuration.slug, processorName: name, processor)

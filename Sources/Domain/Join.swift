@@ -72,7 +72,8 @@ public enum Join {
     if price == nil, processor.namesPrices { return .failure(Lack(reason: .price)) }
     let content = ReceiptContent(
       userID: user, key: purchase.key, priceID: price, context: purchase.context?.text,
-      contextID: purchase.contextID, payment: purchase.payment, boughtAt: purchase.boughtAt)
+      contextID: purchase.contextID, payment: purchase.payment,
+      boughtAt: purchase.boughtAt ?? purchase.createdAt)
     return .success((content, price.map { hasMismatch(purchase, reporting: $0) } ?? false))
   }
 

@@ -56,7 +56,8 @@ public struct IntakeRoutes: Sendable {
       post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
       post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
       status,
-    ] + processors.kinds.map(webhook) + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
+    ] + processors.kinds.filter(\.hasWebhooks).map(webhook)
+      + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
   }
 
   private func post(_ path: String, _ purpose: ContextIntake.Purpose) -> Route {

@@ -177,7 +177,7 @@ import Testing
   func labels() throws {
     let labels: Set = [
       "contexts", "checkout", "context_status", "webhooks_stripe", "return", "swedbank", "trampoline",
-      "association_files",
+      "association_files", "webhooks_swedbank",
     ]
     #expect(Set(try Self.table.get().routes.map(\.label)) == labels)
   }

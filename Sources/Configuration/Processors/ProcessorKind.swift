@@ -15,6 +15,8 @@ package struct ProcessorKind: Sendable {
   let help: ProcessorHelp
   /// The properties that the join needs, with and without lookups.
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
+  /// Whether it sends webhooks.
+  package let hasWebhooks: Bool
   /// Whether the path of its webhooks ends in a secret.
   package let hasPathToken: Bool
   /// The paths of its merchant backend.
@@ -34,6 +36,7 @@ package struct ProcessorKind: Sendable {
     self.label = label
     help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
+    hasWebhooks = Processor.hasWebhooks
     hasPathToken = Processor.hasPathToken
     backendEndpoints = Processor.backendEndpoints
     backendType = Processor.backendType

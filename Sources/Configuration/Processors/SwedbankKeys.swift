@@ -36,11 +36,9 @@ extension SwedbankSection {
         .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
         "The addresses from which callbacks may come: those that Swedbank Pay documents. Behind a proxy, "
           + "listen.proxies must name it."),
-      .section("allow", \.settings.allow, SwedbankSettings.Allowed.section, "What apps may do with their users' orders."),
-      .key(
-        "capture", \.capture, .choice,
-        "Who captures an authorised payment: the merchant, in Swedbank Pay's portal or by its API, or the "
-          + "relay, as soon as it learns of the authorisation (auto)."),
+      .section(
+        "allow", \.settings.allow, SwedbankSettings.Allowed.section,
+        "What apps may do with their users' orders."),
       .key(
         "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
         "How long an answer of Swedbank Pay may take."),
@@ -59,12 +57,15 @@ extension SwedbankSettings.Allowed {
     Self(),
     [
       .key("patch", \.patch, .flag, "Whether apps may change the instrument of an order, and abort it."),
-      .key("expand", \.expand, .flag, "Whether apps may read parts of an order; the values of tokens are masked."),
+      .key(
+        "expand", \.expand, .flag, "Whether apps may read parts of an order; the values of tokens are masked."
+      ),
       .key("expand_tokens", \.expandTokens, .flag, "Whether the values of tokens are shown."),
       .key("tokens", \.tokens, .flag, "Whether apps may read which tokens an order made."),
       .key(
         "payer_tokens", \.payerTokens, .flag,
         "Whether apps may read and delete the payment tokens of their user."),
-      .key("use_payment_token", \.usePaymentToken, .flag, "Whether an order may be paid with a payment token."),
+      .key(
+        "use_payment_token", \.usePaymentToken, .flag, "Whether an order may be paid with a payment token."),
     ])
 }

@@ -7,18 +7,12 @@ package import Processors
 
 /// `apps.NAME.swedbank`: the merchant's access to Swedbank Pay, and what its SDKs may do.
 package struct SwedbankSection: ProcessorSection {
-  /// Who captures an authorised payment.
-  package enum Capture: String, Sendable, CaseIterable {
-    case merchant, auto
-  }
-
   package var merchantToken: Secret
   /// The settings that are not secret. Their public origin is added when it is known.
   package var settings: SwedbankSettings
   /// Nil for `links.origin`.
   package var publicOrigin: WebOrigin?
   package var callbackFrom = SwedbankSettings.callbackSenders.compactMap(AddressPrefix.init)
-  package var capture: Capture = .merchant
   package var deliverTo: DestinationName = "webhook"
 
   package init(merchantToken: Secret, payeeID: String, publicOrigin: WebOrigin? = nil) {
@@ -43,7 +37,6 @@ package struct SwedbankSection: ProcessorSection {
   ) throws -> any PaymentProcessor {
     var settings = settings
     settings.publicOrigin = (publicOrigin ?? app.links?.origin)?.text ?? ""
-    settings.capturesItself = capture == .auto
     let networks = callbackFrom
     return try SwedbankProcessor(
       settings, app: app.slug,
@@ -59,8 +52,8 @@ package struct SwedbankSection: ProcessorSection {
     return [
       (
         "public_origin",
-        "is missing; write the relay's public address, such as \"https://pay.example.com\", at which Swedbank "
-          + "Pay reaches it, or set links.origin"
+        "is missing; write the relay's public address, such as \"https://pay.example.com\", at which "
+          + "Swedbank Pay reaches it, or set links.origin"
       )
     ]
   }

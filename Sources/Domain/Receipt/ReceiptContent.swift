@@ -12,7 +12,8 @@ public struct ReceiptContent: Sendable, Equatable {
   public var contextID: ContextID?
   /// Nil for a payment that did not start at the relay.
   public var payment: PaymentFacts?
-  /// When the purchase was first known to be bought; nil if it is not.
+  /// When the purchase was first known to be bought; for one that an operator sends unpaid, when it was first
+  /// reported.
   public var boughtAt: Timestamp?
 
   public init(

@@ -90,12 +90,14 @@ public final class BackendWorker: Sendable {
 
   /// Answers a request. Counts and logs why the processor could not serve it.
   func finish(_ flow: BackendFlow, _ answer: BackendAnswer) {
+    let requestID = flow.exchange.scope.requestID
+    let answer = answer.completed(requestID: requestID)
     if let trouble = answer.trouble {
       metrics.backendTroubles.increment(
         flow.place.app.text, flow.place.processor.text, trouble.rawValue)
       requestLog.processorTrouble(
         trouble.words, reason: trouble.rawValue, isGrave: trouble == .credentials, of: flow.place,
-        failure: flow.failure, requestID: flow.exchange.scope.requestID)
+        failure: flow.failure, requestID: requestID)
     }
     flow.exchange.answer { answer.response }
   }

@@ -112,6 +112,8 @@ struct BackendWorkerRun {
         case .cached(let call, let then):
           guard let reply = beginCached(call, for: &flow, then) else { return }
           flow.step = then(reply)
+        case .findCached(let target, let then):
+          flow.step = then(cache.reply(to: target, of: flow.place, now: clock.monotonic))
         case .store(let report, let then): return store(report, for: flow, then)
         }
       }

@@ -15,6 +15,7 @@ extension PaymentFacts {
     add("captured", isCaptured.map(JSONValue.bool))
     add("reference", reference.map(JSONValue.string))
     add("cash_app_pay", isCashAppPay.map(JSONValue.bool))
+    add("express", isExpress.map(JSONValue.bool))
     return JSONValue.object(members).text
   }
 
@@ -27,6 +28,6 @@ extension PaymentFacts {
     self.init(
       amount: json?["amount"]?.stringValue, currency: json?["currency"]?.stringValue,
       isCaptured: flag("captured"), reference: json?["reference"]?.stringValue,
-      isCashAppPay: flag("cash_app_pay"))
+      isCashAppPay: flag("cash_app_pay"), isExpress: flag("express"))
   }
 }

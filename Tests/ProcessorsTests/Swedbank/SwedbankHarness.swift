@@ -149,6 +149,7 @@ struct SwedbankHarness {
             ? StartedPayment(
               key: key, facts: PaymentFacts(), observations: .started, startedAt: Self.startedAt) : nil)
       case .findCustomer(let customer, let then): step = then(owners[customer])
+      case .findCached(_, let then): step = then(nil)
       case .store(let report, let then):
         effects.append(.stored(report))
         payments[report.key] = report.startedBy

@@ -1,6 +1,7 @@
 // Requests of SDKs to a merchant backend, through the whole daemon: who may send them, and what each kind of
 // step does.
 
+@testable import Configuration
 import Domain
 import Platform
 import Store
@@ -49,12 +50,10 @@ struct ToyBackendTests {
     #expect(bed.calls.isEmpty)
   }
 
-  @Test("An app that any client may use serves no backend")
+  @Test("SW03: An app that any client may use cannot have a backend")
   func open() throws {
-    let bed = try ToyBed(client: "client: 'open'")
-    defer { bed.stop() }
-    #expect(try bed.send("GET", "/v1/shop/toy/").reply().status == 401)
-    #expect(try bed.send("GET", "/v1/shop/toy/", nil, "").reply().status == 401)
+    let refusal = #expect(throws: ConfigurationFaults.self) { _ = try ToyBed(client: "client: 'open'") }
+    #expect(refusal?.faults.map(\.path) == ["apps.shop.toy"])
   }
 
   @Test("Refusals of the relay have the form that the SDK parses")

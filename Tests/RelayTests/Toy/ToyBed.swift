@@ -50,7 +50,7 @@ final class ToyBed {
     upstream = try ScriptedServer { connection in
       while let request = connection.readRequest() {
         state.update { $0.requests.append(request) }
-        let deadline = MonotonicInstant.now().advanced(by: .seconds(30))
+        let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
         _ = state.wait(until: deadline) { $0.isHeld(request) ? nil : true }
         guard let answer = state.withLock({ $0.script })(request), connection.send(answer) else { return }
       }

@@ -37,7 +37,7 @@ struct ToyDaemonTests {
     return """
       { database: '\(folder.path)/relay.db', listen: { port: 0 }, admin: { port: 0 },
         apps: { shop: {
-          client: 'open', toy: { \(toy) }, \(stripe)
+          client: { keys: ['client-key-of-the-shop'] }, toy: { \(toy) }, \(stripe)
           purchasely: { api_key: 'ply-key', url: '\(purchasely.url)' },
           delivery: { breaker: { failures: 1, open_for: '1h' } },
           join: { settle: '0s', wait_for_context: '0s' },
