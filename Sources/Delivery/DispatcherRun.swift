@@ -226,7 +226,7 @@ struct DispatcherRun {
   private mutating func judge(
     _ result: TransferResult, _ attempt: Attempt, lane: inout Lane, report: inout AttemptReport
   ) -> Delivery.Decision {
-    let verdict = lane.route.destination.verdict(on: DeliveryAnswer(result), now: now)
+    let verdict = lane.verdict(on: DeliveryAnswer(result), for: attempt.receipt, now: now)
     if case .misconfigured(let reason) = verdict, (result.status ?? 0) / 100 == 2 {
       report.error = reason.text
     }

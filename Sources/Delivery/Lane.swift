@@ -72,11 +72,18 @@ struct Lane {
   func request(for receipt: StoreReader.DueReceipt, now: Timestamp) -> TransferRequest {
     var request = request
     request.body = receipt.body
-    request.headers = route.destination.headers(
-      for: OutgoingReceipt(
-        id: receipt.id, isReversal: receipt.isReversal, body: receipt.body, sentAt: now)
-    ).map { TransferHeader($0.name, $0.value) }
+    request.headers = route.destination.headers(for: receipt.outgoing(at: now))
+      .map { TransferHeader($0.name, $0.value) }
     return request
+  }
+
+  /// The meaning of an answer, with the id under which the destination knows the receipt.
+  func verdict(
+    on answer: DeliveryAnswer, for receipt: StoreReader.DueReceipt, now: Timestamp
+  ) -> Verdict {
+    let verdict = route.destination.verdict(on: answer, now: now)
+    guard verdict.lacksImportID else { return verdict }
+    return .delivered(importID: route.destination.importID(of: receipt.outgoing(at: now)))
   }
 
   private static func bucket(_ app: App, _ now: MonotonicInstant) -> TokenBucket {
@@ -240,6 +247,12 @@ struct Lane {
     let tokens = bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000)
     let read = readsAgainAt?.duration(since: monotonic) ?? .zero
     return max(moment.duration(since: now), tokens, read, .zero)
+  }
+}
+
+extension StoreReader.DueReceipt {
+  fileprivate func outgoing(at now: Timestamp) -> OutgoingReceipt {
+    OutgoingReceipt(id: id, isReversal: isReversal, body: body, sentAt: now)
   }
 }
 

@@ -27,12 +27,18 @@ public protocol ReceiptDestination: Sendable, Equatable {
   /// that.
   func reversal(of receipt: ReceiptContent) -> [UInt8]?
 
+  /// The id under which the destination knows a receipt that it accepted without naming one; nil if its answers
+  /// name it.
+  func importID(of receipt: OutgoingReceipt) -> String?
+
   /// The meaning of an answer. Total: returns a verdict for any answer.
   func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict
 }
 
 extension ReceiptDestination {
   public func reversal(of receipt: ReceiptContent) -> [UInt8]? { nil }
+
+  public func importID(of receipt: OutgoingReceipt) -> String? { nil }
 
   /// Whether another destination is of the same kind and has the same settings.
   public func equals(_ other: any ReceiptDestination) -> Bool { (other as? Self) == self }

@@ -174,7 +174,9 @@ public struct Purchase: Sendable, Equatable {
       pricesAreOfCheckout = ofCheckout
     }
     if let facts = report.payment {
-      payment = payment?.absorbing(facts) ?? facts
+      // What the processor says now takes precedence over what was started, in either order.
+      let isStart = report.observations.contains(.started)
+      payment = payment.map { isStart ? $0.absorbing(facts) : facts.absorbing($0) } ?? facts
     }
     if let blob = report.context { learnContext(blob) }
     if let user = report.startedBy ?? report.referencedUser {

@@ -85,6 +85,20 @@ struct WebhookDestinationTests {
     #expect(!String(decoding: withheld, as: UTF8.self).contains("context"))
   }
 
+  @Test("A reversal has its own type and id, and the same data")
+  func reversal() throws {
+    let key = PurchaseKey(processor: "swedbank", type: "payment_order", id: "/psp/paymentorders/1")
+    let content = ReceiptContent(userID: "u1", key: key, priceID: nil, context: nil)
+    let completed = try JSONValue(parsing: try destination().body(for: content))
+    let reversed = try JSONValue(parsing: try #require(try destination().reversal(of: content)))
+    #expect(reversed["type"]?.stringValue == "purchase.reversed")
+    #expect(reversed["data"] == completed["data"])
+    let outgoing = OutgoingReceipt(id: "rcp_1", isReversal: true, body: [], sentAt: now)
+    let headers = try destination().headers(for: outgoing)
+    #expect(headers.first { $0.name == "webhook-id" }?.value == "rcp_1-reversed")
+    #expect(try destination().importID(of: outgoing) == "rcp_1-reversed")
+  }
+
   @Test(
     "Every 2xx accepts the message, whatever the answer's body",
     arguments: ["", "<html>", #"{"errors":[1]}"#])

@@ -50,6 +50,7 @@ import Testing
       #expect(data["user_id"]?.stringValue == checkout.user)
       #expect(data["object_id"]?.stringValue == checkout.subscription)
       #expect(data["ply_context"]?.stringValue == checkout.context)
+      #expect(receipt.importID == receipt.id.text, "the id under which the receiver knows it")
       #expect(purchasely.ledger.isEmpty)
       #expect(!Self.secrets.contains { relay.log.contains($0) })
     }

@@ -49,14 +49,20 @@ public struct WebhookDestination: ReceiptDestination {
 
   public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
     let timestamp = String(receipt.sentAt.unixMilliseconds / 1000)
-    // Receivers drop a message whose id they know.
-    let id = receipt.id.text + (receipt.isReversal ? "-reversed" : "")
+    let id = Self.messageID(of: receipt)
     return [
       ("Content-Type", "application/json"), ("User-Agent", settings.userAgent),
       ("webhook-id", id), ("webhook-timestamp", timestamp),
       ("webhook-signature", signer.signature(id: id, timestamp: timestamp, body: receipt.body)),
     ]
   }
+
+  /// Receivers drop a message whose id they know, so a reversal has another one than its purchase.
+  private static func messageID(of receipt: OutgoingReceipt) -> String {
+    receipt.id.text + (receipt.isReversal ? "-reversed" : "")
+  }
+
+  public func importID(of receipt: OutgoingReceipt) -> String? { Self.messageID(of: receipt) }
 
   /// `timestamp` is when the purchase was known to be bought, so that every attempt sends the same bytes.
   public func body(for receipt: ReceiptContent) -> [UInt8] { body(for: receipt, type: "purchase.completed") }

@@ -36,6 +36,8 @@ struct NginxTests {
       for path in ["a%2Fjane/checkout", "jane@x.test/checkout/", "jane/Checkout", "jane"] {
         #expect(try proxy.ask("/v1/shop/users/\(path)").status >= 400)
       }
+      _ = try proxy.ask("/v1/shop/webhooks/swedbank/path-secret")
+      _ = try proxy.ask("/v1/shop/swedbank/payers/payer-secret/paymentTokens")
       try relay.stop()
       #expect(try proxy.ask("/v1/shop/return?context_id=\(id)").status == 503)
       // No log contains the checkout's id or the user's.
@@ -46,6 +48,7 @@ struct NginxTests {
       for log in [logged, proxy.errorLog] {
         #expect(!log.contains(id), "\(log)")
         #expect(!log.contains("jane"), "\(log)")
+        #expect(!log.contains("-secret"), "\(log)")
       }
     }
   }
