@@ -27,8 +27,8 @@ public protocol ReceiptDestination: Sendable, Equatable {
   /// that.
   func reversal(of receipt: ReceiptContent) -> [UInt8]?
 
-  /// The id under which the destination knows a receipt that it accepted without naming one; nil if its answers
-  /// name it.
+  /// The id under which the destination knows a receipt that it accepted without naming one; nil if its
+  /// answers name it.
   func importID(of receipt: OutgoingReceipt) -> String?
 
   /// The meaning of an answer. Total: returns a verdict for any answer.
