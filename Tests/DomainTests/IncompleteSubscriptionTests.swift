@@ -32,7 +32,8 @@ struct IncompleteSubscriptionTests {
   @Test("It is bought once it is active, and cancelled once its time to be paid is over")
   func ends() {
     let content = ReceiptContent(
-      userID: "u1", key: PurchaseKey(type: .subscription, id: "sub_1"), priceID: "price_1", context: nil)
+      userID: "u1", key: PurchaseKey(type: .subscription, id: "sub_1"), priceID: "price_1", context: nil,
+      boughtAt: start)
     let running = purchase([.firstPaymentDue, .began])
     #expect(resolve(running) == .ready(content, priceMismatch: false))
     #expect(resolve(purchase([.firstPaymentDue, .failed])) == .cancelled(.paymentFailed))
