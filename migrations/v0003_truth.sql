@@ -148,6 +148,27 @@ CREATE INDEX purchases_due ON purchases (app, destination, is_replay, next_attem
 DROP INDEX purchases_by_session;
 CREATE INDEX purchases_by_session ON purchases (session_id, app) WHERE session_id <> object_id;
 
+-- Orders to capture a payment. A row is an obligation until it has an outcome.
+CREATE TABLE captures (
+  row_id       INTEGER PRIMARY KEY,
+  app          TEXT    NOT NULL,
+  processor    TEXT    NOT NULL,
+  purchase_row INTEGER NOT NULL REFERENCES purchases (row_id) ON DELETE CASCADE,
+  ordered_at   INTEGER NOT NULL,
+  grant_id     TEXT,                             -- the customer's approval, as the app sent it
+  failures     INTEGER NOT NULL,
+  retry_at     INTEGER NOT NULL,
+  last_trouble TEXT,                             -- why the last reply proved nothing
+  outcome      TEXT,                             -- NULL until it is known
+  status       INTEGER,                          -- of the answer to the app
+  body         BLOB,                             -- of the answer to the app
+  ended_at     INTEGER
+) STRICT;
+-- A payment has one open capture at most.
+CREATE UNIQUE INDEX captures_open ON captures (purchase_row) WHERE outcome IS NULL;
+CREATE INDEX captures_due ON captures (app, processor, retry_at) WHERE outcome IS NULL;
+CREATE INDEX captures_by_purchase ON captures (purchase_row);
+
 -- 1 for an event from an unknown sender: it only causes a fetch from the processor.
 ALTER TABLE events ADD COLUMN is_hint INTEGER NOT NULL DEFAULT 0;
 -- A purchase is looked up for data for which its receipt waits, and for events that only name it.

@@ -28,6 +28,12 @@ public struct JobRowID: RowID {
   public init(_ number: Int64) { self.number = number }
 }
 
+/// A row of `captures`.
+public struct CaptureRowID: RowID {
+  public let number: Int64
+  public init(_ number: Int64) { self.number = number }
+}
+
 /// A row of `events`.
 public struct EventRowID: RowID {
   public let number: Int64

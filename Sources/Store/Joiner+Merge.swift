@@ -56,6 +56,7 @@ extension StoreSession {
     try events.reassign(
       from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
     try lookups.move(from: dropped.rowID, to: kept.rowID)
+    try captures.move(from: dropped.rowID, to: kept.rowID)
     try purchases.delete(dropped)
     return (merged, kept)
   }

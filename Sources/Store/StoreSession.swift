@@ -143,6 +143,7 @@ public final class StoreSession {
   let jobs: JobRows
   let alerts: AlertRows
   let lookups: LookupRows
+  let captures: CaptureRows
   let pastPurchases: PastPurchaseRows
   var rules: [AppSlug: AppRules]
   var now: Timestamp
@@ -176,6 +177,7 @@ public final class StoreSession {
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
     lookups = try LookupRows(connection)
+    captures = try CaptureRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
   }
 

@@ -44,7 +44,8 @@ extension Capture {
   private static let pauses: [Duration] = [
     .seconds(2), .seconds(10), .seconds(30), .minutes(2), .minutes(10),
   ]
-  static let longestPause: Duration = .hours(1)
+  /// The longest pause after a failure.
+  public static let longestPause: Duration = .hours(1)
   /// The pauses above, then hourly for seven days. Counting attempts instead of hours gives each capture all
   /// of its attempts, also across a long downtime of the relay and a wrong clock.
   static let failuresMax = Int64(pauses.count) + 7 * 24

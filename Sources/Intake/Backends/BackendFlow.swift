@@ -38,10 +38,11 @@ struct BackendFlow: Sendable {
 }
 
 extension StartedPayment {
-  init(_ record: PurchaseRecord) {
+  init(_ record: PurchaseRecord, _ capture: StoredCapture?) {
     self.init(
       key: record.purchase.key, facts: record.purchase.payment ?? PaymentFacts(),
-      observations: record.purchase.observations, startedAt: record.purchase.createdAt)
+      observations: record.purchase.observations, startedAt: record.purchase.createdAt,
+      capture: capture)
   }
 }
 

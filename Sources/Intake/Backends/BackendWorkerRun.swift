@@ -103,7 +103,10 @@ struct BackendWorkerRun {
           flow.step = then(try reader.hasContext(id, app: app, user: user))
         case .findPayment(let key, let user, let then):
           let found = try reader.startedPayment(key, app: app, user: user)
-          flow.step = then(found.map(StartedPayment.init))
+          let capture = try found.flatMap { found throws(StoreFault) in
+            try reader.capture(ofPurchase: found.rowID)
+          }
+          flow.step = then(found.map { StartedPayment($0, capture) })
         case .findCustomer(let customer, let then):
           flow.step = then(try reader.owner(of: customer, at: flow.place))
         case .call(let call, let then):

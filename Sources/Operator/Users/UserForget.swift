@@ -22,6 +22,7 @@ struct UserForget {
     var contexts = 0
     var events = 0
     var open: [ReceiptID] = []
+    var capturing: [PurchaseRowID] = []
     var requests: [(app: AppSlug, id: String?, fault: String?)] = []
 
     mutating func add(_ outcome: ForgetPurchases.Outcome) {
@@ -29,6 +30,7 @@ struct UserForget {
       cancelled += outcome.cancelled
       events += outcome.events
       open += outcome.open
+      capturing += outcome.capturing
     }
   }
 
@@ -112,12 +114,15 @@ struct UserForget {
       // First the events that only their content identifies: the rows that are erased next provide the ids.
       try findLooseEvents()
       try emptyLooseEvents()
-      done.open = []
+      (done.open, done.capturing) = ([], [])
       for part in survey.parts { try empty(part) }
       survey = try UserSurvey(of: user, app: app, reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
-        part.contexts == 0 && part.purchases.allSatisfy { done.open.contains($0.receiptID ?? "") }
+        part.contexts == 0
+          && part.purchases.allSatisfy {
+            done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
+          }
       }
       if isDone { return }
     }
@@ -241,9 +246,15 @@ struct UserForget {
     for id in done.open {
       output.error("\(DisplayText.clean(id.text)) became due meanwhile and was left unchanged")
     }
+    if !done.capturing.isEmpty {
+      output.error(
+        "\(Counted.of(done.capturing.count, "payment")) of this user left unchanged, because a capture is "
+          + "under way; run the command again when it has ended")
+    }
     for request in done.requests {
       if let fault = request.fault { output.error("\(DisplayText.clean(request.app.text)): \(fault)") }
     }
-    return done.open.isEmpty && done.requests.allSatisfy { $0.fault == nil } ? .done : .partly
+    let isAll = done.open.isEmpty && done.capturing.isEmpty
+    return isAll && done.requests.allSatisfy { $0.fault == nil } ? .done : .partly
   }
 }

@@ -29,6 +29,12 @@ public struct FollowClock: StoreCommand {
       apps = try store.purchases.bringBack(to: store.now)
     }
     try store.lookups.bringBack(to: store.now, after: step)
+    // Those of a processor that is not configured are brought back when it is.
+    for (app, rules) in store.rules {
+      for processor in rules.processors.keys {
+        try store.captures.bringBack(AppProcessor(app, processor), to: store.now)
+      }
+    }
     for app in apps { store.changes.note(anythingDueAt: store.now, of: app) }
     if !apps.isEmpty { store.changes.waitUntil = store.now }
     return apps.count

@@ -24,6 +24,8 @@ public struct ForgetPurchases: StoreCommand {
     public var cancelled = 0
     /// Receipts that are still to be delivered and were not changed.
     public var open: [ReceiptID] = []
+    /// Payments that are being captured and were not changed: the customer may be charged.
+    public var capturing: [PurchaseRowID] = []
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
@@ -32,6 +34,10 @@ public struct ForgetPurchases: StoreCommand {
     let hasJobsByID = try store.erasures.hasJobsByID()
     for row in rows {
       guard let found = try store.purchases.find(row: row), !found.purchase.isErased else { continue }
+      if try store.captures.isOpen(row) {
+        outcome.capturing.append(row)
+        continue
+      }
       var record = found
       if let receipt = found.receipt {
         if record.apply(.erased(cancelsOpen: cancelsOpen), at: store.moment(of: record)) != nil {
@@ -43,6 +49,7 @@ public struct ForgetPurchases: StoreCommand {
       }
       outcome.events += try store.erasures.empty(record, at: store.now, hasJobsByID: hasJobsByID)
       try store.lookups.drop(row: row)
+      try store.captures.empty(row)
       if record.receipt != nil { outcome.receipts += 1 }
     }
     return outcome

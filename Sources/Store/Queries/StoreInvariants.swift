@@ -74,6 +74,30 @@ extension StoreReader {
       """
     ),
     (
+      "a capture is not of a payment that started at the relay, or its user was erased meanwhile",
+      """
+      SELECT count(*) FROM captures c LEFT JOIN purchases p ON p.row_id = c.purchase_row
+      WHERE p.row_id IS NULL OR p.app <> c.app OR p.processor <> c.processor
+        OR (p.observations & \(Observations.started.rawValue)) = 0
+        OR (c.outcome IS NULL AND p.object_id LIKE '\(Purchase.erasedPrefix)%')
+      """
+    ),
+    (
+      "a capture is captured or final, and another was ordered after it",
+      """
+      SELECT count(*) FROM captures c
+      WHERE EXISTS (SELECT 1 FROM captures n WHERE n.purchase_row = c.purchase_row AND n.row_id > c.row_id)
+        AND c.outcome IS NOT '\(CaptureOutcome.Kind.unconfirmed.rawValue)'
+      """
+    ),
+    (
+      "a capture has an outcome without an answer, or an answer without an outcome",
+      """
+      SELECT count(*) FROM captures WHERE (outcome IS NULL) <> (status IS NULL)
+        OR (outcome IS NULL) <> (body IS NULL) OR (outcome IS NULL) <> (ended_at IS NULL)
+      """
+    ),
+    (
       "the next row number was already used",
       """
       SELECT count(*) FROM sequences WHERE name = 'purchases' AND next <= max(

@@ -33,7 +33,9 @@ final class RetentionRows {
       DELETE FROM purchases WHERE row_id IN
         (SELECT row_id FROM purchases
          WHERE state IS NULL AND (observations & \(Observations.ended.rawValue)) = ?1
-           AND updated_at < ?2 ORDER BY updated_at LIMIT ?3)
+           AND updated_at < ?2
+           AND NOT EXISTS (SELECT 1 FROM captures WHERE purchase_row = purchases.row_id AND outcome IS NULL)
+         ORDER BY updated_at LIMIT ?3)
       """)
   }
 
@@ -72,7 +74,11 @@ public enum RetentionTable: String, Sendable, CaseIterable {
       posted_at, coalesce((SELECT state IN ('delivered', 'cancelled', 'failed') FROM purchases
                            WHERE row_id = contexts.purchase_row), 1)
       """
-    case .receipts: "updated_at, coalesce(state IN ('delivered', 'cancelled', 'failed'), 0)"
+    case .receipts:
+      """
+      updated_at, coalesce(state IN ('delivered', 'cancelled', 'failed'), 0)
+        AND NOT EXISTS (SELECT 1 FROM captures WHERE purchase_row = purchases.row_id AND outcome IS NULL)
+      """
     }
   }
 }

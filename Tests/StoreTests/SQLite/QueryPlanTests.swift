@@ -47,7 +47,7 @@ extension ContextFilter {
 @Suite("Query plans")
 struct QueryPlanTests {
   /// Growing tables. A full scan of one of them takes longer every day.
-  private static let growing = ["purchases", "events", "contexts", "attempts"]
+  private static let growing = ["purchases", "events", "contexts", "attempts", "captures"]
 
   private func sqlite(_ reader: StoreReader) throws -> Connection {
     try #require(reader.connection.engine as? SQLiteConnection).connection
@@ -119,6 +119,8 @@ struct QueryPlanTests {
     _ = try (reader.pendingDestinations(of: app), reader.counts(), reader.oldestPending(app: app))
     _ = try reader.dueRows(place, isReplay: false, now: now, limit: 1)
     _ = try (reader.due(row: 1, now: now), reader.nextDue(place, isReplay: false, after: now))
+    _ = try reader.openCaptures(of: AppProcessor(app, "afterpay"))
+    _ = try reader.capture(ofPurchase: 1)
     _ = try reader.overdue(place, now: now, cutoff: now, limit: 1)
     _ = try (reader.status(app: app, contextID: "c", now: now), reader.status(app: app, sessionID: "s"))
   }

@@ -1,0 +1,102 @@
+// Orders to capture a payment, and what becomes of them. An order is stored before anything is sent, and its
+// outcome before anybody gets an answer.
+
+public import Domain
+
+/// An open capture in the database, with what its calls need.
+public struct OpenCapture: Sendable, Equatable {
+  public var row: CaptureRowID
+  public var key: PurchaseKey
+  public var facts: PaymentFacts
+  /// When the payment was started.
+  public var startedAt: Timestamp
+  public var orderedAt: Timestamp
+  public var failures: Int64
+  public var retryAt: Timestamp
+}
+
+/// Stores an order to capture a payment, unless it has a capture that the order shares.
+public struct OrderCapture: StoreCommand {
+  public var app: AppSlug
+  public var order: CaptureOrder
+
+  public init(app: AppSlug, _ order: CaptureOrder) {
+    self.app = app
+    self.order = order
+  }
+
+  public enum Outcome: Sendable, Equatable {
+    /// The capture was stored just now.
+    /// - isRepeat: as `CaptureAdmission.begin` has it.
+    case begun(OpenCapture, isRepeat: Bool)
+    /// Another order was stored before, and is not finished.
+    case joined(OpenCapture)
+    case ended(CaptureOutcome)
+    /// The user has no such payment: it is another's, or was erased.
+    case unknownPayment
+  }
+
+  public var reads: [ReadKey] { [.object(app: app, key: order.key), .user(app: app, id: order.user)] }
+
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
+    guard let record = try store.purchases.find(app: app, key: order.key),
+      record.purchase.userID == order.user, record.purchase.observations.contains(.started)
+    else { return .unknownPayment }
+    let row = record.rowID
+    let admission = StoredCapture.admit(try store.captures.newest(ofPurchase: row))
+    switch admission {
+    case .ended(let outcome): return .ended(outcome)
+    case .begin:
+      try store.captures.add(purchase: row, of: record.place, grantID: order.grantID, at: store.now)
+    case .join: break
+    }
+    guard let open = try store.captures.open(ofPurchase: row) else { return .unknownPayment }
+    if case .begin(let isRepeat) = admission { return .begun(open, isRepeat: isRepeat) }
+    return .joined(open)
+  }
+}
+
+/// Stores the failures of a capture, so that a restart continues with the pause that is next.
+public struct SaveCapture: StoreCommand {
+  public var row: CaptureRowID
+  public var failures: Int64
+  public var retryAt: Timestamp
+  /// Why the last reply proved nothing; nil if it was not a reply.
+  public var trouble: String?
+
+  public init(_ row: CaptureRowID, failures: Int64, retryAt: Timestamp, trouble: String? = nil) {
+    self.row = row
+    self.failures = failures
+    self.retryAt = retryAt
+    self.trouble = trouble
+  }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {
+    try store.captures.save(row, failures: failures, retryAt: retryAt, trouble: trouble)
+  }
+}
+
+/// Stores the outcome of a capture, and what is then known of the purchase. Only the first outcome counts.
+public struct EndCapture: StoreCommand {
+  public var app: AppSlug
+  public var row: CaptureRowID
+  public var outcome: CaptureOutcome
+  /// Nil if nothing is known.
+  public var report: PurchaseReport?
+
+  public init(app: AppSlug, _ row: CaptureRowID, _ outcome: CaptureOutcome, report: PurchaseReport?) {
+    self.app = app
+    self.row = row
+    self.outcome = outcome
+    self.report = report
+  }
+
+  public var reads: [ReadKey] { report?.reads(app: app) ?? [] }
+
+  /// - Returns: false if the capture has ended before; then nothing is stored.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
+    guard try store.captures.end(row, outcome, at: store.now) else { return false }
+    if let report { _ = try store.ingest(report, app: app, keep: false) }
+    return true
+  }
+}
