@@ -88,7 +88,7 @@ public struct BackendRequest: Sendable {
 }
 
 /// What to do next for a request. Each closure returns the step that follows.
-public indirect enum BackendStep: Sendable {
+public enum BackendStep: Sendable {
   /// The end: answer the client.
   case answer(BackendAnswer)
   /// The end: a capture is stored and carried out; the answer follows when its outcome is known
