@@ -21,10 +21,12 @@ public struct SwedbankProcessor: PaymentProcessor {
   /// merchant's names.
   private static let idPrefix = "/psp/"
 
-  public static func rules(isAsked: Bool) -> ProcessorRules { rules(isAsked: isAsked, settleAfter: nil) }
+  public static func rules(isAsked: Bool) -> ProcessorRules {
+    rules(isAsked: isAsked, settleAfter: SwedbankSettings.settleAfterDefault)
+  }
 
-  /// - Parameter settleAfter: when a payment without a callback is fetched; nil for never.
-  static func rules(isAsked: Bool, settleAfter: Duration?) -> ProcessorRules {
+  /// - Parameter settleAfter: when a payment without a callback is fetched.
+  static func rules(isAsked: Bool, settleAfter: Duration) -> ProcessorRules {
     ProcessorRules(
       isAsked: isAsked, pricePrefixes: [idPrefix], namesPrices: false,
       followsUpAfter: isAsked ? settleAfter : nil)

@@ -1,7 +1,7 @@
 // One app's Swedbank Pay settings, without its secret. Values; any thread.
 
 public import Domain
-public import Durations
+internal import Durations
 
 /// One app's Swedbank Pay settings, without its secret.
 public struct SwedbankSettings: Sendable, Equatable {
@@ -52,7 +52,8 @@ public struct SwedbankSettings: Sendable, Equatable {
   /// The defaults: Swedbank Pay's production API, only `patch` is allowed, 20 s, 15 min, no capture.
   public init(
     apiBase: String = Self.productionBase, payeeID: String, payeeName: String? = nil, publicOrigin: String,
-    allow: Allowed = Allowed(), timeout: Duration = .seconds(20), settleAfter: Duration = .minutes(15),
+    allow: Allowed = Allowed(), timeout: Duration = .seconds(20),
+    settleAfter: Duration = Self.settleAfterDefault,
     capturesItself: Bool = false
   ) {
     self.apiBase = apiBase
@@ -67,6 +68,8 @@ public struct SwedbankSettings: Sendable, Equatable {
 
   /// https://developer.swedbankpay.com/checkout-v3/get-started/fundamental-principles
   public static let productionBase = "https://api.payex.com"
+  /// Callbacks come within moments.
+  public static let settleAfterDefault: Duration = .minutes(15)
   public static let testBase = "https://api.externalintegration.payex.com"
 
   /// The networks from which Swedbank Pay sends callbacks: the new one, and the two old addresses

@@ -135,6 +135,8 @@ struct SwedbankStateTests {
     #expect(settings.rules.isAsked)
     for rules in [settings.rules, SwedbankProcessor.rules(isAsked: true)] { #expect(!rules.namesPrices) }
     #expect(SwedbankProcessor.rules(isAsked: false).followsUpAfter == nil)
+    // By this, failed fetches are repeated soon.
+    #expect(SwedbankProcessor.rules(isAsked: true).followsUpAfter == SwedbankSettings.settleAfterDefault)
     #expect(SwedbankHarness.settings().rules.followsUpAfter == .seconds(900))
   }
 
