@@ -39,9 +39,12 @@ UPDATE purchases SET last_cause = (
   WHERE state = 'pending' OR (state = 'failed' AND reason = 'gave_up');
 UPDATE purchases SET last_cause = reason WHERE state = 'failed' AND reason GLOB 'http_*';
 
--- A group is an app, a state, a reason and a cause: every list and every count is made of groups.
+-- The default is for the rows of older versions, which knew one processor only; it rewrites none of them.
+ALTER TABLE purchases ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
+-- A group is an app, a state, a reason, a cause and a processor: every list and every count is made of
+-- groups.
 DROP INDEX purchases_by_group;
-CREATE INDEX purchases_by_group ON purchases (app, state, reason, last_cause, receipt_id)
+CREATE INDEX purchases_by_group ON purchases (app, state, reason, last_cause, processor, receipt_id)
   WHERE state IS NOT NULL;
 DROP TABLE receipt_counts;
 CREATE TABLE receipt_counts (
@@ -49,12 +52,13 @@ CREATE TABLE receipt_counts (
   state      TEXT    NOT NULL,
   reason     TEXT    NOT NULL,                   -- empty where there is none
   last_cause TEXT    NOT NULL,                   -- empty where there is none
+  processor  TEXT    NOT NULL,
   count      INTEGER NOT NULL,
-  PRIMARY KEY (app, state, reason, last_cause)
+  PRIMARY KEY (app, state, reason, last_cause, processor)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO receipt_counts (app, state, reason, last_cause, count)
-  SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
-  WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4;
+INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
+  SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), processor, count(*) FROM purchases
+  WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4, 5;
 
 -- How many receipts failed in each minute of the last days, and when the oldest of them was made.
 CREATE TABLE failure_counts (
@@ -130,9 +134,7 @@ PRAGMA writable_schema = RESET;
 -- What is known of a payment that started at the relay, as a JSON object: amount, currency, captured,
 -- reference, cash_app_pay. NULL for any other.
 ALTER TABLE purchases ADD COLUMN payment TEXT;
--- Two processors may use the same id. The default is for the rows of older versions, which knew one processor
--- only; it rewrites none of them.
-ALTER TABLE purchases ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
+-- Two processors may use the same id.
 DROP INDEX purchases_by_object;
 CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_type, processor);
 -- The destination that `body` is for, which no other gets. The default is for the rows of older versions,
@@ -168,7 +170,13 @@ CREATE TABLE captures (
 CREATE UNIQUE INDEX captures_open ON captures (purchase_row) WHERE outcome IS NULL;
 CREATE INDEX captures_due ON captures (app, processor, retry_at) WHERE outcome IS NULL;
 CREATE INDEX captures_by_purchase ON captures (purchase_row);
+-- For operators: the oldest order whose outcome is unknown, and those that were given up.
+CREATE INDEX captures_oldest ON captures (app, processor, ordered_at) WHERE outcome IS NULL;
+CREATE INDEX captures_abandoned ON captures (app, processor, ended_at) WHERE outcome = 'abandoned';
 
+-- The row id, which ends every index, is the order of time: each group is a list in order.
+DROP INDEX events_by_group;
+CREATE INDEX events_by_group ON events (app, processor, outcome, type);
 -- 1 for an event from an unknown sender: it only causes a fetch from the processor.
 ALTER TABLE events ADD COLUMN is_hint INTEGER NOT NULL DEFAULT 0;
 -- A purchase is looked up for data for which its receipt waits, and for events that only name it.
@@ -177,6 +185,8 @@ ALTER TABLE look_ups ADD COLUMN processor TEXT NOT NULL DEFAULT 'stripe';
 ALTER TABLE look_ups ADD COLUMN fetches INTEGER NOT NULL DEFAULT 0;
 DROP INDEX look_ups_due;
 CREATE INDEX look_ups_due ON look_ups (app, processor, due_at);
+-- Fetches without an answer.
+CREATE INDEX look_ups_failed ON look_ups (app, processor, due_at) WHERE fetches > 0 AND tries > 0;
 ALTER TABLE backfills RENAME TO backfills_of_one_processor;
 CREATE TABLE backfills (
   app       TEXT    NOT NULL,

@@ -28,6 +28,7 @@ public struct AlertNotice: Sendable, Equatable {
   let summary: String
   let advice: String
   let commands: [String]
+  let processors: [ProcessorName]
 
   /// Reports a trouble that exists.
   init(_ trouble: Trouble, since: Timestamp, now: Timestamp) {
@@ -41,6 +42,7 @@ public struct AlertNotice: Sendable, Equatable {
     summary = trouble.summary
     advice = trouble.advice
     commands = trouble.commands
+    processors = trouble.processors
   }
 
   /// Reports that a trouble is over.
@@ -62,6 +64,7 @@ public struct AlertNotice: Sendable, Equatable {
     }
     advice = "Nothing"
     commands = []
+    processors = []
   }
 
   /// Makes a test notice, without a trouble.
@@ -77,6 +80,7 @@ public struct AlertNotice: Sendable, Equatable {
     summary = "this is a test notice; nothing is wrong"
     advice = "Nothing"
     commands = []
+    processors = []
   }
 
   /// Identifies an address in the database: a prefix of its SHA-256, because the address may be a secret.
@@ -99,6 +103,7 @@ public struct AlertNotice: Sendable, Equatable {
     return [
       "text": .string("[\(mark)] receiptd on \(host): \(summary)\(tail)"),
       "alert": .string(alert), "state": .string(state.rawValue), "app": .optional(app?.text),
+      "processors": .array(processors.map { .string($0.text) }),
       "since": .time(since), "at": .time(at), "value": value.map(JSONValue.number) ?? .null,
       "reasons": .object(
         reasons.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .integer($0.value)) }),

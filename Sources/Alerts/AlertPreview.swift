@@ -46,6 +46,7 @@ public enum AlertPreview {
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
+      processors: { _ in health?.processorTroubles ?? [:] },
       database: ReadinessReason.ofDatabase.filter { names.contains($0.name) }, freeBytes: freeBytes,
       isDiskFull: names.contains(ReadinessReason.diskFull.name), now: now)
     let troubles = findings.troubles(for: alert, apps: apps).values

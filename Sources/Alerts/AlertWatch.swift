@@ -47,6 +47,8 @@ struct AlertWatch {
     fileprivate let failures: [Duration: [AppSlug: Int64]]
     fileprivate let recent: [Duration: [AppSlug: [FailureCount]]]
     fileprivate let signatures: [Duration: [LabelValues: UInt64]]
+    fileprivate let processors: [Duration: [AppProcessor: ProcessorTroubles]]
+    fileprivate let captures: [AppProcessor: UnfinishedCaptures]
     fileprivate let database: Trouble?
     fileprivate let freeBytes: Int64?
     fileprivate let isDiskFull: Bool
@@ -56,6 +58,7 @@ struct AlertWatch {
   let reader: StoreReader
   let sources: AlertSources
   private var signatures = RecentCounts()
+  private var processors = RecentCounts()
 
   init(reader: StoreReader, sources: AlertSources) {
     self.reader = reader
@@ -76,17 +79,23 @@ struct AlertWatch {
     for alerts: [Configuration.Alert], apps: [AppConfiguration], now: Timestamp, monotonic: MonotonicInstant
   ) throws(StoreFault) -> Findings {
     signatures.record(sources.metrics.signatureFailures.snapshot(), now: monotonic)
-    let signatures = signatures
+    processors.record(sources.metrics.processorTroubles, now: monotonic)
+    let (signatures, processors) = (signatures, processors)
     return try Self.findings(
       for: alerts, apps: apps, reader: reader,
-      signatures: { signatures.growth(within: $0, now: monotonic) }, database: sources.database(),
+      signatures: { signatures.growth(within: $0, now: monotonic) },
+      processors: { Metrics.troubles(processors.growth(within: $0, now: monotonic)) },
+      database: sources.database(),
       freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
   }
 
-  /// - Parameter signatures: the webhooks refused within a time, by app and reason.
+  /// - Parameters:
+  ///   - signatures: the webhooks refused within a time, by app and reason.
+  ///   - processors: the troubles with processors within a time, by reason.
   static func findings(
     for alerts: [Configuration.Alert], apps: [AppConfiguration], reader: StoreReader,
-    signatures: (Duration) -> [LabelValues: UInt64], database: [ReadinessReason], freeBytes: Int64?,
+    signatures: (Duration) -> [LabelValues: UInt64],
+    processors: (Duration) -> [AppProcessor: [String: Int64]], database: [ReadinessReason], freeBytes: Int64?,
     isDiskFull: Bool, now: Timestamp
   ) throws(StoreFault) -> Findings {
     var oldest: [AppSlug: Timestamp] = [:]
@@ -94,16 +103,37 @@ struct AlertWatch {
     var failures: [Duration: [AppSlug: Int64]] = [:]
     var recent: [Duration: [AppSlug: [FailureCount]]] = [:]
     var growth: [Duration: [LabelValues: UInt64]] = [:]
+    var troubles: [Duration: [AppProcessor: ProcessorTroubles]] = [:]
     for window in Set(alerts.map(Self.window)) {
       let start = now - window
       failures[window] = try reader.failures(since: start)
       recent[window] = try reader.recentFailures(since: start)
       growth[window] = signatures(window)
+      troubles[window] = processors(window).mapValues(ProcessorTroubles.init)
     }
     return Findings(
       breakers: try reader.breakers(), oldest: oldest, failed: try reader.failedNow(), failures: failures,
-      recent: recent, signatures: growth, database: .database(database, now: now),
+      recent: recent, signatures: growth, processors: troubles,
+      captures: try captures(for: alerts, apps: apps, reader: reader),
+      database: .database(database, now: now),
       freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
+  }
+
+  /// Reads nothing if no alert is about captures.
+  private static func captures(
+    for alerts: [Configuration.Alert], apps: [AppConfiguration], reader: StoreReader
+  ) throws(StoreFault) -> [AppProcessor: UnfinishedCaptures] {
+    let isWatched = alerts.contains { alert in
+      alert.on.contains { if case .captureUnknown = $0 { true } else { false } }
+    }
+    guard isWatched else { return [:] }
+    var captures: [AppProcessor: UnfinishedCaptures] = [:]
+    for place in apps.flatMap(\.places) {
+      let (abandoned, last) = try reader.abandonedCaptures(place)
+      captures[place] = UnfinishedCaptures(
+        oldest: try reader.oldestCapture(place), abandoned: abandoned, lastAbandoned: last)
+    }
+    return captures
   }
 
   /// The receipts that failed since then, for a notice about a trouble that lasts.
@@ -157,7 +187,27 @@ extension AlertWatch.Findings {
       guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
       return .signatures(
         growth, limit: limit, app: app.slug, window: window, now: now, advice: app.webhookAdvice)
+    case .processorFailures(let limit):
+      return .processors(
+        troubles(of: app, window), limit: limit, app: app.slug, window: window, now: now,
+        advice: app.processorAdvice)
+    case .captureUnknown(let limit):
+      let own = captures.filter { $0.key.app == app.slug }
+      return .captures(
+        Dictionary(uniqueKeysWithValues: own.map { ($0.key.processor, $0.value) }), limit: limit,
+        app: app.slug, now: now)
+    case .callbacksMissing:
+      return .callbacks(
+        troubles(of: app, window).mapValues(\.unreported), app: app.slug, window: window, now: now,
+        advice: app.webhookAdvice)
     case .diskLow, .database: return nil
     }
+  }
+
+  private func troubles(
+    of app: AppConfiguration, _ window: Duration
+  ) -> [ProcessorName: ProcessorTroubles] {
+    let own = processors[window]?.filter { $0.key.app == app.slug } ?? [:]
+    return Dictionary(uniqueKeysWithValues: own.map { ($0.key.processor, $0.value) })
   }
 }

@@ -31,6 +31,8 @@ struct Trouble: Sendable, Equatable {
   var reasons: [String: Int64] = [:]
   /// The commands of the advice, ready to paste into a shell.
   var commands: [String] = []
+  /// The payment processors that it is about; empty if it is not about one.
+  var processors: [ProcessorName] = []
 }
 
 extension Trouble {
@@ -92,23 +94,25 @@ extension Trouble {
     let refusals = Metrics.refusals(growth)
     let reasons = refusals.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
     let processors = refusals.keys.map(\.processor).sorted()
-    let remedies = processors.compactMap { advice[$0] }
-    let count = reasons.values.reduce(0, +)
+    let refused = RefusedWebhooks(reasons)
+    let labels = processors.compactMap { advice[$0]?.label }
+    let remedies = refusals.sorted { $0.key.processor < $1.key.processor }.compactMap { place, counts in
+      advice[place.processor].map { RefusedWebhooks(counts).remedy($0, of: app).capitalizedFirst }
+    }
+    let count = refused.count
     return Trouble(
       key: Key(condition: .signatureFailures(over: limit), app: app), since: now, value: Double(count),
       summary: "\(CountText.of(count, "webhook")) of \(app) \(count == 1 ? "was" : "were") refused "
-        + "for the signature within "
+        + "\(refused.cause) within "
         + words(seconds: window.inSeconds),
-      advice: remedies.map {
-        "Compare apps.\(app).\($0.comparison); if they differ, correct them, \($0.command). "
-      }.joined()
+      advice: remedies.map { "\($0). " }.joined()
         + "With reason stale or future, set the clock. Requests that did not come from "
-        + (remedies.isEmpty ? "the processor" : remedies.map(\.label).joined(separator: " or "))
+        + (labels.isEmpty ? "the processor" : labels.joined(separator: " or "))
         + " cause this, too",
-      reasons: reasons)
+      reasons: reasons, processors: processors)
   }
 
-  private static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
+  static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
     max(.zero, end.duration(since: start)).inSeconds
   }
 

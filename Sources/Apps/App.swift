@@ -31,6 +31,8 @@ public final class App: Sendable {
   public let links: AppConfiguration.Links?
   /// What to do when the webhooks of each processor are refused.
   public let webhookAdvice: [ProcessorName: WebhookAdvice]
+  /// What to do when the API of each processor refuses the app's credentials.
+  public let processorAdvice: [ProcessorName: ProcessorAdvice]
 
   /// - Throws: `Fault` if a secret cannot be read.
   public init(_ configuration: AppConfiguration) throws {
@@ -44,11 +46,15 @@ public final class App: Sendable {
     let sections = configuration.processors.map(\.section)
     processors = try Dictionary(
       uniqueKeysWithValues: sections.map {
-        ($0.kind.name, try $0.makeProcessor(for: .serving, in: configuration))
+        (
+          $0.kind.name,
+          try $0.makeProcessor(for: .serving, in: configuration, userAgent: Version.userAgent)
+        )
       })
     var apis: [ProcessorName: ProcessorAPI] = [:]
     for (name, processor) in processors {
-      apis[name] = ProcessorAPI(app: configuration.slug, processorName: name, processor)
+      apis[name] = ProcessorAPI(
+        app: configuration.slug, processorName: name, processor, rules: configuration.rules(of: name))
     }
     self.apis = apis
     backfillAfter = Dictionary(
@@ -59,6 +65,7 @@ public final class App: Sendable {
     self.configuration = configuration
     links = configuration.links
     webhookAdvice = configuration.webhookAdvice
+    processorAdvice = configuration.processorAdvice
     join = configuration.join
     delivery = configuration.delivery
   }
@@ -67,6 +74,9 @@ public final class App: Sendable {
   public func destination(of processor: ProcessorName) -> DestinationName? {
     configuration.destination(of: processor)
   }
+
+  /// The display name of one of its processors; nil if it does not have it.
+  public func label(of processor: ProcessorName) -> String? { configuration.label(of: processor) }
 
   /// The properties of a processor that the join needs.
   public func rules(of processor: ProcessorName) -> ProcessorRules { configuration.rules(of: processor) }
@@ -119,6 +129,14 @@ public struct AppDirectory: Sendable {
   public subscript(slug: AppSlug) -> App? { apps[slug] }
 
   public var slugs: [AppSlug] { apps.keys.sorted() }
+
+  /// Each app with each of its processors.
+  public var places: [AppProcessor] {
+    apps.values.flatMap { app in app.processors.keys.map { AppProcessor(app.slug, $0) } }
+  }
+
+  /// The processors of all apps.
+  public var processorNames: Set<ProcessorName> { Set(apps.values.flatMap(\.processors.keys)) }
 
   public var rules: [AppSlug: AppRules] { apps.mapValues(\.rules) }
 

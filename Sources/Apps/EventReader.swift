@@ -4,6 +4,7 @@ public import Configuration
 public import Domain
 internal import Processors
 public import Store
+internal import Telemetry
 
 /// Reads stored events of one app.
 public struct EventReader: Sendable {
@@ -15,7 +16,10 @@ public struct EventReader: Sendable {
     app = configuration.slug
     processors = try Dictionary(
       uniqueKeysWithValues: configuration.processors.map {
-        ($0.name, try $0.section.makeProcessor(for: .reading, in: configuration))
+        (
+          $0.name,
+          try $0.section.makeProcessor(for: .reading, in: configuration, userAgent: Version.userAgent)
+        )
       })
   }
 

@@ -34,19 +34,25 @@ public struct ProcessorAPI: Sendable {
   public let queries: any ProcessorQueries
   /// Whether payments start at the relay, so that their state is fetched until it is known.
   public let followsUp: Bool
+  /// Whether the processor reports payments, so that one that it did not report is a sign of trouble.
+  public let hasWebhooks: Bool
   private let headers: [TransferHeader]
 
   /// - Returns: nil if the processor has no API to ask, or the app has no key for it.
-  init?(app: AppSlug, processorName: ProcessorName, _ processor: any PaymentProcessor) {
+  init?(app: AppSlug, processorName: ProcessorName, _ processor: any PaymentProcessor, rules: ProcessorRules)
+  {
     guard let queries = processor.queries else { return nil }
     self.app = app
     self.processorName = processorName
     self.processor = processor
     self.queries = queries
-    followsUp = type(of: processor).rules(isAsked: true).followsUpAfter != nil
-    headers =
-      queries.headers.map { TransferHeader($0.name, $0.value) }
-      + [TransferHeader("User-Agent", Version.userAgent)]
+    followsUp = rules.followsUpAfter != nil
+    hasWebhooks = type(of: processor).hasWebhooks
+    var headers = queries.headers.map { TransferHeader($0.name, $0.value) }
+    if !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
+      headers.append(TransferHeader("User-Agent", Version.userAgent))
+    }
+    self.headers = headers
   }
 
   /// The app's API access, one for each processor with a key, from its configuration alone. Webhook secrets
@@ -56,7 +62,8 @@ public struct ProcessorAPI: Sendable {
     try configuration.processors.compactMap { processor in
       try Self(
         app: configuration.slug, processorName: processor.name,
-        processor.section.makeProcessor(for: .asking, in: configuration))
+        processor.section.makeProcessor(
+          for: .asking, in: configuration, userAgent: Version.userAgent), rules: processor.section.rules)
     }
   }
 

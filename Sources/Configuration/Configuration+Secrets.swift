@@ -32,9 +32,23 @@ extension AppConfiguration {
     }
     return Dictionary(uniqueKeysWithValues: all)
   }
+
+  /// What to do when the API of each processor refuses the app's credentials.
+  public var processorAdvice: [ProcessorName: ProcessorAdvice] {
+    Dictionary(
+      uniqueKeysWithValues: processors.map { processor in
+        (processor.name, processor.section.kind.advice(for: self))
+      })
+  }
 }
 
 extension Configuration {
+  /// What to do when a processor's API refuses the credentials; nil if the app or the processor is not
+  /// configured.
+  public func processorAdvice(of place: AppProcessor) -> ProcessorAdvice? {
+    app(place.app)?.processorAdvice[place.processor]
+  }
+
   /// What to do when a processor's webhooks are refused; nil if the app or the processor is not configured.
   public func webhookAdvice(of place: AppProcessor) -> WebhookAdvice? {
     app(place.app)?.webhookAdvice[place.processor]

@@ -47,6 +47,9 @@ public enum ConfigurationLimits {
   static let retention = second...(year * 100)
 
   static let settleAfter: ClosedRange<Duration> = second...(.days(7))
+  /// Afterpay's own limit is 180 min (https://developers.cash.app/afterpay).
+  static let captureWithin: ClosedRange<Duration> = second...(.minutes(180))
+  static let prices = 1...10_000
   static let backfillAfter: ClosedRange<Duration> = millisecond...year
   static let tolerance = second...day
   /// 0 disables the wait.

@@ -64,7 +64,9 @@ extension Dashboard {
     // If the destination refused a receipt, cause and reason are equal, so a URL may omit the cause.
     let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
     let groups = try read { source throws(StoreFault) in
-      try source.reader.failures(app: AppSlug(app), reason: reason, cause: cause, limit: 1)
+      try source.reader.failures(
+        app: AppSlug(app), processor: form["processor"].map(ProcessorName.init), reason: reason, cause: cause,
+        limit: 1)
     }
     guard let group = groups.first else { throw .problem(.nothingFailed) }
     return group
@@ -73,26 +75,28 @@ extension Dashboard {
   func confirmation(
     group: FailureGroup, rate: String? = nil, complaint: String? = nil
   ) throws(Refusal) -> ConfirmationPage {
-    let purpose = Self.purpose(group.app, group.reason, group.cause)
+    let purpose = Self.purpose(group.app, group.processor.text, group.reason, group.cause)
     let cause = group.cause.flatMap { $0 == group.reason ? nil : ", last cause \($0)" } ?? ""
     return ConfirmationPage(
       title: "Send \(PageParts.counted(group.count, "receipt")) again?", place: .failed,
       text: [
         "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
-          + "\(group.app).",
+          + "\(group.app), paid by \(group.processor).",
         "New receipts are delivered before them. Fix the cause first, or they fail again.",
       ],
       button: "Send them", needsReason: false, target: Link("failed", "replay"),
       hidden: [
-        (Self.tokenField, tokens.token(for: purpose)), ("app", group.app.text), ("reason", group.reason),
-        ("cause", group.cause ?? ""),
+        (Self.tokenField, tokens.token(for: purpose)), ("app", group.app.text),
+        ("processor", group.processor.text), ("reason", group.reason), ("cause", group.cause ?? ""),
       ], rate: rate ?? ConfirmationPage.rateDefault, back: Link("failed"), complaint: complaint)
   }
 
   private static func purpose(_ kind: ReceiptAction, _ id: String) -> String { "\(kind.rawValue) \(id)" }
   /// Unambiguous, because a slug has no space.
-  private static func purpose(_ app: AppSlug, _ reason: String, _ cause: String?) -> String {
-    "replay failed \(app) \(reason) \(cause ?? "")"
+  private static func purpose(
+    _ app: AppSlug, _ processor: String, _ reason: String, _ cause: String?
+  ) -> String {
+    "replay failed \(app) \(processor) \(reason) \(cause ?? "")"
   }
 
   // MARK: Changes
@@ -113,7 +117,9 @@ extension Dashboard {
 
   /// Replays a group of failed receipts.
   func replayFailed(_ form: AdminForm, _ visitor: String, _ exchange: Exchange) throws(Refusal) {
-    try check(form, for: Self.purpose(AppSlug(form["app"] ?? ""), form["reason"] ?? "", form["cause"]))
+    let purpose = Self.purpose(
+      AppSlug(form["app"] ?? ""), form["processor"] ?? "", form["reason"] ?? "", form["cause"])
+    try check(form, for: purpose)
     let group = try group(form)
     let typed = form["rate"] ?? ConfirmationPage.rateDefault
     guard let rate = Double(typed), JobRequest.rates.contains(rate) else {

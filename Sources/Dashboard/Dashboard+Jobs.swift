@@ -13,6 +13,7 @@ extension Dashboard {
   ) {
     var filter = ReceiptFilter()
     filter.app = group.app
+    filter.processor = group.processor
     filter.state = .failed
     filter.reason = group.reason
     filter.cause = group.cause ?? ""

@@ -65,7 +65,10 @@ public struct Dashboard: Sendable {
     let groups = try read { source throws(StoreFault) in
       try source.reader.failures(limit: FailedPage.groupsMax)
     }
-    return FailedPage(groups: groups, now: now).page
+    return FailedPage(
+      groups: groups,
+      showsProcessor: Set(groups.map(\.processor)).union(apps.current.processorNames).count > 1, now: now
+    ).page
   }
 
   // MARK: Reading
@@ -108,7 +111,16 @@ public struct Dashboard: Sendable {
       let slugs = configured.union(counts.keys).sorted().drop { $0 < AppSlug(form["from"] ?? "") }
       try source.history.update(source.reader, now: now)
       var summaries: [AppSummary] = []
+      let used = Dictionary(grouping: try source.reader.countsByProcessor().keys, by: \.app)
       for slug in slugs.prefix(OverviewPage.appsMax) {
+        let processors = Set((used[slug] ?? []).map(\.processor)).union(
+          apps.current[slug]?.processors.keys ?? [:].keys)
+        var unfinished: [UnfinishedText] = []
+        for processor in processors.sorted() {
+          let place = AppProcessor(slug, processor)
+          let work = try source.reader.unfinished(place, now: now)
+          if let text = UnfinishedText(work, of: place, now: now) { unfinished.append(text) }
+        }
         let worst = breakers.worst(of: slug, now: now)
         let route = apps.current[slug]?.routes.first { $0.name == worst?.destination }
         summaries.append(
@@ -116,8 +128,9 @@ public struct Dashboard: Sendable {
             slug: slug, isConfigured: configured.contains(slug), counts: counts[slug] ?? [:],
             oldestPending: try source.reader.oldestPending(app: slug), breaker: worst?.breaker,
             destinationAdvice: route?.advice,
-            lastEvent: try source.reader.lastEvent(app: slug),
+            lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
             webhookAdvice: apps.current[slug]?.webhookAdvice ?? [:],
+            processorAdvice: apps.current[slug]?.processorAdvice ?? [:],
             hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now)))
       }
       return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)
@@ -134,15 +147,23 @@ public struct Dashboard: Sendable {
     }
     let now = now
     let size = ReceiptSearch.pageSize
-    let (records, known) = try read { source throws(StoreFault) in
+    let (records, known, unpaid) = try read { source throws(StoreFault) in
       (
         try source.reader.receipts(search.filter(now: now), limit: size + 1),
-        Set(try source.reader.counts().map(\.app))
+        Set(try source.reader.countsByProcessor().keys),
+        try search.object.map { object throws(StoreFault) in
+          try source.reader.details(object: ObjectID(object)).filter { $0.record.receipt == nil }
+        } ?? []
       )
     }
+    let current = apps.current
     return ReceiptListPage(
-      search: search, apps: known.union(apps.current.slugs).sorted(), records: Array(records.prefix(size)),
-      hasMore: records.count > size, now: now
+      search: search, apps: Set(known.map(\.app)).union(current.slugs).sorted(),
+      processors: Set(known.map(\.processor)).union(current.processorNames).sorted(),
+      records: Array(records.prefix(size)), hasMore: records.count > size,
+      withoutReceipt: unpaid.map { detail in
+        (detail, current[detail.record.app]?.label(of: detail.record.purchase.key.processor))
+      }, now: now
     ).page
   }
 
@@ -156,7 +177,7 @@ public struct Dashboard: Sendable {
       var ofReceipt = AuditFilter()
       ofReceipt.subject = id.text
       let story = ReceiptStory(
-        detail, receipt, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
+        detail, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
         jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
       let record = detail.record
       let app = configured[record.app]
@@ -167,7 +188,8 @@ public struct Dashboard: Sendable {
         detail: detail, receipt: receipt, story: story,
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
-        processor: app?.rules(of: processor), done: form["done"], now: now)
+        processor: app?.rules(of: processor), processorLabel: app?.label(of: processor), done: form["done"],
+        now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }
     return page.page

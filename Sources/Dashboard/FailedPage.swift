@@ -10,6 +10,8 @@ struct FailedPage {
   static let groupsMax = 100
 
   let groups: [FailureGroup]
+  /// Whether the apps have several processors.
+  let showsProcessor: Bool
   let now: Timestamp
 
   var page: DashboardPage {
@@ -28,35 +30,37 @@ struct FailedPage {
 
   private var table: HTML {
     var table = DataTable(
-      "By app, reason and cause, the largest group first",
-      [
-        .init("Reason"), .init("App"), .init("Receipts", isNumber: true), .init("Oldest"), .init("Newest"),
+      "By app, processor, reason and cause, the largest group first",
+      [.init("Reason"), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
+        .init("Receipts", isNumber: true), .init("Oldest"), .init("Newest"),
         .init("Replay"),
       ])
     for group in groups {
       let query: [(name: String, value: String?)] = [
-        ("app", group.app.text), ("reason", group.reason),
+        ("app", group.app.text), ("processor", group.processor.text), ("reason", group.reason),
         ("cause", group.cause == group.reason ? nil : group.cause),
       ]
-      table.rows.append([
-        HTML {
-          Tag.span(.class("reason-name")) { PageParts.untrusted(group.reason) }
-          " "
-          Tag.span(.class("meaning")) {
-            Reason(group.reason).meaning
-            if let cause = group.cause, cause != group.reason {
-              "; the last cause was "
-              PageParts.untrusted(cause)
+      table.rows.append(
+        [
+          HTML {
+            Tag.span(.class("reason-name")) { PageParts.untrusted(group.reason) }
+            " "
+            Tag.span(.class("meaning")) {
+              Reason(group.reason).meaning
+              if let cause = group.cause, cause != group.reason {
+                "; the last cause was "
+                PageParts.untrusted(cause)
+              }
             }
-          }
-        },
-        PageParts.untrusted(group.app),
-        Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {
-          PageParts.number(group.count)
-        },
-        PageParts.time(group.oldest, now: now), PageParts.time(group.newest, now: now),
-        again(group, query),
-      ])
+          },
+          PageParts.untrusted(group.app),
+        ] + (showsProcessor ? [PageParts.untrusted(group.processor)] : []) + [
+          Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {
+            PageParts.number(group.count)
+          },
+          PageParts.time(group.oldest, now: now), PageParts.time(group.newest, now: now),
+          again(group, query),
+        ])
     }
     return table.html
   }

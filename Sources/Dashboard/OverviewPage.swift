@@ -18,8 +18,12 @@ struct AppSummary {
   var destinationAdvice: DestinationAdvice?
   /// When the newest event arrived.
   var lastEvent: Timestamp?
+  /// The unfinished lookups and captures at each processor.
+  var unfinished: [UnfinishedText] = []
   /// What to do when the webhooks of a processor are refused.
   var webhookAdvice: [ProcessorName: WebhookAdvice]
+  /// What to do when a processor refuses the credentials.
+  var processorAdvice: [ProcessorName: ProcessorAdvice]
   /// The last seven days in hours, oldest first.
   var hours: [DeliveryCount]
 
@@ -53,9 +57,10 @@ struct OverviewPage {
 
   /// The lines that receiptctl prints, too; problems are emphasized.
   private var state: HTML {
-    let lines = health.lines(daemon: nil, now: now) { place in
-      apps.first { $0.slug == place.app }?.webhookAdvice[place.processor]
-    }
+    let lines = health.lines(
+      daemon: nil, now: now,
+      webhooks: { place in apps.first { $0.slug == place.app }?.webhookAdvice[place.processor] },
+      processors: { place in apps.first { $0.slug == place.app }?.processorAdvice[place.processor] })
     return PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {
       for line in lines {
         Tag.p {
@@ -90,6 +95,13 @@ struct OverviewPage {
         PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
           Tag.p { "Deliveries \(text.sentence)" }
           Tag.p { text.advice }
+        }
+      }
+      if !app.unfinished.isEmpty {
+        let isBad = app.unfinished.contains(where: \.isBad)
+        PageParts.notice(isBad ? "bad" : "pending") {
+          for text in app.unfinished { Tag.p { PageParts.untrusted(text.sentence) } }
+          if isBad { Tag.p { "These payments have an unknown outcome: \(UnfinishedText.command)" } }
         }
       }
       Tag.ul(.class("tiles")) {

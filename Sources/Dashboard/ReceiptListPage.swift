@@ -9,14 +9,20 @@ struct ReceiptListPage {
   let search: ReceiptSearch
   /// The choices of the filter: configured apps, and those with receipts.
   let apps: [AppSlug]
+  /// The choices of the filter: configured processors, and those with receipts.
+  let processors: [ProcessorName]
   let records: [PurchaseRecord]
   let hasMore: Bool
+  /// The purchases without a receipt that the filter for an object finds, with their processor's display
+  /// name.
+  let withoutReceipt: [(detail: ReceiptDetail, label: String?)]
   let now: Timestamp
 
   var page: DashboardPage {
     DashboardPage(title: "Receipts", place: .receipts) {
       Tag.h1 { "Receipts" }
       form
+      for purchase in withoutReceipt { card(purchase.detail, purchase.label) }
       if records.isEmpty {
         Tag.p(.class("empty")) {
           search.isFiltered ? "No receipt matches." : "There are no receipts yet."
@@ -31,18 +37,39 @@ struct ReceiptListPage {
   private var form: HTML {
     Tag.form(.class("filters"), .action(Link("receipts")), .method("get"), .role("search")) {
       select("app", "App", search.app, apps.map { ($0.text, $0.text) })
+      if showsProcessor {
+        select("processor", "Processor", search.processor, processors.map { ($0.text, $0.text) })
+      }
       select(
         "state", "State", search.state?.rawValue, ReceiptState.allCases.map { ($0.rawValue, $0.rawValue) })
       field("reason", "Reason", search.reason)
       field("cause", "Cause", search.cause)
       field("user", "User", search.user)
-      field("object", "Subscription or session", search.object)
+      field("object", "The processor's id", search.object)
       select("import_id", "Import id", search.lacksImportID ? "none" : nil, [("none", "none named")])
       select("since", "Made in", search.since, sinceChoices)
       Tag.div(.class("actions")) {
         Tag.button(.type("submit")) { "Show" }
         if search.isFiltered { Tag.a(.href(Link("receipts"))) { "Clear" } }
       }
+    }
+  }
+
+  /// With a single processor, neither filter nor column says anything.
+  private var showsProcessor: Bool { processors.count > 1 || search.processor != nil }
+
+  private func card(_ detail: ReceiptDetail, _ label: String?) -> HTML {
+    Tag.section(.class("card")) {
+      Tag.h2 { PageParts.identifier(detail.record.purchase.key.id) }
+      Tag.dl {
+        for fact in ReceiptFacts.all(detail) {
+          Tag.div {
+            Tag.dt { fact.name }
+            Tag.dd { PageParts.untrusted(fact.value) }
+          }
+        }
+      }
+      for line in PaymentText.advice(detail, label: label) { Tag.p { PageParts.untrusted(line) } }
     }
   }
 
@@ -81,21 +108,22 @@ struct ReceiptListPage {
   private var table: HTML {
     var table = DataTable(
       "Newest first",
-      [
-        .init("Receipt"), .init("State"), .init("App"), .init("User", isLong: true),
-        .init("Price", isLong: true),
+      [.init("Receipt"), .init("State"), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
+        .init("User", isLong: true), .init("Price", isLong: true),
         .init("Attempts", isNumber: true), .init("Made"),
       ])
     for record in records {
       guard let receipt = record.receipt else { continue }
-      table.rows.append([
-        Tag.a(.href(Link("receipts", receipt.id.text))) { PageParts.identifier(receipt.id) },
-        PageParts.badge(receipt.state, receipt.reasonText), PageParts.untrusted(record.app),
-        record.purchase.userID.map(PageParts.untrusted) ?? Tag.span(.class("none")) { "not known" },
-        (receipt.priceID ?? record.purchase.prices.first).map(PageParts.identifier)
-          ?? Tag.span(.class("none")) { "not known" },
-        HTML(text: PageParts.number(receipt.attempts)), PageParts.time(receipt.createdAt, now: now),
-      ])
+      table.rows.append(
+        [
+          Tag.a(.href(Link("receipts", receipt.id.text))) { PageParts.identifier(receipt.id) },
+          PageParts.badge(receipt.state, receipt.reasonText), PageParts.untrusted(record.app),
+        ] + (showsProcessor ? [PageParts.untrusted(record.purchase.key.processor)] : []) + [
+          record.purchase.userID.map(PageParts.untrusted) ?? Tag.span(.class("none")) { "not known" },
+          (receipt.priceID ?? record.purchase.prices.first).map(PageParts.identifier)
+            ?? Tag.span(.class("none")) { "not known" },
+          HTML(text: PageParts.number(receipt.attempts)), PageParts.time(receipt.createdAt, now: now),
+        ])
     }
     return table.html
   }

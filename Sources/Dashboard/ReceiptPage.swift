@@ -18,6 +18,8 @@ struct ReceiptPage {
   let destinationAdvice: DestinationAdvice?
   /// The rules of its processor; nil if the receipt's app is not configured.
   let processor: ProcessorRules?
+  /// The processor's display name; nil if the app is not configured with it.
+  let processorLabel: String?
   /// The action just done, from the URL.
   let done: String?
   let now: Timestamp
@@ -36,7 +38,7 @@ struct ReceiptPage {
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "What is known" }
         Tag.dl {
-          for fact in ReceiptFacts.all(detail, receipt) {
+          for fact in ReceiptFacts.all(detail) {
             Tag.div {
               Tag.dt { fact.name }
               Tag.dd { PageParts.untrusted(fact.value) }
@@ -70,10 +72,10 @@ struct ReceiptPage {
   }
 
   private var advice: String {
-    ReceiptAdvice(
+    let advice = ReceiptAdvice(
       record, receipt, breaker: breaker, destination: destinationAdvice, processor: processor,
-      for: .page(button: replayButton), now: now
-    ).lines.joined(separator: " ")
+      for: .page(button: replayButton), now: now)
+    return (advice.lines + PaymentText.advice(detail, label: processorLabel)).joined(separator: " ")
   }
 
   private var replayButton: String { receipt.attempts > 0 ? "Send again…" : "Send now…" }

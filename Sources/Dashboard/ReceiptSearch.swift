@@ -14,6 +14,7 @@ struct ReceiptSearch: Equatable {
   static let pageSize = 50
 
   var app: String?
+  var processor: String?
   var state: ReceiptState?
   var reason: String?
   /// Why the last attempt failed.
@@ -38,12 +39,14 @@ struct ReceiptSearch: Equatable {
   init(query: String?) throws(Fault) {
     let fields = try AdminForm(query)
     app = fields["app"]
+    processor = fields["processor"]
     reason = fields["reason"]
     cause = fields["cause"]
     user = fields["user"]
     object = fields["object"]
     for (name, value) in [
-      ("app", app), ("reason", reason), ("cause", cause), ("user", user), ("object", object),
+      ("app", app), ("processor", processor), ("reason", reason), ("cause", cause), ("user", user),
+      ("object", object),
     ] {
       guard value == nil || UntrustedText.identifier(value) != nil else {
         throw Fault(
@@ -91,6 +94,7 @@ struct ReceiptSearch: Equatable {
   func filter(now: Timestamp) -> ReceiptFilter {
     var filter = ReceiptFilter()
     filter.app = app.map(AppSlug.init)
+    filter.processor = processor.map(ProcessorName.init)
     filter.state = state
     filter.reason = reason
     filter.cause = cause
@@ -107,8 +111,9 @@ struct ReceiptSearch: Equatable {
     Link(
       "receipts",
       query: [
-        ("app", app), ("state", state?.rawValue), ("reason", reason), ("cause", cause), ("user", user),
-        ("object", object), ("import_id", lacksImportID ? "none" : nil), ("since", since), ("after", after),
+        ("app", app), ("processor", processor), ("state", state?.rawValue), ("reason", reason),
+        ("cause", cause), ("user", user), ("object", object), ("import_id", lacksImportID ? "none" : nil),
+        ("since", since), ("after", after),
       ])
   }
 

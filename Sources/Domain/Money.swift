@@ -11,9 +11,15 @@ public struct Currency: Sendable, Hashable, CustomStringConvertible {
   public init?(_ code: String) {
     let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
     guard code.utf8.count == 3, code.utf8.allSatisfy(letters.contains) else { return nil }
+    self.init(code: code)
+  }
+
+  private init(code: String) {
     self.code = code
     decimals = Self.unusualDecimals[code] ?? 2
   }
+
+  public static let usDollar = Currency(code: "USD")
 
   public var description: String { code }
 

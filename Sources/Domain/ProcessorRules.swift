@@ -15,17 +15,20 @@ public struct ProcessorRules: Sendable, Equatable {
   public var namesPrices: Bool
   /// How long after its start a payment that the processor did not report is fetched; nil for never.
   public var followsUpAfter: Duration?
+  /// Whether the relay captures a payment that is only authorised, without an order of an app.
+  public var capturesItself: Bool
 
   public init(
     isAsked: Bool = false, pricePrefixes: [String] = [],
     repeatPeriod: Duration = Self.repeatPeriodDefault, namesPrices: Bool = true,
-    followsUpAfter: Duration? = nil
+    followsUpAfter: Duration? = nil, capturesItself: Bool = false
   ) {
     self.isAsked = isAsked
     self.pricePrefixes = pricePrefixes
     self.repeatPeriod = repeatPeriod
     self.namesPrices = namesPrices
     self.followsUpAfter = followsUpAfter
+    self.capturesItself = capturesItself
   }
 
   /// For a processor that is not configured any more.

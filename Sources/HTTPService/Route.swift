@@ -62,3 +62,24 @@ public struct Visit: Sendable {
   /// The decoded segment that a name of the route's path matched; nil if it has no such name.
   public subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 }
+
+/// The form of problems about paths below a root that have no route.
+public struct ProblemRoot: Sendable {
+  private let segments: [Substring]
+  let form: Route.ProblemForm
+
+  /// - Parameter root: a pattern such as `/v1/{app}/pay/`, as of a route, which ends in a slash.
+  public init(_ root: String, form: @escaping Route.ProblemForm) {
+    segments = root.split(separator: "/")
+    self.form = form
+  }
+
+  /// Whether a path is below the root.
+  func contains(_ path: String) -> Bool {
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+    guard parts.count >= segments.count else { return false }
+    return zip(parts, segments).allSatisfy { part, segment in
+      segment.hasPrefix("{") ? !part.isEmpty : part.elementsEqual(segment.utf8)
+    }
+  }
+}

@@ -16,16 +16,21 @@ public struct Router: RequestHandler {
   let table: RouteTable
   private let gate: Gate
   private let refusal: @Sendable (Problem, Route?, _ requestID: String) -> Response
+  private let roots: [ProblemRoot]
 
-  /// - Parameter refusal: makes the answer for a problem before admission.
+  /// - Parameters:
+  ///   - roots: the forms of problems about paths without a route.
+  ///   - refusal: makes the answer for a problem before admission.
   public init(
-    services: ListenerServices, routes: [Route], gate: @escaping Gate = { _, _ in "" },
+    services: ListenerServices, routes: [Route], roots: [ProblemRoot] = [],
+    gate: @escaping Gate = { _, _ in "" },
     refusal: @escaping @Sendable (Problem, Route?, String) -> Response = { problem, _, requestID in
       problem.response(requestID: requestID)
     }
   ) {
     self.services = services
     table = RouteTable(routes)
+    self.roots = roots
     self.gate = gate
     self.refusal = refusal
   }
@@ -53,8 +58,8 @@ public struct Router: RequestHandler {
       // Unconfigured app names are not logged.
       let app = error == .unknownApp ? nil : match.app
       let scope = RequestScope(head, route: label(match), app: app, listener: services)
-      let response =
-        route?.problemForm?(error, scope.requestID) ?? refusal(error, route, scope.requestID)
+      let form = route == nil ? roots.first { $0.contains(head.path) }?.form : route?.problemForm
+      let response = form?(error, scope.requestID) ?? refusal(error, route, scope.requestID)
       return .answer(scope.finish(response))
     }
   }

@@ -17,6 +17,8 @@ public final class HealthMonitor: Sendable {
   private struct State {
     var refused = RecentCounts()
     var counts: [AppProcessor: [String: Int64]] = [:]
+    var troubled = RecentCounts()
+    var troubles: [AppProcessor: [String: Int64]] = [:]
     var freeBytes: Int64?
     var stored: (report: HealthReport, at: MonotonicInstant)?
   }
@@ -38,13 +40,14 @@ public final class HealthMonitor: Sendable {
 
   /// The current report; its counters and free space are those of the last check.
   public func report(now: Timestamp) -> HealthReport {
-    let (counts, freeBytes) = state.withLock { ($0.counts, $0.freeBytes) }
+    let (counts, troubles, freeBytes) = state.withLock { ($0.counts, $0.troubles, $0.freeBytes) }
     let current = ledger.current
     var report = HealthReport(
       at: now, version: Version.number, startedAt: startedAt, configuredAt: current.appliedAt)
     report.reasons = readiness.reasons().map { .init(name: $0.name, text: $0.text, advice: $0.advice) }
     (report.freeBytes, report.generation) = (freeBytes, current.generation)
     report.refusedWebhooks = counts
+    report.processorTroubles = troubles
     report.needsRestart = current.needsRestart
     if let reload = current.lastReload, reload.isRefused {
       var faults = reload.faults.prefix(Self.faultsMax).map(\.description)
@@ -59,12 +62,16 @@ public final class HealthMonitor: Sendable {
   /// - Returns: the report if it must be stored now: once a minute, and at once after a change.
   public func check(now: Timestamp, monotonic: MonotonicInstant) -> HealthReport? {
     let snapshot = metrics.signatureFailures.snapshot()
+    let troubles = metrics.processorTroubles
     let free = freeBytes()
     state.withLock { state in
       state.refused.record(snapshot, now: monotonic)
+      state.troubled.record(troubles, now: monotonic)
       state.freeBytes = free
       state.counts = Metrics.refusals(
         state.refused.growth(within: RecentCounts.windowMax, now: monotonic))
+      state.troubles = Metrics.troubles(
+        state.troubled.growth(within: RecentCounts.windowMax, now: monotonic))
     }
     let report = report(now: now)
     return state.withLock { state in

@@ -50,6 +50,10 @@ public struct HealthReport: Sendable, Equatable {
   /// Webhooks refused for their signature in the last hour, by processor and reason.
   public var refusedWebhooks: [AppProcessor: [String: Int64]] = [:]
 
+  /// The calls to processors that failed in the last hour, and the payments that they did not report, by
+  /// processor and reason.
+  public var processorTroubles: [AppProcessor: [String: Int64]] = [:]
+
   public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
     (self.at, self.version, self.startedAt, self.configuredAt) = (at, version, startedAt, configuredAt)
   }
@@ -62,6 +66,7 @@ public struct HealthReport: Sendable, Equatable {
     reasons.map(\.name) != older.reasons.map(\.name) || generation != older.generation
       || refusedReload != older.refusedReload
       || Set(refusedWebhooks.keys) != Set(older.refusedWebhooks.keys)
+      || Set(processorTroubles.keys) != Set(older.processorTroubles.keys)
   }
 }
 
@@ -76,6 +81,15 @@ extension HealthReport {
       let reasons = processors.reduce(into: [:]) { $0.merge($1.value, uniquingKeysWith: +) }
       return JSONValue.Member(name: app.text, value: Self.json(reasons))
     }
+    let troubled = Dictionary(grouping: processorTroubles, by: \.key.app).sorted { $0.key < $1.key }
+    let troubles = troubled.map { app, processors in
+      JSONValue.Member(
+        name: app.text,
+        value: .object(
+          processors.sorted { $0.key.processor < $1.key.processor }.map {
+            .init(name: $0.key.processor.text, value: Self.json($0.value))
+          }))
+    }
     return [
       "reported_at": .time(at), "version": .string(version), "started_at": .time(startedAt),
       "ready": .bool(isReady),
@@ -87,6 +101,7 @@ extension HealthReport {
         "needs_restart": .array(needsRestart.map(JSONValue.string)),
       ],
       "refused_webhooks_last_hour": .object(webhooks),
+      "processor_troubles_last_hour": .object(troubles),
     ]
   }
 
@@ -125,6 +140,7 @@ extension HealthReport {
       refusedReload = RefusedReload(at: at, faults: faults)
     }
     needsRestart = (configuration["needs_restart"]?.elements ?? []).compactMap(\.stringValue)
+    processorTroubles = Self.troubles(value["processor_troubles_last_hour"])
     for refused in value["refused_webhooks"]?.elements ?? [] {
       guard let app = refused["app"]?.stringValue, let processor = refused["processor"]?.stringValue,
         case .object(let reasons)? = refused["reasons"]
@@ -136,6 +152,22 @@ extension HealthReport {
         }
       }
     }
+  }
+
+  private static func troubles(_ value: JSONValue?) -> [AppProcessor: [String: Int64]] {
+    guard case .object(let apps)? = value else { return [:] }
+    var troubles: [AppProcessor: [String: Int64]] = [:]
+    for app in apps {
+      guard case .object(let processors) = app.value else { continue }
+      for processor in processors {
+        guard case .object(let reasons) = processor.value else { continue }
+        let place = AppProcessor(AppSlug(app.name), ProcessorName(processor.name))
+        for reason in reasons {
+          if case .integer(let count) = reason.value { troubles[place, default: [:]][reason.name] = count }
+        }
+      }
+    }
+    return troubles
   }
 
   private static func time(_ value: JSONValue?) -> Timestamp? {

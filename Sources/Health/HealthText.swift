@@ -1,5 +1,6 @@
 // A health report as text: the same lines in receiptctl and on the dashboard. Pure; called from any thread.
 
+internal import Configuration
 public import Domain
 public import Platform
 public import Presentation
@@ -18,8 +19,10 @@ extension HealthReport {
   /// - Parameters:
   ///   - daemon: the holder of the database's lock; nil if the reader is that process.
   ///   - webhooks: what to do when a processor's webhooks are refused; nil if it is not configured.
+  ///   - processors: what to do when a processor refuses the credentials; nil if it is not configured.
   public func lines(
-    daemon: LockHolder?, now: Timestamp, webhooks: (AppProcessor) -> WebhookAdvice? = { _ in nil }
+    daemon: LockHolder?, now: Timestamp, webhooks: (AppProcessor) -> WebhookAdvice? = { _ in nil },
+    processors: (AppProcessor) -> ProcessorAdvice? = { _ in nil }
   ) -> [HealthLine] {
     let about = [daemon?.place, "started \(startedAt.past(to: now))"]
       .compactMap { $0 }.joined(separator: ", ")
@@ -48,21 +51,55 @@ extension HealthReport {
     for (place, counts) in refused {
       lines.append(Self.refusals(of: place, counts, webhooks(place)))
     }
+    let troubled = processorTroubles.sorted {
+      ($0.key.app, $0.key.processor) < ($1.key.app, $1.key.processor)
+    }
+    for (place, counts) in troubled {
+      lines += Self.troubles(of: place, ProcessorTroubles(counts), processors(place))
+    }
+    return lines
+  }
+
+  private static func troubles(
+    of place: AppProcessor, _ troubles: ProcessorTroubles, _ advice: ProcessorAdvice?
+  ) -> [HealthLine] {
+    var lines: [HealthLine] = []
+    if troubles.refused > 0 {
+      let remedy =
+        advice?.correction(of: place.app)
+        ?? "apps.\(place.app).\(place.processor) is not in the configuration"
+      lines.append(
+        HealthLine(
+          "\(place.processor) refused \(CountText.of(troubles.refused, "call")) of \(place.app) in the last "
+            + "hour. \(remedy)", isBad: true))
+    }
+    if troubles.failed > 0 {
+      lines.append(
+        HealthLine(
+          "\(CountText.of(troubles.failed, "call")) of \(place.app) to \(place.processor) failed in the last "
+            + "hour (\(troubles.reasons)); lookups and captures are repeated automatically",
+          isBad: troubles.failed > AlertCondition.processorFailuresDefault))
+    }
+    if troubles.unreported > 0 {
+      lines.append(
+        HealthLine(
+          "\(CountText.of(troubles.unreported, "payment")) of \(place.app) found paid in the last hour "
+            + "only by asking \(place.processor): its callbacks do not arrive",
+          isBad: true))
+    }
     return lines
   }
 
   private static func refusals(
     of place: AppProcessor, _ counts: [String: Int64], _ advice: WebhookAdvice?
   ) -> HealthLine {
-    let count = counts.values.reduce(0, +)
-    let reasons = counts.sorted { $0.key < $1.key }
-      .map { "\($0.key) \(CountText.grouped($0.value))" }.joined(separator: ", ")
+    let refused = RefusedWebhooks(counts)
     let remedy =
-      advice.map { "compare apps.\(place.app).\($0.comparison), \($0.command)" }
+      advice.map { refused.remedy($0, of: place.app) }
       ?? "apps.\(place.app).\(place.processor) is not in the configuration"
     return HealthLine(
-      "\(CountText.of(count, "webhook")) of \(place.app) refused for the signature in the last hour "
-        + "(\(reasons)): \(remedy)", isBad: true)
+      "\(CountText.of(refused.count, "webhook")) of \(place.app) refused \(refused.cause) in the last hour "
+        + "(\(refused.reasons)): \(remedy)", isBad: true)
   }
 
   /// `12.3 GiB`, `870 MiB`.

@@ -60,6 +60,16 @@ public struct IntakeRoutes: Sendable {
       + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
   }
 
+  /// The forms of problems about unknown paths of merchant backends, which SDKs parse.
+  public var problemRoots: [ProblemRoot] {
+    processors.kinds.flatMap { kind -> [ProblemRoot] in
+      guard let form = BackendForm.of(kind.backendType) else { return [] }
+      return ["/v1/{app}/\(kind.name)/", "/v1/{app}/users/{user}/\(kind.name)/"].map {
+        ProblemRoot($0, form: form)
+      }
+    }
+  }
+
   private func post(_ path: String, _ purpose: ContextIntake.Purpose) -> Route {
     Route(["POST"], path, label: purpose.label, bodyBytesMax: limits.contextBodyBytes) {
       visit throws(Problem) in

@@ -44,7 +44,10 @@ extension LookupRun {
         appLookups[place]?.backfill = AppLookups.Backfill(since: since, lists: lists)
         log.info(
           "fetching the events that could not be delivered while receiptd was down",
-          ["app": place.app.text, "since": RFC3339.string(unixMilliseconds: since.unixMilliseconds)])
+          [
+            "app": place.app.text, "processor": place.processor.text,
+            "since": RFC3339.string(unixMilliseconds: since.unixMilliseconds),
+          ])
       }
     } catch {
       lookupWorker.logFault(
@@ -70,7 +73,9 @@ extension LookupRun {
       case .body(let body) = answer
     else { return restAfterNoList(answer, place) }
     guard let events = lookups.api.read(page: body, of: &list, now: now) else {
-      log.warning("the processor's answer is not a list of events", ["app": place.app.text])
+      log.warning(
+        "the processor's answer is not a list of events",
+        ["app": place.app.text, "processor": place.processor.text])
       rest(place, for: Lookup.refusedRest)
       return
     }
@@ -83,7 +88,9 @@ extension LookupRun {
   /// A missing list means a wrong `api_base`. All other failures have set a rest already.
   private mutating func restAfterNoList(_ answer: QueryAnswer, _ place: AppProcessor) {
     guard answer == .notFound else { return }
-    log.warning("the processor has no list of events at api_base", ["app": place.app.text])
+    log.warning(
+      "the processor has no list of events at api_base",
+      ["app": place.app.text, "processor": place.processor.text])
     rest(place, for: Lookup.refusedRest)
   }
 
@@ -122,8 +129,8 @@ extension LookupRun {
     log.info(
       "fetched the events of the time that receiptd was down",
       [
-        "app": place.app.text, "events": String(backfill.listed), "missing": String(backfill.missing),
-        "receipts": String(backfill.receipts),
+        "app": place.app.text, "processor": place.processor.text, "events": String(backfill.listed),
+        "missing": String(backfill.missing), "receipts": String(backfill.receipts),
       ])
     // If this is not stored, the next start fetches the events again, which changes nothing.
     _ = lookupWorker.committer.submit(NoteBackfilled(place, since: backfill.since), from: .internal) { _ in }

@@ -95,7 +95,8 @@ extension LookupRun {
       // The next query of the same lookup uses its place.
       if ask(.lookup(query), lookups.api.request(next)) { return }
     }
-    lookupWorker.metrics.lookups.increment(query.place.app.text, Self.label(query, answer))
+    lookupWorker.metrics.lookups.increment(
+      query.place.app.text, query.place.processor.text, Self.label(query, answer))
     if lookups.api.followsUp, query.due.fetches > 0, query.reports.isEmpty, answer.isRetried {
       return retryFetch(query)
     }
@@ -129,9 +130,15 @@ extension LookupRun {
       isFetched: isFetched, reports: query.reports, nextAt: nextAt)
     let lookupWorker = lookupWorker
     let (place, row) = (query.place, query.due.row)
+    let isReporter = appLookups[place]?.api.hasWebhooks ?? false
     let isQueued = lookupWorker.committer.submit(command, from: .internal) { result in
       var isStored = true
-      if case .failure(let error) = result {
+      switch result {
+      case .success(let outcome):
+        if isReporter, outcome.wasUnreported {
+          lookupWorker.metrics.unreportedPayments.increment(place.app.text, place.processor.text)
+        }
+      case .failure(let error):
         lookupWorker.logFault("could not store a lookup; asking again", error, app: place.app)
         isStored = false
       }

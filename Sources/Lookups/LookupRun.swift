@@ -5,6 +5,7 @@ internal import Domain
 internal import HTTPClient
 internal import Persistence
 internal import Platform
+internal import Presentation
 internal import Store
 
 /// One run of the lookup worker, from start to stop.
@@ -168,8 +169,11 @@ struct LookupRun {
           appLookups[api.place]?.use(api, generation: generation, now: now)
         }
       }
-      let asked = Set(app.apis.keys)
-      for reason in Lookup.reasons { submit(PlanLookups(app: app.slug, asked, reason: reason)) }
+      for processor in app.apis.keys {
+        for reason in Lookup.reasons {
+          submit(PlanLookups(AppProcessor(app.slug, processor), reason: reason))
+        }
+      }
     }
     if hasBegun { beginBackfills() }
   }
@@ -247,15 +251,17 @@ extension LookupRun {
     case .failed(let word, let retryAfter):
       appLookups[place]?.failures = failures
       rest(place, for: pause(retryAfter))
-      log.info("could not ask the processor; trying again", ["app": app.text, "reason": word])
+      log.info(
+        "could not ask the processor; trying again",
+        ["app": app.text, "processor": api.processorName.text, "reason": word])
     case .refused(let word):
       rest(place, for: Lookup.refusedRest)
       guard appLookups[place]?.hasWarned == false else { break }
       appLookups[place]?.hasWarned = true
+      let advice = directory[app]?.processorAdvice[api.processorName]?.correction(of: app)
       log.warning(
-        "the processor refuses the key: nothing is looked up until api_key, which must be allowed to "
-          + "read events, checkout sessions and subscriptions, and api_base are right; trying again every "
-          + "few minutes",
+        "the processor refuses the key or the request: nothing is looked up; trying again every few minutes"
+          + (advice.map { ". \($0)" } ?? ""),
         ["app": app.text, "processor": api.processorName.text, "reason": word])
     }
     return false

@@ -15,7 +15,8 @@ struct Verb: Sendable {
 enum CommandTable {
   /// In the order of help. A new command group is a file in this folder and its line here.
   static let verbs: [Verb] =
-    ReceiptsCommands.verbs + JobsCommands.verbs + EventsCommands.verbs + ContextsCommands.verbs
+    ReceiptsCommands.verbs + JobsCommands.verbs + PaymentsCommands.verbs + EventsCommands.verbs
+    + ContextsCommands.verbs
     + UsersCommands.verbs
     + StatsCommands.verbs + AlertsCommands.verbs + AuditCommands.verbs + DatabaseCommands.verbs
     + ConfigurationCommands.verbs
@@ -41,7 +42,8 @@ enum CommandTable {
         flag: "no-input", help: "Never ask; refuse commands that need an answer, unless --yes is given"),
     ],
     groups: [
-      ReceiptsCommands.spec, JobsCommands.spec, EventsCommands.spec, ContextsCommands.spec,
+      ReceiptsCommands.spec, JobsCommands.spec, PaymentsCommands.spec, EventsCommands.spec,
+      ContextsCommands.spec,
       UsersCommands.spec, AlertsCommands.spec,
       AuditCommands.spec, DatabaseCommands.spec, ConfigurationCommands.spec, LinksCommands.spec,
       SandboxCommands.spec,

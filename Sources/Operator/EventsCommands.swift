@@ -1,5 +1,6 @@
 // `receiptctl events`: the raw webhooks, as received.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Store
@@ -13,7 +14,7 @@ enum EventsCommands {
       spec: CommandSpec(
         ["events", "list"], summary: "List events, newest first",
         options: [
-          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
           OptionSpec(
             "type", placeholder: "TYPE", help: "Only those of this type, such as checkout.session.completed"),
           OptionSpec(
@@ -79,7 +80,7 @@ enum EventsCommands {
           OptionSpec(
             "outcome", placeholder: "OUTCOME", help: "Those with this outcome",
             choices: EventOutcome.allCases.map(\.rawValue)),
-          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
           OptionSpec("type", placeholder: "TYPE", help: "Only those of this type"),
         ] + Page.timeOptions("received") + CommandTable.asking + [CommandTable.reason],
         examples: [
@@ -97,6 +98,7 @@ enum EventsCommands {
     let reader = try session.reader(configuration)
     var filter = EventFilter()
     filter.app = try session.app(configuration)
+    filter.processor = session.processor
     filter.type = session.command.options["type"]
     filter.outcome = session.command.options["outcome"].flatMap(EventOutcome.init)
     filter.since = try session.time("since")
@@ -116,27 +118,33 @@ enum EventsCommands {
     if session.isJSON {
       for event in shown { session.output.json(EventJSON.summary(of: event)) }
     } else {
-      session.output.table(table(shown, session))
+      session.output.table(table(shown, session, configuration))
     }
     try page.note(fetched: found.count, last: shown.last.map { "\($0.app)/\($0.id)" }, session)
     return .done
   }
 
-  private static func table(_ events: some Collection<EventSummary>, _ session: Session) -> Table {
+  private static func table(
+    _ events: some Collection<EventSummary>, _ session: Session, _ configuration: Configuration
+  ) -> Table {
+    let several = configuration.hasSeveralProcessors(events.map(\.processor))
     var table = Table(
-      [
-        .init("ID"), .init("APP"), .init("TYPE", canShrink: true), .init("OUTCOME"),
+      [.init("ID"), .init("APP")] + (several ? [.init("PROCESSOR", canDrop: true)] : []) + [
+        .init("TYPE", canShrink: true), .init("OUTCOME"),
         .init("RECEIPT", canDrop: true),
         .init("RECEIVED"),
       ],
       emptyMessage: "No events.")
     for event in events {
       let isUnparsed = event.outcome == EventOutcome.unparsed.rawValue
-      table.add([
-        Table.Cell(event.id.text), Table.Cell(event.app.text), Table.Cell(event.type),
-        Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID?.text ?? "-"),
-        Table.Cell(session.relative(event.receivedAt)),
-      ])
+      table.add(
+        [
+          Table.Cell(event.id.text), Table.Cell(event.app.text),
+        ] + (several ? [Table.Cell(event.processor.text)] : []) + [
+          Table.Cell(event.type),
+          Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID?.text ?? "-"),
+          Table.Cell(session.relative(event.receivedAt)),
+        ])
     }
     return table
   }
@@ -158,11 +166,12 @@ enum EventsCommands {
         continue
       }
       output.line(Style.bold.applied(to: DisplayText.clean(summary.id.text), inColour: output.isInColour))
-      output.line("  type      \(DisplayText.clean(summary.type))")
-      output.line("  app       \(DisplayText.clean(summary.app.text))")
-      output.line("  received  \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
-      output.line("  outcome   \(DisplayText.clean(summary.outcome))")
-      output.line("  receipt   \(DisplayText.clean(summary.receiptID?.text ?? "none"))")
+      output.line("  type       \(DisplayText.clean(summary.type))")
+      output.line("  app        \(DisplayText.clean(summary.app.text))")
+      output.line("  processor  \(DisplayText.clean(summary.processor.text))")
+      output.line("  received   \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
+      output.line("  outcome    \(DisplayText.clean(summary.outcome))")
+      output.line("  receipt    \(DisplayText.clean(summary.receiptID?.text ?? "none"))")
       output.line()
       for line in lines(of: body) { output.line(line) }
     }

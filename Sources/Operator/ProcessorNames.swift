@@ -1,11 +1,18 @@
 // The payment processors of this program in help texts. Pure.
 
 internal import Configuration
+internal import Domain
+internal import Terminal
 
 /// What help texts say of the registered processors.
 enum ProcessorNames {
   private static let kinds = ProcessorRegistry.standard.kinds
   private static let listers = kinds.filter { $0.eventsKept != nil }
+
+  /// `--processor` of every list.
+  static let option = OptionSpec(
+    "processor", placeholder: "PROCESSOR", help: "Only those of this payment processor",
+    choices: kinds.map(\.name.text))
 
   /// Those that list their events.
   static let ofListers = listers.map(\.label).joined(separator: " or ")
@@ -18,4 +25,9 @@ enum ProcessorNames {
   /// `Stripe keeps them for 30 days`
   static let keeping = listers.map { "\($0.label) keeps them for \($0.eventsKept ?? "")" }
     .joined(separator: ", ")
+}
+
+extension Session {
+  /// `--processor`; nil without the option.
+  var processor: ProcessorName? { command.options["processor"].map(ProcessorName.init) }
 }

@@ -16,7 +16,7 @@ enum ReceiptsCommands {
   /// The options that filter receipts.
   private static let filterOptions =
     [
-      OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
+      OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
       OptionSpec(
         "state", placeholder: "STATE", help: "Only those in this state",
         choices: ReceiptState.allCases.map(\.rawValue)),
@@ -26,7 +26,8 @@ enum ReceiptsCommands {
       CauseOption.spec,
       OptionSpec(
         "object", placeholder: "ID",
-        help: "Only those about this subscription (sub_…) or checkout session (cs_…)"),
+        help: "Only those about this object of the processor: a subscription (sub_…), checkout session "
+          + "(cs_…) or payment"),
       OptionSpec(
         "import-id", placeholder: "ID", help: "Only the one that the destination accepted with this id"),
       OptionSpec(flag: "no-import-id", help: "Only delivered ones whose answer named no import id"),
@@ -47,7 +48,11 @@ enum ReceiptsCommands {
   private static let show = Verb(
     spec: CommandSpec(
       ["receipts", "show"], summary: "Show a receipt with its context, its events and every attempt",
-      arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…")],
+      discussion: """
+        With the processor's id of a purchase, such as a payment that was only started, it shows what \
+        is known of it: its receipt, if it has one, its captures, and when the processor is asked again.
+        """,
+      arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…, or the processor's id of the purchase")],
       examples: [
         ExampleSpec("receiptctl receipts show \(example)", "Its history, in order of time"),
         ExampleSpec(
@@ -147,6 +152,7 @@ enum ReceiptsCommands {
     let options = session.command.options
     var filter = ReceiptFilter()
     filter.app = app
+    filter.processor = session.processor
     filter.state = options["state"].flatMap(ReceiptState.init)
     filter.userID = options["user"].map(UserID.init)
     if let reason = options["reason"], let fault = Reason.fault(in: reason) {
@@ -171,7 +177,7 @@ enum ReceiptsCommands {
     let more = ids.count > 5 ? " and \(CountText.grouped(ids.count - 5)) more" : ""
     let subject = ids.count == 1 ? "there is no receipt \(shown)" : "there are no receipts \(shown)\(more)"
     let hint: String
-    if let object = ids.first(where: { $0.hasPrefix("sub_") || $0.hasPrefix("cs_") }) {
+    if let object = ids.first(where: { !$0.hasPrefix(ReceiptID.prefix) }) {
       hint =
         "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
     } else {

@@ -54,27 +54,30 @@ extension Receipt {
   }
 }
 
-extension Purchase.UserSource {
-  /// The source of the user, as text.
-  public var text: String {
-    switch self {
+extension Purchase {
+  /// Where the user comes from, as text; nil without a user.
+  public var userSourceText: String? {
+    switch userSource {
+    case nil: nil
     case .byOperator: "set by an operator"
     case .context: "from the context"
-    case .reference: "the checkout's client_reference_id"
+    case .reference:
+      observations.contains(.started)
+        ? "started the payment at the relay" : "the checkout's client_reference_id"
     case .metadata: "from the metadata"
     case .customer: "seen earlier with this customer"
     }
   }
-}
 
-extension Purchase.ContextSource {
-  /// How the purchase got its context, as text.
-  public var text: String {
-    switch self {
+  /// How the purchase got its context, as text; nil without a context.
+  public var contextSourceText: String? {
+    let isStarted = observations.contains(.started)
+    return switch contextSource {
+    case nil: nil
     case .byOperator: "chosen by an operator"
     case .blob: "its blob is in the metadata"
-    case .metadata: "named in the metadata"
-    case .reference: "named by the checkout's client_reference_id"
+    case .metadata: isStarted ? "named by the app" : "named in the metadata"
+    case .reference: isStarted ? "named by the app" : "named by the checkout's client_reference_id"
     case .unknown: "recorded by a version that did not keep how it was found"
     case .guess: "guessed: the user's newest that fits"
     }

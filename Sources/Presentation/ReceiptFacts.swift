@@ -1,29 +1,39 @@
-// The facts about one receipt, as names and values. Pure; called from any thread. Nothing is sanitized or
-// escaped.
+// The facts about one purchase and its receipt, as names and values. Pure; called from any thread. Nothing is
+// sanitized or escaped.
 
-public import Domain
+internal import Domain
 internal import Platform
 public import Store
 
-/// The facts about a receipt, the most requested first.
+/// The facts about a purchase and its receipt, the most requested first.
 public enum ReceiptFacts {
-  public static func all(_ detail: ReceiptDetail, _ receipt: Receipt) -> [(name: String, value: String)] {
+  public static func all(_ detail: ReceiptDetail) -> [(name: String, value: String)] {
     let record = detail.record
     let purchase = record.purchase
-    let source = purchase.userSource.map { " (\($0.text))" } ?? ""
+    let receipt = record.receipt
+    let source = purchase.userSourceText.map { " (\($0))" } ?? ""
     var facts: [(name: String, value: String)] = [
-      ("state", receipt.state.rawValue + (receipt.reason.map { " (\($0.text))" } ?? "")),
+      (
+        "state",
+        receipt.map { $0.state.rawValue + ($0.reason.map { " (\($0.text))" } ?? "") }
+          ?? "no receipt: \(PaymentText.state(of: purchase))"
+      ),
       ("app", record.app.text),
       ("user", purchase.userID.map { "\($0)\(source)" } ?? "not known"),
+      ("processor", purchase.key.processor.text),
       ("purchase", "\(purchase.key.type) \(purchase.key.id)"),
     ]
     if let session = purchase.sessionID, ObjectID(session) != purchase.key.id {
       facts.append(("checkout", session.text))
     }
     if let customer = purchase.customerID { facts.append(("customer", customer.text)) }
+    if let amount = PaymentText.amount(of: purchase) { facts.append(("amount", amount)) }
+    for capture in detail.captures { facts.append(("capture", PaymentText.capture(capture))) }
+    if let lookup = detail.lookup { facts.append(("lookup", PaymentText.lookup(lookup))) }
     if purchase.isReversed { facts.append(("reversed", reversed(receipt))) }
     facts.append(("price", price(record, receipt)))
     facts.append(("context", context(purchase)))
+    guard let receipt else { return facts }
     if receipt.contextDisputed { facts.append(("disputed", disputed)) }
     if let importID = receipt.importID { facts.append(("import id", importID)) }
     var last = receipt.lastStatus.map { ", the last answer was \($0)" } ?? ""
@@ -39,8 +49,8 @@ public enum ReceiptFacts {
   public static let disputed =
     "the context was guessed and sent; another purchase names it and was sent with it, too"
 
-  private static func reversed(_ receipt: Receipt) -> String {
-    guard receipt.isReversal else { return "the money went back to the customer" }
+  private static func reversed(_ receipt: Receipt?) -> String {
+    guard let receipt, receipt.isReversal else { return "the money went back to the customer" }
     let when =
       receipt.state == .delivered ? "the destination knows of it" : "the destination is to be notified"
     return "the money went back to the customer; \(when)"
@@ -50,12 +60,12 @@ public enum ReceiptFacts {
     guard let id = purchase.contextID else {
       return purchase.context == nil ? "none" : "was in the event"
     }
-    return id.text + (purchase.contextSource.map { " (\($0.text))" } ?? "")
+    return id.text + (purchase.contextSourceText.map { " (\($0))" } ?? "")
   }
 
-  private static func price(_ record: PurchaseRecord, _ receipt: Receipt) -> String {
-    guard let price = (receipt.priceID ?? record.purchase.prices.first)?.text else { return "not known" }
-    guard receipt.priceMismatch, let named = record.purchase.context?.priceID else { return price }
+  private static func price(_ record: PurchaseRecord, _ receipt: Receipt?) -> String {
+    guard let price = (receipt?.priceID ?? record.purchase.prices.first)?.text else { return "not known" }
+    guard receipt?.priceMismatch == true, let named = record.purchase.context?.priceID else { return price }
     return "\(price) (the context names \(named))"
   }
 

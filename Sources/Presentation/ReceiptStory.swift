@@ -27,18 +27,25 @@ public struct ReceiptStory: Sendable, Equatable {
   public private(set) var entries: [Entry] = []
 
   /// - Parameters:
-  ///   - audit: the operators' changes to the receipt itself.
+  ///   - audit: the operators' changes to the receipt or the payment itself.
   ///   - jobs: the jobs that include the receipt.
   public init(
-    _ detail: ReceiptDetail, _ receipt: Receipt, audit: [AuditRecord] = [],
-    jobs: [(job: Job, outcome: JobOutcome)] = []
+    _ detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = []
   ) {
     addContext(detail)
     addPersons(audit, jobs)
+    addPayment(detail)
     for event in detail.events {
       entries.append(
         Entry(time: event.receivedAt, what: "event", detail: Self.text(event), eventID: event.id))
     }
+    if let receipt = detail.record.receipt { addReceipt(receipt, detail) }
+    // Entries with equal times keep the order above, so that causes precede effects.
+    let ordered = entries.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+    entries = ordered.map(\.element)
+  }
+
+  private mutating func addReceipt(_ receipt: Receipt, _ detail: ReceiptDetail) {
     entries.append(Entry(time: receipt.createdAt, what: "receipt created"))
     if let ready = receipt.readyAt {
       entries.append(Entry(time: ready, what: "ready", detail: "the content to send is fixed from now on"))
@@ -49,9 +56,30 @@ public struct ReceiptStory: Sendable, Equatable {
     }
     for attempt in detail.attempts { entries.append(Self.entry(attempt)) }
     addEnd(detail.record, receipt)
-    // Entries with equal times keep the order above, so that causes precede effects.
-    let ordered = entries.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-    entries = ordered.map(\.element)
+  }
+
+  private mutating func addPayment(_ detail: ReceiptDetail) {
+    let purchase = detail.record.purchase
+    if purchase.observations.contains(.started) {
+      entries.append(
+        Entry(time: purchase.createdAt, what: "started", detail: "the app started the payment at the relay"))
+    }
+    for capture in detail.captures {
+      entries.append(Entry(time: capture.orderedAt, what: "capture", detail: "ordered by the app"))
+      if let outcome = capture.outcome, let endedAt = capture.endedAt {
+        entries.append(
+          Entry(
+            time: endedAt, what: "capture", tone: outcome == .captured ? .good : .bad,
+            detail: PaymentText.meaning(of: outcome)))
+      } else {
+        entries.append(
+          Entry(time: capture.retryAt, what: "next call", tone: .pending, detail: "to finish the capture"))
+      }
+    }
+    if let lookup = detail.lookup {
+      entries.append(
+        Entry(time: lookup.dueAt, what: "lookup", tone: .pending, detail: "the processor is asked"))
+    }
   }
 
   private mutating func addContext(_ detail: ReceiptDetail) {

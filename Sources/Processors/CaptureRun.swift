@@ -52,6 +52,13 @@ public struct CaptureRun: Sendable, Equatable {
       payment, Capture(orderedAt: payment.orderedAt, isRepeat: isRepeat, needsLookup: needsLookup))
   }
 
+  /// Continues a capture of before a restart.
+  public init(_ payment: CapturablePayment, failures: Int64, retryAt: Timestamp, now: Timestamp) {
+    var capture = Capture(resuming: payment.orderedAt, failures: failures, retryAt: retryAt)
+    capture.bringBack(to: now)
+    self.init(payment, capture)
+  }
+
   /// When the next call is due; nil if the capture has ended.
   public var dueAt: Timestamp? { capture.dueAt }
 
@@ -64,10 +71,15 @@ public struct CaptureRun: Sendable, Equatable {
     }
   }
 
+  /// Brings the next lookup forward, because an app waits for the outcome.
+  public mutating func hasten(now: Timestamp) { apply(.awaited, now: now) }
+
   /// Applies the reply to a step.
   public mutating func finish(
     _ step: Step, _ reply: BackendReply, by captures: any PaymentCaptures, now: Timestamp
   ) -> Progress {
+    // The clock may have been set back.
+    capture.bringBack(to: now)
     if reply == .busy {
       apply(.postponed(until: now + Self.busyPause), now: now)
       return Progress()

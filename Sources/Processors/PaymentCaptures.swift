@@ -61,6 +61,12 @@ public enum CaptureReading: Sendable, Equatable {
 }
 
 extension BackendAnswer {
+  /// The answer to an app whose user has started no such payment: it is another user's, or was erased.
+  public static let unknownPayment = RelayProblem.answer(
+    BackendFault(
+      slug: "unknown-payment", title: "Unknown payment", status: 404,
+      detail: "This user has started no such payment. Use what the start of the payment returned."))
+
   /// The answer to an app whose capture has ended.
   public init(_ outcome: CaptureOutcome) {
     if outcome.kind == .abandoned, outcome.body.isEmpty {

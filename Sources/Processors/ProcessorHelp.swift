@@ -8,16 +8,22 @@ public struct ProcessorHelp: Sendable, Equatable {
   public var webhookSecretOrigin: String
   /// The key of its section with the key for its API.
   public var apiKeyKey: String
+  /// The other keys of its section that its API judges with that key.
+  public var apiSettings: [String]
+  /// What the key must be allowed to do, as a sentence without its full stop.
+  public var apiKeyRights: String
   /// How far back it lists events: `30 days`; nil if it lists none.
   public var eventsKept: String?
 
   public init(
     webhookSecretKey: String, webhookSecretOrigin: String, apiKeyKey: String = "api_key",
-    eventsKept: String? = nil
+    apiSettings: [String] = ["api_base"], apiKeyRights: String, eventsKept: String? = nil
   ) {
     self.webhookSecretKey = webhookSecretKey
     self.webhookSecretOrigin = webhookSecretOrigin
     self.apiKeyKey = apiKeyKey
+    self.apiSettings = apiSettings
+    self.apiKeyRights = apiKeyRights
     self.eventsKept = eventsKept
   }
 }

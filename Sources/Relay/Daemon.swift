@@ -77,7 +77,9 @@ public final class Daemon: Sendable {
         shared: Dependencies(log: log, clock: clock), transport: try Self.transport(Self.transfersMax),
         lookupTransport: try Self.transport(LookupWorker.transfersMax),
         keyTransport: try Self.transport(KeyFetcher.transfersMax),
-        backendTransport: try Self.transport(BackendWorker.transfersMax),
+        backendTransports: BackendTransports(
+          requests: try Self.transport(BackendWorker.transfersMax),
+          captures: try Self.transport(CaptureWorker.transfersMax)),
         onSyncFailure: { onSyncFailure($0.description) }))
     do throws(DaemonError) {
       try core.start()

@@ -125,7 +125,7 @@ enum Listeners {
 extension Router {
   /// For apps, payment processors, customers and devices.
   static func `public`(services: ListenerServices, intake: IntakeRoutes, pages: PublicPageRoutes) -> Router {
-    Router(services: services, routes: intake.routes + pages.routes)
+    Router(services: services, routes: intake.routes + pages.routes, roots: intake.problemRoots)
   }
 
   /// For operators and their machines. Without the password, the answers do not disclose which paths exist.

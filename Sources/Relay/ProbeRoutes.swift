@@ -47,7 +47,7 @@ struct ProbeRoutes: Sendable {
 
   private func answerMetrics(_ exchange: Exchange) {
     let scrape = Scrape(
-      metrics: services.metrics, apps: apps.current.slugs, queueDepth: committer.depth,
+      metrics: services.metrics, places: apps.current.places, queueDepth: committer.depth,
       isReady: readiness.reasons().isEmpty, droppedLogLines: services.log.droppedLines,
       listener: gauges(),
       space: space(),

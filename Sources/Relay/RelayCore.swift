@@ -5,6 +5,7 @@ internal import Apps
 internal import Configuration
 internal import Delivery
 internal import Domain
+internal import HTTPClient
 internal import HTTPServer
 internal import Health
 public import Housekeeping
@@ -35,8 +36,9 @@ final class RelayCore: Sendable {
   let lookupWorker: LookupWorker?
   /// Nil if no key transport is given.
   let keyFetcher: KeyFetcher?
-  /// Nil if no backend transport is given.
+  /// Both nil if no transports for them are given.
   let backendWorker: BackendWorker?
+  let captureWorker: CaptureWorker?
 
   /// The parts that are notified of each commit. They are created after the committer, to which they submit,
   /// so strong references would form a cycle.
@@ -46,6 +48,7 @@ final class RelayCore: Sendable {
     weak var checkoutPolls: CheckoutPolls?
     weak var jobs: JobRunner?
     weak var lookupWorker: LookupWorker?
+    weak var captureWorker: CaptureWorker?
 
     func notify(of changes: StoreChanges) {
       dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
@@ -53,6 +56,7 @@ final class RelayCore: Sendable {
       checkoutPolls?.noteChanged(changes.contextIDs)
       if changes.hasJobs { jobs?.checkNow() }
       lookupWorker?.note(lookupsDueAt: changes.lookupsDueAt)
+      captureWorker?.note(changes.orderedCaptures)
     }
   }
 
@@ -105,7 +109,8 @@ final class RelayCore: Sendable {
       KeyFetcher(
         transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
     }
-    backendWorker = try Self.backendWorker(engine, directory, committer, metrics, dependencies)
+    (backendWorker, captureWorker) = try Self.backendWorkers(
+      engine, directory, committer, metrics, dependencies)
     apps = AppRegistry(directory)
     associations = AssociationRegistry(try Self.associations(configuration))
     readiness.add { [committer, clock = dependencies.clock] in
@@ -114,7 +119,7 @@ final class RelayCore: Sendable {
     readiness.add { engine.troubles.map(ReadinessReason.init) }
     let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
-      lookupWorker: lookupWorker)
+      lookupWorker: lookupWorker, captureWorker: captureWorker)
     observers.withLock { $0 = all }
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports these apps separately (`ReloadReport`).
@@ -132,6 +137,7 @@ final class RelayCore: Sendable {
       try jobs.start()
       try lookupWorker?.start()
       try keyFetcher?.start()
+      try captureWorker?.start()
       try backendWorker?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
@@ -163,6 +169,7 @@ final class RelayCore: Sendable {
     jobs.use(windows: directory.replayWindows)
     lookupWorker?.use(directory)
     keyFetcher?.use(directory)
+    captureWorker?.use(directory)
     backendWorker?.use(directory)
     housekeeper.checkAll()
     housekeeper.reconsider(apps: directory.slugs)
@@ -181,6 +188,7 @@ final class RelayCore: Sendable {
     lookupWorker?.windDown()
     keyFetcher?.windDown()
     backendWorker?.windDown()
+    captureWorker?.windDown()
     checkoutPolls.answerAll()
   }
 
@@ -190,6 +198,7 @@ final class RelayCore: Sendable {
     lookupWorker?.stop()
     keyFetcher?.stop()
     backendWorker?.stop()
+    captureWorker?.stop()
     dispatcher.stop()
     housekeeper.stop()
     jobs.stop()
@@ -246,15 +255,19 @@ extension RelayCore {
       noteServiceInterval: dependencies.noteServiceInterval)
   }
 
-  /// Nil if no backend transport is given.
-  private static func backendWorker(
+  /// Nil if no transports for them are given.
+  private static func backendWorkers(
     _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
     _ dependencies: RelayDependencies
-  ) throws(DaemonError) -> BackendWorker? {
-    guard let transport = dependencies.backendTransport else { return nil }
-    return BackendWorker(
-      transport: transport, reader: try reader(engine), directory: directory, committer: committer,
-      metrics: metrics, dependencies: dependencies.shared, grace: dependencies.grace)
+  ) throws(DaemonError) -> (BackendWorker?, CaptureWorker?) {
+    guard let transports = dependencies.backendTransports else { return (nil, nil) }
+    func parts(_ transport: any HTTPTransport) throws(DaemonError) -> BackendParts {
+      BackendParts(
+        transport: transport, reader: try reader(engine), directory: directory, committer: committer,
+        metrics: metrics, dependencies: dependencies.shared, grace: dependencies.grace)
+    }
+    let captures = CaptureWorker(try parts(transports.captures))
+    return (BackendWorker(try parts(transports.requests), captures: captures), captures)
   }
 }
 

@@ -4,6 +4,12 @@ internal import HTTPClient
 internal import Platform
 internal import Store
 
+/// The transports of merchant backends. Each worker has its own.
+struct BackendTransports: Sendable {
+  var requests: any HTTPTransport
+  var captures: any HTTPTransport
+}
+
 /// The dependencies of `RelayCore`.
 struct RelayDependencies: Sendable {
   /// The dependencies of every worker.
@@ -14,8 +20,8 @@ struct RelayDependencies: Sendable {
   var lookupTransport: (any HTTPTransport)?
   /// Fetches key sets; nil for no fetches.
   var keyTransport: (any HTTPTransport)?
-  /// Sends the calls of merchant backends; nil for none.
-  var backendTransport: (any HTTPTransport)?
+  /// Send the calls of merchant backends, and those that capture payments; nil for none.
+  var backendTransports: BackendTransports?
   /// Called once if a sync fails: later answers may be wrong.
   var onSyncFailure: @Sendable (StoreFault) -> Void
   /// How often the database gets a timestamp that receiptd is running.

@@ -12,6 +12,8 @@ public enum SandboxFault: String, Sendable, Equatable, CaseIterable {
   case cut
   /// The request takes effect, and there is no answer until the client gives up.
   case silent
+  /// There is no effect, and no answer until the client gives up.
+  case lost
   /// The request takes effect; the connection is closed in the middle of the answer's body.
   case truncated
   /// The request takes effect; the answer is complete, but its JSON is not.
@@ -26,7 +28,7 @@ public enum SandboxFault: String, Sendable, Equatable, CaseIterable {
   /// Whether the request takes effect.
   public var takesEffect: Bool {
     switch self {
-    case .error, .redirect, .page: false
+    case .error, .lost, .redirect, .page: false
     case .errorAfter, .cut, .silent, .truncated, .malformed, .lie: true
     }
   }

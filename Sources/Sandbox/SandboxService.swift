@@ -163,7 +163,7 @@ final class SandboxServiceHandler<Account: SandboxAccount>: RequestHandler {
     case nil: return .whole(response ?? error)
     case .error, .errorAfter: return .whole(error)
     case .cut: return .broken(nil)
-    case .silent: return .nothing
+    case .silent, .lost: return .nothing
     case .truncated: return .broken(response)
     case .malformed:
       var half = response ?? error

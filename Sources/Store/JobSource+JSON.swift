@@ -15,6 +15,7 @@ extension JobSource {
         if let value { members.append(.init(name: name, value: value)) }
       }
       add("app", filter.app.map { .string($0.text) })
+      add("processor", filter.processor.map { .string($0.text) })
       add("state", (filter.state?.rawValue).map(JSONValue.string))
       add("user", filter.userID.map { .string($0.text) })
       add("reason", filter.reason.map(JSONValue.string))
@@ -55,6 +56,7 @@ extension JobSource {
     }
     var filter = ReceiptFilter()
     filter.app = string("app").map(AppSlug.init)
+    filter.processor = string("processor").map(ProcessorName.init)
     if let state = string("state") {
       filter.state = ReceiptState(rawValue: state)
       if filter.state == nil { isReadable = false }

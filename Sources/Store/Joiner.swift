@@ -40,6 +40,7 @@ extension StoreSession {
       try claimLateContext(of: report, for: &record)
     }
     try decideAndSave(&record, before: found?.before)
+    try captureIfAuthorised(record, before: found?.before.purchase)
     try shareUser(of: record, before: found?.before)
     try offerFreedContexts()
     if record.receipt != nil { return (.receipt, record.rowID) }

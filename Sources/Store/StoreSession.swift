@@ -83,13 +83,15 @@ public struct StoreChanges: Sendable, Equatable {
   public var transitions: [ReceiptTransition] = []
   /// Processors with planned lookups, and when the earliest is due.
   public var lookupsDueAt: [AppProcessor: Timestamp] = [:]
+  /// Payments whose capture was ordered without an app's request.
+  public var orderedCaptures: [PurchaseRowID: AppProcessor] = [:]
 
   public init() {}
 
   public var isEmpty: Bool {
     dueAt.isEmpty && replaysDueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs
       && transitions.isEmpty
-      && lookupsDueAt.isEmpty
+      && lookupsDueAt.isEmpty && orderedCaptures.isEmpty
   }
 
   /// Adds another batch's changes.
@@ -97,6 +99,7 @@ public struct StoreChanges: Sendable, Equatable {
     dueAt.merge(other.dueAt) { min($0, $1) }
     replaysDueAt.merge(other.replaysDueAt) { min($0, $1) }
     lookupsDueAt.merge(other.lookupsDueAt) { min($0, $1) }
+    orderedCaptures.merge(other.orderedCaptures) { $1 }
     contextIDs.formUnion(other.contextIDs)
     transitions += other.transitions
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }

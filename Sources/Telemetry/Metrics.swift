@@ -4,6 +4,7 @@
 public import Domain
 internal import Durations
 internal import Platform
+internal import Presentation
 
 /// The daemon's counters and histograms.
 public final class Metrics: Sendable {
@@ -19,23 +20,35 @@ public final class Metrics: Sendable {
   public let events = CounterFamily(
     "receiptd_events_total", "Correctly signed events, by outcome.",
     labels: ["app", "processor", "outcome"])
-  /// Counts each processor separately; the processor is no label.
   public let signatureFailures = CounterFamily(
-    "receiptd_signature_failures_total", "Webhooks refused for their signature.", labels: ["app", "reason"])
+    "receiptd_signature_failures_total", "Webhooks refused for their signature.",
+    labels: ["app", "reason"])
+  /// The same by processor.
+  public let refusedWebhooks = CounterFamily(
+    "receiptd_refused_webhooks_total", "Webhooks refused for their signature, path or sender, by processor.",
+    labels: ["app", "processor", "reason"])
   public let deliveries = CounterFamily(
     "receiptd_deliveries_total", "Attempts to deliver a receipt, by verdict.", labels: ["app", "verdict"])
   public let deliveriesWithoutID = CounterFamily(
     "receiptd_deliveries_without_id_total",
     "Receipts that the destination accepted without naming an import id.", labels: ["app"])
   public let lookups = CounterFamily(
-    "receiptd_lookups_total", "Lookups of missing data of a purchase, by result.",
-    labels: ["app", "result"])
+    "receiptd_lookups_total",
+    "Lookups of missing data of a purchase and of the state of payments, by result.",
+    labels: ["app", "processor", "result"])
+  public let unreportedPayments = CounterFamily(
+    "receiptd_unreported_payments_total",
+    "Payments that were found paid although no callback of their processor had reported them.",
+    labels: ["app", "processor"])
   public let backendTroubles = CounterFamily(
     "receiptd_backend_troubles_total",
     "Requests of apps that a payment processor could not serve, by reason.",
     labels: ["app", "processor", "reason"])
+  public let captures = CounterFamily(
+    "receiptd_captures_total", "Captures that ended, by outcome.", labels: ["app", "processor", "outcome"])
   public let backendCallSeconds = HistogramFamily(
     "receiptd_backend_call_seconds", "Time from a call to a payment processor to the whole answer.",
+    labels: ["processor"],
     bounds: HistogramFamily.secondsBounds)
   public let deliverySeconds = HistogramFamily(
     "receiptd_delivery_seconds", "Time from sending a receipt to the whole answer.",
@@ -66,6 +79,7 @@ public final class Metrics: Sendable {
   /// Counts a webhook that was refused for its signature.
   public func refusedSignature(_ place: AppProcessor, reason: String) {
     signatureFailures.increment(place.app.text, reason, place.processor.text)
+    refusedWebhooks.increment(place.app.text, place.processor.text, reason)
   }
 
   /// The refused webhooks since the start, or their growth, by processor and reason.
@@ -73,6 +87,29 @@ public final class Metrics: Sendable {
     counts.reduce(into: [:]) { refusals, item in
       let place = AppProcessor(AppSlug(item.key.first), ProcessorName(item.key.third))
       refusals[place, default: [:]][item.key.second, default: 0] += Int64(clamping: item.value)
+    }
+  }
+
+  /// The calls to processors that failed and the payments that they did not report, since the start: by app,
+  /// processor and reason, as `ProcessorTroubles` reads them.
+  public var processorTroubles: [LabelValues: UInt64] {
+    var counts = backendTroubles.snapshot()
+    for (key, count) in lookups.snapshot() where key.third == "failed" || key.third == "refused" {
+      counts[key, default: 0] += count
+    }
+    for (key, count) in unreportedPayments.snapshot() {
+      let reason = LabelValues(
+        first: key.first, second: key.second, third: ProcessorTroubles.unreportedReason)
+      counts[reason, default: 0] += count
+    }
+    return counts
+  }
+
+  /// The growth of `processorTroubles` of each app and processor.
+  public static func troubles(_ counts: [LabelValues: UInt64]) -> [AppProcessor: [String: Int64]] {
+    counts.reduce(into: [:]) { troubles, item in
+      let place = AppProcessor(AppSlug(item.key.first), ProcessorName(item.key.second))
+      troubles[place, default: [:]][item.key.third, default: 0] += Int64(clamping: item.value)
     }
   }
 
@@ -102,8 +139,11 @@ public final class Metrics: Sendable {
   /// Writes all families.
   public func write(to text: inout MetricsText) {
     for family in [
-      contexts, clientRefusals, keySetFetches, events, signatureFailures, deliveries,
-      deliveriesWithoutID, lookups, backendTroubles, requests, longPolls, alerts, logLinesLeftOut,
+      contexts, clientRefusals, keySetFetches, events, signatureFailures, refusedWebhooks,
+      deliveries,
+      deliveriesWithoutID, lookups, unreportedPayments, backendTroubles, captures, requests, longPolls,
+      alerts,
+      logLinesLeftOut,
     ] { family.write(to: &text) }
     for family in [deliverySeconds, backendCallSeconds, commitSeconds, commitBatch, requestSeconds] {
       family.write(to: &text)

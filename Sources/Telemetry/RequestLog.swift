@@ -87,7 +87,7 @@ public final class RequestLog: Sendable {
   ///   - failure: the failure of the connection; nil if there was none.
   public func processorTrouble(
     _ words: String, reason: String, isGrave: Bool, of place: AppProcessor, failure: String?,
-    requestID: String
+    requestID: String?
   ) {
     let level: Log.Level = isGrave ? .error : .warning
     guard log.level >= level,
@@ -128,6 +128,22 @@ public final class RequestLog: Sendable {
       ["app": app.text, "limit": kind, "left_out": count > 0 ? String(count) : nil])
   }
 
+  /// Logs that a payment processor refused an app's request, with the processor's own id of the error, for
+  /// which its support asks.
+  public func processorRefusal(
+    _ errorID: String, status: Int, of place: AppProcessor, requestID: String
+  ) {
+    guard log.level >= .info,
+      let count = limiter.admit("\(place.app) \(place.processor) refusal", now: clock.monotonic)
+    else { return }
+    log.info(
+      "a payment processor refused a request",
+      [
+        "app": place.app.text, "processor": place.processor.text, "status": String(status),
+        "error_id": errorID, "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
+      ])
+  }
+
   /// Limited over all apps and routes, because every request meets the same fault.
   public func couldNotStore(_ error: StoreFault, route: String, app: AppSlug, requestID: String) {
     guard let count = limiter.admit("store \(error.kind.rawValue)", now: clock.monotonic) else { return }
@@ -140,7 +156,7 @@ public final class RequestLog: Sendable {
   }
 
   /// Limited over all apps, because every request meets the same fault.
-  public func couldNotRead(_ error: StoreFault, of place: AppProcessor, requestID: String) {
+  public func couldNotRead(_ error: StoreFault, of place: AppProcessor, requestID: String?) {
     guard let count = limiter.admit("read \(error.kind.rawValue)", now: clock.monotonic) else { return }
     log.error(
       "could not read what a request asks for. \(error.kind.advice)",

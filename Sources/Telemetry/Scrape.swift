@@ -22,7 +22,8 @@ public struct ListenerGauges: Sendable {
 /// The inputs of a scrape.
 public struct Scrape {
   public let metrics: Metrics
-  public let apps: [AppSlug]
+  /// The configured apps with their processors.
+  public let places: [AppProcessor]
   public let queueDepth: Int
   public let isReady: Bool
   public let droppedLogLines: UInt64
@@ -31,11 +32,11 @@ public struct Scrape {
   public let now: Timestamp
 
   public init(
-    metrics: Metrics, apps: [AppSlug], queueDepth: Int, isReady: Bool, droppedLogLines: UInt64,
+    metrics: Metrics, places: [AppProcessor], queueDepth: Int, isReady: Bool, droppedLogLines: UInt64,
     listener: ListenerGauges, space: StoreSpace, now: Timestamp
   ) {
     self.metrics = metrics
-    self.apps = apps
+    self.places = places
     self.queueDepth = queueDepth
     self.isReady = isReady
     self.droppedLogLines = droppedLogLines
@@ -53,16 +54,25 @@ public struct Scrape {
       "receiptd_log_lines_dropped_total", "Log lines dropped because the log's reader did not keep up.",
       type: "counter")
     text.sample("receiptd_log_lines_dropped_total", [], String(droppedLogLines))
-    let counts = try reader.counts()
-    let known = Set(apps).union(counts.map(\.app)).sorted()
+    let counts = try reader.countsByProcessor()
+    let all = Set(places).union(counts.keys).sorted { ($0.app, $0.processor) < ($1.app, $1.processor) }
+    let known = Set(all.map(\.app)).sorted()
     text.gauge(
       "receiptd_receipts", "Receipts, by state.",
       known.flatMap { app in
         ReceiptState.allCases.map { state in
-          let count = counts.first { $0.app == app && $0.state == state }?.count ?? 0
+          let count = all.filter { $0.app == app }.reduce(0) { $0 + (counts[$1]?[state] ?? 0) }
           return ([("app", app.text), ("state", state.rawValue)], Double(count))
         }
       })
+    text.gauge(
+      "receiptd_processor_receipts", "Receipts, by processor and state.",
+      all.flatMap { place in
+        ReceiptState.allCases.map { state in
+          (Self.labels(place) + [("state", state.rawValue)], Double(counts[place]?[state] ?? 0))
+        }
+      })
+    try writeUnfinished(of: all, reader, to: &text)
     var oldest: [(labels: [(String, String)], value: Double)] = []
     for app in known {
       let since = try reader.oldestPending(app: app)
@@ -94,6 +104,32 @@ public struct Scrape {
     text.gauge("receiptd_build_info", "The running version.", [([("version", Version.number)], 1)])
     Self.writeProcess(ProcessStatistics.current(), to: &text)
     return text.text
+  }
+
+  private static func labels(_ place: AppProcessor) -> [(String, String)] {
+    [("app", place.app.text), ("processor", place.processor.text)]
+  }
+
+  /// Lookups and captures that are not finished. Counts end at `UnfinishedWork.countMax`.
+  private func writeUnfinished(
+    of places: [AppProcessor], _ reader: StoreReader, to text: inout MetricsText
+  ) throws(StoreFault) {
+    var found: [(place: AppProcessor, work: UnfinishedWork)] = []
+    for place in places { found.append((place, try reader.unfinished(place, now: now))) }
+    func gauge(_ name: String, _ help: String, _ value: (UnfinishedWork) -> Double) {
+      text.gauge(name, help, found.map { (Self.labels($0.place), value($0.work)) })
+    }
+    gauge("receiptd_pending_lookups", "Lookups that are planned.") { Double($0.lookups) }
+    gauge("receiptd_unanswered_lookups", "Lookups that are due, or whose last fetch had no answer.") {
+      Double($0.unansweredLookups)
+    }
+    gauge("receiptd_open_captures", "Captures without an outcome.") { Double($0.openCaptures) }
+    gauge("receiptd_oldest_capture_seconds", "Age of the oldest capture without an outcome.") { work in
+      work.oldestCapture.map { max(.zero, now.duration(since: $0)).inSeconds } ?? 0
+    }
+    gauge("receiptd_abandoned_captures", "Captures that were given up with an unknown outcome.") {
+      Double($0.abandonedCaptures)
+    }
   }
 
   /// Unknown values are left out.

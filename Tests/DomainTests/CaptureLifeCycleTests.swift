@@ -43,7 +43,7 @@ private let replies: [CaptureReply] =
   + [.nothingCaptured, .accepted, .notSent, .unclear]
 
 private let events: [CaptureEvent] =
-  replies.map(CaptureEvent.sent) + replies.map(CaptureEvent.lookedUp) + [.postponed(until: later)]
+  replies.map(CaptureEvent.sent) + replies.map(CaptureEvent.lookedUp) + [.postponed(until: later), .awaited]
 
 /// The name of an event's row. The switches are exhaustive, so a new event does not compile without a name.
 private func name(_ event: CaptureEvent) -> String {
@@ -60,6 +60,7 @@ private func name(_ event: CaptureEvent) -> String {
   case .sent(let reply): "sent, \(name(reply))"
   case .lookedUp(let reply): "found, \(name(reply))"
   case .postponed: "postponed"
+  case .awaited: "awaited"
   }
 }
 
@@ -85,6 +86,7 @@ private let table = """
   found, not sent     -           -           looking_up= looking_up+ confirming+ accepted+   -
   found, unclear      -           -           looking_up= looking_up+ confirming+ accepted+   -
   postponed           sending>    sending>    looking_up> looking_up> confirming> accepted>   -
+  awaited             sending     sending     looking_up  looking_up  confirming  accepted    -
   """
 
 /// One cell of the table.
@@ -165,6 +167,29 @@ struct CaptureLifeCycleTests {
     try capture.apply(.lookedUp(.nothingCaptured), now: now + .seconds(2))
     #expect(capture.phase == .sending)
     #expect(capture.failures == 1)
+  }
+
+  @Test(
+    "While an app waits, the lookup comes now and the call at most 10 s later, but the attempts last days")
+  func awaited() throws {
+    func waiting(failures: Int64) throws -> Capture {
+      var capture = Capture(resuming: now, failures: failures, retryAt: now + .hours(1))
+      try capture.apply(.awaited, now: now)
+      return capture
+    }
+    var capture = try waiting(failures: 8)
+    #expect(capture.dueAt == now)
+    try capture.apply(.lookedUp(.unclear), now: now)
+    #expect(capture.failures == 8, "a lookup that comes early is no attempt")
+    #expect(capture.dueAt == now + .seconds(10))
+    try capture.apply(.lookedUp(.nothingCaptured), now: now + .seconds(10))
+    #expect(capture.phase == .sending)
+    capture = try waiting(failures: Capture.awaitedFailuresMax + 1)
+    #expect(capture.dueAt == now)
+    try capture.apply(.lookedUp(.unclear), now: now)
+    #expect(capture.dueAt == now + .hours(1))
+    let rest = Capture.failuresMax - Capture.awaitedFailuresMax
+    #expect(Capture.longestPause * Int(rest) >= .days(6))
   }
 
   @Test("A refusal that a lookup confirms ends the capture with the refusal's own answer")
@@ -264,19 +289,7 @@ struct CaptureLifeCycleTests {
   func clockStep() {
     var capture = Capture(resuming: now + .days(365), failures: 1, retryAt: now + .days(365))
     capture.bringBack(to: now)
-    #expect(capture.dueAt == now + .hours(1))
-    #expect(capture.retryAt == now + .hours(1))
-  }
-
-  @Test("All orders for a payment share a capture until it ends without effect")
-  func orders() {
-    #expect(StoredCapture.admit(nil) == .begin(isRepeat: false))
-    #expect(StoredCapture.admit(StoredCapture(orderedAt: now)) == .join)
-    for kind in CaptureOutcome.Kind.allCases {
-      let stored = StoredCapture(orderedAt: now, outcome: outcome(kind))
-      #expect(
-        StoredCapture.admit(stored) == (kind == .unconfirmed ? .begin(isRepeat: true) : .ended(outcome(kind)))
-      )
-    }
+    #expect(capture.dueAt == now + .seconds(2), "the pause after the first failure")
+    #expect(capture.retryAt == now + .seconds(2))
   }
 }

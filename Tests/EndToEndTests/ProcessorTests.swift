@@ -54,7 +54,7 @@ import Testing
       try relay.reaches(.delivered, checkout.subscription)
       #expect(destination.ledger.first?["stripe_price_id"] == Checkout.price)
       #expect(asked.all.map(\.request.target) == ["/v1/subscriptions/\(checkout.subscription)"])
-      #expect(try relay.metric(#"receiptd_lookups_total{app="shop",result="found"}"#) == 1)
+      #expect(try relay.metric(#"receiptd_lookups_total{app="shop",processor="stripe",result="found"}"#) == 1)
       #expect(try relay.events().count == 1)
       #expect(try relay.count("look_ups") == 0)
       // Stripe is not queried for a complete purchase.
@@ -79,7 +79,8 @@ import Testing
       let times = asked.all.map(\.at)
       try #require(times.count == 2)
       #expect(times[1].duration(since: times[0]) >= .seconds(2))
-      #expect(try relay.metric(#"receiptd_lookups_total{app="shop",result="limited"}"#) == 1)
+      #expect(
+        try relay.metric(#"receiptd_lookups_total{app="shop",processor="stripe",result="limited"}"#) == 1)
     }
   }
 

@@ -63,12 +63,14 @@ final class OperatorHarness {
   var databasePath: String { folder + "/receiptd.db" }
   private var eventNumber = 0
 
-  init(apps: [AppSlug] = ["ios"]) throws {
+  /// - Parameter swedbank: whether the apps have Swedbank Pay, too.
+  init(apps: [AppSlug] = ["ios"], swedbank: Bool = false) throws {
     folder = FileManager.default.temporaryDirectory.path + "/operator-tests-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let texts = apps.map { slug in
       """
-      '\(slug)': { client: 'open', stripe: { webhook_secrets: ['env:WEBHOOK_SECRET'] },
+      '\(slug)': { \(swedbank ? Self.swedbank : "client: 'open'"),
+        stripe: { webhook_secrets: ['env:WEBHOOK_SECRET'] },
         purchasely: { api_key: 'env:API_KEY' }, join: { wait_for_context: '0s' } },
       """
     }
@@ -76,7 +78,9 @@ final class OperatorHarness {
     _ = FileManager.default.createFile(atPath: folder + "/receiptd.json5", contents: Data(text.utf8))
     // Nothing gets the purchases of `gone`.
     let rules = AppRules(
-      join: JoinPolicy(waitForContext: .zero), processors: .stripe, destinations: ["purchasely"],
+      join: JoinPolicy(waitForContext: .zero),
+      processors: [ProcessorName: ProcessorRules].stripe.merging(swedbank ? Self.swedbankRules : [:]) { $1 },
+      destinations: ["purchasely"],
       destination: { $0 == "gone" ? nil : "purchasely" },
       compose: { content, _ in Array("\(content.userID) \(content.priceID?.text ?? "-")".utf8) })
     // Receipts have the same ids in each run.
@@ -85,6 +89,15 @@ final class OperatorHarness {
       rules: Dictionary(uniqueKeysWithValues: apps.map { ($0, rules) }),
       random: SeededGenerator(seed: 1))
   }
+
+  private static let swedbank = """
+    client: { keys: ['env:CLIENT_KEY'] },
+    swedbank: { merchant_token: 'env:TOKEN', payee_id: 'payee', public_origin: 'https://pay.example.com' },
+    webhook: { url: 'https://backend.example.com/purchases', secrets: ['env:WEBHOOK_KEY'] }
+    """
+  private static let swedbankRules: [ProcessorName: ProcessorRules] = [
+    "swedbank": ProcessorRules(isAsked: true, namesPrices: false, followsUpAfter: .seconds(900))
+  ]
 
   /// If the removal fails, the system clears the folder.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -167,6 +180,11 @@ extension OperatorHarness {
     filter.objectID = object
     filter.app = app
     return try #require(try reader().receipts(filter, limit: 1).first?.receipt?.id.text)
+  }
+
+  /// Applies a command of the daemon.
+  @discardableResult func store<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
+    try writer.apply(command, now: clock.now)
   }
 
   /// Creates a context as an app posts it.

@@ -20,6 +20,9 @@ import Testing
       ("oldest_pending", "oldest_pending>15m"), ("oldest_pending > 90s", "oldest_pending>90s"),
       ("disk_low", "disk_low<1GiB"), ("database", "database"), ("disk_low<512MiB", "disk_low<512MiB"),
       ("signature_failures", "signature_failures>10"), ("signature_failures>0", "signature_failures>0"),
+      ("processor_failures", "processor_failures>10"), ("processor_failures>0", "processor_failures>0"),
+      ("capture_unknown", "capture_unknown>15m"), ("capture_unknown > 2h", "capture_unknown>2h"),
+      ("callbacks_missing", "callbacks_missing"),
     ])
   func forms(text: String, shortest: String) {
     #expect(AlertCondition(parsing: text)?.text == shortest)
@@ -31,6 +34,7 @@ import Testing
     arguments: [
       "", ">", "breaker", "breaker_open>1", "oldest_pending<15m", "oldest_pending>", "oldest_pending>0s",
       "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
+      "processor_failures>-1", "capture_unknown>0s", "capture_unknown<15m", "callbacks_missing>3",
       "receipt_failed>3", "disk_low<9999999GiB", "oldest_pending>15m>1h",
     ])
   func refused(text: String) { #expect(AlertCondition(parsing: text) == nil) }

@@ -84,7 +84,9 @@ final class Bench {
       dependencies.lookupTransport = try TransferPool(connectionsMax: LookupWorker.transfersMax)
     }
     if callsBackends {
-      dependencies.backendTransport = try TransferPool(connectionsMax: BackendWorker.transfersMax)
+      dependencies.backendTransports = BackendTransports(
+        requests: try TransferPool(connectionsMax: BackendWorker.transfersMax),
+        captures: try TransferPool(connectionsMax: CaptureWorker.transfersMax))
     }
     dependencies.onCommit = { changes in
       onTransitions(changes.transitions)

@@ -167,7 +167,8 @@ struct ScrapedText {
     bench.metrics.refusedSignature(AppProcessor("shop", "toy"), reason: "mismatch")
     bench.stop()
     let scrape = Scrape(
-      metrics: bench.metrics, apps: ["shop", "other"], queueDepth: 7, isReady: true,
+      metrics: bench.metrics, places: ["shop", "other"].map { AppProcessor($0, "stripe") }, queueDepth: 7,
+      isReady: true,
       droppedLogLines: 3,
       listener: ListenerGauges(load: ServerLoad(connections: 5, connectionsMax: 10), longPolls: 2),
       space: SQLiteEngine(guest: bench.path).space, now: bench.now)
@@ -180,9 +181,14 @@ struct ScrapedText {
       "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
       "receiptd_deliveries_without_id_total": "counter",
       "receiptd_backend_troubles_total": "counter", "receiptd_backend_call_seconds": "histogram",
+      "receiptd_captures_total": "counter", "receiptd_refused_webhooks_total": "counter",
+      "receiptd_processor_receipts": "gauge",
       "receiptd_delivery_seconds": "histogram", "receiptd_breaker_open": "gauge",
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
       "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",
+      "receiptd_unreported_payments_total": "counter", "receiptd_pending_lookups": "gauge",
+      "receiptd_unanswered_lookups": "gauge", "receiptd_open_captures": "gauge",
+      "receiptd_oldest_capture_seconds": "gauge", "receiptd_abandoned_captures": "gauge",
       "receiptd_log_lines_left_out_total": "counter", "receiptd_ready": "gauge",
       "receiptd_log_lines_dropped_total": "counter", "receiptd_long_polls_total": "counter",
       "receiptd_http_connections": "gauge", "receiptd_http_connections_max": "gauge",
@@ -197,6 +203,15 @@ struct ScrapedText {
     #expect(scraped.kinds == promised)
     #expect(scraped.value("receiptd_receipts", #"app="shop",state="delivered""#) == "1")
     #expect(scraped.value("receiptd_receipts", #"app="other",state="failed""#) == "0")
+    #expect(scraped.value("receiptd_open_captures", #"app="shop",processor="stripe""#) == "0")
+    #expect(
+      scraped.value("receiptd_signature_failures_total", #"app="shop",reason="mismatch""#) == "2")
+    #expect(
+      scraped.value("receiptd_refused_webhooks_total", #"app="shop",processor="toy",reason="mismatch""#)
+        == "1")
+    #expect(
+      scraped.value("receiptd_processor_receipts", #"app="shop",processor="stripe",state="delivered""#)
+        == "1")
     #expect(scraped.value("receiptd_deliveries_total", #"app="shop",verdict="delivered""#) == "1")
     #expect(scraped.value("receiptd_write_queue") == "7")
     #expect(scraped.value("receiptd_log_lines_dropped_total") == "3")

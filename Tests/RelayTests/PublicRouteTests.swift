@@ -1,9 +1,12 @@
 // Every path and every method of the public listener.
 
 @testable import AppLinks
+@testable import Configuration
+import Domain
 import HTTPServer
 @testable import HTTPService
 @testable import Intake
+import Processors
 @testable import PublicPages
 import Testing
 
@@ -107,7 +110,8 @@ import Testing
       "/V1/ios/contexts", "/v1/ios/Contexts", "/v1/ios/context", "/v1/ios/users", "/v1/ios/users/u1",
       "/v1/ios/users/u1/contexts/ctx_1", "/v1/ios/users/u1/receipts", "/v1/ios/webhooks",
       "/v1/ios/webhooks/paypal",
-      "/v1/ios/webhooks/stripe/x", "/v1/ios/contexts/ctx_1/x", "//v1/ios/contexts", "/v1//contexts",
+      "/v1/ios/webhooks/afterpay", "/v1/ios/webhooks/stripe/x", "/v1/ios/contexts/ctx_1/x",
+      "//v1/ios/contexts", "/v1//contexts",
       "/v1/ios//contexts", "/v1/ios/contexts/", "/v1/ios/contexts//", "/v1/ios/users//contexts",
       "/v1/ios/checkout/", "/v1/ios/users/u1/return", "/v1/ios/return/x", "/v1/ios/swedbank",
       "/v1/ios/swedbank/", "/v1/ios/swedbank/complete/", "/v1/ios/swedbank/Complete",
@@ -180,5 +184,19 @@ import Testing
       "association_files", "webhooks_swedbank",
     ]
     #expect(Set(try Self.table.get().routes.map(\.label)) == labels)
+  }
+
+  @Test("A path of a merchant backend has a label of its processor, which no other route has")
+  func backendLabels() throws {
+    let kinds = ProcessorRegistry.standard.kinds
+    for kind in kinds {
+      #expect(kind.backendEndpoints.allSatisfy { $0.label.hasPrefix("\(kind.name)_") })
+    }
+    let labels = kinds.flatMap { $0.backendEndpoints.map(\.label) }
+    #expect(Set(labels).isDisjoint(with: try Self.table.get().routes.map(\.label)))
+    #expect(
+      labels.filter { $0.hasPrefix("afterpay") } == [
+        "afterpay_configuration", "afterpay_checkout", "afterpay_capture", "afterpay_checkouts",
+      ])
   }
 }

@@ -121,6 +121,17 @@ import Testing
     #expect(try rig.caller.send(.get, "/v2/payments/token:\(token)").status == 200)
   }
 
+  @Test("A lost capture is not answered, and does not charge")
+  func lost() throws {
+    let rig = try Rig(faults: SandboxFaults(.lost, remaining: 1, operations: ["capture"]))
+    let token = try rig.confirmed()
+    #expect(try rig.capture(token, timeout: .milliseconds(200)).failure == .timeout)
+    #expect(rig.charges == [0])
+    #expect(try rig.caller.send(.get, "/v2/payments/token:\(token)").status == 404)
+    #expect(try rig.capture(token).status == 201)
+    #expect(rig.charges == [1])
+  }
+
   @Test("An answer can come after the client's time-out; the charge is made at once")
   func delay() throws {
     let rig = try Rig(faults: SandboxFaults(operations: ["capture"], delay: .hours(1)))

@@ -133,10 +133,10 @@ public enum LargeDatabase {
   ]
 
   private static let countsSQL = """
-    INSERT INTO receipt_counts (app, state, reason, last_cause, count)
-      SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
-      WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4
-      ON CONFLICT (app, state, reason, last_cause) DO UPDATE SET count = excluded.count;
+    INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
+      SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), processor, count(*) FROM purchases
+      WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+      ON CONFLICT (app, state, reason, last_cause, processor) DO UPDATE SET count = excluded.count;
     UPDATE sequences SET next = (SELECT max(row_id) + 1 FROM purchases) WHERE name = 'purchases';
     """
 }

@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--import-id|--interval|--limit|--merchant-id|--object|--outcome|--page-size|--payee-id|--port|--price|--process|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--import-id|--interval|--limit|--merchant-id|--object|--outcome|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -18,6 +18,7 @@ _receiptctl() {
   COMPREPLY=()
   case "$command:$previous" in
     'receipts list:--app') :; return ;;
+    'receipts list:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts list:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts list:--user') :; return ;;
     'receipts list:--reason') :; return ;;
@@ -31,6 +32,7 @@ _receiptctl() {
     'receipts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'receipts show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'receipts replay:--app') :; return ;;
+    'receipts replay:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts replay:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts replay:--user') :; return ;;
     'receipts replay:--reason') :; return ;;
@@ -44,6 +46,7 @@ _receiptctl() {
     'receipts replay:--why') :; return ;;
     'receipts replay:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'receipts cancel:--app') :; return ;;
+    'receipts cancel:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts cancel:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts cancel:--user') :; return ;;
     'receipts cancel:--reason') :; return ;;
@@ -56,6 +59,7 @@ _receiptctl() {
     'receipts cancel:--why') :; return ;;
     'receipts cancel:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'receipts complete:--app') :; return ;;
+    'receipts complete:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts complete:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts complete:--reason') :; return ;;
     'receipts complete:--cause') :; return ;;
@@ -81,7 +85,15 @@ _receiptctl() {
     'jobs resume:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'jobs cancel:--reason') :; return ;;
     'jobs cancel:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'payments list:--app') :; return ;;
+    'payments list:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
+    'payments list:--limit') :; return ;;
+    'payments list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'payments fetch:--app') :; return ;;
+    'payments fetch:--reason') :; return ;;
+    'payments fetch:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'events list:--app') :; return ;;
+    'events list:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'events list:--type') :; return ;;
     'events list:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
     'events list:--since') :; return ;;
@@ -96,6 +108,7 @@ _receiptctl() {
     'events backfill:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'events reprocess:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
     'events reprocess:--app') :; return ;;
+    'events reprocess:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'events reprocess:--type') :; return ;;
     'events reprocess:--since') :; return ;;
     'events reprocess:--until') :; return ;;
@@ -167,7 +180,7 @@ _receiptctl() {
     'sandbox swedbank:--payee-id') :; return ;;
     'sandbox swedbank:--callback-scale') :; return ;;
     'sandbox swedbank:--callbacks') :; return ;;
-    'sandbox swedbank:--fault') mapfile -t COMPREPLY < <(compgen -W 'error error-after cut silent truncated malformed redirect page lie' -- "$current"); return ;;
+    'sandbox swedbank:--fault') mapfile -t COMPREPLY < <(compgen -W 'error error-after cut silent lost truncated malformed redirect page lie' -- "$current"); return ;;
     'sandbox swedbank:--fault-on') mapfile -t COMPREPLY < <(compgen -W 'consumers create get patch capture cancel reverse tokens' -- "$current"); return ;;
     'sandbox swedbank:--fault-count') :; return ;;
     'sandbox swedbank:--fail-rate') :; return ;;
@@ -181,7 +194,7 @@ _receiptctl() {
     'sandbox afterpay:--currency') mapfile -t COMPREPLY < <(compgen -W 'USD AUD NZD CAD GBP EUR' -- "$current"); return ;;
     'sandbox afterpay:--decide') mapfile -t COMPREPLY < <(compgen -W 'rules approve decline' -- "$current"); return ;;
     'sandbox afterpay:--decline-status') mapfile -t COMPREPLY < <(compgen -W '201 402' -- "$current"); return ;;
-    'sandbox afterpay:--fault') mapfile -t COMPREPLY < <(compgen -W 'error error-after cut silent truncated malformed redirect page lie' -- "$current"); return ;;
+    'sandbox afterpay:--fault') mapfile -t COMPREPLY < <(compgen -W 'error error-after cut silent lost truncated malformed redirect page lie' -- "$current"); return ;;
     'sandbox afterpay:--fault-on') mapfile -t COMPREPLY < <(compgen -W 'configuration create capture get sign validate' -- "$current"); return ;;
     'sandbox afterpay:--fault-count') :; return ;;
     'sandbox afterpay:--fail-rate') :; return ;;
@@ -209,21 +222,23 @@ _receiptctl() {
   esac
   if [[ $current == -* ]]; then
     case "$command" in
-      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --state --reason --cause --object --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --reason --cause --object --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs list') mapfile -t COMPREPLY < <(compgen -W '--state --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs watch') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs pause') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs resume') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs cancel') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'events list') mapfile -t COMPREPLY < <(compgen -W '--app --type --outcome --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'payments list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --limit --config --json --no-input --help -h --version' -- "$current") ;;
+      'payments fetch') mapfile -t COMPREPLY < <(compgen -W '--app --reason --config --json --no-input --help -h --version' -- "$current") ;;
+      'events list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'events show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'events backfill') mapfile -t COMPREPLY < <(compgen -W '--since --app --undelivered --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
-      'events reprocess') mapfile -t COMPREPLY < <(compgen -W '--outcome --app --type --since --until --yes -y --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
+      'events reprocess') mapfile -t COMPREPLY < <(compgen -W '--outcome --app --processor --type --since --until --yes -y --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts list') mapfile -t COMPREPLY < <(compgen -W '--app --user --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
@@ -257,9 +272,10 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs events contexts users alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume cancel' -- "$current") ;;
+    'payments ') mapfile -t COMPREPLY < <(compgen -W 'list fetch' -- "$current") ;;
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;
     'contexts ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
     'users ') mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$current") ;;

@@ -107,21 +107,18 @@ private struct AfterpayCapture {
   /// - Throws: when the outcome is not known.
   private mutating func outcome(after failure: RelayError) async throws(RelayError) -> AfterpayOutcome? {
     if !failure.isRefusal { isAmbiguous = true }
-    var hasBegun = false
     while true {
       let status = try await checkout.status(of: token, within: rest)
       switch status.state {
-      case .captured: return .captured(status)
-      case .declined, .expired: return .notCharged(status, because: failure)
-      case .refused where hasBegun: return .notCharged(status, because: failure)
-      // A refused state may be that of an earlier capture.
-      case .started, .refused:
+      case .captured, .reversed: return .captured(status)
+      case .declined, .refused, .expired, .closed: return .notCharged(status, because: failure)
+      case .abandoned: throw failure
+      case .started:
         guard failure.isRefusal, failure.status != 429 else { return nil }
         // An earlier request may still be on its way, and only a decision about the checkout stops it.
         if isAmbiguous, !failure.isDecisionOfCapture { throw failure }
         return .notCharged(status, because: failure)
       default:
-        hasBegun = true
         guard rest > 0 else { throw .timedOut }
         try await checkout.relay.rest(pauses.next(atMost: rest))
         guard rest > 0 else { throw .timedOut }

@@ -99,7 +99,7 @@ extension RelayError {
   /// Whether the relay does not know the checkout: it never did, it has deleted it, or it is another user's.
   public var isUnknownCheckout: Bool {
     guard case .http(let failure) = self else { return false }
-    return failure.status == 404 && failure.problem?.type == "urn:receiptd:problem:unknown-checkout"
+    return failure.status == 404 && failure.problem?.type == "urn:receiptd:problem:unknown-payment"
   }
 }
 

@@ -35,7 +35,7 @@ public struct AfterpayStatus: Sendable, Hashable {
     /// Not captured: nothing is charged yet.
     public static let started = State(rawValue: "started")
     /// The relay captures the payment, and its outcome is not known yet.
-    public static let capturing = State(rawValue: "capturing")
+    public static let capturePending = State(rawValue: "capture_pending")
     /// The money was received.
     public static let captured = State(rawValue: "captured")
     /// The customer's payment was declined.
@@ -44,9 +44,18 @@ public struct AfterpayStatus: Sendable, Hashable {
     public static let refused = State(rawValue: "refused")
     /// It was not captured in time.
     public static let expired = State(rawValue: "expired")
+    /// The relay could not find out in a week whether the customer was charged.
+    public static let abandoned = State(rawValue: "abandoned")
+    /// It ended at Afterpay without money, and without a capture by the relay.
+    public static let closed = State(rawValue: "closed")
+    /// The money was received, and went back to the customer.
+    public static let reversed = State(rawValue: "reversed")
 
-    /// Whether the relay has ended the checkout. A refused one may be captured again.
-    public var isFinal: Bool { [.captured, .declined, .refused, .expired].contains(self) }
+    /// Whether the relay has ended the checkout. Only a refund changes a final state: `captured` becomes
+    /// `reversed`.
+    public var isFinal: Bool {
+      [.captured, .declined, .refused, .expired, .abandoned, .closed, .reversed].contains(self)
+    }
   }
 
   /// What an app decides by: what to show, and whether to keep the token.
@@ -58,11 +67,14 @@ public struct AfterpayStatus: Sendable, Hashable {
     case processing
     /// The money was received. Discard the token; the context's status reports when the purchase is unlocked.
     case paid
-    /// It ended without a payment. Discard the token.
+    /// It ended without a payment, or the money went back. Discard the token.
     case unpaid
+    /// It may have been charged, and the relay does not ask Afterpay any more. Ask the customer to contact
+    /// your support; the merchant finds the payment at Afterpay. Discard the token.
+    case unresolved
 
     /// Whether the checkout will not change any more; its token can be discarded.
-    public var isOver: Bool { self == .paid || self == .unpaid }
+    public var isOver: Bool { [.paid, .unpaid, .unresolved].contains(self) }
   }
 
   /// What to show, and whether to keep the token.
@@ -70,7 +82,8 @@ public struct AfterpayStatus: Sendable, Hashable {
     switch state {
     case .started: .pending
     case .captured: .paid
-    case .declined, .refused, .expired: .unpaid
+    case .declined, .refused, .expired, .closed, .reversed: .unpaid
+    case .abandoned: .unresolved
     default: .processing
     }
   }
@@ -79,7 +92,7 @@ public struct AfterpayStatus: Sendable, Hashable {
 /// What became of a capture. There is no error: an error could be shown as "not paid" to a customer who was
 /// charged.
 public enum AfterpayOutcome: Sendable, Hashable {
-  /// The money was received.
+  /// The money was received. The state is ``AfterpayStatus/State/reversed`` if it went back since.
   case captured(AfterpayStatus)
   /// The relay confirms that this capture charged nothing; `because` is its answer to the capture, for a log.
   /// With ``AfterpayStatus/Progress/pending`` the capture may be tried again: usually the customer has not

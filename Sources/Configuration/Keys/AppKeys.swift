@@ -142,7 +142,7 @@ extension JoinPolicy {
         "wait_for_stripe_price",
         \.waitForProcessorPrice,
         .duration(in: ConfigurationLimits.joinWait),
-        "How long a purchase waits for a price from Stripe. After that, it uses its context's price, "
+        "How long a purchase waits for a price from its processor. After that, it uses its context's price, "
           + "whatever its form."),
       .key(
         "wait_for_price",

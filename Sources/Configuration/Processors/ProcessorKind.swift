@@ -79,6 +79,15 @@ extension ProcessorKind {
   /// The key for its API in an app's configuration: `stripe.api_key`.
   package var apiKeyPath: String { "\(name.text).\(help.apiKeyKey)" }
 
+  /// What to do when its API refuses an app's credentials.
+  func advice(for app: AppConfiguration) -> ProcessorAdvice {
+    let secrets = key(in: ProcessorRegistry(kinds: [self])).secrets(app, "section")
+    let key = secrets.first { $0.path.hasSuffix(".\(help.apiKeyKey)") }
+    return ProcessorAdvice(
+      name, label: label, key: help.apiKeyKey, settings: help.apiSettings, rights: help.apiKeyRights,
+      refresh: key?.secret.refresh ?? .reload)
+  }
+
   /// What to do when its webhooks are refused.
   /// - Parameter refresh: how a corrected secret takes effect.
   func webhookAdvice(_ refresh: SecretRefresh) -> WebhookAdvice {

@@ -9,7 +9,7 @@ package struct ProcessorRegistry: Sendable, Equatable {
   package let kinds: [ProcessorKind]
 
   /// The processors of this program. Add a new processor here.
-  package static let standard = ProcessorRegistry(kinds: [.stripe, .swedbank])
+  package static let standard = ProcessorRegistry(kinds: [.stripe, .swedbank, .afterpay])
 
   /// The processor that may repeat its events for the longest time.
   var longestRepeating: ProcessorKind? {

@@ -19,9 +19,13 @@ package protocol ProcessorSection: Sendable, Equatable {
   /// The processor's properties that the join needs. The default is that of the kind.
   var rules: ProcessorRules { get }
 
-  /// - Parameter app: the app that has the section.
+  /// - Parameters:
+  ///   - app: the app that has the section.
+  ///   - userAgent: the name and the version of this program.
   /// - Throws: `Fault` when a secret that this use requires cannot be read.
-  func makeProcessor(for use: ProcessorUse, in app: AppConfiguration) throws -> any PaymentProcessor
+  func makeProcessor(
+    for use: ProcessorUse, in app: AppConfiguration, userAgent: String
+  ) throws -> any PaymentProcessor
 
   /// What is wrong with the section in this app, by key: what its own keys cannot know.
   func faults(in app: AppConfiguration) -> [(key: String, message: String)]
@@ -64,6 +68,9 @@ extension AppConfiguration {
     processors.first { $0.name == name }?.section
   }
 
+  /// The display name of one of its processors; nil if it does not have it.
+  package func label(of processor: ProcessorName) -> String? { self.processor(processor)?.kind.label }
+
   /// The first of the app's processors that lists its events.
   package var eventLister: ProcessorKind? {
     processors.map(\.section.kind).first { $0.eventsKept != nil }
@@ -77,5 +84,22 @@ extension AppConfiguration {
   /// The properties of each processor that the join needs.
   package var processorRules: [ProcessorName: ProcessorRules] {
     Dictionary(uniqueKeysWithValues: processors.map { ($0.name, $0.section.rules) })
+  }
+}
+
+extension AppConfiguration {
+  /// The app with each of its processors.
+  package var places: [AppProcessor] { processors.map { AppProcessor(slug, $0.name) } }
+}
+
+extension Configuration {
+  /// Each app with each of its processors.
+  package var configuredPlaces: [AppProcessor] {
+    apps.flatMap(\.places)
+  }
+
+  /// Whether lists should say which processor each entry is of: the apps have several, or the entries do.
+  package func hasSeveralProcessors(_ shown: some Sequence<ProcessorName>) -> Bool {
+    Set(configuredPlaces.map(\.processor)).union(shown).count > 1
   }
 }

@@ -40,7 +40,7 @@ package struct StripeSection: ProcessorSection {
   package var backfillsAfter: Duration? { backfill == .auto ? backfillAfter : nil }
 
   package func makeProcessor(
-    for use: ProcessorUse, in app: AppConfiguration
+    for use: ProcessorUse, in app: AppConfiguration, userAgent: String
   ) throws -> any PaymentProcessor {
     let webhookSecrets = use == .serving ? try webhookSecrets.map { try $0.reveal() } : []
     return try StripeProcessor(

@@ -40,6 +40,10 @@ extension SwedbankSection {
         "allow", \.settings.allow, SwedbankSettings.Allowed.section,
         "What apps may do with their users' orders."),
       .key(
+        "capture", \.capture, .choice,
+        "Who captures a payment that is only authorised: the merchant, or the relay (auto): once, in full, "
+          + "as soon as it is paid."),
+      .key(
         "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
         "How long an answer of Swedbank Pay may take."),
       .key(

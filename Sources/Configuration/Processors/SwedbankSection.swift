@@ -7,6 +7,11 @@ package import Processors
 
 /// `apps.NAME.swedbank`: the merchant's access to Swedbank Pay, and what its SDKs may do.
 package struct SwedbankSection: ProcessorSection {
+  /// Who captures payments that are only authorised.
+  package enum Capture: String, Sendable, CaseIterable {
+    case merchant, auto
+  }
+
   package var merchantToken: Secret
   /// The settings that are not secret. Their public origin is added when it is known.
   package var settings: SwedbankSettings
@@ -23,6 +28,11 @@ package struct SwedbankSection: ProcessorSection {
 
   package static let kind = ProcessorKind.swedbank
 
+  package var capture: Capture {
+    get { settings.capturesItself ? .auto : .merchant }
+    set { settings.capturesItself = newValue == .auto }
+  }
+
   package var isAsked: Bool { true }
 
   package var backfillsAfter: Duration? { nil }
@@ -33,7 +43,7 @@ package struct SwedbankSection: ProcessorSection {
   package var rules: ProcessorRules { settings.rules }
 
   package func makeProcessor(
-    for use: ProcessorUse, in app: AppConfiguration
+    for use: ProcessorUse, in app: AppConfiguration, userAgent: String
   ) throws -> any PaymentProcessor {
     var settings = settings
     settings.publicOrigin = (publicOrigin ?? app.links?.origin)?.text ?? ""

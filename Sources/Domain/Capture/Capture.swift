@@ -63,9 +63,9 @@ public struct Capture: Sendable, Equatable {
     isInDoubt = true
   }
 
-  /// Moves times that a clock noted while it ran ahead to a pause from now at most.
+  /// Moves times that a clock noted while it ran ahead to the pause of the last failure from now at most.
   public mutating func bringBack(to now: Timestamp) {
-    let latest = now + Self.longestPause
+    let latest = now + Self.pause(failures: failures)
     dueAt = dueAt.map { min($0, latest) }
     retryAt = min(retryAt, latest)
   }

@@ -18,6 +18,8 @@ public enum CaptureEvent: Sendable, Equatable {
   case lookedUp(CaptureReply)
   /// The next call cannot be made before this time, for a reason that says nothing about the processor.
   case postponed(until: Timestamp)
+  /// An app waits for the outcome, so the next lookup comes now, and the next pause is short.
+  case awaited
 }
 
 /// What the reply to a call proves.
@@ -50,6 +52,11 @@ extension Capture {
   /// of its attempts, also across a long downtime of the relay and a wrong clock.
   static let failuresMax = Int64(pauses.count) + 7 * 24
 
+  /// The pause after the last failure if an app waits for the outcome.
+  static let awaitedPause: Duration = .seconds(10)
+  /// After this many failures the pauses remain. Apps that ask often would use up the attempts of a week.
+  static let awaitedFailuresMax: Int64 = 24
+
   /// The pause after a failure.
   /// - Parameter failures: so far, including this one.
   static func pause(failures: Int64) -> Duration {
@@ -63,12 +70,19 @@ extension Capture {
     switch (event, phase) {
     case (_, .ended): throw .notAllowed(phase)
     case (.postponed(let until), _): dueAt = until
+    case (.awaited, .sending): break
+    case (.awaited, .lookingUp), (.awaited, .confirming), (.awaited, .accepted): hasten(now: now)
     case (.sent(let reply), .sending): sent(reply, now: now)
     case (.lookedUp(let reply), .lookingUp), (.lookedUp(let reply), .confirming),
       (.lookedUp(let reply), .accepted):
       lookedUp(reply, now: now)
     case (.sent, _), (.lookedUp, _): throw .notAllowed(phase)
     }
+  }
+
+  private mutating func hasten(now: Timestamp) {
+    if failures <= Self.awaitedFailuresMax { retryAt = min(retryAt, now + Self.awaitedPause) }
+    dueAt = dueAt.map { min($0, now) }
   }
 
   private mutating func sent(_ reply: CaptureReply, now: Timestamp) {

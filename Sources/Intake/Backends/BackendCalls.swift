@@ -13,17 +13,22 @@ extension BackendCall {
   static let connectTimeout: Duration = .seconds(10)
 
   /// The request; nil for a method that is not sent.
-  func request(to backend: any MerchantBackend) -> TransferRequest? {
+  /// - Parameters:
+  ///   - base: scheme, host and port, from the configuration.
+  ///   - common: the headers of every call to it. The call's replace them.
+  func request(
+    to base: String, _ common: [(name: String, value: String)]
+  ) -> TransferRequest? {
     guard let method = TransferRequest.Method(rawValue: method) else { return nil }
     let own = Set(headers.keys.map { $0.lowercased() })
-    var fields = backend.headers.filter { !own.contains($0.name.lowercased()) }
+    var fields = common.filter { !own.contains($0.name.lowercased()) }
       .map { TransferHeader($0.name, $0.value) }
     fields += headers.sorted { $0.key < $1.key }.map { TransferHeader($0.key, $0.value) }
     if !fields.contains(where: { $0.name.lowercased() == "user-agent" }) {
       fields.append(TransferHeader("User-Agent", Version.userAgent))
     }
     return TransferRequest(
-      method: method, url: url(at: backend.base), headers: fields, body: body, timeout: timeout,
+      method: method, url: url(at: base), headers: fields, body: body, timeout: timeout,
       connectTimeout: Self.connectTimeout, answerBytesMax: Self.answerBytesMax)
   }
 }
@@ -51,24 +56,31 @@ extension BackendReply {
 struct BackendPlaces {
   /// The most calls of one app.
   static let shareMax = 32
+  /// However many apps there are: a half of it is a place, too.
+  static let shareMin = 2
 
-  private var share: Int
+  private var share = shareMax
+  private let divisor: Int
   private var underWay: [AppSlug: Int] = [:]
 
-  /// - Parameter apps: how many apps share the places.
-  init(apps: Int) { share = Self.share(of: apps) }
-
-  mutating func use(apps: Int) { share = Self.share(of: apps) }
-
-  private static func share(of apps: Int) -> Int {
-    max(1, min(shareMax, BackendWorker.transfersMax / max(1, apps)))
+  /// - Parameters:
+  ///   - apps: how many apps share the places.
+  ///   - divisor: which part of an app's share these places are: 2 is a half.
+  init(apps: Int, divisor: Int = 1) {
+    self.divisor = divisor
+    use(apps: apps)
   }
+
+  mutating func use(apps: Int) {
+    share = min(Self.shareMax, max(Self.shareMin, BackendWorker.transfersMax / max(1, apps))) / divisor
+  }
+
+  func hasRoom(for app: AppSlug) -> Bool { underWay[app] ?? 0 < share }
 
   /// - Returns: false if the app has no place left.
   mutating func acquire(_ app: AppSlug) -> Bool {
-    let count = underWay[app] ?? 0
-    guard count < share else { return false }
-    underWay[app] = count + 1
+    guard hasRoom(for: app) else { return false }
+    underWay[app, default: 0] += 1
     return true
   }
 

@@ -13,7 +13,7 @@ struct BackendFlow: Sendable {
   let place: AppProcessor
   /// As it was when the request came; a reload changes only later requests.
   let backend: any MerchantBackend
-  let exchange: Exchange
+  let client: BackendClient
   /// What to do next.
   var step: BackendStep
   /// Whether the processor may have changed something for it. It is then carried on whatever happens.
@@ -22,10 +22,10 @@ struct BackendFlow: Sendable {
   var failure: String?
   private var steps = 0
 
-  init(place: AppProcessor, backend: any MerchantBackend, exchange: Exchange, step: BackendStep) {
+  init(place: AppProcessor, backend: any MerchantBackend, client: BackendClient, step: BackendStep) {
     self.place = place
     self.backend = backend
-    self.exchange = exchange
+    self.client = client
     self.step = step
   }
 

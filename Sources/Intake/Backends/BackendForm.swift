@@ -67,9 +67,6 @@ extension Problem {
     slug: "hung-up", title: "Connection closed", status: 408,
     detail: "The connection was closed before the payment processor answered. The payment may have been "
       + "started.")
-  static let noCaptures = Problem(
-    slug: "no-captures", title: "Captures not available", status: 501,
-    detail: "This server does not capture payments. Nothing was captured.")
 
   /// - Parameter wait: until the next request is allowed.
   static func tooManyPayments(_ wait: Duration) -> Problem {

@@ -4,13 +4,13 @@
 
 public import Apps
 internal import Domain
-public import HTTPClient
+internal import HTTPClient
 internal import HTTPService
-public import Persistence
+internal import Persistence
 public import Platform
 internal import Processors
-public import Store
-public import Telemetry
+internal import Store
+internal import Telemetry
 
 /// Answers requests to merchant backends. Thread-safe.
 public final class BackendWorker: Sendable {
@@ -27,29 +27,15 @@ public final class BackendWorker: Sendable {
   }
 
   let worker: Worker<Inbox>
-  let transport: any HTTPTransport
-  let committer: Committer
-  let metrics: Metrics
-  let dependencies: Dependencies
-  let requestLog: RequestLog
-  private let reader: Monitor<StoreReader>
-  private let directory: AppDirectory
-  private let grace: Duration
+  let parts: BackendParts
+  /// Carries out the orders to capture payments.
+  let captures: CaptureWorker
 
-  /// - Parameter grace: how long calls under way may take after a stop began.
-  public init(
-    transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, grace: Duration
-  ) {
+  public init(_ parts: BackendParts, captures: CaptureWorker) {
+    let transport = parts.transport
     worker = Worker("backends", inbox: Inbox()) { transport.wake() }
-    self.transport = transport
-    self.reader = Monitor(reader)
-    self.directory = directory
-    self.committer = committer
-    self.metrics = metrics
-    self.dependencies = dependencies
-    requestLog = RequestLog(dependencies.log, clock: dependencies.clock)
-    self.grace = grace
+    self.parts = parts
+    self.captures = captures
   }
 
   public func start() throws(SystemError) {
@@ -58,8 +44,8 @@ public final class BackendWorker: Sendable {
 
   /// Runs the worker's work on the caller's thread.
   func drive(_ body: (inout BackendWorkerRun) -> Void) {
-    reader.withLock { reader in
-      var run = BackendWorkerRun(self, reader: reader, directory: directory)
+    parts.reader.withLock { reader in
+      var run = BackendWorkerRun(self, reader: reader, directory: parts.directory)
       body(&run)
     }
   }
@@ -73,9 +59,6 @@ public final class BackendWorker: Sendable {
   /// Winds down and ends the thread. What calls under way report until then is stored.
   public func stop() { worker.stop() }
 
-  /// When calls under way are cancelled, if the stop begins now.
-  func stopDeadline() -> MonotonicInstant { dependencies.clock.monotonic.advanced(by: grace) }
-
   // MARK: Any thread
 
   /// Carries out the steps of a request.
@@ -88,17 +71,19 @@ public final class BackendWorker: Sendable {
     }
   }
 
-  /// Answers a request. Counts and logs why the processor could not serve it.
+  /// Answers a request. Counts or logs why the processor could not serve it.
   func finish(_ flow: BackendFlow, _ answer: BackendAnswer) {
-    let requestID = flow.exchange.scope.requestID
-    let answer = answer.completed(requestID: requestID)
     if let trouble = answer.trouble {
-      metrics.backendTroubles.increment(
+      parts.metrics.backendTroubles.increment(
         flow.place.app.text, flow.place.processor.text, trouble.rawValue)
-      requestLog.processorTrouble(
+      parts.requestLog.processorTrouble(
         trouble.words, reason: trouble.rawValue, isGrave: trouble == .credentials, of: flow.place,
-        failure: flow.failure, requestID: requestID)
+        failure: flow.failure, requestID: flow.client.requestID)
     }
-    flow.exchange.answer { answer.response }
+    if let errorID = answer.errorID {
+      parts.requestLog.processorRefusal(
+        errorID, status: answer.status, of: flow.place, requestID: flow.client.requestID)
+    }
+    flow.client.answer(answer)
   }
 }

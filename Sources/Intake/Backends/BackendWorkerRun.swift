@@ -44,7 +44,7 @@ struct BackendWorkerRun {
   init(_ owner: BackendWorker, reader: StoreReader, directory: AppDirectory) {
     self.owner = owner
     self.reader = reader
-    clock = owner.dependencies.clock
+    clock = owner.parts.dependencies.clock
     places = BackendPlaces(apps: directory.apps.count)
   }
 
@@ -64,7 +64,7 @@ struct BackendWorkerRun {
       defer { inbox = BackendWorker.Inbox(isStopping: inbox.isStopping) }
       return inbox
     }
-    if news.isStopping, stopAt == nil { stopAt = owner.stopDeadline() }
+    if news.isStopping, stopAt == nil { stopAt = owner.parts.stopDeadline() }
     if let directory = news.directory {
       places.use(apps: directory.apps.count)
       cache.removeAll()
@@ -79,13 +79,13 @@ struct BackendWorkerRun {
 
   /// Handles the answers of processors; waits for them at most `time`.
   mutating func handleAnswers(within time: Duration) {
-    for completion in owner.transport.run(timeout: time) { finishCall(completion) }
+    for completion in owner.parts.transport.run(timeout: time) { finishCall(completion) }
   }
 
   /// Ends the calls under way. What is still to be stored goes to the committer, which stops later.
   mutating func cancelCalls() {
     isOver = true
-    for completion in owner.transport.cancelAll() { finishCall(completion) }
+    for completion in owner.parts.transport.cancelAll() { finishCall(completion) }
   }
 
   // MARK: Steps
@@ -98,7 +98,7 @@ struct BackendWorkerRun {
       while flow.countStep() {
         switch flow.step {
         case .answer(let answer): return owner.finish(flow, answer)
-        case .capture(let order): return beginCapture(order, for: flow)
+        case .capture(let order): return owner.captures.carryOut(order, of: flow.place, for: flow.client)
         case .findContext(let id, let user, let then):
           flow.step = then(try reader.hasContext(id, app: app, user: user))
         case .findPayment(let key, let user, let then):
@@ -120,19 +120,14 @@ struct BackendWorkerRun {
         case .store(let report, let then): return store(report, for: flow, then)
         }
       }
-      owner.dependencies.log.error(
+      owner.parts.dependencies.log.error(
         "a merchant backend did not come to an end; this is a fault of receiptd",
         ["app": app.text, "processor": flow.place.processor.text])
-      flow.exchange.answer(.internalFault)
+      flow.client.refuse(.internalFault)
     } catch {
-      owner.requestLog.couldNotRead(error, of: flow.place, requestID: flow.exchange.scope.requestID)
-      flow.exchange.answer(.readFailed)
+      owner.parts.requestLog.couldNotRead(error, of: flow.place, requestID: flow.client.requestID)
+      flow.client.refuse(.readFailed)
     }
-  }
-
-  /// The place for captures: stores the order, carries it out, and answers when its outcome is known.
-  private func beginCapture(_ order: CaptureOrder, for flow: BackendFlow) {
-    flow.exchange.answer(.noCaptures)
   }
 
   // MARK: Calls
@@ -158,17 +153,17 @@ struct BackendWorkerRun {
     _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall, isCached: Bool
   ) -> BackendReply? {
     if isOver || (stopAt != nil && !flow.hasEffects) {
-      flow.exchange.answer(.stopping)
+      flow.client.refuse(.stopping)
       return nil
     }
-    guard let request = call.request(to: flow.backend) else { return .unreachable }
+    guard let request = call.request(to: flow.backend.base, flow.backend.headers) else { return .unreachable }
     guard places.acquire(flow.place.app) else {
       noteBusy(flow)
       return .busy
     }
     lastTag += 1
     do throws(TransferFailure) {
-      try owner.transport.start(request, tag: lastTag)
+      try owner.parts.transport.start(request, tag: lastTag)
     } catch {
       places.release(flow.place.app)
       flow.failure = error.rawValue
@@ -183,17 +178,18 @@ struct BackendWorkerRun {
   }
 
   private func noteBusy(_ flow: BackendFlow) {
-    owner.requestLog.processorTrouble(
+    owner.parts.requestLog.processorTrouble(
       "too many requests of an app wait for a payment processor: it is slow, or a client sends too many",
       reason: "busy", isGrave: false, of: flow.place, failure: nil,
-      requestID: flow.exchange.scope.requestID)
+      requestID: flow.client.requestID)
   }
 
   private mutating func finishCall(_ completion: TransferCompletion) {
     guard let call = calls.removeValue(forKey: completion.tag) else { return }
     places.release(call.place.app)
     let result = completion.result
-    owner.metrics.backendCallSeconds.observe(result.duration.inSeconds)
+    owner.parts.metrics.backendCallSeconds.observe(
+      result.duration.inSeconds, call.place.processor.text)
     if let target = call.cachedTarget, call.generation == generation {
       cache.store(result, to: target, of: call.place, now: clock.monotonic)
     }
@@ -213,17 +209,17 @@ struct BackendWorkerRun {
   ) {
     lastTag += 1
     let (tag, app, worker) = (lastTag, flow.place.app, owner.worker)
-    let payment = StorePayment(app: app, report, requestID: flow.exchange.scope.requestID)
+    let payment = StorePayment(app: app, report, requestID: flow.client.requestID)
     storing[tag] = (flow, then)
     // What has happened at the processor must not be lost when many requests come. Calls are few.
-    let isQueued = owner.committer.submit(
+    let isQueued = owner.parts.committer.submit(
       WhileConfigured(app, payment), from: flow.hasEffects ? .internal : .external(app: app)
     ) { result in
       worker.post { $0.stored.append((tag, result)) }
     }
     guard !isQueued else { return }
     storing[tag] = nil
-    flow.exchange.answer(owner.committer.refusal(for: app)?.problem ?? .busy)
+    flow.client.refuse(owner.parts.committer.refusal(for: app)?.problem ?? .busy)
   }
 
   private mutating func finishStoring(_ tag: UInt64, _ result: Result<Bool?, StoreFault>) {
@@ -234,12 +230,11 @@ struct BackendWorkerRun {
       var flow = flow
       flow.step = then()
       advance(flow)
-    case .success(nil): flow.exchange.answer(.unknownApp)
+    case .success(nil): flow.client.refuse(.unknownApp)
     case .failure(let error):
-      let (log, scope, app) = (owner.requestLog, flow.exchange.scope, flow.place.app)
-      flow.exchange.answer(.storeFailed) {
-        log.couldNotStore(error, route: scope.route, app: app, requestID: scope.requestID)
-      }
+      owner.parts.requestLog.couldNotStore(
+        error, route: flow.client.route, app: flow.place.app, requestID: flow.client.requestID)
+      flow.client.refuse(.storeFailed)
     }
   }
 }

@@ -46,7 +46,7 @@ struct EventReprocess {
   private func chosen() throws -> [EventSummary] {
     let options = session.command.options
     let app = try session.app(configuration)
-    let filters = ["outcome", "type", "since", "until"].filter(options.contains)
+    let filters = ["outcome", "processor", "type", "since", "until"].filter(options.contains)
     let ids = try ids()
     if !ids.isEmpty {
       guard filters.isEmpty else {
@@ -68,6 +68,7 @@ struct EventReprocess {
     }
     var filter = EventFilter()
     filter.app = app
+    filter.processor = session.processor
     filter.outcome = options["outcome"].flatMap(EventOutcome.init)
     filter.type = options["type"]
     filter.since = try session.time("since")

@@ -18,7 +18,8 @@ enum JobText {
       // This `until` is not from the operator: it is the time at which the job was created.
       let isOwnEnd = filter.until == job.createdAt.advanced(by: .milliseconds(1))
       let parts: [(String, String?)] = [
-        ("app", filter.app?.text), ("state", filter.state?.rawValue), ("reason", filter.reason),
+        ("app", filter.app?.text), ("processor", filter.processor?.text), ("state", filter.state?.rawValue),
+        ("reason", filter.reason),
         ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),
         ("without", filter.lacksImportID ? "import id" : nil),
         ("user", filter.userID?.text), ("object", filter.objectID?.text), ("import id", filter.importID),

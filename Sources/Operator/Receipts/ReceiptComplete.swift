@@ -104,7 +104,7 @@ enum ReceiptComplete {
     guard let context = purchase.context else {
       return lines + ["  context  none: it is sent without ply_context"]
     }
-    let source = purchase.contextSource.map { ", \($0.text)" } ?? ""
+    let source = purchase.contextSourceText.map { ", \($0)" } ?? ""
     let price =
       context.priceID.map { ", names the price \(DisplayText.clean($0.text))" } ?? ", names no price"
     lines.append(

@@ -12,8 +12,8 @@ enum ReceiptJSON {
     .object(members(of: record))
   }
 
-  /// The fields of a list, then the session and the customer, the context's blob, every attempt, the events,
-  /// and the operators' changes.
+  /// The fields of a list, then the session and the customer, the context's blob, the payment with its
+  /// captures and its planned lookup, every attempt, the events, and the operators' changes.
   static func detail(
     of detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = []
   ) -> JSONValue {
@@ -29,6 +29,9 @@ enum ReceiptJSON {
         .init(name: "session_id", value: .optional(purchase.sessionID?.text)),
         .init(name: "customer_id", value: .optional(purchase.customerID?.text)),
         .init(name: "ply_context", value: .optional(purchase.context?.text)),
+        .init(name: "payment", value: payment(purchase)),
+        .init(name: "captures", value: .array(detail.captures.map(capture))),
+        .init(name: "lookup", value: detail.lookup.map(lookup) ?? .null),
         .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
         .init(name: "events", value: .array(detail.events.map(EventJSON.summary(of:)))),
         .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),
@@ -42,6 +45,7 @@ enum ReceiptJSON {
       "id": .optional(receipt?.id.text), "app": .string(record.app.text),
       "state": .optional(receipt?.state.rawValue),
       "reason": .optional(receipt?.reason?.text), "user_id": .optional(purchase.userID?.text),
+      "processor": .string(purchase.key.processor.text),
       "object_type": .string(purchase.key.type.text), "object_id": .string(purchase.key.id.text),
       // The content that will be sent; before that is fixed, the values known so far.
       "price_id": .optional((receipt?.priceID ?? purchase.prices.first)?.text),
@@ -55,6 +59,28 @@ enum ReceiptJSON {
       "delivered_at": .time(receipt?.deliveredAt), "updated_at": .time(record.updatedAt),
     ]
     return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+  }
+
+  /// Null for a purchase that did not start at the relay.
+  private static func payment(_ purchase: Purchase) -> JSONValue {
+    guard let payment = purchase.payment else { return .null }
+    return [
+      "outcome_known": .bool(!purchase.awaitsOutcome), "amount": .optional(payment.amount),
+      "currency": .optional(payment.currency), "captured": payment.isCaptured.map(JSONValue.bool) ?? .null,
+    ]
+  }
+
+  private static func capture(_ capture: CaptureSummary) -> JSONValue {
+    [
+      "ordered_at": .time(capture.orderedAt), "outcome": .optional(capture.outcome?.rawValue),
+      "ended_at": .time(capture.endedAt), "failures": .integer(capture.failures),
+      "next_call_at": .time(capture.outcome == nil ? capture.retryAt : nil),
+      "last_trouble": .optional(capture.lastTrouble),
+    ]
+  }
+
+  private static func lookup(_ lookup: PlannedLookup) -> JSONValue {
+    ["due_at": .time(lookup.dueAt), "attempts": .integer(lookup.attempts)]
   }
 
   private static func job(_ touched: (job: Job, outcome: JobOutcome)) -> JSONValue {

@@ -1,5 +1,6 @@
 // `receipts list`: one line per receipt, newest first.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Presentation
@@ -22,16 +23,20 @@ enum ReceiptList {
     if session.isJSON {
       for record in shown { session.output.json(ReceiptJSON.summary(of: record)) }
     } else {
-      session.output.table(table(shown, session))
+      session.output.table(table(shown, session, configuration))
     }
     try page.note(fetched: found.count, last: shown.last?.receipt?.id.text, session)
     return .done
   }
 
-  static func table(_ records: some Collection<PurchaseRecord>, _ session: Session) -> Table {
+  static func table(
+    _ records: some Collection<PurchaseRecord>, _ session: Session, _ configuration: Configuration
+  ) -> Table {
+    let several = configuration.hasSeveralProcessors(records.map(\.purchase.key.processor))
     var table = Table(
       [
         .init("ID"), .init("STATE"), .init("REASON"), .init("APP", canDrop: true),
+      ] + (several ? [.init("PROCESSOR", canDrop: true)] : []) + [
         .init("USER", canShrink: true),
         .init("OBJECT", canDrop: true),
         .init("ATTEMPTS", alignment: .trailing, canDrop: true),
@@ -39,14 +44,17 @@ enum ReceiptList {
       ], emptyMessage: "No receipts.")
     for record in records {
       guard let receipt = record.receipt else { continue }
-      table.add([
-        Table.Cell(receipt.id.text), Table.Cell(receipt.state.rawValue, receipt.state.style),
-        Table.Cell(receipt.reasonText ?? "-"), Table.Cell(record.app.text),
-        Table.Cell(record.purchase.userID?.text ?? "-"),
-        Table.Cell(record.purchase.key.id.text), Table.Cell(count: receipt.attempts),
-        Table.Cell(receipt.lastStatus.map(String.init) ?? "-"),
-        Table.Cell(session.relative(receipt.createdAt)),
-      ])
+      let processor = several ? [Table.Cell(record.purchase.key.processor.text)] : []
+      table.add(
+        [
+          Table.Cell(receipt.id.text), Table.Cell(receipt.state.rawValue, receipt.state.style),
+          Table.Cell(receipt.reasonText ?? "-"), Table.Cell(record.app.text),
+        ] + processor + [
+          Table.Cell(record.purchase.userID?.text ?? "-"),
+          Table.Cell(record.purchase.key.id.text), Table.Cell(count: receipt.attempts),
+          Table.Cell(receipt.lastStatus.map(String.init) ?? "-"),
+          Table.Cell(session.relative(receipt.createdAt)),
+        ])
     }
     return table
   }

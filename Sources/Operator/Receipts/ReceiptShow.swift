@@ -1,4 +1,4 @@
-// `receipts show`: everything known about one receipt, on one screen.
+// `receipts show`: everything known about one receipt, or about a purchase that has none yet, on one screen.
 
 internal import Configuration
 internal import Domain
@@ -15,36 +15,61 @@ enum ReceiptShow {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     let id = session.command.positionals[0]
-    guard let detail = try reader.detail(receipt: ReceiptID(id)), let receipt = detail.record.receipt else {
-      throw ReceiptsCommands.unknown([id])
+    let found = try details(id, reader)
+    guard !found.isEmpty else { throw ReceiptsCommands.unknown([id]) }
+    for (index, detail) in found.enumerated() {
+      if index > 0, !session.isJSON { session.output.line() }
+      try show(detail, configuration, reader, session)
     }
-    var ofReceipt = AuditFilter()
-    ofReceipt.subject = id
-    let audit = try reader.audit(ofReceipt, limit: personsMax)
-    let jobs = try reader.jobs(ofPurchase: detail.record.rowID)
+    return .done
+  }
+
+  /// A receipt by its id; else the purchases with this id, which the processor made.
+  private static func details(_ id: String, _ reader: StoreReader) throws -> [ReceiptDetail] {
+    if let detail = try reader.detail(receipt: ReceiptID(id)) { return [detail] }
+    return try reader.details(object: ObjectID(id))
+  }
+
+  private static func show(
+    _ detail: ReceiptDetail, _ configuration: Configuration, _ reader: StoreReader, _ session: Session
+  ) throws {
+    let (record, receipt) = (detail.record, detail.record.receipt)
+    let object = record.purchase.key.id.text
+    var audit: [AuditRecord] = []
+    for subject in [receipt?.id.text, object].compactMap(\.self) {
+      var filter = AuditFilter()
+      filter.subject = subject
+      audit += try reader.audit(filter, limit: personsMax).filter { $0.entry.app == record.app }
+    }
+    let jobs = try reader.jobs(ofPurchase: record.rowID)
     if session.isJSON {
-      session.output.json(ReceiptJSON.detail(of: detail, audit: audit, jobs: jobs))
-      return .done
+      return session.output.json(ReceiptJSON.detail(of: detail, audit: audit, jobs: jobs))
     }
-    let app = configuration.app(detail.record.app)
-    let processor = detail.record.purchase.key.processor
-    let name = receipt.destination ?? app?.destination(of: processor)
-    let breakers = try reader.breakers()
-    let breaker = name.flatMap { breakers[AppDestination(detail.record.app, $0)] }
+    let app = configuration.app(record.app)
+    let processor = record.purchase.key.processor
     let output = session.output
-    output.line(Style.bold.applied(to: DisplayText.clean(receipt.id.text), inColour: output.isInColour))
-    for (name, value) in ReceiptFacts.all(detail, receipt) {
-      let style = name == "state" ? receipt.state.style : .plain
+    let title = DisplayText.clean(receipt?.id.text ?? object)
+    output.line(Style.bold.applied(to: title, inColour: output.isInColour))
+    for (name, value) in ReceiptFacts.all(detail) {
+      let style = name == "state" ? receipt?.state.style ?? .plain : .plain
       let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
       output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")
     }
     output.line()
-    output.table(ReceiptStory(detail, receipt, audit: audit, jobs: jobs).table(session))
+    output.table(ReceiptStory(detail, audit: audit, jobs: jobs).table(session))
     output.line()
-    let advice = ReceiptAdvice(
-      detail.record, receipt, breaker: breaker, destination: name.flatMap { app?.destinationAdvice($0) },
-      processor: app?.rules(of: processor), for: .terminal, now: session.now)
-    for line in advice.lines { output.line(DisplayText.clean(line)) }
-    return .done
+    var advice: [String] = []
+    if let receipt {
+      let name = receipt.destination ?? app?.destination(of: processor)
+      let breakers = try reader.breakers()
+      advice =
+        ReceiptAdvice(
+          record, receipt, breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
+          destination: name.flatMap { app?.destinationAdvice($0) }, processor: app?.rules(of: processor),
+          for: .terminal, now: session.now
+        ).lines
+    }
+    advice += PaymentText.advice(detail, label: app?.label(of: processor))
+    for line in advice { output.line(DisplayText.clean(line)) }
   }
 }

@@ -18,6 +18,8 @@ struct AppStats {
   let lastEvent: Timestamp?
   let deliveredLastHour: Int64
   let deliveredLastDay: Int64
+  /// The unfinished lookups and captures at each processor, sorted by its name.
+  let work: [(processor: ProcessorName, work: UnfinishedWork)]
   /// That of the destination that an operator should know of first.
   let breaker: Breaker
   let destination: DestinationName?
@@ -38,6 +40,7 @@ struct AppStats {
     let breakers = try reader.breakers()
     let now = session.now
     let configured = Set(configuration.apps.map(\.slug))
+    let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
     let slugs = configured.union(counts.keys).filter { only == nil || $0 == only }
     return try slugs.sorted().map { slug in
       let worst = breakers.worst(of: slug, now: now)
@@ -48,6 +51,7 @@ struct AppStats {
           app: slug, since: now - .hours(1)),
         deliveredLastDay: try reader.delivered(
           app: slug, since: now - .days(1)),
+        work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
         breaker: worst?.breaker ?? Breaker(), destination: worst?.destination, isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
@@ -79,6 +83,19 @@ struct AppStats {
     }
   }
 
+  /// The lines about unfinished lookups and captures.
+  var unfinished: [UnfinishedText] {
+    work.compactMap { UnfinishedText($0.work, of: AppProcessor(slug, $0.processor), now: now) }
+  }
+
+  private func json(_ work: UnfinishedWork) -> JSONValue {
+    [
+      "lookups": .integer(work.lookups), "lookups_unanswered": .integer(work.unansweredLookups),
+      "captures_open": .integer(work.openCaptures), "captures_unknown": .integer(work.unknownCaptures),
+      "captures_abandoned": .integer(work.abandonedCaptures), "oldest_capture_at": .time(work.oldestCapture),
+    ]
+  }
+
   var json: JSONValue {
     let states = ReceiptState.allCases.map { state in
       JSONValue.Member(name: state.rawValue, value: .integer(counts[state] ?? 0))
@@ -94,6 +111,9 @@ struct AppStats {
         .init(name: "last_event_at", value: .time(lastEvent)),
         .init(name: "oldest_pending_at", value: .time(oldestPending)),
         .init(name: "oldest_pending_seconds", value: .optional(pendingSeconds)),
+        .init(
+          name: "processors",
+          value: .object(work.map { .init(name: $0.processor.text, value: json($0.work)) })),
         .init(
           name: "breaker",
           value: [

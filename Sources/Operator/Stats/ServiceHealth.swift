@@ -58,7 +58,9 @@ struct ServiceHealth {
     guard let report else {
       return [HealthLine("receiptd runs (\(daemon.place)) and has not reported yet.\(disk)", isBad: false)]
     }
-    var lines = report.lines(daemon: daemon, now: now) { configuration.webhookAdvice(of: $0) }
+    var lines = report.lines(
+      daemon: daemon, now: now, webhooks: { configuration.webhookAdvice(of: $0) },
+      processors: { configuration.processorAdvice(of: $0) })
     if isSilent, let lastReport {
       lines.insert(
         HealthLine(

@@ -16,7 +16,7 @@ enum StatsCommands {
         discussion: """
           First whether receiptd is ready or why not, its disk, its configuration, a refused reload, \
           and webhooks that were refused in the last hour; with --json an object under "service". Then the \
-          apps, one a line.
+          apps, one a line, and the lookups and captures at each processor that are not finished.
           """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only this app"),
@@ -78,6 +78,11 @@ enum StatsCommands {
       return
     }
     session.output.table(table(stats, session))
+    let unfinished = stats.flatMap(\.unfinished)
+    for text in unfinished { session.output.line(DisplayText.clean(text.sentence)) }
+    if unfinished.contains(where: \.isBad) {
+      session.output.line("  These payments have an unknown outcome: \(UnfinishedText.command)")
+    }
     for stoppage in stats.compactMap({ $0.stoppage(configuration) }) {
       session.output.line(stoppage.what)
       session.output.line(stoppage.advice)

@@ -1,5 +1,6 @@
 // `users show`: everything about one user on one screen.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform
@@ -25,7 +26,7 @@ enum UserShow {
     if session.isJSON {
       try json(user, survey, reader, session)
     } else {
-      try screen(user, survey, reader, session)
+      try screen(user, survey, reader, session, configuration)
     }
     return .done
   }
@@ -47,7 +48,8 @@ enum UserShow {
   }
 
   private static func screen(
-    _ user: UserID, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session
+    _ user: UserID, _ survey: UserSurvey, _ reader: StoreReader, _ session: Session,
+    _ configuration: Configuration
   ) throws {
     let output = session.output
     let id = DisplayText.clean(user.text)
@@ -61,7 +63,7 @@ enum UserShow {
       let receipts = try receipts(user, part.app, reader, limit: shownMax)
       if !receipts.isEmpty {
         output.line()
-        output.table(ReceiptList.table(receipts, session))
+        output.table(ReceiptList.table(receipts, session, configuration))
       }
       let contexts = try contexts(user, part.app, reader, session, limit: shownMax)
       if !contexts.isEmpty {

@@ -14,7 +14,9 @@ public struct AfterpayProcessor: PaymentProcessor {
 
   public static let help = ProcessorHelp(
     webhookSecretKey: "secret",
-    webhookSecretOrigin: "the secret key that Afterpay issued with the merchant id", apiKeyKey: "secret")
+    webhookSecretOrigin: "the secret key that Afterpay issued with the merchant id", apiKeyKey: "secret",
+    apiSettings: ["merchant_id", "api_base"],
+    apiKeyRights: "It must be the secret key of this merchant id, for the environment of api_base")
 
   /// A payment for an amount that the app named has no price. A payment that ended without the relay's
   /// knowledge is found when it cannot be captured any more.

@@ -109,16 +109,40 @@ public struct AfterpayRegion: Sendable, Hashable {
     guard let languages = Self.languages[country], let usual = languages.first else { return nil }
     let language = parts.count == 2 ? parts[0] : usual
     guard languages.contains(language) else { return nil }
+    self.init(country: country, language: language)
+  }
+
+  private init(country: String, language: String) {
     self.country = country
     self.language = language
   }
 
+  public static let unitedStates = AfterpayRegion(country: "US", language: "en")
+
+  /// The countries, in alphabetic order.
+  public static var countries: [String] { languages.keys.sorted() }
+
+  /// The codes of the currencies, in alphabetic order.
+  public static var currencyCodes: [String] { Set(currencies.values).sorted() }
+
   /// `en_US`
   public var identifier: String { "\(language)_\(country)" }
+
+  /// The text that a configuration has: the country, with the language if it is not the usual one.
+  public var text: String {
+    language == Self.languages[country]?.first ? country : "\(language)-\(country)"
+  }
+
+  /// The code of the currency in which Afterpay works there.
+  public var currencyCode: String { Self.currencies[country] ?? "" }
 
   /// The languages of each country, the usual one first.
   private static let languages: [String: [String]] = [
     "AU": ["en"], "CA": ["en", "fr"], "ES": ["es"], "FR": ["fr"], "GB": ["en"], "IT": ["it"], "NZ": ["en"],
     "US": ["en"],
+  ]
+
+  private static let currencies = [
+    "AU": "AUD", "CA": "CAD", "ES": "EUR", "FR": "EUR", "GB": "GBP", "IT": "EUR", "NZ": "NZD", "US": "USD",
   ]
 }

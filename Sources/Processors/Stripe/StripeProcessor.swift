@@ -91,6 +91,7 @@ public struct StripeProcessor: PaymentProcessor {
   public static let help = ProcessorHelp(
     webhookSecretKey: "webhook_secrets",
     webhookSecretOrigin: "the endpoint's signing secret in Stripe's dashboard",
+    apiKeyRights: "It must be a restricted key that may read events, checkout sessions and subscriptions",
     eventsKept: "\(StripeQueries.keptDays) days")
 
   public static func rules(isAsked: Bool) -> ProcessorRules {

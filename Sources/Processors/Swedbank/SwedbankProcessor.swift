@@ -15,21 +15,23 @@ public struct SwedbankProcessor: PaymentProcessor {
   public static let help = ProcessorHelp(
     webhookSecretKey: "merchant_token",
     webhookSecretOrigin: "the access token of the merchant in Swedbank Pay's admin portal",
-    apiKeyKey: "merchant_token")
+    apiKeyKey: "merchant_token", apiSettings: ["payee_id", "api_base"],
+    apiKeyRights: "It must be an access token of this payee, for payment orders, made in the environment of "
+      + "api_base")
 
   /// What the ids of Swedbank Pay begin with. It knows no prices: the references of order items are the
   /// merchant's names.
   private static let idPrefix = "/psp/"
 
   public static func rules(isAsked: Bool) -> ProcessorRules {
-    rules(isAsked: isAsked, settleAfter: SwedbankSettings.settleAfterDefault)
+    rules(isAsked: isAsked, SwedbankSettings(payeeID: "", publicOrigin: ""))
   }
 
-  /// - Parameter settleAfter: when a payment without a callback is fetched.
-  static func rules(isAsked: Bool, settleAfter: Duration) -> ProcessorRules {
+  static func rules(isAsked: Bool, _ settings: SwedbankSettings) -> ProcessorRules {
     ProcessorRules(
       isAsked: isAsked, pricePrefixes: [idPrefix], namesPrices: false,
-      followsUpAfter: isAsked ? settleAfter : nil)
+      followsUpAfter: isAsked ? settings.settleAfter : nil,
+      capturesItself: isAsked && settings.capturesItself)
   }
 
   public static let backendEndpoints = SwedbankBackend.Endpoint.all
@@ -74,9 +76,8 @@ public struct SwedbankProcessor: PaymentProcessor {
     }
   }
 
-  /// Captures payments if the configuration leaves that to the relay; nil otherwise.
-  public var capture: SwedbankCapture? {
-    settings.capturesItself ? access.map { SwedbankCapture(settings, secrets: $0.secrets) } : nil
+  public var captures: (any PaymentCaptures)? {
+    access.map { SwedbankCaptures(settings, merchantToken: $0.merchantToken, secrets: $0.secrets) }
   }
 
   /// The path first: a caller without its secret learns nothing, not even that there is such an app.

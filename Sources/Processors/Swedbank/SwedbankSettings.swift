@@ -77,5 +77,5 @@ public struct SwedbankSettings: Sendable, Equatable {
   public static let callbackSenders = ["20.91.170.120/29", "51.107.183.58", "91.132.170.1"]
 
   /// What the join needs to know of the app's payments.
-  public var rules: ProcessorRules { SwedbankProcessor.rules(isAsked: true, settleAfter: settleAfter) }
+  public var rules: ProcessorRules { SwedbankProcessor.rules(isAsked: true, self) }
 }

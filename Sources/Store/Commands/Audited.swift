@@ -10,7 +10,7 @@ public struct AuditEntry: Sendable, Equatable {
   /// The command, such as `receipts cancel`.
   public var action: String
   public var app: AppSlug?
-  /// The id of the receipt, event or job that was changed.
+  /// The id of the receipt, event or job that was changed, or of the purchase that was fetched.
   public var subject: String?
   /// The operator's reason.
   public var reason: String?

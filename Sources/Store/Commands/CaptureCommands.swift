@@ -56,6 +56,24 @@ public struct OrderCapture: StoreCommand {
   }
 }
 
+extension StoreSession {
+  /// Orders the capture of a payment that is only authorised, if the configuration leaves that to the relay.
+  /// Once: an order that ended without effect is the merchant's to repeat, and so is a payment that was
+  /// authorised before the configuration said so.
+  /// - Parameter before: nil for a new purchase.
+  func captureIfAuthorised(_ record: PurchaseRecord, before: Purchase?) throws(StoreFault) {
+    let purchase = record.purchase
+    guard before?.observations.contains(.paid) != true || before?.payment?.isCaptured == nil else { return }
+    guard purchase.payment?.isCaptured == false, purchase.observations.contains(.started),
+      purchase.observations.contains(.paid), purchase.observations.isDisjoint(with: [.closed, .reversed]),
+      rules(of: record.app)?.processor(of: purchase).capturesItself == true,
+      try captures.newest(ofPurchase: record.rowID) == nil
+    else { return }
+    try captures.add(purchase: record.rowID, of: record.place, grantID: nil, at: now)
+    changes.orderedCaptures[record.rowID] = record.place
+  }
+}
+
 /// Stores the failures of a capture, so that a restart continues with the pause that is next.
 public struct SaveCapture: StoreCommand {
   public var row: CaptureRowID

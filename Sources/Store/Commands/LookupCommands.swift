@@ -34,38 +34,42 @@ public struct IngestLookup: StoreCommand {
 
   public var reads: [ReadKey] { [.purchase(row: row)] + reports.flatMap { $0.reads(app: place.app) } }
 
-  public func apply(to store: StoreSession) throws(StoreFault) {
+  public struct Outcome: Sendable, Equatable {
+    /// Whether the answer is the first that says that a started payment is paid: no event has named it.
+    public var wasUnreported = false
+  }
+
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
+    let wasOpen = fetches > 0 ? try store.purchases.find(row: row)?.purchase.awaitsOutcome ?? false : false
     // Postponed first, so that a purchase that now lacks something else is looked up at once.
     try store.lookups.postpone(row: row, asked: asked, fetches: fetches, until: nextAt)
     for report in reports { _ = try store.ingest(report, app: place.app, keep: false) }
     if fetches > 0, isFetched { try store.noteFetched(row: row, fetches) }
     store.changes.note(lookupsDueAt: nextAt, place)
+    guard wasOpen, try store.purchases.find(row: row)?.purchase.isPaid == true else { return Outcome() }
+    return Outcome(wasUnreported: try !store.events.hasAny(ofPurchase: row))
   }
 }
 
-/// Plans lookups for receipts that began to wait while the app had no key for its processor, a slice at a
+/// Plans lookups for receipts that began to wait while the app had no key for their processor, a slice at a
 /// time.
 public struct PlanLookups: StoreCommand {
-  public var app: AppSlug
-  /// The processors that can be asked.
-  public var processors: Set<ProcessorName>
+  public var place: AppProcessor
   public var reason: Reason
   /// The last receipt of the previous slice; empty for the first.
   public var after: ReceiptID
 
-  public init(app: AppSlug, _ processors: Set<ProcessorName>, reason: Reason, after: ReceiptID = "") {
-    self.app = app
-    self.processors = processors
+  public init(_ place: AppProcessor, reason: Reason, after: ReceiptID = "") {
+    self.place = place
     self.reason = reason
     self.after = after
   }
 
   /// The next slice; nil if there is none.
   public func apply(to store: StoreSession) throws(StoreFault) -> PlanLookups? {
-    let last = try store.lookups.planSlice(
-      app: app, processors, reason: reason, after: after, at: store.now)
-    for processor in processors { store.changes.note(lookupsDueAt: store.now, AppProcessor(app, processor)) }
-    return last.map { PlanLookups(app: app, processors, reason: reason, after: $0) }
+    let last = try store.lookups.planSlice(place, reason: reason, after: after, at: store.now)
+    store.changes.note(lookupsDueAt: store.now, place)
+    return last.map { PlanLookups(place, reason: reason, after: $0) }
   }
 }
 

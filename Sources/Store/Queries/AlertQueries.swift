@@ -52,7 +52,10 @@ extension StoreReader {
   public func failedNow() throws(StoreFault) -> [AppSlug: [FailureCount]] {
     var groups: [AppSlug: [FailureCount]] = [:]
     try connection.prepare(
-      "SELECT app, reason, last_cause, count FROM receipt_counts WHERE state = 'failed' AND count > 0"
+      """
+      SELECT app, reason, last_cause, sum(count) FROM receipt_counts WHERE state = 'failed' AND count > 0
+      GROUP BY app, reason, last_cause
+      """
     ).forEach { row throws(StoreFault) in
       groups[try row.text(0), default: []].append(
         FailureCount(reason: try row.text(1), cause: try row.text(2), count: row.integer(3)))

@@ -14,6 +14,11 @@ extension StoreReader {
     WHERE c.app = ?1 AND c.processor = ?2 AND c.outcome IS NULL ORDER BY c.retry_at
     """
 
+  /// The open capture of a payment; nil if it has none.
+  public func openCapture(ofPurchase row: PurchaseRowID) throws(StoreFault) -> OpenCapture? {
+    try connection.prepare(CaptureRow.openOneSQL).first([.integer(row)], CaptureRow.open)
+  }
+
   /// The newest capture of a payment; nil if it has none.
   public func capture(ofPurchase row: PurchaseRowID) throws(StoreFault) -> StoredCapture? {
     try connection.prepare(CaptureRow.newestSQL).first([.integer(row)], CaptureRow.newest)?.capture

@@ -22,9 +22,10 @@ public struct DeliveryCount: Sendable, Equatable {
   }
 }
 
-/// Failed receipts of one app with the same reason and cause.
+/// Failed receipts of one app and processor with the same reason and cause.
 public struct FailureGroup: Sendable, Equatable {
   public var app: AppSlug
+  public var processor: ProcessorName
   public var reason: String
   /// Why the last attempt failed; nil without an attempt.
   public var cause: String?
@@ -42,12 +43,12 @@ extension StoreReader {
     """
   static let oldestOfGroupSQL = """
     SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
-      AND last_cause IS ?4
+      AND last_cause IS ?4 AND processor = ?5
     ORDER BY receipt_id LIMIT 1
     """
   static let newestOfGroupSQL = """
     SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
-      AND last_cause IS ?4
+      AND last_cause IS ?4 AND processor = ?5
     ORDER BY receipt_id DESC LIMIT 1
     """
 
@@ -66,26 +67,29 @@ extension StoreReader {
 
   /// Groups of failed receipts, the largest first.
   public func failures(
-    app: AppSlug? = nil, reason: String? = nil, cause: String? = nil, limit: Int
+    app: AppSlug? = nil, processor: ProcessorName? = nil, reason: String? = nil, cause: String? = nil,
+    limit: Int
   ) throws(StoreFault) -> [FailureGroup] {
     var groups = try connection.prepare(
       """
-      SELECT app, reason, last_cause, count FROM receipt_counts
+      SELECT app, reason, last_cause, count, processor FROM receipt_counts
       WHERE state = 'failed' AND count > 0 AND app = coalesce(?1, app) AND reason = coalesce(?2, reason)
-        AND last_cause = coalesce(?4, last_cause)
-      ORDER BY count DESC, app, reason, last_cause LIMIT ?3
+        AND last_cause = coalesce(?4, last_cause) AND processor = coalesce(?5, processor)
+      ORDER BY count DESC, app, reason, last_cause, processor LIMIT ?3
       """
-    ).all([.optional(app), .optional(reason), .integer(Int64(limit)), .optional(cause)]) {
-      row throws(StoreFault) in
+    ).all([
+      .optional(app), .optional(reason), .integer(Int64(limit)), .optional(cause), .optional(processor),
+    ]) { row throws(StoreFault) in
       let cause = try row.text(2)
       return FailureGroup(
-        app: try row.text(0), reason: try row.text(1), cause: cause.isEmpty ? nil : cause,
-        count: row.integer(3))
+        app: try row.text(0), processor: try row.text(4), reason: try row.text(1),
+        cause: cause.isEmpty ? nil : cause, count: row.integer(3))
     }
     for index in groups.indices {
       let reason: StoreValue = groups[index].reason.isEmpty ? .null : .text(groups[index].reason)
       let values: [StoreValue] = [
         .text(groups[index].app), .text(ReceiptState.failed.rawValue), reason, .optional(groups[index].cause),
+        .text(groups[index].processor),
       ]
       func moment(_ sql: String) throws(StoreFault) -> Timestamp? {
         try connection.prepare(sql).first(values) { row throws(StoreFault) in row.timestamp(0) } ?? nil

@@ -5,6 +5,7 @@ public import Domain
 /// Which events to list; a nil property does not restrict the list.
 public struct EventFilter: Sendable, Equatable {
   public var app: AppSlug?
+  public var processor: ProcessorName?
   public var type: String?
   public var outcome: EventOutcome?
   public var since: Timestamp?
@@ -15,17 +16,19 @@ public struct EventFilter: Sendable, Equatable {
 
   public init() {}
 
-  fileprivate var isOfGroups: Bool { app != nil || type != nil || outcome != nil }
+  fileprivate var isOfGroups: Bool { app != nil || processor != nil || type != nil || outcome != nil }
 
   fileprivate func includes(_ group: EventGroup) -> Bool {
-    (app == nil || app == group.app) && (type == nil || type == group.type)
+    (app == nil || app == group.app) && (processor == nil || processor == group.processor)
+      && (type == nil || type == group.type)
       && (outcome == nil || outcome?.rawValue == group.outcome)
   }
 }
 
-/// The events of one app, outcome and type; `events_by_group` lists them in order.
+/// The events of one app, processor, outcome and type; `events_by_group` lists them in order.
 private struct EventGroup {
   var app: AppSlug
+  var processor: ProcessorName
   var outcome: String
   var type: String
 }
@@ -43,23 +46,29 @@ extension StoreReader {
     one: "\(columns) WHERE e.row_id = ?1",
     group: """
     SELECT row_id FROM events
-    WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND row_id > ?4 AND row_id < ?5
-    ORDER BY row_id DESC LIMIT ?6
+    WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND processor = ?4 AND row_id > ?5 AND row_id < ?6
+    ORDER BY row_id DESC LIMIT ?7
     """,
-    // Each statement skips a group: to the next type, outcome, app. With one comparison of the three columns
-    // SQLite would read the group to its end.
+    // Each statement skips a group: to the next type, outcome, processor, app. With one comparison of the
+    // four columns SQLite would read the group to its end.
     nextGroup: [
       """
-      SELECT app, outcome, type FROM events WHERE app = ?1 AND outcome = ?2 AND type > ?3
-      ORDER BY type LIMIT 1
+      SELECT app, processor, outcome, type FROM events
+      WHERE app = ?1 AND processor = ?2 AND outcome = ?3 AND type > ?4 ORDER BY type LIMIT 1
       """,
       """
-      SELECT app, outcome, type FROM events WHERE app = ?1 AND outcome > ?2 AND ?3 IS NOT NULL
-      ORDER BY outcome, type LIMIT 1
+      SELECT app, processor, outcome, type FROM events
+      WHERE app = ?1 AND processor = ?2 AND outcome > ?3 AND ?4 IS NOT NULL ORDER BY outcome, type LIMIT 1
       """,
       """
-      SELECT app, outcome, type FROM events WHERE app > ?1 AND ?2 IS NOT NULL AND ?3 IS NOT NULL
-      ORDER BY app, outcome, type LIMIT 1
+      SELECT app, processor, outcome, type FROM events
+      WHERE app = ?1 AND processor > ?2 AND ?3 IS NOT NULL AND ?4 IS NOT NULL
+      ORDER BY processor, outcome, type LIMIT 1
+      """,
+      """
+      SELECT app, processor, outcome, type FROM events
+      WHERE app > ?1 AND ?2 IS NOT NULL AND ?3 IS NOT NULL AND ?4 IS NOT NULL
+      ORDER BY app, processor, outcome, type LIMIT 1
       """,
     ],
     firstRow: "SELECT row_id, received_at FROM events WHERE row_id >= ?1 ORDER BY row_id LIMIT 1"
@@ -80,8 +89,8 @@ extension StoreReader {
       var rows: [Int64] = []
       for group in try eventGroups(filter) {
         let more = try reading.all([
-          .text(group.app), .text(group.outcome), .text(group.type), .integer(after), .integer(before),
-          .integer(Int64(limit)),
+          .text(group.app), .text(group.outcome), .text(group.type), .text(group.processor),
+          .integer(after), .integer(before), .integer(Int64(limit)),
         ]) { row throws(StoreFault) in row.integer(0) }
         guard !more.isEmpty else { continue }
         rows = Array((rows + more).sorted(by: >).prefix(limit))
@@ -108,16 +117,18 @@ extension StoreReader {
     for sql in Self.eventSQL.nextGroup { next.append(try connection.prepare(sql)) }
     func group(after last: EventGroup) throws(StoreFault) -> EventGroup? {
       for statement in next {
-        let found = try statement.first([.text(last.app), .text(last.outcome), .text(last.type)]) {
-          row throws(StoreFault) in
-          EventGroup(app: try row.text(0), outcome: try row.text(1), type: try row.text(2))
+        let found = try statement.first([
+          .text(last.app), .text(last.processor), .text(last.outcome), .text(last.type),
+        ]) { row throws(StoreFault) in
+          EventGroup(
+            app: try row.text(0), processor: try row.text(1), outcome: try row.text(2), type: try row.text(3))
         }
         if let found { return found }
       }
       return nil
     }
     var groups: [EventGroup] = []
-    var last = EventGroup(app: filter.app ?? "", outcome: "", type: "")
+    var last = EventGroup(app: filter.app ?? "", processor: "", outcome: "", type: "")
     while let group = try group(after: last) {
       if let app = filter.app, app != group.app { break }
       if filter.includes(group) { groups.append(group) }

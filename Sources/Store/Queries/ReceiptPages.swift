@@ -39,6 +39,7 @@ extension ReceiptFilter {
     add("+import_id = ?", importID.map(StoreValue.text))
     add("+user_id = ?", userID.map(StoreValue.text))
     add("+app = ?", app.map(StoreValue.text))
+    add("+processor = ?", processor.map(StoreValue.text))
     add("+state = ?", state.map { .text($0.rawValue) })
     add("+reason IS ?", reason.map { $0.isEmpty ? .null : .text($0) })
     add("+last_cause IS ?", cause.map { $0.isEmpty ? .null : .text($0) })
@@ -61,7 +62,8 @@ extension ReceiptFilter {
   }
 
   func includes(_ group: CountRows.Group) -> Bool {
-    (app == nil || app == group.app) && (state == nil || state?.rawValue == group.state)
+    (app == nil || app == group.app) && (processor == nil || processor == group.processor)
+      && (state == nil || state?.rawValue == group.state)
       && (reason == nil || reason == group.reason) && (cause == nil || cause == group.cause)
       && (!lacksImportID || group.state == ReceiptState.delivered.rawValue)
   }
@@ -70,17 +72,18 @@ extension ReceiptFilter {
 extension StoreReader {
   static let groupSQL = """
     SELECT receipt_id, row_id FROM purchases
-    WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND receipt_id > ?5
-      AND receipt_id < ?6
-    ORDER BY receipt_id DESC LIMIT ?7
+    WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
+      AND receipt_id > ?6 AND receipt_id < ?7
+    ORDER BY receipt_id DESC LIMIT ?8
     """
   /// The terms of the partial index `purchases_without_import_id`; the other conditions only use the
   /// remaining parameters.
   static let withoutImportIDSQL = """
     SELECT receipt_id, row_id FROM purchases INDEXED BY purchases_without_import_id
     WHERE app = ?1 AND state = 'delivered' AND import_id IS NULL AND user_id IS NOT NULL
-      AND +state = ?2 AND +reason IS ?3 AND +last_cause IS ?4 AND receipt_id > ?5 AND receipt_id < ?6
-    ORDER BY receipt_id DESC LIMIT ?7
+      AND +state = ?2 AND +reason IS ?3 AND +last_cause IS ?4 AND +processor = ?5
+      AND receipt_id > ?6 AND receipt_id < ?7
+    ORDER BY receipt_id DESC LIMIT ?8
     """
 
   /// - Returns: at most `limit` positions, newest first.
@@ -110,11 +113,11 @@ extension StoreReader {
     ReceiptPlace(id: try row.text(0), row: row.integer(1))
   }
 
-  /// A group as the first four values of `groupSQL`.
+  /// A group as the first five values of `groupSQL`.
   static func values(of group: CountRows.Group) -> [StoreValue] {
     [
       .text(group.app), .text(group.state), group.reason.isEmpty ? .null : .text(group.reason),
-      group.cause.isEmpty ? .null : .text(group.cause),
+      group.cause.isEmpty ? .null : .text(group.cause), .text(group.processor),
     ]
   }
 
@@ -130,15 +133,17 @@ extension StoreReader {
 
   /// The groups that match a filter.
   func groups(_ filter: ReceiptFilter) throws(StoreFault) -> [CountRows.Group] {
-    try connection.prepare("SELECT app, state, reason, last_cause FROM receipt_counts WHERE count > 0")
-      .all { row throws(StoreFault) in try CountRows.Group(row) }.filter(filter.includes)
+    try connection.prepare(
+      "SELECT app, state, reason, last_cause, processor FROM receipt_counts WHERE count > 0"
+    ).all { row throws(StoreFault) in try CountRows.Group(row) }.filter(filter.includes)
   }
 }
 
 extension CountRows.Group {
-  /// From `app, state, reason, last_cause` of `receipt_counts`.
+  /// From `app, state, reason, last_cause, processor` of `receipt_counts`.
   init(_ row: StoreRow) throws(StoreFault) {
     self.init(
-      app: try row.text(0), state: try row.text(1), reason: try row.text(2), cause: try row.text(3))
+      app: try row.text(0), processor: try row.text(4), state: try row.text(1), reason: try row.text(2),
+      cause: try row.text(3))
   }
 }

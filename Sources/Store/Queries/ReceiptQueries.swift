@@ -6,6 +6,7 @@ public import Domain
 /// Which receipts to list; a nil property does not restrict the list.
 public struct ReceiptFilter: Sendable, Equatable {
   public var app: AppSlug?
+  public var processor: ProcessorName?
   public var state: ReceiptState?
   public var userID: UserID?
   public var reason: String?
@@ -47,12 +48,17 @@ public struct EventSummary: Sendable, Equatable {
   public var receiptID: ReceiptID?
 }
 
-/// A receipt with its attempts and events.
+/// A purchase with its receipt, attempts, events, captures and planned lookup.
 public struct ReceiptDetail: Sendable, Equatable {
+  /// It may have no receipt yet.
   public var record: PurchaseRecord
   public var attempts: [LoggedAttempt]
   public var events: [EventSummary]
   public var context: ContextSummary?
+  /// Nil if no lookup is planned.
+  public var lookup: PlannedLookup?
+  /// Oldest first.
+  public var captures: [CaptureSummary] = []
 }
 
 extension StoreReader {
@@ -80,7 +86,24 @@ extension StoreReader {
 
   /// A receipt with its attempts and events; nil if there is none with this id.
   public func detail(receipt id: ReceiptID) throws(StoreFault) -> ReceiptDetail? {
-    guard let record = try receipt(id: id) else { return nil }
+    try receipt(id: id).map { record throws(StoreFault) in try detail(of: record) }
+  }
+
+  /// The purchases with this id, or whose checkout has it, with or without a receipt. Several apps, and
+  /// several processors, may have one each.
+  public func details(object id: ObjectID) throws(StoreFault) -> [ReceiptDetail] {
+    let records = try connection.prepare(Self.ofObjectSQL).all([.text(id)], PurchaseRow.record)
+    var details: [ReceiptDetail] = []
+    for record in records { details.append(try detail(of: record)) }
+    return details
+  }
+
+  static let ofObjectSQL = """
+    SELECT \(PurchaseRow.columnList) FROM purchases
+    WHERE object_id = ?1 OR (session_id = ?1 AND session_id <> object_id) LIMIT 20
+    """
+
+  private func detail(of record: PurchaseRecord) throws(StoreFault) -> ReceiptDetail {
     let attempts = try connection.prepare(
       """
       SELECT number, at, duration_ms, status, error, ambiguous, response, detail FROM attempts
@@ -97,6 +120,8 @@ extension StoreReader {
     let events = try events(ofPurchase: record.rowID, limit: 1000)
     var context: ContextSummary?
     if let id = record.purchase.contextID { context = try self.context(id: id) }
-    return ReceiptDetail(record: record, attempts: attempts, events: events.reversed(), context: context)
+    return ReceiptDetail(
+      record: record, attempts: attempts, events: events.reversed(), context: context,
+      lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID))
   }
 }

@@ -60,9 +60,9 @@ extension StoreReader {
   static let surveySQL = """
     SELECT last_status, count(*), min(created_at), max(created_at), max(receipt_id) FROM (
       SELECT last_status, created_at, receipt_id FROM purchases
-      WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND receipt_id > ?5
-        AND receipt_id < ?6
-      ORDER BY receipt_id LIMIT ?7)
+      WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
+        AND receipt_id > ?6 AND receipt_id < ?7
+      ORDER BY receipt_id LIMIT ?8)
     GROUP BY last_status
     """
 
@@ -120,9 +120,9 @@ extension StoreReader {
   /// The number of receipts in the groups that match a filter: an upper bound for the filter.
   public func countAtMost(_ filter: ReceiptFilter) throws(StoreFault) -> Int {
     let counts = try connection.prepare(
-      "SELECT app, state, reason, last_cause, count FROM receipt_counts WHERE count > 0"
+      "SELECT app, state, reason, last_cause, processor, count FROM receipt_counts WHERE count > 0"
     )
-    .all { row throws(StoreFault) in (try CountRows.Group(row), Int(clamping: row.integer(4))) }
+    .all { row throws(StoreFault) in (try CountRows.Group(row), Int(clamping: row.integer(5))) }
     return counts.reduce(0) { filter.includes($1.0) ? $0 + $1.1 : $0 }
   }
 }

@@ -24,7 +24,7 @@ extension StoreReader {
         if receipt.id.purchaseRow != record.rowID {
           found.append("\(receipt.id) is in row \(record.rowID)")
         }
-        let hasContent = receipt.body != nil && receipt.readyAt != nil && receipt.priceID != nil
+        let hasContent = receipt.body != nil && receipt.readyAt != nil
         if receipt.state == .pending, !hasContent { found.append("\(receipt.id) is ready without content") }
       }
     return found

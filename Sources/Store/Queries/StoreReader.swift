@@ -165,6 +165,19 @@ public final class StoreReader {
     }
   }
 
+  /// Receipts by app, processor and state.
+  public func countsByProcessor() throws(StoreFault) -> [AppProcessor: [ReceiptState: Int64]] {
+    var counts: [AppProcessor: [ReceiptState: Int64]] = [:]
+    try connection.prepare(
+      "SELECT app, processor, state, sum(count) FROM receipt_counts GROUP BY app, processor, state"
+    ).forEach { row throws(StoreFault) in
+      let place = AppProcessor(try row.text(0), try row.text(1))
+      let state = ReceiptState(rawValue: try row.text(2)) ?? .failed
+      counts[place, default: [:]][state, default: 0] += row.integer(3)
+    }
+    return counts
+  }
+
   /// When the oldest pending receipt of an app became ready or was replayed.
   public func oldestPending(app: AppSlug) throws(StoreFault) -> Timestamp? {
     try oldestPending.first([.text(app)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
@@ -219,11 +232,11 @@ public final class StoreReader {
     let miscounted = try connection.prepare(
       """
       SELECT app, state, reason || iif(last_cause = '', '', ' ' || last_cause) FROM (
-        SELECT app, state, reason, last_cause, count FROM receipt_counts WHERE count <> 0
+        SELECT app, state, reason, last_cause, processor, count FROM receipt_counts WHERE count <> 0
         UNION ALL
-        SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), -count(*) FROM purchases
-        WHERE state IS NOT NULL GROUP BY app, state, reason, last_cause)
-      GROUP BY app, state, reason, last_cause HAVING sum(count) <> 0
+        SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), processor, -count(*) FROM purchases
+        WHERE state IS NOT NULL GROUP BY app, state, reason, last_cause, processor)
+      GROUP BY app, state, reason, last_cause, processor HAVING sum(count) <> 0
       """
     ).all { row throws(StoreFault) in
       "the count of receipts is wrong: \(try row.text(0)), \(try row.text(1)) \(try row.text(2))"

@@ -10,6 +10,12 @@ enum CaptureRow {
     c.retry_at
     """
 
+  /// Of the payment `?1`.
+  static let openOneSQL = """
+    SELECT \(openColumns) FROM captures c JOIN purchases p ON p.row_id = c.purchase_row
+    WHERE c.purchase_row = ?1 AND c.outcome IS NULL
+    """
+
   static func open(_ row: StoreRow) throws(StoreFault) -> OpenCapture {
     OpenCapture(
       row: row.integer(0),
@@ -57,11 +63,7 @@ final class CaptureRows {
       INSERT INTO captures (app, processor, purchase_row, ordered_at, grant_id, failures, retry_at)
       VALUES (?1, ?2, ?3, ?4, ?5, 0, ?4)
       """)
-    openOne = try connection.prepare(
-      """
-      SELECT \(CaptureRow.openColumns) FROM captures c JOIN purchases p ON p.row_id = c.purchase_row
-      WHERE c.purchase_row = ?1 AND c.outcome IS NULL
-      """)
+    openOne = try connection.prepare(CaptureRow.openOneSQL)
     saving = try connection.prepare(
       """
       UPDATE captures SET failures = ?2, retry_at = ?3, last_trouble = coalesce(?4, last_trouble)

@@ -9,6 +9,7 @@ final class CountRows {
   /// A receipt's group in the lists.
   struct Group: Hashable {
     var app: AppSlug
+    var processor: ProcessorName
     var state: String
     /// Empty if there is no reason.
     var reason: String
@@ -45,8 +46,9 @@ final class CountRows {
     writingNext = try connection.prepare("UPDATE sequences SET next = ?1 WHERE name = 'purchases'")
     counting = try connection.prepare(
       """
-      INSERT INTO receipt_counts (app, state, reason, last_cause, count) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT (app, state, reason, last_cause) DO UPDATE SET count = count + ?5
+      INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT (app, state, reason, last_cause, processor) DO UPDATE SET count = count + ?6
       """)
     countingEnds = try connection.prepare(
       """
@@ -103,7 +105,8 @@ final class CountRows {
     if isNumberUsed { try writingNext.run([.integer(nextPurchase)]) }
     for (group, change) in changes where change != 0 {
       try counting.run([
-        .text(group.app), .text(group.state), .text(group.reason), .text(group.cause), .integer(change),
+        .text(group.app), .text(group.state), .text(group.reason), .text(group.cause),
+        .text(group.processor), .integer(change),
       ])
     }
     let minute = now.unixMinute
@@ -136,10 +139,10 @@ extension Timestamp {
 
 extension CountRows.Group {
   /// - Returns: nil without a receipt.
-  init?(_ receipt: Receipt?, app: AppSlug) {
-    guard let receipt else { return nil }
+  init?(_ record: PurchaseRecord) {
+    guard let receipt = record.receipt else { return nil }
     self.init(
-      app: app, state: receipt.state.rawValue, reason: receipt.reason?.text ?? "",
-      cause: receipt.lastCause?.text ?? "")
+      app: record.app, processor: record.purchase.key.processor, state: receipt.state.rawValue,
+      reason: receipt.reason?.text ?? "", cause: receipt.lastCause?.text ?? "")
   }
 }

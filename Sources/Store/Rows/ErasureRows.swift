@@ -146,6 +146,10 @@ final class ErasureRows {
     for event in events { try empty(event) }
     try emptyingAttempts.run([.integer(record.rowID)])
     if let receipt = record.receipt { try forgettingReason.run([.text(receipt.id)]) }
+    if let token = token(record.purchase.key.id, app: record.app) {
+      try forgettingReason.run([.text(record.purchase.key.id)])
+      try renamingSubject.run([.text(record.purchase.key.id), .text(token)])
+    }
     if hasJobsByID {
       try forgetAsked("object", record.purchase.key.id.text, app: record.app)
       try forgetAsked("import_id", record.receipt?.importID, app: record.app)

@@ -8,8 +8,10 @@ final class EventRows {
   private let moving: StoreStatement
   private let byRow: StoreStatement
   private let updating: StoreStatement
+  private let ofPurchase: StoreStatement
 
   init(_ connection: StoreConnection) throws(StoreFault) {
+    ofPurchase = try connection.prepare("SELECT 1 FROM events WHERE purchase_row = ?1 LIMIT 1")
     existing = try connection.prepare(
       "SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
     inserting = try connection.prepare(
@@ -28,6 +30,11 @@ final class EventRows {
   func contains(id: EventID, app: AppSlug, processor: ProcessorName) throws(StoreFault) -> Bool {
     try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true }
       ?? false
+  }
+
+  /// Whether an event names this purchase.
+  func hasAny(ofPurchase row: PurchaseRowID) throws(StoreFault) -> Bool {
+    try ofPurchase.first([.integer(row)]) { _ throws(StoreFault) in true } ?? false
   }
 
   func insert(

@@ -64,8 +64,9 @@ final class LookupRows {
       """)
     waiting = try connection.prepare(
       """
-      SELECT row_id, receipt_id, processor FROM purchases
-      WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND last_cause IS NULL AND receipt_id > ?3
+      SELECT row_id, receipt_id FROM purchases
+      WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND last_cause IS NULL AND processor = ?5
+        AND receipt_id > ?3
       ORDER BY receipt_id LIMIT ?4
       """)
     adding = try connection.prepare(
@@ -143,25 +144,21 @@ final class LookupRows {
     try postponing.run([.integer(row), .time(due), .optional(asked?.text), .integer(fetches)])
   }
 
-  /// Plans lookups for receipts of an app that wait for a reason and have no lookup yet, a slice at a time.
-  /// - Parameters:
-  ///   - processors: the processors that can be asked.
-  ///   - after: the last receipt of the previous slice; empty for the first.
+  /// Plans lookups for receipts of an app and a processor that wait for a reason and have no lookup yet, a
+  /// slice at a time.
+  /// - Parameter after: the last receipt of the previous slice; empty for the first.
   /// - Returns: the last receipt of this slice; nil if there are no more.
   func planSlice(
-    app: AppSlug, _ processors: Set<ProcessorName>, reason: Reason, after: ReceiptID, at due: Timestamp
+    _ place: AppProcessor, reason: Reason, after: ReceiptID, at due: Timestamp
   ) throws(StoreFault) -> ReceiptID? {
     let found = try waiting.all(
-      [.text(app), .text(reason.text), .text(after), .integer(Self.slice)]
+      [.text(place.app), .text(reason.text), .text(after), .integer(Self.slice), .text(place.processor)]
     ) { row throws(StoreFault) in
-      (
-        row: row.integer(0) as PurchaseRowID, id: try row.text(1) as ReceiptID,
-        processor: try row.text(2) as ProcessorName
-      )
+      (row: row.integer(0) as PurchaseRowID, id: try row.text(1) as ReceiptID)
     }
-    for receipt in found where processors.contains(receipt.processor) {
+    for receipt in found {
       try adding.run([
-        .integer(receipt.row), .text(app), .text(receipt.processor), .time(due),
+        .integer(receipt.row), .text(place.app), .text(place.processor), .time(due),
       ])
     }
     return found.count < Self.slice ? nil : found.last?.id

@@ -234,7 +234,7 @@ final class PurchaseRows {
 
   private func note(from old: PurchaseRecord?, to new: PurchaseRecord) {
     counts.move(
-      from: old.flatMap { CountRows.Group($0.receipt, app: $0.app) }, to: .init(new.receipt, app: new.app),
+      from: old.flatMap(CountRows.Group.init), to: CountRows.Group(new),
       madeAt: new.receipt?.createdAt)
     if let transition = ReceiptTransition(from: old, to: new, cause: cause) { transitions.append(transition) }
   }
@@ -250,7 +250,7 @@ final class PurchaseRows {
   func delete(_ record: PurchaseRecord) throws(StoreFault) {
     try deleting.changeOne(
       [.integer(record.rowID), .optional(record.receipt?.state.rawValue)], for: "delete a purchase")
-    counts.move(from: .init(record.receipt, app: record.app), to: nil)
+    counts.move(from: .init(record), to: nil)
   }
 
   /// Sets times in the future to now; see `FollowClock`.

@@ -43,7 +43,7 @@ import Testing
       default:
         Response(
           status: 404, type: "application/problem+json; charset=utf-8",
-          body: Array(PaymentExample.problem("unknown-checkout", 404).utf8))
+          body: Array(PaymentExample.problem("unknown-payment", 404).utf8))
       }
     } _: { standIn, port in
       let relay = "http://127.0.0.1:\(port)"

@@ -125,9 +125,10 @@ import Testing
   @Test(
     "A state has its progress; a state of a newer relay may be a charge",
     arguments: [
-      ("started", AfterpayStatus.Progress.pending, false), ("capturing", .processing, false),
+      ("started", AfterpayStatus.Progress.pending, false), ("capture_pending", .processing, false),
       ("captured", .paid, true), ("declined", .unpaid, true), ("refused", .unpaid, true),
-      ("expired", .unpaid, true), ("CAPTURED", .processing, false), ("reversed", .processing, false),
+      ("expired", .unpaid, true), ("closed", .unpaid, true), ("reversed", .unpaid, true),
+      ("abandoned", .unresolved, true), ("CAPTURED", .processing, false), ("a-new-state", .processing, false),
       ("", .processing, false),
     ])
   func hasProgress(_ state: String, _ progress: AfterpayStatus.Progress, _ isFinal: Bool) async throws {
@@ -149,9 +150,9 @@ import Testing
       let afterpay = try PaymentExample.afterpay(ScriptedTransport(step))
       return try await #require(throws: RelayError.self) { try await afterpay.status(of: Self.token) }
     }
-    #expect(try await error(PaymentExample.refusal(404, "unknown-checkout")).isUnknownCheckout)
+    #expect(try await error(PaymentExample.refusal(404, "unknown-payment")).isUnknownCheckout)
     #expect(!(try await error(PaymentExample.refusal(404, "not-found")).isUnknownCheckout))
-    #expect(!(try await error(PaymentExample.refusal(403, "unknown-checkout")).isUnknownCheckout))
+    #expect(!(try await error(PaymentExample.refusal(403, "unknown-payment")).isUnknownCheckout))
     #expect(!(try await error(.answer(404, "<html>")).isUnknownCheckout))
     #expect(!RelayError.timedOut.isUnknownCheckout)
   }
@@ -183,13 +184,13 @@ import Testing
   func follows() async throws {
     let clock = InstantClock()
     let transport = ScriptedTransport(
-      Self.state("started"), Self.state("started"), ScriptedTransport.offline, Self.state("capturing"),
+      Self.state("started"), Self.state("started"), ScriptedTransport.offline, Self.state("capture_pending"),
       Self.state("captured"))
     var states: [AfterpayStatus.State] = []
     for try await status in try PaymentExample.afterpay(transport, clock: clock).updates(of: Self.token) {
       states.append(status.state)
     }
-    #expect(states == [.started, .capturing, .captured])
+    #expect(states == [.started, .capturePending, .captured])
     // Pauses between polls, and one for the failed network.
     #expect(clock.pauses == [1, 2, 0.5, 4])
   }
@@ -198,7 +199,7 @@ import Testing
   func endsInTime() async throws {
     let clock = InstantClock()
     let start = clock.seconds
-    let capturing = ScriptedTransport(Array(repeating: Self.state("capturing"), count: 99))
+    let capturing = ScriptedTransport(Array(repeating: Self.state("capture_pending"), count: 99))
     let slow = try PaymentExample.afterpay(capturing, clock: clock)
     await #expect(throws: RelayError.timedOut) { try await slow.finalStatus(of: Self.token, within: 60) }
     #expect(clock.seconds - start == 60)

@@ -36,7 +36,7 @@ private final class FaultyRelay: Transport {
   func isChargedInTheEnd() -> Bool {
     state.withLock { state in
       for _ in 0..<state.late { Self.end(&state, self.customer) }
-      if state.state == "capturing" { Self.end(&state, self.customer) }
+      if state.state == "capture_pending" { Self.end(&state, self.customer) }
       return state.isCharged
     }
   }
@@ -48,7 +48,7 @@ private final class FaultyRelay: Transport {
         state.late -= 1
         Self.begin(&state, customer)
       }
-      if state.state == "capturing", state.random.isLikely(0.5) { Self.end(&state, customer) }
+      if state.state == "capture_pending", state.random.isLikely(0.5) { Self.end(&state, customer) }
       if state.random.isLikely(0.1) { return (503, "busy") }
       if state.random.isLikely(0.05) { return (401, "no") }
       if state.random.isLikely(0.05) { return (429, "busy") }
@@ -68,8 +68,8 @@ private final class FaultyRelay: Transport {
 
   private static func capture(_ state: inout State, _ customer: Customer) -> (Int, String) {
     begin(&state, customer)
-    if state.state == "capturing", state.random.isLikely(0.4) {
-      return (504, PaymentExample.problem("outcome-unknown", 504))
+    if state.state == "capture_pending", state.random.isLikely(0.4) {
+      return (504, PaymentExample.problem("capture-outcome-unknown", 504))
     }
     end(&state, customer)
     switch state.state {
@@ -81,15 +81,15 @@ private final class FaultyRelay: Transport {
   }
 
   private static func begin(_ state: inout State, _ customer: Customer) {
-    if ["started", "refused"].contains(state.state) { state.state = "capturing" }
+    if state.state == "started" { state.state = "capture_pending" }
   }
 
   private static func end(_ state: inout State, _ customer: Customer) {
-    guard ["started", "refused", "capturing"].contains(state.state) else { return }
+    guard ["started", "capture_pending"].contains(state.state) else { return }
     switch customer {
     case .approves: (state.state, state.isCharged) = ("captured", true)
     case .declines: state.state = "declined"
-    case .hasNotConfirmed: state.state = state.random.isLikely(0.5) ? "started" : "refused"
+    case .hasNotConfirmed: state.state = state.random.isLikely(0.5) ? "started" : "closed"
     case .isTooLate: state.state = "expired"
     }
   }

@@ -17,7 +17,7 @@ import Foundation
     case notPaid
     /// The customer may have been charged.
     case unchecked
-    /// The relay no longer knows the payment.
+    /// The relay no longer knows the payment, or could not find out whether it was charged.
     case unknown
 
     /// In your app: in your customers' languages.
@@ -33,7 +33,7 @@ import Foundation
       case .paid: "Thank you! You have paid, and your purchase is being unlocked. Do not pay again."
       case .notPaid: "Nothing was charged, so nothing was bought."
       case .unchecked: "We could not check your payment yet. Do not pay again before we have."
-      case .unknown: "This payment is no longer known. If you have paid, please contact our support."
+      case .unknown: "We could not find out about this payment. If you have paid, contact our support."
       }
     }
   }
@@ -124,6 +124,7 @@ import Foundation
         let status = try await afterpay.status(of: token)
         if status.progress.isOver { tokens.removeAll { $0 == token } }
         if status.progress == .paid { state = .paid }
+        if status.progress == .unresolved { state = .unknown }
         if status.progress == .processing { isKnown = false }
       } catch  where error.isUnknownCheckout {
         tokens.removeAll { $0 == token }

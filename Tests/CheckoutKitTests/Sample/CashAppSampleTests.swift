@@ -115,7 +115,7 @@ import Testing
     #expect(scene.kept == [[Self.token]])
     await scene.model.buy(price: "gold", email: "user@example.com")
     #expect(scene.relay.sent.count == 3)
-    scene.relay.add(Self.state("capturing"))
+    scene.relay.add(Self.state("capture_pending"))
     await scene.model.resume()
     #expect(scene.model.state == .unchecked)
     scene.relay.add(.answer(401, "no"))
@@ -132,8 +132,9 @@ import Testing
     arguments: [
       (Self.state("captured"), CashAppModel.State.paid, [[]]), (Self.state("declined"), .notPaid, [[]]),
       (Self.state("expired"), .notPaid, [[]]), (Self.state("started"), .notPaid, []),
-      (Self.state("capturing"), .unchecked, []),
-      (PaymentExample.refusal(404, "unknown-checkout"), .unknown, [[]]),
+      (Self.state("capture_pending"), .unchecked, []), (Self.state("reversed"), .notPaid, [[]]),
+      (Self.state("abandoned"), .unknown, [[]]),
+      (PaymentExample.refusal(404, "unknown-payment"), .unknown, [[]]),
       (PaymentExample.refusal(404, "not-found"), .unchecked, []),
     ] as [(ScriptedTransport.Step, CashAppModel.State, [[String]])])
   func restarts(

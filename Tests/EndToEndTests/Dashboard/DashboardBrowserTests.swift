@@ -109,7 +109,7 @@ struct DashboardBrowserTests {
       _ = try destination.waitFor(requests: 1)
 
       try browser.open("\(base)/failed")
-      try browser.follow("a[href='/failed/replay?app=shop&reason=http_400']")
+      try browser.follow("a[href='/failed/replay?app=shop&processor=stripe&reason=http_400']")
       #expect(try browser.text("document.querySelector('h1').textContent") == "Send 10 receipts again?")
       try browser.follow("main button")
       #expect(try browser.text("location.pathname").hasPrefix("/jobs/job_"))

@@ -18,7 +18,8 @@ import Testing
       #expect(page.text.contains("name=\"rate\""))
       #expect(page.text.contains("value=\"5\""))
       let fields = [
-        "token": try #require(page.field("token")), "app": "shop", "reason": "gave_up", "cause": "http_503",
+        "token": try #require(page.field("token")), "app": "shop",
+        "processor": try #require(page.field("processor")), "reason": "gave_up", "cause": "http_503",
       ]
       func post(rate: String) throws -> Reply {
         try relay.admin.request(
@@ -39,6 +40,7 @@ import Testing
         return
       }
       #expect(filter.app == "shop")
+      #expect(filter.processor == "stripe")
       #expect(filter.reason == "gave_up")
       #expect(filter.cause == "http_503")
       #expect(try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("0.5 a second"))

@@ -81,6 +81,8 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     var text = line
     text = text.replacing(/\b(rcp|ctx|job)_[0-9A-Z]{26}\b/) { "\($0.output.1)_ID" }
     text = text.replacing(/\b(evt|sub|cs|cus|req|imp)[_-][0-9A-Za-z_-]+\b/) { "\($0.output.1)_ID" }
+    text = text.replacing(/\bcallback_\d+_[0-9a-f]+/, with: "callback_ID")
+    text = text.replacing(/\/psp\/paymentorders\/[0-9a-f-]+/, with: "/psp/paymentorders/ID")
     text = text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/, with: "TIME")
     text = text.replacing(/erased:[0-9a-f]+/, with: "erased:HASH")
     text = text.replacing(/\b(in )?\d+ (ms|s|min|h|d)\b( ago)?/, with: "SPAN")
@@ -90,6 +92,9 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.replacing(/\bprocess \d+/, with: "process N")
     text = text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")
     // The width of a table depends on its content.
-    description = text.split(separator: " ").joined(separator: " ")
+    text = text.split(separator: " ").joined(separator: " ")
+    // How often a fetch was tried until the command ran.
+    text = text.replacing(/no answer SPAN \d+ SPAN/, with: "no answer SPAN N SPAN")
+    description = text
   }
 }

@@ -20,6 +20,10 @@ struct RunbookScene {
   /// The object whose receipt the section's commands name.
   var object: String?
   var app: JSONValue = [:]
+  /// The stand-ins for Swedbank Pay and the merchant's backend; nil for a section about neither.
+  var shop: RunbookShop?
+  /// Changes for the section `swedbank`.
+  var swedbank: JSONValue = [:]
   /// Users whose payments only Stripe knows: their events never arrived.
   var missed: [String] = []
 
@@ -151,7 +155,7 @@ struct RunbookScene {
   }
 
   /// An operator's change of the app's configuration.
-  private static func change(_ relay: Relay, _ app: JSONValue) throws {
+  static func change(_ relay: Relay, _ app: JSONValue) throws {
     relay.configuration = relay.configuration.merging(["apps": ["shop": app]])
     try relay.writeConfiguration()
   }
@@ -189,8 +193,12 @@ struct RunbookScene {
     return scene
   }
 
-  static func of(_ title: String) -> RunbookScene? {
+  static func of(_ title: String) throws -> RunbookScene? {
     switch title {
+    case "A payment processor is down": try processorDown()
+    case "A payment processor refuses the credentials": try processorRefuses()
+    case "Callbacks do not arrive": try callbacksMissing()
+    case "The outcome of a capture is unknown": try captureUnknown()
     case "Receipts fail with 422": refused
     case "Purchasely refuses the credentials": credentials
     case "The destination is down for hours": down

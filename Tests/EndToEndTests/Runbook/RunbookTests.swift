@@ -66,6 +66,9 @@ private final class RunbookRun {
 
   /// Replaces the page's receipt id by the id of the section's receipt.
   private func named(_ command: String) throws -> String {
+    if let order = scene.shop?.swedbank.orders.first?.id {
+      return command.replacing(/\/psp\/paymentorders\/[0-9A-Za-z-]+/, with: order)
+    }
     guard let object = scene.object, let id = try relay.receipt(of: object)?.id else { return command }
     return command.replacing(/rcp_[0-9A-Z]{26}/, with: id.text)
   }
@@ -94,7 +97,8 @@ struct RunbookTests {
   @Test("Its commands have the effects and outputs that it shows", arguments: Runbook.titles)
   func section(title: String) throws {
     let steps = try Runbook().steps(of: title)
-    let scene = try #require(RunbookScene.of(title))
+    let scene = try #require(try RunbookScene.of(title))
+    defer { scene.shop?.stop() }
     let destination = try Destination()
     defer { destination.stop() }
     let stripe = try SandboxStripe(behaviour: SandboxStripeBehaviour(apiKey: RunbookScene.stripeKey))
@@ -103,7 +107,8 @@ struct RunbookTests {
     let app: JSONValue = [
       "stripe": ["api_key": .string(RunbookScene.stripeKey), "api_base": .string(stripe.base)]
     ]
-    try withRelay(to: destination, app: app.merging(scene.app)) { relay in
+    let shop = scene.shop?.configuration(scene.swedbank) ?? (app: [:], top: [:])
+    try withRelay(to: destination, app: app.merging(scene.app).merging(shop.app), top: shop.top) { relay in
       try scene.prepare(relay, destination)
       let run = try RunbookRun(relay, scene)
       var performed: [Runbook.Step] = []

@@ -42,6 +42,29 @@ import Testing
     }
   }
 
+  @Test("An authorised payment is captured by the relay only if the configuration says so, and once")
+  func captures() throws {
+    try SwedbankShop.run { shop in
+      let order = try shop.sdk().start(.v3)
+      shop.swedbank.perform(.authorize, on: order.id)
+      try shop.relay.reaches(.delivered, order.id)
+      #expect(shop.messages("purchase.completed").first?.json["data"]?["captured"] == false)
+      #expect(shop.swedbank.orders.last?.captureRequests == 0)
+    }
+    try SwedbankShop.run(["capture": "auto"]) { shop in
+      // The answer to the capture is lost, and the order says that it took effect.
+      shop.swedbank.faults = SandboxFaults(.cut, remaining: 1, operations: ["capture"])
+      let order = try shop.sdk().start(.v3)
+      shop.swedbank.perform(.authorize, on: order.id)
+      try waitUntil("it is captured") { shop.swedbank.orders.last?.capturableAmount == 0 }
+      try shop.relay.reaches(.delivered, order.id)
+      let metric = #"receiptd_captures_total{app="shop",processor="swedbank",outcome="captured"}"#
+      try waitUntil("the relay knows it") { try shop.relay.metric(metric) == 1 }
+      #expect(shop.swedbank.orders.last?.captureRequests == 1)
+      #expect(shop.messages("purchase.completed").count == 1)
+    }
+  }
+
   @Test("A reversal after the payment is reported with its own id")
   func reversal() throws {
     try SwedbankShop.run { shop in

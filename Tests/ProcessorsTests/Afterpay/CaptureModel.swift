@@ -188,7 +188,9 @@ struct CaptureModel {
     guard now.duration(since: startedAt) <= .minutes(180) else { return }
     switch StoredCapture.admit(row.map { StoredCapture(orderedAt: $0.orderedAt, outcome: $0.outcome) }) {
     case .ended: return
-    case .join: ordersAt = now + .minutes(5)
+    case .join:
+      run?.hasten(now: now)
+      ordersAt = now + .seconds(Int64.random(in: 5..<300, using: &random))
     case .begin(let isRepeat):
       row = Row(orderedAt: now, retryAt: now)
       ordersAt = now + .minutes(1)

@@ -63,7 +63,7 @@ struct SwedbankHintTests {
     #expect(processor.authenticate(Self.request(token: ""), now: Self.now) == .refused(.path))
     #expect(processor.queries == nil)
     #expect(processor.backend == nil)
-    #expect(processor.capture == nil)
+    #expect(processor.captures == nil)
     let body = Array(#"{"paymentOrder":{"id":"/psp/paymentorders/1"}}"#.utf8)
     #expect(
       processor.read(body, now: Self.now) == (try SwedbankHarness.processor().read(body, now: Self.now)))

@@ -1,4 +1,4 @@
-// What the answer to the relay's own request says about a payment order, and how the order is captured.
+// What the answer to the relay's own request says about a payment order.
 
 import Domain
 import JSON
@@ -138,67 +138,5 @@ struct SwedbankStateTests {
     // By this, failed fetches are repeated soon.
     #expect(SwedbankProcessor.rules(isAsked: true).followsUpAfter == SwedbankSettings.settleAfterDefault)
     #expect(SwedbankHarness.settings().rules.followsUpAfter == .seconds(900))
-  }
-
-  // MARK: Capture
-
-  private static func capture() throws -> SwedbankCapture {
-    var settings = SwedbankHarness.settings()
-    settings.capturesItself = true
-    return try #require(try SwedbankHarness.processor(settings).capture)
-  }
-
-  private static let captures: JSONValue = [
-    ["rel": "capture", "method": "POST", "href": .string("\(SwedbankHarness.base)\(id)/captures")]
-  ]
-
-  @Test("Payments are captured only if that is configured")
-  func capturesOnlyIfConfigured() throws {
-    #expect(try SwedbankHarness.processor().capture == nil)
-    let lookup = try #require(try Self.capture().lookup(of: Self.key))
-    #expect(lookup.method == "GET")
-    #expect(lookup.target == "\(Self.id)?$expand=paid,orderItems")
-    #expect(try Self.capture().lookup(of: SwedbankHarness.key("x")) == nil)
-  }
-
-  @Test("The whole amount is captured by the order's own operation, always with the same reference")
-  func captureCall() throws {
-    let items = #"[{"reference":"P1","amount":1.0e2}]"#
-    let answer = Self.order(
-      ("orderItems", ["id": "/x", "orderItemList": "ITEMS"]), operations: Self.captures)
-    let text = answer.text.replacing("\"ITEMS\"", with: items)
-    guard case .capture(let call) = try Self.capture().plan(Array(text.utf8), for: Self.key) else {
-      Issue.record("there is a capture to send")
-      return
-    }
-    #expect(call.method == "POST")
-    #expect(call.target == "\(Self.id)/captures")
-    let transaction = try #require(SwedbankSamples.json(call.body)["transaction"])
-    #expect(transaction["amount"] == 100)
-    #expect(transaction["vatAmount"] == 0)
-    let reference = try #require(transaction["payeeReference"]?.stringValue)
-    #expect(reference.wholeMatch(of: /[A-Za-z0-9]{1,30}/) != nil)
-    #expect(String(decoding: call.body, as: UTF8.self).contains(#","orderItems":\#(items)}}"#))
-    #expect(try Self.capture().plan(Array(text.utf8), for: Self.key) == .capture(call))
-  }
-
-  @Test("Nothing is captured twice, elsewhere, or by guessing")
-  func noCapture() throws {
-    let elsewhere: JSONValue = [["rel": "capture", "href": "https://evil.test/captures"]]
-    let sale: JSONValue = ["transactionType": "Sale"]
-    for (answer, plan) in [
-      (Self.order(("remainingCaptureAmount", 0), operations: []), .captured),
-      (Self.order(("remainingCaptureAmount", nil), ("paid", sale), operations: []), .captured),
-      (Self.order(operations: []), .impossible),
-      (Self.order(("remainingCaptureAmount", 40), operations: Self.captures), .impossible),
-      (Self.order(("status", "Cancelled"), operations: Self.captures), .impossible),
-      (Self.order(("status", "Initialized"), operations: Self.captures), .impossible),
-      (Self.order(operations: elsewhere), .unreadable),
-      (Self.order(("remainingCaptureAmount", nil), operations: Self.captures), .unreadable),
-      (Self.order(("status", nil), operations: Self.captures), .unreadable),
-      (Self.order(("id", "/x"), operations: Self.captures), .unreadable), (.null, .unreadable),
-    ] as [(JSONValue, SwedbankCapture.Plan)] {
-      #expect(try Self.capture().plan(answer.serialized(), for: Self.key) == plan)
-    }
   }
 }

@@ -96,15 +96,18 @@ final class ToyBed {
   }
 
   /// Installs a configuration.
-  /// - Parameter base: of the processor's API; nil for the scripted processor.
+  /// - Parameters:
+  ///   - base: of the processor's API; nil for the scripted processor.
+  ///   - hasKey: whether the toy processor has a key, and thus a backend.
   func reload(
-    _ apps: [AppSlug], base: String? = nil, toy: String = "",
+    _ apps: [AppSlug], base: String? = nil, toy: String = "", hasKey: Bool = true,
     client: String = "client: { keys: ['\(key)'] }"
   ) throws {
     let base = base ?? "http://127.0.0.1:\(upstream.port)"
     try daemon.reload(
       try Self.read(
-        Self.text(apps, base: base, toy: toy + Self.apiKey, client: client, folder: folder), destination.url))
+        Self.text(apps, base: base, toy: toy + (hasKey ? Self.apiKey : ""), client: client, folder: folder),
+        destination.url))
   }
 
   // MARK: The processor

@@ -42,6 +42,7 @@ struct ToyPaymentTests {
     #expect(
       try receipt(bed) == ["article": "gold", "buyer": "u1", "context": "YQ==", "order": "o1"])
     #expect(bed.called == ["POST /orders", "GET /orders/6f-31"])
+    #expect(bed.metrics.unreportedPayments.snapshot().isEmpty, "a callback had reported it")
     #expect(try callBack(bed, "c callback o9").status == 200)
     #expect(bed.metrics.events.snapshot()[.init(first: "shop", second: "toy", third: "unmatched")] == 1)
   }
@@ -55,6 +56,8 @@ struct ToyPaymentTests {
     bed.use(Self.processor("paid"))
     #expect(try receipt(bed)["order"]?.stringValue == "o1")
     _ = try bed.waitForStored("o1") { $0.receipt?.state == .delivered }
+    let unreported = bed.metrics.unreportedPayments.snapshot()
+    #expect(unreported == [.init(first: "shop", second: "toy"): 1])
     let count = bed.calls.count
     #expect(try callBack(bed, "c callback o1").status == 200)
     #expect(try bed.waitForCalls(count + 1).count == count + 1, "only the callback caused another fetch")

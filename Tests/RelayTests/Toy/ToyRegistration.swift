@@ -26,7 +26,9 @@ struct ToySection: ProcessorSection {
     return rules
   }
 
-  func makeProcessor(for use: ProcessorUse, in app: AppConfiguration) throws -> any PaymentProcessor {
+  func makeProcessor(
+    for use: ProcessorUse, in app: AppConfiguration, userAgent: String
+  ) throws -> any PaymentProcessor {
     ToyProcessor(
       token: use == .serving ? try token.reveal() : "",
       apiKey: use == .reading ? nil : try apiKey?.reveal(), apiBase: apiBase, timeout: timeout)

@@ -54,9 +54,9 @@ enum Promises {
       "R4: a count that is not the number of receipts",
       """
       SELECT count(*) FROM (
-        SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), count(*) FROM purchases
-          WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4
-        EXCEPT SELECT app, state, reason, last_cause, count FROM receipt_counts)
+        SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), processor, count(*) FROM purchases
+          WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+        EXCEPT SELECT app, state, reason, last_cause, processor, count FROM receipt_counts)
       """
     ),
   ]

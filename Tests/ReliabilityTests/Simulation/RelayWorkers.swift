@@ -47,33 +47,36 @@ final class CommitterWorker: SimulatedWorker {
 
 /// The housekeeper.
 final class HousekeeperWorker: SimulatedWorker {
-  private let world: SimulatedWorld
+  private let clock: SimulatedClock
   private let housekeeper: Housekeeper
+  private let clockSetAt: () -> Int64
   private var rounds: Housekeeper.Rounds
   private var wakesAt: Int64
   private var lookedAt: Int64
 
-  init(_ world: SimulatedWorld, _ core: RelayCore) {
-    self.world = world
+  /// - Parameter clockSetAt: when the wall clock was last set.
+  init(_ clock: SimulatedClock, _ core: RelayCore, clockSetAt: @escaping () -> Int64 = { 0 }) {
+    self.clock = clock
+    self.clockSetAt = clockSetAt
     housekeeper = core.housekeeper
-    rounds = Housekeeper.Rounds(world.clock)
-    (wakesAt, lookedAt) = (world.now, world.now)
+    rounds = Housekeeper.Rounds(clock)
+    (wakesAt, lookedAt) = (clock.monotonicMilliseconds, clock.monotonicMilliseconds)
     housekeeper.followClock(FollowClock(step: nil))
   }
 
   /// It looks rarely in a simulation, but must notice a clock step within seconds.
   var dueAt: Int64 {
-    world.clockSetAt > lookedAt
-      ? min(wakesAt, world.clockSetAt + Dependencies.lookInterval.milliseconds) : wakesAt
+    clockSetAt() > lookedAt
+      ? min(wakesAt, clockSetAt() + Dependencies.lookInterval.milliseconds) : wakesAt
   }
 
   func step() {
-    lookedAt = world.now
+    lookedAt = clock.monotonicMilliseconds
     let until = housekeeper.step(&rounds)
-    wakesAt = max(world.now + 1, until.nanoseconds / 1_000_000)
+    wakesAt = max(clock.monotonicMilliseconds + 1, until.nanoseconds / 1_000_000)
   }
 
-  func noteCommit() { wakesAt = world.now }
+  func noteCommit() { wakesAt = clock.monotonicMilliseconds }
 }
 
 /// Jobs.
@@ -119,10 +122,12 @@ extension DispatcherRun: AskingRun {}
 extension LookupRun: AskingRun {}
 extension KeyFetcherRun: AskingRun {}
 extension AlerterRun: AskingRun {}
+extension BackendWorkerRun: AskingRun {}
+extension CaptureWorkerRun: AskingRun {}
 
-/// A worker that asks servers: deliveries, lookups and backfills, the keys of token issuers, alerts.
+/// A worker that asks servers: deliveries, lookups and backfills, keys of token issuers, payments, alerts.
 final class AskingWorker<Run: AskingRun>: SimulatedWorker {
-  private let world: SimulatedWorld
+  private let clock: SimulatedClock
   private let network: SimulatedTransport
   private var run: Run
   private let onStep: () throws -> Void
@@ -131,15 +136,15 @@ final class AskingWorker<Run: AskingRun>: SimulatedWorker {
 
   /// - Parameter onStep: checks what a step did.
   init(
-    _ world: SimulatedWorld, _ network: SimulatedTransport, _ run: Run,
+    _ clock: SimulatedClock, _ network: SimulatedTransport, _ run: Run,
     onStep: @escaping () throws -> Void = {}, onCommit: @escaping () -> Void = {}
   ) {
-    self.world = world
+    self.clock = clock
     self.network = network
     self.run = run
     self.onStep = onStep
     self.onCommit = onCommit
-    wakesAt = world.now
+    wakesAt = clock.monotonicMilliseconds
   }
 
   var dueAt: Int64 { min(wakesAt, network.newsAt ?? Int64.max) }
@@ -147,7 +152,7 @@ final class AskingWorker<Run: AskingRun>: SimulatedWorker {
   func step() throws {
     run.handleAnswers(within: .zero)
     guard let sleep = run.step()?.milliseconds else { return }
-    wakesAt = world.now + max(1, sleep)
+    wakesAt = clock.monotonicMilliseconds + max(1, sleep)
     try onStep()
   }
 

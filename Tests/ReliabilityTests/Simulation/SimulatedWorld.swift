@@ -13,7 +13,7 @@ import Store
 @testable import Relay
 
 /// The relay's environment, and its faults.
-final class SimulatedWorld {
+final class SimulatedWorld: SimulatedStage {
   /// The possible acts.
   enum Act {
     /// A random change of the weather at a `SimulatedWorld.Place`.
@@ -143,12 +143,6 @@ final class SimulatedWorld {
 
   /// Whether faults happen.
   var isTroubled: Bool { !isHealed }
-
-  var now: Int64 { clock.monotonicMilliseconds }
-  var wall: Int64 { clock.wallMilliseconds }
-
-  func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
-  func between(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
 
   var configuration: Configuration {
     // With a clock that runs years ahead everything is old enough to be deleted, so retention is much longer

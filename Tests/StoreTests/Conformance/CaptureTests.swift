@@ -153,6 +153,32 @@ struct CaptureTests {
     #expect(try store.writer.apply(retain, now: store.now).deleted == 1)
   }
 
+  @Test(
+    "An authorised payment is captured once without an order, if the rules say so", arguments: [true, false])
+  func authorised(capturesItself: Bool) throws {
+    let rules = AppRules(
+      join: JoinPolicy(), processors: ["pay": ProcessorRules(capturesItself: capturesItself)],
+      compose: { _ in [] })
+    let store = try TestStore(rules: ["ios": rules])
+    _ = try store.apply(StorePayment(app: "ios", Said.pay(.started, by: "u1")))
+    func say(_ seen: Observations, isCaptured: Bool?) throws -> Int64? {
+      var said = Said.pay(seen)
+      said.payment = PaymentFacts(isCaptured: isCaptured)
+      _ = try store.apply(StorePayment(app: "ios", said))
+      return try store.integer("SELECT count(*) FROM captures")
+    }
+    #expect(try say(.started, isCaptured: false) == 0, "it is not paid")
+    #expect(try say(.paid, isCaptured: false) == (capturesItself ? 1 : 0))
+    #expect(try say(.paid, isCaptured: false) == (capturesItself ? 1 : 0))
+    let record = try #require(try store.reader.startedPayment(Said.payKey(), app: "ios", user: "u1"))
+    let open = try store.reader.openCapture(ofPurchase: record.rowID)
+    #expect((open != nil) == capturesItself)
+    guard let open else { return }
+    _ = try store.apply(EndCapture(app: "ios", open.row, charged, report: nil))
+    #expect(try say(.paid, isCaptured: false) == 1, "an end is an end")
+    #expect(try say(.paid, isCaptured: true) == 1)
+  }
+
   @Test("A clock that ran ahead delays the next call for the longest pause at most")
   func clock() throws {
     let rules = [

@@ -11,7 +11,7 @@ struct InvariantTests {
     ("UPDATE receipt_counts SET count = count + 1", "the count of receipts is wrong"),
     ("UPDATE purchases SET wait_until = NULL WHERE state = 'waiting'", "a waiting receipt is decided again"),
     ("UPDATE purchases SET receipt_id = substr(receipt_id, 1, 20) || 'ZZZZZZZZZZ'", "is in row"),
-    ("UPDATE purchases SET price_id = NULL WHERE state = 'pending'", "ready without content"),
+    ("UPDATE purchases SET ready_at = NULL WHERE state = 'pending'", "ready without content"),
     (
       "UPDATE contexts SET purchase_row = 2 WHERE purchase_row = 1",
       "a context of another app, user or purchase"

@@ -209,7 +209,7 @@ struct LookupTests {
   func planning() throws {
     let store = try TestStore()
     for n in 0..<700 { try store.ingest(Said.completed("\(n)", user: "u\(n)")) }
-    var plan: PlanLookups? = PlanLookups(app: "ios", ["stripe"], reason: .price)
+    var plan: PlanLookups? = PlanLookups(ios, reason: .price)
     var slices = 0
     while let next = plan {
       plan = try store.apply(next)

@@ -98,6 +98,7 @@ final class TestStore {
 
   func after(_ milliseconds: Int64) -> Timestamp { now + .milliseconds(milliseconds) }
 
+  @discardableResult
   func apply<Command: StoreCommand>(_ command: Command) throws -> Command.Outcome {
     let outcome = try commit(command)
     commandCount += 1

@@ -20,6 +20,7 @@ extension ReceiptFilter {
       change(&alone)
       var all = alone
       all.app = "a"
+      all.processor = "p"
       all.state = .failed
       all.reason = "r"
       all.after = "rcp"
@@ -159,8 +160,12 @@ struct QueryPlanTests {
       let isSorted = steps.contains { $0.contains("TEMP B-TREE") }
       #expect(isSorted == (filter.userID != nil), "only the few of a user: \(steps)")
     }
-    let seeks = ["app=? AND outcome=? AND type=? AND rowid>?", "app=? AND outcome=? AND type>?"]
-    for (sql, seek) in zip([events.group] + events.nextGroup, seeks + ["app=? AND outcome>?", "app>?"]) {
+    let seeks = [
+      "app=? AND processor=? AND outcome=? AND type=? AND rowid>?",
+      "app=? AND processor=? AND outcome=? AND type>?", "app=? AND processor=? AND outcome>?",
+      "app=? AND processor>?", "app>?",
+    ]
+    for (sql, seek) in zip([events.group] + events.nextGroup, seeks) {
       let steps = try plan(of: sql, sqlite(store.reader))
       try #require(steps.count == 1, "\(steps)")
       #expect(steps[0].contains("COVERING INDEX events_by_group (\(seek)"), "\(steps)")
@@ -180,14 +185,46 @@ struct QueryPlanTests {
     for sql in [StoreReader.oldestOfGroupSQL, StoreReader.newestOfGroupSQL] {
       let steps = try plan(of: sql, sqlite(store.reader))
       try #require(steps.count == 1)
-      #expect(steps[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
+      #expect(
+        steps[0].contains(
+          "purchases_by_group (app=? AND state=? AND reason=? AND last_cause=? AND processor=?"))
     }
     let withoutID = try plan(of: StoreReader.withoutImportIDSQL, sqlite(store.reader))
     try #require(withoutID.count == 1)
     #expect(withoutID[0].contains("purchases_without_import_id (app=? AND receipt_id>"))
     let group = try plan(of: StoreReader.groupSQL, sqlite(store.reader))
     try #require(group.count == 1)
-    #expect(group[0].contains("purchases_by_group (app=? AND state=? AND reason=? AND"))
+    #expect(group[0].contains("AND last_cause=? AND processor=? AND receipt_id>"), "\(group)")
+  }
+
+  @Test("Unfinished lookups and captures are counted and listed by their own indexes")
+  func unfinished() throws {
+    let store = try TestStore()
+    let sql = StoreReader.unfinishedSQL
+    let expected = [
+      (sql.lookups, "COVERING INDEX look_ups_due (app=? AND processor=?"),
+      (sql.dueLookups, "COVERING INDEX look_ups_due (app=? AND processor=? AND due_at<?"),
+      (sql.failedLookups, "INDEX look_ups_failed (app=? AND processor=? AND due_at>?"),
+      (sql.openCaptures, "INDEX captures_"),
+      (sql.unknownCaptures, "INDEX captures_oldest (app=? AND processor=? AND ordered_at<?"),
+      (sql.oldestCapture, "INDEX captures_oldest (app=? AND processor=?"),
+      (sql.abandonedCaptures, "INDEX captures_abandoned (app=? AND processor=?"),
+      (sql.lookup, "INTEGER PRIMARY KEY (rowid=?"), (sql.captures, "INDEX captures_by_purchase"),
+      (StoreReader.troubledSQL[0].sql, "INDEX captures_oldest (app=? AND processor=?"),
+      (StoreReader.troubledSQL[1].sql, "INDEX captures_abandoned (app=? AND processor=?"),
+      (StoreReader.troubledSQL[2].sql, "INDEX look_ups_failed (app=? AND processor=?"),
+    ]
+    for (sql, index) in expected {
+      let steps = try plan(of: sql, sqlite(store.reader))
+      #expect(steps.contains { $0.contains("SEARCH") && $0.contains(index) }, "\(sql): \(steps)")
+      #expect(steps.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(sql): \(steps)")
+      #expect(steps.allSatisfy { !$0.hasPrefix("SCAN look_ups") && !$0.hasPrefix("SCAN l ") }, "\(steps)")
+      #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)")
+    }
+    let object = try plan(of: StoreReader.ofObjectSQL, sqlite(store.reader))
+    for index in ["purchases_by_object (object_id=?", "purchases_by_session (session_id=?"] {
+      #expect(object.contains { $0.hasPrefix("SEARCH purchases USING INDEX \(index)") }, "\(object)")
+    }
   }
 
   @Test("Queries of metrics and alerts take the same steps for any number of receipts")

@@ -13,7 +13,8 @@ public struct ToyProcessor: PaymentProcessor {
   /// An address that is not one of the processor's.
   public static let foreignAddress = "203.0.113.66"
   public static let help = ProcessorHelp(
-    webhookSecretKey: "token", webhookSecretOrigin: "the end of the path in Toy's settings")
+    webhookSecretKey: "token", webhookSecretOrigin: "the end of the path in Toy's settings",
+    apiKeyRights: "It must be allowed to read orders")
 
   var token: String
   var apiKey: String?
@@ -39,6 +40,10 @@ public struct ToyProcessor: PaymentProcessor {
 
   public var backend: (any MerchantBackend)? {
     apiKey.map { ToyBackend(base: apiBase, apiKey: $0, timeout: timeout) }
+  }
+
+  public var captures: (any PaymentCaptures)? {
+    apiKey.map { ToyCaptures(base: apiBase, apiKey: $0, timeout: timeout) }
   }
 
   public static func order(_ id: String) -> PurchaseKey {

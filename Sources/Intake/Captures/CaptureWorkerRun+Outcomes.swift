@@ -1,0 +1,153 @@
+// How orders begin, and how captures end: what is stored, and who is answered. The capture worker's thread.
+
+internal import Domain
+internal import HTTPService
+internal import Persistence
+internal import Platform
+internal import Presentation
+internal import Processors
+internal import Store
+internal import Telemetry
+
+extension CaptureWorkerRun {
+  // MARK: Orders
+
+  /// Begins a capture whose order is on disk, or lets the request wait for the capture that it shares.
+  mutating func admit(_ result: CaptureWorker.Ordered, of place: AppProcessor, for client: BackendClient) {
+    switch result {
+    case .success(.begun(let open, let isRepeat)):
+      guard let captures = captures(of: place) else { return client.answer(.captureOutcomeUnknown) }
+      if openCaptures[open.row] == nil {
+        add(open, of: place, CaptureRun(beginning: CapturablePayment(open), isRepeat: isRepeat, by: captures))
+      }
+      wait(client, for: open.row, within: captures.answersWithin)
+    case .success(.joined(let open)):
+      guard let captures = captures(of: place) else { return client.answer(.captureOutcomeUnknown) }
+      if openCaptures[open.row] == nil { add(open, of: place, resumed(open)) }
+      let now = now
+      openCaptures[open.row]?.run.hasten(now: now)
+      wait(client, for: open.row, within: captures.answersWithin)
+    case .success(.ended(let outcome)): client.answer(BackendAnswer(outcome))
+    case .success(.unknownPayment): client.answer(.unknownPayment)
+    case .success(nil): client.refuse(.unknownApp)
+    case .failure(let error):
+      owner.parts.requestLog.couldNotStore(
+        error, route: client.route, app: place.app, requestID: client.requestID)
+      client.refuse(.storeFailed)
+    }
+  }
+
+  private mutating func wait(_ client: BackendClient, for row: CaptureRowID, within time: Duration) {
+    openCaptures.add(AwaitedCapture(client: client, answerBy: clock.monotonic.advanced(by: time)), to: row)
+    // It moves to the queue of those for which an app waits.
+    if openCaptures[row]?.activity == .idle { schedule(row) }
+  }
+
+  /// Answers a request whose capture goes on.
+  func leaveOpen(_ request: AwaitedCapture) { request.client.answer(.captureOutcomeUnknown) }
+
+  // MARK: Replies
+
+  /// Applies the reply to a step, and stores what it changed.
+  /// - Parameter failure: of the connection, for the log.
+  mutating func finish(
+    _ row: CaptureRowID, step: CaptureRun.Step, _ reply: BackendReply, failure: String?,
+    by captures: any PaymentCaptures
+  ) {
+    guard var entry = openCaptures[row] else { return }
+    let failures = entry.run.capture.failures
+    let progress = entry.run.finish(step, reply, by: captures, now: now)
+    if let trouble = progress.trouble { note(trouble, failure, of: entry.place) }
+    if let outcome = entry.run.capture.outcome {
+      entry.ending = (outcome, progress.report)
+      openCaptures[row] = entry
+      return end(row)
+    }
+    openCaptures[row] = entry
+    if entry.run.capture.failures != failures {
+      // If this is not stored, a restart continues with a shorter pause.
+      _ = owner.parts.committer.submit(
+        SaveCapture(
+          row, failures: entry.run.capture.failures, retryAt: entry.run.capture.retryAt,
+          trouble: progress.trouble?.rawValue), from: .internal
+      ) { _ in }
+    }
+    if self.captures(of: entry.place) == nil { return drop(row) }
+    schedule(row)
+  }
+
+  private func note(_ trouble: BackendTrouble, _ failure: String?, of place: AppProcessor) {
+    owner.parts.metrics.backendTroubles.increment(place.app.text, place.processor.text, trouble.rawValue)
+    owner.parts.requestLog.processorTrouble(
+      trouble.words, reason: trouble.rawValue, isGrave: trouble == .credentials, of: place,
+      failure: failure, requestID: nil)
+  }
+
+  // MARK: Outcomes
+
+  /// Stores the outcome. The app is answered when it is on disk.
+  mutating func end(_ row: CaptureRowID) {
+    guard let entry = openCaptures[row], let ending = entry.ending else { return }
+    let worker = owner.worker
+    let command = EndCapture(app: entry.place.app, row, ending.outcome, report: ending.report)
+    // An outcome of a removed app is not stored, because nothing would become of the purchase. The capture
+    // stays open, and is looked up when there is such an app again.
+    let isQueued = owner.parts.committer.submit(WhileConfigured(entry.place.app, command), from: .internal) {
+      result in
+      worker.post { $0.ended.append((row, result)) }
+    }
+    // Only the stop refuses it. The next start looks the payment up.
+    guard isQueued else { return drop(row) }
+    openCaptures[row]?.activity = .storing
+    endingCount += 1
+  }
+
+  mutating func finishEnding(_ row: CaptureRowID, _ result: Result<Bool?, StoreFault>) {
+    endingCount -= 1
+    guard let entry = openCaptures[row], let ending = entry.ending else { return }
+    switch result {
+    case .success(.some):
+      report(ending.outcome, of: entry)
+      openCaptures[row] = nil
+      for request in entry.waiting { request.client.answer(BackendAnswer(ending.outcome)) }
+    case .success(nil): drop(row)
+    case .failure(let error):
+      owner.parts.dependencies.log.error(
+        "could not store the outcome of a capture; trying again. \(error.kind.advice)",
+        ["app": entry.place.app.text, "processor": entry.place.processor.text, "error": error.description])
+      if captures(of: entry.place) == nil { return drop(row) }
+      openCaptures.schedule(row, at: clock.monotonic.advanced(by: CaptureWorker.faultPause))
+    }
+  }
+
+  private func report(_ outcome: CaptureOutcome, of entry: CaptureEntry) {
+    owner.parts.metrics.captures.increment(
+      entry.place.app.text, entry.place.processor.text, outcome.kind.rawValue)
+    let fields: LogFields = [
+      "app": entry.place.app.text, "processor": entry.place.processor.text,
+      "object": entry.run.payment.key.id.text,
+    ]
+    switch outcome.kind {
+    case .captured, .declined, .unconfirmed: break
+    case .refused:
+      owner.parts.dependencies.log.info(
+        "a payment cannot be captured any more; the payment at the processor says why", fields)
+    case .abandoned:
+      owner.parts.dependencies.log.error(
+        "the outcome of a capture is unknown after a week, and receiptd does not ask any more: look at the "
+          + "payment at the processor", fields)
+    }
+  }
+
+  /// Forgets a capture that stays open in the database.
+  private mutating func drop(_ row: CaptureRowID) {
+    for request in openCaptures[row]?.waiting ?? [] { leaveOpen(request) }
+    openCaptures[row] = nil
+  }
+}
+
+extension CapturablePayment {
+  init(_ open: OpenCapture) {
+    self.init(key: open.key, facts: open.facts, startedAt: open.startedAt, orderedAt: open.orderedAt)
+  }
+}

@@ -1,0 +1,134 @@
+// What is known of a payment at its processor, as text: its state, its captures, its lookup. Pure; called
+// from any thread. Nothing is sanitized or escaped.
+
+public import Domain
+internal import Platform
+public import Store
+
+/// The texts about a payment.
+public enum PaymentText {
+  /// The state of a purchase that has no receipt, as the end of a sentence.
+  public static func state(of purchase: Purchase) -> String {
+    if purchase.awaitsOutcome { return "the payment was started, and its outcome is not known" }
+    if purchase.isPaid { return "it is paid, and no user of the app is known" }
+    if purchase.observations.contains(.closed) { return "the payment ended without money" }
+    if purchase.observations.contains(.expired) { return "the checkout expired" }
+    if purchase.observations.contains(.ended) { return "it ended before it was paid" }
+    return "it is not paid"
+  }
+
+  /// The amount of a payment that the processor or the app named; nil if there is none.
+  static func amount(of purchase: Purchase) -> String? {
+    guard let payment = purchase.payment, let amount = payment.amount else { return nil }
+    let state =
+      switch payment.isCaptured {
+      case true?: ", captured"
+      case false?: ", authorised and not captured"
+      case nil: ""
+      }
+    return amount + (payment.currency.map { " \($0)" } ?? "") + state
+  }
+
+  /// `ordered 2026-…, its outcome is unknown after 2 failures (timeout); the next call is due 2026-…`
+  static func capture(_ capture: CaptureSummary) -> String {
+    if let outcome = capture.outcome {
+      return meaning(of: outcome) + (capture.endedAt.map { " at \($0.rfc3339)" } ?? "")
+    }
+    let ordered = "ordered at \(capture.orderedAt.rfc3339)"
+    guard capture.failures > 0 else { return "\(ordered), under way" }
+    let trouble = capture.lastTrouble.map { " (\($0))" } ?? ""
+    return "\(ordered), its outcome is unknown after \(CountText.of(capture.failures, "failure"))\(trouble); "
+      + "the next call is due at \(capture.retryAt.rfc3339)"
+  }
+
+  /// The meaning of a capture's outcome.
+  static func meaning(of outcome: CaptureOutcome.Kind) -> String {
+    switch outcome {
+    case .captured: "the customer was charged"
+    case .declined: "the processor declined the payment"
+    case .refused: "the processor refused it: nothing was captured"
+    case .unconfirmed: "the customer had not confirmed the payment: nothing was captured"
+    case .abandoned: "given up after a week of failures: its outcome is unknown"
+    }
+  }
+
+  /// When the processor is asked again, and how often it was without success.
+  static func lookup(_ lookup: PlannedLookup) -> String {
+    let planned = "planned for \(lookup.dueAt.rfc3339)"
+    guard lookup.attempts > 0 else { return planned }
+    return lookup.isFetch
+      ? "\(planned) (the processor gave no usable answer \(CountText.of(lookup.attempts, "time")) so far)"
+      : "\(planned) (\(CountText.of(lookup.attempts, "answer")) did not help so far)"
+  }
+
+  /// What an operator can do about a payment that has no receipt, or whose capture has no outcome. Empty if
+  /// there is nothing to do.
+  /// - Parameter label: the processor's display name; nil if the app is not configured with it.
+  public static func advice(_ detail: ReceiptDetail, label: String?) -> [String] {
+    let purchase = detail.record.purchase
+    if detail.record.receipt != nil, detail.captures.isEmpty { return [] }
+    guard let label else {
+      let place = "apps.\(detail.record.app).\(purchase.key.processor)"
+      return ["\(place) is not in the configuration, so nothing is asked or captured. Configure it again."]
+    }
+    let ask = "To ask \(label) now: receiptctl payments fetch \(purchase.key.id)"
+    switch detail.captures.last {
+    case .some(let capture) where capture.outcome == nil:
+      return [
+        "The capture is finished as soon as \(label) answers; the customer is charged at most once. Do not "
+          + "charge again."
+      ]
+    case .some(let capture) where capture.outcome == .abandoned && purchase.awaitsOutcome:
+      return [
+        "Nobody knows whether the customer was charged. Look for the payment in \(label)'s portal. \(ask). "
+          + "If it is paid there, this makes the receipt; if it is not, the app may start another payment."
+      ]
+    default: break
+    }
+    if detail.record.receipt != nil { return [] }
+    guard purchase.awaitsOutcome else { return ["It makes a receipt if it is paid by a user of the app."] }
+    return [
+      detail.lookup == nil
+        ? "It makes a receipt when it is paid. \(label) is not asked any more, because a week has passed. "
+          + ask
+        : "It makes a receipt when it is paid. \(ask)"
+    ]
+  }
+}
+
+/// The unfinished lookups and captures of an app at a processor, as one line.
+public struct UnfinishedText: Sendable, Equatable {
+  public let sentence: String
+  /// Whether an operator should look at it.
+  public let isBad: Bool
+
+  /// - Returns: nil if there is nothing unfinished.
+  public init?(_ work: UnfinishedWork, of place: AppProcessor, now: Timestamp) {
+    var parts: [String] = []
+    func number(_ count: Int64, _ noun: String) -> String {
+      CountText.of(count, noun) + (count >= UnfinishedWork.countMax ? " or more" : "")
+    }
+    if work.lookups > 0 {
+      let unanswered = work.unansweredLookups
+      parts.append(
+        number(work.lookups, "lookup") + " planned"
+          + (unanswered > 0 ? ", \(CountText.grouped(unanswered)) of them without an answer" : ""))
+    }
+    if work.openCaptures > 0 {
+      let since = work.oldestCapture.map { ", the oldest ordered \($0.past(to: now))" } ?? ""
+      parts.append(
+        number(work.openCaptures, "capture") + " open"
+          + (work.unknownCaptures > 0
+            ? ", \(CountText.grouped(work.unknownCaptures)) of them with an unknown outcome" : "") + since)
+    }
+    if work.abandonedCaptures > 0 {
+      parts.append(number(work.abandonedCaptures, "capture") + " given up with an unknown outcome")
+    }
+    guard !parts.isEmpty else { return nil }
+    sentence = "\(place.app) at \(place.processor): \(parts.joined(separator: "; "))."
+    isBad = work.unknownCaptures > 0 || work.abandonedCaptures > 0
+  }
+
+  /// The command that lists the payments.
+  public static let command = "receiptctl payments list"
+}

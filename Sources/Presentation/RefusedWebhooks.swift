@@ -1,0 +1,42 @@
+// Webhooks that were refused, as text: their reasons, and what to do. Pure; called from any thread.
+
+public import Domain
+internal import Platform
+
+/// The refused webhooks of an app at one processor, or of all its processors together.
+public struct RefusedWebhooks: Sendable, Equatable {
+  /// By reason, as the label of the metric.
+  public var counts: [String: Int64]
+
+  public init(_ counts: [String: Int64]) { self.counts = counts }
+
+  public var count: Int64 { counts.values.reduce(0, +) }
+
+  /// `mismatch 3, sender 1`
+  public var reasons: String {
+    counts.sorted { $0.key < $1.key }.map { "\($0.key) \(CountText.grouped($0.value))" }.joined(
+      separator: ", ")
+  }
+
+  /// `for the signature`; callbacks without one are refused for the secret in their path, or their sender.
+  public var cause: String {
+    var causes: [String] = []
+    if counts.keys.contains(where: { $0 != Self.path && $0 != Self.sender }) {
+      causes.append("the signature")
+    }
+    if counts[Self.path] != nil { causes.append("the secret in their path") }
+    if counts[Self.sender] != nil { causes.append("their sender's address") }
+    return "for " + causes.joined(separator: " or ")
+  }
+
+  /// What to do, as the end of a sentence.
+  public func remedy(_ advice: WebhookAdvice, of app: AppSlug) -> String {
+    if counts.keys.allSatisfy({ $0 == Self.sender }) {
+      return "correct the addresses that apps.\(app) allows, and listen.proxies"
+    }
+    return "compare apps.\(app).\(advice.comparison); if they differ, correct them, \(advice.command)"
+  }
+
+  private static let path = "path"
+  private static let sender = "sender"
+}
