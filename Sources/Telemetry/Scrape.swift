@@ -57,12 +57,13 @@ public struct Scrape {
     let counts = try reader.countsByProcessor()
     let all = Set(places).union(counts.keys).sorted { ($0.app, $0.processor) < ($1.app, $1.processor) }
     let known = Set(all.map(\.app)).sorted()
+    var countsByApp: [AppSlug: [ReceiptState: Int64]] = [:]
+    for (place, states) in counts { countsByApp[place.app, default: [:]].merge(states, uniquingKeysWith: +) }
     text.gauge(
       "receiptd_receipts", "Receipts, by state.",
       known.flatMap { app in
         ReceiptState.allCases.map { state in
-          let count = all.filter { $0.app == app }.reduce(0) { $0 + (counts[$1]?[state] ?? 0) }
-          return ([("app", app.text), ("state", state.rawValue)], Double(count))
+          ([("app", app.text), ("state", state.rawValue)], Double(countsByApp[app]?[state] ?? 0))
         }
       })
     text.gauge(

@@ -154,9 +154,6 @@ enum AfterpayAnswers {
 
   // MARK: Requests that name nothing
 
-  static let unknownPayment = problem(
-    "unknown-payment", "Unknown payment", 404,
-    "This user has started no payment with this token. Use the token that the checkout returned.")
   static let unknownContext = problem(
     "unknown-context", "Unknown context", 422,
     "There is no context of this user with the id in X-Context-Id. Post one, or leave the header out.")

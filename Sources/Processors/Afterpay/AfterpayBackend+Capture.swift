@@ -9,7 +9,7 @@ extension AfterpayBackend {
     guard let user = request.user else { throw AfterpayRefusal(AfterpayAnswers.missingUser) }
     let wanted = try AfterpayCaptureRequest(request)
     return .findPayment(wanted.token.key, user) { [self] payment in
-      guard let payment else { return .answer(AfterpayAnswers.unknownPayment) }
+      guard let payment else { return .answer(.unknownPayment) }
       if payment.facts.isCashAppPay == true, wanted.grantID == nil {
         return .answer(AfterpayCaptureRequest.missingGrant.answer)
       }
@@ -39,7 +39,7 @@ extension AfterpayBackend {
       throw AfterpayCaptureRequest.malformedToken
     }
     return .findPayment(token.key, user) { [self] payment in
-      guard let payment else { return .answer(AfterpayAnswers.unknownPayment) }
+      guard let payment else { return .answer(.unknownPayment) }
       return .answer(AfterpayAnswers.json(document(payment, at: request.receivedAt)))
     }
   }
