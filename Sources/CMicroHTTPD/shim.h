@@ -2,10 +2,14 @@
 #pragma once
 #include <limits.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 /// Takes one message of the library. `text` ends in a zero byte and is borrowed for the call.
 typedef void (*CMicroHTTPDLogger)(void *context, const char *text);
@@ -82,6 +86,29 @@ static inline void *CMicroHTTPD_socketContext(struct MHD_Connection *connection)
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info ? info->socket_context : NULL;
+}
+
+/// The start of the kernel's `struct tcp_info` (linux/tcp.h, which cannot be included beside netinet/tcp.h, whose
+/// structure ends before the count). The kernel only ever appends to it.
+struct CMicroHTTPDTransport {
+  uint8_t state;
+  uint8_t flags[7];
+  uint32_t values[24];
+  uint64_t rates[2];
+  uint64_t bytesAcknowledged;
+  uint64_t bytesReceived;
+};
+
+/// The bytes that the other side of a TCP socket has sent and the kernel has received, read or not, as of RFC 4898's
+/// tcpEStatsAppHCThruOctetsReceived. -1 on any other socket and on kernels before 4.1.
+static inline int64_t CMicroHTTPD_bytesReceived(int socket) {
+  struct CMicroHTTPDTransport info;
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || size < sizeof info) return -1;
+  // The end of the input takes a number of the sequence, too.
+  int hasEnded = info.state == TCP_CLOSE_WAIT || info.state == TCP_LAST_ACK || info.state == TCP_CLOSING ||
+                 info.state == TCP_TIME_WAIT;
+  return (int64_t)info.bytesReceived - (hasEnded && info.bytesReceived > 0);
 }
 
 /// accept4(2), which sys/socket.h shows only to those who define _GNU_SOURCE.

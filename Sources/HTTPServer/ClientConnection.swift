@@ -156,7 +156,7 @@ internal import Platform
     state.withLock { state in
       guard state.isReading, state.descriptor >= 0 else { return }
       // libmicrohttpd does not report a request before its whole first line has arrived.
-      if !state.isTimed, SocketInput.came(after: state.since, on: state.descriptor) {
+      if !state.isTimed, state.hasSentMore {
         state.beginTiming(deadline: core.requestDeadline())
       }
       var byte: UInt8 = 0

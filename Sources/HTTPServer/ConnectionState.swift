@@ -37,6 +37,8 @@ struct ConnectionState {
   var isTimed = true
   /// When the connection entered its phase, while it is idle or in the head of a request.
   var since: MonotonicInstant
+  /// The bytes that the client had sent when its last request ended (`SocketInput`).
+  var receivedBefore: Int64 = 0
   /// From the request line; nil when it is not valid UTF-8.
   var target: String?
   var head: RequestHead?
@@ -88,6 +90,7 @@ struct ConnectionState {
       since = now
       isTimed = false
       self.deadline = deadline
+      receivedBefore = SocketInput.received(on: descriptor) ?? 0
     }
     target = nil
     head = nil
@@ -134,7 +137,13 @@ struct ConnectionState {
   /// they have a request) would take it for the answer to its next request (RFC 9110 §15.5.9).
   var owesAnswer: Bool {
     guard phase == .idle else { return isReading }
-    return SocketInput.came(after: since, on: descriptor)
+    return hasSentMore
+  }
+
+  /// Whether the client has sent anything since its last request ended, or since it connected. False where the
+  /// kernel does not count.
+  var hasSentMore: Bool {
+    SocketInput.received(on: descriptor).map { $0 > receivedBefore } ?? false
   }
 
   /// Whether the client has not sent the whole request yet.

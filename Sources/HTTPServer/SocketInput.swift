@@ -1,20 +1,17 @@
-// Reads from the kernel when a socket last got input, including input that libmicrohttpd has already read.
-// Called from any thread that may use the descriptor.
+// Reads from the kernel what input a socket got, including input that libmicrohttpd has already read. Called
+// from any thread that may use the descriptor.
 
 internal import CMicroHTTPD
 internal import Glibc
-internal import Platform
 
 /// A socket's input.
 enum SocketInput {
-  /// The kernel counts in ticks of up to 10 ms, and rounds.
-  private static let slack: Duration = .milliseconds(20)
-
-  /// Whether data arrived after `moment`, read or not. False where the kernel does not report it: on any
-  /// socket but TCP.
-  static func came(after moment: MonotonicInstant, on descriptor: Int32) -> Bool {
-    guard let quiet = quietTime(descriptor) else { return false }
-    return MonotonicInstant.now().duration(since: moment) - quiet > slack
+  /// The bytes that the client has sent so far, read or not. Counting is exact where times are not: the
+  /// kernel's times are in ticks, and the caller's own clock reads come later than it thinks on a busy machine.
+  /// Nil where the kernel does not count: on any socket but TCP.
+  static func received(on descriptor: Int32) -> Int64? {
+    let count = CMicroHTTPD_bytesReceived(descriptor)
+    return count >= 0 ? count : nil
   }
 
   /// Whether the socket holds unread data.
@@ -22,16 +19,5 @@ enum SocketInput {
     guard descriptor >= 0 else { return false }
     var byte: UInt8 = 0
     return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
-  }
-
-  /// The time since the last data arrived; without any, since the connection began (tcp(7), TCP_INFO).
-  private static func quietTime(_ descriptor: Int32) -> Duration? {
-    var info = tcp_info()
-    let whole = socklen_t(MemoryLayout<tcp_info>.size)
-    var size = whole
-    guard unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, size == whole else {
-      return nil
-    }
-    return .milliseconds(info.tcpi_last_data_recv)
   }
 }

@@ -86,6 +86,8 @@ final class TestApplication: RequestHandler {
   /// Starts a server with this application on a free port.
   func serve(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws(ServerError) -> Server {
     var configuration = ServerConfiguration(address: "127.0.0.1")
+    // A busy machine may stop a test for a while; tests of the timeout set a short one.
+    configuration.requestTimeout = .seconds(300)
     change(&configuration)
     let seen = seen
     return try Server(configuration, handler: self) { message in seen.update { $0.log.append(message) } }
