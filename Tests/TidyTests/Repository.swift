@@ -9,11 +9,15 @@ struct RepositoryFile: Sendable {
   let text: String
   /// The text without comments and literals.
   let code: String
+  /// The imported modules with their line numbers.
+  let imports: [(line: Int, module: String)]
 
   init(path: String, text: String) {
     self.path = path
     self.text = text
-    code = path.hasSuffix(".swift") ? SwiftCode.code(of: text) : text
+    let isSwift = path.hasSuffix(".swift")
+    code = isSwift ? SwiftCode.code(of: text) : text
+    imports = isSwift ? SwiftCode.imports(in: code) : []
   }
 
   var isSwift: Bool { path.hasSuffix(".swift") }

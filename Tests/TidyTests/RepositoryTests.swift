@@ -53,13 +53,19 @@ import Testing
 
   @Test("Every promise is cited by the name of a test", arguments: 1...Promises.count)
   func promisesAreCited(_ number: Int) throws {
-    // Not this suite, whose samples may cite anything.
-    let tests = try Repository.files().filter {
+    #expect(
+      try Self.cited.get().contains(number), "name a test after R\(number): @Test(\"… (R\(number))\")")
+  }
+
+  /// The promises that the tests cite, without this suite's, whose samples may cite anything.
+  private static let cited = Result {
+    try tests().reduce(into: Set<Int>()) { $0.formUnion(Promises.cited(in: $1.text)) }
+  }
+
+  private static func tests() throws -> [RepositoryFile] {
+    try Repository.files().filter {
       $0.path.hasPrefix("Tests/") && !$0.path.hasPrefix("Tests/TidyTests/") && $0.isSwift
     }
-    #expect(
-      tests.contains { Promises.cited(in: $0.text).contains(number) },
-      "name a test after R\(number): @Test(\"… (R\(number))\")")
   }
 
   @Test("Every check of the links is cited by a test")
@@ -67,10 +73,7 @@ import Testing
     let checks = try Repository.text(of: "docs/link-checks.md").matches(of: #/\b(?:SC|SH|DL|PL)\d\d\b/#)
       .map { String($0.output) }
     #expect(Set(checks).count == 72)
-    let tests = try Repository.files().filter {
-      $0.path.hasPrefix("Tests/") && !$0.path.hasPrefix("Tests/TidyTests/") && $0.isSwift
-    }
-    let text = tests.map(\.text).joined(separator: "\n")
+    let text = try Self.tests().map(\.text).joined(separator: "\n")
     for check in Set(checks) { #expect(text.contains(check), "no test cites \(check)") }
   }
 }

@@ -215,7 +215,7 @@ extension RepositoryFile {
   /// The lines; the newline at the end of the file does not begin another.
   var lines: [Substring] { Self.lines(of: text) }
 
-  fileprivate static func lines(of text: String) -> [Substring] {
+  static func lines(of text: String) -> [Substring] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     return lines.last?.isEmpty == true ? lines.dropLast() : lines
   }
@@ -240,20 +240,10 @@ extension RepositoryFile {
     path.hasSuffix("/Engines.swift") || path.hasPrefix("Sources/Operator/Database/")
   }
 
-  /// The imported modules with their line numbers.
-  var imports: [(line: Int, module: String)] {
-    guard isSwift else { return [] }
-    let pattern =
-      #/^\s*(?:@\w+\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|func|protocol|var)\s+)?(\w+)/#
-    return RepositoryFile.lines(of: code).enumerated().compactMap { number, line in
-      // A cheap check first, because most lines have no import.
-      guard line.utf8.contains(UInt8(ascii: "i")), line.contains("import") else { return nil }
-      return line.firstMatch(of: pattern).map { (number + 1, String($0.1)) }
-    }
-  }
-
   /// The lines of a text that match.
   fileprivate func findings(in text: String, of pattern: Regex<Substring>, _ message: String) -> [Finding] {
+    // The rules need no boundaries of natural-language words, which take much longer to find.
+    let pattern = pattern.matchingSemantics(.unicodeScalar).wordBoundaryKind(.simple)
     // A cheap check first, because most files have no match.
     guard text.contains(pattern) else { return [] }
     return RepositoryFile.lines(of: text).enumerated().filter { $0.element.contains(pattern) }

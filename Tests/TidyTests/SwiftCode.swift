@@ -14,6 +14,17 @@ struct SwiftCode {
     return String(decoding: scanner.code, as: UTF8.self)
   }
 
+  /// The imported modules with their line numbers.
+  static func imports(in code: String) -> [(line: Int, module: String)] {
+    let pattern =
+      #/^\s*(?:@\w+\s+)*(?:\w+\s+)?import\s+(?:(?:struct|class|enum|func|protocol|var)\s+)?(\w+)/#
+    return RepositoryFile.lines(of: code).enumerated().compactMap { number, line in
+      // A cheap check first, because most lines have no import.
+      guard line.utf8.contains(UInt8(ascii: "i")), line.contains("import") else { return nil }
+      return line.firstMatch(of: pattern).map { (number + 1, String($0.1)) }
+    }
+  }
+
   private init(_ text: String) {
     source = Array(text.utf8)
     code = source
