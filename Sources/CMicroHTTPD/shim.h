@@ -88,8 +88,8 @@ static inline void *CMicroHTTPD_socketContext(struct MHD_Connection *connection)
   return info ? info->socket_context : NULL;
 }
 
-/// The start of the kernel's `struct tcp_info` (linux/tcp.h, which cannot be included beside netinet/tcp.h, whose
-/// structure ends before the count). The kernel only ever appends to it.
+/// The start of the kernel's `struct tcp_info`. linux/tcp.h cannot be included beside netinet/tcp.h, whose
+/// structure ends before the count. The kernel only ever appends to it.
 struct CMicroHTTPDTransport {
   uint8_t state;
   uint8_t flags[7];
@@ -99,8 +99,8 @@ struct CMicroHTTPDTransport {
   uint64_t bytesReceived;
 };
 
-/// The bytes that the other side of a TCP socket has sent and the kernel has received, read or not, as of RFC 4898's
-/// tcpEStatsAppHCThruOctetsReceived. -1 on any other socket and on kernels before 4.1.
+/// The bytes that the other side of a TCP socket has sent and the kernel has received, read or not (RFC 4898,
+/// tcpEStatsAppHCThruOctetsReceived). -1 on any other socket and on kernels before 4.1.
 static inline int64_t CMicroHTTPD_bytesReceived(int socket) {
   struct CMicroHTTPDTransport info;
   socklen_t size = sizeof info;

@@ -140,8 +140,8 @@ struct ConnectionState {
     return hasSentMore
   }
 
-  /// Whether the client has sent anything since its last request ended, or since it connected. False where the
-  /// kernel does not count.
+  /// Whether the client has sent anything since its last request ended, or since it connected. False where
+  /// the kernel does not count.
   var hasSentMore: Bool {
     SocketInput.received(on: descriptor).map { $0 > receivedBefore } ?? false
   }

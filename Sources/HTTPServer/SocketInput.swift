@@ -7,7 +7,7 @@ internal import Glibc
 /// A socket's input.
 enum SocketInput {
   /// The bytes that the client has sent so far, read or not. Counting is exact where times are not: the
-  /// kernel's times are in ticks, and the caller's own clock reads come later than it thinks on a busy machine.
+  /// kernel's times are in ticks, and on a busy machine a thread reads the clock later than the event.
   /// Nil where the kernel does not count: on any socket but TCP.
   static func received(on descriptor: Int32) -> Int64? {
     let count = CMicroHTTPD_bytesReceived(descriptor)

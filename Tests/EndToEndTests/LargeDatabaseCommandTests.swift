@@ -11,15 +11,13 @@ import Testing
 
 @Suite("receiptctl on a large database", .withDaemonLog)
 struct LargeDatabaseCommandTests {
-  private static let receipts = 200_000
-
   /// A database that receiptd created and that was filled afterwards.
-  private func relay(_ destination: Destination) throws -> Relay {
+  private func relay(_ destination: Destination, receipts: Int) throws -> Relay {
     let relay = try Relay(destination)
     try relay.start()
     try #require(try relay.stop() == 0)
-    let start = SystemClock().wallMilliseconds - Int64(Self.receipts + 1) * LargeDatabase.step.milliseconds
-    let size = LargeDatabase.Size(receipts: Self.receipts, isWhole: true)
+    let start = SystemClock().wallMilliseconds - Int64(receipts + 1) * LargeDatabase.step.milliseconds
+    let size = LargeDatabase.Size(receipts: receipts, isWhole: true)
     try LargeDatabase.fill(path: relay.databasePath, size, app: "shop", start: start)
     return relay
   }
@@ -28,7 +26,7 @@ struct LargeDatabaseCommandTests {
   func answers() throws {
     let destination = try Destination()
     defer { destination.stop() }
-    let relay = try relay(destination)
+    let relay = try relay(destination, receipts: 200_000)
     func run(_ words: String...) throws -> [JSONValue] {
       let ran = try ShellRun([Program.receiptctl, "--config", relay.configurationPath, "--json"] + words)
       try #require(ran.code == 0, "\(words): \(ran.output)")
@@ -62,7 +60,7 @@ struct LargeDatabaseCommandTests {
   func forget() throws {
     let destination = try Destination()
     defer { destination.stop() }
-    let relay = try relay(destination)
+    let relay = try relay(destination, receipts: 20_000)
     try relay.start()
     let checkout = Checkout("jdo-1")
     try relay.post(checkout)

@@ -17,9 +17,9 @@ func makePool(connectionsMax: Int = 4) throws -> TransferPool {
   return try TransferPool(connectionsMax: connectionsMax)
 }
 
-/// Runs the pool until this number of transfers has ended, for at most ten seconds.
+/// Runs the pool until this number of transfers has ended, for at most five minutes.
 func finish(_ pool: TransferPool, count: Int = 1) -> [TransferCompletion] {
-  let deadline = MonotonicInstant.now().advanced(by: .seconds(10))
+  let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
   var completions: [TransferCompletion] = []
   while completions.count < count, MonotonicInstant.now() < deadline {
     completions += pool.run(timeout: .seconds(1))

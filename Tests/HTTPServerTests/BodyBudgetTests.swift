@@ -35,7 +35,7 @@ import Testing
 
   /// Waits until the bodies hold a matching number of bytes.
   private static func waitUntil(_ server: Server, holds condition: (Int) -> Bool) throws {
-    let end = MonotonicInstant.now().advanced(by: .seconds(10))
+    let end = MonotonicInstant.now().advanced(by: .seconds(300))
     while !condition(server.bodyBytesHeld) {
       try #require(MonotonicInstant.now() < end, "\(server.bodyBytesHeld) bytes are held")
       _ = poll(nil, 0, 2)

@@ -71,7 +71,7 @@ final class TestApplication: RequestHandler {
 
   /// Waits until `condition` returns a value.
   func waitFor<Result>(_ condition: (inout Seen) -> Result?) throws -> Result {
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(10))
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
     let result = seen.wait(until: deadline, condition)
     return try #require(result)
   }

@@ -31,7 +31,7 @@ struct Reply {
 final class TestClient {
   private let descriptor: Int32
   private var received: [UInt8] = []
-  private static let patience: Duration = .seconds(10)
+  private static let patience: Duration = .seconds(300)
 
   /// - Parameter source: the last number of the client's address: 1 is 127.0.0.1.
   init(_ server: Server, source: UInt32 = 1) throws(TestClientError) {

@@ -29,7 +29,7 @@ import Testing
     let read = Monitor<[[Int]]>([])
     try worker.start { Self.run(worker, into: read) }
     worker.post { $0.numbers.append(1) }
-    let first: [Int]? = read.wait(until: MonotonicInstant.now().advanced(by: .seconds(20))) { $0.first }
+    let first: [Int]? = read.wait(until: MonotonicInstant.now().advanced(by: .seconds(300))) { $0.first }
     #expect(first == [1])
     worker.post { $0.numbers.append(2) }
     worker.stop()

@@ -28,7 +28,7 @@ import Testing
       try pool.start(request, tag: UInt64(index))
     }
     var results: [UInt64: TransferResult] = [:]
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(20))
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
     while results.count < bodies.count, MonotonicInstant.now() < deadline {
       for completion in pool.run(timeout: .seconds(1)) { results[completion.tag] = completion.result }
     }
@@ -118,7 +118,7 @@ import Testing
       arrived.update { $0 = true }
     }
     let stopping = try WorkerThread(name: "stopping") {
-      let _: Bool? = arrived.wait(until: .now().advanced(by: .seconds(10))) { $0 ? true : nil }
+      let _: Bool? = arrived.wait(until: .now().advanced(by: .seconds(300))) { $0 ? true : nil }
       destination.stop()
     }
     let result = try Self.send([Self.whole], to: destination).first

@@ -24,7 +24,7 @@ import Testing
     let headers = key.map { [TransferHeader("Authorization", "Bearer \($0)")] } ?? []
     try pool.start(
       TransferRequest(method: .get, url: url, headers: headers, answerBytesMax: 1 << 24), tag: 0)
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(20))
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
     while MonotonicInstant.now() < deadline {
       if let result = pool.run(timeout: .seconds(1)).first?.result {
         return (result.status, result.body, result.header("Retry-After"))

@@ -56,14 +56,14 @@ public final class PipedProcess {
   /// All output so far.
   public var printed: String { String(decoding: received, as: UTF8.self) }
 
-  /// The next line of its output; nil at its end, or after ten seconds without any.
+  /// The next line of its output; nil at its end, or after five minutes without any.
   public func line() -> String? {
     while true {
       if let end = received[lineStart...].firstIndex(of: UInt8(ascii: "\n")) {
         defer { lineStart = end + 1 }
         return String(decoding: received[lineStart..<end], as: UTF8.self)
       }
-      guard read(within: .seconds(10)) else { return nil }
+      guard read(within: .seconds(300)) else { return nil }
     }
   }
 

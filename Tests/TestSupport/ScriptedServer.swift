@@ -47,7 +47,7 @@ public final class ScriptedServer: Sendable {
 
   /// Waits for this number of connections; a script can use it to delay its answer.
   public func waitForConnections(_ count: Int) -> Bool {
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(10))
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
     return state.wait(until: deadline) { $0.accepted >= count ? true : nil } ?? false
   }
 
@@ -69,7 +69,7 @@ public final class ScriptedConnection: Sendable {
 
   fileprivate init(_ descriptor: Int32) {
     // A script whose client never sends anything ends after this time.
-    var patience = timeval(tv_sec: 10, tv_usec: 0)
+    var patience = timeval(tv_sec: 300, tv_usec: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     socket = Monitor(descriptor)

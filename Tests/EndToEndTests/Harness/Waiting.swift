@@ -11,8 +11,8 @@ struct NeverHappened: Error, CustomStringConvertible {
 }
 
 enum Waiting {
-  /// Much longer than any condition needs, even on a busy machine.
-  static let patience: Duration = .seconds(30)
+  /// Much longer than any condition needs, even under a sanitizer on a busy machine.
+  static let patience: Duration = .minutes(5)
   private static let pauseTime: Duration = .milliseconds(5)
 
   static func pause() { _ = poll(nil, 0, Int32(clamping: pauseTime.milliseconds)) }
