@@ -161,11 +161,12 @@ extension LookupRun {
 }
 
 extension QueryAnswer {
-  /// Whether another query may get another answer soon: there was none, or its body was not understood.
+  /// Whether another query may get another answer later: there was none, its body was not understood, or it
+  /// was refused. What is refused must not stay the first in line: others would never be asked for.
   fileprivate var isRetried: Bool {
     switch self {
-    case .body, .failed: true
-    case .notFound, .limited, .refused: false
+    case .body, .failed, .refused: true
+    case .notFound, .limited: false
     }
   }
 }
