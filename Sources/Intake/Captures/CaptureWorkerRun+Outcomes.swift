@@ -110,7 +110,10 @@ extension CaptureWorkerRun {
       report(ending.outcome, of: entry)
       openCaptures[row] = nil
       for request in entry.waiting { request.client.answer(BackendAnswer(ending.outcome)) }
-    case .success(nil): drop(row)
+    case .success(nil):
+      drop(row)
+      // The app was removed and is there again, as two reloads in a row do.
+      if captures(of: entry.place) != nil { readsAt[entry.place] = clock.monotonic }
     case .failure(let error):
       owner.parts.dependencies.log.error(
         "could not store the outcome of a capture; trying again. \(error.kind.advice)",
@@ -134,7 +137,7 @@ extension CaptureWorkerRun {
         "a payment cannot be captured any more; the payment at the processor says why", fields)
     case .abandoned:
       owner.parts.dependencies.log.error(
-        "the outcome of a capture is unknown after a week, and receiptd does not ask any more: look at the "
+        "gave up a capture: its outcome is unknown after a week, or the processor refused it. Look at the "
           + "payment at the processor", fields)
     }
   }

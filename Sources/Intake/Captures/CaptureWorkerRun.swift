@@ -34,7 +34,7 @@ struct CaptureWorkerRun {
   /// Of calls for which no app waits: half of the places, so that an app that waits finds one.
   private var unattendedPlaces: BackendPlaces
   /// When the open captures of a place are read; no entry for a place whose captures are all known.
-  private var readsAt: [AppProcessor: MonotonicInstant] = [:]
+  var readsAt: [AppProcessor: MonotonicInstant] = [:]
   /// The places that have captures.
   private var served: Set<AppProcessor> = []
   private var lastTag: UInt64 = 0
@@ -181,10 +181,14 @@ struct CaptureWorkerRun {
     clock.monotonic.advanced(by: max(.zero, dueAt.duration(since: now)))
   }
 
-  /// Lets a capture wait until its next call.
+  /// Lets a capture wait until its next call, or until its outcome is stored again.
   mutating func schedule(_ row: CaptureRowID) {
-    guard let dueAt = openCaptures[row]?.run.dueAt else { return }
-    openCaptures.schedule(row, at: moment(of: dueAt))
+    guard let entry = openCaptures[row] else { return }
+    if entry.ending != nil {
+      openCaptures.schedule(row, at: entry.dueAt ?? clock.monotonic)
+    } else if let dueAt = entry.run.dueAt {
+      openCaptures.schedule(row, at: moment(of: dueAt))
+    }
   }
 }
 
