@@ -15,10 +15,13 @@ public struct PaymentFacts: Sendable, Hashable {
   public var isCashAppPay: Bool?
   /// Whether it was started as an express checkout, whose capture repeats the amount.
   public var isExpress: Bool?
+  /// The merchant's account at the processor: another account knows nothing of the payment. Nil if the
+  /// processor's answers do not depend on it.
+  public var account: String?
 
   public init(
     amount: String? = nil, currency: String? = nil, isCaptured: Bool? = nil, reference: String? = nil,
-    isCashAppPay: Bool? = nil, isExpress: Bool? = nil
+    isCashAppPay: Bool? = nil, isExpress: Bool? = nil, account: String? = nil
   ) {
     self.amount = amount
     self.currency = currency
@@ -26,6 +29,7 @@ public struct PaymentFacts: Sendable, Hashable {
     self.reference = reference
     self.isCashAppPay = isCashAppPay
     self.isExpress = isExpress
+    self.account = account
   }
 
   /// These facts with missing values from others. A payment that is captured stays captured (R2).
@@ -34,6 +38,6 @@ public struct PaymentFacts: Sendable, Hashable {
       amount: amount ?? other.amount, currency: currency ?? other.currency,
       isCaptured: isCaptured == true || other.isCaptured == true ? true : isCaptured ?? other.isCaptured,
       reference: reference ?? other.reference, isCashAppPay: isCashAppPay ?? other.isCashAppPay,
-      isExpress: isExpress ?? other.isExpress)
+      isExpress: isExpress ?? other.isExpress, account: account ?? other.account)
   }
 }

@@ -70,13 +70,21 @@ extension BackendAnswer {
   /// The answer to an app whose capture has ended.
   public init(_ outcome: CaptureOutcome) {
     if outcome.kind == .abandoned, outcome.body.isEmpty {
-      self = .captureOutcomeUnknown
+      self = .captureAbandoned
     } else {
       self.init(
         status: outcome.status, contentType: outcome.status < 400 ? "application/json" : RelayProblem.type,
         body: outcome.body, lacksRequestID: outcome.status >= 400)
     }
   }
+
+  /// The answer to an app whose capture the relay has given up.
+  private static let captureAbandoned = RelayProblem.answer(
+    BackendFault(
+      slug: "capture-outcome-unknown", title: "Capture outcome unknown", status: 504,
+      detail: "The processor has not confirmed the capture, and the relay does not ask any more. The "
+        + "customer may have been charged: do not start another payment, and ask the operator of this "
+        + "service."))
 
   /// The answer to an app that has waited for as long as `PaymentCaptures.answersWithin`. The capture goes
   /// on.

@@ -63,7 +63,8 @@ enum AfterpayAnswers {
 
   static func refused(_ key: PurchaseKey, _ error: AfterpayError) -> CaptureOutcome {
     let fault = BackendFault(
-      slug: "payment-refused", title: "Payment refused", status: error.status,
+      slug: "payment-refused", title: "Payment refused",
+      status: isAboutPayment(error.status) ? error.status : 502,
       detail: "Afterpay refused to capture the payment: see errorCode. Nothing was captured. Start another "
         + "payment.")
     return outcome(.refused, .refused, fault, key, error)
@@ -100,6 +101,12 @@ enum AfterpayAnswers {
 
   // MARK: Calls that failed
 
+  /// Whether an error's status says what is wrong with the payment. Any other says that the relay's request
+  /// is wrong.
+  private static func isAboutPayment(_ status: Int) -> Bool {
+    [402, 404, 409, 410, 412, 422].contains(status)
+  }
+
   /// The answer for a call that changes nothing of a payment that is known.
   static func failed(_ reply: AfterpayReply) -> BackendAnswer {
     switch reply {
@@ -111,10 +118,7 @@ enum AfterpayAnswers {
     case .trouble(let trouble): return troubled(trouble)
     case .object(let status, let object):
       guard let error = AfterpayError(status, object) else { return troubled(.unreadable) }
-      // These say what is wrong with the payment. Any other says that the relay's request is wrong.
-      guard [402, 404, 409, 410, 412, 422].contains(status) else {
-        return troubled(.unreadable, error)
-      }
+      guard isAboutPayment(status) else { return troubled(.unreadable, error) }
       return RelayProblem.answer(
         BackendFault(
           slug: "payment-refused", title: "Payment refused", status: status,

@@ -51,10 +51,11 @@ extension AfterpayBackend {
       status: outcome?["status"]?.stringValue)
   }
 
-  /// Only the money decides first: a payment that was captured by any means is captured.
+  /// Only the money decides first: a payment that was captured by any means is captured. One that is only
+  /// authorised, which the relay never does, may still be captured.
   private func state(of payment: StartedPayment, at now: Timestamp) -> AfterpayAnswers.State {
     if payment.observations.contains(.reversed) { return .reversed }
-    if payment.observations.contains(.paid) { return .captured }
+    if payment.observations.contains(.paid), payment.facts.isCaptured != false { return .captured }
     if let capture = payment.capture {
       switch capture.outcome?.kind {
       case nil: return .capturePending

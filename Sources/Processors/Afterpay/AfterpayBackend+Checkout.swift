@@ -62,7 +62,8 @@ extension AfterpayBackend {
       startedIn: request.contextID,
       payment: PaymentFacts(
         amount: checkout.amount.text, currency: checkout.amount.currency.code, reference: request.reference,
-        isCashAppPay: checkout.isCashAppPay, isExpress: checkout.mode == .express),
+        isCashAppPay: checkout.isCashAppPay, isExpress: checkout.mode == .express,
+        account: settings.account),
       happenedAt: request.receivedAt)
   }
 

@@ -53,6 +53,8 @@ public struct AfterpayCaptures: PaymentCaptures {
     case .object(let status, let object):
       if status < 300 || status == 402, let end = end(object, of: payment, isSuccess: status < 300, now) {
         end
+      } else if !isOfThisAccount(payment) {
+        .unclear(.credentials)
       } else if let error = AfterpayError(status, object), let end = refusal(error, of: payment, now) {
         end
       } else {
@@ -68,6 +70,7 @@ public struct AfterpayCaptures: PaymentCaptures {
     switch AfterpayReply(reply) {
     case .busy: .unclear(.failed)
     case .trouble(let trouble): .unclear(trouble)
+    case .object(404, _) where !isOfThisAccount(payment): .unclear(.credentials)
     case .object(404, let object) where AfterpayError(404, object)?.code == "not_found":
       now.duration(since: payment.orderedAt) <= Self.repeatableFor
         ? .nothingCaptured(capturedBy: nil)
@@ -76,6 +79,12 @@ public struct AfterpayCaptures: PaymentCaptures {
       status < 300
         ? end(object, of: payment, isSuccess: true, now) ?? .unclear(.unreadable) : .unclear(.unreadable)
     }
+  }
+
+  /// Whether the payment was started in the configured account. Any other account refuses it and does not
+  /// find it, which proves nothing.
+  private func isOfThisAccount(_ payment: CapturablePayment) -> Bool {
+    payment.facts.account.map { $0 == settings.account } ?? true
   }
 
   /// Reads a Payment object; nil if it is not one, or not about this payment.
@@ -101,7 +110,8 @@ public struct AfterpayCaptures: PaymentCaptures {
     switch error.status {
     case 402: .ended(AfterpayAnswers.refused(payment.key, error), closed(payment, now))
     case 412: .ended(AfterpayAnswers.unconfirmed(payment.key, error), nil)
-    case 422: .ended(AfterpayAnswers.refused(payment.key, error), nil)
+    // 422, and the common errors about the request itself.
+    case 400, 405, 406, 415, 422: .ended(AfterpayAnswers.refused(payment.key, error), nil)
     default: nil
     }
   }

@@ -59,6 +59,9 @@ public struct AfterpaySettings: Sendable, Equatable {
     self.website = website
   }
 
+  /// Which of the merchant's accounts its answers are about.
+  var account: String { "\(merchantID) at \(apiBase)" }
+
   /// Whether Cash App Pay is available: only in the USA, and in US dollars
   /// (https://developers.afterpay.com/afterpay-online/docs/cashapp).
   var hasCashAppPay: Bool { region.country == "US" && currency.code == "USD" }

@@ -16,6 +16,7 @@ extension PaymentFacts {
     add("reference", reference.map(JSONValue.string))
     add("cash_app_pay", isCashAppPay.map(JSONValue.bool))
     add("express", isExpress.map(JSONValue.bool))
+    add("account", account.map(JSONValue.string))
     return JSONValue.object(members).text
   }
 
@@ -28,6 +29,7 @@ extension PaymentFacts {
     self.init(
       amount: json?["amount"]?.stringValue, currency: json?["currency"]?.stringValue,
       isCaptured: flag("captured"), reference: json?["reference"]?.stringValue,
-      isCashAppPay: flag("cash_app_pay"), isExpress: flag("express"))
+      isCashAppPay: flag("cash_app_pay"), isExpress: flag("express"),
+      account: json?["account"]?.stringValue)
   }
 }

@@ -122,16 +122,20 @@ struct AfterpayCaptureTests {
 
   @Test("CA14: Documented refusals are mapped and not retried")
   func refusals() throws {
-    for (status, code, slug, state) in [
-      (402, "invalid_token", "payment-refused", "refused"),
-      (422, "invalid_object", "payment-refused", "refused"),
-      (412, "invalid_order_transaction_status", "payment-not-confirmed", "started"),
+    for (status, code, slug, state, answered) in [
+      (402, "invalid_token", "payment-refused", "refused", 402),
+      (422, "invalid_object", "payment-refused", "refused", 422),
+      (412, "invalid_order_transaction_status", "payment-not-confirmed", "started", 412),
+      // The relay's fault, not the app's.
+      (400, "invalid_json", "payment-refused", "refused", 502),
+      (405, "method_not_allowed", "payment-refused", "refused", 502),
+      (415, "unsupported_media_type", "payment-refused", "refused", 502),
     ] {
       let shop = try AfterpayShop()
       _ = try shop.start()
       shop.reply(post, .afterpayError(status, code, "said Afterpay"))
       let answer = try shop.capture()
-      #expect(answer.status == status)
+      #expect(answer.status == answered)
       #expect(answer.slug == slug)
       #expect(answer["errorCode"] == code)
       #expect(answer["message"] == "said Afterpay")

@@ -95,8 +95,8 @@ struct AfterpayLostAnswerTests {
       .afterpay(404, afterpayPayment("DECLINED", "X")),
       .afterpay(201, afterpayPayment("PENDING", "CAPTURED")), .page(412, "<html>"),
       .afterpay(422, ["message": "no code"]),
-      .afterpayError(401, "unauthorized"), .afterpayError(400, "invalid_json"),
-      .afterpayError(404, "not_found"),
+      .afterpayError(401, "unauthorized"), .afterpayError(404, "not_found"),
+      .afterpayError(410, "gone"),
       .afterpayError(409, "conflict"), .afterpayError(500, "error"), .page(302, ""),
       .page(201, #"{"status":"APPROVED"#),
     ]
@@ -150,6 +150,26 @@ struct AfterpayLostAnswerTests {
       #expect(shop.called.dropFirst() == calls[...])
       #expect(shop.outcome()?.kind == .captured)
       #expect(try shop.capture().status == 200)
+    }
+  }
+
+  @Test("CA15: What another account answers proves nothing about the payment")
+  func anotherAccount() throws {
+    let shop = try AfterpayShop()
+    _ = try shop.start()
+    let facts = try #require(shop.purchase()?.payment)
+    let key = try #require(shop.purchase()?.key)
+    let payment = CapturablePayment(key: key, facts: facts, startedAt: shop.now, orderedAt: shop.now)
+    let refused = BackendReply.afterpayError(402, "invalid_token")
+    let own = shop.captures
+    #expect(own.readLookup(afterpayNotFound, of: payment, now: shop.now) == .nothingCaptured(capturedBy: nil))
+    if case .ended = own.readCapture(refused, of: payment, now: shop.now) {} else { Issue.record("refused") }
+    for other in [
+      try AfterpayShop { $0.merchantID = "600032001" }.captures,
+      try AfterpayShop { $0.apiBase = "https://another.example" }.captures,
+    ] {
+      #expect(other.readLookup(afterpayNotFound, of: payment, now: shop.now) == .unclear(.credentials))
+      #expect(other.readCapture(refused, of: payment, now: shop.now) == .unclear(.credentials))
     }
   }
 

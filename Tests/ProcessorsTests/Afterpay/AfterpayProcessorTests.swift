@@ -154,6 +154,9 @@ struct RelayProblemTests {
     #expect(declined.contentType == "application/problem+json")
     #expect(declined.completed(requestID: "r1").body == Array(#"{"a":1,"request_id":"r1"}"#.utf8))
     let abandoned = BackendAnswer(CaptureOutcome(kind: .abandoned, status: 504, body: []))
-    #expect(abandoned == .captureOutcomeUnknown)
+    let text = String(decoding: abandoned.completed(requestID: "r1").body, as: UTF8.self)
+    #expect(abandoned.status == BackendAnswer.captureOutcomeUnknown.status)
+    #expect(text.contains("capture-outcome-unknown"))
+    #expect(text.contains("does not ask any more"))
   }
 }
