@@ -149,12 +149,12 @@ public struct Purchase: Sendable, Equatable {
 
   /// Whether its checkout ended incomplete, or its payment without money, so that nothing more will come.
   public var isAbandoned: Bool {
-    !deservesReceipt && !observations.isDisjoint(with: [.expired, .closed])
+    !deservesReceipt && !observations.isDisjoint(with: [.expired, .closed, .reversed])
   }
 
   /// Whether the app started it through the relay, and neither a payment nor its end is known.
   public var awaitsOutcome: Bool {
-    observations.contains(.started) && !isPaid && !observations.contains(.closed)
+    observations.contains(.started) && !isPaid && !isFinal
   }
 
   /// Whether the processor will not change it any more: its payment ended without money, or the money went

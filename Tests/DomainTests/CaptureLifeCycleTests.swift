@@ -39,7 +39,7 @@ private func sample(_ column: String) -> Capture {
 }
 
 private let replies: [CaptureReply] =
-  [CaptureOutcome.Kind.captured, .declined, .refused, .unconfirmed].map { .ended(outcome($0)) }
+  CaptureOutcome.Kind.allCases.map { .ended(outcome($0)) }
   + [.nothingCaptured, .accepted, .notSent, .unclear]
 
 private let events: [CaptureEvent] =
@@ -73,6 +73,7 @@ private let table = """
   sent, declined      declined    confirming  -           -           -           -           -
   sent, refused       refused     confirming  -           -           -           -           -
   sent, unconfirmed   unconfirmed confirming  -           -           -           -           -
+  sent, abandoned     confirming  confirming  -           -           -           -           -
   sent, nothing       looking_up  looking_up  -           -           -           -           -
   sent, accepted      accepted    accepted    -           -           -           -           -
   sent, not sent      looking_up+ looking_up+ -           -           -           -           -
@@ -81,6 +82,7 @@ private let table = """
   found, declined     -           -           declined    declined    declined    declined    -
   found, refused      -           -           refused     refused     refused     refused     -
   found, unconfirmed  -           -           unconfirmed unconfirmed unconfirmed unconfirmed -
+  found, abandoned    -           -           abandoned   abandoned   abandoned   abandoned   -
   found, nothing      -           -           looking_up= sending     refused     accepted+   -
   found, accepted     -           -           accepted=   accepted+   accepted+   accepted+   -
   found, not sent     -           -           looking_up= looking_up+ confirming+ accepted+   -

@@ -201,7 +201,7 @@ struct PurchaseTests {
     }
   }
 
-  @Test("A payment that started at the relay awaits its outcome until it is paid or closed")
+  @Test("A payment that started at the relay awaits its outcome until it is paid, closed or reversed")
   func started() {
     for bits in Int64(0)..<(1 << 13) {
       let seen = Observations(rawValue: bits)
@@ -214,7 +214,7 @@ struct PurchaseTests {
       #expect(known.deservesReceipt == relayed.deservesReceipt)
       #expect(known.isBought == relayed.isBought)
       #expect(known.endedUnpaid == relayed.endedUnpaid)
-      let isOpen = seen.contains(.started) && !known.isPaid && !seen.contains(.closed)
+      let isOpen = seen.contains(.started) && !known.isPaid && seen.isDisjoint(with: [.closed, .reversed])
       #expect(known.awaitsOutcome == isOpen)
       #expect(known.isFinal == (seen.contains(.closed) || seen.contains(.reversed)))
       #expect(!(known.isAbandoned && known.deservesReceipt))

@@ -27,7 +27,7 @@ import Testing
     #expect(captured.capturedAmount == 1000)
     #expect(captured.captureRequests == 5)
     let after = try rig.send("GET", id, type: SandboxSwedbankRig.newest).body
-    #expect(after.at("paymentOrder", "remainingCaptureAmount") == 0)
+    #expect(after.at("paymentOrder", "remainingCaptureAmount") == nil, "the API leaves a zero out")
     #expect(after.at("paymentOrder", "remainingReversalAmount") == 1000)
     #expect(after.rels == ["reversal", "view-paymentorder"])
     let reversals = try #require(after.path(of: "reversal", at: SandboxSwedbankRig.base))

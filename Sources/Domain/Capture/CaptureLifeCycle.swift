@@ -5,6 +5,7 @@
 //   was captured permits the call again, and it is made at once.
 // - A refusal counts only if no earlier call can have captured the payment; else a lookup must confirm it.
 // - A failure proves nothing. After a week of failures the capture is abandoned, never declined.
+// - A reply that makes the relay give up is followed by a lookup, too: someone else may have captured it.
 //
 // Pure; any thread.
 
@@ -87,8 +88,9 @@ extension Capture {
 
   private mutating func sent(_ reply: CaptureReply, now: Timestamp) {
     switch reply {
-    case .ended(let outcome) where outcome.kind != .captured && isInDoubt:
+    case .ended(let outcome) where outcome.kind == .abandoned || (outcome.kind != .captured && isInDoubt):
       refusal = outcome
+      isInDoubt = true
       (phase, dueAt) = (.confirming, now)
     case .ended(let outcome):
       end(outcome)

@@ -58,7 +58,8 @@ public struct CaptureOutcome: Sendable, Equatable {
     case refused
     /// The customer has not confirmed the payment yet: nothing was captured, and it may be ordered again.
     case unconfirmed
-    /// The outcome is unknown, and the relay does not ask for it any more. An operator must look at it.
+    /// The relay gave up: the outcome is unknown after a week, or the processor refused a capture that no app
+    /// ordered. An operator must look at it.
     case abandoned
 
     /// Whether the payment may be captured by another order.
@@ -78,5 +79,5 @@ public struct CaptureOutcome: Sendable, Equatable {
     self.body = body
   }
 
-  static let abandoned = CaptureOutcome(kind: .abandoned, status: 504, body: [])
+  public static let abandoned = CaptureOutcome(kind: .abandoned, status: 504, body: [])
 }

@@ -124,7 +124,7 @@ extension SwedbankBackend {
           guard let href = href ?? nil else {
             return .answer(SwedbankProblem.notFound("The instrument of this payment cannot be changed."))
           }
-          guard let target = api.target(of: href) else { return .answer(success.unusable) }
+          guard let target = api.target(ofOperation: href) else { return .answer(success.unusable) }
           return call("PATCH", target, for: request, body: request.body) { .answer(answer($0)) }
         }
       }

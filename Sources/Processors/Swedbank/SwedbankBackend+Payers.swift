@@ -42,7 +42,7 @@ extension SwedbankBackend {
         guard let href = href ?? nil else {
           return .answer(SwedbankProblem.notFound("The payer has no token with this id to delete."))
         }
-        guard let target = api.target(of: href) else { return .answer(success.unusable) }
+        guard let target = api.target(ofOperation: href) else { return .answer(success.unusable) }
         var reader = reader()
         reader.acceptsNoContent = true
         return call("PATCH", target, for: request, body: body, reader: reader) { .answer(answer($0)) }

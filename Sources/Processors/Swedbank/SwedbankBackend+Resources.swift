@@ -23,7 +23,7 @@ extension SwedbankBackend {
             source: "expand"))
       }
       let query = names.isEmpty ? "" : "?$expand=" + names.joined(separator: ",")
-      return withOrder(SwedbankOrderPath(root.member("resource")?.string, at: api), of: user) { order in
+      return withOrder(SwedbankOrderPath(resource: root.member("resource")?.string), of: user) { order in
         call("GET", order.text + query, for: request) { .answer(answer($0)) }
       }
     }
@@ -34,22 +34,23 @@ extension SwedbankBackend {
       && name.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
   }
 
-  /// The types of tokens that an app learns of.
-  private static let tokenTypes = ["recurrence", "unscheduled", "payment"]
+  /// The types of tokens that an app learns of, as with Swedbank Pay's example backend. Tokens of stored
+  /// cards belong to payers.
+  private static let tokenTypes = ["recurrence", "unscheduled"]
 
   /// Which tokens a payment generated: `{"recurrence":true}`. Never their values.
   func listTokenTypes(_ request: BackendRequest, _ user: UserID) -> BackendStep {
     guard settings.allow.tokens else { return .answer(SwedbankProblem.disabled("tokens")) }
     return read(request, SwedbankRequestShapes.tokens) { root in
-      withOrder(SwedbankOrderPath(root.member("resource")?.string, at: api), of: user) { order in
+      withOrder(SwedbankOrderPath(resource: root.member("resource")?.string), of: user) { order in
         call("GET", order.text + SwedbankQueries.expansion, for: request, headers: Self.currentVersion) {
           success in
-          let types = JSONDocument.read(success.body) { SwedbankResource($0)?.tokenTypes }
-          guard let types = types ?? nil else {
-            return .answer(SwedbankProblem.notFound("The payment generated no token."))
-          }
+          let types = (JSONDocument.read(success.body) { SwedbankResource($0)?.tokenTypes } ?? nil) ?? []
           let flags = Self.tokenTypes.filter(types.contains).map {
             JSONValue.Member(name: $0, value: .bool(true))
+          }
+          guard !flags.isEmpty else {
+            return .answer(SwedbankProblem.notFound("The payment generated no token."))
           }
           return .answer(
             SwedbankSuccess(status: 200, body: JSONValue.object(flags).serialized()).answer())

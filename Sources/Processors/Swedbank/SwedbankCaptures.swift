@@ -48,8 +48,13 @@ public struct SwedbankCaptures: PaymentCaptures {
   ) -> CaptureReading {
     switch reply {
     case .answer(200...299, _, let body) where Self.namesCapture(body): .accepted
-    // A 403 is about this order, such as that there is nothing left to capture.
-    case .answer(403, _, _): .unclear(.unreadable)
+    // These prove nothing about this order.
+    case .answer(401, _, _), .answer(408, _, _), .answer(425, _, _), .answer(429, _, _):
+      .unclear(Self.trouble(reply))
+    // The call is not repeated: the fifth refusal in a row locks the payment
+    // (https://developer.swedbankpay.com/checkout-v3/get-started/post-purchase), also for the merchant, who
+    // can still capture it by hand.
+    case .answer(400...499, _, let body) where Self.isProblem(body): .ended(.abandoned, nil)
     default: .unclear(Self.trouble(reply))
     }
   }
@@ -59,6 +64,11 @@ public struct SwedbankCaptures: PaymentCaptures {
     JSONDocument.read(body) { root in
       root.member("capture") != nil || SwedbankResource(root)?.order != nil
     } ?? false
+  }
+
+  /// A problem document of Swedbank Pay's has a type. An answer of something between has none.
+  private static func isProblem(_ body: [UInt8]) -> Bool {
+    JSONDocument.read(body) { root in root.member("type")?.isString == true } ?? false
   }
 
   public func readLookup(
@@ -80,7 +90,7 @@ public struct SwedbankCaptures: PaymentCaptures {
     if resource.isCaptured == true { return Self.captured(payment, now) }
     // A missing operation proves nothing: the answer may lack its operations.
     guard let href = resource.href(SwedbankRelation.capture) else { return .unclear(.unreadable) }
-    guard let target = api.target(of: href),
+    guard let target = api.target(ofOperation: href),
       let amount = resource.order?.member("amount")?.int64,
       let remaining = resource.order?.member("remainingCaptureAmount")?.int64
     else { return .unclear(.unreadable) }

@@ -41,16 +41,24 @@ struct SwedbankResource {
   var paid: JSONNode? { order?.member("paid") }
 
   /// Whether a paid order needs no capture; nil if that is unknown. Swedbank Pay recommends to look at the
-  /// operations; a sale has none for it, and is captured at once.
+  /// operations; a sale has none for it, and is captured at once. An amount of zero may be missing: then an
+  /// authorisation is captured if there is something to reverse.
   var isCaptured: Bool? {
     let remaining = order?.member("remainingCaptureAmount")?.int64
     if let remaining, remaining > 0 { return false }
     if href(SwedbankRelation.capture) != nil { return false }
     switch paid?.member("transactionType")?.string ?? order?.member("transactionType")?.string {
     case "Sale": return true
-    case "Authorization": return remaining != nil
+    case "Authorization":
+      return remaining != nil || (order?.member("remainingReversalAmount")?.int64 ?? 0) > 0
     default: return nil
     }
+  }
+
+  /// Whether it only checks a card, for later payments.
+  var isVerification: Bool {
+    order?.member("operation")?.string == "Verify"
+      || paid?.member("transactionType")?.string == "Verification"
   }
 
   /// The types of the tokens that the payment generated; nil if the answer lists none.

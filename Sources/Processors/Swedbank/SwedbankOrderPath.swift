@@ -39,11 +39,17 @@ struct SwedbankBase: Sendable {
   /// - Parameter reference: an absolute URL, or a path that begins with one slash.
   /// - Returns: nil for a URL of another scheme, host or port, and for a text that two readers of URLs may
   ///   understand differently.
-  func target(of reference: String) -> String? {
+  func target(of reference: String) -> String? { target(of: reference) { $0 == origin } }
+
+  /// The path and the query of an operation that an answer of the API offers. Its host may be the API's own
+  /// name, while the base is a gateway before it: the request goes to the base in any case.
+  func target(ofOperation href: String) -> String? { target(of: href) { _ in true } }
+
+  private func target(of reference: String, isAccepted: (Origin) -> Bool) -> String? {
     guard reference.utf8.count <= Self.bytesMax, reference.utf8.allSatisfy(Self.isPlain) else { return nil }
     var target = reference[...]
     if reference.utf8.first != UInt8(ascii: "/") {
-      guard let (other, rest) = Origin.split(reference), other == origin else { return nil }
+      guard let (other, rest) = Origin.split(reference), isAccepted(other) else { return nil }
       target = rest
     }
     guard target.hasPrefix("/"), !target.hasPrefix("//") else { return nil }
@@ -83,6 +89,12 @@ struct SwedbankOrderPath: Sendable, Equatable {
   private static func isPlain(_ segment: Substring.UTF8View) -> Bool {
     !segment.isEmpty && !segment.elementsEqual(".".utf8)
       && segment.allSatisfy(PercentEncoding.Kept.unreserved.contains)
+  }
+
+  /// The order of a resource that a client names: a path, because the URL's host would have no meaning.
+  init?(resource: String?) {
+    guard let resource else { return nil }
+    self.init(resource)
   }
 
   /// The order that a client, a callback or an answer names.

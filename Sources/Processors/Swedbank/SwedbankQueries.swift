@@ -39,7 +39,7 @@ struct SwedbankQueries: ProcessorQueries {
   func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
     let report = JSONDocument.read(body) { root -> PurchaseReport? in
       guard let resource = SwedbankResource(root), let order = resource.id(at: api), order.key == key,
-        let seen = Self.observations(resource.order?.member("status")?.string)
+        let seen = Self.observations(resource)
       else { return nil }
       return PurchaseReport(
         key: key, observations: seen, payment: Self.facts(resource, isPaid: seen.contains(.paid)),
@@ -51,12 +51,15 @@ struct SwedbankQueries: ProcessorQueries {
   /// Nil for an order of version 2, which has a `state` that never says more than `Ready`, and for a status
   /// that is not documented
   /// (https://developer.swedbankpay.com/checkout-v3/technical-reference/status-models).
-  private static func observations(_ status: String?) -> Observations? {
-    switch status {
-    case "Initialized": []
+  private static func observations(_ resource: SwedbankResource) -> Observations? {
+    switch resource.order?.member("status")?.string {
+    // After a failed attempt the customer may try again.
+    case "Initialized", "Failed": []
+    // A check of a card charges nothing.
+    case "Paid" where resource.isVerification: .closed
     // Authorised or captured.
     case "Paid": .paid
-    case "Failed", "Aborted": .closed
+    case "Aborted": .closed
     // An authorised amount was cancelled: the order was paid before, and nothing is charged.
     case "Cancelled": [.closed, .reversed]
     case "Reversed": .reversed

@@ -45,7 +45,7 @@ struct TokenMask: Sendable {
     if node.isString {
       if isToken, let text = node.string, !text.isEmpty { tokens.insert(text) }
     } else if node.isArray {
-      node.forEachElement { collect($0, isToken: isToken && $0.isString, into: &tokens) }
+      node.forEachElement { collect($0, isToken: isToken, into: &tokens) }
     } else if node.isObject {
       node.forEachMember { name, value in
         collect(value, isToken: Self.isToken(name: name), into: &tokens)
@@ -64,7 +64,7 @@ struct TokenMask: Sendable {
         edits.replace(node, by: .string(text))
       }
     } else if node.isArray {
-      node.forEachElement { hide(tokens, in: $0, isToken: isToken && $0.isString, &edits) }
+      node.forEachElement { hide(tokens, in: $0, isToken: isToken, &edits) }
     } else if node.isObject {
       node.forEachMember { name, value in
         hide(tokens, in: value, isToken: Self.isToken(name: name), &edits)

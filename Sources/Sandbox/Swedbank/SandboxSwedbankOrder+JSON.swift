@@ -33,10 +33,12 @@ extension SandboxSwedbankOrder {
     add("currency", .string(currency))
     add("amount", .integer(amount))
     add("vatAmount", .integer(vatAmount))
-    if !transactions.isEmpty {
-      add("remainingCaptureAmount", .integer(capturableAmount))
-      add("remainingCancellationAmount", .integer(capturableAmount))
-      add("remainingReversalAmount", .integer(reversibleAmount))
+    // The API leaves a zero out, which its documentation shows.
+    for (name, amount) in [
+      ("remainingCaptureAmount", capturableAmount), ("remainingCancellationAmount", capturableAmount),
+      ("remainingReversalAmount", reversibleAmount),
+    ] where amount > 0 {
+      add(name, .integer(amount))
     }
     add("description", .string(description))
     add("initiatingSystemUserAgent", .string(creator))

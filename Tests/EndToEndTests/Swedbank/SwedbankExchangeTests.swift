@@ -234,7 +234,7 @@ import Testing
       try waitUntil("the order is fetched") { swedbank.calls.count == 1 }
       let seen: Observations =
         [
-          "Failed": .closed, "Cancelled": [.closed, .reversed], "Aborted": .closed, "Reversed": .reversed,
+          "Cancelled": [.closed, .reversed], "Aborted": .closed, "Reversed": .reversed,
         ][status] ?? []
       try waitUntil("its state is stored") {
         let order = PurchaseKey(

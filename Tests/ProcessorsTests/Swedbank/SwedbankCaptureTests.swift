@@ -35,6 +35,10 @@ struct SwedbankCaptureTests {
     .answer(status: status, contentType: "application/json", body: body.serialized())
   }
 
+  private static let problem: JSONValue = [
+    "type": "https://api.payex.com/psp/errordetail/inputerror", "title": "Error in input data", "status": 400,
+  ]
+
   private static func read(_ body: JSONValue) throws -> CaptureReading {
     try captures().readLookup(answer(body), of: payment, now: now)
   }
@@ -87,7 +91,7 @@ struct SwedbankCaptureTests {
 
   @Test("Nothing is captured twice, elsewhere, or by guessing")
   func noCapture() throws {
-    let elsewhere: JSONValue = [["rel": "capture", "href": "https://evil.test/captures"]]
+    let elsewhere: JSONValue = [["rel": "capture", "href": "//evil.test/captures"]]
     let sale: JSONValue = ["transactionType": "Sale"]
     for (answer, expected) in [
       (Self.order(("remainingCaptureAmount", 0), operations: []), CaptureOutcome.Kind.captured),
@@ -128,8 +132,15 @@ struct SwedbankCaptureTests {
       read(.answer(status: 200, contentType: "text/html", body: Array("<p>".utf8)))
         == .unclear(.unreadable))
     #expect(read(Self.answer([:], status: 401)) == .unclear(.credentials))
-    #expect(read(Self.answer([:], status: 403)) == .unclear(.unreadable), "it is about this order")
-    #expect(read(Self.answer([:], status: 400)) == .unclear(.unreadable))
+    for status in [408, 425, 429] {
+      if case .unclear = read(Self.answer([:], status: status)) { continue }
+      Issue.record("\(status) says nothing about this order")
+    }
+    for status in [400, 403, 404, 409, 422] {
+      #expect(read(Self.answer(Self.problem, status: status)) == .ended(.abandoned, nil))
+      if case .unclear = read(Self.answer([:], status: status)) { continue }
+      Issue.record("\(status) without a problem is not Swedbank Pay's")
+    }
     #expect(read(Self.answer([:], status: 500)) == .unclear(.failed))
     #expect(read(.noAnswer(isTimeout: true)) == .unclear(.timeout))
     #expect(read(.unreachable) == .unclear(.unreachable))
@@ -141,6 +152,29 @@ struct SwedbankCaptureTests {
     for (days, isSent) in [(8, true), (9, false)] as [(Int64, Bool)] {
       let reading = try Self.captures().readLookup(answer, of: Self.payment, now: Self.now + .days(days))
       if case .nothingCaptured(.some) = reading { #expect(isSent) } else { #expect(!isSent) }
+    }
+  }
+
+  @Test("A refused capture is never sent again, because the fifth refusal locks the payment")
+  func refused() throws {
+    let captures = try Self.captures()
+    let offered = Self.answer(Self.order(operations: Self.operations))
+    let captured = Self.answer(Self.order(("remainingCaptureAmount", 0), operations: []))
+    for (found, outcome) in [
+      (offered, CaptureOutcome.Kind.abandoned), (captured, .captured),
+      (Self.answer(Self.order(("status", "Cancelled"))), .refused),
+    ] {
+      var run = CaptureRun(beginning: Self.payment, isRepeat: false, by: captures)
+      var methods: [String] = []
+      var now = Self.now
+      var replies = [offered, Self.answer(Self.problem, status: 400), .noAnswer(isTimeout: true)]
+      while let step = run.nextStep(by: captures) {
+        methods.append(step.call.method)
+        _ = run.finish(step, replies.isEmpty ? found : replies.removeFirst(), by: captures, now: now)
+        now = max(now, run.dueAt ?? now)
+      }
+      #expect(methods == ["GET", "POST", "GET", "GET"])
+      #expect(run.capture.outcome?.kind == outcome)
     }
   }
 

@@ -17,7 +17,7 @@ struct SwedbankResourceTests {
     "SW17: A resource that is no known order of this host is answered 4xx, and no request leaves",
     arguments: [
       "@evil.test/x", ".evil.test/x", "/../../x", "https://evil.test\(SwedbankHarness.order)",
-      "//evil.test/x",
+      "//evil.test/x", SwedbankHarness.base + SwedbankHarness.order,
       "/psp/paymentorders/unknown", "\(SwedbankHarness.order)/paid", "\(SwedbankHarness.order)?$expand=x",
       ":80/x",
       "\(SwedbankHarness.order)\r\nX: y", "", "psp/x",
@@ -56,7 +56,7 @@ struct SwedbankResourceTests {
     let secret = "0c43b168-dcd5"
     let bodies: [JSONValue] = [
       ["recurrenceToken": .string(secret)], ["a": [["InstrumentToken": .string(secret)]]],
-      ["paymentTokens": [.string(secret), 1]],
+      ["paymentTokens": [.string(secret), 1]], ["tokens": [[.string(secret)]]],
       ["token": .string(secret), "operations": [["href": .string("https://x.example/t/\(secret)?a=b")]]],
       [
         "token": "a b", "note": "of a%20b", "id": "/x/a%20b", "x": .string(secret),
@@ -226,7 +226,7 @@ struct SwedbankResourceTests {
     let unknown = try harness.send("PATCH", "payers/user1/paymentTokens/nope", Self.deletion)
     #expect(isSwedbankProblem(unknown, 404, "notfound"))
     let evil = String(decoding: Samples.payerTokens("tok-1").serialized(), as: UTF8.self)
-      .replacing(SwedbankHarness.base, with: "https://evil.test")
+      .replacing(SwedbankHarness.base, with: "//evil.test")
     harness.script = [.text(200, "application/json", evil)]
     let elsewhere = try harness.send("PATCH", "payers/user1/paymentTokens/tok-1", Self.deletion)
     #expect(isSwedbankProblem(elsewhere, 502, "mobilesdk/badgateway"))

@@ -56,7 +56,7 @@ struct SwedbankStateTests {
   @Test(
     "CB04: Every status has its meaning, and only Paid is a payment",
     arguments: [
-      ("Initialized", []), ("Paid", .paid), ("Failed", .closed), ("Aborted", .closed),
+      ("Initialized", []), ("Paid", .paid), ("Failed", []), ("Aborted", .closed),
       ("Cancelled", [.closed, .reversed]), ("Reversed", .reversed),
     ] as [(String, Observations)])
   func statuses(_ status: String, _ seen: Observations) throws {
@@ -111,20 +111,34 @@ struct SwedbankStateTests {
   func captured() throws {
     let capture: JSONValue = [["rel": "capture", "href": "/x"]]
     func paid(_ type: JSONValue?) -> JSONValue { ["id": "/x/paid", "transactionType": type ?? .null] }
-    let cases: [(JSONValue?, JSONValue, JSONValue?, Bool?)] = [
-      // remaining, operations, paid, captured
-      (100, [], paid("Sale"), false), (0, [], paid("Authorization"), true), (nil, [], paid("Sale"), true),
-      (nil, capture, paid("Authorization"), false), (nil, [], paid("Authorization"), false),
-      (0, capture, paid("Authorization"), false), (nil, [], paid("Verification"), nil), (nil, [], nil, nil),
+    let cases: [(JSONValue?, JSONValue?, JSONValue, JSONValue?, Bool?)] = [
+      // what remains to capture, what can be reversed, operations, paid, captured
+      (100, nil, [], paid("Sale"), false), (0, nil, [], paid("Authorization"), true),
+      (nil, nil, [], paid("Sale"), true), (nil, nil, capture, paid("Authorization"), false),
+      (nil, nil, [], paid("Authorization"), false), (0, nil, capture, paid("Authorization"), false),
+      (nil, nil, [], nil, nil), (nil, 100, [], paid("Authorization"), true),
+      (nil, 0, [], paid("Authorization"), false), (100, 40, [], paid("Authorization"), false),
+      (nil, 100, capture, paid("Authorization"), false),
     ]
-    for (remaining, operations, paid, expected) in cases {
+    for (remaining, reversible, operations, paid, expected) in cases {
       let answer = Self.order(
-        ("remainingCaptureAmount", remaining), ("paid", paid), operations: operations)
+        ("remainingCaptureAmount", remaining), ("remainingReversalAmount", reversible), ("paid", paid),
+        operations: operations)
       #expect(try Self.report(answer)?.payment?.isCaptured == expected)
     }
     let old = Self.order(
       ("remainingCaptureAmount", nil), ("paid", nil), ("transactionType", "Sale"), operations: [])
     #expect(try Self.report(old)?.payment?.isCaptured == true)
+  }
+
+  @Test("A check of a card is no payment")
+  func verification() throws {
+    let paid: JSONValue = ["id": "/x/paid", "transactionType": "Verification"]
+    for answer in [Self.order(("operation", "Verify")), Self.order(("paid", paid))] {
+      let report = try #require(try Self.report(answer))
+      #expect(report.observations == .closed)
+      #expect(report.payment?.isCaptured == nil)
+    }
   }
 
   @Test("Payments need no price, and are followed up after the configured time")

@@ -205,7 +205,10 @@ struct ToyCaptureTests {
     _ = try bed.waitForLog("could not store the outcome of a capture")
     #expect(try bed.stored("o1")?.purchase.observations == [.started])
     try connection.execute("DROP TRIGGER refuse")
+    // An order that comes during the pause shares the outcome.
+    let second = try capture(bed)
     #expect(try client.reply().text == #"{"state":"captured"}"#)
+    #expect(try second.reply().text == #"{"state":"captured"}"#)
     #expect(bed.called == ["POST /orders", "POST \(Self.target)"])
     try connection.execute(
       "CREATE TRIGGER refuse BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'refused'); END")
