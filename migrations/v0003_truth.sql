@@ -132,7 +132,7 @@ UPDATE sqlite_schema SET sql = replace(
   WHERE type = 'table' AND name = 'purchases';
 PRAGMA writable_schema = RESET;
 -- What is known of a payment that started at the relay, as a JSON object: amount, currency, captured,
--- reference, cash_app_pay, express, account. NULL for any other.
+-- reference, details of the processor. NULL for any other.
 ALTER TABLE purchases ADD COLUMN payment TEXT;
 -- Two processors may use the same id.
 DROP INDEX purchases_by_object;

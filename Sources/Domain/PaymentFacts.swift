@@ -11,25 +11,18 @@ public struct PaymentFacts: Sendable, Hashable {
   public var isCaptured: Bool?
   /// The merchant's own reference of the payment.
   public var reference: String?
-  /// Whether it was started for Cash App Pay, whose capture needs a grant.
-  public var isCashAppPay: Bool?
-  /// Whether it was started as an express checkout, whose capture repeats the amount.
-  public var isExpress: Bool?
-  /// The merchant's account at the processor: another account knows nothing of the payment. Nil if the
-  /// processor's answers do not depend on it.
-  public var account: String?
+  /// What the processor's own code keeps of the start, in its own form. No other code reads it.
+  public var details: String?
 
   public init(
     amount: String? = nil, currency: String? = nil, isCaptured: Bool? = nil, reference: String? = nil,
-    isCashAppPay: Bool? = nil, isExpress: Bool? = nil, account: String? = nil
+    details: String? = nil
   ) {
     self.amount = amount
     self.currency = currency
     self.isCaptured = isCaptured
     self.reference = reference
-    self.isCashAppPay = isCashAppPay
-    self.isExpress = isExpress
-    self.account = account
+    self.details = details
   }
 
   /// These facts with missing values from others. A payment that is captured stays captured (R2).
@@ -37,7 +30,6 @@ public struct PaymentFacts: Sendable, Hashable {
     PaymentFacts(
       amount: amount ?? other.amount, currency: currency ?? other.currency,
       isCaptured: isCaptured == true || other.isCaptured == true ? true : isCaptured ?? other.isCaptured,
-      reference: reference ?? other.reference, isCashAppPay: isCashAppPay ?? other.isCashAppPay,
-      isExpress: isExpress ?? other.isExpress, account: account ?? other.account)
+      reference: reference ?? other.reference, details: details ?? other.details)
   }
 }

@@ -10,7 +10,7 @@ extension AfterpayBackend {
     let wanted = try AfterpayCaptureRequest(request)
     return .findPayment(wanted.token.key, user) { [self] payment in
       guard let payment else { return .answer(.unknownPayment) }
-      if payment.facts.isCashAppPay == true, wanted.grantID == nil {
+      if AfterpayDetails(payment.facts).isCashAppPay, wanted.grantID == nil {
         return .answer(AfterpayCaptureRequest.missingGrant.answer)
       }
       let order = CaptureOrder(key: payment.key, user: user, grantID: wanted.grantID)

@@ -57,13 +57,14 @@ extension AfterpayBackend {
   private func report(
     _ checkout: AfterpayCheckout, _ token: AfterpayToken, _ request: BackendRequest, _ user: UserID
   ) -> PurchaseReport {
-    PurchaseReport(
+    let details = AfterpayDetails(
+      isCashAppPay: checkout.isCashAppPay, isExpress: checkout.mode == .express, account: settings.account)
+    return PurchaseReport(
       key: token.key, observations: .started, prices: checkout.price.map { [$0] } ?? [], startedBy: user,
       startedIn: request.contextID,
       payment: PaymentFacts(
         amount: checkout.amount.text, currency: checkout.amount.currency.code, reference: request.reference,
-        isCashAppPay: checkout.isCashAppPay, isExpress: checkout.mode == .express,
-        account: settings.account),
+        details: details.stored),
       happenedAt: request.receivedAt)
   }
 

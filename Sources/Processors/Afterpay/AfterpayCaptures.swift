@@ -30,7 +30,7 @@ public struct AfterpayCaptures: PaymentCaptures {
     if let reference = payment.facts.reference {
       body = body.adding("merchantReference", .string(reference))
     }
-    if payment.facts.isExpress == true, let amount = payment.facts.money {
+    if AfterpayDetails(payment.facts).isExpress, let amount = payment.facts.money {
       body = body.adding("amount", amount.object)
     }
     return BackendCall(
@@ -84,7 +84,7 @@ public struct AfterpayCaptures: PaymentCaptures {
   /// Whether the payment was started in the configured account. Any other account refuses it and does not
   /// find it, which proves nothing.
   private func isOfThisAccount(_ payment: CapturablePayment) -> Bool {
-    payment.facts.account.map { $0 == settings.account } ?? true
+    AfterpayDetails(payment.facts).account.map { $0 == settings.account } ?? true
   }
 
   /// Reads a Payment object; nil if it is not one, or not about this payment.

@@ -14,22 +14,17 @@ extension PaymentFacts {
     add("currency", currency.map(JSONValue.string))
     add("captured", isCaptured.map(JSONValue.bool))
     add("reference", reference.map(JSONValue.string))
-    add("cash_app_pay", isCashAppPay.map(JSONValue.bool))
-    add("express", isExpress.map(JSONValue.bool))
-    add("account", account.map(JSONValue.string))
+    add("details", details.map(JSONValue.string))
     return JSONValue.object(members).text
   }
 
   /// - Parameter text: as `stored` returned it. An invalid text has no facts.
   init(stored text: String) {
     let json = try? JSONValue(parsing: Array(text.utf8))
-    func flag(_ name: String) -> Bool? {
-      if case .bool(let flag) = json?[name] { flag } else { nil }
-    }
+    let isCaptured: Bool? = if case .bool(let flag) = json?["captured"] { flag } else { nil }
     self.init(
       amount: json?["amount"]?.stringValue, currency: json?["currency"]?.stringValue,
-      isCaptured: flag("captured"), reference: json?["reference"]?.stringValue,
-      isCashAppPay: flag("cash_app_pay"), isExpress: flag("express"),
-      account: json?["account"]?.stringValue)
+      isCaptured: isCaptured, reference: json?["reference"]?.stringValue,
+      details: json?["details"]?.stringValue)
   }
 }

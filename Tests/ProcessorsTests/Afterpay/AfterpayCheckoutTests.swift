@@ -3,8 +3,9 @@
 import Domain
 import Durations
 import JSON
-import Processors
 import Testing
+
+@testable import Processors
 
 /// The published examples of Afterpay's API.
 let afterpayExamples = try? JSONValue(parsing: PackageResources.afterpay_json)
@@ -45,8 +46,9 @@ struct AfterpayCheckoutTests {
     #expect(report.prices == ["gold-yearly"])
     #expect(report.payment?.amount == "59.99")
     #expect(report.payment?.currency == "USD")
-    #expect(report.payment?.isCashAppPay == true)
-    #expect(report.payment?.isExpress == false)
+    let details = AfterpayDetails(try #require(report.payment))
+    #expect(details.isCashAppPay)
+    #expect(!details.isExpress)
     #expect(report.payment?.isCaptured == nil)
     #expect(report.payment?.reference == "ref1")
     #expect(report.startedIn == nil)
@@ -80,8 +82,9 @@ struct AfterpayCheckoutTests {
       let sent = try shop.lastBody()
       #expect(sent["isCashAppPay"] == false)
       #expect(sent["mode"]?.stringValue == mode)
-      #expect(shop.stored.last?.payment?.isCashAppPay == false)
-      #expect(shop.stored.last?.payment?.isExpress == (mode == "express"))
+      let details = AfterpayDetails(try #require(shop.stored.last?.payment))
+      #expect(!details.isCashAppPay)
+      #expect(details.isExpress == (mode == "express"))
     }
   }
 

@@ -17,7 +17,7 @@ struct CaptureTests {
   init() throws {
     store = try TestStore()
     var said = Said.pay(.started, by: "u1")
-    said.payment = PaymentFacts(amount: "59.99", currency: "USD", isCashAppPay: true)
+    said.payment = PaymentFacts(amount: "59.99", currency: "USD", details: "x")
     _ = try store.apply(StorePayment(app: "ios", said))
   }
 

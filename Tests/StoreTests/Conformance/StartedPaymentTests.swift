@@ -29,7 +29,7 @@ struct StartedPaymentTests {
   func started() throws {
     var said = Said.pay(.started, by: "u1")
     said.payment = PaymentFacts(
-      amount: "59.99", currency: "USD", isCaptured: false, reference: "ref1", isCashAppPay: true)
+      amount: "59.99", currency: "USD", isCaptured: false, reference: "ref1", details: #"{"a":"b"}"#)
     #expect(try report(said))
     try store.reopen()
     store.advance(30 * day)
