@@ -170,10 +170,8 @@ extension AlertWatch.Findings {
     guard let app else { return nil }
     switch condition {
     case .breakerOpen:
-      guard let (destination, breaker) = breakers.worst(of: app.slug, now: now), breaker.state != .closed
-      else { return nil }
-      return .breaker(
-        breaker, app: app.slug, now: now, advice: app.destinationAdvice(destination))
+      return .breakers(
+        breakers.sorted(of: app.slug, now: now), app: app.slug, now: now, advice: app.destinationAdvice)
     case .receiptFailed:
       guard let count = failures[window]?[app.slug], count > 0 else { return nil }
       return .failures(

@@ -36,23 +36,34 @@ struct Trouble: Sendable, Equatable {
 }
 
 extension Trouble {
-  static func breaker(
-    _ breaker: Breaker, app: AppSlug, now: Timestamp, advice: DestinationAdvice?
-  ) -> Trouble {
-    let since = breaker.since ?? now
-    let cause =
-      breaker.cause.map { cause in
-        " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
-      } ?? ""
-    let isPaused = breaker.state == .paused
+  /// - Parameters:
+  ///   - breakers: of an app, in the order in which an operator should know of them.
+  ///   - advice: how to correct the configuration of a destination; nil if it is not configured.
+  /// - Returns: nil if deliveries to no destination are stopped.
+  static func breakers(
+    _ breakers: [(destination: DestinationName, breaker: Breaker)], app: AppSlug, now: Timestamp,
+    advice: (DestinationName) -> DestinationAdvice?
+  ) -> Trouble? {
+    let stopped = breakers.filter { $0.breaker.state != .closed }
+    guard let first = stopped.first else { return nil }
+    let since = stopped.compactMap(\.breaker.since).min() ?? now
+    let summaries = stopped.map { destination, breaker in
+      let cause =
+        breaker.cause.map { cause in
+          " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
+        } ?? ""
+      return breaker.state == .paused
+        ? "\(destination) refuses the configuration of \(app)\(cause); deliveries to it are paused"
+        : "\(destination), a destination of \(app), is down\(cause); deliveries to it wait"
+    }
+    let corrections = stopped.filter { $0.breaker.state == .paused }.map { destination, _ in
+      advice(destination).map { "apps.\(app).\($0.correction)" } ?? "\(destination) of apps.\(app)"
+    }
     return Trouble(
       key: Key(condition: .breakerOpen, app: app), since: since, value: Self.seconds(from: since, to: now),
-      summary: isPaused
-        ? "the destination of \(app) refuses its configuration\(cause); deliveries are paused"
-        : "the destination of \(app) is down\(cause); deliveries wait",
-      advice: isPaused
-        ? "Correct " + (advice.map { "apps.\(app).\($0.correction)" } ?? "the destination of apps.\(app)")
-          + ". Nothing is given up."
+      summary: summaries.joined(separator: "; "),
+      advice: first.breaker.state == .paused
+        ? "Correct \(corrections.joined(separator: "; correct ")). Nothing is given up."
         : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats")
   }
 

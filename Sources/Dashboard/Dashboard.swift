@@ -127,7 +127,7 @@ public struct Dashboard: Sendable {
           AppSummary(
             slug: slug, isConfigured: configured.contains(slug), counts: counts[slug] ?? [:],
             oldestPending: try source.reader.oldestPending(app: slug), breaker: worst?.breaker,
-            destinationAdvice: route?.advice,
+            destination: worst?.destination, destinationAdvice: route?.advice,
             lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
             webhookAdvice: apps.current[slug]?.webhookAdvice ?? [:],
             processorAdvice: apps.current[slug]?.processorAdvice ?? [:],

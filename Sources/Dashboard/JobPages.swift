@@ -75,8 +75,8 @@ struct JobPage {
           Tag.p {
             "No receipt of "
             PageParts.untrusted(place.app)
-            " is released while its deliveries are stopped, except one as the probe when nothing else of the "
-            "app is due. "
+            " is released while its deliveries to \(place.destination) are stopped, except one as the probe "
+            "when nothing else of the app is due. "
             BreakerText(breaker, app: place.app.text, now: now, advice: nil).map { "They \($0.sentence)" }
               ?? ""
           }

@@ -14,6 +14,8 @@ struct AppSummary {
   var counts: [ReceiptState: Int64]
   var oldestPending: Timestamp?
   var breaker: Breaker?
+  /// The breaker's destination.
+  var destination: DestinationName?
   /// How to correct the configuration of the breaker's destination; nil if it is not configured.
   var destinationAdvice: DestinationAdvice?
   /// When the newest event arrived.
@@ -93,7 +95,7 @@ struct OverviewPage {
         app.breaker, app: app.slug.text, now: now, advice: app.destinationAdvice)
       {
         PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
-          Tag.p { "Deliveries \(text.sentence)" }
+          Tag.p { "Deliveries\(app.destination.map { " to \($0)" } ?? "") \(text.sentence)" }
           Tag.p { text.advice }
         }
       }

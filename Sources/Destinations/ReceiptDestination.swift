@@ -69,9 +69,12 @@ public struct DestinationHelp: Sendable, Equatable {
   public var settings: [String]
   /// The one of them that is a secret.
   public var secret: String
+  /// What to do if a purchase that it accepted does not show up there: a sentence.
+  public var missing: String
 
-  public init(settings: [String], secret: String) {
+  public init(settings: [String], secret: String, missing: String) {
     self.settings = settings
     self.secret = secret
+    self.missing = missing
   }
 }

@@ -19,9 +19,13 @@ public struct AppDestination: Sendable, Hashable {
 }
 
 extension [AppDestination: Breaker] {
-  /// Of an app's breakers, the one that an operator should know of first: paused, then open, then resting.
-  /// Nil if the app has none.
+  /// Of an app's breakers, the one that an operator should know of first; nil if the app has none.
   public func worst(of app: AppSlug, now: Timestamp) -> (destination: DestinationName, breaker: Breaker)? {
+    sorted(of: app, now: now).first
+  }
+
+  /// An app's breakers in the order in which an operator should know of them: paused, open, resting, closed.
+  public func sorted(of app: AppSlug, now: Timestamp) -> [(destination: DestinationName, breaker: Breaker)] {
     func rank(_ breaker: Breaker) -> Int {
       switch breaker.state {
       case .paused: 0
@@ -30,7 +34,7 @@ extension [AppDestination: Breaker] {
       }
     }
     return filter { $0.key.app == app }
-      .min {
+      .sorted {
         (rank($0.value), $0.key.destination) < (rank($1.value), $1.key.destination)
       }
       .map { ($0.key.destination, $0.value) }

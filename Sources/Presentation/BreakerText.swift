@@ -5,7 +5,7 @@ internal import Platform
 
 /// Why an app's deliveries are stopped, and what to do. Not sanitized: the app's name is unchanged.
 public struct BreakerText: Sendable, Equatable {
-  /// The predicate after "Deliveries of this app".
+  /// The predicate after "Deliveries of this app to this destination".
   public let sentence: String
   public let advice: String
 

@@ -34,15 +34,15 @@ public struct ReceiptAdvice: Sendable, Equatable {
     switch receipt.state {
     case .delivered:
       lines = [
-        "The destination has accepted it; there is nothing to do. It processes receipts later: if a "
-          + "purchase does not show up there, ask its support about the import id."
+        "The destination has accepted it; there is nothing to do."
+          + (destination.map { " \($0.missing)" } ?? "")
       ]
     case .pending where destination == nil:
       lines = [Self.noDestination(record, receipt)]
     case .pending:
       lines =
         BreakerText(breaker, app: app, now: now, advice: destination).map {
-          ["Deliveries of this app \($0.sentence)", $0.advice]
+          ["Deliveries of this app\(destination.map { " to \($0.name)" } ?? "") \($0.sentence)", $0.advice]
         }
         ?? ["receiptd sends it when it is due. \(Self.replay("To send it now", receipt, reader))"]
     case .waiting:

@@ -59,7 +59,7 @@ import Testing
       #expect(job.count(.planned) >= 560)
       #expect(try relay.operate(["jobs", "show", job.id.text]).end() == 0)
       let said = TextFile.read(relay.directory.file("receiptctl.log"))
-      #expect(said.contains("No receipt of shop is released while its deliveries are stopped"))
+      #expect(said.contains("No receipt of shop is released while its deliveries to purchasely are stopped"))
       #expect(
         try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("is released while its deliveries"))
       destination.answerAll(.taken)

@@ -48,7 +48,7 @@ import Testing
     for alert in ["breaker_open", "receipt_failed", "oldest_pending>15m"] {
       #expect(shown.out.contains(alert))
     }
-    #expect(shown.out.contains("the destination of ios refuses its configuration"))
+    #expect(shown.out.contains("purchasely refuses the configuration of ios"))
     let objects = try harness.run("alerts", "list", "--json").objects
     #expect(objects.first?["service"]?["running"] == false)
     #expect(

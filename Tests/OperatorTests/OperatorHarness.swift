@@ -80,8 +80,8 @@ final class OperatorHarness {
     let rules = AppRules(
       join: JoinPolicy(waitForContext: .zero),
       processors: [ProcessorName: ProcessorRules].stripe.merging(swedbank ? Self.swedbankRules : [:]) { $1 },
-      destinations: ["purchasely"],
-      destination: { $0 == "gone" ? nil : "purchasely" },
+      destinations: ["purchasely", "webhook"],
+      destination: { $0 == "gone" ? nil : $0 == "swedbank" ? "webhook" : "purchasely" },
       compose: { content, _ in Array("\(content.userID) \(content.priceID?.text ?? "-")".utf8) })
     // Receipts have the same ids in each run.
     writer = try StoreWriter(

@@ -254,7 +254,9 @@ import Testing
       id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
     harness.clock.advance(.seconds(10))
     let shown = harness.run("receipts", "show", id).out
-    #expect(shown.contains("Deliveries of this app were paused 10 s ago (http_403), next probe in 19 s."))
+    #expect(
+      shown.contains(
+        "Deliveries of this app to purchasely were paused 10 s ago (http_403), next probe in 19 s."))
     #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
   }
 

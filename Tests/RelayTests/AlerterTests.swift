@@ -31,7 +31,7 @@ import Testing
       #expect(notice["since"] == .time(began))
       let text = try #require(notice["text"]?.stringValue)
       #expect(text.hasPrefix("[FIRING] receiptd on "))
-      #expect(text.contains("the destination of shop is down (http_503)"))
+      #expect(text.contains("purchasely, a destination of shop, is down (http_503)"))
       #expect(notice["version"] == .string(Version.number))
       #expect(notice["host"] == .string(HostName.current()))
       #expect(try bench.pass(.minutes(2), &run).map(\.notice) == ["breaker_open shop firing"])
@@ -152,6 +152,23 @@ import Testing
       #expect(told.first?["summary"] == "the database's disk has 500 MiB left")
       bench.freeBytes.withLock { $0 = 2 << 30 }
       #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["disk_low<1GiB - resolved"])
+    }
+  }
+
+  @Test("Each destination that is stopped is named, and the paused one is to be corrected")
+  func severalDestinations() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    try bench.live { run throws in
+      try bench.setBreaker(.open)
+      let paused = Breaker(state: .paused, since: bench.bench.now, cause: .status(401))
+      try bench.bench.store(SaveBreaker(AppDestination("shop", "webhook"), paused))
+      let notice = try #require(try bench.pass(.minutes(1), &run).first)
+      #expect(
+        notice["summary"]?.stringValue
+          == "webhook refuses the configuration of shop (http_401); deliveries to it are paused; purchasely, "
+          + "a destination of shop, is down (http_503); deliveries to it wait")
+      #expect(notice["what_to_do"] == "Correct webhook of apps.shop. Nothing is given up.")
     }
   }
 

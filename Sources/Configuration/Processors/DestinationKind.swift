@@ -34,7 +34,8 @@ package struct DestinationKind: Sendable {
       settings(app).map { settings in
         DestinationAdvice(
           Destination.name, settings: Destination.help.settings, secret: Destination.help.secret,
-          refresh: secrets(settings).map(\.refresh).first { $0 != .reload } ?? .reload)
+          refresh: secrets(settings).map(\.refresh).first { $0 != .reload } ?? .reload,
+          missing: Destination.help.missing)
       }
     }
     maker = { app, revealsSecrets, userAgent in

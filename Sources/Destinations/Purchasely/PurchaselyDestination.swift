@@ -27,7 +27,10 @@ public struct PurchaselySettings: Sendable, Equatable {
 /// `POST https://s2s.purchasely.io/receipts`.
 public struct PurchaselyDestination: ReceiptDestination {
   public static let name: DestinationName = "purchasely"
-  public static let help = DestinationHelp(settings: ["url", "api_key"], secret: "api_key")
+  public static let help = DestinationHelp(
+    settings: ["url", "api_key"], secret: "api_key",
+    missing: "It processes receipts later: if a purchase does not show up there, ask its support about the "
+      + "import id.")
 
   /// `X-PLATFORM-TYPE` knows Stripe and the app stores, and no other processor.
   public static func accepts(_ processor: ProcessorName) -> Bool { processor == "stripe" }

@@ -32,7 +32,10 @@ public struct WebhookSettings: Sendable, Equatable {
 /// A signed `POST` to the merchant's backend. Repeats of a receipt have the same `webhook-id`.
 public struct WebhookDestination: ReceiptDestination {
   public static let name: DestinationName = "webhook"
-  public static let help = DestinationHelp(settings: ["url", "secrets"], secret: "secrets")
+  public static let help = DestinationHelp(
+    settings: ["url", "secrets"], secret: "secrets",
+    missing: "If a purchase does not show up there, look for the import id in its log: it is the webhook-id "
+      + "of the message.")
 
   private let settings: WebhookSettings
   private let signer: WebhookSigner

@@ -113,9 +113,11 @@ struct JobFollow {
       guard
         let text = BreakerText(breaker, app: DisplayText.clean(app.text), now: session.now, advice: advice)
       else { continue }
-      let key = "\(app) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
+      let key = "\(app) \(place.destination) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
       guard printed.insert(key).inserted else { continue }
-      session.output.note("Deliveries of \(DisplayText.clean(app.text)) \(text.sentence) \(text.advice)")
+      session.output.note(
+        "Deliveries of \(DisplayText.clean(app.text)) to \(DisplayText.clean(place.destination.text)) "
+          + "\(text.sentence) \(text.advice)")
     }
   }
 

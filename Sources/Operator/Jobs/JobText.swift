@@ -102,10 +102,11 @@ enum JobText {
   static func holds(_ holds: [(place: AppDestination, breaker: Breaker)], now: Timestamp) -> [String] {
     holds.map { place, breaker in
       let app = DisplayText.clean(place.app.text)
+      let destination = DisplayText.clean(place.destination.text)
       let why =
         BreakerText(breaker, app: app, now: now, advice: nil).map { " \($0.sentence)" } ?? " are stopped."
-      return "No receipt of \(app) is released while its deliveries are stopped, except one as the probe "
-        + "when nothing else of the app is due: they\(why)"
+      return "No receipt of \(app) is released while its deliveries to \(destination) are stopped, "
+        + "except one as the probe when nothing else of the app is due: they\(why)"
     }
   }
 

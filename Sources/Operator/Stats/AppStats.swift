@@ -20,9 +20,8 @@ struct AppStats {
   let deliveredLastDay: Int64
   /// The unfinished lookups and captures at each processor, sorted by its name.
   let work: [(processor: ProcessorName, work: UnfinishedWork)]
-  /// That of the destination that an operator should know of first.
-  let breaker: Breaker
-  let destination: DestinationName?
+  /// In the order in which an operator should know of them.
+  let breakers: [(destination: DestinationName, breaker: Breaker)]
   /// Whether a receiptd runs and can deliver.
   let isServed: Bool
   /// What is blocked because the app is not configured; nil when it is configured, or has no open receipts.
@@ -43,7 +42,6 @@ struct AppStats {
     let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
     let slugs = configured.union(counts.keys).filter { only == nil || $0 == only }
     return try slugs.sorted().map { slug in
-      let worst = breakers.worst(of: slug, now: now)
       return AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
         lastEvent: try reader.lastEvent(app: slug),
@@ -52,12 +50,15 @@ struct AppStats {
         deliveredLastDay: try reader.delivered(
           app: slug, since: now - .days(1)),
         work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
-        breaker: worst?.breaker ?? Breaker(), destination: worst?.destination, isServed: isServed,
+        breakers: breakers.sorted(of: slug, now: now), isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
         isConfigured: configured.contains(slug), now: now)
     }
   }
+
+  /// That of the destination that an operator should know of first.
+  private var breaker: Breaker { breakers.first?.breaker ?? Breaker() }
 
   /// Whether deliveries run, and if not, why.
   func deliveries(_ session: Session) -> Table.Cell {
@@ -73,14 +74,24 @@ struct AppStats {
     }
   }
 
-  /// What stops deliveries, and what to do about it, as two lines; nil if nothing does.
-  func stoppage(_ configuration: Configuration) -> (what: String, advice: String)? {
+  /// What stops deliveries to each destination, and what to do about it, as two lines each.
+  func stoppages(_ configuration: Configuration) -> [(what: String, advice: String)] {
     let app = DisplayText.clean(slug.text)
-    if let unconfigured { return ("The app \(app) \(unconfigured.sentence).", "  \(unconfigured.advice)") }
-    let advice = destination.flatMap { configuration.destinationAdvice(of: AppDestination(slug, $0)) }
-    return BreakerText(breaker, app: app, now: now, advice: advice).map { text in
-      ("Deliveries of \(app) \(text.sentence)", "  \(text.advice)")
+    if let unconfigured {
+      return [("The app \(app) \(unconfigured.sentence).", "  \(unconfigured.advice)")]
     }
+    return breakers.compactMap { destination, breaker in
+      let advice = configuration.destinationAdvice(of: AppDestination(slug, destination))
+      let name = DisplayText.clean(destination.text)
+      return BreakerText(breaker, app: app, now: now, advice: advice).map { text in
+        ("Deliveries of \(app) to \(name) \(text.sentence)", "  \(text.advice)")
+      }
+    }
+  }
+
+  /// The first of `stoppages`; nil if nothing stops deliveries.
+  func stoppage(_ configuration: Configuration) -> (what: String, advice: String)? {
+    stoppages(configuration).first
   }
 
   /// The lines about unfinished lookups and captures.
@@ -117,6 +128,7 @@ struct AppStats {
         .init(
           name: "breaker",
           value: [
+            "destination": .optional(breakers.first?.destination.text),
             "state": .string(breaker.state.rawValue), "cause": .optional(breaker.cause?.text),
             "detail": .optional(breaker.detail),
             "failures": .integer(Int64(breaker.failures)), "since": .time(breaker.since),

@@ -83,7 +83,7 @@ enum StatsCommands {
     if unfinished.contains(where: \.isBad) {
       session.output.line("  These payments have an unknown outcome: \(UnfinishedText.command)")
     }
-    for stoppage in stats.compactMap({ $0.stoppage(configuration) }) {
+    for stoppage in stats.flatMap({ $0.stoppages(configuration) }) {
       session.output.line(stoppage.what)
       session.output.line(stoppage.advice)
     }

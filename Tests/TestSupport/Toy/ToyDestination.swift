@@ -7,7 +7,8 @@ import JSON
 
 public struct ToyDestination: ReceiptDestination {
   public static let name: DestinationName = "toy_shop"
-  public static let help = DestinationHelp(settings: ["url", "key"], secret: "key")
+  public static let help = DestinationHelp(
+    settings: ["url", "key"], secret: "key", missing: "Look into the toy box.")
   public static let keyHeader = "X-Toy-Shop-Key"
 
   public let url: String
