@@ -83,9 +83,9 @@ extension HealthReport {
     if troubles.unreported > 0 {
       lines.append(
         HealthLine(
-          "\(CountText.of(troubles.unreported, "payment")) of \(place.app) found paid in the last hour "
-            + "only by asking \(place.processor): its callbacks do not arrive",
-          isBad: true))
+          "\(CountText.of(troubles.unreported, "payment")) of \(place.app) "
+            + "\(troubles.unreported == 1 ? "was" : "were") found paid in the last hour by a fetch, without "
+            + "a callback of \(place.processor)", isBad: true))
     }
     return lines
   }

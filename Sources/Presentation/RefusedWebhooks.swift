@@ -21,9 +21,7 @@ public struct RefusedWebhooks: Sendable, Equatable {
   /// `for the signature`; callbacks without one are refused for the secret in their path, or their sender.
   public var cause: String {
     var causes: [String] = []
-    if counts.keys.contains(where: { $0 != Self.path && $0 != Self.sender }) {
-      causes.append("the signature")
-    }
+    if hasSignature { causes.append("the signature") }
     if counts[Self.path] != nil { causes.append("the secret in their path") }
     if counts[Self.sender] != nil { causes.append("their sender's address") }
     return "for " + causes.joined(separator: " or ")
@@ -31,11 +29,20 @@ public struct RefusedWebhooks: Sendable, Equatable {
 
   /// What to do, as the end of a sentence.
   public func remedy(_ advice: WebhookAdvice, of app: AppSlug) -> String {
-    if counts.keys.allSatisfy({ $0 == Self.sender }) {
-      return "correct the addresses that apps.\(app) allows, and listen.proxies"
+    var remedies: [String] = []
+    if hasSignature {
+      remedies.append(
+        "compare apps.\(app).\(advice.comparison); if they differ, correct them, \(advice.command)")
     }
-    return "compare apps.\(app).\(advice.comparison); if they differ, correct them, \(advice.command)"
+    if counts[Self.path] != nil { remedies.append(advice.earlierPath(of: app)) }
+    if counts[Self.sender] != nil {
+      remedies.append(
+        "correct \(advice.addresses(of: app)), and listen.proxies, then run: receiptctl reload")
+    }
+    return remedies.joined(separator: "; ")
   }
+
+  private var hasSignature: Bool { counts.keys.contains { $0 != Self.path && $0 != Self.sender } }
 
   private static let path = "path"
   private static let sender = "sender"

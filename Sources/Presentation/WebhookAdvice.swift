@@ -9,20 +9,24 @@ public struct WebhookAdvice: Sendable, Equatable {
   private let processor: ProcessorName
   private let key: String
   private let origin: String
+  private let senders: String?
   private let refresh: SecretRefresh
 
   /// - Parameters:
   ///   - label: the processor's display name.
   ///   - key: the secret's key in the processor's section.
   ///   - origin: where the processor shows the secret.
+  ///   - senders: the key of its section with the addresses that may send webhooks; nil if there is none.
   ///   - refresh: how a corrected secret takes effect.
   public init(
-    _ processor: ProcessorName, label: String, key: String, origin: String, refresh: SecretRefresh
+    _ processor: ProcessorName, label: String, key: String, origin: String, senders: String? = nil,
+    refresh: SecretRefresh
   ) {
     self.processor = processor
     self.label = label
     self.key = key
     self.origin = origin
+    self.senders = senders
     self.refresh = refresh
   }
 
@@ -31,4 +35,15 @@ public struct WebhookAdvice: Sendable, Equatable {
 
   /// `then run: receiptctl reload`
   public var command: String { SecretRefresh.command(refresh, of: key) }
+
+  /// `apps.ios.pay.senders`
+  public func addresses(of app: AppSlug) -> String {
+    senders.map { "apps.\(app).\(processor).\($0)" } ?? "the addresses that apps.\(app) allows"
+  }
+
+  /// Why the secret in a path may be wrong although nothing has to be corrected, as the end of a sentence.
+  public func earlierPath(of app: AppSlug) -> String {
+    "if apps.\(app).\(processor).\(key) was replaced, payments that were started with the earlier one are "
+      + "fetched automatically, but later, and their reversals only with: receiptctl payments fetch ID"
+  }
 }

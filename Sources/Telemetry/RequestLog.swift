@@ -54,7 +54,7 @@ public final class RequestLog: Sendable {
   public func refusedSignature(
     _ reason: String, of place: AppProcessor, advice: WebhookAdvice?, requestID: String
   ) {
-    let remedy = advice.map { "; if \($0.label) sent it, \(Self.remedy(reason, $0))" }
+    let remedy = advice.map { "; if \($0.label) sent it, \(Self.remedy(reason, $0, of: place.app))" }
     warn(
       "refused a webhook: \(Self.refusal(reason))" + (remedy ?? ""),
       kind: "\(place.app) \(place.processor) \(reason)"
@@ -71,10 +71,10 @@ public final class RequestLog: Sendable {
     }
   }
 
-  private static func remedy(_ reason: String, _ advice: WebhookAdvice) -> String {
+  private static func remedy(_ reason: String, _ advice: WebhookAdvice, of app: AppSlug) -> String {
     switch reason {
-    case "path": "compare \(advice.comparison)"
-    case "sender": "correct the addresses that are allowed, and listen.proxies"
+    case "path": advice.earlierPath(of: app)
+    case "sender": "correct \(advice.addresses(of: app)), and listen.proxies"
     default: "compare \(advice.comparison), and look at the clock"
     }
   }

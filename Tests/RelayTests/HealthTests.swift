@@ -82,6 +82,26 @@ import Testing
     #expect(lines[4].text.contains("compare apps.shop.toy.secret with"))
   }
 
+  @Test("Each reason of refused webhooks has its remedy, with the settings of their processor")
+  func remedies() throws {
+    var app = Bench.app()
+    app.processors.append(
+      ConfiguredProcessor(section: SwedbankSection(merchantToken: Secret("token"), payeeID: "payee")))
+    let advice = try #require(app.webhookAdvice["swedbank"])
+    func remedy(_ counts: [String: Int64]) -> String { RefusedWebhooks(counts).remedy(advice, of: "shop") }
+    let sender =
+      "correct apps.shop.swedbank.callback_from, and listen.proxies, then run: receiptctl reload"
+    #expect(remedy(["sender": 2]) == sender)
+    let path =
+      "if apps.shop.swedbank.merchant_token was replaced, payments that were started with the earlier one "
+      + "are fetched automatically, but later, and their reversals only with: receiptctl payments fetch ID"
+    #expect(remedy(["path": 1]) == path)
+    #expect(remedy(["path": 1, "sender": 2]) == "\(path); \(sender)")
+    let both = remedy(["mismatch": 1, "sender": 2])
+    #expect(both.hasPrefix("compare apps.shop.swedbank.merchant_token with "))
+    #expect(both.hasSuffix("; \(sender)"))
+  }
+
   @Test("A count of refused webhooks names the processor, and the contract's object adds processors up")
   func refusedProcessors() {
     var report = Self.report()

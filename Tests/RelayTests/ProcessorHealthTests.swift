@@ -49,7 +49,9 @@ import Testing
   @Test("Payments without a callback are reported")
   func unreported() throws {
     let line = try #require(Self.lines(["unreported": 2]).first)
-    #expect(line.text.hasPrefix("2 payments of shop found paid in the last hour only by asking pay"))
+    #expect(
+      line.text
+        == "2 payments of shop were found paid in the last hour by a fetch, without a callback of pay")
     #expect(line.isBad)
   }
 

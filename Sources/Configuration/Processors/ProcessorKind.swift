@@ -23,6 +23,8 @@ package struct ProcessorKind: Sendable {
   package let backendEndpoints: [BackendEndpoint]
   /// The type of its merchant backend; nil if it has none.
   package let backendType: (any MerchantBackend.Type)?
+  /// The key of its section with the addresses that may send its webhooks.
+  private let sendersKey: String?
   private let makeKey: @Sendable (ProcessorRegistry) -> ConfigurationKey<AppConfiguration>
 
   /// - Parameters:
@@ -40,6 +42,7 @@ package struct ProcessorKind: Sendable {
     hasPathToken = Processor.hasPathToken
     backendEndpoints = Processor.backendEndpoints
     backendType = Processor.backendType
+    sendersKey = Section.sendersKey
     makeKey = { .processor(Processor.name, section, in: $0, text) }
   }
 
@@ -92,6 +95,7 @@ extension ProcessorKind {
   /// - Parameter refresh: how a corrected secret takes effect.
   func webhookAdvice(_ refresh: SecretRefresh) -> WebhookAdvice {
     WebhookAdvice(
-      name, label: label, key: help.webhookSecretKey, origin: help.webhookSecretOrigin, refresh: refresh)
+      name, label: label, key: help.webhookSecretKey, origin: help.webhookSecretOrigin, senders: sendersKey,
+      refresh: refresh)
   }
 }

@@ -7,6 +7,8 @@ package import Processors
 /// One processor's part of an app's configuration: `apps.NAME.PROCESSOR`.
 package protocol ProcessorSection: Sendable, Equatable {
   static var kind: ProcessorKind { get }
+  /// Its key with the addresses that may send webhooks. The default is nil: any may.
+  static var sendersKey: String? { get }
 
   /// The destination of the receipts for its purchases; one of the `DestinationRegistry`.
   var deliverTo: DestinationName { get }
@@ -43,6 +45,8 @@ package enum ProcessorUse: Sendable {
 
 extension ProcessorSection {
   package var kind: ProcessorKind { Self.kind }
+
+  package static var sendersKey: String? { nil }
 
   package var rules: ProcessorRules { kind.rules(isAsked) }
 

@@ -32,7 +32,7 @@ extension SwedbankSection {
         "public_origin", \.publicOrigin, .origin, example: "https://pay.example.com",
         "The relay's public address, at which Swedbank Pay sends callbacks. Without it, links.origin."),
       .key(
-        "callback_from", \.callbackFrom,
+        callbackFromKey, \.callbackFrom,
         .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
         "The addresses from which callbacks may come: those that Swedbank Pay documents. Behind a proxy, "
           + "listen.proxies must name it."),

@@ -27,6 +27,8 @@ package struct SwedbankSection: ProcessorSection {
   }
 
   package static let kind = ProcessorKind.swedbank
+  static let callbackFromKey = "callback_from"
+  package static let sendersKey: String? = callbackFromKey
 
   package var capture: Capture {
     get { settings.capturesItself ? .auto : .merchant }
