@@ -71,6 +71,33 @@ struct RestoreTests {
     #expect(harness.run("receipts", "list").code == .done)
   }
 
+  @Test("After a restore, events are fetched where a processor lists them, and other payments are compared")
+  func recovery() throws {
+    let (harness, backup, _) = try harness()
+    try harness.configure { _ in
+      """
+      { database: 'receiptd.db', listen: { port: 1 }, apps: {
+        ios: { client: 'open', stripe: { webhook_secrets: ['env:WEBHOOK_SECRET'] },
+          purchasely: { api_key: 'env:API_KEY' } },
+        web: { client: { keys: ['env:CLIENT_KEY'] },
+          swedbank: { merchant_token: 'env:TOKEN', payee_id: 'p', public_origin: 'https://pay.example.com' },
+          webhook: { url: 'https://backend.example.com/purchases', secrets: ['env:WEBHOOK_KEY'] } },
+      } }
+      """
+    }
+    let ran = harness.run("db", "restore", backup, "--yes")
+    #expect(ran.code == .done, "\(ran)")
+    let lines = ran.out.split(separator: "\n").suffix(3).map(String.init)
+    #expect(lines.first == "Start receiptd now.")
+    #expect(lines[1].hasPrefix("Then fetch the events since then: receiptctl events backfill --since 2026-"))
+    #expect(lines[1].hasSuffix(" --app ios"))
+    #expect(
+      lines[2]
+        == "Payments of web with Swedbank Pay that were started after the backup are unknown to receiptd, "
+        + "and cannot be fetched. Compare the processor's portal with: receiptctl receipts list --app web "
+        + "--processor swedbank")
+  }
+
   @Test("A job that ran when the backup was made does not resume automatically after the restore (R3)")
   func jobsPause() throws {
     let harness = try OperatorHarness()

@@ -80,6 +80,11 @@ extension AppConfiguration {
     processors.map(\.section.kind).first { $0.eventsKept != nil }
   }
 
+  /// Those of the app's processors that list no events.
+  package var processorsWithoutLists: [ProcessorKind] {
+    processors.map(\.section.kind).filter { $0.eventsKept == nil }
+  }
+
   /// The properties of a processor that the join needs.
   public func rules(of processor: ProcessorName) -> ProcessorRules {
     self.processor(processor)?.rules ?? ProcessorRules()

@@ -33,8 +33,9 @@ enum DatabaseCommands {
         ["db", "restore"], summary: "Replace the database with a backup, while receiptd is stopped",
         discussion: """
           Checks the backup first. The previous database is kept beside it under another name. Events after \
-          the backup are not in it: fetch them with events backfill afterwards. Receipts that \
-          were delivered since are pending in it, and are sent again.
+          the backup are not in it: the end of the output says how to fetch them, and which payments to \
+          compare with the processor's portal. Receipts that were delivered since are pending in it, and \
+          are sent again.
           """,
         arguments: [ArgumentSpec("FILE", help: "the backup")],
         options: [CommandTable.reason] + CommandTable.asking,

@@ -11,6 +11,7 @@ internal import Terminal
 
 struct DatabaseRestore {
   private let session: Session
+  private let configuration: Configuration
   private let path: String
   private let filePath: String
   private let backup: BackupFile
@@ -21,7 +22,7 @@ struct DatabaseRestore {
     // Replaces the target of a symbolic link, not the link.
     let path = (try? FilePath.resolved(configuration.databasePath)) ?? configuration.databasePath
     guard !session.command.flag("dry-run") else {
-      let restore = try DatabaseRestore(session, path)
+      let restore = try DatabaseRestore(session, configuration, path)
       try restore.describe()
       if session.isJSON { session.output.json(try restore.json(aside: nil, restore.backup.activeJobs())) }
       session.output.note("Nothing was changed.")
@@ -35,7 +36,7 @@ struct DatabaseRestore {
         output.error("stopped by a signal; nothing was changed")
         return true
       }) {
-        let restore = try DatabaseRestore(session, lock.path)
+        let restore = try DatabaseRestore(session, configuration, lock.path)
         try restore.describe()
         try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
         let (aside, jobs) = try restore.exchange(lock, undo, reason: reason)
@@ -50,8 +51,9 @@ struct DatabaseRestore {
     return .done
   }
 
-  private init(_ session: Session, _ path: String) throws {
+  private init(_ session: Session, _ configuration: Configuration, _ path: String) throws {
     self.session = session
+    self.configuration = configuration
     self.path = path
     filePath = session.command.positionals[0]
     guard !FileWriting.isSameFile(filePath, path) else {
@@ -292,8 +294,6 @@ struct DatabaseRestore {
           : "Job \(job.id) had not begun and is cancelled; start it again if you still need it.")
     }
     output.line("Start receiptd now.")
-    if let last {
-      output.line("Then fetch the events since then: receiptctl events backfill --since \(last.text)")
-    }
+    for line in RestoreAdvice.lines(configuration, since: last) { output.line(DisplayText.clean(line)) }
   }
 }
