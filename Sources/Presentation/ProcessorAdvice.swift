@@ -60,6 +60,10 @@ public struct ProcessorTroubles: Sendable, Equatable {
     }
   }
 
+  /// The results of lookups that are failed calls.
+  public static let lookupResults = ["failed", "refused"]
+  /// Why a processor could not serve an app's request.
+  public static let backendReasons = ["credentials", "failed", "timeout", "unreachable", "unreadable"]
   /// The reason of `unreported` among the counts.
   public static let unreportedReason = "unreported"
 

@@ -56,9 +56,12 @@ public final class CounterFamily: Sendable {
   public func snapshot() -> [LabelValues: UInt64] { values.withLock { $0 } }
 
   /// Writes the family with its current samples.
-  public func write(to text: inout MetricsText) {
+  /// - Parameter zeros: samples that are exported before anything was counted. Prometheus' `increase` does
+  ///   not see the first count of a sample that did not exist before.
+  public func write(to text: inout MetricsText, zeros: [LabelValues] = []) {
     text.family(name, help, type: "counter")
-    let samples = snapshot().reduce(into: [:]) { $0[$1.key.first(labels.count), default: 0] += $1.value }
+    var samples = snapshot().reduce(into: [:]) { $0[$1.key.first(labels.count), default: 0] += $1.value }
+    for key in zeros { samples[key, default: 0] += 0 }
     for (labelValues, value) in samples.sorted(by: { $0.key < $1.key }) {
       text.sample(name, labelValues.pairs(labels), String(value))
     }

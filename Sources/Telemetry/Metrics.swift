@@ -94,7 +94,7 @@ public final class Metrics: Sendable {
   /// processor and reason, as `ProcessorTroubles` reads them.
   public var processorTroubles: [LabelValues: UInt64] {
     var counts = backendTroubles.snapshot()
-    for (key, count) in lookups.snapshot() where key.third == "failed" || key.third == "refused" {
+    for (key, count) in lookups.snapshot() where ProcessorTroubles.lookupResults.contains(key.third) {
       counts[key, default: 0] += count
     }
     for (key, count) in unreportedPayments.snapshot() {
@@ -137,14 +137,22 @@ public final class Metrics: Sendable {
   }
 
   /// Writes all families.
-  public func write(to text: inout MetricsText) {
+  /// - Parameter places: the configured apps with their processors. The counters of which alerts watch each
+  ///   growth have samples for all of them from the start.
+  public func write(to text: inout MetricsText, places: [AppProcessor] = []) {
+    func zeros(_ reasons: [String]) -> [LabelValues] {
+      places.flatMap { place in
+        reasons.map { LabelValues(first: place.app.text, second: place.processor.text, third: $0) }
+      }
+    }
     for family in [
-      contexts, clientRefusals, keySetFetches, events, signatureFailures, refusedWebhooks,
-      deliveries,
-      deliveriesWithoutID, lookups, unreportedPayments, backendTroubles, captures, requests, longPolls,
-      alerts,
-      logLinesLeftOut,
+      contexts, clientRefusals, keySetFetches, events, signatureFailures, refusedWebhooks, deliveries,
+      deliveriesWithoutID,
     ] { family.write(to: &text) }
+    lookups.write(to: &text, zeros: zeros(ProcessorTroubles.lookupResults))
+    unreportedPayments.write(to: &text, zeros: zeros([""]))
+    backendTroubles.write(to: &text, zeros: zeros(ProcessorTroubles.backendReasons))
+    for family in [captures, requests, longPolls, alerts, logLinesLeftOut] { family.write(to: &text) }
     for family in [deliverySeconds, backendCallSeconds, commitSeconds, commitBatch, requestSeconds] {
       family.write(to: &text)
     }

@@ -49,7 +49,7 @@ public struct Scrape {
   /// - Throws: `StoreFault` if the database cannot be read; a scrape without it would mislead.
   public func text(reader: StoreReader) throws(StoreFault) -> String {
     var text = MetricsText()
-    metrics.write(to: &text)
+    metrics.write(to: &text, places: places)
     text.family(
       "receiptd_log_lines_dropped_total", "Log lines dropped because the log's reader did not keep up.",
       type: "counter")

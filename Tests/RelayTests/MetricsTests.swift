@@ -3,6 +3,7 @@
 import Domain
 import HTTPServer
 import Platform
+import Processors
 import SQLiteStore
 @testable import Telemetry
 import Testing
@@ -71,11 +72,11 @@ struct ScrapedText {
   @Test("A counter has one sample for each set of labels, in order")
   func counter() {
     let family = CounterFamily("x_total", "Things.", labels: ["app", "result"])
-    #expect(Self.text(family.write) == "# HELP x_total Things.\n# TYPE x_total counter\n")
+    #expect(Self.text { family.write(to: &$0) } == "# HELP x_total Things.\n# TYPE x_total counter\n")
     for app in ["b", "a", "b"] { family.increment(app, "stored") }
     family.increment("a", "refused")
     #expect(
-      Self.text(family.write) == """
+      Self.text { family.write(to: &$0) } == """
         # HELP x_total Things.
         # TYPE x_total counter
         x_total{app="a",result="refused"} 1
@@ -98,7 +99,7 @@ struct ScrapedText {
       }
     }
     for thread in threads { thread.join() }
-    #expect(ScrapedText(Self.text(family.write)).value("x_total", "app=\"a\"") == "10000")
+    #expect(ScrapedText(Self.text { family.write(to: &$0) }).value("x_total", "app=\"a\"") == "10000")
     #expect(ScrapedText(Self.text(histogram.write)).value("y_count") == "10000")
   }
 
@@ -107,7 +108,7 @@ struct ScrapedText {
     let family = HistogramFamily("x_seconds", "Times.", labels: ["route"], bounds: [0.1, 0.5, 1])
     for value in [0, 0.1, 0.100001, 0.5, 0.75, 1, 1.5, 100] { family.observe(value, "a") }
     #expect(
-      Self.text(family.write) == """
+      Self.text { family.write(to: &$0) } == """
         # HELP x_seconds Times.
         # TYPE x_seconds histogram
         x_seconds_bucket{route="a",le="0.1"} 2
@@ -153,6 +154,31 @@ struct ScrapedText {
       (1e300, "1e+300"),
     ])
   func numbers(value: Double, written: String) { #expect(MetricsText.number(value) == written) }
+
+  @Test("Counters that alerts watch have a sample for each configured processor before they count")
+  func zeros() {
+    let metrics = Metrics()
+    let places: [AppProcessor] = [AppProcessor("shop", "stripe"), AppProcessor("shop", "toy")]
+    func scrape() -> ScrapedText { ScrapedText(Self.text { metrics.write(to: &$0, places: places) }) }
+    let scraped = scrape()
+    #expect(scraped.faults.isEmpty)
+    for processor in ["stripe", "toy"] {
+      let labels = "app=\"shop\",processor=\"\(processor)\""
+      #expect(scraped.value("receiptd_unreported_payments_total", labels) == "0")
+      for trouble in BackendTrouble.allCases {
+        let labels = "\(labels),reason=\"\(trouble.rawValue)\""
+        #expect(scraped.value("receiptd_backend_troubles_total", labels) == "0")
+      }
+      for result in ["failed", "refused"] {
+        #expect(scraped.value("receiptd_lookups_total", "\(labels),result=\"\(result)\"") == "0")
+      }
+    }
+    metrics.unreportedPayments.increment("shop", "toy")
+    let later = scrape()
+    #expect(later.value("receiptd_unreported_payments_total", #"app="shop",processor="toy""#) == "1")
+    #expect(later.value("receiptd_unreported_payments_total", #"app="shop",processor="stripe""#) == "0")
+    #expect(metrics.processorTroubles.count == 1, "a zero is no trouble")
+  }
 
   @Test("A whole scrape is well-formed, has every promised family, and has the right values")
   func scrape() throws {
@@ -213,6 +239,7 @@ struct ScrapedText {
       scraped.value("receiptd_processor_receipts", #"app="shop",processor="stripe",state="delivered""#)
         == "1")
     #expect(scraped.value("receiptd_deliveries_total", #"app="shop",verdict="delivered""#) == "1")
+    #expect(scraped.value("receiptd_unreported_payments_total", #"app="other",processor="stripe""#) == "0")
     #expect(scraped.value("receiptd_write_queue") == "7")
     #expect(scraped.value("receiptd_log_lines_dropped_total") == "3")
     #expect(scraped.value("receiptd_http_connections") == "5")
