@@ -92,10 +92,13 @@ import Foundation
 
   /// The app came to the front: a payment may have come meanwhile.
   func resume() async {
-    for contextID in contextIDs { await check(contextID, within: 0) }
+    var isKnown = true
+    for contextID in contextIDs { isKnown = await check(contextID, within: 0) && isKnown }
+    if isKnown, state == .unchecked { state = .notPaid }
   }
 
-  private func check(_ contextID: String, within seconds: TimeInterval) async {
+  /// - Returns: false if nothing is known of the payment.
+  @discardableResult private func check(_ contextID: String, within seconds: TimeInterval) async -> Bool {
     let payment = SwedbankPayment(relay: relay, userID: userID, contextID: contextID)
     do {
       if seconds > 0 {
@@ -108,8 +111,11 @@ import Foundation
       contextIDs.removeAll { $0 == contextID }
     } catch {
       // A failure says nothing about the payment.
+      if state == .checking { state = .unchecked }
+      return false
     }
     if state == .checking { state = .unchecked }
+    return true
   }
 
   private func show(_ status: CheckoutStatus) {

@@ -89,6 +89,21 @@ import Testing
     await scene.model.buy(planID: Example.price)
     #expect(scene.model.state == .unchecked)
     #expect(scene.kept == [[Example.id]])
+    await scene.model.resume()
+    #expect(scene.model.state == .unchecked)
+    scene.transport.add(Self.status("open"))
+    await scene.model.resume()
+    #expect(scene.model.state == .notPaid)
+  }
+
+  @Test("One unpaid payment says nothing about another that could not be checked")
+  func oneIsUnchecked() async throws {
+    let scene = try Scene([Self.posted], contextIDs: ["ctx_older"])
+    await scene.model.buy(planID: Example.price)
+    #expect(scene.model.state == .unchecked)
+    scene.transport.add(Self.status("open"))
+    await scene.model.resume()
+    #expect(scene.model.state == .unchecked)
   }
 
   @Test("A payment that cannot be prepared is not shown")
