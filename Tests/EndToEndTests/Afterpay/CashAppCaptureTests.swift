@@ -138,6 +138,19 @@ import Testing
     }
   }
 
+  @Test("A full refund is reported after payments fetch, because Afterpay reports none itself")
+  func refund() throws {
+    try AfterpayRelay.run { shop in
+      let token = try shop.startApproved()
+      #expect(try shop.capture(token).status == 200)
+      try shop.relay.reaches(.delivered, token)
+      #expect(shop.afterpay.perform(.refund, on: token))
+      #expect(try shop.relay.operate(["payments", "fetch", token]).end() == 0)
+      try waitUntil("the reversal is delivered") { !shop.messages("purchase.reversed").isEmpty }
+      #expect(shop.messages("purchase.reversed").first?.json["data"]?["object_id"] == .string(token))
+    }
+  }
+
   @Test("CA17: Too long after its start, a payment is not captured, and Afterpay is not called")
   func expired() throws {
     try AfterpayRelay.run(["capture_within": "1s"]) { shop in

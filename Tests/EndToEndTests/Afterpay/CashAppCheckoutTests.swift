@@ -128,6 +128,9 @@ import Testing
       #expect(try start(.redirect) == "processor-unreadable 502")
       #expect(try start(.cut) == "processor-unreachable 502")
       #expect(try start(.silent) == "processor-timeout 504")
+      // The time-out is 1 s. Without it, the call would take 20 s.
+      #expect(try shop.relay.slowCalls("afterpay", over: "10") == 0)
+      #expect(try shop.relay.slowCalls("afterpay", over: "0.5") >= 1)
       shop.afterpay.faults = SandboxFaults()
       _ = try shop.start()
       shop.afterpay.stop()

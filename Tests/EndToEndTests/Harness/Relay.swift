@@ -159,19 +159,23 @@ final class Relay {
 }
 
 /// Runs `body` with a destination and a relay that delivers to it.
+/// - Parameter prepare: changes the relay before its start.
 func withRelay(
-  app: JSONValue = [:], top: JSONValue = [:], _ body: (Relay, Destination) throws -> Void
+  app: JSONValue = [:], top: JSONValue = [:], prepare: (Relay) throws -> Void = { _ in },
+  _ body: (Relay, Destination) throws -> Void
 ) throws {
   let destination = try Destination()
   defer { destination.stop() }
-  try withRelay(to: destination, app: app, top: top) { try body($0, destination) }
+  try withRelay(to: destination, app: app, top: top, prepare: prepare) { try body($0, destination) }
 }
 
 /// Runs `body` with a relay that delivers to a destination, or as `app` configures.
 func withRelay(
-  to destination: Destination, app: JSONValue = [:], top: JSONValue = [:], _ body: (Relay) throws -> Void
+  to destination: Destination, app: JSONValue = [:], top: JSONValue = [:],
+  prepare: (Relay) throws -> Void = { _ in }, _ body: (Relay) throws -> Void
 ) throws {
   let relay = try Relay(destination, app: app, top: top)
+  try prepare(relay)
   try Relay.$logPath.withValue(relay.logPath) {
     // A test that kills the program cannot see from the exit code whether it had crashed before.
     defer {

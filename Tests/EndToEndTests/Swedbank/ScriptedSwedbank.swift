@@ -95,10 +95,11 @@ struct ScriptedSwedbank {
     let server = try ScriptedServer { connection in
       while let request = connection.readRequest() {
         let call = Call(request)
-        let answer = state.update { state in
+        let script = state.update { state in
           state.calls.append(call)
-          return state.script(call)
+          return state.script
         }
+        let answer = script(call)
         connection.send(
           "HTTP/1.1 \(answer.status)\r\nContent-Type: \(answer.type)\r\n"
             + "Content-Length: \(answer.body.utf8.count)\r\n\r\n\(answer.body)")

@@ -143,15 +143,17 @@ import Testing
     }
   }
 
-  @Test("SW02, SW14: Without a key, or as another user, nothing reaches Swedbank Pay")
+  @Test("SW02, SW14: Without the app's key, or as another user, nothing reaches Swedbank Pay")
   func foreign() throws {
     try SwedbankShop.run { shop in
       let order = try shop.sdk().start(.v3)
       let before = shop.sent
-      var nobody = shop.sdk()
-      nobody.headers["X-API-KEY"] = nil
-      #expect(throws: SwedbankSDK.Failure.problem(type: Self.type("mobilesdk/unauthorized"), status: 401)) {
-        _ = try nobody.start(.v3)
+      for key in [nil, "", "wrong", Secrets.clientKey + "x"] {
+        var nobody = shop.sdk()
+        nobody.headers["X-API-KEY"] = key
+        #expect(throws: SwedbankSDK.Failure.problem(type: Self.type("mobilesdk/unauthorized"), status: 401)) {
+          _ = try nobody.start(.v3)
+        }
       }
       #expect(throws: SwedbankSDK.Failure.problem(type: Self.type("notfound"), status: 404)) {
         _ = try shop.sdk(user: "another").abort(order.answer)

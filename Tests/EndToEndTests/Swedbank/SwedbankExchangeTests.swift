@@ -2,6 +2,7 @@
 
 import Domain
 import JSON
+import Platform
 import Store
 import TestSupport
 import Testing
@@ -217,6 +218,37 @@ import Testing
       #expect(swedbank.calls.allSatisfy { $0.head.contains("Bearer \(SwedbankShop.token)") })
     }
   }
+
+  @Test("CB01: A callback is answered while Swedbank Pay answers nothing")
+  func doesNotWait() throws {
+    try ScriptedSwedbank.run { swedbank in
+      _ = try swedbank.start()
+      let path = try Self.callbackPath(swedbank)
+      swedbank.forgetCalls()
+      let isOpen = Monitor(false)
+      defer { isOpen.update { $0 = true } }
+      let answer = ScriptedSwedbank.resource().text
+      swedbank.answer { _ in
+        let deadline = MonotonicInstant.now().advanced(by: Waiting.patience)
+        _ = isOpen.wait(until: deadline) { $0 ? true : nil }
+        return ("200 OK", "application/json", answer)
+      }
+      func post() throws -> Int {
+        let body = #"{"paymentOrder":{"id":"\#(Self.order)"}}"#
+        return try swedbank.relay.outside.api.request(
+          "POST", path, body: Array(body.utf8), headers: ["Content-Type": "application/json"]
+        ).status
+      }
+      #expect(try post() == 200)
+      try waitUntil("the order is fetched") { swedbank.calls.count == 1 }
+      #expect(try post() == 200, "also while a fetch waits for its answer")
+      #expect(try swedbank.relay.metric(Self.found) == nil, "nothing was answered yet")
+      isOpen.update { $0 = true }
+      try waitUntil("the answer is used") { try swedbank.relay.metric(Self.found) ?? 0 > 0 }
+    }
+  }
+
+  private static let found = #"receiptd_lookups_total{app="shop",processor="swedbank",result="found"}"#
 
   @Test(
     "CB04: An order that is not paid makes no receipt",

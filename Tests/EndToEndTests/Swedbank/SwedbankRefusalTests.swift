@@ -4,6 +4,7 @@
 import Domain
 import JSON
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct SwedbankRefusalTests {
@@ -49,6 +50,35 @@ import Testing
       for body in sessions {
         let found = problem { _ = try sdk.request("POST", sdk.backendURL + "consumers", body) }
         #expect(found == "badrequest 400", "\(body)")
+      }
+      #expect(shop.sent.isEmpty)
+    }
+  }
+
+  /// The orders that Swedbank Pay's example backend refuses.
+  private static func refusedOrders() throws -> [OrderVector] {
+    func fixture(_ name: String) throws -> JSONValue {
+      let text = TextFile.read("\(Program.repository)/Tests/ProcessorsTests/Fixtures/\(name).json")
+      return try JSONValue(parsing: Array(text.utf8))
+    }
+    return OrderVector.all(
+      in: try fixture("swedbank_validation"), changing: try fixture("swedbank_paymentorder_v3")
+    ).filter(\.isRefused)
+  }
+
+  @Test("SW10: Each order that the example backend refuses is refused with its field, and nothing is sent")
+  func vectors() throws {
+    let orders = try Self.refusedOrders()
+    #expect(orders.count > 15)
+    try SwedbankShop.run { shop in
+      let sdk = shop.sdk()
+      for order in orders {
+        let reply = try sdk.api.request(
+          "POST", "/v1/shop/swedbank/paymentorders", body: order.body.serialized(),
+          headers: sdk.headers.merging(["Content-Type": "application/json"]) { $1 })
+        #expect(reply.status == 400, "\(order.id): \(reply.text)")
+        #expect(reply["type"]?.hasSuffix("/mobilesdk/badrequest") == true, "\(order.id)")
+        #expect(reply["source"] == order.source, "\(order.id)")
       }
       #expect(shop.sent.isEmpty)
     }
@@ -117,6 +147,9 @@ import Testing
       #expect(start(SandboxFaults(.malformed)) == "badgateway 502")
       #expect(start(SandboxFaults(.redirect)) == "badgateway 502")
       #expect(start(SandboxFaults(.silent)) == "gatewaytimeout 504")
+      // The time-out is 1 s. Without it, the call would take 20 s.
+      #expect(try shop.relay.slowCalls("swedbank", over: "0.5") >= 1)
+      #expect(try shop.relay.slowCalls("swedbank", over: "10") == 0)
       #expect(start(SandboxFaults()) == "none", "and then it works again")
       shop.swedbank.stop()
       let found = problem { _ = try sdk.start(.v3) }

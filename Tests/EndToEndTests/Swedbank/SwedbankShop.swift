@@ -32,8 +32,10 @@ struct SwedbankShop {
   /// - Parameters:
   ///   - settings: changes for the section `swedbank`.
   ///   - copies: how often the stand-in sends each callback.
+  ///   - prepare: changes the relay before its start.
   static func run(
-    _ settings: JSONValue = [:], copies: Int = 1, _ body: (SwedbankShop) throws -> Void
+    _ settings: JSONValue = [:], copies: Int = 1, prepare: (Relay) throws -> Void = { _ in },
+    _ body: (SwedbankShop) throws -> Void
   ) throws {
     let requests = Monitor<[SandboxExchange]>([])
     let swedbank = try SandboxSwedbank(
@@ -54,7 +56,7 @@ struct SwedbankShop {
       "webhook": ["url": .string(backend.url), "secrets": [.string(secret)]],
     ]
     let top: JSONValue = ["listen": ["port": .integer(Int64(port.number))]]
-    try withRelay(app: app, top: top) { relay, purchasely in
+    try withRelay(app: app, top: top, prepare: prepare) { relay, purchasely in
       try body(
         SwedbankShop(
           relay: relay, purchasely: purchasely, backend: backend, swedbank: swedbank, requests: requests))
