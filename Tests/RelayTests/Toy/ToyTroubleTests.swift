@@ -76,7 +76,7 @@ struct ToyTroubleTests {
     #expect(try bed.reader().purchases(ofUser: "u1", limit: 10).isEmpty)
   }
 
-  @Test("A payment that cannot be stored is not answered as started, and one that cannot be read not as none")
+  @Test("A payment that cannot be stored is not reported as started, nor an unreadable one as missing")
   func database() throws {
     let bed = try ToyBed()
     defer { bed.stop() }
