@@ -64,6 +64,10 @@ public struct ReceiptAdvice: Sendable, Equatable {
       return "To send it, configure the one that apps.\(record.app).\(processor).deliver_to names, then run: "
         + "receiptctl reload"
     }
+    if receipt.isReversal {
+      return "\(removed) accepted the purchase, so only \(removed) is notified that the money went back. To "
+        + "send that, configure apps.\(record.app).\(removed) again, then run: receiptctl reload"
+    }
     return "apps.\(record.app) has no section \(removed) any more. With the next reload, receiptd sends the "
       + "receipt to the present destination of \(processor), or lets it wait for one: receiptctl reload"
   }

@@ -14,7 +14,7 @@ private let payload = ReceiptPayload(
 private let other = ReceiptPayload(destination: "webhook", priceID: nil, priceMismatch: true, body: [2])
 
 /// A receipt for each column of the table. A receipt that failed or was cancelled by the join is open to
-/// later events; one that ended otherwise is not.
+/// later events; one that ended otherwise is not. A reversal follows a delivery.
 private func sample(_ column: String) -> Receipt {
   func receipt(_ state: ReceiptState, _ reason: Reason?) -> Receipt {
     var receipt = Receipt(
@@ -28,6 +28,13 @@ private func sample(_ column: String) -> Receipt {
     }
     if state == .pending { receipt.nextAttemptAt = later }
     if state == .delivered { receipt.deliveredAt = now }
+    if column.hasSuffix("reversal") {
+      receipt = Receipt(
+        id: "rcp_1", createdAt: now, state: state, reason: reason, waitUntil: receipt.waitUntil,
+        destination: "purchasely", isReversal: true, body: [9], attempts: 3, spentAttempts: 2,
+        readyAt: now - .seconds(5), retrySince: now - .seconds(5), nextAttemptAt: receipt.nextAttemptAt,
+        deliveredAt: now)
+    }
     return receipt
   }
   return switch column {
@@ -38,6 +45,10 @@ private func sample(_ column: String) -> Receipt {
   case "failed/sent": receipt(.failed, .gaveUp)
   case "cancelled/join": receipt(.cancelled, .sessionExpired)
   case "cancelled/sent": receipt(.cancelled, .byOperator)
+  case "waiting/reversal": receipt(.waiting, .destination)
+  case "pending/reversal": receipt(.pending, nil)
+  case "delivered/reversal": receipt(.delivered, nil)
+  case "failed/reversal": receipt(.failed, .gaveUp)
   default: fatalError("no such column: \(column)")
   }
 }
@@ -88,52 +99,6 @@ private func name(_ event: ReceiptEvent) -> String {
   }
 }
 
-/// `-` means that the event is refused.
-private let table = """
-                        waiting   pending   delivered failed/join failed/sent cancelled/join cancelled/sent
-  resolved waiting      waiting   -         -         waiting     -           waiting        -
-  resolved ready        pending   -         -         pending     -           pending        -
-  resolved failed       failed    -         -         failed      -           failed         -
-  resolved cancelled    cancelled -         -         cancelled   -           cancelled      -
-  postponed             waiting   -         -         -           -           -              -
-  withdrawn             -         waiting   -         -           -           -              -
-  redirected            -         pending   -         -           -           -              -
-  recomposed            -         -         -         failed      failed      cancelled      cancelled
-  found sent            pending   pending   -         failed      failed      cancelled      cancelled
-  context disputed      waiting   pending   delivered failed      failed      cancelled      cancelled
-  attempted, delivered  delivered delivered delivered delivered   delivered   delivered      delivered
-  attempted, retry      waiting   pending   delivered failed      failed      cancelled      cancelled
-  attempted, failed     waiting   failed    delivered failed      failed      cancelled      cancelled
-  gave up               -         failed    -         -           -           -              -
-  reversed              -         -         pending   -           -           -              -
-  replayed              pending   pending   -         pending     pending     pending        pending
-  replayed with force   pending   pending   pending   pending     pending     pending        pending
-  replayed as it was    -         pending   pending   -           pending     -              pending
-  cancelled             cancelled cancelled -         cancelled   cancelled   -              -
-  completed             pending   -         -         pending     pending     pending        pending
-  erased                cancelled cancelled delivered cancelled   cancelled   cancelled      cancelled
-  erased, not open ones -         -         delivered cancelled   cancelled   cancelled      cancelled
-  """
-
-/// One cell of the table.
-private struct Cell: Sendable, CustomTestStringConvertible {
-  var event: String
-  var column: String
-  var state: String
-  var testDescription: String { "\(column), \(event)" }
-}
-
-private let rows: [(event: String, cells: [Cell])] = {
-  let lines = table.split(separator: "\n")
-  let columns = lines[0].split(separator: " ").map(String.init)
-  return lines.dropFirst().map { line in
-    let event = line.prefix(22).drop { $0 == " " }
-    let name = String(event.reversed().drop { $0 == " " }.reversed())
-    let states = line.dropFirst(22).split(separator: " ").map(String.init)
-    return (name, zip(columns, states).map { Cell(event: name, column: $0, state: $1) })
-  }
-}()
-
 private func outcome(of event: ReceiptEvent, on receipt: Receipt) -> Receipt? {
   var changed = receipt
   do throws(ReceiptRefusal) {
@@ -148,25 +113,39 @@ private func outcome(of event: ReceiptEvent, on receipt: Receipt) -> Receipt? {
 struct ReceiptLifeCycleTests {
   @Test("The table names every event and every state")
   func complete() {
-    #expect(rows.map(\.event).sorted() == events.map(name).sorted())
-    #expect(rows.allSatisfy { $0.cells.count == 7 })
-    let states = Set(rows[0].cells.map { sample($0.column).state })
+    #expect(ReceiptTable.rows.map(\.event).sorted() == events.map(name).sorted())
+    #expect(ReceiptTable.rows.allSatisfy { $0.cells.count == 11 })
+    let states = Set(ReceiptTable.rows[0].cells.map { sample($0.column).state })
     #expect(states == Set(ReceiptState.allCases))
   }
 
-  @Test("Each event leads each state to the table's next state", arguments: rows.flatMap(\.cells))
-  fileprivate func transition(cell: Cell) throws {
+  @Test(
+    "Each event leads each state to the table's next state", arguments: ReceiptTable.rows.flatMap(\.cells))
+  func transition(cell: ReceiptTable.Cell) throws {
     let event = try #require(events.first { name($0) == cell.event })
     let before = sample(cell.column)
     #expect(outcome(of: event, on: before)?.state.rawValue ?? "-" == cell.state)
   }
 
-  @Test("No event leaves a receipt that contradicts its state", arguments: rows.flatMap(\.cells))
-  fileprivate func sound(cell: Cell) throws {
+  @Test("No event leaves a receipt that contradicts its state", arguments: ReceiptTable.rows.flatMap(\.cells))
+  func sound(cell: ReceiptTable.Cell) throws {
     let event = try #require(events.first { name($0) == cell.event })
     let before = sample(cell.column)
     #expect(before.contradiction == nil)
     #expect(outcome(of: event, on: before)?.contradiction == nil)
+  }
+
+  @Test(
+    "A reversal never becomes the message that was accepted before (R3)",
+    arguments: ReceiptTable.rows.flatMap(\.cells))
+  func reversal(cell: ReceiptTable.Cell) throws {
+    guard cell.column.hasSuffix("reversal") else { return }
+    let event = try #require(events.first { name($0) == cell.event })
+    guard let receipt = outcome(of: event, on: sample(cell.column)) else { return }
+    if case .foundSent = event { return }
+    #expect(receipt.isReversal)
+    #expect(cell.event == "reversed" || receipt.body == [9])
+    #expect(receipt.destination == "purchasely" || cell.event == "reversed")
   }
 
   @Test("A refusal changes nothing and gives its reason")
@@ -258,7 +237,7 @@ struct ReceiptLifeCycleTests {
   /// Every state change that the function makes, as edges of the diagram.
   static var edges: Set<String> {
     var edges: Set<String> = []
-    for cell in rows.flatMap(\.cells) where cell.state != "-" {
+    for cell in ReceiptTable.rows.flatMap(\.cells) where cell.state != "-" {
       let from = sample(cell.column).state.rawValue
       if from != cell.state { edges.insert("\(from) --> \(cell.state)") }
     }

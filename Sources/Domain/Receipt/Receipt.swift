@@ -77,9 +77,11 @@ public struct Receipt: Sendable, Equatable {
     self.note = note
   }
 
-  /// Whether later events and contexts may still change the decision about it.
+  /// Whether later events and contexts may still change the decision about it. Not if it is a reversal: the
+  /// destination accepted the purchase.
   public var isOpenToJoin: Bool {
-    switch state {
+    guard !isReversal else { return false }
+    return switch state {
     case .waiting: true
     case .failed, .cancelled: reason.map(Reason.ofJoin.contains) ?? false
     case .pending, .delivered: false

@@ -7,7 +7,7 @@ public enum ReceiptEvent: Sendable, Equatable {
   /// Nothing can be decided yet: decide again at that time.
   case postponed(until: Timestamp)
   /// The purchase lost its context before the receipt was sent, or its destination is not configured any
-  /// more: decide again.
+  /// more: decide again. A reversal waits for its own destination.
   case withdrawn(Reason, until: Timestamp)
   /// Its destination is not configured any more, and another one is.
   case redirected(ReceiptPayload)
@@ -22,7 +22,8 @@ public enum ReceiptEvent: Sendable, Equatable {
   case attempted(ReceiptAttempt)
   /// Its time for attempts ended while the destination was known to be down.
   case gaveUp
-  /// The payment went back to the customer: report that to the destination that accepted the purchase.
+  /// The payment went back to the customer: report that to the destination that accepted the purchase. Also
+  /// when that destination is there again.
   case reversed(ReceiptPayload)
   /// An operator sends it again; a delivered one only with force.
   /// - payload: what to send if it never became ready, or if its bytes are for another destination.

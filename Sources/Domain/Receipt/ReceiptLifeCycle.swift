@@ -27,15 +27,16 @@ extension Receipt {
     case .withdrawn(let reason, let until):
       guard state == .pending else { throw .notAllowed(state) }
       enter(.waiting, reason, until: until)
-      (destination, body, readyAt, retrySince) = (nil, nil, nil, nil)
-      isReversal = false
+      // A reversal keeps its bytes: made again, it would be the message that was accepted before (R3).
+      if !isReversal { (destination, body, readyAt, retrySince) = (nil, nil, nil, nil) }
     case .redirected(let payload):
-      guard state == .pending else { throw .notAllowed(state) }
+      // No destination learns of a reversal before the purchase.
+      guard state == .pending, !isReversal else { throw .notAllowed(state) }
       use(payload)
       makeDue(at: moment.now, moment)
     case .recomposed(let payload):
-      guard state == .failed || state == .cancelled else { throw .notAllowed(state) }
-      (destination, body, isReversal) = (nil, nil, false)
+      guard state == .failed || state == .cancelled, !isReversal else { throw .notAllowed(state) }
+      (destination, body) = (nil, nil)
       if let payload { use(payload) }
     case .foundSent(let sent):
       guard state != .delivered else { throw .notAllowed(state) }
@@ -49,25 +50,21 @@ extension Receipt {
       isReplay = false
       enter(.failed, .gaveUp)
     case .reversed(let payload):
-      guard state == .delivered, !isReversal else { throw .notAllowed(state) }
+      guard state == (isReversal ? .waiting : .delivered) else { throw .notAllowed(state) }
       use(payload)
       isReversal = true
       makeDue(at: moment.now, moment)
     case .replayed(let dueAt, let force, let payload):
       guard force || state != .delivered else { throw .notAllowed(state) }
-      guard let payload else {
-        guard body != nil else { throw .hasNoBody }
-        return beginReplay(dueAt: dueAt, at: moment)
-      }
-      if destination != payload.destination { use(payload) }
-      beginReplay(dueAt: dueAt, at: moment)
+      try replay(dueAt: dueAt, payload, at: moment)
     case .cancelled(let words):
       guard state != .delivered, state != .cancelled else { throw .notAllowed(state) }
       note = words
       enter(.cancelled, .byOperator)
     case .completed(let payload, let changesContext):
-      // The bytes of a pending receipt may be under way, and those of a delivered one have arrived.
-      guard state != .delivered, state != .pending else { throw .notAllowed(state) }
+      // The bytes of a pending receipt may be under way, and those of a delivered one have arrived. A
+      // reversal lacks nothing.
+      guard state != .delivered, state != .pending, !isReversal else { throw .notAllowed(state) }
       if changesContext { contextDisputed = false }
       use(payload)
       readyAt = moment.now
@@ -136,6 +133,17 @@ extension Receipt {
       isReplay = false
       enter(.failed, reason)
     }
+  }
+
+  private mutating func replay(
+    dueAt: Timestamp, _ payload: ReceiptPayload?, at moment: ReceiptMoment
+  ) throws(ReceiptRefusal) {
+    if let payload, destination != payload.destination {
+      guard state == .delivered || !isReversal else { throw .notAllowed(state) }
+      use(payload)
+    }
+    guard body != nil else { throw .hasNoBody }
+    beginReplay(dueAt: dueAt, at: moment)
   }
 
   private mutating func beginReplay(dueAt: Timestamp, at moment: ReceiptMoment) {

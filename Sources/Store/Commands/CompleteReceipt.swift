@@ -52,7 +52,9 @@ public struct CompleteReceipt: StoreCommand {
   ) throws(StoreFault) -> OperatorResult? {
     guard let receipt = record.receipt else { return .notFound }
     // Checked before values are supplied, so that this refusal is the one that is reported.
-    guard receipt.state != .delivered, receipt.state != .pending else { return .notAllowed(receipt.state) }
+    guard receipt.state != .delivered, receipt.state != .pending, !receipt.isReversal else {
+      return .notAllowed(receipt.state)
+    }
     let contextID = record.purchase.contextID
     if let refusal = try supply(to: &record, in: store) { return refusal }
     switch store.payload(of: record) {

@@ -46,6 +46,10 @@ public struct ReplayReceipt: StoreCommand {
     if receipt.state == .delivered && !force { return .delivered }
     var payload: ReceiptPayload?
     let destination = store.rules(of: old.app)?.destination(old.purchase.key.processor)
+    if receipt.isReversal, receipt.state != .delivered, receipt.destination != destination {
+      // Only the destination that accepted the purchase is to know of its reversal.
+      return .lacks(.destination)
+    }
     if receipt.body == nil || receipt.destination != destination {
       // It never became ready, or its bytes are for another destination than the present one. If nothing is
       // missing, an operator may send it as it is.

@@ -80,11 +80,12 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
 }
 
 extension StoreSession {
-  /// Sends a pending receipt to the present destination of its processor; without one, it waits.
+  /// Sends a pending receipt to the present destination of its processor; without one, it waits. A reversal
+  /// waits for the destination that accepted the purchase.
   fileprivate func redirect(_ record: inout PurchaseRecord) throws(StoreFault) {
-    switch payload(of: record) {
-    case .success(let payload): record.apply(.redirected(payload), at: moment(of: record))
-    case .failure:
+    if record.receipt?.isReversal == false, case .success(let payload) = payload(of: record) {
+      record.apply(.redirected(payload), at: moment(of: record))
+    } else {
       record.apply(.withdrawn(.destination, until: reconsideredAt), at: moment(of: record))
     }
   }
