@@ -52,7 +52,11 @@ public struct ReceiptStory: Sendable, Equatable {
     }
     if let since = receipt.retrySince, let ready = receipt.readyAt, since > ready {
       entries.append(
-        Entry(time: since, what: "replayed", tone: .pending, detail: "with a fresh retry budget"))
+        receipt.isReversal && !receipt.isReplay
+          ? Entry(
+            time: since, what: "reversed", tone: .pending,
+            detail: "the destination is notified that the money went back")
+          : Entry(time: since, what: "replayed", tone: .pending, detail: "with a fresh retry budget"))
     }
     for attempt in detail.attempts { entries.append(Self.entry(attempt)) }
     addEnd(detail.record, receipt)
@@ -65,7 +69,7 @@ public struct ReceiptStory: Sendable, Equatable {
         Entry(time: purchase.createdAt, what: "started", detail: "the app started the payment at the relay"))
     }
     for capture in detail.captures {
-      entries.append(Entry(time: capture.orderedAt, what: "capture", detail: "ordered by the app"))
+      entries.append(Entry(time: capture.orderedAt, what: "capture", detail: "ordered"))
       if let outcome = capture.outcome, let endedAt = capture.endedAt {
         entries.append(
           Entry(

@@ -82,7 +82,8 @@ final class OperatorHarness {
       processors: [ProcessorName: ProcessorRules].stripe.merging(swedbank ? Self.swedbankRules : [:]) { $1 },
       destinations: ["purchasely", "webhook"],
       destination: { $0 == "gone" ? nil : $0 == "swedbank" ? "webhook" : "purchasely" },
-      compose: { content, _ in Array("\(content.userID) \(content.priceID?.text ?? "-")".utf8) })
+      compose: { content, _ in Array("\(content.userID) \(content.priceID?.text ?? "-")".utf8) },
+      composeReversal: { content, _ in Array("\(content.userID) reversed".utf8) })
     // Receipts have the same ids in each run.
     writer = try StoreWriter(
       path: folder + "/receiptd.db", role: .owner,

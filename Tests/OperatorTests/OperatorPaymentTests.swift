@@ -97,6 +97,24 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
+  @Test("A reversal does not appear as a replay in the history of its receipt")
+  func reversalIsNoReplay() throws {
+    let harness = try Self.started()
+    try harness.store(StorePayment(app: "ios", Self.report(.paid)))
+    harness.clock.advance(.seconds(60))
+    try harness.store(EndWaits())
+    let id = try #require(try harness.reader().details(object: Self.order).first?.record.receipt?.id.text)
+    try harness.deliver(id)
+    harness.clock.advance(.seconds(60))
+    try harness.store(StorePayment(app: "ios", Self.report(.reversed)))
+    try #require(try harness.receipt(id).isReversal)
+    let shown = harness.run("receipts", "show", id).out
+    #expect(shown.contains("the destination is notified that the money went back"))
+    #expect(!shown.contains("replayed"))
+    try harness.deliver(id)
+    #expect(!harness.run("receipts", "show", id).out.contains("replayed"))
+  }
+
   @Test func aFetchIsPlannedAndAudited() throws {
     let harness = try Self.started()
     let ran = harness.run("payments", "fetch", Self.order.text, "--reason", "ticket 4711")
