@@ -157,6 +157,10 @@ public struct Purchase: Sendable, Equatable {
     observations.contains(.started) && !isPaid && !isFinal
   }
 
+  /// Whether it is not known that the money of a payment was captured, or will not be. A payment that the
+  /// processor calls paid may be only authorised; if it does not distinguish these, paid means captured.
+  public var isCaptureInDoubt: Bool { !isFinal && (!isPaid || payment?.isCaptured == false) }
+
   /// Whether the processor will not change it any more: its payment ended without money, or the money went
   /// back.
   public var isFinal: Bool { !observations.isDisjoint(with: [.closed, .reversed]) }

@@ -78,6 +78,13 @@ public enum PaymentText {
         "The capture is finished as soon as \(label) answers; the customer is charged at most once. Do not "
           + "charge again."
       ]
+    case .some(let capture)
+    where capture.outcome == .abandoned && purchase.isPaid && purchase.isCaptureInDoubt:
+      return [
+        "Nobody knows whether the money was captured, and receiptd does not capture it any more. Look for "
+          + "the payment in \(label)'s portal; if it is only authorised there, capture it there. \(ask). "
+          + "Once it is captured or released, payments list does not show it any more."
+      ]
     case .some(let capture) where capture.outcome == .abandoned && purchase.awaitsOutcome:
       return [
         "Nobody knows whether the customer was charged. Look for the payment in \(label)'s portal. \(ask). "

@@ -97,6 +97,28 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
+  @Test("A capture that was given up is shown while the payment is only authorised, with what to do")
+  func givenUpAuthorised() throws {
+    let harness = try Self.started()
+    let open = try Self.capture(harness)
+    let outcome = CaptureOutcome(kind: .abandoned, status: 504, body: [])
+    try harness.store(EndCapture(app: "ios", open.row, outcome, report: nil))
+    func report(isCaptured: Bool) throws {
+      var report = Self.report(.paid)
+      report.payment?.isCaptured = isCaptured
+      try harness.store(StorePayment(app: "ios", report))
+    }
+    try report(isCaptured: false)
+    let shown = harness.run("receipts", "show", Self.order.text).out
+    #expect(shown.contains("Nobody knows whether the money was captured"))
+    #expect(shown.contains("receiptctl payments fetch \(Self.order)"))
+    #expect(harness.run("stats").out.contains("1 capture given up with an unknown outcome."))
+    #expect(harness.run("payments", "list").out.contains("capture given up"))
+    try report(isCaptured: true)
+    #expect(!harness.run("receipts", "show", Self.order.text).out.contains("Nobody knows"))
+    #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
+  }
+
   @Test("A reversal does not appear as a replay in the history of its receipt")
   func reversalIsNoReplay() throws {
     let harness = try Self.started()

@@ -38,7 +38,7 @@ public struct UnfinishedWork: Sendable, Equatable {
   public var openCaptures: Int64 = 0
   /// Those of them that were ordered longer than `unknownAfter` ago.
   public var unknownCaptures: Int64 = 0
-  /// Captures that were given up, of payments whose outcome is still unknown.
+  /// Captures that were given up, of payments of which it is not known whether they were captured.
   public var abandonedCaptures: Int64 = 0
   /// When the oldest open capture was ordered.
   public var oldestCapture: Timestamp?
@@ -102,8 +102,7 @@ extension StoreReader {
     abandonedCaptures: """
     SELECT count(*), max(ended_at) FROM (
       SELECT c.ended_at FROM captures c JOIN purchases p ON p.row_id = c.purchase_row
-      WHERE c.app = ?1 AND c.processor = ?2 AND c.outcome = 'abandoned'
-        AND (p.observations & \(outcomeBits)) = 0
+      WHERE c.app = ?1 AND c.processor = ?2 AND c.outcome = 'abandoned' AND \(isCaptureInDoubt)
       ORDER BY c.ended_at DESC LIMIT ?3)
     """,
     lookup: "SELECT due_at, tries, fetches FROM look_ups WHERE purchase_row = ?1",
@@ -113,8 +112,12 @@ extension StoreReader {
     """
   )
 
-  /// The observations by which a payment's outcome is known.
-  private static let outcomeBits = Observations([.paid, .closed]).rawValue
+  /// `Purchase.isCaptureInDoubt` of the row `p`. The facts are as `PaymentFacts.stored` writes them; a quote
+  /// inside of a value is escaped there.
+  private static let isCaptureInDoubt = """
+    (p.observations & \(Observations([.closed, .reversed]).rawValue)) = 0
+      AND ((p.observations & \(Observations.paid.rawValue)) = 0 OR instr(p.payment, '"captured":false') > 0)
+    """
 
   /// The numbers of unfinished lookups and captures of an app at a processor.
   public func unfinished(_ place: AppProcessor, now: Timestamp) throws(StoreFault) -> UnfinishedWork {
@@ -144,7 +147,8 @@ extension StoreReader {
     ]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
   }
 
-  /// The captures that were given up, of payments whose outcome is still unknown, and when the newest was.
+  /// The captures that were given up, of payments of which it is not known whether they were captured, and
+  /// when the newest was.
   public func abandonedCaptures(
     _ place: AppProcessor
   ) throws(StoreFault) -> (count: Int64, last: Timestamp?) {
@@ -186,8 +190,7 @@ extension StoreReader {
       """
       SELECT p.object_id, p.user_id, p.receipt_id, c.ended_at, c.failures, NULL
       FROM captures c JOIN purchases p ON p.row_id = c.purchase_row
-      WHERE c.app = ?1 AND c.processor = ?2 AND c.outcome = 'abandoned'
-        AND (p.observations & \(outcomeBits)) = 0
+      WHERE c.app = ?1 AND c.processor = ?2 AND c.outcome = 'abandoned' AND \(isCaptureInDoubt)
       ORDER BY c.ended_at LIMIT ?3
       """
     ),

@@ -149,11 +149,15 @@ extension RunbookScene {
     return scene
   }
 
+  /// An order that is authorised, and whose capture by the relay was given up.
   static func captureUnknown() throws -> RunbookScene {
-    let shop = try RunbookShop(copies: 0)
+    let shop = try RunbookShop()
     var scene = RunbookScene(prepare: { relay, _ in
       let id = try shop.start(relay)
-      try shop.pay(id)
+      try #require(shop.swedbank.perform(.authorize, on: id))
+      try relay.reaches(.delivered, id)
+      // The commands alone cause what is shown.
+      shop.swedbank.callbackCopies = 0
       try #require(try relay.stop() == 0)
       let connection = try Connection(path: relay.databasePath, mode: .readWrite, busyTimeout: .seconds(300))
       let now = SystemClock().wallMilliseconds
@@ -169,7 +173,11 @@ extension RunbookScene {
       try relay.start()
     })
     scene.before = [
-      3: { relay, _ in try relay.reaches(.delivered, try #require(shop.swedbank.orders.first).id) }
+      2: { _, _ in
+        let id = try #require(shop.swedbank.orders.first).id
+        try #require(shop.swedbank.perform(.capture, on: id))
+      },
+      3: { relay, _ in try lookUp(relay, "the capture is known") { $0.abandonedCaptures == 0 } },
     ]
     scene.shop = shop
     return scene

@@ -81,6 +81,39 @@ struct UnfinishedTests {
     #expect(try work().abandonedCaptures == 0)
   }
 
+  @Test("A capture that was given up is counted while its payment is only authorised")
+  func abandonedAuthorised() throws {
+    try abandon(try order("1"))
+    func report(_ observations: Observations, isCaptured: Bool) throws {
+      var report = Said.pay(observations)
+      report.payment = PaymentFacts(
+        amount: "1.00", currency: "SEK", isCaptured: isCaptured, reference: #"","captured":false,""#)
+      _ = try store.apply(StorePayment(app: "ios", report))
+    }
+    try report(.paid, isCaptured: false)
+    #expect(try detail("1").record.purchase.isCaptureInDoubt)
+    #expect(try work().abandonedCaptures == 1)
+    #expect(try store.reader.abandonedCaptures(place).last == store.now)
+    #expect(try store.reader.troubledPayments(place, limit: 10).map(\.kind) == [.captureAbandoned])
+    try report(.paid, isCaptured: true)
+    #expect(try !detail("1").record.purchase.isCaptureInDoubt)
+    #expect(try work().abandonedCaptures == 0)
+    #expect(try store.reader.troubledPayments(place, limit: 10).isEmpty)
+  }
+
+  @Test(
+    "A capture that was given up is not counted once its payment ended",
+    arguments: [Observations.closed, .reversed])
+  func abandonedEnded(end: Observations) throws {
+    try abandon(try order("1"))
+    var authorised = Said.pay(.paid)
+    authorised.payment = PaymentFacts(isCaptured: false)
+    _ = try store.apply(StorePayment(app: "ios", authorised))
+    #expect(try work().abandonedCaptures == 1)
+    _ = try store.apply(StorePayment(app: "ios", Said.pay(end)))
+    #expect(try work().abandonedCaptures == 0)
+  }
+
   @Test("A payment that was only started is found by its id, with its captures and its planned lookup")
   func details() throws {
     let open = try order("1")
