@@ -12,7 +12,8 @@ internal import Telemetry
 /// The judged answer to one query.
 public enum QueryAnswer: Sendable, Equatable {
   case body([UInt8])
-  case notFound
+  /// The object does not exist.
+  case notFound([UInt8])
   /// A rate limit was hit; with the processor's `Retry-After`, if given.
   case limited(retryAfter: Duration?)
   /// The key, the URL or the request is refused. The string is the cause: a status, or the name of a failure.
@@ -100,7 +101,7 @@ public struct ProcessorAPI: Sendable {
     let status = result.status.map { "http_\($0)" } ?? "no_answer"
     switch queries.judge(status: result.status) {
     case .answered: return .body(result.body)
-    case .notFound: return .notFound
+    case .notFound: return .notFound(result.body)
     case .limited: return .limited(retryAfter: rest)
     case .refused: return .refused(status)
     case .transient: return .failed(status, retryAfter: rest)

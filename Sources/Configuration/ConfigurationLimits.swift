@@ -2,6 +2,7 @@
 // exclude mistakes and values that cannot be represented, not unwise ones. Pure; any thread.
 
 internal import Durations
+internal import Processors
 
 /// The ranges that ConfigurationReader checks. Sizes are bytes.
 public enum ConfigurationLimits {
@@ -47,8 +48,7 @@ public enum ConfigurationLimits {
   static let retention = second...(year * 100)
 
   static let settleAfter: ClosedRange<Duration> = second...(.days(7))
-  /// Afterpay's own limit is 180 min (https://developers.cash.app/afterpay).
-  static let captureWithin: ClosedRange<Duration> = second...(.minutes(180))
+  static let captureWithin: ClosedRange<Duration> = second...AfterpaySettings.captureWithinMax
   static let prices = 1...10_000
   static let backfillAfter: ClosedRange<Duration> = millisecond...year
   static let tolerance = second...day

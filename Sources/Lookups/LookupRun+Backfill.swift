@@ -87,7 +87,7 @@ extension LookupRun {
 
   /// A missing list means a wrong `api_base`. All other failures have set a rest already.
   private mutating func restAfterNoList(_ answer: QueryAnswer, _ place: AppProcessor) {
-    guard answer == .notFound else { return }
+    guard case .notFound = answer else { return }
     log.warning(
       "the processor has no list of events at api_base",
       ["app": place.app.text, "processor": place.processor.text])

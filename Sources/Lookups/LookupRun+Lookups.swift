@@ -85,10 +85,7 @@ extension LookupRun {
   mutating func finish(_ query: PendingLookup, _ answer: QueryAnswer, isOrderly: Bool) {
     var query = query
     guard let lookups = appLookups[query.place] else { return }
-    if case .body(let body) = answer,
-      let report = lookups.api.queries.report(from: body, about: query.due.key, now: now),
-      query.concerns(report)
-    {
+    if let report = report(in: answer, about: query.due, lookups.api.queries), query.concerns(report) {
       query.reports.append(report.readingContext)
     }
     if isOrderly, !query.isAnswered, let next = query.later.popFirst() {
@@ -106,10 +103,23 @@ extension LookupRun {
       checkSoon(query.place)
       return
     }
+    let isNotFound = if case .notFound = answer { true } else { false }
     let pause = Lookup.pause(
-      attempts: query.due.attempts + 1, isUnknown: answer == .notFound && query.reports.isEmpty)
-    let isFetched = !query.reports.isEmpty || answer == .notFound
-    store(query, isFetched: isFetched, nextAt: now.advanced(by: pause))
+      attempts: query.due.attempts + 1, isUnknown: isNotFound && query.reports.isEmpty)
+    store(query, isFetched: !query.reports.isEmpty || isNotFound, nextAt: now.advanced(by: pause))
+  }
+
+  /// What an answer says about the purchase; nil if nothing. Whether a payment with an open capture exists is
+  /// for the capture worker to find out: its next call may make it.
+  private func report(
+    in answer: QueryAnswer, about due: DueLookup, _ queries: any ProcessorQueries
+  ) -> PurchaseReport? {
+    switch answer {
+    case .body(let body): queries.report(from: body, about: due.key, now: now)
+    case .notFound(let body) where !due.hasOpenCapture:
+      queries.report(fromNotFound: body, about: due.key, startedAt: due.startedAt, now: now)
+    case .notFound, .limited, .refused, .failed: nil
+    }
   }
 
   /// Plans the next fetch of a payment that got no answer about it. Each payment has its own pauses, besides
@@ -149,10 +159,10 @@ extension LookupRun {
 
   /// The label of the lookup's outcome in metrics.
   static func label(_ query: PendingLookup, _ answer: QueryAnswer) -> String {
-    if query.isAnswered { return "found" }
     switch answer {
-    case .body: return "nothing"
     case .notFound: return "not_found"
+    case _ where query.isAnswered: return "found"
+    case .body: return "nothing"
     case .limited: return "limited"
     case .refused: return "refused"
     case .failed: return "failed"

@@ -31,6 +31,13 @@ public protocol ProcessorQueries: Sendable {
   /// - Returns: another report about the purchase; nil when the answer is not about it.
   func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport?
 
+  /// Parses the body of an answer that says that the purchase does not exist. Total.
+  /// - Parameter startedAt: when the purchase was first known.
+  /// - Returns: that it ended without money, if the answer proves this; else nil.
+  func report(
+    fromNotFound body: [UInt8], about key: PurchaseKey, startedAt: Timestamp, now: Timestamp
+  ) -> PurchaseReport?
+
   /// The event lists to read, one for each accepted account.
   func eventLists(_ selection: EventSelection) -> [EventList]
 
@@ -40,6 +47,13 @@ public protocol ProcessorQueries: Sendable {
   /// Classifies an answer before its body is parsed.
   /// - Parameter status: nil when there was no answer.
   func judge(status: Int?) -> QueryVerdict
+}
+
+extension ProcessorQueries {
+  /// An answer that a purchase does not exist proves nothing by default: it may exist later.
+  public func report(
+    fromNotFound body: [UInt8], about key: PurchaseKey, startedAt: Timestamp, now: Timestamp
+  ) -> PurchaseReport? { nil }
 }
 
 /// One request, always a `GET`. It goes to `ProcessorQueries.base`: parts of the path may be ids from a

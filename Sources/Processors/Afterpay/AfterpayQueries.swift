@@ -3,6 +3,7 @@
 // thread.
 
 public import Domain
+internal import Durations
 internal import Encoding
 internal import JSON
 
@@ -35,6 +36,21 @@ public struct AfterpayQueries: ProcessorQueries {
     else { return nil }
     return payment.report(about: key, now: now)
   }
+
+  /// Only Afterpay's own `not_found` counts, and only when no call to capture can still take effect: an app
+  /// may order a capture for `captureWithinMax`, and the calls for it end after `repeatableFor`.
+  public func report(
+    fromNotFound body: [UInt8], about key: PurchaseKey, startedAt: Timestamp, now: Timestamp
+  ) -> PurchaseReport? {
+    guard let object = try? JSONValue(parsing: body), AfterpayError(404, object)?.code == "not_found",
+      now.duration(since: startedAt) > Self.capturableFor
+    else { return nil }
+    return PurchaseReport(key: key, observations: .closed, happenedAt: now)
+  }
+
+  /// The last call may be on its way for an hour.
+  static let capturableFor: Duration =
+    AfterpaySettings.captureWithinMax + AfterpayCaptures.repeatableFor + .hours(1)
 
   public func eventLists(_ selection: EventSelection) -> [EventList] { [] }
 

@@ -1,7 +1,7 @@
 // One app's Afterpay settings. Pure; any thread.
 
 public import Domain
-public import Durations
+internal import Durations
 internal import Encoding
 
 /// One app's Afterpay settings, without its secret.
@@ -21,6 +21,8 @@ public struct AfterpaySettings: Sendable, Equatable {
   public var amountsAreClients: Bool
   /// How long after its start a payment may be captured.
   public var captureWithin: Duration
+  /// Afterpay's own limit (https://developers.cash.app/afterpay).
+  public static let captureWithinMax: Duration = .minutes(180)
   /// The time to the end of an answer.
   public var timeout: Duration
   /// The same for the call that captures. An app's request waits for the outcome for as long.
@@ -38,7 +40,7 @@ public struct AfterpaySettings: Sendable, Equatable {
   public init(
     apiBase: String = "https://global-api.afterpay.com", merchantID: String, region: AfterpayRegion,
     currency: Currency, confirmURL: String, cancelURL: String, prices: [PriceID: Money] = [:],
-    amountsAreClients: Bool = false, captureWithin: Duration = .minutes(180),
+    amountsAreClients: Bool = false, captureWithin: Duration = Self.captureWithinMax,
     timeout: Duration = .seconds(20), captureTimeout: Duration = .seconds(70),
     popupOriginURL: String = "https://static.afterpay.com", product: String = "receiptd",
     website: String? = nil

@@ -14,6 +14,10 @@ public struct DueLookup: Sendable, Equatable {
   public var attempts: Int64
   /// How many events require a fetch, regardless of what the receipt waits for.
   public var fetches: Int64
+  /// When the purchase was first known.
+  public var startedAt: Timestamp
+  /// Whether a capture of it has no outcome yet.
+  public var hasOpenCapture: Bool
 }
 
 extension StoreReader {
@@ -28,13 +32,15 @@ extension StoreReader {
         processor: place.processor, type: try row.text(1), id: try row.text(2))
       return DueLookup(
         row: row.integer(0), key: key, sessionID: try row.optionalText(3),
-        reason: try row.optionalText(4).map(Reason.init), attempts: row.integer(5), fetches: row.integer(6))
+        reason: try row.optionalText(4).map(Reason.init), attempts: row.integer(5), fetches: row.integer(6),
+        startedAt: Timestamp(unixMilliseconds: row.integer(7)), hasOpenCapture: row.flag(8))
     }
   }
 
   static let dueLookupsSQL = """
     SELECT l.purchase_row, p.object_type, p.object_id, p.session_id,
-      iif(p.state = 'waiting', p.reason, NULL), l.tries, l.fetches
+      iif(p.state = 'waiting', p.reason, NULL), l.tries, l.fetches, p.first_seen_at,
+      EXISTS (SELECT 1 FROM captures c WHERE c.purchase_row = l.purchase_row AND c.outcome IS NULL)
     FROM look_ups l JOIN purchases p ON p.row_id = l.purchase_row
     WHERE l.app = ?1 AND l.processor = ?2 AND l.due_at <= ?3 AND (p.state = 'waiting' OR l.fetches > 0)
     ORDER BY l.due_at LIMIT ?4

@@ -96,6 +96,26 @@ struct AfterpayProcessorTests {
     #expect(authorised?.payment?.isCaptured == false)
   }
 
+  @Test("Afterpay's own not_found ends a payment, once no call to capture it can still take effect")
+  func notFound() throws {
+    let shop = try AfterpayShop()
+    let queries = try #require(shop.processor.queries)
+    let key = PurchaseKey(processor: "afterpay", type: "payment", id: ObjectID(afterpayToken))
+    func observed(_ body: JSONValue, after age: Duration) -> Observations? {
+      queries.report(
+        fromNotFound: body.serialized(), about: key, startedAt: shop.now, now: shop.now + age)?.observations
+    }
+    #expect(observed(["errorCode": "not_found"], after: .hours(29)) == .closed)
+    // It may be captured for 180 min, and the capture repeated for 24 h.
+    #expect(observed(["errorCode": "not_found"], after: .hours(27)) == nil)
+    #expect(observed(["errorCode": "not_found"], after: .zero) == nil)
+    #expect(observed(["errorCode": "error"], after: .days(8)) == nil)
+    #expect(observed(["message": "not found"], after: .days(8)) == nil)
+    let page = Array("<html>not_found</html>".utf8)
+    #expect(
+      queries.report(fromNotFound: page, about: key, startedAt: shop.now, now: shop.now + .days(8)) == nil)
+  }
+
   @Test("A payment is reversed when all of it was refunded")
   func refunds() throws {
     let shop = try AfterpayShop()
