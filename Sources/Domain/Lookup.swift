@@ -57,6 +57,9 @@ public enum Lookup {
     return attempts < fetchesMax ? .hours(1) : nil
   }
 
+  /// The time of a fetch that was given up: never, until an event or an operator requires another.
+  public static let never = Timestamp(unixMilliseconds: 253_402_300_799_000)
+
   /// How long an app's lookups pause after this many failures in a row.
   /// - Parameter retryAfter: the pause that the processor asked for.
   public static func rest(failures: Int, retryAfter: Duration?) -> Duration {

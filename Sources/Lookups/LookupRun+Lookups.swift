@@ -129,9 +129,14 @@ extension LookupRun {
       return store(query, isFetched: false, nextAt: now.advanced(by: pause))
     }
     log.warning(
-      "gave up fetching a payment: its processor did not answer for a week",
-      ["app": query.place.app.text, "processor": query.place.processor.text])
-    store(query, isFetched: true, nextAt: now)
+      "gave up fetching a payment: its processor did not answer for a week. To ask again: receiptctl "
+        + "payments fetch ID",
+      [
+        "app": query.place.app.text, "processor": query.place.processor.text, "object": query.due.key.id.text,
+      ])
+    // A receipt that waits for data is still looked up.
+    let isWaiting = query.due.reason != nil
+    store(query, isFetched: isWaiting, nextAt: isWaiting ? now : Lookup.never)
   }
 
   private func store(_ query: PendingLookup, isFetched: Bool, nextAt: Timestamp) {

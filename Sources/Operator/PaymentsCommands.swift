@@ -19,8 +19,9 @@ enum PaymentsCommands {
         ["payments", "list"], summary: "List payments with an unknown outcome",
         discussion: """
           Captures without an outcome, captures that were given up, and payments about which the processor \
-          gave no usable answer so far. A payment that was started a moment ago is not listed. \
-          receipts show has the details of each.
+          gave no usable answer so far, or for a week: those are not fetched any more, until payments fetch \
+          asks again. A payment that was started a moment ago is not listed. receipts show has the details \
+          of each.
           """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
@@ -89,7 +90,7 @@ enum PaymentsCommands {
       table.add([
         Table.Cell(payment.objectID.text), Table.Cell(payment.place.app.text),
         Table.Cell(payment.place.processor.text), Table.Cell(payment.userID?.text ?? "-"),
-        Table.Cell(payment.kind.text, payment.kind == .captureAbandoned ? .red : .plain),
+        Table.Cell(payment.kind.text, payment.kind.isGivenUp ? .red : .plain),
         Table.Cell(session.relative(payment.since)), Table.Cell(count: payment.failures),
         Table.Cell(session.relative(payment.nextAt)),
       ])
@@ -172,8 +173,12 @@ extension TroubledPayment.Kind {
     case .captureOpen: "capture open"
     case .captureAbandoned: "capture given up"
     case .lookupUnanswered: "no answer"
+    case .lookupAbandoned: "not fetched any more"
     }
   }
+
+  /// Whether nothing happens until an operator acts.
+  fileprivate var isGivenUp: Bool { self == .captureAbandoned || self == .lookupAbandoned }
 }
 
 extension Configuration {

@@ -54,7 +54,11 @@ public enum PaymentText {
 
   /// When the processor is asked again, and how often it was without success.
   static func lookup(_ lookup: PlannedLookup) -> String {
-    let planned = "planned for \(lookup.dueAt.rfc3339)"
+    guard let dueAt = lookup.dueAt else {
+      return "given up after a week: the processor gave no usable answer "
+        + CountText.of(lookup.attempts, "time")
+    }
+    let planned = "planned for \(dueAt.rfc3339)"
     guard lookup.attempts > 0 else { return planned }
     return lookup.isFetch
       ? "\(planned) (the processor gave no usable answer \(CountText.of(lookup.attempts, "time")) so far)"
@@ -95,7 +99,7 @@ public enum PaymentText {
     if detail.record.receipt != nil { return [] }
     guard purchase.awaitsOutcome else { return ["It makes a receipt if it is paid by a user of the app."] }
     return [
-      detail.lookup == nil
+      detail.lookup?.dueAt == nil
         ? "It makes a receipt when it is paid. \(label) is not asked any more, because a week has passed. "
           + ask
         : "It makes a receipt when it is paid. \(ask)"
@@ -121,6 +125,9 @@ public struct UnfinishedText: Sendable, Equatable {
         number(work.lookups, "lookup") + " planned"
           + (unanswered > 0 ? ", \(CountText.grouped(unanswered)) of them without an answer" : ""))
     }
+    if work.abandonedLookups > 0 {
+      parts.append(number(work.abandonedLookups, "payment") + " not fetched any more")
+    }
     if work.openCaptures > 0 {
       let since = work.oldestCapture.map { ", the oldest ordered \($0.past(to: now))" } ?? ""
       parts.append(
@@ -133,7 +140,7 @@ public struct UnfinishedText: Sendable, Equatable {
     }
     guard !parts.isEmpty else { return nil }
     sentence = "\(place.app) at \(place.processor): \(parts.joined(separator: "; "))."
-    isBad = work.unknownCaptures > 0 || work.abandonedCaptures > 0
+    isBad = work.unknownCaptures > 0 || work.abandonedCaptures > 0 || work.abandonedLookups > 0
   }
 
   /// The command that lists the payments.

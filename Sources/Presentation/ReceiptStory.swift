@@ -80,9 +80,9 @@ public struct ReceiptStory: Sendable, Equatable {
           Entry(time: capture.retryAt, what: "next call", tone: .pending, detail: "to finish the capture"))
       }
     }
-    if let lookup = detail.lookup {
+    if let dueAt = detail.lookup?.dueAt {
       entries.append(
-        Entry(time: lookup.dueAt, what: "lookup", tone: .pending, detail: "the processor is asked"))
+        Entry(time: dueAt, what: "lookup", tone: .pending, detail: "the processor is asked"))
     }
   }
 

@@ -124,6 +124,9 @@ public struct Scrape {
     gauge("receiptd_unanswered_lookups", "Lookups that are due, or whose last fetch had no answer.") {
       Double($0.unansweredLookups)
     }
+    gauge("receiptd_abandoned_lookups", "Payments that are not fetched any more, for lack of answers.") {
+      Double($0.abandonedLookups)
+    }
     gauge("receiptd_open_captures", "Captures without an outcome.") { Double($0.openCaptures) }
     gauge("receiptd_oldest_capture_seconds", "Age of the oldest capture without an outcome.") { work in
       work.oldestCapture.map { max(.zero, now.duration(since: $0)).inSeconds } ?? 0

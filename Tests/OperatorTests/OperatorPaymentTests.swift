@@ -119,6 +119,29 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
+  @Test("A payment that is not fetched any more is listed until an operator asks again")
+  func givenUpFetch() throws {
+    let harness = try Self.started()
+    let row = try #require(try harness.reader().details(object: Self.order).first).record.rowID
+    try harness.store(
+      IngestLookup(
+        AppProcessor("ios", "swedbank"), row: row, asked: nil, fetches: 1, reports: [], nextAt: Lookup.never))
+    let listed = harness.run("payments", "list").out
+    #expect(listed.contains("not fetched any more"))
+    let object = try #require(try harness.run("payments", "list", "--json").objects.first)
+    #expect(object["what"] == "lookup_abandoned")
+    #expect(object["next_call_at"] == .null)
+    let shown = harness.run("receipts", "show", Self.order.text).out
+    #expect(shown.contains("given up after a week: the processor gave no usable answer 1 time"))
+    #expect(shown.contains("is not asked any more, because a week has passed. To ask"))
+    #expect(!shown.contains("9999-"))
+    let stats = harness.run("stats").out
+    #expect(stats.contains("ios at swedbank: 1 payment not fetched any more.\n"))
+    #expect(stats.contains("These payments have an unknown outcome: receiptctl payments list"))
+    #expect(harness.run("payments", "fetch", Self.order.text).code == .done)
+    #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
+  }
+
   @Test("A reversal does not appear as a replay in the history of its receipt")
   func reversalIsNoReplay() throws {
     let harness = try Self.started()

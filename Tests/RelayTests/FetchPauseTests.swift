@@ -56,7 +56,7 @@ import Testing
       }
       try bench.store(Barrier())
       let before = bench.now
-      // After a week the payment is followed up again, once.
+      // After a week it is given up.
       guard let next = try bench.reader.nextLookup(place, after: before),
         next.duration(since: before) <= .hours(1)
       else { break }
@@ -67,6 +67,11 @@ import Testing
     #expect(Array(pauses.prefix(5)) == first)
     #expect(pauses.dropFirst(5).allSatisfy { $0 == .hours(1) }, "\(pauses)")
     #expect(pauses.count == 7 * 24 - 1)
+    let listed = try bench.reader.troubledPayments(place, limit: 10)
+    #expect(listed.map(\.kind) == [.lookupAbandoned], "it does not leave the list")
+    #expect(listed.map(\.objectID) == [key.id])
+    #expect(bench.logText.contains("gave up fetching a payment"))
+    #expect(bench.logText.contains("object=\(key.id)"))
     #expect(bench.metrics.lookups.snapshot().keys.allSatisfy { $0.second == "toy" && $0.third == "failed" })
   }
 }

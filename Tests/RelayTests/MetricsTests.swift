@@ -213,6 +213,7 @@ struct ScrapedText {
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
       "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",
       "receiptd_unreported_payments_total": "counter", "receiptd_pending_lookups": "gauge",
+      "receiptd_abandoned_lookups": "gauge",
       "receiptd_unanswered_lookups": "gauge", "receiptd_open_captures": "gauge",
       "receiptd_oldest_capture_seconds": "gauge", "receiptd_abandoned_captures": "gauge",
       "receiptd_log_lines_left_out_total": "counter", "receiptd_ready": "gauge",

@@ -102,6 +102,7 @@ struct AppStats {
   private func json(_ work: UnfinishedWork) -> JSONValue {
     [
       "lookups": .integer(work.lookups), "lookups_unanswered": .integer(work.unansweredLookups),
+      "lookups_abandoned": .integer(work.abandonedLookups),
       "captures_open": .integer(work.openCaptures), "captures_unknown": .integer(work.unknownCaptures),
       "captures_abandoned": .integer(work.abandonedCaptures), "oldest_capture_at": .time(work.oldestCapture),
     ]

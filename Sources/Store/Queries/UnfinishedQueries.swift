@@ -6,7 +6,8 @@ internal import Durations
 
 /// A planned lookup of a purchase.
 public struct PlannedLookup: Sendable, Equatable {
-  public var dueAt: Timestamp
+  /// Nil if it was given up, because the processor did not answer for a week.
+  public var dueAt: Timestamp?
   /// The answers that did not help, or the fetches without an answer.
   public var attempts: Int64
   /// Whether the purchase's state is fetched, for an event or because its outcome is unknown. False if only
@@ -34,6 +35,8 @@ public struct UnfinishedWork: Sendable, Equatable {
   public var lookups: Int64 = 0
   /// Those of them that are due now, or for whose last fetch the processor had no answer.
   public var unansweredLookups: Int64 = 0
+  /// Payments that are not fetched any more, because the processor did not answer for a week.
+  public var abandonedLookups: Int64 = 0
   /// Captures without an outcome.
   public var openCaptures: Int64 = 0
   /// Those of them that were ordered longer than `unknownAfter` ago.
@@ -59,6 +62,7 @@ public struct TroubledPayment: Sendable, Equatable {
     case captureOpen = "capture_open"
     case captureAbandoned = "capture_abandoned"
     case lookupUnanswered = "lookup_unanswered"
+    case lookupAbandoned = "lookup_abandoned"
   }
 
   public var place: AppProcessor
@@ -76,7 +80,8 @@ public struct TroubledPayment: Sendable, Equatable {
 extension StoreReader {
   static let unfinishedSQL = (
     lookups: """
-    SELECT count(*) FROM (SELECT 1 FROM look_ups WHERE app = ?1 AND processor = ?2 LIMIT ?3)
+    SELECT count(*) FROM (
+      SELECT 1 FROM look_ups WHERE app = ?1 AND processor = ?2 AND due_at < \(never) LIMIT ?3)
     """,
     dueLookups: """
     SELECT count(*) FROM (
@@ -85,7 +90,13 @@ extension StoreReader {
     failedLookups: """
     SELECT count(*) FROM (
       SELECT 1 FROM look_ups INDEXED BY look_ups_failed
-      WHERE app = ?1 AND processor = ?2 AND fetches > 0 AND tries > 0 AND due_at > ?4 LIMIT ?3)
+      WHERE app = ?1 AND processor = ?2 AND fetches > 0 AND tries > 0 AND due_at > ?4 AND due_at < \(never)
+      LIMIT ?3)
+    """,
+    abandonedLookups: """
+    SELECT count(*) FROM (
+      SELECT 1 FROM look_ups INDEXED BY look_ups_failed
+      WHERE app = ?1 AND processor = ?2 AND fetches > 0 AND tries > 0 AND due_at >= \(never) LIMIT ?3)
     """,
     openCaptures: """
     SELECT count(*) FROM (
@@ -112,6 +123,8 @@ extension StoreReader {
     """
   )
 
+  private static let never = Lookup.never.unixMilliseconds
+
   /// `Purchase.isCaptureInDoubt` of the row `p`. The facts are as `PaymentFacts.stored` writes them; a quote
   /// inside of a value is escaped there.
   private static let isCaptureInDoubt = """
@@ -132,6 +145,7 @@ extension StoreReader {
       work.lookups = try count(sql.lookups)
       work.unansweredLookups = min(
         most, try count(sql.dueLookups, [.time(now)]) + count(sql.failedLookups, [.time(now)]))
+      work.abandonedLookups = try count(sql.abandonedLookups)
       work.openCaptures = try count(sql.openCaptures)
       work.unknownCaptures = try count(sql.unknownCaptures, [.time(now - UnfinishedWork.unknownAfter)])
       work.oldestCapture = try oldestCapture(place)
@@ -158,7 +172,7 @@ extension StoreReader {
   }
 
   /// Payments with a capture that has no outcome, a capture that was given up with an unknown outcome, or a
-  /// fetch that got no answer, each the longest known first.
+  /// fetch that got no answer or was given up, each the longest known first.
   /// - Parameter limit: of each kind.
   public func troubledPayments(_ place: AppProcessor, limit: Int) throws(StoreFault) -> [TroubledPayment] {
     let values: [StoreValue] = [.text(place.app), .text(place.processor), .integer(Int64(limit))]
@@ -199,7 +213,17 @@ extension StoreReader {
       """
       SELECT p.object_id, p.user_id, p.receipt_id, p.first_seen_at, l.tries, l.due_at
       FROM look_ups l INDEXED BY look_ups_failed JOIN purchases p ON p.row_id = l.purchase_row
-      WHERE l.app = ?1 AND l.processor = ?2 AND l.fetches > 0 AND l.tries > 0 ORDER BY l.due_at LIMIT ?3
+      WHERE l.app = ?1 AND l.processor = ?2 AND l.fetches > 0 AND l.tries > 0 AND l.due_at < \(never)
+      ORDER BY l.due_at LIMIT ?3
+      """
+    ),
+    (
+      .lookupAbandoned,
+      """
+      SELECT p.object_id, p.user_id, p.receipt_id, p.first_seen_at, l.tries, NULL
+      FROM look_ups l INDEXED BY look_ups_failed JOIN purchases p ON p.row_id = l.purchase_row
+      WHERE l.app = ?1 AND l.processor = ?2 AND l.fetches > 0 AND l.tries > 0 AND l.due_at >= \(never)
+      ORDER BY l.due_at, l.purchase_row LIMIT ?3
       """
     ),
   ]
@@ -207,9 +231,9 @@ extension StoreReader {
   /// The planned lookup of a purchase; nil if there is none.
   func plannedLookup(of row: PurchaseRowID) throws(StoreFault) -> PlannedLookup? {
     try connection.prepare(Self.unfinishedSQL.lookup).first([.integer(row)]) { row throws(StoreFault) in
-      PlannedLookup(
-        dueAt: Timestamp(unixMilliseconds: row.integer(0)), attempts: row.integer(1),
-        isFetch: row.integer(2) > 0)
+      let dueAt = Timestamp(unixMilliseconds: row.integer(0))
+      return PlannedLookup(
+        dueAt: dueAt < Lookup.never ? dueAt : nil, attempts: row.integer(1), isFetch: row.integer(2) > 0)
     }
   }
 

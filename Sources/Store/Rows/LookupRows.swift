@@ -4,6 +4,11 @@ internal import Domain
 
 final class LookupRows {
   static let slice: Int64 = 500
+  private static let never = Lookup.never.unixMilliseconds
+  private static let endingFollowUpSQL = """
+    DELETE FROM look_ups
+    WHERE purchase_row = ?1 AND fetches > 0 AND ((tries = 0 AND due_at > ?2) OR due_at >= \(never))
+    """
 
   private let planning: StoreStatement
   private let fetching: StoreStatement
@@ -49,8 +54,7 @@ final class LookupRows {
       ON CONFLICT (purchase_row) DO UPDATE SET due_at = iif(fetches > 0, min(due_at, ?4), ?4),
         tries = iif(fetches > 0, tries, 0), fetches = max(fetches, 1)
       """)
-    endingFollowUp = try connection.prepare(
-      "DELETE FROM look_ups WHERE purchase_row = ?1 AND fetches > 0 AND tries = 0 AND due_at > ?2")
+    endingFollowUp = try connection.prepare(Self.endingFollowUpSQL)
     fetched = try connection.prepare(
       "UPDATE look_ups SET fetches = 0 WHERE purchase_row = ?1 AND fetches = ?2")
     forgetting = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1 AND fetches = 0")
@@ -77,7 +81,7 @@ final class LookupRows {
     bringingBack = try connection.prepare(
       """
       UPDATE look_ups SET due_at = max(?1, due_at + ?3)
-      WHERE due_at > iif(fetches > 0 AND tries = 0, ?4, ?2)
+      WHERE due_at > iif(fetches > 0 AND tries = 0, ?4, ?2) AND due_at < \(Self.never)
       """)
     servedAt = try connection.prepare("SELECT serves_at FROM service WHERE row_id = 1")
     recordingService = try connection.prepare(
@@ -114,7 +118,7 @@ final class LookupRows {
     try followingUp.run([.integer(row), .text(place.app), .text(place.processor), .time(due)])
   }
 
-  /// Removes a fetch that no event requires.
+  /// Removes a fetch that no event requires, and one that was given up.
   func endFollowUp(row: PurchaseRowID, now: Timestamp) throws(StoreFault) {
     try endingFollowUp.run([.integer(row), .time(now)])
   }

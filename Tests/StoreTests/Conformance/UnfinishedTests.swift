@@ -149,6 +149,39 @@ struct UnfinishedTests {
     #expect(listed.first?.nextAt == next)
   }
 
+  @Test("A fetch that was given up is listed until an operator or an event requires another, or it is paid")
+  func givenUpLookups() throws {
+    func giveUp(_ number: String) throws -> PurchaseRowID {
+      let row = try detail(number).record.rowID
+      _ = try store.apply(FetchPurchase(row))
+      _ = try store.apply(
+        IngestLookup(
+          place, row: row, asked: nil, fetches: try fetches(row), reports: [], nextAt: Lookup.never))
+      return row
+    }
+    let row = try giveUp("1")
+    let other = try giveUp("2")
+    let before = try work()
+    #expect(before.abandonedLookups == 2)
+    #expect(before.unansweredLookups == 0)
+    #expect(try detail("1").lookup?.dueAt == nil)
+    #expect(try detail("1").lookup?.isFetch == true)
+    let listed = try store.reader.troubledPayments(place, limit: 10)
+    #expect(listed.map(\.kind) == [.lookupAbandoned, .lookupAbandoned])
+    #expect(listed.map(\.nextAt) == [nil, nil])
+    for step: Duration? in [nil, .milliseconds(-5 * hour), .milliseconds(5 * hour)] {
+      _ = try store.apply(FollowClock(step: step))
+      #expect(try work().abandonedLookups == 2, "it is not due by any clock")
+    }
+    #expect(try store.apply(FetchPurchase(row)) == .planned)
+    #expect(try work().abandonedLookups == 1)
+    let due = try store.reader.dueLookups(place, now: store.now, limit: 10).map(\.row)
+    #expect(due.contains(row))
+    #expect(!due.contains(other))
+    _ = try store.apply(StorePayment(app: "ios", Said.pay(.paid, "2")))
+    #expect(try work().abandonedLookups == 0)
+  }
+
   private func fetches(_ row: PurchaseRowID) throws -> Int64 {
     try #require(try store.reader.dueLookups(place, now: store.now, limit: 10).first { $0.row == row })
       .fetches

@@ -205,6 +205,7 @@ struct QueryPlanTests {
       (sql.lookups, "COVERING INDEX look_ups_due (app=? AND processor=?"),
       (sql.dueLookups, "COVERING INDEX look_ups_due (app=? AND processor=? AND due_at<?"),
       (sql.failedLookups, "INDEX look_ups_failed (app=? AND processor=? AND due_at>?"),
+      (sql.abandonedLookups, "INDEX look_ups_failed (app=? AND processor=? AND due_at>?"),
       (sql.openCaptures, "INDEX captures_"),
       (sql.unknownCaptures, "INDEX captures_oldest (app=? AND processor=? AND ordered_at<?"),
       (sql.oldestCapture, "INDEX captures_oldest (app=? AND processor=?"),
@@ -213,6 +214,7 @@ struct QueryPlanTests {
       (StoreReader.troubledSQL[0].sql, "INDEX captures_oldest (app=? AND processor=?"),
       (StoreReader.troubledSQL[1].sql, "INDEX captures_abandoned (app=? AND processor=?"),
       (StoreReader.troubledSQL[2].sql, "INDEX look_ups_failed (app=? AND processor=?"),
+      (StoreReader.troubledSQL[3].sql, "INDEX look_ups_failed (app=? AND processor=? AND due_at>?"),
     ]
     for (sql, index) in expected {
       let steps = try plan(of: sql, sqlite(store.reader))
