@@ -49,7 +49,7 @@ enum PaymentsCommands {
         examples: [
           ExampleSpec("receiptctl payments fetch 002.u2fnbq7kgn0p4h5m", "One payment"),
           ExampleSpec(
-            "receiptctl payments list --json | receiptctl payments fetch -",
+            "receiptctl payments list --limit \(Page.limitMax) --json | receiptctl payments fetch -",
             "All whose outcome is unknown"),
         ]), run: fetch),
   ]
@@ -69,15 +69,29 @@ enum PaymentsCommands {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     var found: [TroubledPayment] = []
+    var hasMore = false
     for place in try places(session, configuration, reader) {
-      found += try reader.troubledPayments(place, limit: limit)
+      let listed = try reader.troubledPayments(place, limit: limit + 1)
+      for kind in TroubledPayment.Kind.allCases {
+        let ofKind = listed.filter { $0.kind == kind }
+        hasMore = hasMore || ofKind.count > limit
+        found += ofKind.prefix(limit)
+      }
     }
     if session.isJSON {
       for payment in found { session.output.json(json(payment)) }
-      return .done
+    } else {
+      session.output.table(table(found, session))
     }
-    session.output.table(table(found, session))
+    if hasMore { session.output.note(more(limit)) }
     return .done
+  }
+
+  /// There is no next page: a payment leaves the list while it is read.
+  private static func more(_ limit: Int) -> String {
+    "More: these are the longest known of each app, processor and kind; "
+      + (limit < Page.limitMax
+        ? "use --limit, up to \(Page.limitMax)" : "fetch them, then list the rest")
   }
 
   private static func table(_ payments: [TroubledPayment], _ session: Session) -> Table {

@@ -142,6 +142,25 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
+  @Test("A list that is not complete says so, and how to get the rest")
+  func moreThanTheLimit() throws {
+    let harness = try Self.started()
+    _ = try Self.capture(harness)
+    var second = Self.report(.started, by: "jdo-3")
+    second.key.id = "/psp/paymentorders/other"
+    try harness.store(StorePayment(app: "ios", second))
+    try harness.store(OrderCapture(app: "ios", CaptureOrder(key: second.key, user: "jdo-3")))
+    for format in [[], ["--json"]] {
+      let first = harness.run(arguments: ["payments", "list", "--limit", "1"] + format)
+      #expect(first.notes.contains("More: "))
+      #expect(first.notes.contains("--limit, up to 10000"))
+      #expect(!first.out.contains("/psp/paymentorders/other"))
+      let all = harness.run(arguments: ["payments", "list", "--limit", "2"] + format)
+      #expect(!all.notes.contains("More"))
+      #expect(all.out.contains("/psp/paymentorders/other"))
+    }
+  }
+
   @Test("A reversal does not appear as a replay in the history of its receipt")
   func reversalIsNoReplay() throws {
     let harness = try Self.started()
