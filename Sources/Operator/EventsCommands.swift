@@ -7,7 +7,7 @@ internal import Store
 internal import Terminal
 
 enum EventsCommands {
-  static let spec = CommandGroup("events", summary: "Webhooks that carried a valid signature")
+  static let spec = CommandGroup("events", summary: "Webhooks and callbacks that were accepted")
 
   static let verbs = [
     Verb(
@@ -156,8 +156,8 @@ enum EventsCommands {
     guard !found.isEmpty else {
       throw OperatorFault(
         .notFound,
-        "there is no event \(DisplayText.clean(id)); it never came, its signature was wrong, or it was older "
-          + "than retention.events. List them with: receiptctl events list")
+        "there is no event \(DisplayText.clean(id)); it never came, it was refused (a wrong signature or "
+          + "sender), or it was older than retention.events. List them with: receiptctl events list")
     }
     let output = session.output
     for (summary, body) in found {

@@ -172,12 +172,17 @@ enum ReceiptsCommands {
   static let filterNames = filterOptions.map(\.name) + ["limit"]
 
   /// Reports ids without a receipt, and what to do.
-  static func unknown(_ ids: [String]) -> OperatorFault {
+  /// - Parameter isSearched: whether no purchase has one of the ids either.
+  static func unknown(_ ids: [String], isSearched: Bool = false) -> OperatorFault {
     let shown = ids.prefix(5).map(DisplayText.clean).joined(separator: ", ")
     let more = ids.count > 5 ? " and \(CountText.grouped(ids.count - 5)) more" : ""
     let subject = ids.count == 1 ? "there is no receipt \(shown)" : "there are no receipts \(shown)\(more)"
     let hint: String
-    if let object = ids.first(where: { !$0.hasPrefix(ReceiptID.prefix) }) {
+    if isSearched {
+      hint =
+        "no purchase, payment or checkout session has this id either. Ids are compared exactly; receipts are "
+        + "in: receiptctl receipts list"
+    } else if let object = ids.first(where: { !$0.hasPrefix(ReceiptID.prefix) }) {
       hint =
         "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
     } else {

@@ -20,8 +20,8 @@ enum SandboxServiceOptions {
       OptionSpec(
         "fault", placeholder: "KIND",
         help:
-          "How requests fail: error before any effect; error-after, cut, silent, truncated, malformed or lie "
-          + "after it; redirect or page instead of it",
+          "How requests fail: error or lost (no answer) before any effect; error-after, cut, silent, "
+          + "truncated, malformed or lie after it; redirect or page instead of it",
         choices: SandboxFault.allCases.map(\.rawValue)),
       OptionSpec(
         "fault-on", placeholder: "OPERATION", help: "Fail or delay only these; all without it",

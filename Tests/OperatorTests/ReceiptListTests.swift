@@ -272,7 +272,7 @@ import Testing
   @Test func aQuoteIsQuotedWhateverCombinesWithIt() throws {
     #expect(ShellWord.quoted("x'\u{301};reboot;'\u{301}") == "'x'\\''\u{301};reboot;'\\''\u{301}'")
     let harness = try OperatorHarness()
-    let ran = harness.run("receipts", "show", "sub_'\u{301};reboot;'\u{301}")
+    let ran = harness.run("receipts", "replay", "sub_'\u{301};reboot;'\u{301}")
     #expect(ran.notes.contains("--object 'sub_'\\''\u{301};reboot;'\\''\u{301}'"))
   }
 
@@ -281,6 +281,8 @@ import Testing
     let ran = harness.run("receipts", "show", "sub_1")
     #expect(ran.code == .notFound)
     #expect(ran.notes.contains("there is no receipt sub_1"))
-    #expect(ran.notes.contains("receiptctl receipts list --object sub_1"))
+    #expect(ran.notes.contains("no purchase, payment or checkout session has this id either"))
+    #expect(!ran.notes.contains("--object"), "that searches what show has just searched")
+    #expect(harness.run("receipts", "replay", "sub_1").notes.contains("receipts list --object sub_1"))
   }
 }

@@ -16,7 +16,7 @@ enum ReceiptShow {
     let reader = try session.reader(configuration)
     let id = session.command.positionals[0]
     let found = try details(id, reader)
-    guard !found.isEmpty else { throw ReceiptsCommands.unknown([id]) }
+    guard !found.isEmpty else { throw ReceiptsCommands.unknown([id], isSearched: true) }
     for (index, detail) in found.enumerated() {
       if index > 0, !session.isJSON { session.output.line() }
       try show(detail, configuration, reader, session)
