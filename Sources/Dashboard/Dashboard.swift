@@ -174,12 +174,10 @@ public struct Dashboard: Sendable {
       guard let detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
         return nil
       }
-      var ofReceipt = AuditFilter()
-      ofReceipt.subject = id.text
-      let story = ReceiptStory(
-        detail, audit: try source.reader.audit(ofReceipt, limit: ReceiptPage.personsMax),
-        jobs: try source.reader.jobs(ofPurchase: detail.record.rowID))
       let record = detail.record
+      let story = ReceiptStory(
+        detail, audit: try source.reader.audit(of: record, limit: ReceiptPage.personsMax),
+        jobs: try source.reader.jobs(ofPurchase: record.rowID))
       let app = configured[record.app]
       let processor = record.purchase.key.processor
       let name = receipt.destination ?? app?.destination(of: processor)

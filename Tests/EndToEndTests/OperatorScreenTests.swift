@@ -59,6 +59,19 @@ struct OperatorScreenTests {
     }
   }
 
+  @Test("top shows unfinished lookups and captures, as stats does")
+  func topShowsPayments() throws {
+    try AfterpayRelay.run { shop in
+      _ = try shop.start()
+      let line = "shop at afterpay: 1 lookup planned."
+      #expect(try run(shop.relay, "stats").output.contains(line))
+      let screen = try terminal(shop.relay, "top", "--interval", "100ms")
+      #expect(screen.shows(line))
+      screen.type("q")
+      #expect(screen.end() == 0)
+    }
+  }
+
   @Test("top keeps its header on the first line of an 80×24 screen")
   func topFitsTheScreen() throws {
     try withRelay { relay, destination in

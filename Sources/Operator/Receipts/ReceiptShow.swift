@@ -35,12 +35,7 @@ enum ReceiptShow {
   ) throws {
     let (record, receipt) = (detail.record, detail.record.receipt)
     let object = record.purchase.key.id.text
-    var audit: [AuditRecord] = []
-    for subject in [receipt?.id.text, object].compactMap(\.self) {
-      var filter = AuditFilter()
-      filter.subject = subject
-      audit += try reader.audit(filter, limit: personsMax).filter { $0.entry.app == record.app }
-    }
+    let audit = try reader.audit(of: record, limit: personsMax)
     let jobs = try reader.jobs(ofPurchase: record.rowID)
     if session.isJSON {
       return session.output.json(ReceiptJSON.detail(of: detail, audit: audit, jobs: jobs))

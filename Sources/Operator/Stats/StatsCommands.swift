@@ -78,15 +78,19 @@ enum StatsCommands {
       return
     }
     session.output.table(table(stats, session))
-    let unfinished = stats.flatMap(\.unfinished)
-    for text in unfinished { session.output.line(DisplayText.clean(text.sentence)) }
-    if unfinished.contains(where: \.isBad) {
-      session.output.line("  These payments have an unknown outcome: \(UnfinishedText.command)")
-    }
+    for line in unfinished(stats) { session.output.line(line) }
     for stoppage in stats.flatMap({ $0.stoppages(configuration) }) {
       session.output.line(stoppage.what)
       session.output.line(stoppage.advice)
     }
+  }
+
+  /// The unfinished lookups and captures, and how to list the payments.
+  static func unfinished(_ stats: [AppStats]) -> [String] {
+    let texts = stats.flatMap(\.unfinished)
+    let isBad = texts.contains(where: \.isBad)
+    return texts.map { DisplayText.clean($0.sentence) }
+      + (isBad ? ["  These payments have an unknown outcome: \(UnfinishedText.command)"] : [])
   }
 
   static func table(_ stats: [AppStats], _ session: Session) -> Table {

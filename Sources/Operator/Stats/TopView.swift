@@ -98,6 +98,8 @@ struct TopView {
     lines += (both.count < columns ? [both] : wrapped(rates) + wrapped(latencies)) + [""]
     lines += StatsCommands.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
       .split(separator: "\n").map(String.init)
+    let unfinished = StatsCommands.unfinished(stats)
+    if !unfinished.isEmpty { lines += [""] + unfinished.flatMap(wrapped) }
     for stoppage in stats.compactMap({ $0.stoppage(configuration) }) {
       lines += [""] + wrapped(stoppage.what) + wrapped(stoppage.advice)
     }

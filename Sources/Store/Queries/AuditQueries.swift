@@ -21,6 +21,18 @@ public struct AuditRecord: Sendable, Equatable {
 }
 
 extension StoreReader {
+  /// The changes of a purchase's receipt and of its payment.
+  /// - Parameter limit: of each.
+  public func audit(of record: PurchaseRecord, limit: Int) throws(StoreFault) -> [AuditRecord] {
+    var found: [AuditRecord] = []
+    for subject in [record.receipt?.id.text, record.purchase.key.id.text].compactMap(\.self) {
+      var filter = AuditFilter()
+      filter.subject = subject
+      found += try audit(filter, limit: limit).filter { $0.entry.app == record.app }
+    }
+    return found
+  }
+
   /// - Returns: at most `limit` changes, newest first.
   public func audit(_ filter: AuditFilter, limit: Int) throws(StoreFault) -> [AuditRecord] {
     var conditions: [(sql: String, value: StoreValue)] = []

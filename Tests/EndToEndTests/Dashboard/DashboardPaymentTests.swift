@@ -33,6 +33,10 @@ struct DashboardPaymentTests {
       let shown = try shop.relay.admin.request("GET", "/receipts/\(receipt.id)").text
       #expect(shown.contains("<dt>processor</dt>"))
       #expect(shown.contains(order))
+      let words = ["--config", shop.relay.configurationPath, "payments", "fetch", order]
+      #expect(try ShellRun([Program.receiptctl] + words + ["--reason", "ticket 4711"]).code == 0)
+      let audited = try shop.relay.admin.request("GET", "/receipts/\(receipt.id)").text
+      #expect(audited.contains("payments fetch: ticket 4711"), "the change of the payment")
     }
   }
 }
