@@ -150,6 +150,18 @@ CREATE INDEX purchases_due ON purchases (app, destination, is_replay, next_attem
 DROP INDEX purchases_by_session;
 CREATE INDEX purchases_by_session ON purchases (session_id, app) WHERE session_id <> object_id;
 
+-- The users to whom customers of processors belong: the first who named one in a payment. Retention keeps
+-- these rows, because the processor keeps the customer's stored cards. An erasure replaces both ids by
+-- hashes.
+CREATE TABLE payers (
+  app         TEXT NOT NULL,
+  processor   TEXT NOT NULL,
+  customer_id TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  PRIMARY KEY (app, processor, customer_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX payers_by_user ON payers (user_id, app);
+
 -- Orders to capture a payment. A row is an obligation until it has an outcome.
 CREATE TABLE captures (
   row_id       INTEGER PRIMARY KEY,

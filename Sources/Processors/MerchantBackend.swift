@@ -98,9 +98,12 @@ public enum BackendStep: Sendable {
   case findContext(ContextID, UserID, then: @Sendable (_ exists: Bool) -> BackendStep)
   /// Search a payment that this user started. Nil if there is none, or if it is another user's.
   case findPayment(PurchaseKey, UserID, then: @Sendable (StartedPayment?) -> BackendStep)
-  /// Search the user to whom this customer of the processor belongs: the one who was the first to start a
-  /// payment for it. Nil if nobody has.
-  case findCustomer(CustomerID, then: @Sendable (_ owner: UserID?) -> BackendStep)
+  /// Search whether this customer of the processor belongs to the user: the first who acquired it. False if
+  /// it belongs to another user or to nobody.
+  case findCustomer(CustomerID, UserID, then: @Sendable (_ isOwner: Bool) -> BackendStep)
+  /// Make the user the owner of this customer of the processor, unless it belongs to another user: then
+  /// false. The next step follows when it is on disk.
+  case acquireCustomer(CustomerID, UserID, then: @Sendable (_ isOwner: Bool) -> BackendStep)
   /// Call the processor, on a worker.
   case call(BackendCall, then: @Sendable (BackendReply) -> BackendStep)
   /// Read a value that is cached for the app: the answer to an earlier call with the same target, if it is

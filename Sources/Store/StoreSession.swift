@@ -143,6 +143,7 @@ public final class StoreSession {
   let retention: RetentionRows
   let audit: AuditRows
   let erasures: ErasureRows
+  let payers: PayerRows
   let jobs: JobRows
   let alerts: AlertRows
   let lookups: LookupRows
@@ -177,6 +178,7 @@ public final class StoreSession {
     retention = try RetentionRows(connection)
     audit = try AuditRows(connection)
     erasures = try ErasureRows(connection)
+    payers = try PayerRows(connection)
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
     lookups = try LookupRows(connection)

@@ -62,6 +62,21 @@ struct UserTests {
     #expect(!harness.run("audit", "list").out.contains("jdo-1"))
   }
 
+  @Test("A user of whom only a payer is left is shown and forgotten, and the payer stays the user's")
+  func payer() throws {
+    let harness = try OperatorHarness()
+    let place = AppProcessor("ios", "swedbank")
+    let command = AcquirePayer("payer-of-jane", for: "jane", at: place)
+    #expect(try harness.writer.apply(command, now: harness.clock.now))
+    #expect(harness.run("users", "show", "jane").out.contains("payer-of-jane"))
+    let ran = harness.run("users", "forget", "jane", "--yes")
+    #expect(ran.code == .done)
+    #expect(ran.out.contains("1 payer"))
+    #expect(harness.run("users", "show", "jane").code == .notFound)
+    #expect(try harness.reader().belongs("payer-of-jane", to: "jane", at: place) == true)
+    #expect(try harness.reader().belongs("payer-of-jane", to: "john", at: place) == false)
+  }
+
   @Test("Pending receipts are not erased without --cancel-open")
   func isOpen() throws {
     let harness = try harness()

@@ -20,7 +20,7 @@ public final class BackendWorker: Sendable {
   /// Messages from other threads.
   struct Inbox: WorkerInbox {
     var begun: [BackendFlow] = []
-    /// Payments that are on disk, or could not be stored, by the tag of their flow.
+    /// Payments and payers that are on disk, or could not be stored, by the tag of their flow.
     var stored: [(tag: UInt64, result: Result<Bool?, StoreFault>)] = []
     var directory: AppDirectory?
     var isStopping = false

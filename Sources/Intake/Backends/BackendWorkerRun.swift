@@ -14,6 +14,7 @@ internal import Telemetry
 /// One run of the worker, from start to stop.
 struct BackendWorkerRun {
   private typealias AfterCall = @Sendable (BackendReply) -> BackendStep
+  private typealias AfterStoring = @Sendable (_ outcome: Bool) -> BackendStep
 
   /// A call under way, with the requests that wait for its answer.
   private struct PendingCall {
@@ -29,8 +30,8 @@ struct BackendWorkerRun {
   private let reader: StoreReader
   private let clock: any Clock
   private var calls: [UInt64: PendingCall] = [:]
-  /// Requests whose payment is being stored.
-  private var storing: [UInt64: (flow: BackendFlow, then: @Sendable () -> BackendStep)] = [:]
+  /// Requests whose payment or payer is being stored.
+  private var storing: [UInt64: (flow: BackendFlow, then: AfterStoring)] = [:]
   private var places: BackendPlaces
   private var cache = BackendCache()
   /// Counts the configurations: answers for an earlier one are not kept.
@@ -107,8 +108,13 @@ struct BackendWorkerRun {
             try reader.capture(ofPurchase: found.rowID)
           }
           flow.step = then(found.map { StartedPayment($0, capture) })
-        case .findCustomer(let customer, let then):
-          flow.step = then(try reader.owner(of: customer, at: flow.place))
+        case .findCustomer(let customer, let user, let then):
+          flow.step = then(try reader.belongs(customer, to: user, at: flow.place) ?? false)
+        case .acquireCustomer(let customer, let user, let then):
+          guard let isOwner = try reader.belongs(customer, to: user, at: flow.place) else {
+            return store(AcquirePayer(customer, for: user, at: flow.place), for: flow, then)
+          }
+          flow.step = then(isOwner)
         case .call(let call, let then):
           guard let reply = begin(call, for: &flow, then, isCached: false) else { return }
           flow.step = then(reply)
@@ -117,7 +123,10 @@ struct BackendWorkerRun {
           flow.step = then(reply)
         case .findCached(let target, let then):
           flow.step = then(cache.reply(to: target, of: flow.place, now: clock.monotonic))
-        case .store(let report, let then): return store(report, for: flow, then)
+        case .store(let report, let then):
+          let payment = StorePayment(app: app, report, requestID: flow.client.requestID)
+          // The payment of an erased user is not stored, and there is nothing to store.
+          return store(payment, for: flow) { _ in then() }
         }
       }
       owner.parts.dependencies.log.error(
@@ -202,18 +211,17 @@ struct BackendWorkerRun {
     }
   }
 
-  // MARK: Payments
+  // MARK: Payments and payers
 
-  private mutating func store(
-    _ report: PurchaseReport, for flow: BackendFlow, _ then: @escaping @Sendable () -> BackendStep
-  ) {
+  private mutating func store<Command: StoreCommand>(
+    _ command: Command, for flow: BackendFlow, _ then: @escaping AfterStoring
+  ) where Command.Outcome == Bool {
     lastTag += 1
     let (tag, app, worker) = (lastTag, flow.place.app, owner.worker)
-    let payment = StorePayment(app: app, report, requestID: flow.client.requestID)
     storing[tag] = (flow, then)
     // What has happened at the processor must not be lost when many requests come. Calls are few.
     let isQueued = owner.parts.committer.submit(
-      WhileConfigured(app, payment), from: flow.hasEffects ? .internal : .external(app: app)
+      WhileConfigured(app, command), from: flow.hasEffects ? .internal : .external(app: app)
     ) { result in
       worker.post { $0.stored.append((tag, result)) }
     }
@@ -225,10 +233,9 @@ struct BackendWorkerRun {
   private mutating func finishStoring(_ tag: UInt64, _ result: Result<Bool?, StoreFault>) {
     guard let (flow, then) = storing.removeValue(forKey: tag) else { return }
     switch result {
-    // The payment of an erased user is not stored, and there is nothing to store.
-    case .success(.some):
+    case .success(let outcome?):
       var flow = flow
-      flow.step = then()
+      flow.step = then(outcome)
       advance(flow)
     case .success(nil): flow.client.refuse(.unknownApp)
     case .failure(let error):

@@ -21,6 +21,7 @@ struct UserForget {
     var cancelled = 0
     var contexts = 0
     var events = 0
+    var payers = 0
     var open: [ReceiptID] = []
     var capturing: [PurchaseRowID] = []
     var requests: [(app: AppSlug, id: String?, fault: String?)] = []
@@ -119,7 +120,7 @@ struct UserForget {
       survey = try UserSurvey(of: user, app: app, reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
-        part.contexts == 0
+        part.contexts == 0 && part.payers.isEmpty
           && part.purchases.allSatisfy {
             done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
           }
@@ -178,6 +179,11 @@ struct UserForget {
       done.contexts += count
       if count < ForgetContexts.rowsMax { break }
     }
+    while true {
+      let count = try writer.apply(ForgetPayers(app: part.app, userID: user), now: session.moment)
+      done.payers += count
+      if count < ForgetPayers.rowsMax { break }
+    }
   }
 
   /// Searches the events that no pass has searched yet.
@@ -228,6 +234,7 @@ struct UserForget {
       output.json([
         "receipts": .integer(Int64(done.receipts)), "cancelled": .integer(Int64(done.cancelled)),
         "contexts": .integer(Int64(done.contexts)), "events": .integer(Int64(done.events)),
+        "payers": .integer(Int64(done.payers)),
         "left_open": .array(done.open.map { .string($0.text) }),
         "deletion_requests": .array(
           done.requests.map {
@@ -238,6 +245,11 @@ struct UserForget {
       output.line(
         "Erased \(Counted.receipts(done.receipts)) (\(CountText.grouped(done.cancelled)) cancelled), "
           + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
+      if done.payers > 0 {
+        output.line(
+          "The ids of \(Counted.of(done.payers, "payer")) are kept as hashes: the stored cards are still at the "
+            + "processor, and no other user may get them.")
+      }
       for request in done.requests where request.fault == nil {
         let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""
         output.line("Purchasely accepted the request for \(DisplayText.clean(request.app.text))\(id).")

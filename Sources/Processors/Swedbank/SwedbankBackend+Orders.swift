@@ -62,7 +62,8 @@ extension SwedbankBackend {
   }
 
   /// Continues if the order names no payer, or one that is not another user's: Swedbank Pay offers a payer's
-  /// stored cards to everybody who names the payer.
+  /// stored cards to everybody who names the payer. A payer of nobody becomes the user's before the call, so
+  /// that of two users who start with it at once only one gets a payment page.
   private func withPayer(
     _ reference: String?, _ user: UserID, then: @escaping @Sendable (CustomerID?) -> BackendStep
   ) -> BackendStep {
@@ -73,8 +74,8 @@ extension SwedbankBackend {
           "paymentorder.payer.payerReference may have 255 bytes and no control characters.",
           source: "paymentorder.payer.payerReference"))
     }
-    return .findCustomer(payer) { owner in
-      owner == nil || owner == user ? then(payer) : .answer(SwedbankProblem.unknownPayer)
+    return .acquireCustomer(payer, user) { isOwner in
+      isOwner ? then(payer) : .answer(SwedbankProblem.unknownPayer)
     }
   }
 

@@ -1,5 +1,5 @@
-// Lists and deletes the stored cards of a payer. A payer belongs to the user who was the first to start a
-// payment for it. Pure; any thread.
+// Lists and deletes the stored cards of a payer. A payer belongs to the user who was the first to name it in a
+// payment. Pure; any thread.
 
 internal import Domain
 internal import Encoding
@@ -72,8 +72,8 @@ extension SwedbankBackend {
     guard let payer = Self.payer(request.parameters["payer"]) else {
       return .answer(SwedbankProblem.unknownPayer)
     }
-    return .findCustomer(payer) { owner in
-      guard owner == user else { return .answer(SwedbankProblem.unknownPayer) }
+    return .findCustomer(payer, user) { isOwner in
+      guard isOwner else { return .answer(SwedbankProblem.unknownPayer) }
       let target = "/psp/paymentorders/payerownedpaymenttokens/" + PercentEncoding.encode(payer.text)
       return call("GET", target, for: request) { then(payer, $0) }
     }

@@ -75,6 +75,27 @@ public struct ForgetContexts: StoreCommand {
   }
 }
 
+/// Replaces the ids of some of a user's payers by hashes. The payers stay the user's: their stored cards are
+/// still at the processor, and nobody else may get them.
+public struct ForgetPayers: StoreCommand {
+  public static let rowsMax = 200
+
+  public var app: AppSlug
+  public var userID: UserID
+
+  public init(app: AppSlug, userID: UserID) {
+    self.app = app
+    self.userID = userID
+  }
+
+  /// - Returns: how many were replaced; 0 when none is left.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Int {
+    try store.prepareErasure()
+    guard let hash = store.erasures.currentHash else { return 0 }
+    return try store.payers.erase(app: app, user: userID, limit: Int64(Self.rowsMax), hash)
+  }
+}
+
 /// Erases events that belong to no purchase.
 public struct ForgetEvents: StoreCommand {
   public static let rowsMax = 100

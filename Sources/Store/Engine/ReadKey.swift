@@ -11,6 +11,8 @@ public enum ReadKey: Sendable, Hashable {
   case session(app: AppSlug, processor: ProcessorName, id: SessionID)
   /// A processor's customer's purchases, and the user in them.
   case customer(app: AppSlug, processor: ProcessorName, id: CustomerID)
+  /// The user to whom a processor's customer belongs.
+  case payer(app: AppSlug, processor: ProcessorName, id: CustomerID)
   /// A user's purchases and contexts.
   case user(app: AppSlug, id: UserID)
   case context(app: AppSlug, id: ContextID)
@@ -54,6 +56,8 @@ extension ErasureRows {
       }
     case .session(let app, let processor, let id):
       token(id, app: app).map { .session(app: app, processor: processor, id: $0) }
+    case .payer(let app, let processor, let id):
+      token(id, app: app).map { .payer(app: app, processor: processor, id: $0) }
     case .customer, .user, .context, .purchase: nil
     }
   }

@@ -24,20 +24,18 @@ extension StoreReader {
       AND (observations & \(Observations.started.rawValue)) <> 0
     """
 
-  /// The user who was the first to start a payment for a customer of a processor; nil if nobody has. A client
-  /// may write any customer into a payment, so later users of the same customer do not count.
-  public func owner(
-    of customer: CustomerID, at place: AppProcessor
-  ) throws(StoreFault) -> UserID? {
-    try connection.prepare(Self.firstUserSQL).first([
-      .text(customer), .text(place.app), .text(place.processor),
-    ]) { row throws(StoreFault) in try row.text(0) }
+  /// Whether a customer of a processor belongs to a user: the first who named it in a payment. Nil if it
+  /// belongs to nobody.
+  public func belongs(
+    _ customer: CustomerID, to user: UserID, at place: AppProcessor
+  ) throws(StoreFault) -> Bool? {
+    try connection.snapshot { () throws(StoreFault) in
+      let key = try connection.prepare(ErasureHash.readingKeySQL).first([]) { row throws(StoreFault) in
+        row.blob(0)
+      }
+      let hash = try key.map { key throws(StoreFault) in try ErasureHash(key: key) }
+      return try PayerRows.belongs(
+        customer, to: user, at: place, connection.prepare(PayerRows.ownerSQL), hash)
+    }
   }
-
-  static let firstUserSQL = """
-    SELECT user_id FROM purchases
-    WHERE customer_id = ?1 AND app = ?2 AND processor = ?3 AND user_id IS NOT NULL
-      AND (observations & \(Observations.started.rawValue)) <> 0
-    ORDER BY row_id LIMIT 1
-    """
 }

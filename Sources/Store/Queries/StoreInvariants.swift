@@ -98,6 +98,13 @@ extension StoreReader {
       """
     ),
     (
+      "a payer is erased in part",
+      """
+      SELECT count(*) FROM payers WHERE (customer_id LIKE '\(Purchase.erasedPrefix)%')
+        <> (user_id LIKE '\(Purchase.erasedPrefix)%')
+      """
+    ),
+    (
       "the next row number was already used",
       """
       SELECT count(*) FROM sequences WHERE name = 'purchases' AND next <= max(

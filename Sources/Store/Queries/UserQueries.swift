@@ -23,6 +23,7 @@ extension StoreReader {
     SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
     WHERE customer_id = ?1 AND app = ?2 AND user_id IS NULL ORDER BY row_id LIMIT ?3
     """,
+    payers: "SELECT app, customer_id FROM payers WHERE user_id = ?1 ORDER BY app, customer_id LIMIT ?2",
     apps: "SELECT DISTINCT app FROM contexts WHERE user_id = ?1",
     countContexts: "SELECT count(*) FROM contexts WHERE user_id = ?1 AND app = ?2",
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
@@ -53,6 +54,13 @@ extension StoreReader {
       objectID: try row.text(3),
       sessionID: try row.optionalText(4), receiptID: try row.optionalText(5),
       state: try row.optionalText(6).flatMap(ReceiptState.init))
+  }
+
+  /// The customers of processors that belong to a user, in all apps.
+  public func payers(ofUser user: UserID, limit: Int) throws(StoreFault) -> [(app: AppSlug, id: CustomerID)] {
+    try connection.prepare(Self.userSQL.payers).all([.text(user), .integer(Int64(limit))]) {
+      row throws(StoreFault) in (try row.text(0), try row.text(1))
+    }
   }
 
   /// The apps that have contexts of a user.

@@ -1,13 +1,9 @@
-// The statements that replace an erased user's ids by hashes. The hash uses a key of this database: an id
-// that comes again is recognized, but cannot be derived from the hash. The writer's thread.
+// The statements that replace an erased user's ids by hashes (`ErasureHash`). The writer's thread.
 
-internal import Cryptography
 internal import Domain
 
 final class ErasureRows {
   private static let keyBytes = 32
-  /// The stored length of a hash; a collision by chance is practically impossible.
-  private static let tokenBytes = 16
 
   private let readingKey: StoreStatement
   private let insertingKey: StoreStatement
@@ -25,10 +21,10 @@ final class ErasureRows {
   private let forgettingJobReason: StoreStatement
   private let forgettingAsked: StoreStatement
   /// Nil until a user was erased.
-  private var code: HMACSHA256?
+  private(set) var currentHash: ErasureHash?
 
   init(_ connection: StoreConnection) throws(StoreFault) {
-    readingKey = try connection.prepare("SELECT key FROM erasure_key WHERE row_id = 1")
+    readingKey = try connection.prepare(ErasureHash.readingKeySQL)
     insertingKey = try connection.prepare("INSERT INTO erasure_key (row_id, key) VALUES (1, ?1)")
     knownObject = try connection.prepare(
       """
@@ -76,49 +72,31 @@ final class ErasureRows {
   }
 
   /// Whether any user was ever erased; until then nothing is hashed.
-  var isInUse: Bool { code != nil }
+  var isInUse: Bool { currentHash != nil }
 
   /// Called at the start of each transaction: another process may have erased a user.
   func begin() throws(StoreFault) {
-    guard code == nil, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) }) else {
+    guard !isInUse, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) }) else {
       return
     }
-    code = try Self.code(key)
+    currentHash = try ErasureHash(key: key)
   }
 
   /// Invalidates the cached key after a rollback, which may have removed it.
-  func invalidate() { code = nil }
+  func invalidate() { currentHash = nil }
 
   /// Creates the key, unless there is one.
   func prepare(random: inout any RandomNumberGenerator & Sendable) throws(StoreFault) {
-    guard code == nil else { return }
+    guard !isInUse else { return }
     let key = (0..<Self.keyBytes).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     try insertingKey.run([.blob(key)])
-    code = try Self.code(key)
-  }
-
-  private static func code(_ key: [UInt8]) throws(StoreFault) -> HMACSHA256 {
-    do throws(CryptographyError) {
-      return try HMACSHA256(key: key)
-    } catch {
-      throw StoreFault(.outOfMemory, operation: "hash", reason: "out of memory")
-    }
+    currentHash = try ErasureHash(key: key)
   }
 
   /// The hash that replaces an id; nil until a user was erased.
   func token<ID: TextID>(_ id: ID, app: AppSlug) -> ID? { token(id.text, app: app).map { ID($0) } }
 
-  private func token(_ id: String, app: AppSlug) -> String? {
-    hash(id, app: app).map { Purchase.erasedPrefix + Self.text($0.prefix(Self.tokenBytes)) }
-  }
-
-  private func hash(_ id: String, app: AppSlug) -> [UInt8]? {
-    // An app's name contains no NUL, so no two pairs hash the same bytes.
-    code?.authenticationCode(for: Array(app.text.utf8), [0], Array(id.utf8))
-  }
-
-  /// Lower-case hexadecimal digits.
-  private static func text(_ bytes: some Sequence<UInt8>) -> String { Hex.encode(Array(bytes)) }
+  private func token(_ id: String, app: AppSlug) -> String? { currentHash?.token(id, app: app) }
 
   /// Whether a purchase belongs to an erased user.
   func isErased(
@@ -196,11 +174,11 @@ final class ErasureRows {
       try row.text(0)
     }
     for id in ids {
-      guard let hash = hash(id.text, app: app) else { continue }
+      guard let hash = currentHash?.bytes(of: id.text, app: app) else { continue }
       // Keeps the time in the id, because lists find rows by it, and replaces the rest, which is a secret of
       // the user.
       let name = id.text.prefix(ContextID.prefix.utf8.count + 10)
-      try emptyingContext.run([.text(id), .text(name + Self.text(hash.prefix(8)))])
+      try emptyingContext.run([.text(id), .text(name + ErasureHash.text(hash.prefix(8)))])
     }
     return ids.count
   }

@@ -91,7 +91,7 @@ extension FuzzTarget {
             ? StartedPayment(
               key: key, facts: PaymentFacts(amount: "59.99", currency: "USD"), observations: .started,
               startedAt: now) : nil)
-      case .findCustomer(_, let then): step = then("u1")
+      case .findCustomer(_, _, let then), .acquireCustomer(_, _, let then): step = then(true)
       case .call(let call, let then), .cached(let call, let then):
         try check(call)
         step = then(replies.popFirst() ?? .unreachable)

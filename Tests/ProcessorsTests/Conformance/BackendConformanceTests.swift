@@ -47,7 +47,8 @@ struct BackendConformanceTests {
           #expect(call.target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(call.target)")
           for secret in fixture.secrets { #expect(!call.target.contains(secret)) }
         case .answer(let answer): #expect(200..<600 ~= answer.status)
-        case .capture, .findContext, .findPayment, .findCustomer, .findCached, .store: break
+        case .capture, .findContext, .findPayment, .findCustomer, .acquireCustomer, .findCached, .store:
+          break
         }
       }
     }

@@ -148,14 +148,15 @@ struct SwedbankHarness {
           isKnown
             ? StartedPayment(
               key: key, facts: PaymentFacts(), observations: .started, startedAt: Self.startedAt) : nil)
-      case .findCustomer(let customer, let then): step = then(owners[customer])
+      case .findCustomer(let customer, let user, let then): step = then(owners[customer] == user)
+      case .acquireCustomer(let customer, let user, let then):
+        let owner = owners[customer] ?? user
+        owners[customer] = owner
+        step = then(owner == user)
       case .findCached(_, let then): step = then(nil)
       case .store(let report, let then):
         effects.append(.stored(report))
         payments[report.key] = report.startedBy
-        if let customer = report.customerID, owners[customer] == nil {
-          owners[customer] = report.startedBy
-        }
         step = then()
       case .call(let call, let then):
         effects.append(.called(call))

@@ -125,6 +125,30 @@ struct SwedbankStartTests {
     #expect(harness.effects.last == .stored(report))
   }
 
+  @Test("A payer becomes the user's before Swedbank Pay is called; another user's order is not sent")
+  func payer() throws {
+    var harness = try SwedbankHarness()
+    let order = try #require(Samples.json(Samples.orderV3)["paymentorder"])
+    let body: JSONValue = ["paymentorder": order.with("payer", ["payerReference": "payer-1"])]
+    // There is no connection.
+    #expect(try harness.send("POST", "paymentorders", body).status == 502)
+    #expect(harness.owners == ["payer-1": "u1"])
+    #expect(harness.calls.count == 1)
+    let other = try harness.send("POST", "paymentorders", body, user: "u2")
+    #expect(isSwedbankProblem(other, 404, "notfound"))
+    #expect(harness.calls.count == 1)
+    #expect(harness.reports.isEmpty)
+  }
+
+  @Test("An order with a wrong context acquires no payer")
+  func payerOfWrongContext() throws {
+    var harness = try SwedbankHarness()
+    let order = try #require(Samples.json(Samples.orderV3)["paymentorder"])
+    let body: JSONValue = ["paymentorder": order.with("payer", ["payerReference": "payer-1"])]
+    #expect(try harness.send("POST", "paymentorders", body, contextID: "ctx_1").status == 422)
+    #expect(harness.owners.isEmpty)
+  }
+
   @Test("SW07: Two payments have different references, and both are stored")
   func twice() throws {
     var harness = try SwedbankHarness()

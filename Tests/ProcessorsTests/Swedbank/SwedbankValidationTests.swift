@@ -161,7 +161,7 @@ struct SwedbankValidationTests {
     #expect(harness.effects.isEmpty)
   }
 
-  @Test("A payer belongs to the user who was the first to start a payment for it")
+  @Test("A payer belongs to the user who was the first to name it")
   func payer() throws {
     var harness = try SwedbankHarness()
     let body = Self.order("payerReference", "payer-1", in: "payer")

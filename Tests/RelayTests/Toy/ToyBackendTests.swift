@@ -182,11 +182,24 @@ struct ToyBackendTests {
     #expect(try get("orders/o1", by: "u2") == 404)
     #expect(try get("customers/payer-1", by: "u2") == 404)
     #expect(try get("orders/o2", by: "u1") == 404)
-    // A user who writes another's customer into a payment learns nothing of it.
-    bed.use { _ in ToyBed.answer("201 Created", "o2") }
-    #expect(try bed.start("gold payer-1", user: "u2").reply().status == 201)
+    // A user who writes another's customer into a payment starts none.
+    let calls = bed.calls.count
+    #expect(try bed.start("gold payer-1", user: "u2").reply().status == 404)
+    #expect(bed.calls.count == calls)
     #expect(try get("customers/payer-1", by: "u2") == 404)
     #expect(try get("customers/payer-1", by: "u1") == 200)
+  }
+
+  @Test("Of two users who start with one customer at once, one gets it, and the other starts no payment")
+  func oneOwner() throws {
+    let bed = try ToyBed()
+    defer { bed.stop() }
+    for number in 1...10 {
+      let calls = bed.calls.count
+      let requests = try ["u1", "u2"].map { user in try bed.start("gold payer-\(number)", user: user) }
+      #expect(try requests.map { try $0.reply().status }.sorted() == [201, 404])
+      #expect(bed.calls.count == calls + 1)
+    }
   }
 
   @Test("A change reads the order first, and its outcome is stored")

@@ -56,6 +56,17 @@ struct DeclaredReadTests {
     #expect(record.undeclared == [])
   }
 
+  @Test("A payer is declared, after an erasure also under its hash")
+  func payers() throws {
+    let (store, record) = try recorded()
+    let command = AcquirePayer("payer", for: "u1", at: AppProcessor("ios", "pay"))
+    #expect(try store.apply(command))
+    #expect(try store.apply(ForgetPayers(app: "ios", userID: "u1")) == 1)
+    #expect(try store.apply(command))
+    #expect(record.fetches.last?.count == 2)
+    #expect(record.undeclared == [])
+  }
+
   @Test("A batch is fetched once, with everything that its commands declare")
   func once() throws {
     let (store, record) = try recorded()

@@ -30,6 +30,10 @@ struct InvariantTests {
     ("UPDATE jobs SET total = 5", "more or fewer receipts"),
     ("UPDATE jobs SET ended_at = 1", "receipts under way"),
     ("UPDATE jobs SET state = 'done'", "has planned receipts"),
+    (
+      "INSERT INTO payers (app, processor, customer_id, user_id) VALUES ('ios', 'pay', 'payer', 'erased:00')",
+      "a payer is erased in part"
+    ),
   ]
 
   /// A receipt that is due with a context, one that waits for its price and has a lookup, and a job.

@@ -28,7 +28,7 @@ final class ReadRecord: ReadAhead {
       switch key {
       case .event(_, _, let id): names.insert(id.text)
       case .session(_, _, let id): names.insert(id.text)
-      case .customer(_, _, let id): names.insert(id.text)
+      case .customer(_, _, let id), .payer(_, _, let id): names.insert(id.text)
       case .user(_, let id): names.insert(id.text)
       case .context(_, let id): names.insert(id.text)
       case .object(_, let key): names.insert(key.id.text)

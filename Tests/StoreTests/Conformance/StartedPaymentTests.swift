@@ -6,8 +6,6 @@ import Store
 import TestSupport
 import Testing
 
-private let place = AppProcessor("ios", "pay")
-
 @Suite("Payments that start at the relay", .everyEngine)
 struct StartedPaymentTests {
   private let store: TestStore
@@ -139,19 +137,6 @@ struct StartedPaymentTests {
     try store.ingest(Said.completed())
     let key = try store.only().purchase.key
     #expect(try store.reader.startedPayment(key, app: "ios", user: "u1") == nil)
-  }
-
-  @Test("A customer belongs to the user who first started a payment for it")
-  func customer() throws {
-    var (first, second) = (Said.pay(.started, "1", by: "u1"), Said.pay(.started, "2", by: "u2"))
-    first.customerID = "payer"
-    second.customerID = "payer"
-    try report(first)
-    try report(second)
-    #expect(try store.reader.owner(of: "payer", at: place) == "u1")
-    #expect(try store.reader.owner(of: "payer", at: AppProcessor("ios", "stripe")) == nil)
-    #expect(try store.reader.owner(of: "payer", at: AppProcessor("web", "pay")) == nil)
-    #expect(try store.reader.owner(of: "none", at: place) == nil)
   }
 
   @Test("A context is found by its own user and app only")

@@ -48,7 +48,7 @@ extension ContextFilter {
 @Suite("Query plans")
 struct QueryPlanTests {
   /// Growing tables. A full scan of one of them takes longer every day.
-  private static let growing = ["purchases", "events", "contexts", "attempts", "captures"]
+  private static let growing = ["purchases", "events", "contexts", "attempts", "captures", "payers"]
 
   private func sqlite(_ reader: StoreReader) throws -> Connection {
     try #require(reader.connection.engine as? SQLiteConnection).connection
@@ -88,6 +88,17 @@ struct QueryPlanTests {
     #expect(plan.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(plan)")
   }
 
+  @Test("The owner of a payer is found by the primary key, and a user's payers by their index")
+  func payers() throws {
+    let store = try TestStore()
+    let owner = try plan(of: PayerRows.ownerSQL, sqlite(store.reader))
+    #expect(
+      owner == ["SEARCH payers USING PRIMARY KEY (app=? AND processor=? AND customer_id=?)"], "\(owner)")
+    let ofUser = try plan(of: StoreReader.userSQL.payers, sqlite(store.reader))
+    #expect(
+      ofUser.first == "SEARCH payers USING COVERING INDEX payers_by_user (user_id=?)", "\(ofUser)")
+  }
+
   @Test("The next lookup of an app is found by its index")
   func lookups() throws {
     let store = try TestStore()
@@ -122,6 +133,8 @@ struct QueryPlanTests {
     _ = try (reader.due(row: 1, now: now), reader.nextDue(place, isReplay: false, after: now))
     _ = try reader.openCaptures(of: AppProcessor(app, "afterpay"))
     _ = try reader.capture(ofPurchase: 1)
+    _ = try reader.belongs("payer", to: "u", at: AppProcessor(app, "swedbank"))
+    _ = try reader.payers(ofUser: "u", limit: 1)
     _ = try reader.overdue(place, now: now, cutoff: now, limit: 1)
     _ = try (reader.status(app: app, contextID: "c", now: now), reader.status(app: app, sessionID: "s"))
   }

@@ -43,8 +43,8 @@ public struct ToyBackend: MerchantBackend {
     case "toy_change": return change(order, request.body, user)
     case "toy_capture": return .capture(CaptureOrder(key: order, user: user))
     case "toy_customer":
-      return .findCustomer(CustomerID(request.parameters["customer"] ?? "")) { owner in
-        .answer(Self.text(owner == user ? 200 : 404, owner == user ? "yes" : "no"))
+      return .findCustomer(CustomerID(request.parameters["customer"] ?? ""), user) { isOwner in
+        .answer(Self.text(isOwner ? 200 : 404, isOwner ? "yes" : "no"))
       }
     default: return circle()
     }
@@ -61,6 +61,7 @@ public struct ToyBackend: MerchantBackend {
     }
     var call = call("POST", "/orders", body: "\(request.reference) \(price)")
     call.headers["X-Client"] = "\(request.clientAddress) \(request.userAgent ?? "-")"
+    let customer = words.dropFirst().first.map(CustomerID.init)
     let send = BackendStep.call(call) { reply in
       guard case .answer(201, _, let body) = reply else { return .answer(Self.answer(to: reply)) }
       let id = String(decoding: body, as: UTF8.self)
@@ -69,14 +70,18 @@ public struct ToyBackend: MerchantBackend {
       }
       let report = PurchaseReport(
         key: ToyProcessor.order(id), observations: .started,
-        customerID: words.dropFirst().first.map(CustomerID.init), prices: [PriceID(price)], startedBy: user,
+        customerID: customer, prices: [PriceID(price)], startedBy: user,
         startedIn: request.contextID,
         payment: PaymentFacts(amount: "59.99", currency: "USD", reference: request.reference),
         happenedAt: request.receivedAt)
       return .store(report) { .answer(Self.text(201, request.rootPath + "orders/" + id)) }
     }
-    guard let contextID = request.contextID else { return send }
-    return .findContext(contextID, user) { $0 ? send : .answer(Self.text(422, "no context")) }
+    let acquire = customer.map { customer in
+      BackendStep.acquireCustomer(customer, user) { $0 ? send : .answer(Self.text(404, "no customer")) }
+    }
+    let first = acquire ?? send
+    guard let contextID = request.contextID else { return first }
+    return .findContext(contextID, user) { $0 ? first : .answer(Self.text(422, "no context")) }
   }
 
   /// Looks at an order, changes it, and stores `paid` or `closed`.
