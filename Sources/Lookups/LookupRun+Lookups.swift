@@ -117,7 +117,8 @@ extension LookupRun {
     switch answer {
     case .body(let body): queries.report(from: body, about: due.key, now: now)
     case .notFound(let body) where !due.hasOpenCapture:
-      queries.report(fromNotFound: body, about: due.key, startedAt: due.startedAt, now: now)
+      queries.report(
+        fromNotFound: body, about: due.key, facts: due.facts, startedAt: due.startedAt, now: now)
     case .notFound, .limited, .refused, .failed: nil
     }
   }
@@ -129,8 +130,8 @@ extension LookupRun {
       return store(query, isFetched: false, nextAt: now.advanced(by: pause))
     }
     log.warning(
-      "gave up fetching a payment: its processor did not answer for a week. To ask again: receiptctl "
-        + "payments fetch ID",
+      "gave up fetching a payment: its processor gave no usable answer for a week. To ask again: "
+        + "receiptctl payments fetch ID",
       [
         "app": query.place.app.text, "processor": query.place.processor.text, "object": query.due.key.id.text,
       ])

@@ -32,10 +32,13 @@ public protocol ProcessorQueries: Sendable {
   func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport?
 
   /// Parses the body of an answer that says that the purchase does not exist. Total.
-  /// - Parameter startedAt: when the purchase was first known.
+  /// - Parameters:
+  ///   - facts: what is known of a payment that started at the relay; nil for any other.
+  ///   - startedAt: when the purchase was first known.
   /// - Returns: that it ended without money, if the answer proves this; else nil.
   func report(
-    fromNotFound body: [UInt8], about key: PurchaseKey, startedAt: Timestamp, now: Timestamp
+    fromNotFound body: [UInt8], about key: PurchaseKey, facts: PaymentFacts?, startedAt: Timestamp,
+    now: Timestamp
   ) -> PurchaseReport?
 
   /// The event lists to read, one for each accepted account.
@@ -52,7 +55,8 @@ public protocol ProcessorQueries: Sendable {
 extension ProcessorQueries {
   /// An answer that a purchase does not exist proves nothing by default: it may exist later.
   public func report(
-    fromNotFound body: [UInt8], about key: PurchaseKey, startedAt: Timestamp, now: Timestamp
+    fromNotFound body: [UInt8], about key: PurchaseKey, facts: PaymentFacts?, startedAt: Timestamp,
+    now: Timestamp
   ) -> PurchaseReport? { nil }
 }
 

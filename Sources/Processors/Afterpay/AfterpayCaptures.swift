@@ -53,7 +53,7 @@ public struct AfterpayCaptures: PaymentCaptures {
     case .object(let status, let object):
       if status < 300 || status == 402, let end = end(object, of: payment, isSuccess: status < 300, now) {
         end
-      } else if !isOfThisAccount(payment) {
+      } else if !settings.isAccount(of: payment.facts) {
         .unclear(.credentials)
       } else if let error = AfterpayError(status, object), let end = refusal(error, of: payment, now) {
         end
@@ -70,7 +70,7 @@ public struct AfterpayCaptures: PaymentCaptures {
     switch AfterpayReply(reply) {
     case .busy: .unclear(.failed)
     case .trouble(let trouble): .unclear(trouble)
-    case .object(404, _) where !isOfThisAccount(payment): .unclear(.credentials)
+    case .object(404, _) where !settings.isAccount(of: payment.facts): .unclear(.credentials)
     case .object(404, let object) where AfterpayError(404, object)?.code == "not_found":
       now.duration(since: payment.orderedAt) <= Self.repeatableFor
         ? .nothingCaptured(capturedBy: nil)
@@ -79,12 +79,6 @@ public struct AfterpayCaptures: PaymentCaptures {
       status < 300
         ? end(object, of: payment, isSuccess: true, now) ?? .unclear(.unreadable) : .unclear(.unreadable)
     }
-  }
-
-  /// Whether the payment was started in the configured account. Any other account refuses it and does not
-  /// find it, which proves nothing.
-  private func isOfThisAccount(_ payment: CapturablePayment) -> Bool {
-    AfterpayDetails(payment.facts).account.map { $0 == settings.account } ?? true
   }
 
   /// Reads a Payment object; nil if it is not one, or not about this payment.

@@ -15,8 +15,10 @@ public struct AfterpayQueries: ProcessorQueries {
   public let eventsKept: Duration = .zero
   public let base: String
   public let headers: [(name: String, value: String)]
+  private let settings: AfterpaySettings
 
   init(_ settings: AfterpaySettings, secret: String) {
+    self.settings = settings
     base = settings.apiBase
     headers = settings.headers(secret: secret)
   }
@@ -38,12 +40,14 @@ public struct AfterpayQueries: ProcessorQueries {
   }
 
   /// Only Afterpay's own `not_found` counts, and only when no call to capture can still take effect: an app
-  /// may order a capture for `captureWithinMax`, and the calls for it end after `repeatableFor`.
+  /// may order a capture for `captureWithinMax`, and the calls for it end after `repeatableFor`. Another
+  /// account than that of the payment does not find it, either.
   public func report(
-    fromNotFound body: [UInt8], about key: PurchaseKey, startedAt: Timestamp, now: Timestamp
+    fromNotFound body: [UInt8], about key: PurchaseKey, facts: PaymentFacts?, startedAt: Timestamp,
+    now: Timestamp
   ) -> PurchaseReport? {
     guard let object = try? JSONValue(parsing: body), AfterpayError(404, object)?.code == "not_found",
-      now.duration(since: startedAt) > Self.capturableFor
+      now.duration(since: startedAt) > Self.capturableFor, facts.map(settings.isAccount) ?? false
     else { return nil }
     return PurchaseReport(key: key, observations: .closed, happenedAt: now)
   }

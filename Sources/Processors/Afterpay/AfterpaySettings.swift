@@ -64,6 +64,12 @@ public struct AfterpaySettings: Sendable, Equatable {
   /// Which of the merchant's accounts its answers are about.
   var account: String { "\(merchantID) at \(apiBase)" }
 
+  /// Whether a payment was started in this account. Any other account refuses it and does not find it, which
+  /// proves nothing.
+  func isAccount(of payment: PaymentFacts) -> Bool {
+    AfterpayDetails(payment).account.map { $0 == account } ?? true
+  }
+
   /// Whether Cash App Pay is available: only in the USA, and in US dollars
   /// (https://developers.afterpay.com/afterpay-online/docs/cashapp).
   var hasCashAppPay: Bool { region.country == "US" && currency.code == "USD" }

@@ -14,6 +14,8 @@ public struct DueLookup: Sendable, Equatable {
   public var attempts: Int64
   /// How many events require a fetch, regardless of what the receipt waits for.
   public var fetches: Int64
+  /// What is known of a payment that started at the relay; nil for any other.
+  public var facts: PaymentFacts?
   /// When the purchase was first known.
   public var startedAt: Timestamp
   /// Whether a capture of it has no outcome yet.
@@ -33,6 +35,7 @@ extension StoreReader {
       return DueLookup(
         row: row.integer(0), key: key, sessionID: try row.optionalText(3),
         reason: try row.optionalText(4).map(Reason.init), attempts: row.integer(5), fetches: row.integer(6),
+        facts: try row.optionalText(9).map(PaymentFacts.init(stored:)),
         startedAt: Timestamp(unixMilliseconds: row.integer(7)), hasOpenCapture: row.flag(8))
     }
   }
@@ -40,7 +43,8 @@ extension StoreReader {
   static let dueLookupsSQL = """
     SELECT l.purchase_row, p.object_type, p.object_id, p.session_id,
       iif(p.state = 'waiting', p.reason, NULL), l.tries, l.fetches, p.first_seen_at,
-      EXISTS (SELECT 1 FROM captures c WHERE c.purchase_row = l.purchase_row AND c.outcome IS NULL)
+      EXISTS (SELECT 1 FROM captures c WHERE c.purchase_row = l.purchase_row AND c.outcome IS NULL),
+      p.payment
     FROM look_ups l JOIN purchases p ON p.row_id = l.purchase_row
     WHERE l.app = ?1 AND l.processor = ?2 AND l.due_at <= ?3 AND (p.state = 'waiting' OR l.fetches > 0)
     ORDER BY l.due_at LIMIT ?4

@@ -101,9 +101,13 @@ struct AfterpayProcessorTests {
     let shop = try AfterpayShop()
     let queries = try #require(shop.processor.queries)
     let key = PurchaseKey(processor: "afterpay", type: "payment", id: ObjectID(afterpayToken))
-    func observed(_ body: JSONValue, after age: Duration) -> Observations? {
+    let ours = PaymentFacts(details: #"{"account":"600032000 at https://afterpay.example"}"#)
+    func observed(
+      _ body: JSONValue, after age: Duration, facts: PaymentFacts? = ours
+    ) -> Observations? {
       queries.report(
-        fromNotFound: body.serialized(), about: key, startedAt: shop.now, now: shop.now + age)?.observations
+        fromNotFound: body.serialized(), about: key, facts: facts, startedAt: shop.now, now: shop.now + age)?
+        .observations
     }
     #expect(observed(["errorCode": "not_found"], after: .hours(29)) == .closed)
     // It may be captured for 180 min, and the capture repeated for 24 h.
@@ -113,7 +117,12 @@ struct AfterpayProcessorTests {
     #expect(observed(["message": "not found"], after: .days(8)) == nil)
     let page = Array("<html>not_found</html>".utf8)
     #expect(
-      queries.report(fromNotFound: page, about: key, startedAt: shop.now, now: shop.now + .days(8)) == nil)
+      queries.report(
+        fromNotFound: page, about: key, facts: ours, startedAt: shop.now, now: shop.now + .days(8)) == nil)
+    // Another account does not know the payment, which proves nothing.
+    let other = PaymentFacts(details: #"{"account":"1 at https://afterpay.example"}"#)
+    #expect(observed(["errorCode": "not_found"], after: .days(8), facts: other) == nil)
+    #expect(observed(["errorCode": "not_found"], after: .days(8), facts: nil) == nil)
   }
 
   @Test("A payment is reversed when all of it was refunded")
