@@ -69,6 +69,9 @@ struct UserTests {
     let command = AcquirePayer("payer-of-jane", for: "jane", at: place)
     #expect(try harness.writer.apply(command, now: harness.clock.now))
     #expect(harness.run("users", "show", "jane").out.contains("payer-of-jane"))
+    let look = try harness.run("users", "forget", "jane", "--dry-run", "--json").objects.first
+    let found: JSONValue = ["app": "ios", "contexts": 0, "open": 0, "payers": 1, "receipts": 0]
+    #expect(look?["would_forget"] == [found])
     let ran = harness.run("users", "forget", "jane", "--yes")
     #expect(ran.code == .done)
     #expect(ran.out.contains("1 payer"))

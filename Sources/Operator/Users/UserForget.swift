@@ -143,6 +143,7 @@ struct UserForget {
       [
         "app": .string(part.app.text), "receipts": .integer(Int64(part.receipts.count)),
         "open": .integer(Int64(part.open.count)), "contexts": .integer(part.contexts),
+        "payers": .integer(Int64(part.payers.count)),
       ]
     }
     return ["would_forget": .array(apps), "events_beside": .integer(Int64(loose.count))]
@@ -247,8 +248,8 @@ struct UserForget {
           + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
       if done.payers > 0 {
         output.line(
-          "The ids of \(Counted.of(done.payers, "payer")) are kept as hashes: the stored cards are still at the "
-            + "processor, and no other user may get them.")
+          "The ids of \(Counted.of(done.payers, "payer")) are kept as hashes: the stored cards are still at "
+            + "the processor, and no other user may get them.")
       }
       for request in done.requests where request.fault == nil {
         let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""

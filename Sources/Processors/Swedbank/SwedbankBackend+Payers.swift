@@ -1,5 +1,5 @@
-// Lists and deletes the stored cards of a payer. A payer belongs to the user who was the first to name it in a
-// payment. Pure; any thread.
+// Lists and deletes the stored cards of a payer. A payer belongs to the user who was the first to name it in
+// a payment. Pure; any thread.
 
 internal import Domain
 internal import Encoding
