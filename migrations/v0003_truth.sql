@@ -173,6 +173,8 @@ CREATE TABLE captures (
   failures     INTEGER NOT NULL,
   retry_at     INTEGER NOT NULL,
   last_trouble TEXT,                             -- why the last reply proved nothing
+  -- 1 if the processor refused a call so that the relay gives up: only lookups follow.
+  is_given_up  INTEGER NOT NULL DEFAULT 0,
   outcome      TEXT,                             -- NULL until it is known
   status       INTEGER,                          -- of the answer to the app
   body         BLOB,                             -- of the answer to the app

@@ -48,7 +48,7 @@ public enum PaymentText {
     case .declined: "the processor declined the payment"
     case .refused: "the processor refused it: nothing was captured"
     case .unconfirmed: "the customer had not confirmed the payment: nothing was captured"
-    case .abandoned: "given up after a week of failures: its outcome is unknown"
+    case .abandoned: "given up: its outcome is unknown, or the processor refused it"
     }
   }
 

@@ -53,8 +53,11 @@ public struct CaptureRun: Sendable, Equatable {
   }
 
   /// Continues a capture of before a restart.
-  public init(_ payment: CapturablePayment, failures: Int64, retryAt: Timestamp, now: Timestamp) {
-    var capture = Capture(resuming: payment.orderedAt, failures: failures, retryAt: retryAt)
+  public init(
+    _ payment: CapturablePayment, failures: Int64, retryAt: Timestamp, isGivenUp: Bool = false, now: Timestamp
+  ) {
+    var capture = Capture(
+      resuming: payment.orderedAt, failures: failures, retryAt: retryAt, isGivenUp: isGivenUp)
     capture.bringBack(to: now)
     self.init(payment, capture)
   }

@@ -20,4 +20,15 @@ struct CaptureOrderTests {
       )
     }
   }
+
+  @Test("After a restart nothing is sent for a capture that the processor refused")
+  func givenUp() throws {
+    var capture = Capture(resuming: now, failures: 0, retryAt: now, isGivenUp: true)
+    #expect(capture.contradiction == nil)
+    #expect(capture.isGivenUp)
+    try capture.apply(.lookedUp(.unclear), now: now)
+    #expect(capture.phase == .confirming)
+    try capture.apply(.lookedUp(.nothingCaptured), now: now)
+    #expect(capture.outcome?.kind == .abandoned)
+  }
 }

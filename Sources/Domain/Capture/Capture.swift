@@ -4,7 +4,7 @@
 internal import Durations
 
 /// The obligation to capture a payment: at most once, until the outcome is known. `orderedAt`, `failures`,
-/// `retryAt` and `outcome` are stored; a restart forgets the rest, and begins with a lookup.
+/// `retryAt`, `isGivenUp` and `outcome` are stored; a restart forgets the rest, and begins with a lookup.
 public struct Capture: Sendable, Equatable {
   /// What is to be done next.
   public enum Phase: String, Sendable, CaseIterable {
@@ -52,16 +52,22 @@ public struct Capture: Sendable, Equatable {
   /// Makes a capture from its stored columns, after a restart. Anything may have been sent before.
   /// - Parameter outcome: nil if it has not ended.
   public init(
-    resuming orderedAt: Timestamp, failures: Int64, retryAt: Timestamp, outcome: CaptureOutcome? = nil
+    resuming orderedAt: Timestamp, failures: Int64, retryAt: Timestamp, isGivenUp: Bool = false,
+    outcome: CaptureOutcome? = nil
   ) {
     self.orderedAt = orderedAt
     self.failures = max(0, failures)
     self.retryAt = retryAt
     self.outcome = outcome
     phase = outcome == nil ? .lookingUp : .ended
+    if outcome == nil, isGivenUp { (phase, refusal) = (.confirming, .abandoned) }
     dueAt = outcome == nil ? retryAt : nil
     isInDoubt = true
   }
+
+  /// Whether the processor refused it so that the relay gives up, unless a lookup shows another end. The call
+  /// is not made again.
+  public var isGivenUp: Bool { refusal?.kind == .abandoned }
 
   /// Moves times that a clock noted while it ran ahead to the pause of the last failure from now at most.
   public mutating func bringBack(to now: Timestamp) {

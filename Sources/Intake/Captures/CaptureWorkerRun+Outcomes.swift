@@ -55,7 +55,7 @@ extension CaptureWorkerRun {
     by captures: any PaymentCaptures
   ) {
     guard var entry = openCaptures[row] else { return }
-    let failures = entry.run.capture.failures
+    let (failures, wasGivenUp) = (entry.run.capture.failures, entry.run.capture.isGivenUp)
     let progress = entry.run.finish(step, reply, by: captures, now: now)
     if let trouble = progress.trouble { note(trouble, failure, of: entry.place) }
     if let outcome = entry.run.capture.outcome {
@@ -64,16 +64,28 @@ extension CaptureWorkerRun {
       return end(row)
     }
     openCaptures[row] = entry
-    if entry.run.capture.failures != failures {
-      // If this is not stored, a restart continues with a shorter pause.
+    let isGivenUp = entry.run.capture.isGivenUp
+    if isGivenUp, !wasGivenUp { noteRefusal(reply, of: entry) }
+    if entry.run.capture.failures != failures || isGivenUp != wasGivenUp {
+      // If this is not stored, a restart continues with a shorter pause, or sends once more.
       _ = owner.parts.committer.submit(
         SaveCapture(
           row, failures: entry.run.capture.failures, retryAt: entry.run.capture.retryAt,
-          trouble: progress.trouble?.rawValue), from: .internal
+          trouble: progress.trouble?.rawValue, isGivenUp: isGivenUp), from: .internal
       ) { _ in }
     }
     if self.captures(of: entry.place) == nil { return drop(row) }
     schedule(row)
+  }
+
+  private func noteRefusal(_ reply: BackendReply, of entry: CaptureEntry) {
+    guard case .answer(let status, _, _) = reply else { return }
+    owner.parts.dependencies.log.error(
+      "the processor refused a capture: it is looked up, and not sent again",
+      [
+        "app": entry.place.app.text, "processor": entry.place.processor.text,
+        "object": entry.run.payment.key.id.text, "status": String(status),
+      ])
   }
 
   private func note(_ trouble: BackendTrouble, _ failure: String?, of place: AppProcessor) {

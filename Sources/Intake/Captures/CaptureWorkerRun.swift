@@ -168,7 +168,9 @@ struct CaptureWorkerRun {
   }
 
   func resumed(_ open: OpenCapture) -> CaptureRun {
-    CaptureRun(CapturablePayment(open), failures: open.failures, retryAt: open.retryAt, now: now)
+    CaptureRun(
+      CapturablePayment(open), failures: open.failures, retryAt: open.retryAt, isGivenUp: open.isGivenUp,
+      now: now)
   }
 
   mutating func add(_ open: OpenCapture, of place: AppProcessor, _ run: CaptureRun) {

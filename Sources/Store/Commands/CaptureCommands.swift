@@ -13,6 +13,8 @@ public struct OpenCapture: Sendable, Equatable {
   public var orderedAt: Timestamp
   public var failures: Int64
   public var retryAt: Timestamp
+  /// As `Capture` has it.
+  public var isGivenUp: Bool
 }
 
 /// Stores an order to capture a payment, unless it has a capture that the order shares.
@@ -74,23 +76,30 @@ extension StoreSession {
   }
 }
 
-/// Stores the failures of a capture, so that a restart continues with the pause that is next.
+/// Stores the failures of a capture, so that a restart continues with the pause that is next, and sends
+/// nothing if the processor refused it.
 public struct SaveCapture: StoreCommand {
   public var row: CaptureRowID
   public var failures: Int64
   public var retryAt: Timestamp
   /// Why the last reply proved nothing; nil if it was not a reply.
   public var trouble: String?
+  /// As `Capture` has it. Once stored, it stays.
+  public var isGivenUp: Bool
 
-  public init(_ row: CaptureRowID, failures: Int64, retryAt: Timestamp, trouble: String? = nil) {
+  public init(
+    _ row: CaptureRowID, failures: Int64, retryAt: Timestamp, trouble: String? = nil, isGivenUp: Bool = false
+  ) {
     self.row = row
     self.failures = failures
     self.retryAt = retryAt
     self.trouble = trouble
+    self.isGivenUp = isGivenUp
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
-    try store.captures.save(row, failures: failures, retryAt: retryAt, trouble: trouble)
+    try store.captures.save(
+      row, failures: failures, retryAt: retryAt, trouble: trouble, isGivenUp: isGivenUp)
   }
 }
 

@@ -7,7 +7,7 @@ enum CaptureRow {
   /// Of an open capture `c` with its payment `p`.
   static let openColumns = """
     c.row_id, p.object_type, p.object_id, p.processor, p.payment, p.first_seen_at, c.ordered_at, c.failures,
-    c.retry_at
+    c.retry_at, c.is_given_up
     """
 
   /// Of the payment `?1`.
@@ -23,7 +23,7 @@ enum CaptureRow {
       facts: try row.optionalText(4).map(PaymentFacts.init(stored:)) ?? PaymentFacts(),
       startedAt: Timestamp(unixMilliseconds: row.integer(5)),
       orderedAt: Timestamp(unixMilliseconds: row.integer(6)), failures: row.integer(7),
-      retryAt: Timestamp(unixMilliseconds: row.integer(8)))
+      retryAt: Timestamp(unixMilliseconds: row.integer(8)), isGivenUp: row.integer(9) != 0)
   }
 
   static let newestSQL = """
@@ -66,7 +66,8 @@ final class CaptureRows {
     openOne = try connection.prepare(CaptureRow.openOneSQL)
     saving = try connection.prepare(
       """
-      UPDATE captures SET failures = ?2, retry_at = ?3, last_trouble = coalesce(?4, last_trouble)
+      UPDATE captures SET failures = ?2, retry_at = ?3, last_trouble = coalesce(?4, last_trouble),
+        is_given_up = max(is_given_up, ?5)
       WHERE row_id = ?1 AND outcome IS NULL
       """)
     ending = try connection.prepare(
@@ -110,9 +111,11 @@ final class CaptureRows {
   /// Stores the failures of an open capture. One that has ended does not change.
   /// - Parameter trouble: nil keeps the stored one.
   func save(
-    _ row: CaptureRowID, failures: Int64, retryAt: Timestamp, trouble: String?
+    _ row: CaptureRowID, failures: Int64, retryAt: Timestamp, trouble: String?, isGivenUp: Bool
   ) throws(StoreFault) {
-    try saving.run([.integer(row), .integer(failures), .time(retryAt), .optional(trouble)])
+    try saving.run([
+      .integer(row), .integer(failures), .time(retryAt), .optional(trouble), .integer(isGivenUp ? 1 : 0),
+    ])
   }
 
   /// Ends an open capture.
