@@ -85,7 +85,9 @@ extension LookupRun {
   mutating func finish(_ query: PendingLookup, _ answer: QueryAnswer, isOrderly: Bool) {
     var query = query
     guard let lookups = appLookups[query.place] else { return }
-    if let report = report(in: answer, about: query.due, lookups.api.queries), query.concerns(report) {
+    if let report = report(in: answer, about: query.due, lookups.api.queries, isOrderly: isOrderly),
+      query.concerns(report)
+    {
       query.reports.append(report.readingContext)
     }
     if isOrderly, !query.isAnswered, let next = query.later.popFirst() {
@@ -111,12 +113,14 @@ extension LookupRun {
 
   /// What an answer says about the purchase; nil if nothing. Whether a payment with an open capture exists is
   /// for the capture worker to find out: its next call may make it.
+  /// - Parameter isOrderly: false also for an answer to a query of an earlier configuration, perhaps with
+  ///   another account, which does not know the payment.
   private func report(
-    in answer: QueryAnswer, about due: DueLookup, _ queries: any ProcessorQueries
+    in answer: QueryAnswer, about due: DueLookup, _ queries: any ProcessorQueries, isOrderly: Bool
   ) -> PurchaseReport? {
     switch answer {
     case .body(let body): queries.report(from: body, about: due.key, now: now)
-    case .notFound(let body) where !due.hasOpenCapture:
+    case .notFound(let body) where isOrderly && !due.hasOpenCapture:
       queries.report(
         fromNotFound: body, about: due.key, facts: due.facts, startedAt: due.startedAt, now: now)
     case .notFound, .limited, .refused, .failed: nil
@@ -136,7 +140,7 @@ extension LookupRun {
         "app": query.place.app.text, "processor": query.place.processor.text, "object": query.due.key.id.text,
       ])
     // A receipt that waits for data is still looked up.
-    let isWaiting = query.due.reason != nil
+    let isWaiting = query.due.reason.map(Lookup.reasons.contains) ?? false
     store(query, isFetched: isWaiting, nextAt: isWaiting ? now : Lookup.never)
   }
 

@@ -122,6 +122,7 @@ struct LookupRun {
       if !isStored { rest(place, for: LookupWorker.faultPause) }
     }
     for plan in news.plans { submit(plan) }
+    for retry in news.retries { submit(retry) }
     for (place, generation, outcomes) in news.ingested where appLookups[place]?.generation == generation {
       note(ingested: outcomes, place)
     }
@@ -170,9 +171,10 @@ struct LookupRun {
         }
       }
       for processor in app.apis.keys {
-        for reason in Lookup.reasons {
-          submit(PlanLookups(AppProcessor(app.slug, processor), reason: reason))
-        }
+        let place = AppProcessor(app.slug, processor)
+        for reason in Lookup.reasons { submit(PlanLookups(place, reason: reason)) }
+        // A start keeps the pauses; a reload may have corrected a key.
+        if lastGeneration > 1 { submit(RetryFetches(place)) }
       }
     }
     if hasBegun { beginBackfills() }
@@ -183,6 +185,14 @@ struct LookupRun {
     _ = lookupWorker.committer.submit(plan, from: .internal) { result in
       // A failed plan is repeated at the next start.
       if case .success(let next?) = result { lookupWorker.worker.post { $0.plans.append(next) } }
+    }
+  }
+
+  private func submit(_ retry: RetryFetches) {
+    let lookupWorker = lookupWorker
+    _ = lookupWorker.committer.submit(retry, from: .internal) { result in
+      // After a fault they keep their times.
+      if case .success(true) = result { lookupWorker.worker.post { $0.retries.append(retry) } }
     }
   }
 

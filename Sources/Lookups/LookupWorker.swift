@@ -25,6 +25,7 @@ public final class LookupWorker: Sendable {
     /// Slices of fetched events with their outcomes; nil if they could not be stored.
     var ingested: [(place: AppProcessor, generation: Int, outcomes: [IngestEvent.Outcome]?)] = []
     var plans: [PlanLookups] = []
+    var retries: [RetryFetches] = []
     var hasBackfills = false
     var directory: AppDirectory?
     var checksAll = false

@@ -73,6 +73,16 @@ import Testing
     #expect(bench.logText.contains("gave up fetching a payment"))
     #expect(bench.logText.contains("object=\(key.id)"))
     #expect(bench.metrics.lookups.snapshot().keys.allSatisfy { $0.second == "toy" && $0.third == "failed" })
+    // A reload may have corrected what made it fail.
+    let asked = network.requests.count
+    worker.use(bench.directory)
+    for _ in 0..<3 {
+      _ = run.step()
+      run.handleAnswers(within: .zero)
+      try bench.store(Barrier())
+      clock.advance(.minutes(1))
+    }
+    #expect(network.requests.count > asked)
   }
 }
 

@@ -73,6 +73,21 @@ public struct PlanLookups: StoreCommand {
   }
 }
 
+/// Makes an app's fetches that failed due now, a slice at a time: a new configuration may have corrected what
+/// made them fail.
+public struct RetryFetches: StoreCommand {
+  public var place: AppProcessor
+
+  public init(_ place: AppProcessor) { self.place = place }
+
+  /// - Returns: whether there may be more.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
+    let count = try store.lookups.retry(place, at: store.now)
+    if count > 0 { store.changes.note(lookupsDueAt: store.now, place) }
+    return count == Int(LookupRows.slice)
+  }
+}
+
 /// Records that receiptd is serving.
 public struct NoteService: StoreCommand {
   /// The length of a silence after which a processor's events must be fetched for an app.

@@ -10,6 +10,13 @@ final class LookupRows {
     WHERE purchase_row = ?1 AND fetches > 0 AND ((tries = 0 AND due_at > ?2) OR due_at >= \(never))
     """
 
+  /// By `look_ups_failed`. Those that were given up, too: they are tried once more.
+  static let retryingSQL = """
+    UPDATE look_ups SET due_at = ?3 WHERE purchase_row IN (
+      SELECT purchase_row FROM look_ups
+      WHERE app = ?1 AND processor = ?2 AND fetches > 0 AND tries > 0 AND due_at > ?3 LIMIT \(slice))
+    """
+
   private let planning: StoreStatement
   private let fetching: StoreStatement
   private let fetchingAgain: StoreStatement
@@ -20,6 +27,7 @@ final class LookupRows {
   private let dropping: StoreStatement
   private let moving: StoreStatement
   private let postponing: StoreStatement
+  private let retrying: StoreStatement
   private let waiting: StoreStatement
   private let adding: StoreStatement
   private let bringingBack: StoreStatement
@@ -66,6 +74,7 @@ final class LookupRows {
       UPDATE look_ups SET due_at = ?2, tries = tries + 1 WHERE purchase_row = ?1 AND fetches = ?4 AND (?4 > 0
         OR EXISTS (SELECT 1 FROM purchases WHERE row_id = ?1 AND state = 'waiting' AND reason = ?3))
       """)
+    retrying = try connection.prepare(Self.retryingSQL)
     waiting = try connection.prepare(
       """
       SELECT row_id, receipt_id FROM purchases
@@ -146,6 +155,12 @@ final class LookupRows {
     row: PurchaseRowID, asked: Reason?, fetches: Int64, until due: Timestamp
   ) throws(StoreFault) {
     try postponing.run([.integer(row), .time(due), .optional(asked?.text), .integer(fetches)])
+  }
+
+  /// Makes fetches that failed due now, a slice at a time.
+  /// - Returns: how many; less than `slice` for the last.
+  func retry(_ place: AppProcessor, at now: Timestamp) throws(StoreFault) -> Int {
+    try retrying.count([.text(place.app), .text(place.processor), .time(now)])
   }
 
   /// Plans lookups for receipts of an app and a processor that wait for a reason and have no lookup yet, a

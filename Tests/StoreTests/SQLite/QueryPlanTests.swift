@@ -221,6 +221,7 @@ struct QueryPlanTests {
       (StoreReader.troubledSQL[1].sql, "INDEX captures_abandoned (app=? AND processor=?"),
       (StoreReader.troubledSQL[2].sql, "INDEX look_ups_failed (app=? AND processor=?"),
       (StoreReader.troubledSQL[3].sql, "INDEX look_ups_failed (app=? AND processor=? AND due_at>?"),
+      (LookupRows.retryingSQL, "INDEX look_ups_failed (app=? AND processor=? AND due_at>?"),
     ]
     for (sql, index) in expected {
       let steps = try plan(of: sql, sqlite(store.reader))
