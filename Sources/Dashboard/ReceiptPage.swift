@@ -83,7 +83,9 @@ struct ReceiptPage {
   private var buttons: HTML {
     let isOver = receipt.state == .delivered || receipt.state == .cancelled
     return Tag.p(.class("actions")) {
-      if record.purchase.obstacle(toReplaying: receipt, processor ?? ProcessorRules()) == nil {
+      if record.purchase.obstacle(toReplaying: receipt, processor ?? ProcessorRules()) == nil,
+        !receipt.isReversal || receipt.state == .delivered || destinationAdvice != nil
+      {
         Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "replay")))
         {
           replayButton

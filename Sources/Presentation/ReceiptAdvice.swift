@@ -52,6 +52,9 @@ public struct ReceiptAdvice: Sendable, Equatable {
         receipt.reason == .destination
           ? Self.noDestination(record, receipt) : Self.remedy(waiting: receipt, wait, reader),
       ]
+    case .failed where receipt.isReversal && destination == nil,
+      .cancelled where receipt.isReversal && destination == nil:
+      lines = [Self.meaning(receipt), Self.noDestination(record, receipt)]
     case .failed, .cancelled:
       lines = [Self.meaning(receipt), Self.remedy(ended: record, receipt, processor, reader)]
     }

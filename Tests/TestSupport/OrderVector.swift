@@ -1,10 +1,9 @@
 // The payment orders that Swedbank Pay's example backend accepts and refuses, as changes of one order. Pure.
 
 public import JSON
-public import Testing
 
 /// A recorded change of the sample order, with the answer of Swedbank Pay's example backend to it.
-public struct OrderVector: Sendable, CustomTestStringConvertible {
+public struct OrderVector: Sendable, CustomStringConvertible {
   public let id: String
   public let body: JSONValue
   public let referenceStatus: JSONValue?
@@ -13,7 +12,7 @@ public struct OrderVector: Sendable, CustomTestStringConvertible {
   /// The wrong field.
   public let source: String?
 
-  public var testDescription: String { id }
+  public var description: String { id }
 
   /// Whether the relay refuses it, too.
   public var isRefused: Bool { referenceStatus == 400 && ours == nil }

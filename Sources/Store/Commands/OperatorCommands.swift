@@ -45,12 +45,13 @@ public struct ReplayReceipt: StoreCommand {
     guard let old, let receipt = old.receipt else { return .notFound }
     if receipt.state == .delivered && !force { return .delivered }
     var payload: ReceiptPayload?
-    let destination = store.rules(of: old.app)?.destination(old.purchase.key.processor)
-    if receipt.isReversal, receipt.state != .delivered, receipt.destination != destination {
-      // Only the destination that accepted the purchase is to know of its reversal.
-      return .lacks(.destination)
-    }
-    if receipt.body == nil || receipt.destination != destination {
+    let rules = store.rules(of: old.app)
+    if receipt.isReversal, receipt.state != .delivered {
+      // Only the destination that accepted the purchase is to know of its reversal, in the bytes made for it.
+      guard let own = receipt.destination, rules?.destinations.contains(own) == true else {
+        return .lacks(.destination)
+      }
+    } else if receipt.body == nil || receipt.destination != rules?.destination(old.purchase.key.processor) {
       // It never became ready, or its bytes are for another destination than the present one. If nothing is
       // missing, an operator may send it as it is.
       switch store.payload(of: old) {

@@ -124,6 +124,22 @@ struct ReversalTests {
     #expect(try store.reader.contradictions().isEmpty)
   }
 
+  @Test("A reversal that failed is replayed to its destination, also if receipts go elsewhere now")
+  func replayed() throws {
+    let store = try delivered()
+    try deliver(store)
+    try reverse(store)
+    let id = try receipt(store, 0).id
+    _ = try store.apply(CancelReceipt(id: id, note: ""))
+    let elsewhere = AppRules(
+      join: JoinPolicy(settle: .zero), processors: .stripe, destinations: ["shop", "purchasely"],
+      destination: { _ in "purchasely" }, compose: { _, _ in [1] }, composeReversal: { _, _ in [3] })
+    store.writer.use(rules: ["ios": elsewhere])
+    #expect(try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.now)) == .done)
+    #expect(try receipt(store, 0).destination == "shop")
+    #expect(try receipt(store, 0).body == [2])
+  }
+
   @Test("A reversal that arrived while its destination was removed is not sent again (R3)")
   func arrivedMeanwhile() throws {
     let store = try delivered()
