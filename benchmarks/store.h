@@ -238,9 +238,9 @@ static void write_counts(void) {
   static sqlite3_stmt *numbering, *counting;
   sqlite3_bind_int64(prepared(&numbering, "UPDATE sequences SET next = ?1 WHERE name = 'purchases'"), 1, next_row);
   run(numbering);
-  prepared(&counting, "INSERT INTO receipt_counts (app, state, reason, last_cause, count) VALUES ('" APP
-                      "', 'pending', '', '', ?1)"
-                      " ON CONFLICT (app, state, reason, last_cause) DO UPDATE SET count = count + ?1");
+  prepared(&counting, "INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count) VALUES ('" APP
+                      "', 'pending', '', '', 'stripe', ?1)"
+                      " ON CONFLICT (app, state, reason, last_cause, processor) DO UPDATE SET count = count + ?1");
   sqlite3_bind_int64(counting, 1, next_row - first_row);
   run(counting);
 }
