@@ -29,6 +29,7 @@ public struct FollowClock: StoreCommand {
       apps = try store.purchases.bringBack(to: store.now)
     }
     try store.lookups.bringBack(to: store.now, after: step)
+    try store.jobs.bringBack(to: store.now)
     // Those of a processor that is not configured are brought back when it is.
     for (app, rules) in store.rules {
       for processor in rules.processors.keys {

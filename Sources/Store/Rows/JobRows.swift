@@ -136,6 +136,13 @@ final class JobRows {
       ], for: "change a job")
   }
 
+  /// Moves times that a clock noted while it ran ahead: else a job whose program died would never be given up.
+  /// There are few jobs, so a scan is cheap.
+  func bringBack(to now: Timestamp) throws(StoreFault) {
+    try statement("UPDATE jobs SET updated_at = ?1 WHERE ended_at IS NULL AND updated_at > ?1")
+      .run([.time(now)])
+  }
+
   func add(_ purchaseRow: PurchaseRowID, at position: Int64, to job: JobRowID) throws(StoreFault) {
     try statement(
       """

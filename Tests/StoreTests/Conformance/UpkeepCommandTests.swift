@@ -76,6 +76,18 @@ struct UpkeepCommandTests {
     #expect(try store.status() == "failed/user")
   }
 
+  @Test("A job whose program died while the clock was ahead is given up")
+  func jobAndJump() throws {
+    let store = try TestStore()
+    store.advance(365 * day)
+    let request = JobRequest(kind: .replay, source: .ids(count: 2), actor: "root")
+    let row = try store.apply(StartJob(request)).row
+    store.advance(-365 * day)
+    _ = try store.apply(FollowClock(step: .milliseconds(-365 * day)))
+    store.advance(2 * minute)
+    #expect(try store.apply(StepJob(job: row))?.state == .cancelled)
+  }
+
   @Test("A retry keeps its distance from the decision if the clock is set back before or after that")
   func retryAndJump() throws {
     let store = try TestStore()
