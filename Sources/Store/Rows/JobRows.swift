@@ -136,8 +136,8 @@ final class JobRows {
       ], for: "change a job")
   }
 
-  /// Moves times that a clock noted while it ran ahead: else a job whose program died would never be given up.
-  /// There are few jobs, so a scan is cheap.
+  /// Moves times that a clock noted while it ran ahead: else a job whose program died would never be given
+  /// up. There are few jobs, so a scan is cheap.
   func bringBack(to now: Timestamp) throws(StoreFault) {
     try statement("UPDATE jobs SET updated_at = ?1 WHERE ended_at IS NULL AND updated_at > ?1")
       .run([.time(now)])

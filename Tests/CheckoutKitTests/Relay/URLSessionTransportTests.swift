@@ -84,9 +84,13 @@ import Testing
       began.continuation.yield()
       return nil
     } _: { _, port in
-      let transport = URLSessionTransport()
-      // The default minute can pass before a busy machine continues this test.
-      let request = URLRequest(url: try url("http://127.0.0.1:\(port)/"), timeoutInterval: 24 * 60 * 60)
+      // The default minute can pass before a busy machine continues this test. On Linux the initializer's
+      // time-out does not replace that of the configuration.
+      let configuration = URLSessionConfiguration.default
+      configuration.timeoutIntervalForRequest = 24 * 60 * 60
+      let transport = URLSessionTransport(configuration: configuration)
+      var request = URLRequest(url: try url("http://127.0.0.1:\(port)/"))
+      request.timeoutInterval = configuration.timeoutIntervalForRequest
       let task = Task { _ = try await transport.send(request) }
       for await _ in began.stream { break }
       task.cancel()
