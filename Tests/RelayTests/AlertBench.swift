@@ -17,55 +17,6 @@ import Testing
 
 @testable import Relay
 
-/// A network without sockets: the script answers every request at the next run.
-final class ScriptedTransport: HTTPTransport {
-  /// Returns a status, nil for no answer, or `lost` for an answer that is lost after the request was sent.
-  typealias Script = @Sendable (TransferRequest) -> Int?
-  static let lost = 0
-
-  private struct State {
-    var script: Script = { _ in 200 }
-    var started: [(request: TransferRequest, tag: UInt64)] = []
-    var all: [TransferRequest] = []
-  }
-
-  private let state = Monitor(State())
-
-  func use(_ script: @escaping Script) { state.withLock { $0.script = script } }
-
-  /// All requests that were started.
-  var requests: [TransferRequest] { state.withLock { $0.all } }
-
-  func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
-    state.withLock { state in
-      state.started.append((request, tag))
-      state.all.append(request)
-    }
-  }
-
-  func run(timeout: Duration) -> [TransferCompletion] {
-    let (started, script) = state.withLock { state in
-      defer { state.started = [] }
-      return (state.started, state.script)
-    }
-    return started.map { request, tag in
-      let said = script(request)
-      let status = said == Self.lost ? nil : said
-      let failure: TransferFailure? = said == Self.lost ? .timeout : said == nil ? .connectFailed : nil
-      let result = TransferResult(
-        status: status, failure: failure, requestWasSent: said != nil, duration: .milliseconds(1))
-      return TransferCompletion(tag: tag, result: result)
-    }
-  }
-
-  func cancelAll() -> [TransferCompletion] {
-    state.withLock { $0.started = [] }
-    return []
-  }
-
-  func wake() {}
-}
-
 /// One thread. `stop` must be called.
 final class AlertBench {
   static let hook = "https://hooks.example.com/services/T0/B0/very-secret"

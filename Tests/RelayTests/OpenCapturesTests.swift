@@ -91,7 +91,6 @@ struct OpenCapturesTests {
     captures.schedule(1, at: Self.moment(5))
     captures.add(Self.request(70, answers), to: 1)
     captures.add(Self.request(80, answers), to: 1)
-    captures.schedule(1, at: Self.moment(5))
     func pop(isAwaited: Bool, _ seconds: Int64) -> CaptureRowID? {
       captures.popDue(of: Self.place, isAwaited: isAwaited, now: Self.moment(seconds))
     }

@@ -24,8 +24,7 @@ extension CaptureWorkerRun {
     case .success(.joined(let open)):
       guard let captures = captures(of: place) else { return client.answer(.captureOutcomeUnknown) }
       if openCaptures[open.row] == nil { add(open, of: place, resumed(open)) }
-      let now = now
-      openCaptures[open.row]?.run.hasten(now: now)
+      hasten(open.row)
       wait(client, for: open.row, within: captures.answersWithin)
     case .success(.ended(let outcome)): client.answer(BackendAnswer(outcome))
     case .success(.unknownPayment): client.answer(.unknownPayment)
@@ -39,8 +38,6 @@ extension CaptureWorkerRun {
 
   private mutating func wait(_ client: BackendClient, for row: CaptureRowID, within time: Duration) {
     openCaptures.add(AwaitedCapture(client: client, answerBy: clock.monotonic.advanced(by: time)), to: row)
-    // It moves to the queue of those for which an app waits.
-    if openCaptures[row]?.activity == .idle { schedule(row) }
   }
 
   /// Answers a request whose capture goes on.

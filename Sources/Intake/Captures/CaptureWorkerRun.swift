@@ -124,16 +124,17 @@ struct CaptureWorkerRun {
     }
     for place in Set(all).subtracting(served) { readsAt[place] = clock.monotonic }
     // What failed until now, such as for a wrong secret, may succeed.
-    for place in served.intersection(all) { hasten(place) }
+    for place in served.intersection(all) {
+      for row in openCaptures.idle(of: place) { hasten(row) }
+    }
     served = Set(all)
   }
 
-  private mutating func hasten(_ place: AppProcessor) {
+  /// Makes the next call of a capture due now, unless a call is under way.
+  mutating func hasten(_ row: CaptureRowID) {
     let now = now
-    for row in openCaptures.idle(of: place) {
-      openCaptures[row]?.run.hasten(now: now)
-      schedule(row)
-    }
+    openCaptures[row]?.run.hasten(now: now)
+    if openCaptures[row]?.activity == .idle { schedule(row) }
   }
 
   func captures(of place: AppProcessor) -> (any PaymentCaptures)? {
@@ -183,14 +184,10 @@ struct CaptureWorkerRun {
     clock.monotonic.advanced(by: max(.zero, dueAt.duration(since: now)))
   }
 
-  /// Lets a capture wait until its next call, or until its outcome is stored again.
+  /// Lets a capture wait until its next call. One whose outcome is to be stored again keeps its time.
   mutating func schedule(_ row: CaptureRowID) {
-    guard let entry = openCaptures[row] else { return }
-    if entry.ending != nil {
-      openCaptures.schedule(row, at: entry.dueAt ?? clock.monotonic)
-    } else if let dueAt = entry.run.dueAt {
-      openCaptures.schedule(row, at: moment(of: dueAt))
-    }
+    guard let entry = openCaptures[row], entry.ending == nil, let dueAt = entry.run.dueAt else { return }
+    openCaptures.schedule(row, at: moment(of: dueAt))
   }
 }
 

@@ -75,10 +75,14 @@ struct OpenCaptures {
     }
   }
 
-  /// Adds a request to a capture.
+  /// Adds a request to a capture, which moves to the queue of those for which an app waits.
   mutating func add(_ request: AwaitedCapture, to row: CaptureRowID) {
-    entries[row]?.waiting.append(request)
+    guard var entry = entries[row] else { return }
+    let isFirst = entry.waiting.isEmpty
+    entry.waiting.append(request)
+    entries[row] = entry
     deadlines.add(row, at: request.answerBy)
+    if isFirst, entry.activity == .idle, let dueAt = entry.dueAt { enqueue(entry, at: dueAt) }
   }
 
   /// Removes a capture that is due from its queue; nil if there is none.

@@ -4,7 +4,8 @@ public import Domain
 public import Processors
 
 /// `POST /orders/ORDER/capture` and `GET /orders/ORDER/capture` answer `captured`, `declined`, `accepted`,
-/// `unconfirmed` or, to the second, 404 `none`. Another 404 proves nothing.
+/// `unconfirmed`, `refused` for a capture that is not to be sent again or, to the second, 404 `none`. Another
+/// 404 proves nothing.
 public struct ToyCaptures: PaymentCaptures {
   public let base: String
   public let headers: [(name: String, value: String)]
@@ -39,6 +40,7 @@ public struct ToyCaptures: PaymentCaptures {
     case "captured": return end(payment, .captured, 200, .paid, now)
     case "declined": return end(payment, .declined, 402, .closed, now)
     case "unconfirmed": return end(payment, .unconfirmed, 412, nil, now)
+    case "refused": return end(payment, .abandoned, 409, nil, now)
     case "accepted": return .accepted
     default: return .unclear(.unreadable)
     }

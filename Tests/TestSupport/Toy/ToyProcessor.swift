@@ -115,6 +115,15 @@ struct ToyQueries: ProcessorQueries {
       key.id.text, observations, user: words[2], price: words[3], now: now)
   }
 
+  /// `never started`
+  func report(
+    fromNotFound body: [UInt8], about key: PurchaseKey, facts: PaymentFacts?, startedAt: Timestamp,
+    now: Timestamp
+  ) -> PurchaseReport? {
+    guard body == Array("never started".utf8) else { return nil }
+    return PurchaseReport(key: key, observations: .closed, happenedAt: now)
+  }
+
   func eventLists(_ selection: EventSelection) -> [EventList] { [] }
   func page(from body: [UInt8]) -> EventPage? { nil }
 
@@ -122,6 +131,7 @@ struct ToyQueries: ProcessorQueries {
     switch status {
     case 200: .answered
     case 404: .notFound
+    case 403: .refused
     default: .transient
     }
   }

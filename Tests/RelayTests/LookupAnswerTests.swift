@@ -1,0 +1,97 @@
+// What the answers of a processor's API do to a payment and to the others that wait, through the lookup
+// worker's steps and a scripted network.
+
+import Domain
+import Durations
+import HTTPClient
+import Persistence
+import Platform
+import SQLiteStore
+import Store
+import TestSupport
+import Testing
+
+@testable import Configuration
+@testable import Lookups
+@testable import Relay
+
+@Suite("Answers to fetches") struct LookupAnswerTests {
+  private let clock = ManualClock()
+  private let network = ScriptedTransport()
+  private let bench: Bench
+  private let worker: LookupWorker
+
+  init() throws {
+    bench = try Bench([Bench.toyApp()], clock: clock, isStarted: false)
+    try bench.committer.start()
+    worker = LookupWorker(
+      transport: network, reader: try StoreReader(path: bench.path), directory: bench.directory,
+      committer: bench.committer, metrics: bench.metrics,
+      dependencies: Dependencies(log: bench.log, clock: clock))
+  }
+
+  /// Starts an order, and stores a callback about it.
+  private func start(_ order: String) throws {
+    try bench.startOrder(order)
+    try bench.store(
+      IngestEvent(
+        app: "shop", processor: "toy", eventID: EventID("callback_\(order)"), type: "callback", body: [1],
+        content: .fetch(ToyProcessor.order(order), sessionID: nil, keep: false), isHint: true))
+  }
+
+  private func run() throws -> LookupRun {
+    LookupRun(worker, reader: try StoreReader(path: bench.path), directory: bench.directory)
+  }
+
+  private func observations(_ order: String) throws -> Observations? {
+    try bench.reader.startedPayment(ToyProcessor.order(order), app: "shop", user: "u1")?.purchase.observations
+  }
+
+  @Test("An answer to a query of an earlier configuration, perhaps with another account, closes no payment")
+  func earlierConfiguration() throws {
+    defer { bench.stop() }
+    try start("o1")
+    network.use(404) { _ in "never started" }
+    var run = try run()
+    _ = run.step()
+    #expect(network.requests.count == 1)
+    worker.use(bench.directory)
+    _ = run.step()
+    run.handleAnswers(within: .zero)
+    try bench.store(Barrier())
+    #expect(try observations("o1") == .started)
+    // The present configuration is asked, and its answer counts.
+    while try observations("o1") == .started, network.requests.count < 10 {
+      _ = run.step()
+      run.handleAnswers(within: .zero)
+      try bench.store(Barrier())
+      clock.advance(.minutes(1))
+    }
+    #expect(try observations("o1") == [.started, .closed])
+    #expect(network.requests.count == 2)
+  }
+
+  @Test("Payments whose fetches are refused take the place of no others of the app")
+  func refused() throws {
+    defer { bench.stop() }
+    let refused = (1...AppLookups.concurrencyMax * 2).map { "refused-\($0)" }
+    for order in refused { try start(order) }
+    clock.advance(.seconds(1))
+    try start("last")
+    network.use { _ in 403 }
+    var run = try run()
+    let target = ToyProcessor.order("last").id.text.utf8.map { String($0, radix: 16) }.joined(separator: "-")
+    let limit = refused.count + 1
+    while network.requests.count < limit {
+      let before = network.requests.count
+      for _ in 0..<3 {
+        _ = run.step()
+        run.handleAnswers(within: .zero)
+        try bench.store(Barrier())
+      }
+      try #require(network.requests.count > before, "nothing is asked after the rest")
+      clock.advance(Lookup.refusedRest)
+    }
+    #expect(network.requests.contains { $0.url.hasSuffix("/orders/\(target)") })
+  }
+}
