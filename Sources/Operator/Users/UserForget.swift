@@ -33,6 +33,13 @@ struct UserForget {
       open += outcome.open
       capturing += outcome.capturing
     }
+
+    mutating func add(_ count: Int, of table: ForgetUserRows.Table) {
+      switch table {
+      case .contexts: contexts += count
+      case .payers: payers += count
+      }
+    }
   }
 
   private let session: Session
@@ -175,15 +182,12 @@ struct UserForget {
       done.add(try writer.apply(command, now: session.moment))
       rest = rest.dropFirst(ForgetPurchases.rowsMax)
     }
-    while true {
-      let count = try writer.apply(ForgetContexts(app: part.app, userID: user), now: session.moment)
-      done.contexts += count
-      if count < ForgetContexts.rowsMax { break }
-    }
-    while true {
-      let count = try writer.apply(ForgetPayers(app: part.app, userID: user), now: session.moment)
-      done.payers += count
-      if count < ForgetPayers.rowsMax { break }
+    for table in ForgetUserRows.Table.allCases {
+      var count = 0
+      repeat {
+        count = try writer.apply(ForgetUserRows(table, app: part.app, userID: user), now: session.moment)
+        done.add(count, of: table)
+      } while count == ForgetUserRows.rowsMax
     }
   }
 

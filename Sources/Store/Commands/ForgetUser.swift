@@ -56,43 +56,38 @@ public struct ForgetPurchases: StoreCommand {
   }
 }
 
-/// Erases some of a user's contexts. After that no purchase can get an unused one.
-public struct ForgetContexts: StoreCommand {
+/// Erases some of the rows that a user has in a table.
+public struct ForgetUserRows: StoreCommand {
   public static let rowsMax = 200
 
+  public enum Table: Sendable, CaseIterable {
+    /// After that no purchase can get an unused one.
+    case contexts
+    /// Their ids become hashes. They stay the user's: the stored cards are still at the processor, and nobody
+    /// else may get them.
+    case payers
+  }
+
+  public var table: Table
   public var app: AppSlug
   public var userID: UserID
 
-  public init(app: AppSlug, userID: UserID) {
+  public init(_ table: Table, app: AppSlug, userID: UserID) {
+    self.table = table
     self.app = app
     self.userID = userID
   }
 
-  /// - Returns: how many were erased; 0 when none is left.
+  /// - Returns: how many were erased; fewer than `rowsMax` when none is left.
   public func apply(to store: StoreSession) throws(StoreFault) -> Int {
     try store.prepareErasure()
-    return try store.erasures.emptyContexts(app: app, user: userID, limit: Int64(Self.rowsMax))
-  }
-}
-
-/// Replaces the ids of some of a user's payers by hashes. The payers stay the user's: their stored cards are
-/// still at the processor, and nobody else may get them.
-public struct ForgetPayers: StoreCommand {
-  public static let rowsMax = 200
-
-  public var app: AppSlug
-  public var userID: UserID
-
-  public init(app: AppSlug, userID: UserID) {
-    self.app = app
-    self.userID = userID
-  }
-
-  /// - Returns: how many were replaced; 0 when none is left.
-  public func apply(to store: StoreSession) throws(StoreFault) -> Int {
-    try store.prepareErasure()
-    guard let hash = store.erasures.currentHash else { return 0 }
-    return try store.payers.erase(app: app, user: userID, limit: Int64(Self.rowsMax), hash)
+    let limit = Int64(Self.rowsMax)
+    switch table {
+    case .contexts: return try store.erasures.emptyContexts(app: app, user: userID, limit: limit)
+    case .payers:
+      guard let hash = store.erasures.currentHash else { return 0 }
+      return try store.payers.erase(app: app, user: userID, limit: limit, hash)
+    }
   }
 }
 

@@ -61,7 +61,7 @@ struct DeclaredReadTests {
     let (store, record) = try recorded()
     let command = AcquirePayer("payer", for: "u1", at: AppProcessor("ios", "pay"))
     #expect(try store.apply(command))
-    #expect(try store.apply(ForgetPayers(app: "ios", userID: "u1")) == 1)
+    #expect(try store.apply(ForgetUserRows(.payers, app: "ios", userID: "u1")) == 1)
     #expect(try store.apply(command))
     #expect(record.fetches.last?.count == 2)
     #expect(record.undeclared == [])

@@ -34,7 +34,7 @@ struct ForgetTests {
   private func forget(_ store: TestStore, cancelsOpen: Bool = false) throws -> ForgetPurchases.Outcome {
     let rows = try store.reader.purchases(ofUser: "user-jane", limit: 100).map(\.row)
     let outcome = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: cancelsOpen))
-    _ = try store.apply(ForgetContexts(app: "ios", userID: "user-jane"))
+    _ = try store.apply(ForgetUserRows(.contexts, app: "ios", userID: "user-jane"))
     return outcome
   }
 

@@ -22,7 +22,7 @@ struct JobErasureTests {
       })
     let rows = try store.receipts().map(\.rowID)
     _ = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
-    _ = try store.apply(ForgetContexts(app: "ios", userID: "secret-user"))
+    _ = try store.apply(ForgetUserRows(.contexts, app: "ios", userID: "secret-user"))
     let left = try #require(try store.reader.job(id: job.id))
     #expect(!left.request.source.json.text.contains("secret"))
     #expect(left.request.reason == nil)

@@ -79,10 +79,10 @@ struct PayerTests {
     #expect(try acquire("payer-other", for: "u2"))
     #expect(try acquire("payer-0", for: "user-jane", at: AppProcessor("web", "pay")))
     #expect(try store.reader.payers(ofUser: "user-jane", limit: 10).count == 4)
-    #expect(try store.apply(ForgetPayers(app: "ios", userID: "user-jane")) == 3)
-    #expect(try store.apply(ForgetPayers(app: "ios", userID: "user-jane")) == 0)
+    #expect(try store.apply(ForgetUserRows(.payers, app: "ios", userID: "user-jane")) == 3)
+    #expect(try store.apply(ForgetUserRows(.payers, app: "ios", userID: "user-jane")) == 0)
     #expect(try store.reader.payers(ofUser: "user-jane", limit: 10).map(\.app) == ["web"])
-    #expect(try store.apply(ForgetPayers(app: "web", userID: "user-jane")) == 1)
+    #expect(try store.apply(ForgetUserRows(.payers, app: "web", userID: "user-jane")) == 1)
     let dump = try TestEngine.current.dump(store.folder)
     for text in ["user-jane", "payer-0", "payer-1", "payer-2"] { #expect(!dump.contains(text), "\(text)") }
     #expect(dump.contains("payer-other"))
@@ -93,7 +93,7 @@ struct PayerTests {
   @Test("After an erasure nobody else gets the payer, and the user who comes back has it again")
   func comesBack() throws {
     #expect(try acquire(for: "u1"))
-    #expect(try store.apply(ForgetPayers(app: "ios", userID: "u1")) == 1)
+    #expect(try store.apply(ForgetUserRows(.payers, app: "ios", userID: "u1")) == 1)
     try store.reopen()
     #expect(try belongs(to: "u2") == false)
     #expect(try !acquire(for: "u2"))

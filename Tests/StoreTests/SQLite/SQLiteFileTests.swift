@@ -36,7 +36,7 @@ struct SQLiteFileTests {
     let rules = TestStore.rules
     let guest = try StoreWriter(path: store.path, role: .guest, rules: rules)
     _ = try guest.apply(ForgetPurchases(rows: [row], cancelsOpen: false), now: store.now)
-    _ = try guest.apply(ForgetContexts(app: "ios", userID: "user-jane"), now: store.now)
+    _ = try guest.apply(ForgetUserRows(.contexts, app: "ios", userID: "user-jane"), now: store.now)
     try guest.finish()
     let bytes = try #require(FileManager.default.contents(atPath: store.path))
     for text in ForgetTests.personal { #expect(bytes.firstRange(of: Data(text.utf8)) == nil, "\(text)") }
