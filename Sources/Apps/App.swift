@@ -75,6 +75,11 @@ public final class App: Sendable {
     configuration.destination(of: processor)
   }
 
+  /// The destinations that the app has for a processor's purchases.
+  public func destinations(of processor: ProcessorName) -> PurchaseDestinations {
+    configuration.destinations(of: processor)
+  }
+
   /// The display name of one of its processors; nil if it does not have it.
   public func label(of processor: ProcessorName) -> String? { configuration.label(of: processor) }
 

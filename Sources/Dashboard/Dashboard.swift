@@ -186,7 +186,8 @@ public struct Dashboard: Sendable {
         detail: detail, receipt: receipt, story: story,
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
-        processor: app?.rules(of: processor), processorLabel: app?.label(of: processor), done: form["done"],
+        destinations: app?.destinations(of: processor) ?? .none, processor: app?.rules(of: processor),
+        processorLabel: app?.label(of: processor), done: form["done"],
         now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }

@@ -16,6 +16,7 @@ struct ReceiptPage {
   let breaker: Breaker?
   /// Nil if it has no destination.
   let destinationAdvice: DestinationAdvice?
+  let destinations: PurchaseDestinations
   /// The rules of its processor; nil if the receipt's app is not configured.
   let processor: ProcessorRules?
   /// The processor's display name; nil if the app is not configured with it.
@@ -73,9 +74,14 @@ struct ReceiptPage {
 
   private var advice: String {
     let advice = ReceiptAdvice(
-      record, receipt, breaker: breaker, destination: destinationAdvice, processor: processor,
-      for: .page(button: replayButton), now: now)
+      record, receipt, breaker: breaker, destination: destinationAdvice, destinations: destinations,
+      processor: processor, for: .page(button: replayButton), now: now)
     return (advice.lines + PaymentText.advice(detail, label: processorLabel)).joined(separator: " ")
+  }
+
+  private var mayReplay: Bool {
+    guard let processor else { return false }
+    return (try? record.purchase.contentToReplay(receipt, to: destinations, processor)) != nil
   }
 
   private var replayButton: String { receipt.attempts > 0 ? "Send again…" : "Send now…" }
@@ -83,9 +89,7 @@ struct ReceiptPage {
   private var buttons: HTML {
     let isOver = receipt.state == .delivered || receipt.state == .cancelled
     return Tag.p(.class("actions")) {
-      if record.purchase.obstacle(toReplaying: receipt, processor ?? ProcessorRules()) == nil,
-        !receipt.isReversal || receipt.state == .delivered || destinationAdvice != nil
-      {
+      if mayReplay {
         Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "replay")))
         {
           replayButton

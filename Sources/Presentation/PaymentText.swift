@@ -31,8 +31,8 @@ public enum PaymentText {
 
   /// `ordered 2026-…, its outcome is unknown after 2 failures (timeout); the next call is due 2026-…`
   static func capture(_ capture: CaptureSummary) -> String {
-    if let outcome = capture.outcome {
-      return meaning(of: outcome) + (capture.endedAt.map { " at \($0.rfc3339)" } ?? "")
+    if let meaning = meaning(of: capture) {
+      return meaning + (capture.endedAt.map { " at \($0.rfc3339)" } ?? "")
     }
     let ordered = "ordered at \(capture.orderedAt.rfc3339)"
     guard capture.failures > 0 else { return "\(ordered), under way" }
@@ -41,14 +41,16 @@ public enum PaymentText {
       + "the next call is due at \(capture.retryAt.rfc3339)"
   }
 
-  /// The meaning of a capture's outcome.
-  static func meaning(of outcome: CaptureOutcome.Kind) -> String {
-    switch outcome {
+  /// The meaning of a capture's outcome; nil while it is unknown.
+  static func meaning(of capture: CaptureSummary) -> String? {
+    switch capture.outcome {
+    case nil: nil
     case .captured: "the customer was charged"
     case .declined: "the processor declined the payment"
     case .refused: "the processor refused it: nothing was captured"
     case .unconfirmed: "the customer had not confirmed the payment: nothing was captured"
-    case .abandoned: "given up: its outcome is unknown, or the processor refused it"
+    case .abandoned:
+      capture.isRefused ? "given up: the processor refused it" : "given up: its outcome is unknown"
     }
   }
 
@@ -84,9 +86,12 @@ public enum PaymentText {
       ]
     case .some(let capture)
     where capture.outcome == .abandoned && purchase.isPaid && purchase.isCaptureInDoubt:
+      let state =
+        capture.isRefused
+        ? "\(label) refused to capture the money" : "Nobody knows whether the money was captured"
       return [
-        "Nobody knows whether the money was captured, and receiptd does not capture it any more. Look for "
-          + "the payment in \(label)'s portal; if it is only authorised there, capture it there. \(ask). "
+        "\(state), and receiptd does not capture it any more. Look for the payment in \(label)'s portal; "
+          + "if it is only authorised there, capture it there. \(ask). "
           + "Once it is captured or released, payments list does not show it any more."
       ]
     case .some(let capture) where capture.outcome == .abandoned && purchase.awaitsOutcome:

@@ -18,10 +18,11 @@ public struct ReceiptAdvice: Sendable, Equatable {
   /// - Parameters:
   ///   - breaker: that of the receipt's destination.
   ///   - destination: how to correct the destination's configuration; nil if it has no destination.
+  ///   - destinations: those that the app has for the purchase.
   ///   - processor: the rules of its processor; nil if the receipt's app is not configured.
   public init(
     _ record: PurchaseRecord, _ receipt: Receipt, breaker: Breaker?, destination: DestinationAdvice?,
-    processor: ProcessorRules?, for reader: Reader, now: Timestamp
+    destinations: PurchaseDestinations, processor: ProcessorRules?, for reader: Reader, now: Timestamp
   ) {
     let app = record.app.text
     guard let processor = processor ?? (receipt.state == .delivered ? ProcessorRules() : nil) else {
@@ -31,6 +32,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
       ]
       return
     }
+    let obstacle = Self.obstacle(record, receipt, destinations, processor)
     switch receipt.state {
     case .delivered:
       lines = [
@@ -44,28 +46,47 @@ public struct ReceiptAdvice: Sendable, Equatable {
         BreakerText(breaker, app: app, now: now, advice: destination).map {
           ["Deliveries of this app\(destination.map { " to \($0.name)" } ?? "") \($0.sentence)", $0.advice]
         }
-        ?? ["receiptd sends it when it is due. \(Self.replay("To send it now", receipt, reader))"]
+        ?? [
+          "receiptd sends it when it is due."
+            + (obstacle == nil ? " \(Self.replay("To send it now", receipt, reader))" : "")
+        ]
     case .waiting:
       let wait = receipt.waitUntil.map { ", or is decided without it (\($0.relative(to: now)))" } ?? ""
       lines = [
         Self.meaning(receipt),
         receipt.reason == .destination
-          ? Self.noDestination(record, receipt) : Self.remedy(waiting: receipt, wait, reader),
+          ? Self.noDestination(record, receipt)
+          : Self.remedy(waiting: receipt, wait, mayReplay: obstacle == nil, reader),
       ]
-    case .failed where receipt.isReversal && destination == nil,
-      .cancelled where receipt.isReversal && destination == nil:
-      lines = [Self.meaning(receipt), Self.noDestination(record, receipt)]
+    case .failed where obstacle == .lacks(.destination), .cancelled where obstacle == .lacks(.destination):
+      // A reload continues only what waits or is due.
+      lines = [
+        Self.meaning(receipt), Self.noDestination(record, receipt),
+        Self.replay("To send it after that", receipt, reader),
+      ]
     case .failed, .cancelled:
-      lines = [Self.meaning(receipt), Self.remedy(ended: record, receipt, processor, reader)]
+      lines = [Self.meaning(receipt), Self.remedy(ended: receipt, obstacle, reader)]
     }
   }
 
-  /// A receipt that has no configured destination: it waits for one, or its own was removed a moment ago.
+  private static func obstacle(
+    _ record: PurchaseRecord, _ receipt: Receipt, _ destinations: PurchaseDestinations,
+    _ processor: ProcessorRules
+  ) -> SendingObstacle? {
+    do throws(SendingObstacle) {
+      _ = try record.purchase.contentToReplay(receipt, to: destinations, processor)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// A receipt that has no configured destination: there is none for it, or its own was removed.
   private static func noDestination(_ record: PurchaseRecord, _ receipt: Receipt) -> String {
     let processor = record.purchase.key.processor
-    guard let removed = receipt.destination else {
-      return "To send it, configure the one that apps.\(record.app).\(processor).deliver_to names, then run: "
-        + "receiptctl reload"
+    guard let removed = receipt.destination, receipt.isReversal || receipt.state == .pending else {
+      return "To send it, configure the destination that apps.\(record.app).\(processor).deliver_to names, "
+        + "then run: receiptctl reload"
     }
     if receipt.isReversal {
       return "\(removed) accepted the purchase, so only \(removed) is notified that the money went back. To "
@@ -80,22 +101,24 @@ public struct ReceiptAdvice: Sendable, Equatable {
     return "\((receipt.reason?.meaning ?? "it stopped").capitalizedFirst)."
   }
 
-  private static func remedy(waiting receipt: Receipt, _ wait: String, _ reader: Reader) -> String {
+  private static func remedy(
+    waiting receipt: Receipt, _ wait: String, mayReplay: Bool, _ reader: Reader
+  ) -> String {
     switch receipt.reason {
     case .user?, .price?: supply(receipt.reason, receipt)
     case .context?:
-      "It continues when the context arrives\(wait). "
-        + replay("To send it now without the context", receipt, reader)
+      "It continues when the context arrives\(wait)."
+        + (mayReplay ? " \(replay("To send it now without the context", receipt, reader))" : "")
     default: "It continues automatically once that arrives\(wait)."
     }
   }
 
   /// A failed or cancelled receipt may lack more than its reason names.
   private static func remedy(
-    ended record: PurchaseRecord, _ receipt: Receipt, _ processor: ProcessorRules, _ reader: Reader
+    ended receipt: Receipt, _ obstacle: SendingObstacle?, _ reader: Reader
   ) -> String {
     let later = receipt.isOpenToJoin ? " Once it has one, the receipt continues automatically." : ""
-    switch record.purchase.obstacle(toReplaying: receipt, processor) {
+    switch obstacle {
     case .erased?: return "Its user's data was erased, so it cannot be sent."
     case .lacks(.subscription)?:
       return "It is about a subscription that has no id yet; it comes with the payment.\(later)"
@@ -126,26 +149,6 @@ public struct ReceiptAdvice: Sendable, Equatable {
     case .terminal: "\(purpose): receiptctl receipts replay \(receipt.id)"
     case .page(let button): "\(purpose), use \"\(button)\"."
     }
-  }
-}
-
-/// Why a replay of a receipt is refused.
-public enum ReplayObstacle: Sendable, Equatable {
-  case erased
-  case lacks(Reason)
-}
-
-extension Purchase {
-  /// Why a replay of the purchase's receipt is refused, if its app is configured; nil if it is not. The store
-  /// decides the same, inside the transaction of the replay.
-  /// - Parameter processor: the rules of its processor.
-  public func obstacle(toReplaying receipt: Receipt, _ processor: ProcessorRules) -> ReplayObstacle? {
-    if isErased { return .erased }
-    // Bytes that were made once are sent again as they are.
-    guard receipt.body == nil else { return nil }
-    if awaitsObject { return .lacks(.subscription) }
-    guard case .failure(let lack) = Join.content(of: self, processor) else { return nil }
-    return .lacks(lack.reason)
   }
 }
 

@@ -70,11 +70,11 @@ public struct ReceiptStory: Sendable, Equatable {
     }
     for capture in detail.captures {
       entries.append(Entry(time: capture.orderedAt, what: "capture", detail: "ordered"))
-      if let outcome = capture.outcome, let endedAt = capture.endedAt {
+      if let meaning = PaymentText.meaning(of: capture), let endedAt = capture.endedAt {
         entries.append(
           Entry(
-            time: endedAt, what: "capture", tone: outcome == .captured ? .good : .bad,
-            detail: PaymentText.meaning(of: outcome)))
+            time: endedAt, what: "capture", tone: capture.outcome == .captured ? .good : .bad,
+            detail: meaning))
       } else {
         entries.append(
           Entry(time: capture.retryAt, what: "next call", tone: .pending, detail: "to finish the capture"))

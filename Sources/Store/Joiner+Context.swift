@@ -155,6 +155,6 @@ extension StoreSession {
     }
     // It ended unsent: a replay will send what is known now.
     guard receipt.body != nil else { return }
-    record.apply(.recomposed(try? payload(of: record).get()), at: moment(of: record))
+    record.apply(.recomposed(try? payload(of: record)), at: moment(of: record))
   }
 }

@@ -41,6 +41,11 @@ public struct AppRules: Sendable {
     processors[purchase.key.processor] ?? ProcessorRules()
   }
 
+  /// The destinations that the app has for a purchase.
+  func destinations(of purchase: Purchase) -> PurchaseDestinations {
+    PurchaseDestinations(all: destinations, present: destination(purchase.key.processor))
+  }
+
   /// The content in the format of its processor's destination; nil if there is no destination now.
   func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload? {
     guard let name = destination(content.key.processor), let body = compose(content, name) else { return nil }

@@ -97,6 +97,22 @@ import Testing
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")
   }
 
+  @Test("A capture that the processor refused is not said to be unknown")
+  func refused() throws {
+    let harness = try Self.started()
+    let open = try Self.capture(harness)
+    try harness.store(SaveCapture(open.row, failures: 1, retryAt: harness.clock.now, isGivenUp: true))
+    let outcome = CaptureOutcome(kind: .abandoned, status: 409, body: [])
+    try harness.store(EndCapture(app: "ios", open.row, outcome, report: nil))
+    var report = Self.report(.paid)
+    report.payment?.isCaptured = false
+    try harness.store(StorePayment(app: "ios", report))
+    let shown = harness.run("receipts", "show", Self.order.text).out
+    #expect(shown.contains("given up: the processor refused it"))
+    #expect(shown.contains("refused to capture the money, and receiptd does not capture it any more."))
+    #expect(!shown.contains("Nobody knows"))
+  }
+
   @Test("A capture that was given up is shown while the payment is only authorised, with what to do")
   func givenUpAuthorised() throws {
     let harness = try Self.started()
@@ -114,6 +130,7 @@ import Testing
     #expect(shown.contains("receiptctl payments fetch \(Self.order)"))
     #expect(harness.run("stats").out.contains("1 capture given up with an unknown outcome."))
     #expect(harness.run("payments", "list").out.contains("capture given up"))
+    #expect(shown.contains("given up: its outcome is unknown"))
     try report(isCaptured: true)
     #expect(!harness.run("receipts", "show", Self.order.text).out.contains("Nobody knows"))
     #expect(harness.run("payments", "list").out == "No payment has an unknown outcome.\n")

@@ -83,4 +83,26 @@ import Testing
     #expect(harness.run("receipts", "show", id).out.contains("Supply the price: \(command)"))
     #expect(harness.run("receipts", "complete", id, "--price", "price_1").code == .done)
   }
+
+  @Test func aReceiptWithoutADestinationSaysWhatToConfigure() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", processor: "gone")
+    func shown() -> String { harness.run("receipts", "show", id).out }
+    let remedy = "configure the destination that apps.ios.gone.deliver_to names, then run: receiptctl reload"
+    #expect(shown().contains("The configuration has no destination for it."))
+    #expect(shown().contains(remedy))
+    #expect(!shown().contains("receiptd sends it when it is due"))
+    #expect(!shown().contains("receipts replay"))
+    for choice in [[id], ["--state", "waiting"]] {
+      let refused = harness.run(arguments: ["receipts", "replay", "--yes"] + choice)
+      #expect(refused.code == .refused, "\(refused)")
+      #expect(refused.notes.contains("has no destination; configure the one that deliver_to names"))
+    }
+    // A reload does not continue it any more.
+    #expect(harness.run("receipts", "cancel", id, "--why", "a test").code == .done)
+    #expect(shown().contains("An operator cancelled it."))
+    #expect(shown().contains(remedy))
+    #expect(shown().contains("To send it after that: receiptctl receipts replay \(id)"))
+    #expect(harness.run("receipts", "replay", id, "--yes").notes.contains("has no destination"))
+  }
 }

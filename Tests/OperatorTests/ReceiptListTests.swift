@@ -260,15 +260,6 @@ import Testing
     #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
   }
 
-  @Test func aReceiptWithoutADestinationSaysWhatToConfigure() throws {
-    let harness = try OperatorHarness()
-    let id = try harness.purchase("sub_1", processor: "gone")
-    let shown = harness.run("receipts", "show", id).out
-    #expect(shown.contains("The configuration has no destination for it."))
-    #expect(shown.contains("configure the one that apps.ios.gone.deliver_to names, then run"))
-    #expect(!shown.contains("receiptd sends it when it is due"))
-  }
-
   @Test func aQuoteIsQuotedWhateverCombinesWithIt() throws {
     #expect(ShellWord.quoted("x'\u{301};reboot;'\u{301}") == "'x'\\''\u{301};reboot;'\\''\u{301}'")
     let harness = try OperatorHarness()

@@ -84,6 +84,11 @@ extension AppConfiguration {
     return kinds.contains { $0.name == section.deliverTo } ? section.deliverTo : nil
   }
 
+  /// The destinations that the app has for a processor's purchases.
+  public func destinations(of processor: ProcessorName) -> PurchaseDestinations {
+    PurchaseDestinations(all: Set(destinationKinds.map(\.name)), present: destination(of: processor))
+  }
+
   /// What to do when a destination refuses the app's configuration; nil if the app does not have it.
   public func destinationAdvice(_ name: DestinationName) -> DestinationAdvice? {
     destinations[name]?.advice(self)

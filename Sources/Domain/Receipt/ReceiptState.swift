@@ -75,8 +75,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public var isLack: Bool { self == .user || self == .price || self == .subscription }
 
   /// Whether a replay of all receipts that match a filter leaves the receipt out: its content is incomplete,
-  /// or it is unpaid. An operator can still send an unpaid one by its id.
-  public var forbidsReplay: Bool { isLack || self == .payment }
+  /// it has no destination, or it is unpaid. An operator can still send an unpaid one by its id.
+  public var forbidsReplay: Bool { isLack || self == .destination || self == .payment }
 
   /// Reasons for which later events and contexts may still change the receipt, even after it has ended.
   public static let ofJoin: Set<Reason> = [

@@ -141,6 +141,8 @@ extension OperatorResult {
       return "is about a subscription that has no id yet; it comes with the payment"
     case .lacks(.payment):
       return "is unpaid; to send it although it is unpaid: receiptctl receipts replay \(id)"
+    case .lacks(.destination):
+      return "has no destination; configure the one that deliver_to names, then run: receiptctl reload"
     case .lacks(let reason): return "lacks its \(DisplayText.clean(reason.text))"
     case .known(let reason):
       return "has a \(DisplayText.clean(reason.text)) already; --force replaces it"

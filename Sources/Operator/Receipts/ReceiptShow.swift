@@ -60,7 +60,8 @@ enum ReceiptShow {
       advice =
         ReceiptAdvice(
           record, receipt, breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
-          destination: name.flatMap { app?.destinationAdvice($0) }, processor: app?.rules(of: processor),
+          destination: name.flatMap { app?.destinationAdvice($0) },
+          destinations: app?.destinations(of: processor) ?? .none, processor: app?.rules(of: processor),
           for: .terminal, now: session.now
         ).lines
     }

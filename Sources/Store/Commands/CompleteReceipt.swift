@@ -57,12 +57,10 @@ public struct CompleteReceipt: StoreCommand {
     }
     let contextID = record.purchase.contextID
     if let refusal = try supply(to: &record, in: store) { return refusal }
-    switch store.payload(of: record) {
-    case .failure(let refusal): return refusal.result
-    case .success(let payload):
-      let event = ReceiptEvent.completed(payload, changesContext: contextID != record.purchase.contextID)
-      return record.apply(event, at: store.moment(of: record))?.result
-    }
+    let payload: ReceiptPayload
+    do throws(Refused) { payload = try store.payload(of: record) } catch { return error.result }
+    let event = ReceiptEvent.completed(payload, changesContext: contextID != record.purchase.contextID)
+    return record.apply(event, at: store.moment(of: record))?.result
   }
 
   /// - Returns: why the operator's values cannot be used; nil if they can.

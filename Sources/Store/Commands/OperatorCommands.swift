@@ -44,20 +44,17 @@ public struct ReplayReceipt: StoreCommand {
   func change(_ old: PurchaseRecord?, in store: StoreSession) throws(StoreFault) -> OperatorResult {
     guard let old, let receipt = old.receipt else { return .notFound }
     if receipt.state == .delivered && !force { return .delivered }
+    guard let rules = store.rules(of: old.app) else { return .notAllowed(receipt.state) }
     var payload: ReceiptPayload?
-    let rules = store.rules(of: old.app)
-    if receipt.isReversal, receipt.state != .delivered {
-      // Only the destination that accepted the purchase is to know of its reversal, in the bytes made for it.
-      guard let own = receipt.destination, rules?.destinations.contains(own) == true else {
-        return .lacks(.destination)
+    do throws(SendingObstacle) {
+      let content = try old.purchase.contentToReplay(
+        receipt, to: rules.destinations(of: old.purchase), rules.processor(of: old.purchase))
+      if case .new(let content, let priceMismatch) = content {
+        payload = rules.payload(content, priceMismatch)
+        if payload == nil { return .lacks(.destination) }
       }
-    } else if receipt.body == nil || receipt.destination != rules?.destination(old.purchase.key.processor) {
-      // It never became ready, or its bytes are for another destination than the present one. If nothing is
-      // missing, an operator may send it as it is.
-      switch store.payload(of: old) {
-      case .success(let made): payload = made
-      case .failure(let refusal): return refusal.result
-      }
+    } catch {
+      return error.result
     }
     return try store.apply(.replayed(dueAt: dueAt, force: force, payload: payload), to: old)
   }
@@ -89,18 +86,20 @@ public struct CancelReceipt: StoreCommand {
 }
 
 extension StoreSession {
-  /// Makes the body of a purchase's receipt from what is known now.
-  func payload(of record: PurchaseRecord) -> Result<ReceiptPayload, PayloadRefusal> {
-    if record.purchase.isErased { return .failure(.erased) }
-    if record.purchase.awaitsObject { return .failure(.lacks(.subscription)) }
-    guard let rules = rules(of: record.app) else { return .failure(.appNotConfigured(record.receipt?.state)) }
-    switch Join.content(of: record.purchase, rules.processor(of: record.purchase)) {
-    case .failure(let lack): return .failure(.lacks(lack.reason))
-    case .success(let ready):
+  /// Makes the body of a purchase's receipt from what is known now. Only the rules of its app can make it.
+  func payload(of record: PurchaseRecord) throws(Refused) -> ReceiptPayload {
+    guard let rules = rules(of: record.app) else {
+      throw Refused(.notAllowed(record.receipt?.state ?? .waiting))
+    }
+    do throws(SendingObstacle) {
+      let ready = try record.purchase.contentToSend(
+        to: rules.destinations(of: record.purchase), rules.processor(of: record.purchase))
       guard let payload = rules.payload(ready.content, ready.priceMismatch) else {
-        return .failure(.lacks(.destination))
+        throw SendingObstacle.lacks(.destination)
       }
-      return .success(payload)
+      return payload
+    } catch {
+      throw Refused(error.result)
     }
   }
 
@@ -121,18 +120,18 @@ extension StoreSession {
   }
 }
 
-/// Why no body can be made for a purchase.
-enum PayloadRefusal: Error {
-  case erased
-  case lacks(Reason)
-  /// Only the rules of its app can make the body.
-  case appNotConfigured(ReceiptState?)
+/// The refusal of an operator's change.
+struct Refused: Error {
+  let result: OperatorResult
 
+  init(_ result: OperatorResult) { self.result = result }
+}
+
+extension SendingObstacle {
   var result: OperatorResult {
     switch self {
     case .erased: .erased
     case .lacks(let reason): .lacks(reason)
-    case .appNotConfigured(let state): .notAllowed(state ?? .waiting)
     }
   }
 }

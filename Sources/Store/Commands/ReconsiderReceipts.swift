@@ -83,7 +83,7 @@ extension StoreSession {
   /// Sends a pending receipt to the present destination of its processor; without one, it waits. A reversal
   /// waits for the destination that accepted the purchase.
   fileprivate func redirect(_ record: inout PurchaseRecord) throws(StoreFault) {
-    if record.receipt?.isReversal == false, case .success(let payload) = payload(of: record) {
+    if record.receipt?.isReversal == false, let payload = try? payload(of: record) {
       record.apply(.redirected(payload), at: moment(of: record))
     } else {
       record.apply(.withdrawn(.destination, until: reconsideredAt), at: moment(of: record))

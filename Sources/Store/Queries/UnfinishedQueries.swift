@@ -27,6 +27,8 @@ public struct CaptureSummary: Sendable, Equatable {
   /// The status of the answer to the app; nil while it is unknown.
   public var status: Int64?
   public var endedAt: Timestamp?
+  /// Whether the processor refused it for good: `Capture.isGivenUp`.
+  public var isRefused: Bool
 }
 
 /// The numbers of lookups and captures at one processor that are not finished.
@@ -118,7 +120,8 @@ extension StoreReader {
     """,
     lookup: "SELECT due_at, tries, fetches FROM look_ups WHERE purchase_row = ?1",
     captures: """
-    SELECT ordered_at, failures, retry_at, last_trouble, outcome, status, ended_at FROM captures
+    SELECT ordered_at, failures, retry_at, last_trouble, outcome, status, ended_at, is_given_up
+    FROM captures
     WHERE purchase_row = ?1 ORDER BY row_id
     """
   )
@@ -244,7 +247,7 @@ extension StoreReader {
         orderedAt: Timestamp(unixMilliseconds: row.integer(0)), failures: row.integer(1),
         retryAt: Timestamp(unixMilliseconds: row.integer(2)), lastTrouble: try row.optionalText(3),
         outcome: try row.optionalText(4).flatMap(CaptureOutcome.Kind.init), status: row.optionalInteger(5),
-        endedAt: row.timestamp(6))
+        endedAt: row.timestamp(6), isRefused: row.flag(7))
     }
   }
 }

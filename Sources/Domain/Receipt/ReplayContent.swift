@@ -1,0 +1,71 @@
+// What a replay of a receipt sends, or why it is refused. The store decides it in the replay's transaction;
+// receiptctl and the dashboard offer only the replays that this allows. Pure; called from any thread.
+
+/// The destinations that an app has for a purchase.
+public struct PurchaseDestinations: Sendable, Equatable {
+  /// All destinations of the app.
+  public var all: Set<DestinationName>
+  /// The one of the purchase's processor; nil if there is none now.
+  public var present: DestinationName?
+
+  /// - Parameters:
+  ///   - all: all destinations of the app.
+  ///   - present: the one of the purchase's processor; nil if there is none now.
+  public init(all: Set<DestinationName>, present: DestinationName?) {
+    self.all = all
+    self.present = present
+  }
+
+  /// Those of an app that is not configured.
+  public static let none = PurchaseDestinations(all: [], present: nil)
+}
+
+/// Why a receipt cannot be sent.
+public enum SendingObstacle: Error, Sendable, Equatable {
+  /// Its user's data was erased.
+  case erased
+  /// There is no value for this, or no destination.
+  case lacks(Reason)
+}
+
+/// What a replay sends.
+public enum ReplayContent: Sendable {
+  /// The bytes that the receipt has.
+  case made
+  /// New bytes, for the present destination.
+  case new(ReceiptContent, priceMismatch: Bool)
+}
+
+extension Purchase {
+  /// The content of new bytes for the present destination, from what is known now, even if more may come.
+  /// - Parameter processor: the rules of its processor.
+  public func contentToSend(
+    to destinations: PurchaseDestinations, _ processor: ProcessorRules
+  ) throws(SendingObstacle) -> (content: ReceiptContent, priceMismatch: Bool) {
+    if isErased { throw .erased }
+    if awaitsObject { throw .lacks(.subscription) }
+    switch Join.content(of: self, processor) {
+    case .failure(let lack): throw .lacks(lack.reason)
+    case .success(let ready):
+      if destinations.present == nil { throw .lacks(.destination) }
+      return ready
+    }
+  }
+
+  /// What a replay of the purchase's receipt sends.
+  /// - Parameter processor: the rules of its processor.
+  public func contentToReplay(
+    _ receipt: Receipt, to destinations: PurchaseDestinations, _ processor: ProcessorRules
+  ) throws(SendingObstacle) -> ReplayContent {
+    if receipt.isReversal, receipt.state != .delivered {
+      // Only the destination that accepted the purchase is to know of its reversal, in the bytes made for it.
+      guard let own = receipt.destination, destinations.all.contains(own) else { throw .lacks(.destination) }
+      return .made
+    }
+    if receipt.body != nil, receipt.destination == destinations.present { return .made }
+    // It never became ready, or its bytes are for another destination than the present one. If nothing is
+    // missing, an operator may send it as it is.
+    let ready = try contentToSend(to: destinations, processor)
+    return .new(ready.content, priceMismatch: ready.priceMismatch)
+  }
+}

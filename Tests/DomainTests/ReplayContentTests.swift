@@ -1,0 +1,69 @@
+// What a replay sends, and why it is refused.
+
+import Durations
+import TestSupport
+import Testing
+
+@testable import Domain
+
+@Suite("What a replay sends") struct ReplayContentTests {
+  private static let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
+  private static let present = PurchaseDestinations(all: ["purchasely", "webhook"], present: "purchasely")
+
+  private static func purchase(user: UserID? = "u1", price: PriceID? = "price_1") -> Purchase {
+    var purchase = Purchase(
+      key: PurchaseKey(type: .subscription, id: "sub_1"), happenedAt: now, createdAt: now)
+    purchase.userID = user
+    purchase.prices = price.map { [$0] } ?? []
+    return purchase
+  }
+
+  private static func receipt(
+    _ state: ReceiptState, for destination: DestinationName?, isReversal: Bool = false
+  ) -> Receipt {
+    Receipt(
+      id: "rcp_1", createdAt: now, state: state, reason: nil, destination: destination,
+      isReversal: isReversal,
+      body: destination.map { _ in [1] })
+  }
+
+  /// `made`, `new`, or what is missing.
+  private func answer(
+    _ receipt: Receipt, of purchase: Purchase = purchase(), to destinations: PurchaseDestinations = present
+  ) -> String {
+    do throws(SendingObstacle) {
+      switch try purchase.contentToReplay(receipt, to: destinations, ProcessorRules()) {
+      case .made: return "made"
+      case .new: return "new"
+      }
+    } catch {
+      return if case .lacks(let reason) = error { reason.text } else { "erased" }
+    }
+  }
+
+  @Test("The bytes that were made for the present destination are sent again, whatever is known now")
+  func made() {
+    #expect(answer(Self.receipt(.failed, for: "purchasely")) == "made")
+    #expect(answer(Self.receipt(.delivered, for: "purchasely"), of: Self.purchase(user: nil)) == "made")
+  }
+
+  @Test("Without bytes for the present destination, new ones are made if nothing is missing")
+  func new() {
+    for receipt in [Self.receipt(.waiting, for: nil), Self.receipt(.failed, for: "webhook")] {
+      #expect(answer(receipt) == "new")
+      #expect(answer(receipt, of: Self.purchase(user: nil)) == "user")
+      #expect(answer(receipt, of: Self.purchase(price: nil)) == "price")
+      #expect(answer(receipt, to: PurchaseDestinations(all: ["webhook"], present: nil)) == "destination")
+      #expect(answer(receipt, to: .none) == "destination")
+    }
+  }
+
+  @Test("A reversal goes only to the destination that accepted the purchase")
+  func reversal() {
+    let reversal = Self.receipt(.failed, for: "webhook", isReversal: true)
+    #expect(answer(reversal) == "made")
+    #expect(
+      answer(reversal, to: PurchaseDestinations(all: ["purchasely"], present: "purchasely")) == "destination")
+    #expect(answer(Self.receipt(.delivered, for: "webhook", isReversal: true)) == "new")
+  }
+}
