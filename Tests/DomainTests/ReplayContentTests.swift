@@ -10,9 +10,11 @@ import Testing
   private static let now = Timestamp(unixMilliseconds: 1_800_000_000_000)
   private static let present = PurchaseDestinations(all: ["purchasely", "webhook"], present: "purchasely")
 
-  private static func purchase(user: UserID? = "u1", price: PriceID? = "price_1") -> Purchase {
+  private static func purchase(
+    _ id: ObjectID = "sub_1", user: UserID? = "u1", price: PriceID? = "price_1"
+  ) -> Purchase {
     var purchase = Purchase(
-      key: PurchaseKey(type: .subscription, id: "sub_1"), happenedAt: now, createdAt: now)
+      key: PurchaseKey(type: .subscription, id: id), happenedAt: now, createdAt: now)
     purchase.userID = user
     purchase.prices = price.map { [$0] } ?? []
     return purchase
@@ -55,6 +57,14 @@ import Testing
       #expect(answer(receipt, of: Self.purchase(price: nil)) == "price")
       #expect(answer(receipt, to: PurchaseDestinations(all: ["webhook"], present: nil)) == "destination")
       #expect(answer(receipt, to: .none) == "destination")
+    }
+  }
+
+  @Test("Nothing is left to send of an erased purchase, whether it was reversed or not")
+  func erased() {
+    let purchase = Self.purchase(ObjectID(Purchase.erasedPrefix + "0"))
+    for isReversal in [false, true] {
+      #expect(answer(Self.receipt(.failed, for: nil, isReversal: isReversal), of: purchase) == "erased")
     }
   }
 

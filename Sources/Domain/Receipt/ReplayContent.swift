@@ -57,6 +57,7 @@ extension Purchase {
   public func contentToReplay(
     _ receipt: Receipt, to destinations: PurchaseDestinations, _ processor: ProcessorRules
   ) throws(SendingObstacle) -> ReplayContent {
+    if receipt.body == nil, isErased { throw .erased }
     if receipt.isReversal, receipt.state != .delivered {
       // Only the destination that accepted the purchase is to know of its reversal, in the bytes made for it.
       guard let own = receipt.destination, destinations.all.contains(own) else { throw .lacks(.destination) }
