@@ -70,8 +70,8 @@ extension Trouble {
     }
     if abandoned > 0 {
       sentences.append(
-        "\(CountText.of(abandoned, "capture")) of \(app) at \(names) \(abandoned == 1 ? "was" : "were") "
-          + "given up with an unknown outcome")
+        "\(CountText.of(abandoned, "capture")) of \(app) at \(names) "
+          + "\(abandoned == 1 ? "was" : "were") given up")
     }
     let newest = lost.values.compactMap(\.lastAbandoned).max()
     return Trouble(

@@ -32,7 +32,7 @@ public enum PaymentText {
   /// `ordered 2026-…, its outcome is unknown after 2 failures (timeout); the next call is due 2026-…`
   static func capture(_ capture: CaptureSummary) -> String {
     if let meaning = meaning(of: capture) {
-      return meaning + (capture.endedAt.map { " at \($0.rfc3339)" } ?? "")
+      return (capture.endedAt.map { "ended at \($0.rfc3339): " } ?? "") + meaning
     }
     let ordered = "ordered at \(capture.orderedAt.rfc3339)"
     guard capture.failures > 0 else { return "\(ordered), under way" }
@@ -50,7 +50,9 @@ public enum PaymentText {
     case .refused: "the processor refused it: nothing was captured"
     case .unconfirmed: "the customer had not confirmed the payment: nothing was captured"
     case .abandoned:
-      capture.isRefused ? "given up: the processor refused it" : "given up: its outcome is unknown"
+      capture.isRefused
+        ? "receiptd gave it up, because the processor refused it"
+        : "receiptd gave it up, and its outcome is unknown"
     }
   }
 
@@ -141,7 +143,7 @@ public struct UnfinishedText: Sendable, Equatable {
             ? ", \(CountText.grouped(work.unknownCaptures)) of them with an unknown outcome" : "") + since)
     }
     if work.abandonedCaptures > 0 {
-      parts.append(number(work.abandonedCaptures, "capture") + " given up with an unknown outcome")
+      parts.append(number(work.abandonedCaptures, "capture") + " given up")
     }
     guard !parts.isEmpty else { return nil }
     sentence = "\(place.app) at \(place.processor): \(parts.joined(separator: "; "))."

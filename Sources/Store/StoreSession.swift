@@ -52,6 +52,14 @@ public struct AppRules: Sendable {
     return ReceiptPayload(
       destination: name, priceID: content.priceID, priceMismatch: priceMismatch, body: body)
   }
+
+  /// The content in the format of its processor's destination, for an operator who sends it.
+  func payloadToSend(
+    _ content: ReceiptContent, _ priceMismatch: Bool
+  ) throws(SendingObstacle) -> ReceiptPayload {
+    guard let payload = payload(content, priceMismatch) else { throw .lacks(.destination) }
+    return payload
+  }
 }
 
 /// Applies the rules of `Join` to a purchase of the app.

@@ -131,9 +131,10 @@ public struct Scrape {
     gauge("receiptd_oldest_capture_seconds", "Age of the oldest capture without an outcome.") { work in
       work.oldestCapture.map { max(.zero, now.duration(since: $0)).inSeconds } ?? 0
     }
-    gauge("receiptd_abandoned_captures", "Captures that were given up with an unknown outcome.") {
-      Double($0.abandonedCaptures)
-    }
+    gauge(
+      "receiptd_abandoned_captures",
+      "Captures that were given up, of payments that are not known to be captured."
+    ) { Double($0.abandonedCaptures) }
   }
 
   /// Unknown values are left out.

@@ -108,6 +108,11 @@ import Testing
       }
       #expect(try control("receipts", "show", waiting.id.text).contains("has no destination for it."))
       #expect(try control("config", "check").contains("apps.shop.webhook: is missing"))
+      func page() throws -> String { try relay.admin.request("GET", "/receipts/\(waiting.id)").text }
+      let before = try page()
+      #expect(before.contains("configure the destination that apps.shop.stripe.deliver_to names"))
+      #expect(before.contains("Cancel…"))
+      #expect(!before.contains("/replay\""), "the store would refuse it")
       relay.configuration = relay.configuration.merging(
         ["apps": ["shop": ["webhook": webhook(backend)]]])
       try relay.writeConfiguration()
@@ -115,6 +120,7 @@ import Testing
       try relay.reaches(.delivered, checkout.subscription)
       #expect(backend.ledger.count == 1)
       #expect(purchasely.ledger.isEmpty)
+      #expect(try page().contains("/replay\""))
     }
   }
 }

@@ -71,12 +71,14 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
 
   private static let statusPrefix = "http_"
 
-  /// Whether the receipt's content is incomplete, so that sending it again cannot help.
-  public var isLack: Bool { self == .user || self == .price || self == .subscription }
-
   /// Whether a replay of all receipts that match a filter leaves the receipt out: its content is incomplete,
   /// it has no destination, or it is unpaid. An operator can still send an unpaid one by its id.
-  public var forbidsReplay: Bool { isLack || self == .destination || self == .payment }
+  public var forbidsReplay: Bool {
+    switch self {
+    case .user, .price, .subscription, .destination, .payment: true
+    default: false
+    }
+  }
 
   /// Reasons for which later events and contexts may still change the receipt, even after it has ended.
   public static let ofJoin: Set<Reason> = [

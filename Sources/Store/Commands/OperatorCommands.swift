@@ -50,8 +50,7 @@ public struct ReplayReceipt: StoreCommand {
       let content = try old.purchase.contentToReplay(
         receipt, to: rules.destinations(of: old.purchase), rules.processor(of: old.purchase))
       if case .new(let content, let priceMismatch) = content {
-        payload = rules.payload(content, priceMismatch)
-        if payload == nil { return .lacks(.destination) }
+        payload = try rules.payloadToSend(content, priceMismatch)
       }
     } catch {
       return error.result
@@ -94,10 +93,7 @@ extension StoreSession {
     do throws(SendingObstacle) {
       let ready = try record.purchase.contentToSend(
         to: rules.destinations(of: record.purchase), rules.processor(of: record.purchase))
-      guard let payload = rules.payload(ready.content, ready.priceMismatch) else {
-        throw SendingObstacle.lacks(.destination)
-      }
-      return payload
+      return try rules.payloadToSend(ready.content, ready.priceMismatch)
     } catch {
       throw Refused(error.result)
     }

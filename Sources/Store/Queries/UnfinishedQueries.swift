@@ -174,8 +174,8 @@ extension StoreReader {
     ]) { row throws(StoreFault) in (row.integer(0), row.timestamp(1)) } ?? (0, nil)
   }
 
-  /// Payments with a capture that has no outcome, a capture that was given up with an unknown outcome, or a
-  /// fetch that got no answer or was given up, each the longest known first.
+  /// Payments with a capture that has no outcome, a capture that was given up, or a fetch that got no answer
+  /// or was given up, each the longest known first.
   /// - Parameter limit: of each kind.
   public func troubledPayments(_ place: AppProcessor, limit: Int) throws(StoreFault) -> [TroubledPayment] {
     let values: [StoreValue] = [.text(place.app), .text(place.processor), .integer(Int64(limit))]
