@@ -35,7 +35,8 @@ def at_rest(notes):
         time.sleep(5)
         before = switches(relay), cpu_seconds(relay)
         time.sleep(IDLE_SECONDS)
-        wakes, cpu = (now - then for now, then in zip((switches(relay), cpu_seconds(relay)), before))
+        # One tick is a difference of two sums of ticks: it must not be a little more than one.
+        wakes, cpu = (round(now - then, 6) for now, then in zip((switches(relay), cpu_seconds(relay)), before))
     rows = [table.bounded("memory, after the start", fresh, 12, "{:.1f} MiB")]
     if draining.resting:
         rows.append(table.bounded("memory, 5 s after a drain", table.middle(draining.resting) / 1024, 12, "{:.1f} MiB"))
