@@ -195,7 +195,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "Durations", "Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors",
-        "Destinations", "Store",
+        "Destinations", "Store", "SQLiteStore",
       ],
       path: "Tests/TestSupport",
       swiftSettings: house),

@@ -211,3 +211,23 @@ CREATE TABLE backfills (
 INSERT INTO backfills (app, processor, since)
   SELECT app, 'stripe', since FROM backfills_of_one_processor;
 DROP TABLE backfills_of_one_processor;
+
+-- 5. What purchases are found by.
+
+-- Checkouts, customers and users: numbers that stand for their ids (`RowKey`), each with a row of
+-- `purchases`. Three indexes of ids would dirty three pages for each purchase. Rows may have been deleted,
+-- and different ids may have the same number: each row that is found is compared.
+CREATE TABLE keys (
+  key INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (key, row)
+) STRICT, WITHOUT ROWID;
+-- The newest, before they are moved into `keys` in its order.
+CREATE TABLE key_tail (
+  number INTEGER PRIMARY KEY,
+  key    INTEGER NOT NULL,
+  row    INTEGER NOT NULL                        -- negative: the row no longer has the key
+) STRICT;
+DROP INDEX purchases_by_session;
+DROP INDEX purchases_by_customer;
+DROP INDEX purchases_by_user;

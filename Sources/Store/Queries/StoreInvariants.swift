@@ -7,7 +7,7 @@ extension StoreReader {
   /// The violated invariants: one sentence each.
   package func contradictions() throws(StoreFault) -> [String] {
     try connection.snapshot { () throws(StoreFault) in
-      var found = try wrongCounts() + receiptContradictions()
+      var found = try wrongCounts() + receiptContradictions() + missingKeys()
       for rule in Self.rules where try connection.integer(rule.counting) != 0 { found.append(rule.name) }
       return found
     }
@@ -27,6 +27,25 @@ extension StoreReader {
         let hasContent = receipt.body != nil && receipt.readyAt != nil
         if receipt.state == .pending, !hasContent { found.append("\(receipt.id) is ready without content") }
       }
+    return found
+  }
+
+  /// Checks that every purchase is found by each of its keys.
+  private func missingKeys() throws(StoreFault) -> [String] {
+    let selecting = try connection.prepare(
+      "SELECT 1 WHERE ?3 IN (\(connection.engine.keys.selection("?1", "?2")))")
+    var found: [String] = []
+    try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases").forEach {
+      row throws(StoreFault) in
+      let record = try PurchaseRow.record(from: row)
+      for key in record.keys {
+        let number = StoreValue.integer(key.number)
+        let isFound = try selecting.first([number, number, .integer(record.rowID)]) { _ throws(StoreFault) in
+          true
+        }
+        if isFound == nil { found.append("row \(record.rowID) is not found by its \(key.kind)") }
+      }
+    }
     return found
   }
 
