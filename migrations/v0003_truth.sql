@@ -231,3 +231,20 @@ CREATE TABLE key_tail (
 DROP INDEX purchases_by_session;
 DROP INDEX purchases_by_customer;
 DROP INDEX purchases_by_user;
+
+-- 6. Compressed bodies.
+
+-- Zstandard dictionaries (RFC 8878 section 5) for the bodies of events, numbered from 1. They contain keys
+-- and values that many customers' events have, and nothing else of any body: an erasure leaves them. Rows are
+-- never changed, except for `passed_row`, and never deleted, because bodies need them as long as they exist;
+-- each has 16 KiB at most.
+CREATE TABLE dictionaries (
+  number     INTEGER PRIMARY KEY,
+  made_at    INTEGER NOT NULL,
+  content    BLOB    NOT NULL,
+  -- Events up to this row are compressed if they can be; retention goes on from here.
+  passed_row INTEGER NOT NULL
+) STRICT;
+-- How `body` is stored: NULL as it was received; otherwise as one Zstandard frame that was made with this
+-- dictionary. The bytes never decide that. Older rows have NULL without being rewritten.
+ALTER TABLE events ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);

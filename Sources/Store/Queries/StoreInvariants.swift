@@ -85,6 +85,14 @@ extension StoreReader {
       """
     ),
     (
+      "a body needs a dictionary that is not stored, or an erased one has a dictionary",
+      """
+      SELECT count(*) FROM events e
+      WHERE e.dictionary IS NOT NULL
+        AND (length(e.body) = 0 OR e.dictionary NOT IN (SELECT number FROM dictionaries))
+      """
+    ),
+    (
       "a lookup is planned, but no receipt waits for it and no event requires a fetch",
       """
       SELECT count(*) FROM look_ups l LEFT JOIN purchases p ON p.row_id = l.purchase_row

@@ -6,6 +6,7 @@ public import Domain
 /// The reading side of the store.
 public final class StoreReader {
   package let connection: StoreConnection
+  let bodies: BodyReader
   private let dueRows: StoreStatement
   private let namesOfPending: StoreStatement
   private let due: StoreStatement
@@ -20,6 +21,7 @@ public final class StoreReader {
   /// - Parameter connection: one on which nothing else is done at the same time.
   public init(_ connection: StoreConnection) {
     self.connection = connection
+    bodies = BodyReader(connection)
     // Each part of the service has its own reader and asks a few of these.
     // A covering index answers this, because it also returns rows that are being sent already.
     dueRows = connection.prepareOnUse(

@@ -31,7 +31,10 @@ extension StoreReader {
     apps: "SELECT DISTINCT app FROM contexts WHERE user_id = ?1",
     countContexts: "SELECT count(*) FROM contexts WHERE user_id = ?1 AND app = ?2",
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
-    loose: "SELECT row_id, app, body FROM events WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL"
+    loose: """
+    SELECT row_id, app, body, dictionary FROM events
+    WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL
+    """
   )
 
   /// A user's purchases, and purchases without a user of the user's customers, in all apps.
@@ -99,7 +102,8 @@ extension StoreReader {
     var found: [EventRowID] = []
     try connection.prepare(Self.userSQL.loose).forEach([.integer(row), .integer(last)]) {
       row throws(StoreFault) in
-      if isWanted(try row.text(1), row.blob(2)) { found.append(row.integer(0)) }
+      let body = try bodies.unpack(StoredBody(row, at: 2, 3))
+      if isWanted(try row.text(1), body) { found.append(row.integer(0)) }
     }
     return found
   }

@@ -41,7 +41,8 @@ final class ErasureRows {
     eventsOfPurchase = try connection.prepare(
       "SELECT row_id, app, event_id FROM events WHERE purchase_row = ?1")
     event = try connection.prepare("SELECT row_id, app, event_id FROM events WHERE row_id = ?1")
-    emptyingEvent = try connection.prepare("UPDATE events SET event_id = ?2, body = x'' WHERE row_id = ?1")
+    emptyingEvent = try connection.prepare(
+      "UPDATE events SET event_id = ?2, body = x'', dictionary = NULL WHERE row_id = ?1")
     emptyingAttempts = try connection.prepare("UPDATE attempts SET response = x'' WHERE purchase_row = ?1")
     emptyingPurchase = try connection.prepare(
       """
