@@ -65,7 +65,6 @@ let fuzzed: [Target.Dependency] =
   service + [
     "Encoding", "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
     "Processors", "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Operator",
-    "Compression",
   ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -86,7 +85,6 @@ let package = Package(
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
     .target(name: "CheckoutKit", swiftSettings: kit),
@@ -99,7 +97,6 @@ let package = Package(
     library("HTML", ["Encoding", "AppLinks"]),
     library("Platform", ["CMalloc", "Durations", "JSON"]),
     library("Cryptography", ["CCrypto", "Platform"]),
-    library("Compression", ["CZstd", "Platform"]),
     library("SQLite", ["CSQLite", "Durations"]),
     library("HTTPServer", ["CMicroHTTPD", "Durations", "Platform"]),
     library("HTTPClient", ["CCurl", "Durations", "Platform"]),
@@ -116,7 +113,7 @@ let package = Package(
         .embedInCode("v0003_truth.sql"),
       ],
       swiftSettings: house),
-    library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),
+    library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
     library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
@@ -144,7 +141,7 @@ let package = Package(
     // Parts of the service. They do not know each other: they meet in values and small protocols.
     library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
     library("Lookups", parts + ["HTTPClient", "Processors", "Apps"]),
-    library("Housekeeping", parts + ["JSON", "Compression", "Configuration"]),
+    library("Housekeeping", parts + ["Configuration"]),
     library("Alerts", parts + ["HTTPClient", "JSON", "Cryptography", "Health", "Configuration"]),
     library(
       "Intake",
@@ -198,7 +195,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "Durations", "Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors",
-        "Destinations", "Store", "SQLiteStore",
+        "Destinations", "Store",
       ],
       path: "Tests/TestSupport",
       swiftSettings: house),
@@ -214,7 +211,6 @@ let package = Package(
     tests("AppLinksTests", ["AppLinks", "Encoding", "JSON", "Platform"]),
     tests("PlatformTests", ["Durations", "Platform", "JSON", "TestSupport"]),
     tests("CryptographyTests", ["Cryptography", "Encoding", "Platform", "TestSupport"]),
-    tests("CompressionTests", ["Compression"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["Durations", "HTTPServer", "Platform", "TestSupport"]),
     tests("HTTPClientTests", ["Durations", "HTTPClient", "Platform", "TestSupport"]),
@@ -239,7 +235,7 @@ let package = Package(
       "StoreTests",
       [
         "Durations", "Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform",
-        "Compression", "TestSupport",
+        "TestSupport",
       ]),
     tests(
       "RelayTests",

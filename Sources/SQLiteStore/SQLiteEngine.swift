@@ -27,7 +27,6 @@ public final class SQLiteEngine: StoreEngine {
   public let reserve: any SpaceReserve
   private let role: DatabaseRole
   private let services: Services
-  private let memory = KeyMemory()
   private let health: DatabaseHealth?
   private let checker: DatabaseChecker?
   private let checkpointer: Checkpointer?
@@ -114,16 +113,14 @@ public final class SQLiteEngine: StoreEngine {
     rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreError) -> StoreWriter {
     let writer = try StoreWriter(
-      path: path, role: role, rules: rules, random: random, background: checkpointer, memory: memory,
-      onDamage: onDamage, isInPlace: isInPlace)
+      path: path, role: role, rules: rules, random: random, background: checkpointer, onDamage: onDamage,
+      isInPlace: isInPlace)
     if services.watchesFile { health?.watch(path) }
     return writer
   }
 
   public func openReader() throws(StoreError) -> StoreReader {
-    role == .owner
-      ? try StoreReader(path: path, memory: memory, onDamage: onDamage)
-      : try StoreReader(path: path, role: role, onDamage: onDamage)
+    try StoreReader(path: path, role: role == .owner ? .reader : role, onDamage: onDamage)
   }
 
   private var onDamage: (@Sendable (StoreFault) -> Void)? {

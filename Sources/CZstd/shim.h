@@ -1,3 +1,0 @@
-#pragma once
-#include <zdict.h>
-#include <zstd.h>
