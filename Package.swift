@@ -65,6 +65,7 @@ let fuzzed: [Target.Dependency] =
   service + [
     "Encoding", "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
     "Processors", "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Operator",
+    "Compression",
   ]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
@@ -85,6 +86,7 @@ let package = Package(
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
     .target(name: "CheckoutKit", swiftSettings: kit),
@@ -97,6 +99,7 @@ let package = Package(
     library("HTML", ["Encoding", "AppLinks"]),
     library("Platform", ["CMalloc", "Durations", "JSON"]),
     library("Cryptography", ["CCrypto", "Platform"]),
+    library("Compression", ["CZstd", "Platform"]),
     library("SQLite", ["CSQLite", "Durations"]),
     library("HTTPServer", ["CMicroHTTPD", "Durations", "Platform"]),
     library("HTTPClient", ["CCurl", "Durations", "Platform"]),
@@ -113,7 +116,7 @@ let package = Package(
         .embedInCode("v0003_truth.sql"),
       ],
       swiftSettings: house),
-    library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography"]),
+    library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
     library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
@@ -141,7 +144,7 @@ let package = Package(
     // Parts of the service. They do not know each other: they meet in values and small protocols.
     library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
     library("Lookups", parts + ["HTTPClient", "Processors", "Apps"]),
-    library("Housekeeping", parts + ["Configuration"]),
+    library("Housekeeping", parts + ["JSON", "Compression", "Configuration"]),
     library("Alerts", parts + ["HTTPClient", "JSON", "Cryptography", "Health", "Configuration"]),
     library(
       "Intake",
@@ -195,7 +198,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "Durations", "Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors",
-        "Destinations", "Store",
+        "Destinations", "Store", "SQLiteStore",
       ],
       path: "Tests/TestSupport",
       swiftSettings: house),
@@ -211,6 +214,7 @@ let package = Package(
     tests("AppLinksTests", ["AppLinks", "Encoding", "JSON", "Platform"]),
     tests("PlatformTests", ["Durations", "Platform", "JSON", "TestSupport"]),
     tests("CryptographyTests", ["Cryptography", "Encoding", "Platform", "TestSupport"]),
+    tests("CompressionTests", ["Compression"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("HTTPServerTests", ["Durations", "HTTPServer", "Platform", "TestSupport"]),
     tests("HTTPClientTests", ["Durations", "HTTPClient", "Platform", "TestSupport"]),
@@ -235,7 +239,7 @@ let package = Package(
       "StoreTests",
       [
         "Durations", "Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform",
-        "TestSupport",
+        "Compression", "TestSupport",
       ]),
     tests(
       "RelayTests",

@@ -4,7 +4,7 @@ look like identifiers and moments. A new column or table needs nothing here. Sta
 
 A seed is a database with one purchase of the kind that is wanted; the target is an empty one that receiptd made."""
 
-import contextlib, os, re, sqlite3
+import contextlib, hashlib, os, re, sqlite3
 
 import workload
 
@@ -156,6 +156,33 @@ def without_indexes(target):
         target.execute(sql)
 
 
+def key_number(kind, value, app):
+    """The number that stands for an id in `keys`: 48 bits of SHA-256, and 16 bits of FNV-1a of the app."""
+    if value is None:
+        return None
+    digest = hashlib.sha256(bytes([kind]) + value.encode()).digest()
+    hashed = 0x811C9DC5
+    for byte in app.encode():
+        hashed = (hashed ^ byte) * 0x01000193 & 0xFFFFFFFF
+    number = int.from_bytes(digest[:6], "big") << 16 | ((hashed >> 16 ^ hashed) & 0xFFFF)
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def fill_keys(target):
+    """Fills the index of sessions, customers and users, if this schema has it."""
+    if not target.execute("SELECT 1 FROM sqlite_schema WHERE name = 'keys'").fetchone():
+        return
+    target.create_function("key_number", 3, key_number, deterministic=True)
+    target.execute("DELETE FROM keys")
+    target.execute("DELETE FROM key_tail")
+    target.execute("""
+      INSERT INTO keys (key, row)
+      SELECT key_number(1, session_id, app) AS key, row_id FROM purchases WHERE session_id <> object_id
+      UNION ALL SELECT key_number(2, customer_id, app), row_id FROM purchases WHERE customer_id IS NOT NULL
+      UNION ALL SELECT key_number(3, user_id, app), row_id FROM purchases WHERE user_id IS NOT NULL
+      ORDER BY key""")
+
+
 def count_anew(target):
     """Fills the tables that only count, as far as this schema has them."""
     tables = {name for (name,) in target.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
@@ -200,6 +227,7 @@ def fill(database, parts, progress=lambda text: None):
             progress("making the indexes")
         progress("counting")
         count_anew(target)
+        fill_keys(target)
         # The size of the log, and that there is one, are written in the file; all else is the connection's own.
         target.execute("PRAGMA journal_mode = WAL").fetchall()
     sync(database)

@@ -4,7 +4,7 @@
 //
 // Arguments: `append` and a new file: each event's bytes go into one table without an index. Or `schema` and an
 // empty database that receiptd made: receiptd's lookups, the purchase with a receipt that is ready, and the event, in
-// receiptd's own tables. Nothing more: it searches the body for what it needs, and supports the benchmark's events
+// receiptd's own tables, with a plain index for each id. Nothing more: it searches the body for what it needs, and supports the benchmark's events
 // alone (paid, each a new purchase, with its ply_context). Nothing is delivered.
 //
 // Prints its port. Ends when its stdin does.

@@ -50,6 +50,14 @@ static void open_store(const char *path) {
   if (sqlite3_open_v2(path, &database, flags, NULL) != SQLITE_OK) fail(path);
   execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -6144; PRAGMA journal_mode = WAL;"
           "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864");
+  // What a plain schema has: an index for each id. receiptd keeps these ids in `keys` instead.
+  if (uses_schema)
+    execute("CREATE INDEX IF NOT EXISTS purchases_by_session ON purchases (session_id, app)"
+            " WHERE session_id <> object_id;"
+            "CREATE INDEX IF NOT EXISTS purchases_by_customer ON purchases (customer_id, app)"
+            " WHERE customer_id IS NOT NULL;"
+            "CREATE INDEX IF NOT EXISTS purchases_by_user ON purchases (user_id, app)"
+            " WHERE user_id IS NOT NULL");
   if (!uses_schema) execute("CREATE TABLE events (row_id INTEGER PRIMARY KEY, received_at INTEGER, body BLOB) STRICT");
 }
 

@@ -211,3 +211,40 @@ CREATE TABLE backfills (
 INSERT INTO backfills (app, processor, since)
   SELECT app, 'stripe', since FROM backfills_of_one_processor;
 DROP TABLE backfills_of_one_processor;
+
+-- 5. What purchases are found by.
+
+-- Checkouts, customers and users: numbers that stand for their ids (`RowKey`), each with a row of
+-- `purchases`. Three indexes of ids would dirty three pages for each purchase. Rows may have been deleted,
+-- and different ids may have the same number: each row that is found is compared.
+CREATE TABLE keys (
+  key INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (key, row)
+) STRICT, WITHOUT ROWID;
+-- The newest, before they are moved into `keys` in its order.
+CREATE TABLE key_tail (
+  number INTEGER PRIMARY KEY,
+  key    INTEGER NOT NULL,
+  row    INTEGER NOT NULL                        -- negative: the row no longer has the key
+) STRICT;
+DROP INDEX purchases_by_session;
+DROP INDEX purchases_by_customer;
+DROP INDEX purchases_by_user;
+
+-- 6. Compressed bodies.
+
+-- Zstandard dictionaries (RFC 8878 section 5) for the bodies of events, numbered from 1. They contain keys
+-- and values that many customers' events have, and nothing else of any body: an erasure leaves them. Rows are
+-- never changed, except for `passed_row`, and never deleted, because bodies need them as long as they exist;
+-- each has 16 KiB at most.
+CREATE TABLE dictionaries (
+  number     INTEGER PRIMARY KEY,
+  made_at    INTEGER NOT NULL,
+  content    BLOB    NOT NULL,
+  -- Events up to this row are compressed if they can be; retention goes on from here.
+  passed_row INTEGER NOT NULL
+) STRICT;
+-- How `body` is stored: NULL as it was received; otherwise as one Zstandard frame that was made with this
+-- dictionary. The bytes never decide that. Older rows have NULL without being rewritten.
+ALTER TABLE events ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);

@@ -32,7 +32,7 @@ struct RetentionRun {
     return [
       .noted(RetainNoted(cutoff: cutoff(retention.events))), .past,
       .jobs(RetainJobs(cutoff: cutoff(retention.receipts))),
-    ] + tables
+    ] + tables + [.bodies(CompressBodies())]
   }
 
   /// Submits the next slice to the committer, unless one is under way.

@@ -5,6 +5,7 @@ public import Apps
 public import Domain
 public import HTTPServer
 public import HTTPService
+internal import Persistence
 internal import Platform
 internal import Processors
 internal import Store
@@ -43,6 +44,7 @@ public struct WebhookIntake: Sendable {
     var command = IngestEvent(
       reading, app: app.slug, processor: name, body: request.body, isHint: authenticity == .hint)
     command.requestID = exchange.scope.requestID
+    command.pack(with: intake.committer.packer)
     let (metrics, log) = (services.metrics, services.requestLog)
     let (eventID, type) = (command.eventID, command.type)
     intake.store(command, app: app.slug, exchange) { outcome in

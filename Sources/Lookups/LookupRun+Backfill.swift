@@ -80,7 +80,11 @@ extension LookupRun {
       return
     }
     if list.isAtEnd { backfill.lists.removeFirst() } else { backfill.lists[0] = list }
-    backfill.events = events
+    backfill.events = events.map { event in
+      var event = event
+      event.pack(with: lookupWorker.committer.packer)
+      return event
+    }
     backfill.listed += events.count
     appLookups[place]?.backfill = backfill
   }

@@ -44,6 +44,8 @@ public final class Committer: Sendable {
     var fault: StoreFault?
   }
 
+  /// Compresses bodies. Threads that submit commands use it before they do, so that the writer need not.
+  public let packer = BodyPacker()
   private let worker = Worker("committer", inbox: Queue())
   private let writer: Monitor<StoreWriter>
   private let capacity: Int

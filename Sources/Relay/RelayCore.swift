@@ -31,6 +31,7 @@ final class RelayCore: Sendable {
   let dispatcher: Dispatcher
   let housekeeper: Housekeeper
   let jobs: JobRunner
+  let trainer: DictionaryTrainer
   let receiptLog: ReceiptLog
   /// Nil if no lookup transport is given.
   let lookupWorker: LookupWorker?
@@ -104,6 +105,9 @@ final class RelayCore: Sendable {
     jobs = JobRunner(
       reader: try Self.reader(engine), windows: directory.replayWindows, committer: committer,
       dependencies: dependencies.shared)
+    trainer = DictionaryTrainer(
+      reader: try Self.reader(engine), committer: committer, dependencies: dependencies.shared)
+    trainer.loadNewest()
     lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies)
     keyFetcher = dependencies.keyTransport.map { [metrics] transport in
       KeyFetcher(
@@ -135,6 +139,7 @@ final class RelayCore: Sendable {
       try dispatcher.start()
       try housekeeper.start()
       try jobs.start()
+      try trainer.start()
       try lookupWorker?.start()
       try keyFetcher?.start()
       try captureWorker?.start()
@@ -202,6 +207,7 @@ final class RelayCore: Sendable {
     dispatcher.stop()
     housekeeper.stop()
     jobs.stop()
+    trainer.stop()
     committer.stop()
     receiptLog.stop()
   }

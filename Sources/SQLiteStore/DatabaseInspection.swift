@@ -77,6 +77,12 @@ public struct DatabaseInspection {
     for table in try connection.tableNames() {
       let faults = try check("PRAGMA integrity_check('\(table)')")
       guard !faults.isEmpty else { continue }
+      if KeyRebuild.tables.contains(table) {
+        // REINDEX does not help: the table is the index. A new file gets a new one.
+        findings.parts.append(DamagedPart(name: table, state: .canBeRebuilt))
+        findings.hasBrokenPages = true
+        continue
+      }
       let scan = try scan(table)
       if !scan.isWhole || faults.contains(where: Self.isAboutRows) {
         findings.parts.append(DamagedPart(name: table, state: .hasLostRows(readable: scan.rows)))

@@ -84,20 +84,24 @@ extension StoreWriter {
   ///   - rules: what each configured app's configuration means for the store.
   ///   - checkpointPages: how long the log may grow before it is moved into the database.
   ///   - background: runs most of each checkpoint beside the writer; without it the writer runs all of it.
+  ///   - memory: where the owner keeps the newest keys, shared with this program's readers.
   ///   - onDamage: called whenever SQLite reports damage.
   ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
   public convenience init(
     path: String, role: DatabaseRole, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil,
-    onDamage: (@Sendable (StoreFault) -> Void)? = nil, isInPlace: (@Sendable () -> Bool)? = nil
+    memory: KeyMemory = KeyMemory(), onDamage: (@Sendable (StoreFault) -> Void)? = nil,
+    isInPlace: (@Sendable () -> Bool)? = nil
   ) throws(StoreError) {
     let connection = try Database.open(path: path, role: role, onDamage: onDamage)
     let upkeep = LogUpkeep(
       connection, checkpointPages: checkpointPages, background: background, isInPlace: isInPlace)
     do throws(StoreFault) {
-      try self.init(
-        StoreConnection(SQLiteConnection(connection)), rules: rules, random: random, upkeep: upkeep)
+      let engine =
+        role == .owner
+        ? try SQLiteConnection(owner: connection, memory: memory) : SQLiteConnection(connection)
+      try self.init(StoreConnection(engine), rules: rules, random: random, upkeep: upkeep)
     } catch {
       throw .fault(error)
     }
@@ -108,12 +112,14 @@ extension StoreReader {
   /// The reading side of an SQLite database.
   /// - Parameters:
   ///   - role: `reader` beside a running daemon; `guest` if the log may have to be recovered first.
+  ///   - memory: the newest keys of the database's owner, if that is this program.
   ///   - onDamage: called whenever SQLite reports damage.
   public convenience init(
-    path: String, role: DatabaseRole = .reader, onDamage: (@Sendable (StoreFault) -> Void)? = nil
+    path: String, role: DatabaseRole = .reader, memory: KeyMemory? = nil,
+    onDamage: (@Sendable (StoreFault) -> Void)? = nil
   ) throws(StoreError) {
     let connection = try Database.open(path: path, role: role, onDamage: onDamage)
-    self.init(StoreConnection(SQLiteConnection(connection)))
+    self.init(StoreConnection(SQLiteConnection(connection, memory: memory)))
   }
 
   /// Copies a snapshot of the database into a new file.

@@ -6,8 +6,25 @@ internal import Store
 /// A connection that the store uses.
 final class SQLiteConnection: EngineConnection {
   let connection: Connection
+  let keys: any KeyIndex
+  /// Nil unless the connection owns the database.
+  private let tiers: TieredKeys?
 
-  init(_ connection: Connection) { self.connection = connection }
+  /// A connection that only reads, or a guest's.
+  /// - Parameter memory: the newest keys, if the owner is in this process.
+  init(_ connection: Connection, memory: KeyMemory? = nil) {
+    self.connection = connection
+    keys = PlainKeys(connection, memory)
+    tiers = nil
+  }
+
+  /// The owner's connection.
+  init(owner connection: Connection, memory: KeyMemory) throws(StoreFault) {
+    self.connection = connection
+    let tiers = try translated { () throws(SQLiteError) in try TieredKeys(connection, memory) }
+    keys = tiers
+    self.tiers = tiers
+  }
 
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement {
     SQLiteStatement(try translated { () throws(SQLiteError) in try connection.prepare(sql) })
@@ -16,9 +33,30 @@ final class SQLiteConnection: EngineConnection {
   var changedRows: Int { connection.changes }
   var isInTransaction: Bool { connection.isInTransaction }
 
-  func begin() throws(StoreFault) { try translated { () throws(SQLiteError) in try connection.begin() } }
-  func commit() throws(StoreFault) { try execute("COMMIT") }
-  func rollBack() { connection.rollBack() }
+  func begin() throws(StoreFault) {
+    try translated { () throws(SQLiteError) in
+      try connection.begin()
+      do throws(SQLiteError) {
+        try tiers?.begin()
+      } catch {
+        connection.rollBack()
+        throw error
+      }
+    }
+  }
+
+  func commit() throws(StoreFault) {
+    try translated { () throws(SQLiteError) in
+      try tiers?.beforeCommit()
+      try connection.execute("COMMIT")
+      tiers?.didCommit()
+    }
+  }
+
+  func rollBack() {
+    connection.rollBack()
+    tiers?.didRollBack()
+  }
   func beginReading() throws(StoreFault) { try execute("BEGIN") }
 
   private func execute(_ sql: String) throws(StoreFault) {

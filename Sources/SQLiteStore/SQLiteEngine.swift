@@ -27,6 +27,7 @@ public final class SQLiteEngine: StoreEngine {
   public let reserve: any SpaceReserve
   private let role: DatabaseRole
   private let services: Services
+  private let memory = KeyMemory()
   private let health: DatabaseHealth?
   private let checker: DatabaseChecker?
   private let checkpointer: Checkpointer?
@@ -113,14 +114,16 @@ public final class SQLiteEngine: StoreEngine {
     rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreError) -> StoreWriter {
     let writer = try StoreWriter(
-      path: path, role: role, rules: rules, random: random, background: checkpointer, onDamage: onDamage,
-      isInPlace: isInPlace)
+      path: path, role: role, rules: rules, random: random, background: checkpointer, memory: memory,
+      onDamage: onDamage, isInPlace: isInPlace)
     if services.watchesFile { health?.watch(path) }
     return writer
   }
 
   public func openReader() throws(StoreError) -> StoreReader {
-    try StoreReader(path: path, role: role == .owner ? .reader : role, onDamage: onDamage)
+    role == .owner
+      ? try StoreReader(path: path, memory: memory, onDamage: onDamage)
+      : try StoreReader(path: path, role: role, onDamage: onDamage)
   }
 
   private var onDamage: (@Sendable (StoreFault) -> Void)? {

@@ -162,6 +162,7 @@ public final class StoreSession {
   let lookups: LookupRows
   let captures: CaptureRows
   let pastPurchases: PastPurchaseRows
+  let dictionaries: DictionaryRows
   var rules: [AppSlug: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -197,6 +198,7 @@ public final class StoreSession {
     lookups = try LookupRows(connection)
     captures = try CaptureRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
+    dictionaries = DictionaryRows(connection)
   }
 
   /// Makes a new receipt's identifier, which contains its row.

@@ -36,7 +36,7 @@ import Testing
     #expect(command.eventID == "evt_1")
     #expect(command.type == "invoice.paid")
     #expect(command.processor == "stripe")
-    #expect(command.body == Array("abc".utf8))
+    #expect(command.body == StoredBody(Array("abc".utf8)))
     #expect(command.app == "shop")
     guard case .nothing(.ignored) = command.content else {
       Issue.record("it says something")

@@ -3,6 +3,7 @@
 
 internal import Durations
 public import SQLite
+internal import SQLiteStore
 
 /// Fills databases that contain only the schema.
 public enum LargeDatabase {
@@ -66,6 +67,7 @@ public enum LargeDatabase {
     }
     try connection.execute(countsSQL)
     try connection.execute("DROP TABLE numbers")
+    try KeyRebuild.run(connection)
     try connection.execute("COMMIT")
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }

@@ -182,6 +182,7 @@ struct DatabaseRestore {
       do throws(StoreError) {
         let writer = try StoreWriter(path: new, role: .guest, rules: [:])
         do throws(StoreFault) {
+          try KeyRebuild.run(path: new)  // The backup may have been made of a damaged file.
           try writer.apply(WriteAudit(entry), now: session.moment)
         } catch {
           throw .fault(error)

@@ -28,14 +28,14 @@ public struct IngestEvent: StoreCommand {
   public var processor: ProcessorName
   public var eventID: EventID
   public var type: String
-  /// The raw bytes.
-  public var body: [UInt8]
+  public private(set) var body: StoredBody
   public let content: Content
   /// Whether the sender is not verified.
   public let isHint: Bool
   /// For the log.
   public var requestID: String?
 
+  /// - Parameter body: the bytes as they were received. `pack` compresses them.
   public init(
     app: AppSlug, processor: ProcessorName, eventID: EventID, type: String, body: [UInt8], content: Content,
     isHint: Bool = false, requestID: String? = nil
@@ -44,11 +44,15 @@ public struct IngestEvent: StoreCommand {
     self.processor = processor
     self.eventID = eventID
     self.type = type
-    self.body = body
+    self.body = StoredBody(body)
     self.content = isHint ? content.asHint : content
     self.isHint = isHint
     self.requestID = requestID
   }
+
+  /// Compresses the body, if that makes it smaller. Called where the command is made, so that the writer only
+  /// stores bytes.
+  public mutating func pack(with packer: BodyPacker) { body = packer.pack(body) }
 
   public enum Outcome: Sendable, Equatable {
     case stored(EventOutcome)
@@ -104,7 +108,7 @@ public struct IngestEvent: StoreCommand {
     guard try isAboutErased(in: store) else { return nil }
     if isHint { return .unmatched }
     var emptied = self
-    (emptied.eventID, emptied.body) = (token, [])
+    (emptied.eventID, emptied.body) = (token, StoredBody([]))
     try store.events.insert(emptied, outcome: .erased, purchaseRow: nil, at: store.now)
     return .stored(.erased)
   }

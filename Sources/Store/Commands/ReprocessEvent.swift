@@ -33,7 +33,7 @@ public struct ReprocessEvent: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     guard let known = try store.events.find(row: row) else { return Outcome(before: nil, after: nil) }
     // An erased user's event has no content to read.
-    if event.body.isEmpty { return Outcome(before: known.outcome, after: known.outcome) }
+    if event.body.bytes.isEmpty { return Outcome(before: known.outcome, after: known.outcome) }
     // Retention deleted its receipt; a new one would be sent a second time (R3).
     if known.outcome == .receipt, known.purchaseRow == nil {
       return Outcome(before: known.outcome, after: known.outcome)

@@ -17,6 +17,8 @@ public protocol EngineConnection: AnyObject {
   func beginReading() throws(StoreFault)
   var isInTransaction: Bool { get }
 
+  /// Finds purchases by ids that are spread at random.
+  var keys: any KeyIndex { get }
   /// Prefetches what a batch will read; nil if a read costs no round trip, as for a database in this process.
   var readAhead: (any ReadAhead)? { get }
 

@@ -173,10 +173,13 @@ extension StoreReader {
   public func events(id: EventID) throws(StoreFault) -> [(summary: EventSummary, body: [UInt8])] {
     try connection.prepare(
       """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id, e.body
+      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id, e.body,
+        e.dictionary
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row WHERE e.event_id = ?1 ORDER BY e.row_id
       """
-    ).all([.text(id)]) { row throws(StoreFault) in (try Self.eventSummary(row), row.blob(8)) }
+    ).all([.text(id)]) { row throws(StoreFault) in
+      (try Self.eventSummary(row), try bodies.unpack(StoredBody(row, at: 8, 9)))
+    }
   }
 }
 

@@ -79,8 +79,8 @@ extension StoreReader {
 
   /// The bytes of the event in a row; nil if it is no longer stored.
   public func body(ofEvent row: EventRowID) throws(StoreFault) -> [UInt8]? {
-    try connection.prepare("SELECT body FROM events WHERE row_id = ?1").first([.integer(row)]) {
-      row throws(StoreFault) in row.blob(0)
-    }
+    let stored = try connection.prepare("SELECT body, dictionary FROM events WHERE row_id = ?1")
+      .first([.integer(row)]) { row throws(StoreFault) in StoredBody(row, at: 0, 1) }
+    return try stored.map { body throws(StoreFault) in try bodies.unpack(body) }
   }
 }

@@ -14,22 +14,28 @@ extension ReceiptFilter {
   fileprivate typealias Condition = (sql: String, values: [StoreValue])
 
   /// The condition that selects few receipts.
-  fileprivate var narrow: Condition? {
+  fileprivate func narrow(_ keys: any KeyIndex) -> Condition? {
+    func values(_ id: some TextID, _ kind: RowKey.Kind) -> [StoreValue] {
+      let numbers = RowKey.numbers(kind, id)
+      return [.text(id), .integer(numbers.lowerBound), .integer(numbers.upperBound)]
+    }
+    let selection = keys.selection("?2", "?3")
     if let objectID {
-      // An object is found by its own id and by the id of the checkout that sold it. Each has an index; the
-      // second one is a partial index whose WHERE requires `<>`.
+      // An object is found by its own id and by the id of the checkout that sold it.
       return (
-        "(object_id = ? OR (session_id = ? AND session_id <> object_id))",
-        [.text(objectID), .text(objectID)]
+        """
+        row_id IN (SELECT row_id FROM purchases WHERE object_id = ?1 UNION ALL \(selection))
+        AND (+object_id = ?1 OR +session_id = ?1)
+        """, values(objectID, .session)
       )
     }
     if let importID { return ("import_id = ?", [.text(importID)]) }
-    if let userID { return ("user_id = ?", [.text(userID)]) }
+    if let userID { return ("row_id IN (\(selection)) AND +user_id = ?1", values(userID, .user)) }
     return nil
   }
 
   /// Whether it selects few receipts.
-  var isNarrow: Bool { narrow != nil }
+  var isNarrow: Bool { objectID != nil || importID != nil || userID != nil }
 
   /// The other conditions, for the few receipts of `narrow`. The plus keeps SQLite from using them to scan a
   /// whole group (https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
@@ -89,9 +95,8 @@ extension StoreReader {
   /// - Returns: at most `limit` positions, newest first.
   func places(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [ReceiptPlace] {
     guard limit > 0 else { return [] }
-    if let narrow = filter.narrow, let sql = Self.fewSQL(filter) {
-      let values = ([narrow] + filter.rest).flatMap(\.values) + [.integer(Int64(limit))]
-      return try connection.prepare(sql).all(values, Self.place)
+    if let few = Self.few(filter, connection.engine.keys) {
+      return try connection.prepare(few.sql).all(few.values + [.integer(Int64(limit))], Self.place)
     }
     let reading = try connection.prepare(filter.lacksImportID ? Self.withoutImportIDSQL : Self.groupSQL)
     let upper = filter.bounds.upper
@@ -121,14 +126,18 @@ extension StoreReader {
     ]
   }
 
-  /// - Returns: nil if the filter has no condition with its own index.
-  static func fewSQL(_ filter: ReceiptFilter) -> String? {
-    guard let narrow = filter.narrow else { return nil }
-    let conditions = ([narrow] + filter.rest).map(\.sql).joined(separator: " AND ")
-    return """
-      SELECT receipt_id, row_id FROM purchases WHERE \(conditions) AND state IS NOT NULL
-      ORDER BY receipt_id DESC LIMIT ?
+  /// - Returns: the statement, and the values of all its parameters but the last, the limit; nil if the
+  ///   filter has no condition with its own index.
+  static func few(_ filter: ReceiptFilter, _ keys: any KeyIndex) -> (sql: String, values: [StoreValue])? {
+    guard let narrow = filter.narrow(keys) else { return nil }
+    let conditions = [narrow] + filter.rest
+    return (
       """
+      SELECT receipt_id, row_id FROM purchases
+      WHERE \(conditions.map(\.sql).joined(separator: " AND ")) AND state IS NOT NULL
+      ORDER BY receipt_id DESC LIMIT ?
+      """, conditions.flatMap(\.values)
+    )
   }
 
   /// The groups that match a filter.

@@ -7,7 +7,7 @@ extension StoreReader {
   /// The violated invariants: one sentence each.
   package func contradictions() throws(StoreFault) -> [String] {
     try connection.snapshot { () throws(StoreFault) in
-      var found = try wrongCounts() + receiptContradictions()
+      var found = try wrongCounts() + receiptContradictions() + missingKeys()
       for rule in Self.rules where try connection.integer(rule.counting) != 0 { found.append(rule.name) }
       return found
     }
@@ -27,6 +27,25 @@ extension StoreReader {
         let hasContent = receipt.body != nil && receipt.readyAt != nil
         if receipt.state == .pending, !hasContent { found.append("\(receipt.id) is ready without content") }
       }
+    return found
+  }
+
+  /// Checks that every purchase is found by each of its keys.
+  private func missingKeys() throws(StoreFault) -> [String] {
+    let selecting = try connection.prepare(
+      "SELECT 1 WHERE ?3 IN (\(connection.engine.keys.selection("?1", "?2")))")
+    var found: [String] = []
+    try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases").forEach {
+      row throws(StoreFault) in
+      let record = try PurchaseRow.record(from: row)
+      for key in record.keys {
+        let number = StoreValue.integer(key.number)
+        let isFound = try selecting.first([number, number, .integer(record.rowID)]) { _ throws(StoreFault) in
+          true
+        }
+        if isFound == nil { found.append("row \(record.rowID) is not found by its \(key.kind)") }
+      }
+    }
     return found
   }
 
@@ -63,6 +82,14 @@ extension StoreReader {
       """
       SELECT count(*) FROM events e JOIN purchases p ON p.row_id = e.purchase_row
       WHERE p.receipt_id IS NOT NULL AND e.outcome <> 'receipt'
+      """
+    ),
+    (
+      "a body needs a dictionary that is not stored, or an erased one has a dictionary",
+      """
+      SELECT count(*) FROM events e
+      WHERE e.dictionary IS NOT NULL
+        AND (length(e.body) = 0 OR e.dictionary NOT IN (SELECT number FROM dictionaries))
       """
     ),
     (

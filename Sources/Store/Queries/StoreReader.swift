@@ -6,12 +6,14 @@ public import Domain
 /// The reading side of the store.
 public final class StoreReader {
   package let connection: StoreConnection
+  let bodies: BodyReader
   private let dueRows: StoreStatement
   private let namesOfPending: StoreStatement
   private let due: StoreStatement
   private let nextDue: StoreStatement
   private let givenUp: StoreStatement
   private let status: StoreStatement
+  private let soldStatus: StoreStatement
   private let sessionStatus: StoreStatement
   private let countsByState: StoreStatement
   private let oldestPending: StoreStatement
@@ -19,6 +21,7 @@ public final class StoreReader {
   /// - Parameter connection: one on which nothing else is done at the same time.
   public init(_ connection: StoreConnection) {
     self.connection = connection
+    bodies = BodyReader(connection)
     // Each part of the service has its own reader and asks a few of these.
     // A covering index answers this, because it also returns rows that are being sent already.
     dueRows = connection.prepareOnUse(
@@ -52,18 +55,10 @@ public final class StoreReader {
         c.posted_at, c.user_id, coalesce(p.observations, 0)
       FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row WHERE c.id = ?1 AND c.app = ?2
       """)
-    // Finds, by the checkout's id, the row of what it sold and the row stored under that id. Until an event
-    // names both and they are merged, the one with a receipt is used.
+    let select = "SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases"
+    soldStatus = connection.prepareOnUse("\(select) WHERE row_id = ?3 AND session_id = ?1 AND app = ?2")
     sessionStatus = connection.prepareOnUse(
-      """
-      SELECT * FROM (
-        SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-        WHERE session_id = ?1 AND app = ?2 AND session_id <> object_id
-        UNION ALL
-        SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-        WHERE object_id = ?1 AND app = ?2 AND session_id = object_id)
-      ORDER BY state IS NULL LIMIT 1
-      """)
+      "\(select) WHERE object_id = ?1 AND app = ?2 AND session_id = object_id ORDER BY state IS NULL LIMIT 1")
     countsByState = connection.prepareOnUse(
       "SELECT app, state, sum(count) FROM receipt_counts GROUP BY app, state ORDER BY app, state")
     // Most receipts become due in the order in which they became ready; the others have their own index.
@@ -207,18 +202,33 @@ public final class StoreReader {
   /// - Parameter sessionID: the checkout session's id.
   /// - Returns: nil if no event has named the session yet.
   public func status(app: AppSlug, sessionID: SessionID) throws(StoreFault) -> CheckoutStatus? {
-    try sessionStatus.first([.text(sessionID), .text(app)]) { row throws(StoreFault) in
-      let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
-      let reason = try row.optionalText(2).map(Reason.init)
-      let observations = Observations(rawValue: row.integer(5))
-      let hasEnded = observations.contains(.expired)
-      let updatedAt = Timestamp(unixMilliseconds: row.integer(3))
-      return CheckoutStatus(
-        contextID: try row.optionalText(4), userID: nil,
-        state: .init(isClaimed: !hasEnded, isExpired: hasEnded, receiptState, reason),
-        paid: CheckoutStatus.isPaid(observations, receiptState, reason), reason: reason,
-        receiptID: try row.optionalText(0), expiresAt: nil, updatedAt: updatedAt, begunAt: updatedAt)
+    // The row of what it sold, and the row stored under the checkout's own id. Until an event names both and
+    // they are merged, the one with a receipt is used.
+    let rows = try connection.engine.keys.rows(RowKey(.session, sessionID, app: app), limit: Self.soldMax)
+    let values: [StoreValue] = [.text(sessionID), .text(app)]
+    var found: [CheckoutStatus] = []
+    for row in rows {
+      if let status = try soldStatus.first(values + [.integer(row)], Self.status) { found.append(status) }
     }
+    if let sold = found.first(where: { $0.receiptID != nil }) { return sold }
+    if let known = try sessionStatus.first(values, Self.status) { found.append(known) }
+    return found.first { $0.receiptID != nil } ?? found.first
+  }
+
+  /// A checkout sells one purchase; others are mistakes of apps.
+  private static let soldMax = 10
+
+  private static func status(_ row: StoreRow) throws(StoreFault) -> CheckoutStatus {
+    let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
+    let reason = try row.optionalText(2).map(Reason.init)
+    let observations = Observations(rawValue: row.integer(5))
+    let hasEnded = observations.contains(.expired)
+    let updatedAt = Timestamp(unixMilliseconds: row.integer(3))
+    return CheckoutStatus(
+      contextID: try row.optionalText(4), userID: nil,
+      state: .init(isClaimed: !hasEnded, isExpired: hasEnded, receiptState, reason),
+      paid: CheckoutStatus.isPaid(observations, receiptState, reason), reason: reason,
+      receiptID: try row.optionalText(0), expiresAt: nil, updatedAt: updatedAt, begunAt: updatedAt)
   }
 
   /// The findings of the engine's check of the whole database, and wrong counts. Reads all of it.

@@ -14,35 +14,46 @@ public struct UserPurchase: Sendable, Equatable {
 }
 
 extension StoreReader {
+  /// - Parameter selection: of the rows that may have the user's key, or the customer's.
+  static func purchasesSQL(_ selection: String) -> (ofUser: String, ofCustomer: String) {
+    let select = """
+      SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
+      WHERE row_id IN (\(selection))
+      """
+    return (
+      "\(select) AND user_id = ?3 ORDER BY row_id LIMIT ?4",
+      "\(select) AND customer_id = ?3 AND app = ?4 AND user_id IS NULL ORDER BY row_id LIMIT ?5"
+    )
+  }
+
   static let userSQL = (
-    purchases: """
-    SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
-    WHERE user_id = ?1 ORDER BY row_id LIMIT ?2
-    """,
-    ofCustomer: """
-    SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
-    WHERE customer_id = ?1 AND app = ?2 AND user_id IS NULL ORDER BY row_id LIMIT ?3
-    """,
     payers: "SELECT app, customer_id FROM payers WHERE user_id = ?1 ORDER BY app, customer_id LIMIT ?2",
     apps: "SELECT DISTINCT app FROM contexts WHERE user_id = ?1",
     countContexts: "SELECT count(*) FROM contexts WHERE user_id = ?1 AND app = ?2",
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
-    loose: "SELECT row_id, app, body FROM events WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL"
+    loose: """
+    SELECT row_id, app, body, dictionary FROM events
+    WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL
+    """
   )
 
   /// A user's purchases, and purchases without a user of the user's customers, in all apps.
   public func purchases(ofUser user: UserID, limit: Int) throws(StoreFault) -> [UserPurchase] {
     try connection.snapshot { () throws(StoreFault) in
-      var found = try connection.prepare(Self.userSQL.purchases)
-        .all([.text(user), .integer(Int64(limit))], Self.userPurchase)
-      let related = try connection.prepare(Self.userSQL.ofCustomer)
+      let sql = Self.purchasesSQL(connection.engine.keys.selection("?1", "?2"))
+      let numbers = RowKey.numbers(.user, user)
+      var found = try connection.prepare(sql.ofUser).all(
+        [.integer(numbers.lowerBound), .integer(numbers.upperBound), .text(user), .integer(Int64(limit))],
+        Self.userPurchase)
+      let related = try connection.prepare(sql.ofCustomer)
       var seen: Set<String> = []
       for purchase in found {
         guard let customer = purchase.customerID, seen.insert("\(purchase.app) \(customer)").inserted else {
           continue
         }
+        let number = StoreValue.integer(RowKey(.customer, customer, app: purchase.app).number)
         found += try related.all(
-          [.text(customer), .text(purchase.app), .integer(Int64(limit))], Self.userPurchase)
+          [number, number, .text(customer), .text(purchase.app), .integer(Int64(limit))], Self.userPurchase)
       }
       return found
     }
@@ -91,7 +102,8 @@ extension StoreReader {
     var found: [EventRowID] = []
     try connection.prepare(Self.userSQL.loose).forEach([.integer(row), .integer(last)]) {
       row throws(StoreFault) in
-      if isWanted(try row.text(1), row.blob(2)) { found.append(row.integer(0)) }
+      let body = try bodies.unpack(StoredBody(row, at: 2, 3))
+      if isWanted(try row.text(1), body) { found.append(row.integer(0)) }
     }
     return found
   }

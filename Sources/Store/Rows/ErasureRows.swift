@@ -4,10 +4,14 @@ internal import Domain
 
 final class ErasureRows {
   private static let keyBytes = 32
+  /// A checkout sells one purchase.
+  private static let candidatesMax = 10
 
   private let readingKey: StoreStatement
   private let insertingKey: StoreStatement
+  private let keys: any KeyIndex
   private let knownObject: StoreStatement
+  private let soldByCheckout: StoreStatement
   private let eventsOfPurchase: StoreStatement
   private let event: StoreStatement
   private let emptyingEvent: StoreStatement
@@ -24,19 +28,21 @@ final class ErasureRows {
   private(set) var currentHash: ErasureHash?
 
   init(_ connection: StoreConnection) throws(StoreFault) {
+    keys = connection.engine.keys
     readingKey = try connection.prepare(ErasureHash.readingKeySQL)
     insertingKey = try connection.prepare("INSERT INTO erasure_key (row_id, key) VALUES (1, ?1)")
     knownObject = try connection.prepare(
       """
       SELECT 1 FROM purchases WHERE object_id = ?1 AND app = ?3 AND processor = ?4
-      UNION ALL SELECT 1 FROM purchases WHERE object_id = ?2 AND app = ?3 AND processor = ?4
-      UNION ALL SELECT 1 FROM purchases
-        WHERE session_id = ?2 AND session_id <> object_id AND app = ?3 AND processor = ?4 LIMIT 1
+      UNION ALL SELECT 1 FROM purchases WHERE object_id = ?2 AND app = ?3 AND processor = ?4 LIMIT 1
       """)
+    soldByCheckout = try connection.prepare(
+      "SELECT 1 FROM purchases WHERE row_id = ?1 AND session_id = ?2 AND app = ?3 AND processor = ?4")
     eventsOfPurchase = try connection.prepare(
       "SELECT row_id, app, event_id FROM events WHERE purchase_row = ?1")
     event = try connection.prepare("SELECT row_id, app, event_id FROM events WHERE row_id = ?1")
-    emptyingEvent = try connection.prepare("UPDATE events SET event_id = ?2, body = x'' WHERE row_id = ?1")
+    emptyingEvent = try connection.prepare(
+      "UPDATE events SET event_id = ?2, body = x'', dictionary = NULL WHERE row_id = ?1")
     emptyingAttempts = try connection.prepare("UPDATE attempts SET response = x'' WHERE purchase_row = ?1")
     emptyingPurchase = try connection.prepare(
       """
@@ -104,9 +110,17 @@ final class ErasureRows {
   ) throws(StoreFault) -> Bool {
     guard let object = token(key.id, app: app) else { return false }
     let session = sessionID.flatMap { token($0, app: app) }
-    return try knownObject.first([
+    let isKnown = try knownObject.first([
       .text(object), .optional(session), .text(app), .text(key.processor),
-    ]) { _ throws(StoreFault) in true } ?? false
+    ]) { _ throws(StoreFault) in true }
+    guard isKnown == nil, let session else { return isKnown != nil }
+    for row in try keys.rows(RowKey(.session, session, app: app), limit: Self.candidatesMax) {
+      let isErased = try soldByCheckout.first([
+        .integer(row), .text(session), .text(app), .text(key.processor),
+      ]) { _ throws(StoreFault) in true }
+      if isErased != nil { return true }
+    }
+    return false
   }
 
   /// Whether any job was requested by an id; otherwise no job needs to be searched.
@@ -132,10 +146,15 @@ final class ErasureRows {
       try forgetAsked("object", record.purchase.key.id.text, app: record.app)
       try forgetAsked("import_id", record.receipt?.importID, app: record.app)
     }
+    let session = record.purchase.sessionID.flatMap { token($0, app: record.app) }
     try emptyingPurchase.run([
-      .integer(record.rowID), .optional(token(record.purchase.key.id, app: record.app)),
-      .optional(record.purchase.sessionID.flatMap { token($0, app: record.app) }), .time(now),
+      .integer(record.rowID), .optional(token(record.purchase.key.id, app: record.app)), .optional(session),
+      .time(now),
     ])
+    for key in record.keys { try keys.erase(key, row: record.rowID) }
+    if let session, record.purchase.sessionID?.text != record.purchase.key.id.text {
+      try keys.add(RowKey(.session, session, app: record.app), row: record.rowID)
+    }
     return events.count
   }
 

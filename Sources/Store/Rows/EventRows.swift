@@ -16,8 +16,9 @@ final class EventRows {
       "SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
     inserting = try connection.prepare(
       """
-      INSERT INTO events (app, processor, event_id, type, outcome, received_at, purchase_row, body, is_hint)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+      INSERT INTO events (app, processor, event_id, type, outcome, received_at, purchase_row, body, is_hint,
+        dictionary)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
       """)
     moving = try connection.prepare(
       "UPDATE events SET purchase_row = ?2, outcome = ?3 WHERE purchase_row = ?1")
@@ -43,8 +44,8 @@ final class EventRows {
     try inserting.run([
       .text(event.app), .text(event.processor), .text(event.eventID), .text(event.type),
       .text(outcome.rawValue),
-      .time(now), .optional(purchaseRow), .blob(event.body),
-      .flag(event.isHint),
+      .time(now), .optional(purchaseRow), .blob(event.body.bytes),
+      .flag(event.isHint), .optional(event.body.dictionary),
     ])
   }
 

@@ -3,17 +3,13 @@
 internal import Domain
 
 final class PurchaseRows {
-  /// The maximum number of rows that one query by user or customer reads.
-  static let relatedMax: Int64 = 200
+  /// The maximum number of rows that one query by user or customer returns.
+  static let relatedMax = 200
 
   private let byRow: StoreStatement
   private let byObject: StoreStatement
-  private let soldByCheckout: StoreStatement
   private let knownByCheckout: StoreStatement
-  private let ofUser: StoreStatement
   private let guessingOfUser: StoreStatement
-  private let ofCustomer: StoreStatement
-  private let userOfCustomer: StoreStatement
   private let overdue: StoreStatement
   private let waitingAfter: StoreStatement
   private let earliestWait: StoreStatement
@@ -28,6 +24,7 @@ final class PurchaseRows {
   private let shifting: StoreStatement
 
   private let counts: CountRows
+  let keys: any KeyIndex
   /// The state changes of receipts in the open transaction.
   private var transitions: [ReceiptTransition] = []
   /// The cause of the present command's changes.
@@ -43,36 +40,16 @@ final class PurchaseRows {
     WHERE user_id = ?1 AND app = ?2 AND \(openGuess) ORDER BY row_id DESC LIMIT ?3
     """
 
-  private static let userOfCustomerSQL = """
-    SELECT user_id FROM purchases
-    WHERE customer_id = ?1 AND app = ?2 AND processor = ?3 AND user_id IS NOT NULL
-    ORDER BY row_id DESC LIMIT 1
-    """
-
   init(_ connection: StoreConnection, counts: CountRows) throws(StoreFault) {
     self.counts = counts
+    keys = connection.engine.keys
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
     byObject = try connection.prepare(
       "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4")
-    // The index contains only rows whose id differs from their checkout's.
-    let ofCheckout = "AND app = ?2 AND processor = ?3 LIMIT 1"
-    soldByCheckout = try connection.prepare(
-      "\(select) WHERE session_id = ?1 AND session_id <> object_id \(ofCheckout)")
     knownByCheckout = try connection.prepare(
-      "\(select) WHERE object_id = ?1 AND session_id = object_id \(ofCheckout)")
-    ofUser = try connection.prepare(
-      """
-      \(select) WHERE user_id = ?1 AND app = ?2 AND state = 'waiting' AND ply_context IS NULL
-      ORDER BY row_id DESC LIMIT ?3
-      """)
+      "\(select) WHERE object_id = ?1 AND session_id = object_id AND app = ?2 AND processor = ?3 LIMIT 1")
     guessingOfUser = try connection.prepare(Self.guessingSQL)
-    ofCustomer = try connection.prepare(
-      """
-      \(select) WHERE customer_id = ?1 AND app = ?2 AND processor = ?4 AND user_id IS NULL
-      ORDER BY row_id DESC LIMIT ?3
-      """)
-    userOfCustomer = try connection.prepare(Self.userOfCustomerSQL)
     overdue = try connection.prepare(
       """
       SELECT row_id FROM purchases WHERE app = ?1 AND state = 'waiting' AND wait_until <= ?2
@@ -138,13 +115,6 @@ final class PurchaseRows {
       PurchaseRow.record)
   }
 
-  /// The purchase that a checkout sold, once the processor has named it.
-  func find(
-    app: AppSlug, _ processor: ProcessorName, soldBy sessionID: SessionID
-  ) throws(StoreFault) -> PurchaseRecord? {
-    try soldByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
-  }
-
   /// The purchase stored under its checkout's id.
   func find(
     app: AppSlug, _ processor: ProcessorName, knownByCheckout sessionID: SessionID
@@ -152,34 +122,10 @@ final class PurchaseRows {
     try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
   }
 
-  /// A user's waiting purchases without a context. A failed one gets none: a context posted now belongs to a
-  /// current checkout.
-  func lackingContext(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
-    try ofUser.all([.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
-  }
-
   /// A user's purchases with a guessed context and no body made from it.
   func withOpenGuess(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
     try guessingOfUser.all(
-      [.text(user), .text(app), .integer(Self.relatedMax)], PurchaseRow.record)
-  }
-
-  /// The purchases without a user of a processor's customer.
-  func lackingUser(
-    app: AppSlug, _ processor: ProcessorName, customer: CustomerID
-  ) throws(StoreFault) -> [PurchaseRecord] {
-    try ofCustomer.all(
-      [.text(customer), .text(app), .integer(Self.relatedMax), .text(processor)],
-      PurchaseRow.record)
-  }
-
-  /// The user of the customer's newest purchase that has one.
-  func user(
-    app: AppSlug, _ processor: ProcessorName, ofCustomer customer: CustomerID
-  ) throws(StoreFault) -> UserID? {
-    try userOfCustomer.first([.text(customer), .text(app), .text(processor)]) {
-      row throws(StoreFault) in try row.text(0)
-    }
+      [.text(user), .text(app), .integer(Int64(Self.relatedMax))], PurchaseRow.record)
   }
 
   /// The rows of an app's waiting receipts whose wait has ended, the longest overdue first.
@@ -202,6 +148,7 @@ final class PurchaseRows {
 
   func insert(_ record: PurchaseRecord) throws(StoreFault) {
     try inserting.run([.integer(record.rowID)] + PurchaseRow.values(of: record))
+    for key in record.keys { try keys.add(key, row: record.rowID) }
     note(from: nil, to: record)
   }
 
@@ -216,6 +163,9 @@ final class PurchaseRows {
     } else {
       let row: [StoreValue] = [.integer(record.rowID), .optional(old.receipt?.state.rawValue)]
       try updating.changeOne(PurchaseRow.values(of: record) + row, for: Self.change)
+      if !record.purchase.hasKeys(of: old.purchase) {
+        try keys.move(row: record.rowID, from: old.keys, to: record.keys)
+      }
     }
     note(from: old, to: record)
   }
@@ -250,6 +200,7 @@ final class PurchaseRows {
   func delete(_ record: PurchaseRecord) throws(StoreFault) {
     try deleting.changeOne(
       [.integer(record.rowID), .optional(record.receipt?.state.rawValue)], for: "delete a purchase")
+    for key in record.keys { try keys.remove(key, row: record.rowID) }
     counts.move(from: .init(record), to: nil)
   }
 

@@ -16,6 +16,7 @@ final class RetentionRows {
   private let scanning: [RetentionTable: StoreStatement]
   private let deleting: [RetentionTable: StoreStatement]
   private let noted: StoreStatement
+  private let keys: any KeyIndex
 
   init(_ connection: StoreConnection) throws(StoreFault) {
     var scanning: [RetentionTable: StoreStatement] = [:]
@@ -26,6 +27,7 @@ final class RetentionRows {
       guard table != .receipts else { continue }  // deleted where they are counted, by `PurchaseRows`
       deleting[table] = try connection.prepare("DELETE FROM \(table.rawValue) WHERE row_id = ?1")
     }
+    keys = connection.engine.keys
     self.scanning = scanning
     self.deleting = deleting
     noted = try connection.prepare(
@@ -36,6 +38,7 @@ final class RetentionRows {
            AND updated_at < ?2
            AND NOT EXISTS (SELECT 1 FROM captures WHERE purchase_row = purchases.row_id AND outcome IS NULL)
          ORDER BY updated_at LIMIT ?3)
+      RETURNING row_id, app, object_id, session_id, customer_id, user_id
       """)
   }
 
@@ -54,7 +57,18 @@ final class RetentionRows {
   /// - Returns: how many were deleted.
   func deleteNoted(ended: Bool, before cutoff: Timestamp, limit: Int64) throws(StoreFault) -> Int64 {
     let bit = ended ? Observations.ended.rawValue : 0
-    return Int64(try noted.count([.integer(bit), .time(cutoff), .integer(limit)]))
+    let deleted = try noted.all([.integer(bit), .time(cutoff), .integer(limit)]) { row throws(StoreFault) in
+      (
+        row: row.integer(0) as PurchaseRowID,
+        keys: RowKey.keys(
+          app: try row.text(1), object: try row.text(2), session: try row.optionalText(3),
+          customer: try row.optionalText(4), user: try row.optionalText(5))
+      )
+    }
+    for purchase in deleted {
+      for key in purchase.keys { try keys.remove(key, row: purchase.row) }
+    }
+    return Int64(deleted.count)
   }
 }
 

@@ -110,6 +110,9 @@ struct SchemaFixtureTests {
     try expectEveryKindOfRow(file, version: version)
     let counts = try Self.counts(file)
     let purchases = try Self.purchases(file)
+    let bodies = try file.prepare("SELECT body FROM events ORDER BY row_id").all {
+      row throws(SQLiteError) in row.blob(0)
+    }
     let life = Life(path: disk.path(), seed: 1, ledger: Ledger())
     try life.open(at: 0)
 
@@ -125,6 +128,9 @@ struct SchemaFixtureTests {
     let otherProcessors = "SELECT count(*) FROM purchases WHERE processor <> 'stripe'"
     #expect(try file.integer(otherProcessors) == 0, "what is older knew one processor")
     try expectReadable(disk, counts)
+    let reader = try StoreReader(path: disk.path())
+    let events = try reader.events(EventFilter(), limit: 10_000).map(\.row).sorted()
+    #expect(try events.map { try reader.body(ofEvent: $0) } == bodies)
     // The relay can continue with the database.
     for step in 30..<36 { #expect(life.run(step) == nil, "step \(step)") }
     #expect(try Promises.faults(in: file, life.ledger.page) == [])

@@ -67,6 +67,7 @@ final class RecordingConnection: EngineConnection {
   }
 
   var readAhead: (any ReadAhead)? { record }
+  var keys: any KeyIndex { RecordingKeys(engine.keys, record) }
 
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement {
     RecordingStatement(try engine.prepare(sql), sql, record)
@@ -84,6 +85,29 @@ final class RecordingConnection: EngineConnection {
   func beginReading() throws(StoreFault) { try engine.beginReading() }
   func freeBytes() throws(StoreFault) -> Int64 { try engine.freeBytes() }
   func integrityFaults() throws(StoreFault) -> [String] { try engine.integrityFaults() }
+}
+
+/// The rows that were found by a declared key may be read.
+private final class RecordingKeys: KeyIndex {
+  private let engine: any KeyIndex
+  private let record: ReadRecord
+
+  init(_ engine: any KeyIndex, _ record: ReadRecord) {
+    self.engine = engine
+    self.record = record
+  }
+
+  func add(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) { try engine.add(key, row: row) }
+  func remove(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) { try engine.remove(key, row: row) }
+  func erase(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) { try engine.erase(key, row: row) }
+  func selection(_ lower: String, _ upper: String) -> String { engine.selection(lower, upper) }
+
+  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [PurchaseRowID] {
+    record.asks("SELECT by key", [.text(key.value)])
+    let rows = try engine.rows(key, limit: limit)
+    for row in rows { record.found(row.number) }
+    return rows
+  }
 }
 
 private final class RecordingStatement: EngineStatement {

@@ -1,0 +1,94 @@
+// Removes personal data from the bodies that a dictionary is made from. A dictionary contains pieces of its
+// samples and outlives them, and no erasure of a user changes it. Pure.
+
+/// Bodies of events that are reduced to what many owners' bodies have in common.
+///
+/// A key or a value stays only if bodies of many owners have it (`ownersMin`, `shareMin`) and it has no form
+/// of personal data (`mayBeShared`). Such are the words of a processor's API, the merchant's prices and
+/// addresses. Every other string and number is replaced by random characters of the same kinds.
+struct AnonymousSamples {
+  /// The fewest owners that must have a text in common.
+  static let ownersMin = 20
+  /// The smallest share of all owners that must have a text in common.
+  static let shareMin = 0.1
+  /// The longest text that may stay.
+  static let bytesMax = 1024
+
+  private struct Count {
+    var owners = 0
+    /// The owner that was counted last.
+    var last = -1
+  }
+
+  private let shared: Set<ArraySlice<UInt8>>
+
+  /// Finds what bodies have in common. Bodies that are not JSON are ignored.
+  init(_ bodies: [(body: [UInt8], owner: String)]) {
+    var counts: [ArraySlice<UInt8>: Count] = [:]
+    // All bodies of an owner follow each other, so that each text counts once for an owner.
+    let byOwner = Dictionary(grouping: bodies, by: \.owner)
+    for (number, bodies) in byOwner.values.enumerated() {
+      for (body, _) in bodies {
+        for token in JSONToken.all(in: body) ?? [] {
+          let count = counts[body[token.range], default: Count()]
+          guard count.last != number else { continue }
+          counts[body[token.range]] = Count(owners: count.owners + 1, last: number)
+        }
+      }
+    }
+    let enough = max(Self.ownersMin, Int(Double(byOwner.count) * Self.shareMin))
+    shared = Set(counts.filter { $0.value.owners >= enough && Self.mayBeShared($0.key) }.keys)
+  }
+
+  /// The body without what is not shared; nil if it is not JSON.
+  func sample(_ body: [UInt8], _ filler: inout Filler) -> [UInt8]? {
+    guard let tokens = JSONToken.all(in: body) else { return nil }
+    var sample = body
+    for token in tokens where !shared.contains(body[token.range]) {
+      let inner = token.isString ? token.range.dropFirst().dropLast() : token.range
+      for position in inner { sample[position] = filler.character(like: body[position]) }
+    }
+    return sample
+  }
+
+  /// Whether a text may stay if many owners have it. Not e-mail addresses, names and postal addresses: texts
+  /// with an at sign, a blank, or letters beyond ASCII, and words with capital letters.
+  static func mayBeShared(_ token: ArraySlice<UInt8>) -> Bool {
+    guard token.count <= bytesMax else { return false }
+    let inner = token.first == UInt8(ascii: "\"") ? token.dropFirst().dropLast() : token
+    guard inner.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "@") }) else { return false }
+    let isWord = inner.allSatisfy { Character(UnicodeScalar($0)).isLetter }
+    // Codes of currencies and countries are capital letters, too.
+    return !isWord || inner.count <= 3 || inner.allSatisfy { Character(UnicodeScalar($0)).isLowercase }
+  }
+}
+
+/// Random characters that replace others. The sequence is not for secrets: nothing of the replaced character
+/// except its kind is in the new one.
+struct Filler {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed | 1 }
+
+  /// A capital letter for a capital letter, a digit for a digit, a small letter for a letter beyond ASCII;
+  /// punctuation stays.
+  mutating func character(like byte: UInt8) -> UInt8 {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): next(of: 10, from: UInt8(ascii: "0"))
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): next(of: 26, from: UInt8(ascii: "A"))
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), 0x80...: next(of: 26, from: UInt8(ascii: "a"))
+    default: byte
+    }
+  }
+
+  /// SplitMix64 (Steele, Lea, Flood 2014): `SystemRandomNumberGenerator` asks the system for each number, and
+  /// this needs millions.
+  private mutating func next(of count: UInt64, from first: UInt8) -> UInt8 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    mixed ^= mixed >> 31
+    return first + UInt8(truncatingIfNeeded: mixed.multipliedFullWidth(by: count).high)
+  }
+}

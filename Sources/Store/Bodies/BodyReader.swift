@@ -1,0 +1,38 @@
+// Reads stored bodies. The thread of its connection.
+
+internal import Compression
+internal import Domain
+
+/// The dictionaries that a connection's bodies needed so far. They never change, so each is read once.
+final class BodyReader {
+  private let reading: StoreStatement
+  private var dictionaries: [DictionaryNumber: BodyDictionary] = [:]
+
+  init(_ connection: StoreConnection) {
+    reading = connection.prepareOnUse("SELECT made_at, content FROM dictionaries WHERE number = ?1")
+  }
+
+  /// The body as it was received.
+  /// - Throws: `corrupt` if its dictionary is missing, or if it does not fit the bytes.
+  func unpack(_ body: StoredBody) throws(StoreFault) -> [UInt8] {
+    guard let number = body.dictionary else { return body.bytes }
+    return try dictionary(number).unpack(body.bytes)
+  }
+
+  func dictionary(_ number: DictionaryNumber) throws(StoreFault) -> BodyDictionary {
+    if let known = dictionaries[number] { return known }
+    let found = try reading.first([.integer(number)]) { row throws(StoreFault) in
+      (madeAt: Timestamp(unixMilliseconds: row.integer(0)), content: row.blob(1))
+    }
+    guard let found else {
+      throw StoreFault(.corrupt, operation: "read body", reason: "dictionary \(number) is not stored")
+    }
+    do throws(CompressionError) {
+      let made = try BodyDictionary(number, madeAt: found.madeAt, content: found.content)
+      dictionaries[number] = made
+      return made
+    } catch {
+      throw StoreFault(error, number)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// The body of an event as its row has it. A value.
+
+public import Domain
+
+/// Bytes, and how to read them.
+public struct StoredBody: Sendable, Equatable {
+  /// Longer bodies are not compressed, and a frame of a longer one is not read. Webhooks and the pages of
+  /// fetched events are shorter.
+  public static let bytesMax = 64 << 20
+  /// Shorter bodies are not compressed: that would save less than the row's other columns take.
+  public static let bytesMin = 128
+
+  /// The dictionary of the frame that the bytes are; nil if they are the body as it was received.
+  public let dictionary: DictionaryNumber?
+  public let bytes: [UInt8]
+
+  /// - Parameter bytes: as received.
+  public init(_ bytes: [UInt8]) { (self.bytes, dictionary) = (bytes, nil) }
+
+  init(frame: [UInt8], _ dictionary: DictionaryNumber) { (bytes, self.dictionary) = (frame, dictionary) }
+
+  /// - Parameters:
+  ///   - column: that of the bytes.
+  ///   - dictionaryColumn: that of the dictionary.
+  init(_ row: StoreRow, at column: Int, _ dictionaryColumn: Int) {
+    (bytes, dictionary) = (row.blob(column), row.optionalInteger(dictionaryColumn))
+  }
+}

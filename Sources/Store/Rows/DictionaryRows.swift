@@ -1,0 +1,81 @@
+// The writer's statements on `dictionaries`, and on the bodies that retention compresses. The writer's
+// thread.
+
+internal import Domain
+
+final class DictionaryRows {
+  private let reader: BodyReader
+  private let newest: StoreStatement
+  private let inserting: StoreStatement
+  private let passing: StoreStatement
+  private let scanning: StoreStatement
+  private let lastEvent: StoreStatement
+  private let body: StoreStatement
+  private let packing: StoreStatement
+
+  init(_ connection: StoreConnection) {
+    reader = BodyReader(connection)
+    newest = connection.prepareOnUse(
+      "SELECT number, passed_row FROM dictionaries ORDER BY number DESC LIMIT 1")
+    inserting = connection.prepareOnUse(
+      "INSERT INTO dictionaries (number, made_at, content, passed_row) VALUES (?1, ?2, ?3, ?4)")
+    passing = connection.prepareOnUse("UPDATE dictionaries SET passed_row = ?2 WHERE number = ?1")
+    // Reads no body: its length is in the head of its row.
+    scanning = connection.prepareOnUse(
+      """
+      SELECT row_id, dictionary IS NULL AND length(body) >= ?2 FROM events
+      WHERE row_id > ?1 ORDER BY row_id LIMIT ?3
+      """)
+    lastEvent = connection.prepareOnUse("SELECT max(row_id) FROM events")
+    body = connection.prepareOnUse("SELECT body FROM events WHERE row_id = ?1")
+    packing = connection.prepareOnUse("UPDATE events SET body = ?2, dictionary = ?3 WHERE row_id = ?1")
+  }
+
+  /// The newest dictionary, and the row up to which retention has compressed events; nil if there is none.
+  func current() throws(StoreFault) -> (dictionary: BodyDictionary, passedRow: Int64)? {
+    let found = try newest.first { row throws(StoreFault) in
+      (number: row.integer(0) as DictionaryNumber, passedRow: row.integer(1) as Int64)
+    }
+    return try found.map { found throws(StoreFault) in
+      (try reader.dictionary(found.number), found.passedRow)
+    }
+  }
+
+  /// Stores a dictionary. What an older one could not compress stays as it is.
+  func insert(_ content: [UInt8], at now: Timestamp) throws(StoreFault) -> DictionaryNumber {
+    let last = try newest.first { row throws(StoreFault) in
+      (number: row.integer(0) as Int64, passedRow: row.integer(1) as Int64)
+    }
+    let number = DictionaryNumber((last?.number ?? 0) + 1)
+    try inserting.run([.integer(number), .time(now), .blob(content), .integer(last?.passedRow ?? 0)])
+    return number
+  }
+
+  func note(passedRow row: Int64, of number: DictionaryNumber) throws(StoreFault) {
+    try passing.run([.integer(number), .integer(row)])
+  }
+
+  /// The next rows, and whether the body of each may be worth compressing.
+  func scan(after row: Int64, limit: Int64) throws(StoreFault) -> [(row: EventRowID, isCandidate: Bool)] {
+    try scanning.all([.integer(row), .integer(Int64(StoredBody.bytesMin)), .integer(limit)]) {
+      row throws(StoreFault) in (row.integer(0), row.flag(1))
+    }
+  }
+
+  /// Whether a row is newer than all events.
+  func isBeyondEvents(_ row: Int64) throws(StoreFault) -> Bool {
+    let last = try lastEvent.first { row throws(StoreFault) in row.optionalInteger(0) as Int64? } ?? nil
+    return row > last ?? 0
+  }
+
+  /// Compresses the body in a row, which is stored as it was received.
+  /// - Returns: the size that it had.
+  func pack(_ row: EventRowID, with dictionary: BodyDictionary) throws(StoreFault) -> Int {
+    let bytes = try body.first([.integer(row)]) { row throws(StoreFault) in row.blob(0) } ?? []
+    let packed = dictionary.pack(bytes)
+    if packed.dictionary != nil {
+      try packing.run([.integer(row), .blob(packed.bytes), .optional(packed.dictionary)])
+    }
+    return bytes.count
+  }
+}

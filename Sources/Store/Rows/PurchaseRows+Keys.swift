@@ -1,0 +1,68 @@
+// Finds purchases by the ids in `KeyIndex`. The writer's thread.
+
+internal import Domain
+
+extension PurchaseRows {
+  /// How many of the newest purchases with a key are looked at: a user of an app may have any number.
+  private static let candidatesMax = 1_000
+
+  /// The purchase that a checkout sold, once the processor has named it.
+  func find(
+    app: AppSlug, _ processor: ProcessorName, soldBy sessionID: SessionID
+  ) throws(StoreFault) -> PurchaseRecord? {
+    try first(RowKey(.session, sessionID, app: app)) { record in
+      record.purchase.sessionID == sessionID && record.place == AppProcessor(app, processor)
+        && record.purchase.key.id.text != sessionID.text
+    }
+  }
+
+  /// A user's waiting purchases without a context. A failed one gets none: a context posted now belongs to a
+  /// current checkout.
+  func lackingContext(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
+    try all(RowKey(.user, user, app: app)) { record in
+      record.purchase.userID == user && record.app == app && record.receipt?.state == .waiting
+        && record.purchase.context == nil
+    }
+  }
+
+  /// The purchases without a user of a processor's customer.
+  func lackingUser(
+    app: AppSlug, _ processor: ProcessorName, customer: CustomerID
+  ) throws(StoreFault) -> [PurchaseRecord] {
+    try all(RowKey(.customer, customer, app: app)) { record in
+      record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
+        && record.purchase.userID == nil
+    }
+  }
+
+  /// The user of the customer's newest purchase that has one.
+  func user(
+    app: AppSlug, _ processor: ProcessorName, ofCustomer customer: CustomerID
+  ) throws(StoreFault) -> UserID? {
+    try first(RowKey(.customer, customer, app: app)) { record in
+      record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
+        && record.purchase.userID != nil
+    }?.purchase.userID
+  }
+
+  /// The newest purchase with a key that meets a condition.
+  private func first(
+    _ key: RowKey, where isWanted: (PurchaseRecord) -> Bool
+  ) throws(StoreFault) -> PurchaseRecord? {
+    for row in try keys.rows(key, limit: Self.candidatesMax) {
+      if let record = try find(row: row), isWanted(record) { return record }
+    }
+    return nil
+  }
+
+  /// Those with a key that meet a condition, newest first.
+  private func all(
+    _ key: RowKey, where isWanted: (PurchaseRecord) -> Bool
+  ) throws(StoreFault) -> [PurchaseRecord] {
+    var found: [PurchaseRecord] = []
+    for row in try keys.rows(key, limit: Self.candidatesMax) where found.count < Self.relatedMax {
+      if let record = try find(row: row), isWanted(record) { found.append(record) }
+    }
+    return found
+  }
+}

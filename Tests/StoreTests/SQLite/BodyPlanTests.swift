@@ -1,0 +1,28 @@
+// Tests that what concerns the bodies of events costs the same in a database of any size.
+
+import SQLite
+@testable import SQLiteStore
+import Testing
+
+@testable import Store
+
+@Suite("Query plans for bodies")
+struct BodyPlanTests {
+  @Test("The newest bodies are found from the end, the number of events from both ends")
+  func plans() throws {
+    let store = try TestStore()
+    let connection = try #require(store.reader.connection.engine as? SQLiteConnection).connection
+    func plan(_ sql: String, _ values: [Value] = []) throws -> [String] {
+      try connection.prepare("EXPLAIN QUERY PLAN " + sql).all(values) { row throws(SQLiteError) in
+        try row.text(3)
+      }
+    }
+    let samples = try plan(StoreReader.bodySQL.samples, [.integer(1)])
+    #expect(samples.first == "SEARCH e USING INTEGER PRIMARY KEY (rowid>?)")
+    #expect(samples.contains("SEARCH p USING INTEGER PRIMARY KEY (rowid=?)"))
+    #expect(!samples.contains { $0.contains("TEMP B-TREE") })
+    for sql in [StoreReader.bodySQL.count, StoreReader.bodySQL.newest] {
+      #expect(try !plan(sql).contains { $0.hasPrefix("SCAN events") || $0.hasPrefix("SCAN dict") })
+    }
+  }
+}

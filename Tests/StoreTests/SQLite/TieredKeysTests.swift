@@ -1,0 +1,203 @@
+// Tests of the two tiers of keys against a model: with moves, rollbacks, restarts and other programs.
+
+import Domain
+import FoundationEssentials
+import Platform
+import SQLite
+import Testing
+
+@testable import SQLiteStore
+@testable import Store
+
+@Suite("Keys in two tiers")
+struct TieredKeysTests {
+  /// The owner's connection and its keys, with small generations.
+  private struct Owner {
+    let connection: Connection
+    let memory = KeyMemory()
+    let keys: TieredKeys
+
+    init(_ path: String, generationMax: Int) throws {
+      connection = try Database.open(path: path, role: .owner)
+      keys = try TieredKeys(connection, memory, generationMax: generationMax)
+    }
+
+    /// Runs `body` in a transaction, which is rolled back if it throws.
+    func transaction(_ body: () throws -> Void) throws {
+      try connection.begin()
+      try keys.begin()
+      do {
+        try body()
+        try keys.beforeCommit()
+        try connection.execute("COMMIT")
+        keys.didCommit()
+      } catch {
+        connection.rollBack()
+        keys.didRollBack()
+        throw error
+      }
+    }
+
+    func count(_ table: String) throws -> Int64 {
+      try connection.integer("SELECT count(*) FROM \(table)") ?? 0
+    }
+  }
+
+  private struct Cancelled: Error {}
+
+  private func key(_ number: Int) -> RowKey { RowKey(.user, UserID("user \(number)"), app: "ios") }
+
+  private func withOwner(_ generationMax: Int, _ body: (String, Owner) throws -> Void) throws {
+    let folder = try makeDirectory()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "keys.db").path
+    try body(path, Owner(path, generationMax: generationMax))
+  }
+
+  @Test("After any adds, removals, rollbacks, restarts and writes of others, each key has its rows")
+  func model() throws {
+    try withOwner(64) { path, first in
+      var owner = first
+      var random = SeededGenerator(seed: 7)
+      var model: [Int: Set<Int64>] = [:]
+      for step in 0..<3_000 {
+        var next = model
+        let keeps = Int.random(in: 0..<10, using: &random) > 0
+        func change(_ keys: any KeyIndex) throws {
+          for _ in 0..<Int.random(in: 1...12, using: &random) {
+            let number = Int.random(in: 0..<40, using: &random)
+            let row = Int64.random(in: 1...30, using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+              try keys.erase(key(number), row: PurchaseRowID(row))
+              next[number]?.remove(row)
+            case 1...3:
+              try keys.remove(key(number), row: PurchaseRowID(row))
+              next[number]?.remove(row)
+            default:
+              try keys.add(key(number), row: PurchaseRowID(row))
+              next[number, default: []].insert(row)
+            }
+          }
+          if !keeps { throw Cancelled() }
+        }
+        if step % 50 == 49 {
+          let other = try Database.open(path: path, role: .guest)
+          try other.begin()
+          do {
+            try change(PlainKeys(other, nil))
+            try other.execute("COMMIT")
+          } catch is Cancelled {
+            other.rollBack()
+          }
+        } else {
+          do { try owner.transaction { try change(owner.keys) } } catch is Cancelled {}
+        }
+        if keeps { model = next }
+        if step % 211 == 210 { owner = try Owner(path, generationMax: 64) }
+        guard step % 20 == 0 else { continue }
+        try owner.transaction {}
+        try expect(model, in: owner, path)
+      }
+    }
+  }
+
+  /// Each kind of connection finds the rows of the model.
+  private func expect(_ model: [Int: Set<Int64>], in owner: Owner, _ path: String) throws {
+    let reader = try Database.open(path: path, role: .reader)
+    let (alone, beside) = (PlainKeys(reader, nil), PlainKeys(reader, owner.memory))
+    for number in 0..<40 {
+      let expected = model[number, default: []].sorted(by: >).map { PurchaseRowID($0) }
+      let found = try owner.keys.rows(key(number), limit: 1_000)
+      #expect(found == expected, "key \(number)")
+      #expect(try alone.rows(key(number), limit: 1_000) == expected, "key \(number), from the tables")
+      #expect(try beside.rows(key(number), limit: 1_000) == expected, "key \(number), from the memory")
+    }
+  }
+
+  @Test("What is added is moved into the index, and nothing stays in the tail or in memory")
+  func moves() throws {
+    try withOwner(100) { _, owner in
+      for row in 1...1_000 {
+        try owner.transaction { try owner.keys.add(key(row), row: PurchaseRowID(Int64(row))) }
+      }
+      #expect(try owner.count("keys") > 700)
+      #expect(try owner.count("key_tail") < 300)
+      // Those that are left are moved after a while without any more.
+      for _ in 0..<1_200 { try owner.transaction {} }
+      #expect(try owner.count("keys") == 1_000)
+      #expect(try owner.count("key_tail") == 0)
+      owner.memory.withState { state in
+        #expect(state.active.count == 0)
+        #expect(state.sealed == nil)
+      }
+    }
+  }
+
+  @Test("A commit moves few entries, even if all have the same key")
+  func oneKey() throws {
+    try withOwner(5_000) { _, owner in
+      try owner.transaction {
+        for row in 1...5_000 { try owner.keys.add(key(1), row: PurchaseRowID(Int64(row))) }
+      }
+      var before = try owner.count("keys")
+      for _ in 0..<400 {
+        try owner.transaction {}
+        let after = try owner.count("keys")
+        #expect(after - before <= 32)
+        before = after
+      }
+      #expect(before == 5_000)
+      #expect(try owner.keys.rows(key(1), limit: 3) == [5_000, 4_999, 4_998])
+    }
+  }
+
+  @Test("A crash in the middle of a move loses no key, and the move is done again")
+  func crash() throws {
+    try withOwner(200) { path, owner in
+      try owner.transaction {
+        for row in 1...200 { try owner.keys.add(key(row), row: PurchaseRowID(Int64(row))) }
+      }
+      for _ in 0..<3 { try owner.transaction {} }
+      let moved = try owner.count("keys")
+      #expect((1..<200).contains(moved))
+      let next = try Owner(path, generationMax: 200)
+      for row in 1...200 {
+        #expect(try next.keys.rows(key(row), limit: 10) == [PurchaseRowID(Int64(row))])
+      }
+      for _ in 0..<100 { try next.transaction {} }
+      #expect(try next.count("keys") == 200)
+      #expect(try next.count("key_tail") == 0)
+    }
+  }
+
+  @Test("An erased key leaves no trace in either table")
+  func erasure() throws {
+    try withOwner(1) { _, owner in
+      try owner.transaction { try owner.keys.add(key(1), row: 1) }
+      for _ in 0..<20 { try owner.transaction {} }
+      #expect(try owner.count("keys") == 1)
+      try owner.transaction { try owner.keys.add(key(1), row: 2) }
+      try owner.transaction {
+        try owner.keys.erase(key(1), row: 1)
+        try owner.keys.erase(key(1), row: 2)
+      }
+      #expect(try owner.count("keys") == 0)
+      #expect(try owner.count("key_tail") == 0)
+      #expect(try owner.keys.rows(key(1), limit: 10) == [])
+    }
+  }
+
+  @Test("A number depends on the kind, the value and the app; all apps of a value are neighbours")
+  func numbers() {
+    let keys = [
+      RowKey(.user, UserID("a"), app: "ios"), RowKey(.user, UserID("b"), app: "ios"),
+      RowKey(.user, UserID("a"), app: "web"), RowKey(.customer, CustomerID("a"), app: "ios"),
+    ]
+    #expect(Set(keys.map(\.number)).count == keys.count)
+    let numbers = RowKey.numbers(.user, UserID("a"))
+    #expect(keys.map { numbers.contains($0.number) } == [true, false, true, false])
+    // Stored, so it must never change.
+    #expect(keys[0].number == -4_064_399_217_294_566_643)
+  }
+}
