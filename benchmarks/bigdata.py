@@ -160,7 +160,8 @@ def key_number(kind, value, app):
     """The number that stands for an id in `keys`: 48 bits of SHA-256, and 16 bits of FNV-1a of the app."""
     if value is None:
         return None
-    digest = hashlib.sha256(bytes([kind]) + value.encode()).digest()
+    text = value if isinstance(value, bytes) else value.encode()
+    digest = hashlib.sha256(bytes([kind]) + text).digest()
     hashed = 0x811C9DC5
     for byte in app.encode():
         hashed = (hashed ^ byte) * 0x01000193 & 0xFFFFFFFF
@@ -169,17 +170,19 @@ def key_number(kind, value, app):
 
 
 def fill_keys(target):
-    """Fills the index of sessions, customers and users, if this schema has it."""
+    """Fills the keys of purchases and contexts, if this schema has them."""
     if not target.execute("SELECT 1 FROM sqlite_schema WHERE name = 'keys'").fetchone():
         return
     target.create_function("key_number", 3, key_number, deterministic=True)
-    target.execute("DELETE FROM keys")
-    target.execute("DELETE FROM key_tail")
+    for table in "keys", "recent_keys", "key_tail":
+        target.execute(f"DELETE FROM {table}")
     target.execute("""
       INSERT INTO keys (key, row)
       SELECT key_number(1, session_id, app) AS key, row_id FROM purchases WHERE session_id <> object_id
       UNION ALL SELECT key_number(2, customer_id, app), row_id FROM purchases WHERE customer_id IS NOT NULL
       UNION ALL SELECT key_number(3, user_id, app), row_id FROM purchases WHERE user_id IS NOT NULL
+      UNION ALL SELECT key_number(4, user_id, app), row_id FROM contexts
+      UNION ALL SELECT key_number(5, CAST(digest || CAST(user_id AS BLOB) AS BLOB), app), row_id FROM contexts
       ORDER BY key""")
 
 

@@ -212,25 +212,33 @@ INSERT INTO backfills (app, processor, since)
   SELECT app, 'stripe', since FROM backfills_of_one_processor;
 DROP TABLE backfills_of_one_processor;
 
--- 5. What purchases are found by.
+-- 5. What purchases and contexts are found by.
 
--- Checkouts, customers and users: numbers that stand for their ids (`RowKey`), each with a row of
--- `purchases`. Three indexes of ids would dirty three pages for each purchase. Rows may have been deleted,
--- and different ids may have the same number: each row that is found is compared.
+-- Checkouts, customers and users of purchases, users and blobs of contexts: numbers that stand for them
+-- (`RowKey`), each with a row of `purchases` or `contexts`. An index of such ids would dirty a page for each.
+-- Rows may have been deleted, and different ids may have the same number: each row that is found is compared.
 CREATE TABLE keys (
   key INTEGER NOT NULL,
   row INTEGER NOT NULL,
   PRIMARY KEY (key, row)
 ) STRICT, WITHOUT ROWID;
--- The newest, before they are moved into `keys` in its order.
+-- Newer ones, before they are moved into `keys` in its order.
+CREATE TABLE recent_keys (
+  key INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (key, row)
+) STRICT, WITHOUT ROWID;
+-- The newest, one row for each transaction, before they are moved into `recent_keys` in its order.
 CREATE TABLE key_tail (
-  number INTEGER PRIMARY KEY,
-  key    INTEGER NOT NULL,
-  row    INTEGER NOT NULL                        -- negative: the row no longer has the key
+  number  INTEGER PRIMARY KEY,
+  -- Key and row, 8 bytes each, big-endian; the row is negative if it no longer has the key.
+  entries BLOB    NOT NULL
 ) STRICT;
 DROP INDEX purchases_by_session;
 DROP INDEX purchases_by_customer;
 DROP INDEX purchases_by_user;
+DROP INDEX contexts_by_user;
+DROP INDEX contexts_unused_repeat;
 
 -- 6. Compressed bodies.
 

@@ -4,6 +4,14 @@ internal import CCrypto
 
 /// SHA-256 (FIPS 180-4).
 public enum SHA256 {
+  /// Looked up once: EVP_sha256() is looked up with each use, which takes as long as hashing 100 bytes
+  /// (EVP_MD_fetch(3), crypto(7) "Implicit fetching"). Never freed, and only read.
+  private static let algorithm: Algorithm = unsafe Algorithm(pointer: EVP_MD_fetch(nil, "SHA256", nil))
+
+  @safe private struct Algorithm: @unchecked Sendable {
+    let pointer: OpaquePointer?
+  }
+
   /// The size of a digest in bytes.
   public static let digestSize = 32
 
@@ -18,7 +26,8 @@ public enum SHA256 {
     var digest = [UInt8](repeating: 0, count: digestSize)
     var written: UInt32 = 0
     let succeeded = unsafe bytes.withUnsafeBufferPointer { bytes in
-      unsafe EVP_Digest(bytes.baseAddress, bytes.count, &digest, &written, EVP_sha256(), nil) == 1
+      unsafe EVP_Digest(
+        bytes.baseAddress, bytes.count, &digest, &written, algorithm.pointer, nil) == 1
     }
     guard succeeded, written == digestSize else { fatalError("libcrypto failed to hash") }
     return digest

@@ -142,8 +142,9 @@ extension StoreSession {
     guard let user = record.purchase.userID, let customer = record.purchase.customerID else { return }
     if before?.purchase.userID == user, before?.purchase.customerID == customer { return }
     let processor = record.purchase.key.processor
-    for other in try purchases.lackingUser(app: record.app, processor, customer: customer)
-    where other.rowID != record.rowID {
+    for other in try purchases.lackingUser(
+      app: record.app, processor, customer: customer, besides: record.rowID)
+    {
       var completed = other
       completed.purchase.learnUser(user, from: .customer)
       try decideAndSave(&completed, before: other)

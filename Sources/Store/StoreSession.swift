@@ -237,6 +237,7 @@ public final class StoreSession {
       let result = try connection.transaction { () throws(StoreFault) in
         try breakers.refresh(connection)
         try counts.begin()
+        contexts.begin()
         try erasures.begin()
         try pastPurchases.begin()
         let result = try body()

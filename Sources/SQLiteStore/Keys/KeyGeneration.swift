@@ -3,10 +3,8 @@
 
 /// Keys that were added in a period.
 struct KeyGeneration: Sendable {
-  /// The numbers of the keys.
-  private(set) var keys: [Int64] = []
-  /// The row of each; negative if it is removed from the key; 0 if the entry was erased.
-  private(set) var rows: [Int64] = []
+  /// The entries; of an erased one the row is 0.
+  private(set) var entries: [KeyEntry] = []
   /// The position of the next older entry with the same key; -1 if there is none.
   private var older: [Int32] = []
   /// The position of the newest entry of each key.
@@ -14,80 +12,77 @@ struct KeyGeneration: Sendable {
   /// The number in `key_tail` of the last entry.
   private(set) var last: Int64 = 0
 
-  var count: Int { keys.count }
+  var count: Int { entries.count }
 
-  /// - Parameters:
-  ///   - row: negative to remove it.
-  ///   - number: its number in `key_tail`.
-  mutating func add(_ key: Int64, row: Int64, number: Int64) {
-    let position = Int32(keys.count)
-    older.append(newest.updateValue(position, forKey: key) ?? -1)
-    keys.append(key)
-    rows.append(row)
+  /// - Parameter number: the number in `key_tail` of the row that has it.
+  mutating func add(_ entry: KeyEntry, number: Int64) {
+    let position = Int32(entries.count)
+    older.append(newest.updateValue(position, forKey: entry.key) ?? -1)
+    entries.append(entry)
     last = number
   }
 
   /// Removes the newest entries.
   mutating func drop(to count: Int, last: Int64) {
-    while keys.count > count, let key = keys.popLast(), let position = older.popLast() {
-      newest[key] = position < 0 ? nil : position
-      rows.removeLast()
+    while entries.count > count, let entry = entries.popLast(), let position = older.popLast() {
+      newest[entry.key] = position < 0 ? nil : position
     }
     self.last = last
   }
 
   /// Forgets a row of a key.
-  mutating func erase(_ key: Int64, row: Int64) {
-    var position = newest[key] ?? -1
+  mutating func erase(_ place: KeyEntry) {
+    var position = newest[place.key] ?? -1
     while position >= 0 {
-      if abs(rows[Int(position)]) == row { rows[Int(position)] = 0 }
+      if entries[Int(position)].place == place { entries[Int(position)].row = 0 }
       position = older[Int(position)]
     }
   }
 
-  /// The newest entries of a key; negative rows are removed.
+  /// The rows in the newest entries of a key; negative ones are removed.
   func rows(_ key: Int64, limit: Int) -> [Int64] {
     var found: [Int64] = []
     var position = newest[key] ?? -1
     while position >= 0, found.count < limit {
-      if rows[Int(position)] != 0 { found.append(rows[Int(position)]) }
+      let row = entries[Int(position)].row
+      if row != 0 { found.append(row) }
       position = older[Int(position)]
     }
     return found
   }
 
-  /// An entry of a key.
-  struct Entry: Equatable {
-    var key: Int64
-    /// Negative to remove it.
-    var row: Int64
-  }
-
-  /// How many parts the entries have.
+  /// How many parts the keys have.
   static let partCount = 256
+
+  /// The keys of a part.
+  static func keys(ofPart part: Int) -> ClosedRange<Int64> {
+    let first = Int64(part - partCount / 2) << 56
+    return first...(first | (1 << 56 - 1))
+  }
 
   /// The entries of a part of all keys, in the order of the index; of several entries with the same key and
   /// row the newest. A part has neighbouring keys, so that moving it dirties few pages of the index.
-  func part(_ part: Int) -> [Entry] {
+  func part(_ part: Int) -> [KeyEntry] {
+    let keys = Self.keys(ofPart: part)
     var positions: [Int32] = []
-    for position in keys.indices
-    where rows[position] != 0 && Int(keys[position] >> 56) + Self.partCount / 2 == part {
+    for position in entries.indices
+    where keys.contains(entries[position].key) && entries[position].row != 0 {
       positions.append(Int32(position))
     }
     positions.sort { left, right in
-      let (a, b) = (Int(left), Int(right))
-      return (keys[a], abs(rows[a]), left) < (keys[b], abs(rows[b]), right)
+      let (a, b) = (entries[Int(left)], entries[Int(right)])
+      return (a.key, abs(a.row), left) < (b.key, abs(b.row), right)
     }
-    var entries: [Entry] = []
-    entries.reserveCapacity(positions.count)
+    var found: [KeyEntry] = []
+    found.reserveCapacity(positions.count)
     for position in positions {
-      let entry = Entry(key: keys[Int(position)], row: rows[Int(position)])
-      if let previous = entries.last, previous.key == entry.key, abs(previous.row) == abs(entry.row) {
-        entries[entries.count - 1] = entry
+      let entry = entries[Int(position)]
+      if found.last?.place == entry.place {
+        found[found.count - 1] = entry
       } else {
-        entries.append(entry)
+        found.append(entry)
       }
     }
-    return entries
+    return found
   }
 }

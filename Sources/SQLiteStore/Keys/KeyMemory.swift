@@ -1,5 +1,5 @@
-// The keys that are not in the index yet, in memory: one for a database and its program. The writer's thread
-// changes it; any thread reads it.
+// The keys that are not in the sorted tables yet, in memory: one for a database and its program. The writer's
+// thread changes it; any thread reads it.
 
 internal import Platform
 
@@ -10,7 +10,7 @@ public final class KeyMemory: Sendable {
     var isLoaded = false
     /// What is added now.
     var active = KeyGeneration()
-    /// What is moved into the index now.
+    /// What is moved into the sorted tables now.
     var sealed: KeyGeneration?
   }
 
@@ -22,7 +22,7 @@ public final class KeyMemory: Sendable {
     state.withLock { state in body(&state) }
   }
 
-  /// The newest entries of a key, newest first; negative rows are removed.
+  /// The rows in the newest entries of a key, newest first; negative ones are removed.
   /// - Returns: nil if the tail is not in memory.
   func rows(_ key: Int64, limit: Int) -> [Int64]? {
     state.withLock { state in
@@ -30,6 +30,16 @@ public final class KeyMemory: Sendable {
       let found = state.active.rows(key, limit: limit)
       guard let sealed = state.sealed, found.count < limit else { return found }
       return found + sealed.rows(key, limit: limit - found.count)
+    }
+  }
+
+  /// The entries of the keys in a range, oldest first.
+  /// - Returns: nil if the tail is not in memory.
+  func entries(_ keys: ClosedRange<Int64>) -> [KeyEntry]? {
+    state.withLock { state in
+      guard state.isLoaded else { return nil }
+      let generations = [state.sealed, state.active].compactMap(\.self)
+      return generations.flatMap { $0.entries.filter { keys.contains($0.key) && $0.row != 0 } }
     }
   }
 }

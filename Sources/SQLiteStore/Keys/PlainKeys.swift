@@ -10,83 +10,61 @@ internal import Store
 /// What a guest changes is appended to the tail, as the owner does it: the order of the changes matters.
 final class PlainKeys: KeyIndex {
   private let connection: Connection
+  private let tables: KeyTables
   /// The newest keys, if the owner is in this process.
   private let memory: KeyMemory?
-  /// Prepared at their first use: most connections need none.
-  private var statements: [String: Statement] = [:]
 
   init(_ connection: Connection, _ memory: KeyMemory?) {
     self.connection = connection
+    tables = KeyTables(connection)
     self.memory = memory
   }
 
-  func add(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) { try run(Self.appending, key, row.number) }
-  func remove(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) {
-    try run(Self.appending, key, -row.number)
+  func add(_ key: RowKey, row: Int64) throws(StoreFault) {
+    try append(KeyEntry(key: key.number, row: row))
+  }
+  func remove(_ key: RowKey, row: Int64) throws(StoreFault) {
+    try append(KeyEntry(key: key.number, row: -row))
   }
 
-  func erase(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) {
-    try run("DELETE FROM keys WHERE key = ?1 AND row = ?2", key, row.number)
-    try run("DELETE FROM key_tail WHERE key = ?1 AND abs(row) = ?2", key, row.number)
-  }
-
-  private static let appending = """
-    INSERT INTO key_tail (number, key, row) SELECT coalesce(max(number), 0) + 1, ?1, ?2 FROM key_tail
-    """
-
-  private func run(_ sql: String, _ key: RowKey, _ row: Int64) throws(StoreFault) {
+  private func append(_ entry: KeyEntry) throws(StoreFault) {
     try translated { () throws(SQLiteError) in
-      try statement(sql).run([.integer(key.number), .integer(row)])
+      try tables.append([entry], number: tables.lastNumber() + 1)
     }
   }
 
-  private func statement(_ sql: String) throws(SQLiteError) -> Statement {
-    if let prepared = statements[sql] { return prepared }
-    let prepared = try connection.prepare(sql)
-    statements[sql] = prepared
-    return prepared
+  func erase(_ key: RowKey, row: Int64) throws(StoreFault) {
+    try translated { () throws(SQLiteError) in
+      try tables.erase([KeyEntry(key: key.number, row: row)])
+    }
   }
 
-  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [PurchaseRowID] {
+  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64] {
     let number = key.number
     return try translated { () throws(SQLiteError) in
-      // An open snapshot may be older than the memory, which lacks what has been moved since.
-      let known = connection.isInTransaction ? nil : memory?.rows(number, limit: limit)
-      let recent =
-        if let known { known } else {
-          try read("SELECT row FROM key_tail WHERE key = ?1 ORDER BY number DESC LIMIT ?2", number, limit)
-        }
-      let old = try read("SELECT row FROM keys WHERE key = ?1 ORDER BY row DESC LIMIT ?2", number, limit)
-      return KeyRows.merged(recent, old, limit: limit)
+      let known = usableMemory?.rows(number, limit: limit)
+      let recent = if let known { known } else { try tail(number...number).reversed().map(\.row) }
+      return KeyRows.merged(recent, try tables.rows(number, limit: limit), limit: limit)
     }
   }
 
-  private func read(_ sql: String, _ number: Int64, _ limit: Int) throws(SQLiteError) -> [Int64] {
-    try statement(sql).all([.integer(number), .integer(Int64(limit))]) { row throws(SQLiteError) in
-      row.integer(0)
+  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
+    try translated { () throws(SQLiteError) in
+      let known = usableMemory?.entries(numbers)
+      let recent = if let known { known } else { try tail(numbers) }
+      return KeyRows.merged(recent, try tables.entries(numbers))
     }
   }
 
-  func selection(_ lower: String, _ upper: String) -> String { KeyRows.selection(lower, upper) }
-}
+  /// An open snapshot may be older than the memory, which lacks what has been moved since.
+  private var usableMemory: KeyMemory? { connection.isInTransaction ? nil : memory }
 
-/// What both kinds of connections share.
-enum KeyRows {
-  /// - Parameters:
-  ///   - recent: of the tail, newest first; negative rows are removed.
-  ///   - indexed: of the index.
-  /// - Returns: the largest rows first, each once.
-  static func merged(_ recent: [Int64], _ indexed: [Int64], limit: Int) -> [PurchaseRowID] {
-    if recent.isEmpty { return indexed.map { PurchaseRowID($0) } }
-    // The newest entry of a row says whether it has the key.
-    var decided: [Int64: Bool] = [:]
-    for row in recent where decided[abs(row)] == nil { decided[abs(row)] = row > 0 }
-    let rows = decided.filter(\.value).map(\.key) + indexed.filter { decided[$0] == nil }
-    return rows.sorted(by: >).prefix(limit).map { PurchaseRowID($0) }
-  }
-
-  static func selection(_ lower: String, _ upper: String) -> String {
-    ["keys", "key_tail"].map { "SELECT row FROM \($0) WHERE key BETWEEN \(lower) AND \(upper)" }
-      .joined(separator: " UNION ALL ")
+  /// What the tail has of the keys in a range, oldest first.
+  private func tail(_ keys: ClosedRange<Int64>) throws(SQLiteError) -> [KeyEntry] {
+    var found: [KeyEntry] = []
+    try tables.forEachInTail { _, entries throws(SQLiteError) in
+      found += entries.filter { keys.contains($0.key) }
+    }
+    return found
   }
 }

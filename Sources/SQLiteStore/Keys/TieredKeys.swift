@@ -1,5 +1,5 @@
-// Keys in two tiers: the newest are appended to a table and kept in memory; a part of them after the other is
-// moved into the index, in the order of the index. The writer's thread.
+// Keys in tiers: the newest are appended to a table and kept in memory; they are moved into sorted tables a part
+// after the other. The writer's thread.
 
 internal import Domain
 internal import SQLite
@@ -8,34 +8,38 @@ internal import Store
 /// The keys of the connection that owns the database.
 ///
 /// An index of random values dirties a page for each entry: it is written to the log and to the database for
-/// 15 bytes. So a new key is appended to `key_tail`, which is dense, and is found in memory. When there are
-/// `generationMax`, they become one sealed generation. Each commit moves a part of that with neighbouring
-/// keys into the table `keys`, the index; all entries of a page are moved together.
+/// 15 bytes. So the new keys of a transaction are appended to `key_tail` in one row, and are found in memory.
+/// When there are `generationMax`, they become one sealed generation. Each commit moves a part of that with
+/// neighbouring keys into the table `recent_keys`, which is sorted: several entries go into each page. The
+/// larger that table is, the fewer they are; so a part of it that has become large is moved on into the table
+/// `keys`, again in order.
 ///
 /// Each move is a part of a transaction that also changes something else, so it costs no sync and delays no
-/// other. `key_tail` is emptied from its start once all of a generation is in `keys`; a start reads what is
-/// left of it into memory. To move an entry twice is harmless.
+/// other. `key_tail` is emptied from its start once all of a generation is moved; a start reads what is left
+/// of it into memory. To move an entry twice is harmless.
 final class TieredKeys {
-  /// How many entries a generation has before it is sealed. Each takes some 40 bytes of memory. The more
-  /// there are, the more of them share a page of the index.
-  static let generationMax = 131_072
+  /// The sizes at which keys are moved; tests use less.
+  struct Sizes {
+    /// How many entries a generation has before it is sealed. Each takes some 40 bytes of memory. The more
+    /// there are, the more of them share a page of `recent_keys`.
+    var generation = 65_536
+    /// How many entries a part of `recent_keys` has before it is moved on: that many in the first part, three
+    /// times as many in the last, so that they are not all moved at the same time.
+    var recentPart = 2_048
+  }
+
   /// A generation that stays small is sealed after this many commits, so that a quiet daemon keeps nothing in
   /// memory.
   private static let commitsMax = 1_024
   /// How many entries a commit may move without adding any.
   private static let quietMoves = 32
+  /// How many rows of the tail a commit removes.
+  private static let trimmedRows: Int64 = 8
 
-  private let connection: Connection
   private let memory: KeyMemory
-  private let generationMax: Int
+  private let sizes: Sizes
   private let version: Statement
-  private let readingTail: Statement
-  private let appending: Statement
-  private let inserting: Statement
-  private let deleting: Statement
-  private let trimming: Statement
-  private let indexed: Statement
-  private let forgettingTail: Statement
+  private let tables: KeyTables
 
   /// The value of `PRAGMA data_version` with which the tail was read.
   private var seenVersion: Int64?
@@ -48,6 +52,8 @@ final class TieredKeys {
     /// The part of the sealed generation that is moved now, and how many of its entries have been.
     var part = 0
     var movedOfPart = 0
+    /// Whether all of the part is moved, and the same part of `recent_keys` is moved on.
+    var isAgeing = false
     /// Up to which number `key_tail` has been moved, and up to which it has been emptied.
     var moved: Int64 = 0
     var trimmed: Int64 = 0
@@ -55,27 +61,20 @@ final class TieredKeys {
   private var progress = Progress()
   private var committed = Progress()
   /// The part of the sealed generation that is moved now.
-  private var moving: (part: Int, entries: [KeyGeneration.Entry])?
-  private var hasErased = false
+  private var moving: (part: Int, entries: [KeyEntry])?
+  /// What the open transaction adds and removes.
+  private var added: [KeyEntry] = []
+  /// What the open transaction erases.
+  private var erased: Set<KeyEntry> = []
   /// The commits since a generation was sealed.
   private var commits = 0
 
-  /// - Parameter generationMax: see there; tests use less.
-  init(
-    _ connection: Connection, _ memory: KeyMemory, generationMax: Int = generationMax
-  ) throws(SQLiteError) {
-    self.connection = connection
+  init(_ connection: Connection, _ memory: KeyMemory, sizes: Sizes = Sizes()) throws(SQLiteError) {
     self.memory = memory
-    self.generationMax = generationMax
+    self.sizes = sizes
+    tables = KeyTables(connection)
     // Differs once another connection has committed (https://www.sqlite.org/pragma.html#pragma_data_version).
     version = try connection.prepare("PRAGMA data_version")
-    readingTail = try connection.prepare("SELECT number, key, row FROM key_tail ORDER BY number")
-    appending = try connection.prepare("INSERT INTO key_tail (number, key, row) VALUES (?1, ?2, ?3)")
-    inserting = try connection.prepare("INSERT OR IGNORE INTO keys (key, row) VALUES (?1, ?2)")
-    deleting = try connection.prepare("DELETE FROM keys WHERE key = ?1 AND row = ?2")
-    trimming = try connection.prepare("DELETE FROM key_tail WHERE number <= ?1")
-    indexed = try connection.prepare("SELECT row FROM keys WHERE key = ?1 ORDER BY row DESC LIMIT ?2")
-    forgettingTail = try connection.prepare("DELETE FROM key_tail WHERE key = ?1 AND abs(row) = ?2")
     try begin()
   }
 
@@ -85,68 +84,89 @@ final class TieredKeys {
     if version != seenVersion { try load() }
     seenVersion = version
     progress = committed
-    hasErased = false
+    added.removeAll(keepingCapacity: true)
+    erased = []
   }
 
   /// Reads the tail: at the start, and after another program has written.
   private func load() throws(SQLiteError) {
     var active = KeyGeneration()
     var first: Int64?
-    try readingTail.forEach { row throws(SQLiteError) in
-      first = first ?? row.integer(0)
-      active.add(row.integer(1), row: row.integer(2), number: row.integer(0))
+    try tables.forEachInTail { number, entries throws(SQLiteError) in
+      first = first ?? number
+      for entry in entries { active.add(entry, number: number) }
     }
-    committed = Progress(count: active.count, last: active.last)
-    committed.moved = (first ?? 1) - 1
+    committed = Progress(count: active.count, last: try tables.lastNumber())
+    committed.moved = (first ?? committed.last + 1) - 1
     committed.trimmed = committed.moved
     moving = nil
     memory.withState { $0 = KeyMemory.State(isLoaded: true, active: active, sealed: nil) }
   }
 
-  private func append(_ key: Int64, row: Int64) throws(SQLiteError) {
-    let number = progress.last + 1
-    try appending.run([.integer(number), .integer(key), .integer(row)])
-    memory.withState { $0.active.add(key, row: row, number: number) }
-    progress.last = number
+  private func append(_ entry: KeyEntry) {
+    added.append(entry)
+    progress.last = committed.last + 1
     progress.count += 1
+    let number = progress.last
+    memory.withState { $0.active.add(entry, number: number) }
   }
 
-  /// Called before the commit: moves some of the sealed generation, or removes what has been moved.
+  /// Called before the commit: writes what was added, moves some of the sealed generation, or removes what has
+  /// been moved.
   func beforeCommit() throws(SQLiteError) {
-    // Twice as fast as keys are added, so that a generation is moved before the next one is full.
-    var room = max(2 * (progress.count - committed.count), Self.quietMoves)
-    guard let sealed = memory.withState({ $0.sealed }) else { return try trim(8 * room) }
+    if !erased.isEmpty { try tables.erase(erased) }
+    if !added.isEmpty { try tables.append(added, number: progress.last) }
+    // Faster than keys are added, so that a generation is moved before the next one is full: each key is moved
+    // twice.
+    var room = max(4 * added.count, Self.quietMoves)
+    guard let sealed = memory.withState({ $0.sealed }) else { return try trim() }
     while room > 0, progress.part < KeyGeneration.partCount {
-      let entries = entries(of: sealed, progress.part)
-      let end = min(entries.count, progress.movedOfPart + room)
-      for entry in entries[progress.movedOfPart..<end] { try move(entry) }
-      // A part costs a pass over the generation, so an empty one counts as well.
-      room -= max(1, end - progress.movedOfPart)
-      (progress.part, progress.movedOfPart) =
-        end == entries.count ? (progress.part + 1, 0) : (progress.part, end)
+      room -= progress.isAgeing ? try age(room) : try move(sealed, room)
     }
     if progress.part == KeyGeneration.partCount { progress.moved = sealed.last }
   }
 
-  private func entries(of sealed: KeyGeneration, _ part: Int) -> [KeyGeneration.Entry] {
-    if let moving, moving.part == part { return moving.entries }
-    let entries = sealed.part(part)
-    moving = (part, entries)
-    return entries
-  }
-
-  private func move(_ entry: KeyGeneration.Entry) throws(SQLiteError) {
-    if entry.row > 0 {
-      try inserting.run([.integer(entry.key), .integer(entry.row)])
-    } else {
-      try deleting.run([.integer(entry.key), .integer(-entry.row)])
+  /// Moves entries of the present part of the sealed generation.
+  /// - Returns: how many.
+  private func move(_ sealed: KeyGeneration, _ room: Int) throws(SQLiteError) -> Int {
+    let part = progress.part
+    if moving?.part != part { moving = (part, sealed.part(part)) }
+    let entries = moving?.entries ?? []
+    let end = min(entries.count, progress.movedOfPart + room)
+    for entry in entries[progress.movedOfPart..<end] { try tables.apply(entry) }
+    let count = end - progress.movedOfPart
+    progress.movedOfPart = end
+    if end == entries.count {
+      let isLarge = try tables.hasRecent(largePart(part), in: KeyGeneration.keys(ofPart: part))
+      if isLarge { progress.isAgeing = true } else { endPart() }
     }
+    // A part costs a pass over the generation, so an empty one counts as well.
+    return max(1, count)
   }
 
-  private func trim(_ count: Int) throws(SQLiteError) {
+  /// How many entries the part of `recent_keys` has before it is moved on.
+  private func largePart(_ part: Int) -> Int {
+    sizes.recentPart + 2 * sizes.recentPart * part / KeyGeneration.partCount
+  }
+
+  /// Moves entries of the present part from `recent_keys` to `keys`.
+  /// - Returns: how many.
+  private func age(_ room: Int) throws(SQLiteError) -> Int {
+    let count = try tables.age(KeyGeneration.keys(ofPart: progress.part), limit: room)
+    if count < room { endPart() }
+    return max(1, count)
+  }
+
+  private func endPart() {
+    progress.part += 1
+    progress.movedOfPart = 0
+    progress.isAgeing = false
+  }
+
+  private func trim() throws(SQLiteError) {
     guard progress.trimmed < progress.moved else { return }
-    progress.trimmed = min(progress.moved, progress.trimmed + Int64(count))
-    try trimming.run([.integer(progress.trimmed)])
+    progress.trimmed = min(progress.moved, progress.trimmed + Self.trimmedRows)
+    try tables.trim(through: progress.trimmed)
   }
 
   /// Called after the commit.
@@ -158,7 +178,7 @@ final class TieredKeys {
       progress.part = 0
     }
     let isTrimmed = progress.trimmed == progress.moved
-    let isLarge = progress.count >= generationMax
+    let isLarge = progress.count >= sizes.generation
     let isOld = commits >= Self.commitsMax && progress.count > 0
     let canSeal = isTrimmed && (isLarge || isOld)
     memory.withState { state in
@@ -174,52 +194,47 @@ final class TieredKeys {
 
   /// Called after a rollback.
   func didRollBack() {
-    if hasErased {
+    if erased.isEmpty {
+      memory.withState { $0.active.drop(to: committed.count, last: committed.last) }
+    } else {
       // The memory has forgotten what the database still has.
       seenVersion = nil
-    } else {
-      memory.withState { $0.active.drop(to: committed.count, last: committed.last) }
     }
     progress = committed
   }
 }
 
 extension TieredKeys: KeyIndex {
-  func add(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) {
-    try translated { () throws(SQLiteError) in try append(key.number, row: row.number) }
-  }
+  func add(_ key: RowKey, row: Int64) { append(KeyEntry(key: key.number, row: row)) }
 
-  func remove(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) {
-    try translated { () throws(SQLiteError) in try append(key.number, row: -row.number) }
-  }
+  func remove(_ key: RowKey, row: Int64) { append(KeyEntry(key: key.number, row: -row)) }
 
-  func erase(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) {
-    let (number, row) = (key.number, row.number)
-    try translated { () throws(SQLiteError) in
-      try deleting.run([.integer(number), .integer(row)])
-      try forgettingTail.run([.integer(number), .integer(row)])
-    }
-    hasErased = true
+  func erase(_ key: RowKey, row: Int64) {
+    let place = KeyEntry(key: key.number, row: row)
+    erased.insert(place)
+    added.removeAll { $0.place == place }
     memory.withState { state in
-      state.active.erase(number, row: row)
-      state.sealed?.erase(number, row: row)
+      state.active.erase(place)
+      state.sealed?.erase(place)
     }
     // What is left of the part is found again, and its entries are moved again.
     moving = nil
     progress.movedOfPart = 0
   }
 
-  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [PurchaseRowID] {
+  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64] {
     let number = key.number
+    // The memory first: what is moved after that is in the tables.
+    let recent = memory.rows(number, limit: limit) ?? []
     return try translated { () throws(SQLiteError) in
-      // The memory first: what is moved after that is in the index.
-      let recent = memory.rows(number, limit: limit) ?? []
-      let old = try indexed.all([.integer(number), .integer(Int64(limit))]) { row throws(SQLiteError) in
-        row.integer(0)
-      }
-      return KeyRows.merged(recent, old, limit: limit)
+      KeyRows.merged(recent, try tables.rows(number, limit: limit), limit: limit)
     }
   }
 
-  func selection(_ lower: String, _ upper: String) -> String { KeyRows.selection(lower, upper) }
+  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
+    let recent = memory.entries(numbers) ?? []
+    return try translated { () throws(SQLiteError) in
+      KeyRows.merged(recent, try tables.entries(numbers))
+    }
+  }
 }

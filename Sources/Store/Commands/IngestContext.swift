@@ -38,16 +38,18 @@ public struct IngestContext: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let window = store.rules(of: app)?.join.window ?? .zero
     let expiresAt = store.now.advanced(by: window)
-    if let known = try store.contexts.unused(app: app, user: userID, digest: digest) {
+    let known = try store.contexts.unused(app: app, user: userID, blob: blob.text, digest: digest)
+    if let known {
       try store.contexts.post(id: known.id, at: store.now, expiresAt: expiresAt)
       // The context may have been too old for a waiting purchase, and is recent again.
       try offer(in: store)
       return Outcome(id: known.id, receivedAt: known.receivedAt, expiresAt: expiresAt, isRepeat: true)
     }
     let record = ContextRecord(
-      id: id, userID: userID, blob: blob, receivedAt: store.now, postedAt: store.now, expiresAt: expiresAt,
+      id: id, app: app, userID: userID, blob: blob, receivedAt: store.now, postedAt: store.now,
+      expiresAt: expiresAt,
       purchaseRow: nil)
-    try store.contexts.insert(app: app, record, digest: digest)
+    try store.contexts.insert(record, digest: digest)
     try offer(in: store)
     return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)
   }

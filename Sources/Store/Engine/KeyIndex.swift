@@ -1,43 +1,54 @@
-// Finding purchases by ids that are spread at random: an engine may keep these outside the tables' indexes,
-// because an index of random values dirties a page for each. One thread at a time uses a connection's index.
+// Finding rows by ids that are spread at random: an engine may keep these outside the tables' indexes, because
+// an index of random values dirties a page for each. One thread at a time uses a connection's index.
 
 internal import Cryptography
 public import Domain
 
-/// An id by which purchases are found.
+/// An id by which rows are found, as the number that stands for it in an engine's index.
+///
+/// Different ids may have the same number, so a row that is found by it must be compared with the id. Nobody
+/// can choose ids whose numbers are equal, because the number is a part of a SHA-256 digest.
 public struct RowKey: Sendable, Hashable {
-  /// The kind of id.
+  /// The kind of id. The numbers are stored, so they never change.
   public enum Kind: UInt8, Sendable, CaseIterable {
-    /// The checkout that sold the purchase, if that has another id.
+    /// The checkout that sold a purchase, if that has another id.
     case session = 1
+    /// A purchase's customer.
     case customer = 2
+    /// A purchase's user.
     case user = 3
+    /// A context's user.
+    case contextUser = 4
+    /// A context's user and blob.
+    case contextBlob = 5
   }
 
-  public var kind: Kind
-  public var app: AppSlug
-  public var value: String
+  public let kind: Kind
+  /// 48 bits that stand for the id, and 16 for the app: what one id has in several apps is neighbours.
+  public let number: Int64
 
   public init(_ kind: Kind, _ value: some TextID, app: AppSlug) {
     self.kind = kind
-    self.app = app
-    self.value = value.text
+    number = Self.first(kind, value.text.utf8) | Int64(Self.number(of: app))
   }
 
-  /// Stands for the key in an engine's index. Different keys may have the same number, so a row that is found
-  /// by it must be compared with the key. Nobody can choose ids whose numbers are equal, because the number
-  /// is a part of a SHA-256 digest.
-  public var number: Int64 { Self.first(kind, value) | Int64(Self.number(of: app)) }
+  /// The key of a user's context.
+  /// - Parameter digest: of its blob.
+  public init(contextOf user: UserID, digest: [UInt8], app: AppSlug) {
+    kind = .contextBlob
+    // The digest has a fixed size, so no other pair makes the same bytes.
+    number = Self.first(kind, digest + user.text.utf8) | Int64(Self.number(of: app))
+  }
 
-  /// The numbers of a value in all apps: this one and the following `appsMax`.
+  /// The numbers of an id in all apps.
   public static func numbers(_ kind: Kind, _ value: some TextID) -> ClosedRange<Int64> {
-    let first = first(kind, value.text)
+    let first = first(kind, value.text.utf8)
     return first...(first | Int64(UInt16.max))
   }
 
   /// The first 48 bits of the digest; the others are 0.
-  private static func first(_ kind: Kind, _ value: String) -> Int64 {
-    let digest = SHA256.digest([kind.rawValue] + value.utf8)
+  private static func first(_ kind: Kind, _ value: some Sequence<UInt8>) -> Int64 {
+    let digest = SHA256.digest([kind.rawValue] + value)
     var bits: UInt64 = 0
     for byte in digest.prefix(6) { bits = bits << 8 | UInt64(byte) }
     return Int64(bitPattern: bits << 16)
@@ -51,21 +62,29 @@ public struct RowKey: Sendable, Hashable {
   }
 }
 
-/// Finds the rows of `purchases` by their keys.
+/// Finds rows by their keys. A kind of key belongs to one table, whose row ids these are.
 public protocol KeyIndex: AnyObject {
   /// Adds a row to those of a key, in the open transaction.
-  func add(_ key: RowKey, row: PurchaseRowID) throws(StoreFault)
+  func add(_ key: RowKey, row: Int64) throws(StoreFault)
   /// Removes a row from those of a key, in the open transaction. Until the engine has done that, the row may
   /// still be found.
-  func remove(_ key: RowKey, row: PurchaseRowID) throws(StoreFault)
+  func remove(_ key: RowKey, row: Int64) throws(StoreFault)
   /// The same, and no trace of the key is left after the transaction.
-  func erase(_ key: RowKey, row: PurchaseRowID) throws(StoreFault)
-  /// The rows that may have a key, newest first. The caller compares each with the key: others may be among
+  func erase(_ key: RowKey, row: Int64) throws(StoreFault)
+  /// The rows that may have a key, newest first. The caller compares each with the id: others may be among
   /// them.
-  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [PurchaseRowID]
-  /// A SELECT of the rows that may have a key whose number is in a range, for use in other statements.
-  /// - Parameters:
-  ///   - lower: the parameter for the range's lower bound, such as `?1`.
-  ///   - upper: the parameter for its upper bound.
-  func selection(_ lower: String, _ upper: String) -> String
+  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64]
+  /// The rows that may have a key whose number is in a range, in any order.
+  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64]
+}
+
+extension KeyIndex {
+  /// The rows that may have an id in any app, as a JSON array for `json_each` in other statements.
+  func list(_ kind: RowKey.Kind, _ value: some TextID) throws(StoreFault) -> StoreValue {
+    Self.list(try rows(RowKey.numbers(kind, value)))
+  }
+
+  static func list(_ rows: [Int64]) -> StoreValue {
+    .text("[\(rows.map { String($0) }.joined(separator: ","))]")
+  }
 }

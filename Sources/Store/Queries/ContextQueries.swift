@@ -48,13 +48,15 @@ extension StoreReader {
     return rows
   }
 
-  /// A user has few contexts, which have their own index. The plus keeps SQLite from scanning all rows in row
-  /// order instead.
+  /// A user has few contexts, whose rows are listed. The plus keeps SQLite from scanning all rows, or an app's,
+  /// instead.
   static func select(_ filter: ContextFilter) -> String {
     let row = filter.userID == nil ? "c.row_id" : "+c.row_id"
     var conditions = ["\(row) > ?1", "\(row) < ?2"]
-    if filter.userID != nil { conditions.append("c.user_id = ?3") }
-    if filter.app != nil { conditions.append("c.app = ?4") }
+    if filter.userID != nil {
+      conditions.append("c.row_id IN (SELECT value FROM json_each(?8)) AND c.user_id = ?3")
+    }
+    if filter.app != nil { conditions.append(filter.userID == nil ? "c.app = ?4" : "+c.app = ?4") }
     if filter.since != nil { conditions.append("c.received_at >= ?5") }
     if filter.until != nil { conditions.append("c.received_at < ?6") }
     return "\(columns) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(row) DESC LIMIT ?7"
@@ -72,11 +74,12 @@ extension StoreReader {
   ) throws(StoreFault) -> [ContextSummary] {
     try connection.snapshot { () throws(StoreFault) in
       let rows = try rows(filter)
-      let values: [StoreValue] = [
+      var values: [StoreValue] = [
         .integer(rows.after), .integer(rows.before), .optional(filter.userID), .optional(filter.app),
         filter.since.map { .time($0) } ?? .null, filter.until.map { .time($0) } ?? .null,
         .integer(Int64(limit)),
       ]
+      if let user = filter.userID { values.append(try connection.engine.keys.list(.contextUser, user)) }
       return try connection.prepare(Self.select(filter)).all(values) { row throws(StoreFault) in
         try Self.context(row, now: now)
       }

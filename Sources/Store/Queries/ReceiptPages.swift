@@ -14,23 +14,21 @@ extension ReceiptFilter {
   fileprivate typealias Condition = (sql: String, values: [StoreValue])
 
   /// The condition that selects few receipts.
-  fileprivate func narrow(_ keys: any KeyIndex) -> Condition? {
-    func values(_ id: some TextID, _ kind: RowKey.Kind) -> [StoreValue] {
-      let numbers = RowKey.numbers(kind, id)
-      return [.text(id), .integer(numbers.lowerBound), .integer(numbers.upperBound)]
-    }
-    let selection = keys.selection("?2", "?3")
+  fileprivate func narrow(_ keys: any KeyIndex) throws(StoreFault) -> Condition? {
+    let listed = "SELECT value FROM json_each(?2)"
     if let objectID {
       // An object is found by its own id and by the id of the checkout that sold it.
       return (
         """
-        row_id IN (SELECT row_id FROM purchases WHERE object_id = ?1 UNION ALL \(selection))
+        row_id IN (SELECT row_id FROM purchases WHERE object_id = ?1 UNION ALL \(listed))
         AND (+object_id = ?1 OR +session_id = ?1)
-        """, values(objectID, .session)
+        """, [.text(objectID), try keys.list(.session, objectID)]
       )
     }
     if let importID { return ("import_id = ?", [.text(importID)]) }
-    if let userID { return ("row_id IN (\(selection)) AND +user_id = ?1", values(userID, .user)) }
+    if let userID {
+      return ("row_id IN (\(listed)) AND +user_id = ?1", [.text(userID), try keys.list(.user, userID)])
+    }
     return nil
   }
 
@@ -95,7 +93,7 @@ extension StoreReader {
   /// - Returns: at most `limit` positions, newest first.
   func places(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [ReceiptPlace] {
     guard limit > 0 else { return [] }
-    if let few = Self.few(filter, connection.engine.keys) {
+    if let few = try Self.few(filter, connection.engine.keys) {
       return try connection.prepare(few.sql).all(few.values + [.integer(Int64(limit))], Self.place)
     }
     let reading = try connection.prepare(filter.lacksImportID ? Self.withoutImportIDSQL : Self.groupSQL)
@@ -128,8 +126,10 @@ extension StoreReader {
 
   /// - Returns: the statement, and the values of all its parameters but the last, the limit; nil if the
   ///   filter has no condition with its own index.
-  static func few(_ filter: ReceiptFilter, _ keys: any KeyIndex) -> (sql: String, values: [StoreValue])? {
-    guard let narrow = filter.narrow(keys) else { return nil }
+  static func few(
+    _ filter: ReceiptFilter, _ keys: any KeyIndex
+  ) throws(StoreFault) -> (sql: String, values: [StoreValue])? {
+    guard let narrow = try filter.narrow(keys) else { return nil }
     let conditions = [narrow] + filter.rest
     return (
       """

@@ -92,22 +92,20 @@ extension StoreReader {
   /// The purchases with this id, or whose checkout has it, with or without a receipt. Several apps, and
   /// several processors, may have one each.
   public func details(object id: ObjectID) throws(StoreFault) -> [ReceiptDetail] {
-    let numbers = RowKey.numbers(.session, id)
-    let records = try connection.prepare(Self.ofObjectSQL(connection.engine.keys.selection("?2", "?3"))).all(
-      [.text(id), .integer(numbers.lowerBound), .integer(numbers.upperBound)], PurchaseRow.record)
+    let sold = try connection.engine.keys.list(.session, id)
+    let records = try connection.prepare(Self.ofObjectSQL).all([.text(id), sold], PurchaseRow.record)
     var details: [ReceiptDetail] = []
     for record in records { details.append(try detail(of: record)) }
     return details
   }
 
-  /// - Parameter selection: of the rows that the checkout with this id may have sold.
-  static func ofObjectSQL(_ selection: String) -> String {
-    """
+  /// The second parameter is a list of the rows that the checkout with this id may have sold.
+  static let ofObjectSQL = """
     SELECT \(PurchaseRow.columnList) FROM purchases
-    WHERE row_id IN (SELECT row_id FROM purchases WHERE object_id = ?1 UNION ALL \(selection))
+    WHERE row_id IN (
+        SELECT row_id FROM purchases WHERE object_id = ?1 UNION ALL SELECT value FROM json_each(?2))
       AND (object_id = ?1 OR session_id = ?1) LIMIT 20
     """
-  }
 
   private func detail(of record: PurchaseRecord) throws(StoreFault) -> ReceiptDetail {
     let attempts = try connection.prepare(

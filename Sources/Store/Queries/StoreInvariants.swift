@@ -30,21 +30,24 @@ extension StoreReader {
     return found
   }
 
-  /// Checks that every purchase is found by each of its keys.
+  /// Checks that every purchase and every context is found by each of its keys.
   private func missingKeys() throws(StoreFault) -> [String] {
-    let selecting = try connection.prepare(
-      "SELECT 1 WHERE ?3 IN (\(connection.engine.keys.selection("?1", "?2")))")
+    let index = connection.engine.keys
     var found: [String] = []
+    func check(_ keys: [RowKey], _ row: Int64) throws(StoreFault) {
+      for key in keys where try !index.rows(key.number...key.number).contains(row) {
+        found.append("row \(row) is not found by its \(key.kind)")
+      }
+    }
     try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases").forEach {
       row throws(StoreFault) in
       let record = try PurchaseRow.record(from: row)
-      for key in record.keys {
-        let number = StoreValue.integer(key.number)
-        let isFound = try selecting.first([number, number, .integer(record.rowID)]) { _ throws(StoreFault) in
-          true
-        }
-        if isFound == nil { found.append("row \(record.rowID) is not found by its \(key.kind)") }
-      }
+      try check(record.keys, record.rowID.number)
+    }
+    try connection.prepare("SELECT row_id, app, user_id, digest FROM contexts").forEach {
+      row throws(StoreFault) in
+      try check(
+        RowKey.keys(app: try row.text(1), contextOf: try row.text(2), digest: row.blob(3)), row.integer(0))
     }
     return found
   }

@@ -14,22 +14,27 @@ public struct UserPurchase: Sendable, Equatable {
 }
 
 extension StoreReader {
-  /// - Parameter selection: of the rows that may have the user's key, or the customer's.
-  static func purchasesSQL(_ selection: String) -> (ofUser: String, ofCustomer: String) {
+  /// The first parameter is a list of the rows that may have the user's key, or the customer's.
+  static let purchasesSQL: (ofUser: String, ofCustomer: String) = {
     let select = """
       SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
-      WHERE row_id IN (\(selection))
+      WHERE row_id IN (SELECT value FROM json_each(?1))
       """
     return (
-      "\(select) AND user_id = ?3 ORDER BY row_id LIMIT ?4",
-      "\(select) AND customer_id = ?3 AND app = ?4 AND user_id IS NULL ORDER BY row_id LIMIT ?5"
+      "\(select) AND user_id = ?2 ORDER BY row_id LIMIT ?3",
+      "\(select) AND customer_id = ?2 AND app = ?3 AND user_id IS NULL ORDER BY row_id LIMIT ?4"
     )
-  }
+  }()
 
   static let userSQL = (
     payers: "SELECT app, customer_id FROM payers WHERE user_id = ?1 ORDER BY app, customer_id LIMIT ?2",
-    apps: "SELECT DISTINCT app FROM contexts WHERE user_id = ?1",
-    countContexts: "SELECT count(*) FROM contexts WHERE user_id = ?1 AND app = ?2",
+    apps: """
+    SELECT DISTINCT app FROM contexts WHERE row_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2
+    """,
+    countContexts: """
+    SELECT count(*) FROM contexts
+    WHERE row_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2 AND +app = ?3
+    """,
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
     loose: """
     SELECT row_id, app, body, dictionary FROM events
@@ -40,20 +45,19 @@ extension StoreReader {
   /// A user's purchases, and purchases without a user of the user's customers, in all apps.
   public func purchases(ofUser user: UserID, limit: Int) throws(StoreFault) -> [UserPurchase] {
     try connection.snapshot { () throws(StoreFault) in
-      let sql = Self.purchasesSQL(connection.engine.keys.selection("?1", "?2"))
-      let numbers = RowKey.numbers(.user, user)
-      var found = try connection.prepare(sql.ofUser).all(
-        [.integer(numbers.lowerBound), .integer(numbers.upperBound), .text(user), .integer(Int64(limit))],
-        Self.userPurchase)
-      let related = try connection.prepare(sql.ofCustomer)
+      let keys = connection.engine.keys
+      var found = try connection.prepare(Self.purchasesSQL.ofUser).all(
+        [try keys.list(.user, user), .text(user), .integer(Int64(limit))], Self.userPurchase)
+      let related = try connection.prepare(Self.purchasesSQL.ofCustomer)
       var seen: Set<String> = []
       for purchase in found {
         guard let customer = purchase.customerID, seen.insert("\(purchase.app) \(customer)").inserted else {
           continue
         }
-        let number = StoreValue.integer(RowKey(.customer, customer, app: purchase.app).number)
         found += try related.all(
-          [number, number, .text(customer), .text(purchase.app), .integer(Int64(limit))], Self.userPurchase)
+          [
+            try keys.list(.customer, customer), .text(customer), .text(purchase.app), .integer(Int64(limit)),
+          ], Self.userPurchase)
       }
       return found
     }
@@ -76,13 +80,16 @@ extension StoreReader {
 
   /// The apps that have contexts of a user.
   public func appsWithContexts(ofUser user: UserID) throws(StoreFault) -> [AppSlug] {
-    try connection.prepare(Self.userSQL.apps).all([.text(user)]) { row throws(StoreFault) in try row.text(0)
+    let rows = try connection.engine.keys.list(.contextUser, user)
+    return try connection.prepare(Self.userSQL.apps).all([rows, .text(user)]) { row throws(StoreFault) in
+      try row.text(0)
     }
   }
 
   /// How many contexts of a user are stored.
   public func countContexts(ofUser user: UserID, app: AppSlug) throws(StoreFault) -> Int64 {
-    try connection.prepare(Self.userSQL.countContexts).first([.text(user), .text(app)]) {
+    let rows = try connection.engine.keys.list(.contextUser, user)
+    return try connection.prepare(Self.userSQL.countContexts).first([rows, .text(user), .text(app)]) {
       row throws(StoreFault) in row.integer(0)
     } ?? 0
   }

@@ -5,6 +5,7 @@ internal import Domain
 /// A context as stored.
 struct ContextRecord {
   var id: ContextID
+  var app: AppSlug
   var userID: UserID
   var blob: ContextBlob
   var receivedAt: Timestamp
@@ -25,112 +26,120 @@ struct ContextRecord {
 }
 
 final class ContextRows {
-  /// The maximum number of a user's unused contexts, newest first, that a guess considers.
-  static let candidatesMax: Int64 = 200
+  /// How many of a user's newest contexts are looked at: a client may post any number.
+  static let candidatesMax = 200
 
+  private let keys: any KeyIndex
   private let byID: StoreStatement
-  private let repeated: StoreStatement
-  private let candidates: StoreStatement
-  private let sameBlob: StoreStatement
-  private let ofUser: StoreStatement
+  private let byRow: StoreStatement
+  private let digest: StoreStatement
+  private let newestRow: StoreStatement
   private let inserting: StoreStatement
   private let posting: StoreStatement
   private let claiming: StoreStatement
-  private let releasing: StoreStatement
   private let moving: StoreStatement
+  /// The row of the next context; nil until the open transaction needs it.
+  private var nextRow: Int64?
 
   private static let columns =
-    "id, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at"
+    "id, app, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at"
 
   init(_ connection: StoreConnection) throws(StoreFault) {
+    keys = connection.engine.keys
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
-    repeated = try connection.prepare(
-      "\(select) WHERE app = ?1 AND user_id = ?2 AND digest = ?3 AND purchase_row IS NULL")
-    candidates = try connection.prepare(
-      """
-      SELECT id, ply_context, price_id, posted_at FROM contexts
-      WHERE app = ?1 AND user_id = ?2 AND posted_at >= ?3 AND purchase_row IS NULL
-      ORDER BY posted_at DESC LIMIT ?4
-      """)
-    ofUser = try connection.prepare(
-      "\(select) WHERE app = ?1 AND user_id = ?2 ORDER BY posted_at DESC LIMIT ?3")
-    sameBlob = try connection.prepare(
-      """
-      SELECT \(Self.columns) FROM (
-        SELECT * FROM contexts WHERE app = ?1 AND user_id = ?2 ORDER BY posted_at DESC LIMIT ?4)
-      WHERE ply_context = ?3 AND purchase_row IS NOT 0
-      """)
+    byRow = try connection.prepare("\(select) WHERE row_id = ?1")
+    digest = try connection.prepare("SELECT app, user_id, digest FROM contexts WHERE id = ?1")
+    newestRow = try connection.prepare("SELECT max(row_id) FROM contexts")
     inserting = try connection.prepare(
       """
       INSERT INTO contexts
-        (id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
+        (row_id, id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
+      VALUES (?9, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
       """)
     posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
     // The condition on `purchase_row` keeps one context from getting two purchases, even if this program has
     // a fault (R5).
     claiming = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row IS ?3")
-    // If the user posted the same blob again meanwhile, the later post replaces this context, which then
-    // belongs to no purchase.
-    releasing = try connection.prepare(
-      """
-      UPDATE contexts SET purchase_row =
-        (SELECT 0 FROM contexts AS again
-         WHERE again.app = contexts.app AND again.user_id = contexts.user_id
-           AND again.digest = contexts.digest AND again.purchase_row IS NULL)
-      WHERE id = ?1 AND purchase_row = ?2
-      """)
     moving = try connection.prepare(
       "UPDATE contexts SET purchase_row = ?2 WHERE id = ?1 AND purchase_row = ?3")
   }
 
+  /// Called at the start of a transaction: another process may have added contexts.
+  func begin() { nextRow = nil }
+
   private static func record(_ row: StoreRow) throws(StoreFault) -> ContextRecord {
     ContextRecord(
-      id: try row.text(0), userID: try row.text(1),
-      blob: ContextBlob(text: try row.text(2), priceID: try row.optionalText(3)),
-      receivedAt: Timestamp(unixMilliseconds: row.integer(4)),
-      postedAt: Timestamp(unixMilliseconds: row.integer(7)),
-      expiresAt: Timestamp(unixMilliseconds: row.integer(5)), purchaseRow: row.optionalInteger(6))
+      id: try row.text(0), app: try row.text(1), userID: try row.text(2),
+      blob: ContextBlob(text: try row.text(3), priceID: try row.optionalText(4)),
+      receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
+      postedAt: Timestamp(unixMilliseconds: row.integer(8)),
+      expiresAt: Timestamp(unixMilliseconds: row.integer(6)), purchaseRow: row.optionalInteger(7))
   }
 
   func find(app: AppSlug, id: ContextID) throws(StoreFault) -> ContextRecord? {
     try byID.first([.text(id), .text(app)], Self.record)
   }
 
+  /// The contexts of a user with a key, newest first.
+  private func contexts(
+    _ key: RowKey, of user: UserID, app: AppSlug
+  ) throws(StoreFault) -> [ContextRecord] {
+    var found: [ContextRecord] = []
+    for row in try keys.rows(key, limit: Self.candidatesMax) {
+      guard let record = try byRow.first([.integer(row)], Self.record) else { continue }
+      if record.userID == user, record.app == app { found.append(record) }
+    }
+    return found
+  }
+
   /// The user's unused context with this blob.
-  func unused(app: AppSlug, user: UserID, digest: [UInt8]) throws(StoreFault) -> ContextRecord? {
-    try repeated.first([.text(app), .text(user), .blob(digest)], Self.record)
+  /// - Parameter digest: of the blob.
+  func unused(
+    app: AppSlug, user: UserID, blob: String, digest: [UInt8]
+  ) throws(StoreFault) -> ContextRecord? {
+    try contexts(RowKey(contextOf: user, digest: digest, app: app), of: user, app: app)
+      .first { $0.isUnused && $0.blob.text == blob }
   }
 
   /// The user's contexts with the blob that was in an event, unused ones first.
   func posted(app: AppSlug, user: UserID, blob: String) throws(StoreFault) -> [ContextRecord] {
-    let posted = try sameBlob.all(
-      [.text(app), .text(user), .text(blob), .integer(Self.candidatesMax)], Self.record)
+    let posted = try newest(app: app, user: user).filter { $0.blob.text == blob && $0.purchaseRow != 0 }
     return posted.filter(\.isUnused) + posted.filter { !$0.isUnused }
   }
 
   /// The user's newest contexts, used or unused.
   func newest(app: AppSlug, user: UserID) throws(StoreFault) -> [ContextRecord] {
-    try ofUser.all([.text(app), .text(user), .integer(Self.candidatesMax)], Self.record)
+    try contexts(RowKey(.contextUser, user, app: app), of: user, app: app)
+      .sorted { $0.postedAt > $1.postedAt }
   }
 
   /// The user's unused contexts, newest first.
   func candidates(app: AppSlug, user: UserID, since: Timestamp) throws(StoreFault) -> [Join.Candidate] {
-    try candidates.all([.text(app), .text(user), .time(since), .integer(Self.candidatesMax)]) {
-      row throws(StoreFault) in
-      Join.Candidate(
-        id: try row.text(0), blob: ContextBlob(text: try row.text(1), priceID: try row.optionalText(2)),
-        receivedAt: Timestamp(unixMilliseconds: row.integer(3)))
+    try newest(app: app, user: user).filter { $0.isUnused && $0.postedAt >= since }.map(\.candidate)
+  }
+
+  func insert(_ record: ContextRecord, digest: [UInt8]) throws(StoreFault) {
+    let row = try makeRow()
+    try inserting.run([
+      .text(record.id), .text(record.app), .text(record.userID), .text(record.blob.text), .blob(digest),
+      .optional(record.blob.priceID), .time(record.receivedAt), .time(record.expiresAt), .integer(row),
+    ])
+    for key in RowKey.keys(app: record.app, contextOf: record.userID, digest: digest) {
+      try keys.add(key, row: row)
     }
   }
 
-  func insert(app: AppSlug, _ record: ContextRecord, digest: [UInt8]) throws(StoreFault) {
-    try inserting.run([
-      .text(record.id), .text(app), .text(record.userID), .text(record.blob.text), .blob(digest),
-      .optional(record.blob.priceID), .time(record.receivedAt), .time(record.expiresAt),
-    ])
+  private func makeRow() throws(StoreFault) -> Int64 {
+    let row: Int64
+    if let nextRow {
+      row = nextRow
+    } else {
+      row = try (newestRow.first { row throws(StoreFault) in row.integer(0) } ?? 0) + 1
+    }
+    nextRow = row + 1
+    return row
   }
 
   /// Records that the same blob was posted again: the context is as recent as a new one.
@@ -144,9 +153,16 @@ final class ContextRows {
     try claiming.changeOne([.text(id), .integer(row), .optional(old)], for: "claim a context")
   }
 
-  /// Marks it as unused, unless another purchase has claimed it meanwhile.
+  /// Marks it as unused, unless another purchase has claimed it meanwhile. If the user posted the same blob
+  /// again meanwhile, the later post replaces this context, which then belongs to no purchase.
   func release(id: ContextID, by row: PurchaseRowID) throws(StoreFault) {
-    try releasing.run([.text(id), .integer(row)])
+    let key = try digest.first([.text(id)]) { row throws(StoreFault) in
+      (app: try row.text(0) as AppSlug, user: try row.text(1) as UserID, digest: row.blob(2))
+    }
+    guard let key, let context = try find(app: key.app, id: id), context.purchaseRow == row else { return }
+    let again = try unused(app: key.app, user: key.user, blob: context.blob.text, digest: key.digest)
+    try claiming.changeOne(
+      [.text(id), again == nil ? .null : .integer(0 as Int64), .integer(row)], for: "release a context")
   }
 
   func move(id: ContextID, from old: PurchaseRowID, to new: PurchaseRowID) throws(StoreFault) {

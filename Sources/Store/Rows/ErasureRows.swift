@@ -55,10 +55,13 @@ final class ErasureRows {
       """
       UPDATE contexts SET id = ?2, user_id = '', ply_context = '', digest = x'',
         purchase_row = coalesce(purchase_row, 0)
-      WHERE id = ?1
+      WHERE row_id = ?1
       """)
     contextsOfUser = try connection.prepare(
-      "SELECT id FROM contexts WHERE user_id = ?1 AND app = ?2 LIMIT ?3")
+      """
+      SELECT row_id, id, digest FROM contexts
+      WHERE row_id IN (SELECT value FROM json_each(?4)) AND user_id = ?1 AND +app = ?2 LIMIT ?3
+      """)
     forgettingReason = try connection.prepare("UPDATE audit SET reason = NULL WHERE subject = ?1")
     renamingSubject = try connection.prepare("UPDATE audit SET subject = ?2 WHERE subject = ?1")
     jobsByID = try connection.prepare(
@@ -151,9 +154,9 @@ final class ErasureRows {
       .integer(record.rowID), .optional(token(record.purchase.key.id, app: record.app)), .optional(session),
       .time(now),
     ])
-    for key in record.keys { try keys.erase(key, row: record.rowID) }
+    for key in record.keys { try keys.erase(key, row: record.rowID.number) }
     if let session, record.purchase.sessionID?.text != record.purchase.key.id.text {
-      try keys.add(RowKey(.session, session, app: record.app), row: record.rowID)
+      try keys.add(RowKey(.session, session, app: record.app), row: record.rowID.number)
     }
     return events.count
   }
@@ -188,17 +191,19 @@ final class ErasureRows {
   /// - Returns: how many; fewer than `limit` when none is left.
   func emptyContexts(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> Int {
     try forgetAsked("user", user.text, app: app)
-    let ids: [ContextID] = try contextsOfUser.all([.text(user), .text(app), .integer(limit)]) {
+    let rows = try keys.list(.contextUser, user)
+    let contexts = try contextsOfUser.all([.text(user), .text(app), .integer(limit), rows]) {
       row throws(StoreFault) in
-      try row.text(0)
+      (row: row.integer(0) as Int64, id: try row.text(1) as ContextID, digest: row.blob(2))
     }
-    for id in ids {
+    for (row, id, digest) in contexts {
       guard let hash = currentHash?.bytes(of: id.text, app: app) else { continue }
       // Keeps the time in the id, because lists find rows by it, and replaces the rest, which is a secret of
       // the user.
       let name = id.text.prefix(ContextID.prefix.utf8.count + 10)
-      try emptyingContext.run([.text(id), .text(name + ErasureHash.text(hash.prefix(8)))])
+      try emptyingContext.run([.integer(row), .text(name + ErasureHash.text(hash.prefix(8)))])
+      for key in RowKey.keys(app: app, contextOf: user, digest: digest) { try keys.erase(key, row: row) }
     }
-    return ids.count
+    return contexts.count
   }
 }

@@ -25,11 +25,11 @@ extension PurchaseRows {
     }
   }
 
-  /// The purchases without a user of a processor's customer.
+  /// The other purchases without a user of a purchase's customer.
   func lackingUser(
-    app: AppSlug, _ processor: ProcessorName, customer: CustomerID
+    app: AppSlug, _ processor: ProcessorName, customer: CustomerID, besides own: PurchaseRowID
   ) throws(StoreFault) -> [PurchaseRecord] {
-    try all(RowKey(.customer, customer, app: app)) { record in
+    try all(RowKey(.customer, customer, app: app), besides: own) { record in
       record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
         && record.purchase.userID == nil
     }
@@ -50,18 +50,21 @@ extension PurchaseRows {
     _ key: RowKey, where isWanted: (PurchaseRecord) -> Bool
   ) throws(StoreFault) -> PurchaseRecord? {
     for row in try keys.rows(key, limit: Self.candidatesMax) {
-      if let record = try find(row: row), isWanted(record) { return record }
+      if let record = try find(row: PurchaseRowID(row)), isWanted(record) { return record }
     }
     return nil
   }
 
   /// Those with a key that meet a condition, newest first.
+  /// - Parameter own: a row that is not read.
   private func all(
-    _ key: RowKey, where isWanted: (PurchaseRecord) -> Bool
+    _ key: RowKey, besides own: PurchaseRowID? = nil, where isWanted: (PurchaseRecord) -> Bool
   ) throws(StoreFault) -> [PurchaseRecord] {
     var found: [PurchaseRecord] = []
-    for row in try keys.rows(key, limit: Self.candidatesMax) where found.count < Self.relatedMax {
-      if let record = try find(row: row), isWanted(record) { found.append(record) }
+    for row in try keys.rows(key, limit: Self.candidatesMax) {
+      guard found.count < Self.relatedMax else { break }
+      guard row != own?.number, let record = try find(row: PurchaseRowID(row)) else { continue }
+      if isWanted(record) { found.append(record) }
     }
     return found
   }

@@ -148,7 +148,7 @@ final class PurchaseRows {
 
   func insert(_ record: PurchaseRecord) throws(StoreFault) {
     try inserting.run([.integer(record.rowID)] + PurchaseRow.values(of: record))
-    for key in record.keys { try keys.add(key, row: record.rowID) }
+    for key in record.keys { try keys.add(key, row: record.rowID.number) }
     note(from: nil, to: record)
   }
 
@@ -200,7 +200,7 @@ final class PurchaseRows {
   func delete(_ record: PurchaseRecord) throws(StoreFault) {
     try deleting.changeOne(
       [.integer(record.rowID), .optional(record.receipt?.state.rawValue)], for: "delete a purchase")
-    for key in record.keys { try keys.remove(key, row: record.rowID) }
+    for key in record.keys { try keys.remove(key, row: record.rowID.number) }
     counts.move(from: .init(record), to: nil)
   }
 

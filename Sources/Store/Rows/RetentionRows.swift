@@ -25,7 +25,9 @@ final class RetentionRows {
       scanning[table] = try connection.prepare(
         "SELECT row_id, \(table.scan) FROM \(table.rawValue) WHERE row_id > ?1 ORDER BY row_id LIMIT ?2")
       guard table != .receipts else { continue }  // deleted where they are counted, by `PurchaseRows`
-      deleting[table] = try connection.prepare("DELETE FROM \(table.rawValue) WHERE row_id = ?1")
+      // A context's keys are deleted with it.
+      let returning = table == .contexts ? " RETURNING app, user_id, digest" : ""
+      deleting[table] = try connection.prepare("DELETE FROM \(table.rawValue) WHERE row_id = ?1\(returning)")
     }
     keys = connection.engine.keys
     self.scanning = scanning
@@ -49,7 +51,11 @@ final class RetentionRows {
   }
 
   func delete(_ row: Int64, from table: RetentionTable) throws(StoreFault) {
-    try deleting[table]?.run([.integer(row)])
+    let found = try deleting[table]?.all([.integer(row)]) { row throws(StoreFault) in
+      table == .contexts
+        ? RowKey.keys(app: try row.text(0), contextOf: try row.text(1), digest: row.blob(2)) : []
+    }
+    for key in found?.first ?? [] { try keys.remove(key, row: row) }
   }
 
   /// Deletes purchases that never got a receipt and have had no news for long.
@@ -59,7 +65,7 @@ final class RetentionRows {
     let bit = ended ? Observations.ended.rawValue : 0
     let deleted = try noted.all([.integer(bit), .time(cutoff), .integer(limit)]) { row throws(StoreFault) in
       (
-        row: row.integer(0) as PurchaseRowID,
+        row: row.integer(0) as Int64,
         keys: RowKey.keys(
           app: try row.text(1), object: try row.text(2), session: try row.optionalText(3),
           customer: try row.optionalText(4), user: try row.optionalText(5))

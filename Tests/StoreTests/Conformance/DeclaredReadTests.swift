@@ -31,7 +31,7 @@ struct DeclaredReadTests {
   func foundOut() throws {
     let (store, record) = try recorded()
     try store.apply(ReadSecretly())
-    #expect(record.undeclared.map { $0.prefix(9) } == ["cs_secret", "row 77 in"])
+    #expect(record.undeclared.map { $0.prefix(9) } == ["a key of ", "row 77 in"])
   }
 
   @Test("Commands read only declared rows and rows to which those refer", arguments: 11...14)

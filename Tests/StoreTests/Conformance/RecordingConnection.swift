@@ -14,27 +14,42 @@ final class ReadRecord: ReadAhead {
   /// The parameter and the statement of each undeclared read.
   private(set) var undeclared: [String] = []
   private var names: Set<String> = []
+  private var apps: Set<AppSlug> = []
   private var rows: Set<Int64> = []
   private var isDeclared = false
 
   init(words: Set<String>) { self.words = words }
 
-  func begin() { (names, rows, isDeclared) = ([], [], false) }
+  func begin() { (names, apps, rows, isDeclared) = ([], [], [], false) }
 
   func fetch(_ keys: Set<ReadKey>) {
     fetches.append(keys)
     isDeclared = true
     for key in keys {
       switch key {
-      case .event(_, _, let id): names.insert(id.text)
-      case .session(_, _, let id): names.insert(id.text)
-      case .customer(_, _, let id), .payer(_, _, let id): names.insert(id.text)
-      case .user(_, let id): names.insert(id.text)
-      case .context(_, let id): names.insert(id.text)
-      case .object(_, let key): names.insert(key.id.text)
+      case .event(let app, _, let id): declare(id.text, app)
+      case .session(let app, _, let id): declare(id.text, app)
+      case .customer(let app, _, let id), .payer(let app, _, let id): declare(id.text, app)
+      case .user(let app, let id): declare(id.text, app)
+      case .context(let app, let id): declare(id.text, app)
+      case .object(let app, let key): declare(key.id.text, app)
       case .purchase(let row): rows.insert(row.number)
       }
     }
+  }
+
+  private func declare(_ name: String, _ app: AppSlug) {
+    names.insert(name)
+    apps.insert(app)
+  }
+
+  func asks(_ key: RowKey) {
+    // The key of a blob is made of a user and a digest; the user's other key is asked as well.
+    guard isDeclared, key.kind != .contextBlob else { return }
+    let isKnown = names.contains { name in
+      apps.contains { RowKey(key.kind, UserID(name), app: $0) == key }
+    }
+    if !isKnown { undeclared.append("a key of the kind \(key.kind)") }
   }
 
   func found(_ name: String) { names.insert(name) }
@@ -97,15 +112,15 @@ private final class RecordingKeys: KeyIndex {
     self.record = record
   }
 
-  func add(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) { try engine.add(key, row: row) }
-  func remove(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) { try engine.remove(key, row: row) }
-  func erase(_ key: RowKey, row: PurchaseRowID) throws(StoreFault) { try engine.erase(key, row: row) }
-  func selection(_ lower: String, _ upper: String) -> String { engine.selection(lower, upper) }
+  func add(_ key: RowKey, row: Int64) throws(StoreFault) { try engine.add(key, row: row) }
+  func remove(_ key: RowKey, row: Int64) throws(StoreFault) { try engine.remove(key, row: row) }
+  func erase(_ key: RowKey, row: Int64) throws(StoreFault) { try engine.erase(key, row: row) }
+  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] { try engine.rows(numbers) }
 
-  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [PurchaseRowID] {
-    record.asks("SELECT by key", [.text(key.value)])
+  func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64] {
+    record.asks(key)
     let rows = try engine.rows(key, limit: limit)
-    for row in rows { record.found(row.number) }
+    for row in rows { record.found(row) }
     return rows
   }
 }

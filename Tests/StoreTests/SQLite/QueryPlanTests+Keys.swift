@@ -1,27 +1,34 @@
-// Tests that what is found by keys is found without a scan of purchases.
+// Tests that what is found by keys is found without a scan of purchases or contexts.
 
 import Testing
 
+@testable import SQLiteStore
 @testable import Store
 
 extension QueryPlanTests {
-  @Test("An object, a user and a customer are found by keys, without a scan of purchases")
+  @Test("What is found by keys is found without a scan of its table")
   func keys() throws {
     let store = try TestStore()
-    let selection = store.reader.connection.engine.keys.selection("?1", "?2")
-    let ofUser = StoreReader.purchasesSQL(selection)
-    let object = StoreReader.ofObjectSQL(store.reader.connection.engine.keys.selection("?2", "?3"))
-    for sql in [object, ofUser.ofUser, ofUser.ofCustomer] {
+    let purchases = [
+      StoreReader.ofObjectSQL, StoreReader.purchasesSQL.ofUser, StoreReader.purchasesSQL.ofCustomer,
+    ]
+    for sql in purchases {
       let steps = try plan(of: sql, sqlite(store.reader))
       #expect(steps.first == "SEARCH purchases USING INTEGER PRIMARY KEY (rowid=?)", "\(steps)")
-      Self.expectKeys(in: steps)
       #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)")
+    }
+    for sql in [StoreReader.userSQL.apps, StoreReader.userSQL.countContexts] {
+      let steps = try plan(of: sql, sqlite(store.reader))
+      #expect(steps.first == "SEARCH contexts USING INTEGER PRIMARY KEY (rowid=?)", "\(steps)")
     }
   }
 
-  /// The index is searched; the tail, which is short, is scanned.
-  static func expectKeys(in steps: [String]) {
-    #expect(steps.contains("SEARCH keys USING PRIMARY KEY (key>? AND key<?)"), "\(steps)")
-    #expect(steps.contains("SCAN key_tail"), "\(steps)")
+  @Test("The sorted tables of keys are searched")
+  func sortedTables() throws {
+    let store = try TestStore()
+    let steps = try plan(of: KeyTables.readingRange, sqlite(store.reader))
+    for table in ["keys", "recent_keys"] {
+      #expect(steps.contains("SEARCH \(table) USING PRIMARY KEY (key>? AND key<?)"), "\(steps)")
+    }
   }
 }

@@ -1,4 +1,4 @@
-// Tests of the two tiers of keys against a model: with moves, rollbacks, restarts and other programs.
+// Tests of the tiers of keys against a model: with moves, rollbacks, restarts and other programs.
 
 import Domain
 import FoundationEssentials
@@ -9,7 +9,7 @@ import Testing
 @testable import SQLiteStore
 @testable import Store
 
-@Suite("Keys in two tiers")
+@Suite("Keys in tiers")
 struct TieredKeysTests {
   /// The owner's connection and its keys, with small generations.
   private struct Owner {
@@ -17,9 +17,9 @@ struct TieredKeysTests {
     let memory = KeyMemory()
     let keys: TieredKeys
 
-    init(_ path: String, generationMax: Int) throws {
+    init(_ path: String, _ sizes: TieredKeys.Sizes) throws {
       connection = try Database.open(path: path, role: .owner)
-      keys = try TieredKeys(connection, memory, generationMax: generationMax)
+      keys = try TieredKeys(connection, memory, sizes: sizes)
     }
 
     /// Runs `body` in a transaction, which is rolled back if it throws.
@@ -41,22 +41,27 @@ struct TieredKeysTests {
     func count(_ table: String) throws -> Int64 {
       try connection.integer("SELECT count(*) FROM \(table)") ?? 0
     }
+
+    /// How many entries are in the sorted tables.
+    func sorted() throws -> Int64 { try count("recent_keys") + count("keys") }
   }
 
   private struct Cancelled: Error {}
 
   private func key(_ number: Int) -> RowKey { RowKey(.user, UserID("user \(number)"), app: "ios") }
 
-  private func withOwner(_ generationMax: Int, _ body: (String, Owner) throws -> Void) throws {
+  private func withOwner(
+    _ generation: Int, recentPart: Int = 2_048, _ body: (String, Owner) throws -> Void
+  ) throws {
     let folder = try makeDirectory()
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "keys.db").path
-    try body(path, Owner(path, generationMax: generationMax))
+    try body(path, Owner(path, .init(generation: generation, recentPart: recentPart)))
   }
 
   @Test("After any adds, removals, rollbacks, restarts and writes of others, each key has its rows")
   func model() throws {
-    try withOwner(64) { path, first in
+    try withOwner(64, recentPart: 4) { path, first in
       var owner = first
       var random = SeededGenerator(seed: 7)
       var model: [Int: Set<Int64>] = [:]
@@ -69,13 +74,13 @@ struct TieredKeysTests {
             let row = Int64.random(in: 1...30, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
-              try keys.erase(key(number), row: PurchaseRowID(row))
+              try keys.erase(key(number), row: row)
               next[number]?.remove(row)
             case 1...3:
-              try keys.remove(key(number), row: PurchaseRowID(row))
+              try keys.remove(key(number), row: row)
               next[number]?.remove(row)
             default:
-              try keys.add(key(number), row: PurchaseRowID(row))
+              try keys.add(key(number), row: row)
               next[number, default: []].insert(row)
             }
           }
@@ -94,11 +99,13 @@ struct TieredKeysTests {
           do { try owner.transaction { try change(owner.keys) } } catch is Cancelled {}
         }
         if keeps { model = next }
-        if step % 211 == 210 { owner = try Owner(path, generationMax: 64) }
+        if step % 211 == 210 { owner = try Owner(path, .init(generation: 64, recentPart: 4)) }
         guard step % 20 == 0 else { continue }
         try owner.transaction {}
         try expect(model, in: owner, path)
       }
+      #expect(try owner.count("keys") > 0)
+      #expect(try owner.count("recent_keys") > 0)
     }
   }
 
@@ -107,11 +114,15 @@ struct TieredKeysTests {
     let reader = try Database.open(path: path, role: .reader)
     let (alone, beside) = (PlainKeys(reader, nil), PlainKeys(reader, owner.memory))
     for number in 0..<40 {
-      let expected = model[number, default: []].sorted(by: >).map { PurchaseRowID($0) }
+      let expected = model[number, default: []].sorted(by: >)
       let found = try owner.keys.rows(key(number), limit: 1_000)
       #expect(found == expected, "key \(number)")
       #expect(try alone.rows(key(number), limit: 1_000) == expected, "key \(number), from the tables")
       #expect(try beside.rows(key(number), limit: 1_000) == expected, "key \(number), from the memory")
+      let numbers = RowKey.numbers(.user, UserID("user \(number)"))
+      for keys in [owner.keys, alone, beside] as [any KeyIndex] {
+        #expect(try keys.rows(numbers).sorted(by: >) == expected, "key \(number), in a range")
+      }
     }
   }
 
@@ -119,13 +130,13 @@ struct TieredKeysTests {
   func moves() throws {
     try withOwner(100) { _, owner in
       for row in 1...1_000 {
-        try owner.transaction { try owner.keys.add(key(row), row: PurchaseRowID(Int64(row))) }
+        try owner.transaction { owner.keys.add(key(row), row: Int64(row)) }
       }
-      #expect(try owner.count("keys") > 700)
+      #expect(try owner.sorted() > 700)
       #expect(try owner.count("key_tail") < 300)
       // Those that are left are moved after a while without any more.
       for _ in 0..<1_200 { try owner.transaction {} }
-      #expect(try owner.count("keys") == 1_000)
+      #expect(try owner.sorted() == 1_000)
       #expect(try owner.count("key_tail") == 0)
       owner.memory.withState { state in
         #expect(state.active.count == 0)
@@ -138,12 +149,12 @@ struct TieredKeysTests {
   func oneKey() throws {
     try withOwner(5_000) { _, owner in
       try owner.transaction {
-        for row in 1...5_000 { try owner.keys.add(key(1), row: PurchaseRowID(Int64(row))) }
+        for row in 1...5_000 { owner.keys.add(key(1), row: Int64(row)) }
       }
-      var before = try owner.count("keys")
+      var before = try owner.sorted()
       for _ in 0..<400 {
         try owner.transaction {}
-        let after = try owner.count("keys")
+        let after = try owner.sorted()
         #expect(after - before <= 32)
         before = after
       }
@@ -156,17 +167,17 @@ struct TieredKeysTests {
   func crash() throws {
     try withOwner(200) { path, owner in
       try owner.transaction {
-        for row in 1...200 { try owner.keys.add(key(row), row: PurchaseRowID(Int64(row))) }
+        for row in 1...200 { owner.keys.add(key(row), row: Int64(row)) }
       }
       for _ in 0..<3 { try owner.transaction {} }
-      let moved = try owner.count("keys")
+      let moved = try owner.sorted()
       #expect((1..<200).contains(moved))
-      let next = try Owner(path, generationMax: 200)
+      let next = try Owner(path, .init(generation: 200))
       for row in 1...200 {
-        #expect(try next.keys.rows(key(row), limit: 10) == [PurchaseRowID(Int64(row))])
+        #expect(try next.keys.rows(key(row), limit: 10) == [Int64(row)])
       }
       for _ in 0..<100 { try next.transaction {} }
-      #expect(try next.count("keys") == 200)
+      #expect(try next.sorted() == 200)
       #expect(try next.count("key_tail") == 0)
     }
   }
@@ -174,17 +185,29 @@ struct TieredKeysTests {
   @Test("An erased key leaves no trace in either table")
   func erasure() throws {
     try withOwner(1) { _, owner in
-      try owner.transaction { try owner.keys.add(key(1), row: 1) }
+      try owner.transaction { owner.keys.add(key(1), row: 1) }
       for _ in 0..<20 { try owner.transaction {} }
-      #expect(try owner.count("keys") == 1)
-      try owner.transaction { try owner.keys.add(key(1), row: 2) }
+      #expect(try owner.sorted() == 1)
+      try owner.transaction { owner.keys.add(key(1), row: 2) }
       try owner.transaction {
-        try owner.keys.erase(key(1), row: 1)
-        try owner.keys.erase(key(1), row: 2)
+        owner.keys.erase(key(1), row: 1)
+        owner.keys.erase(key(1), row: 2)
       }
-      #expect(try owner.count("keys") == 0)
-      #expect(try owner.count("key_tail") == 0)
+      #expect(try owner.sorted() == 0)
+      #expect(try owner.connection.integer("SELECT sum(length(entries)) FROM key_tail") ?? 0 == 0)
       #expect(try owner.keys.rows(key(1), limit: 10) == [])
+    }
+  }
+
+  @Test("A part that has become large is moved on, a few entries with each commit")
+  func ageing() throws {
+    try withOwner(500, recentPart: 2) { _, owner in
+      for row in 1...4_000 { try owner.transaction { owner.keys.add(key(row), row: Int64(row)) } }
+      let aged = try owner.count("keys")
+      #expect((1_000..<4_000).contains(aged))
+      for _ in 0..<1_400 { try owner.transaction {} }
+      #expect(try owner.sorted() == 4_000)
+      for row in 1...4_000 { #expect(try owner.keys.rows(key(row), limit: 2) == [Int64(row)]) }
     }
   }
 

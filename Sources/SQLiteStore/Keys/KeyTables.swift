@@ -1,0 +1,128 @@
+// The tables of keys. One connection's thread.
+
+internal import SQLite
+
+/// The statements on the tables of keys. Each is prepared at its first use: most connections need few.
+///
+/// - `key_tail` has the changes of the newest transactions, in their order: one row for each.
+/// - `recent_keys` has what was moved from there, sorted.
+/// - `keys` has the rest, sorted.
+final class KeyTables {
+  private let connection: Connection
+  private var statements: [String: Statement] = [:]
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  private func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    if let prepared = statements[sql] { return prepared }
+    let prepared = try connection.prepare(sql)
+    statements[sql] = prepared
+    return prepared
+  }
+
+  private func run(_ sql: String, _ numbers: Int64...) throws(SQLiteError) {
+    try statement(sql).run(numbers.map { .integer($0) })
+  }
+
+  // MARK: the sorted tables
+
+  /// The newest rows of a key.
+  func rows(_ key: Int64, limit: Int) throws(SQLiteError) -> [Int64] {
+    try statement(Self.reading).all([.integer(key), .integer(Int64(limit))]) { row throws(SQLiteError) in
+      row.integer(0)
+    }
+  }
+
+  private static let reading = ["recent_keys", "keys"].map {
+    "SELECT row FROM (SELECT row FROM \($0) WHERE key = ?1 ORDER BY row DESC LIMIT ?2)"
+  }.joined(separator: " UNION ALL ")
+
+  /// What the keys in a range have.
+  func entries(_ keys: ClosedRange<Int64>) throws(SQLiteError) -> [KeyEntry] {
+    try statement(Self.readingRange).all([.integer(keys.lowerBound), .integer(keys.upperBound)]) {
+      row throws(SQLiteError) in KeyEntry(key: row.integer(0), row: row.integer(1))
+    }
+  }
+
+  static let readingRange = ["recent_keys", "keys"].map {
+    "SELECT key, row FROM \($0) WHERE key BETWEEN ?1 AND ?2"
+  }.joined(separator: " UNION ALL ")
+
+  /// Does to the sorted tables what the entry says.
+  func apply(_ entry: KeyEntry) throws(SQLiteError) {
+    guard entry.row < 0 else {
+      return try run("INSERT OR IGNORE INTO recent_keys (key, row) VALUES (?1, ?2)", entry.key, entry.row)
+    }
+    for table in ["recent_keys", "keys"] {
+      try run("DELETE FROM \(table) WHERE key = ?1 AND row = ?2", entry.key, -entry.row)
+    }
+  }
+
+  /// Whether `recent_keys` has this many keys in a range.
+  func hasRecent(_ count: Int, in keys: ClosedRange<Int64>) throws(SQLiteError) -> Bool {
+    let sql = """
+      SELECT count(*) FROM (SELECT 1 FROM recent_keys WHERE key BETWEEN ?1 AND ?2 LIMIT ?3)
+      """
+    let values = [keys.lowerBound, keys.upperBound, Int64(count)].map { Value.integer($0) }
+    let found = try statement(sql).first(values) { row throws(SQLiteError) in row.integer(0) }
+    return found == Int64(count)
+  }
+
+  /// Moves the first keys in a range from `recent_keys` to `keys`.
+  /// - Returns: how many; fewer than `limit` when none is left.
+  func age(_ keys: ClosedRange<Int64>, limit: Int) throws(SQLiteError) -> Int {
+    let first = "SELECT key, row FROM recent_keys WHERE key BETWEEN ?1 AND ?2 ORDER BY key, row LIMIT ?3"
+    try run(
+      "INSERT OR IGNORE INTO keys (key, row) \(first)", keys.lowerBound, keys.upperBound, Int64(limit))
+    try run(
+      "DELETE FROM recent_keys WHERE (key, row) IN (\(first))", keys.lowerBound, keys.upperBound,
+      Int64(limit))
+    return connection.changes
+  }
+
+  // MARK: the tail
+
+  /// Appends a transaction's changes.
+  /// - Parameter number: greater than all others.
+  func append(_ entries: [KeyEntry], number: Int64) throws(SQLiteError) {
+    try statement("INSERT INTO key_tail (number, entries) VALUES (?1, ?2)").run([
+      .integer(number), .blob(KeyEntry.bytes(of: entries)),
+    ])
+  }
+
+  /// The number of the last row of the tail; 0 if it is empty.
+  func lastNumber() throws(SQLiteError) -> Int64 {
+    try statement("SELECT coalesce(max(number), 0) FROM key_tail").first { row throws(SQLiteError) in
+      row.integer(0)
+    } ?? 0
+  }
+
+  /// Calls `body` with each row of the tail, oldest first.
+  func forEachInTail(
+    _ body: (_ number: Int64, _ entries: [KeyEntry]) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    try statement("SELECT number, entries FROM key_tail ORDER BY number").forEach { row throws(SQLiteError) in
+      try body(row.integer(0), KeyEntry.entries(in: row.blob(1)))
+    }
+  }
+
+  /// Removes the rows of the tail through this number.
+  func trim(through number: Int64) throws(SQLiteError) {
+    try run("DELETE FROM key_tail WHERE number <= ?1", number)
+  }
+
+  /// Removes every trace of these entries.
+  func erase(_ places: Set<KeyEntry>) throws(SQLiteError) {
+    for place in places { try apply(KeyEntry(key: place.key, row: -place.row)) }
+    var changed: [(number: Int64, entries: [KeyEntry])] = []
+    try forEachInTail { number, entries throws(SQLiteError) in
+      let kept = entries.filter { !places.contains($0.place) }
+      if kept.count < entries.count { changed.append((number, kept)) }
+    }
+    for (number, entries) in changed {
+      try statement("UPDATE key_tail SET entries = ?2 WHERE number = ?1").run([
+        .integer(number), .blob(KeyEntry.bytes(of: entries)),
+      ])
+    }
+  }
+}
