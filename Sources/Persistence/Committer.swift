@@ -11,8 +11,10 @@ public import Telemetry
 public final class Committer: Sendable {
   /// The free space inside the database file that is required before a full disk accepts requests again.
   private static let roomBytes: Int64 = 16 << 20
-  /// The most commands in one transaction, so that the first does not wait long for the last.
+  /// The most commands in one transaction, and how long it takes more of them, so that the first does not wait
+  /// long for the last.
   static let batchMax = 1024
+  static let batchTime: Duration = .milliseconds(10)
 
   /// The origin of a command.
   public enum Origin {
@@ -27,8 +29,11 @@ public final class Committer: Sendable {
     case busy, diskFull, stopping
   }
 
+  /// A command, and the app whose request it is; nil for the relay's own.
+  private typealias Waiting = (submission: Submission, app: AppSlug?)
+
   private struct Queue: WorkerInbox {
-    var waiting: [(submission: Submission, app: AppSlug?)] = []
+    var waiting: [Waiting] = []
     /// The number of waiting requests, by app.
     var requests: [AppSlug: Int] = [:]
     var isStopping = false
@@ -42,6 +47,12 @@ public final class Committer: Sendable {
     var busySince: MonotonicInstant?
     /// The fault of the last batch or of the upkeep after it; nil if there was none.
     var fault: StoreFault?
+
+    /// Queues commands again that a batch did not take, before all others.
+    mutating func putBack(_ rest: ArraySlice<Waiting>) {
+      waiting.insert(contentsOf: rest, at: 0)
+      for app in rest.lazy.compactMap(\.app) { requests[app, default: 0] += 1 }
+    }
   }
 
   /// Compresses bodies. Threads that submit commands use it before they do, so that the writer need not.
@@ -151,17 +162,22 @@ public final class Committer: Sendable {
     return true
   }
 
-  private func commit(_ batch: [Submission]) {
+  private func commit(_ batch: [Waiting]) {
     let clock = dependencies.clock
     let started = clock.monotonic
     worker.withInbox { $0.busySince = started }
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
-    let result = writer.withLock { $0.apply(batch, now: now) }
+    let result = writer.withLock { writer in
+      writer.apply(batch.map(\.submission), now: now) {
+        clock.monotonic.duration(since: started) >= Self.batchTime
+      }
+    }
     worker.withInbox { queue in
+      queue.putBack(batch[result.taken...])
       queue.busySince = nil
       queue.fault = result.fault
     }
-    metrics.committed(batch: batch.count, seconds: clock.monotonic.seconds(since: started))
+    metrics.committed(batch: result.taken, seconds: clock.monotonic.seconds(since: started))
     if let fault = result.fault { handle(fault) }
     if !result.changes.isEmpty { onCommit(result.changes) }
   }
@@ -241,7 +257,7 @@ public final class Committer: Sendable {
     }
   }
 
-  private func nextBatch() -> [Submission]? {
+  private func nextBatch() -> [Waiting]? {
     while true {
       let (batch, isStopping) = worker.read { queue in (dequeueBatch(&queue), queue.isStopping) }
       if let batch { return batch }
@@ -250,11 +266,11 @@ public final class Committer: Sendable {
     }
   }
 
-  private func dequeueBatch(_ queue: inout Queue) -> [Submission]? {
+  private func dequeueBatch(_ queue: inout Queue) -> [Waiting]? {
     guard !queue.waiting.isEmpty else { return nil }
     let batch = Array(queue.waiting.prefix(Self.batchMax))
     queue.waiting.removeFirst(batch.count)
     for app in batch.lazy.compactMap(\.app) { queue.requests[app, default: 0] -= 1 }
-    return batch.map(\.submission)
+    return batch
   }
 }

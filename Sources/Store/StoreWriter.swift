@@ -7,6 +7,8 @@ public import Domain
 public struct BatchResult: Sendable {
   /// What changed.
   public var changes: StoreChanges
+  /// How many of the commands were completed, from the first on.
+  public var taken: Int
   /// Why a command could not be stored, which its completion also received; or why the upkeep after the batch
   /// failed.
   public var fault: StoreFault?
@@ -14,6 +16,9 @@ public struct BatchResult: Sendable {
 
 /// The writing side of the store.
 public final class StoreWriter {
+  /// A look at the clock takes as long as a small part of a command.
+  static let commandsBetweenLooks = 16
+
   private let session: StoreSession
   private let upkeep: any StoreUpkeep
 
@@ -36,8 +41,12 @@ public final class StoreWriter {
   /// If a command fails, the transaction is rolled back and each command is tried alone, so that one invalid
   /// command does not fail the others. If the database fails, nothing of the batch is on disk and every
   /// command fails.
-  public func apply(_ batch: [Submission], now: Timestamp) -> BatchResult {
-    var result = commitAll(batch, now: now)
+  /// - Parameter isLate: asked after every few commands. Once it returns true, the transaction is committed without
+  ///   the remaining commands, which the caller must apply later.
+  public func apply(
+    _ batch: [Submission], now: Timestamp, isLate: () -> Bool = { false }
+  ) -> BatchResult {
+    var result = commitAll(batch, now: now, isLate)
     do throws(StoreFault) {
       try upkeep.afterBatch()
     } catch {
@@ -46,18 +55,18 @@ public final class StoreWriter {
     return result
   }
 
-  private func commitAll(_ batch: [Submission], now: Timestamp) -> BatchResult {
-    switch commit(batch, now: now) {
-    case .success(let changes): return BatchResult(changes: changes, fault: nil)
+  private func commitAll(_ batch: [Submission], now: Timestamp, _ isLate: () -> Bool) -> BatchResult {
+    switch commit(batch, now: now, isLate) {
+    case .success(let taken): return BatchResult(changes: session.changes, taken: taken, fault: nil)
     case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneCommand:
-      var result = BatchResult(changes: StoreChanges(), fault: nil)
+      var result = BatchResult(changes: StoreChanges(), taken: batch.count, fault: nil)
       for submission in batch {
         if let fault = result.fault, !fault.kind.mayConcernOneCommand {
           submission.fail(fault)
           continue
         }
-        switch commit([submission], now: now) {
-        case .success(let more): result.changes.formUnion(more)
+        switch commit([submission], now: now, { false }) {
+        case .success: result.changes.formUnion(session.changes)
         case .failure(let error):
           submission.fail(error)
           result.fault = error
@@ -66,7 +75,7 @@ public final class StoreWriter {
       return result
     case .failure(let error):
       for submission in batch { submission.fail(error) }
-      return BatchResult(changes: StoreChanges(), fault: error)
+      return BatchResult(changes: StoreChanges(), taken: batch.count, fault: error)
     }
   }
 
@@ -77,18 +86,24 @@ public final class StoreWriter {
     try session.transaction(now: now) { () throws(StoreFault) in try command.apply(to: session) }
   }
 
-  private func commit(_ batch: [Submission], now: Timestamp) -> Result<StoreChanges, StoreFault> {
+  /// - Returns: how many of the commands were taken.
+  private func commit(
+    _ batch: [Submission], now: Timestamp, _ isLate: () -> Bool
+  ) -> Result<Int, StoreFault> {
     do throws(StoreFault) {
       let answers = try session.transaction(now: now) { () throws(StoreFault) in
         try session.readAhead(batch)
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
-        for submission in batch { answers.append(try submission.apply(to: session)) }
+        for submission in batch {
+          answers.append(try submission.apply(to: session))
+          if answers.count.isMultiple(of: Self.commandsBetweenLooks), isLate() { break }
+        }
         try upkeep.beforeCommit()
         return answers
       }
       for answer in answers { answer() }
-      return .success(session.changes)
+      return .success(answers.count)
     } catch {
       return .failure(error)
     }

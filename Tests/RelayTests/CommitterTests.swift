@@ -27,8 +27,14 @@ import Testing
     }
   }
 
-  private static func bench(queue: Int = 1000) throws -> Bench {
-    try Bench([Bench.app(), Bench.app("other")], queue: queue, isStarted: false)
+  /// Takes a millisecond.
+  private struct Slow: StoreCommand {
+    let clock: ManualClock
+    func apply(to store: StoreSession) { clock.advance(.milliseconds(1)) }
+  }
+
+  private static func bench(queue: Int = 1000, clock: any Clock = SystemClock()) throws -> Bench {
+    try Bench([Bench.app(), Bench.app("other")], clock: clock, queue: queue, isStarted: false)
   }
 
   /// Collects the answers, by number.
@@ -73,7 +79,7 @@ import Testing
 
   @Test("All waiting commands share one commit, up to its maximum")
   func groupCommit() throws {
-    let bench = try Self.bench(queue: 10_000)
+    let bench = try Self.bench(queue: 10_000, clock: ManualClock())
     let answers = Answers()
     for number in 1...100 {
       #expect(
@@ -86,7 +92,7 @@ import Testing
     #expect(Self.value(bench, "receiptd_commit_batch_count") == "1")
     #expect(Self.value(bench, "receiptd_commit_batch_sum") == "100")
 
-    let flooded = try Self.bench(queue: 10_000)
+    let flooded = try Self.bench(queue: 10_000, clock: ManualClock())
     let count = Committer.batchMax + 1
     for number in 1...count {
       _ = flooded.committer.submit(flooded.context(number), from: .internal) { _ in }
@@ -95,6 +101,25 @@ import Testing
     flooded.committer.stop()
     #expect(Self.value(flooded, "receiptd_commit_batch_count") == "2")
     #expect(try flooded.reader.contexts(ContextFilter(), now: flooded.now, limit: 10_000).count == count)
+  }
+
+  @Test("A commit that takes long ends early, and the remaining commands follow in order")
+  func longCommit() throws {
+    let clock = ManualClock()
+    let bench = try Self.bench(clock: clock)
+    let answered = Monitor<[Int]>([])
+    for number in 1...100 {
+      let isQueued = bench.committer.submit(Slow(clock: clock), from: .internal) { _ in
+        answered.update { $0.append(number) }
+      }
+      #expect(isQueued)
+    }
+    try bench.committer.start()
+    bench.committer.stop()
+    #expect(answered.withLock { $0 } == Array(1...100))
+    // After 16 commands the time is up.
+    #expect(Self.value(bench, "receiptd_commit_batch_count") == "7")
+    #expect(Self.value(bench, "receiptd_commit_batch_sum") == "100")
   }
 
   @Test(

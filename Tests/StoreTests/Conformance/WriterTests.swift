@@ -58,6 +58,20 @@ struct WriterTests {
     #expect(result.changes.dueAt.isEmpty)
   }
 
+  @Test("A batch that takes long is committed without its last commands, which are not answered")
+  func late() throws {
+    let store = try TestStore()
+    let answers = Answers()
+    let batch = (0..<50).map { answers.submission("\($0)", event("\($0)")) }
+    let taken = StoreWriter.commandsBetweenLooks
+    let result = store.writer.apply(batch, now: store.now) { true }
+    #expect(result.taken == taken)
+    #expect(answers.all == (0..<taken).map { "\($0): stored" })
+    #expect(try store.receipts().count == taken)
+    #expect(store.writer.apply(Array(batch[taken...]), now: store.now).taken == 50 - taken)
+    #expect(answers.all == (0..<50).map { "\($0): stored" })
+  }
+
   @Test("An empty batch is nothing")
   func empty() throws {
     let store = try TestStore()
