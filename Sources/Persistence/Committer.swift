@@ -177,7 +177,8 @@ public final class Committer: Sendable {
       queue.busySince = nil
       queue.fault = result.fault
     }
-    metrics.committed(batch: result.taken, seconds: clock.monotonic.seconds(since: started))
+    metrics.committed(
+      batch: result.taken, seconds: clock.monotonic.seconds(since: started), work: result.work)
     if let fault = result.fault { handle(fault) }
     if !result.changes.isEmpty { onCommit(result.changes) }
   }

@@ -28,6 +28,10 @@ internal import Durations
   public var onDamage: (@Sendable (SQLiteError) -> Void)?
   /// The number of pages in the write-ahead log after this connection's last commit; 0 without `watchLog`.
   public private(set) var logPages = 0
+  /// How many pages this connection's commits have added to that log; 0 without `watchLog`.
+  public private(set) var addedLogPages = 0
+  /// How many statements were run; a prepared one counts with each use.
+  public internal(set) var statementCount = 0
 
   /// - Parameters:
   ///   - path: the database file; `:memory:` for a database that is deleted with the connection.
@@ -70,13 +74,20 @@ internal import Durations
       handle,
       { context, _, _, pages in
         guard let context = unsafe context else { return SQLITE_OK }
-        unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages)
+        unsafe Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().noteLog(pages: Int(pages))
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  private func noteLog(pages: Int) {
+    // A log with fewer pages than before was restarted by this commit.
+    addedLogPages += pages < logPages ? pages : pages - logPages
+    logPages = pages
+  }
+
   /// Runs one or more SQL statements and ignores their rows.
   public func execute(_ sql: String) throws(SQLiteError) {
+    statementCount += 1
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw failure(code, Self.verb(of: sql)) }
   }

@@ -101,6 +101,7 @@ internal import CSQLite
       throw SQLiteError(code: SQLITE_MISUSE, operation: operation)
     }
     buffer.begin()
+    connection.statementCount += 1
   }
 
   /// Binds a parameter.

@@ -30,6 +30,10 @@ final class LogUpkeep: StoreUpkeep {
     self.isInPlace = isInPlace
   }
 
+  var work: EngineWork {
+    EngineWork(statements: connection.statementCount, logPages: connection.addedLogPages)
+  }
+
   func beforeCommit() throws(StoreFault) {
     // The next start would not find data in a moved file, so it must not be acknowledged.
     if let isInPlace, !isInPlace() { throw StoreFault(SQLiteError.moved) }

@@ -12,6 +12,8 @@ public struct BatchResult: Sendable {
   /// Why a command could not be stored, which its completion also received; or why the upkeep after the batch
   /// failed.
   public var fault: StoreFault?
+  /// What the engine did for it.
+  public var work = EngineWork()
 }
 
 /// The writing side of the store.
@@ -41,12 +43,14 @@ public final class StoreWriter {
   /// If a command fails, the transaction is rolled back and each command is tried alone, so that one invalid
   /// command does not fail the others. If the database fails, nothing of the batch is on disk and every
   /// command fails.
-  /// - Parameter isLate: asked after every few commands. Once it returns true, the transaction is committed without
-  ///   the remaining commands, which the caller must apply later.
+  /// - Parameter isLate: asked after every few commands. Once it returns true, the transaction is committed
+  ///   without the remaining commands, which the caller must apply later.
   public func apply(
     _ batch: [Submission], now: Timestamp, isLate: () -> Bool = { false }
   ) -> BatchResult {
+    let before = upkeep.work
     var result = commitAll(batch, now: now, isLate)
+    result.work = upkeep.work - before
     do throws(StoreFault) {
       try upkeep.afterBatch()
     } catch {

@@ -5,6 +5,7 @@ public import Domain
 internal import Durations
 internal import Platform
 internal import Presentation
+public import Store
 
 /// The daemon's counters and histograms.
 public final class Metrics: Sendable {
@@ -57,6 +58,10 @@ public final class Metrics: Sendable {
     "receiptd_commit_seconds", "Time to apply and sync one batch.", bounds: HistogramFamily.secondsBounds)
   public let commitBatch = HistogramFamily(
     "receiptd_commit_batch", "Commands in one batch.", bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024])
+  public let commitStatements = CounterFamily(
+    "receiptd_commit_statements_total", "SQL statements that the batches ran.", labels: [])
+  public let commitPages = CounterFamily(
+    "receiptd_commit_pages_total", "Pages that the batches wrote to the database's log.", labels: [])
   public let requests = CounterFamily(
     "receiptd_http_requests_total", "Requests answered.", labels: ["route", "code"])
   public let requestSeconds = HistogramFamily(
@@ -114,8 +119,12 @@ public final class Metrics: Sendable {
   }
 
   /// Counts a committed batch.
-  /// - Parameter batch: its number of commands.
-  public func committed(batch: Int, seconds: Double) {
+  /// - Parameters:
+  ///   - batch: its number of commands.
+  ///   - work: what the database did for it.
+  public func committed(batch: Int, seconds: Double, work: EngineWork) {
+    commitStatements.add(UInt64(work.statements))
+    commitPages.add(UInt64(work.logPages))
     commitBatch.observe(Double(batch))
     commitSeconds.observe(seconds)
   }
@@ -152,7 +161,9 @@ public final class Metrics: Sendable {
     lookups.write(to: &text, zeros: zeros(ProcessorTroubles.lookupResults))
     unreportedPayments.write(to: &text, zeros: zeros([""]))
     backendTroubles.write(to: &text, zeros: zeros(ProcessorTroubles.backendReasons))
-    for family in [captures, requests, longPolls, alerts, logLinesLeftOut] { family.write(to: &text) }
+    for family in [
+      captures, commitStatements, commitPages, requests, longPolls, alerts, logLinesLeftOut,
+    ] { family.write(to: &text) }
     for family in [deliverySeconds, backendCallSeconds, commitSeconds, commitBatch, requestSeconds] {
       family.write(to: &text)
     }

@@ -91,6 +91,8 @@ import Testing
     bench.committer.stop()
     #expect(Self.value(bench, "receiptd_commit_batch_count") == "1")
     #expect(Self.value(bench, "receiptd_commit_batch_sum") == "100")
+    #expect(Self.value(bench, "receiptd_commit_statements_total").flatMap(Int.init) ?? 0 > 100)
+    #expect(Self.value(bench, "receiptd_commit_pages_total").flatMap(Int.init) ?? 0 > 0)
 
     let flooded = try Self.bench(queue: 10_000, clock: ManualClock())
     let count = Committer.batchMax + 1

@@ -126,4 +126,25 @@ import Testing
     try writer.transaction { () throws(SQLiteError) in try Self.insert(1, writer) }
     #expect(try Self.count(reader) == 2)
   }
+
+  @Test("Counts statements, and the pages of the log also when it starts again")
+  func work() throws {
+    let file = try TestFile()
+    let connection = try file.open()
+    try connection.execute("PRAGMA journal_mode = WAL")
+    connection.watchLog()
+    let before = connection.statementCount
+    try connection.execute("CREATE TABLE t (v INTEGER UNIQUE) STRICT")
+    let created = connection.addedLogPages
+    #expect(created == connection.logPages)
+    try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    // This commit writes the log from its start, and changes the table and its index.
+    try connection.transaction { () throws(SQLiteError) in
+      for number: Int64 in 1...3 { try Self.insert(number, connection) }
+    }
+    #expect(connection.logPages == 2)
+    #expect(connection.addedLogPages == created + 2)
+    // CREATE, the checkpoint, BEGIN, three of INSERT, COMMIT.
+    #expect(connection.statementCount == before + 7)
+  }
 }
