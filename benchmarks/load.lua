@@ -1,20 +1,20 @@
 -- What wrk sends: every request is new, put together from a template and a file of prepared records (workload.py
--- writes both, and says what they are). Arguments: the folder with the files, their name, and the
--- first record to use.
+-- writes both, and says what they are). Arguments: the folder with the files, their name, the first record to
+-- use, and how many; only these are read.
 
 local records, size, position = "", 0, 1
 local texts, offsets, lengths = {}, {}, {}
 
-local function content(path)
+local function content(path, from, count)
   local file = assert(io.open(path, "rb"))
-  local text = file:read("*a")
+  file:seek("set", from or 0)
+  local text = file:read(count or "*a")
   file:close()
-  return text
+  return text or ""
 end
 
 function init(arguments)
   local folder, kind = arguments[1], arguments[2]
-  records = content(folder .. "/" .. kind .. ".records")
   local template, from = content(folder .. "/" .. kind .. ".template"), 1
   for first, offset, length, behind in template:gmatch("()@(%d+):(%d+)@()") do
     texts[#texts + 1] = template:sub(from, first - 1)
@@ -23,7 +23,7 @@ function init(arguments)
     from = behind
   end
   texts[#texts + 1] = template:sub(from)
-  position = 1 + size * tonumber(arguments[3])
+  records = content(folder .. "/" .. kind .. ".records", size * tonumber(arguments[3]), size * tonumber(arguments[4]))
 end
 
 local parts = {}

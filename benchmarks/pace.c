@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -18,7 +19,7 @@
 
 #include "http.h"
 
-enum { pieces_max = 64, request_max = 65536, answer_max = 16384, patience_s = 20 };
+enum { pieces_max = 64, request_max = 65536, answer_max = 16384, patience_s = 20, tail_steps = 60 };
 
 struct piece {
   const char *text;
@@ -185,6 +186,16 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+// The latencies from p50 to p99.9, at shares of which the rest shrinks by the same factor from one to the next.
+static void report_tail(const int64_t *sorted, long total) {
+  printf("\"tail_ms\": [");
+  for (int i = 0; i <= tail_steps; i += 1) {
+    long place = (long)((double)total * (1 - 0.5 * pow(0.002, (double)i / tail_steps)));
+    printf("%s%.4f", i == 0 ? "" : ", ", (double)sorted[place < total ? place : total - 1] / 1e6);
+  }
+  printf("]}\n");
+}
+
 static void report(long total, const char *path) {
   int64_t *due = malloc((size_t)total * sizeof *due), *sent = malloc((size_t)total * sizeof *sent), end = 0;
   for (long i = 0; i < total; i += 1) {
@@ -195,10 +206,11 @@ static void report(long total, const char *path) {
   qsort(due, (size_t)total, sizeof *due, ascending);
   qsort(sent, (size_t)total, sizeof *sent, ascending);
   printf("{\"answers\": %ld, \"refused\": %ld, \"seconds\": %.6f, \"p50_ms\": %.4f, \"p90_ms\": %.4f, "
-         "\"p99_ms\": %.4f, \"max_ms\": %.4f, \"sent_p50_ms\": %.4f}\n",
+         "\"p99_ms\": %.4f, \"max_ms\": %.4f, \"sent_p50_ms\": %.4f, ",
          answered, refused, (double)(end - moments[0].due) / 1e9, (double)due[total / 2] / 1e6,
          (double)due[total * 9 / 10] / 1e6, (double)due[total * 99 / 100] / 1e6, (double)due[total - 1] / 1e6,
          (double)sent[total / 2] / 1e6);
+  report_tail(due, total);
   if (path == NULL) return;
   FILE *file = fopen(path, "w");
   if (file == NULL) fail(path);

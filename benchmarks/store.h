@@ -58,14 +58,18 @@ static void open_store(const char *path) {
             " WHERE customer_id IS NOT NULL;"
             "CREATE INDEX IF NOT EXISTS purchases_by_user ON purchases (user_id, app)"
             " WHERE user_id IS NOT NULL");
-  if (!uses_schema) execute("CREATE TABLE events (row_id INTEGER PRIMARY KEY, received_at INTEGER, body BLOB) STRICT");
+  if (!uses_schema)
+    execute("CREATE TABLE events (row_id INTEGER PRIMARY KEY, received_at INTEGER, body BLOB) STRICT;"
+            "CREATE TABLE contexts (row_id INTEGER PRIMARY KEY, received_at INTEGER, body BLOB) STRICT");
 }
 
 // MARK: append
 
-static void append(const char *body, size_t size) {
-  static sqlite3_stmt *inserting;
-  sqlite3_stmt *insert = prepared(&inserting, "INSERT INTO events (received_at, body) VALUES (?1, ?2)");
+static void append(bool is_context, const char *body, size_t size) {
+  static sqlite3_stmt *inserting[2];
+  sqlite3_stmt *insert = prepared(&inserting[is_context],
+                                  is_context ? "INSERT INTO contexts (received_at, body) VALUES (?1, ?2)"
+                                             : "INSERT INTO events (received_at, body) VALUES (?1, ?2)");
   sqlite3_bind_int64(insert, 1, now);
   bind_body(insert, 2, body, size);
   run(insert);
@@ -264,9 +268,9 @@ static void begin(void) {
   if (uses_schema) read_next_row();
 }
 
-static void store(const char *body, size_t size) {
+static void store(bool is_context, const char *body, size_t size) {
   if (uses_schema) join(body, size);
-  else append(body, size);
+  else append(is_context, body, size);
 }
 
 // Everything since `begin` is on the disk afterwards.

@@ -10,6 +10,7 @@ APP = "bench"
 CLIENT_KEY = "benchmark-client-key"
 WEBHOOK_SECRET = "whsec_benchmark_only"
 PRICE = "price_1MbKJHJaEiB9UwXBPt0fFq4O"
+PRESENTATION = "pres_benchmark"
 EVENT_BYTES = 3072
 EVENTS_PER_SECOND = 10000  # of the time in Stripe's ids
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -42,8 +43,10 @@ class Fields:
         return len(re.sub("@([a-z0-9_]+)@", lambda found: "x" * self.places[found[1]][1], template))
 
 
-# The event's own random part, those of the others, and the times.
-EVENT = Fields(evt=8, sub=8, **{"in": 8}, cs=56, cus=14, user=36, second=5, created=10, app=3, signature=64)
+# The event's own random part, those of the others, what customers type, and the times. No two customers type the
+# same, so that a compressed body is as long as a real one.
+EVENT = Fields(evt=8, sub=8, **{"in": 8}, cs=56, cus=14, email=12, name=12, postal=5, user=36, second=5, created=10,
+               app=3, signature=64)
 CONTEXT = Fields(user=36, base64=32)
 
 
@@ -73,12 +76,12 @@ def session():
         "custom_text": {"shipping_address": None, "submit": None, "terms_of_service_acceptance": None},
         "customer": "cus_@cus@", "customer_creation": "always",
         "customer_details": {"address": {"city": None, "country": "SE", "line1": None, "line2": None,
-                                         "postal_code": None, "state": None},
-                             "email": "someone@example.com", "name": "Someone Else", "phone": None,
+                                         "postal_code": "@postal@", "state": None},
+                             "email": "@email@.at.example.com", "name": "Someone @name@", "phone": None,
                              "tax_exempt": "none", "tax_ids": []},
         "expires_at": 1750086400, "invoice": "in_1@second@" + ACCOUNT + "@in@", "livemode": True,
         # The blob itself: the event then has all data for its receipt, and the whole join runs.
-        "metadata": {"ply_context": blob("pres_benchmark")},
+        "metadata": {"ply_context": blob(PRESENTATION)},
         "mode": "subscription", "payment_method_collection": "always",
         "payment_method_options": {"card": {"request_three_d_secure": "automatic"}},
         "payment_method_types": ["card"], "payment_status": "paid", "shipping_options": [], "status": "complete",
@@ -134,12 +137,13 @@ def event_records(count, body, moment, apps, users):
     parts = [part.encode() for part in re.split("@[a-z0-9_]+@", f"{moment}.{body}")]
     order = re.findall("@([a-z0-9_]+)@", body)
     first_second = moment - count // EVENTS_PER_SECOND
-    drawn = random_text(8 + 8 + 8 + 56 + 10, count)
+    drawn = random_text(8 + 8 + 8 + 56 + 10 + 12 + 12 + 5, count)
     for number in range(count):
         created = first_second + number // EVENTS_PER_SECOND
         age, random = created - STRIPE_EPOCH, drawn[number]
         value = {"evt": random[:8], "sub": random[8:16], "in": random[16:24], "cs": random[24:80],
-                 "cus": base62(age // 60, 4).encode() + random[80:], "user": users[number],
+                 "cus": base62(age // 60, 4).encode() + random[80:90], "email": random[90:102],
+                 "name": random[102:114], "postal": random[114:], "user": users[number],
                  "second": base62(age, 5).encode(), "created": str(created).encode(),
                  "app": b"%03d" % (1 + number % apps)}
         signed = key.copy()
@@ -172,15 +176,19 @@ def subscriptions(folder, name, first, count):
             yield f"sub_1{part['second']}{ACCOUNT}{part['sub']}"
 
 
-def write_contexts(folder, name, count):
+def write_contexts(folder, name, count, users=None):
+    """Contexts that all differ, by new users; or for each of these users the one that their events name."""
     folder = pathlib.Path(folder)
     drawn = secrets.token_hex(12)
     marked = blob(drawn).replace(base64.b64encode(drawn.encode()).decode(), "@base64@")
+    if users:
+        marked = blob(PRESENTATION)
     body = json.dumps({"user_id": "@user@", "ply_context": marked})
     (folder / f"{name}.template").write_text(
         request(f"/v1/{APP}/contexts", [f"Authorization: Bearer {CLIENT_KEY}"], body, CONTEXT))
     with open(folder / f"{name}.records", "wb") as records:
+        if users:  # a record ends with the last field that the template has
+            records.writelines(users)
+            return
         for user, text in zip(random_users(count), random_text(24, count)):
             records.write(user + base64.b64encode(text))
-
-

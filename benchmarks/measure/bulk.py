@@ -1,12 +1,12 @@
 """A big database next to a small one of the same making: events a second, lists, one receipt, metrics, start-up."""
 
-import http.client, shutil, time
+import http.client, shutil, statistics, time
 
 import bigdata
 import workload
 from measure import ingest, seeds, starting, table
 from measure.programs import app, bare, configure, listed, receiptctl, receiptd, wrk
-from measure.settings import CONNECTIONS, FOLDER, RATE_MAX, ROUNDS, ROWS, SECONDS, fail, say
+from measure.settings import CONNECTIONS, FOLDER, LONG_SECONDS, RATE_MAX, ROUNDS, ROWS, SECONDS, fail, say
 
 SMALL, APPS = 2000, [workload.APP, "second", "third"]
 REASONS = ["http_422", "http_400", "http_404", "gave_up", "price"]
@@ -130,12 +130,17 @@ def reads(made):
     return timer
 
 
+def into_small(made):
+    """Events a second into the small database, which is small each time."""
+    seeds.copy(made["small"][0] / "receiptd.db", FOLDER / "copy")
+    return ingestion(FOLDER / "copy", made["small"][1], 0)["rate"]
+
+
 def writes(made):
-    """Events a second: the small database is small in each round, the big one goes on with its own."""
-    rates, sent, copy = {"small": [], "big": []}, 0, FOLDER / "copy"
+    """Events a second in both; the big database goes on with its own rows."""
+    rates, sent = {"small": [], "big": []}, 0
     for number in range(1, ROUNDS + 1):
-        seeds.copy(made["small"][0] / "receiptd.db", copy)
-        rates["small"].append(ingestion(copy, made["small"][1], 0)["rate"])
+        rates["small"].append(into_small(made))
         result = ingestion(*made["big"][:2], sent)
         rates["big"].append(result["rate"])
         sent += result["answers"] + CONNECTIONS
@@ -144,13 +149,35 @@ def writes(made):
     return rates
 
 
+def long_writes(made, notes):
+    """The same, but the big database is loaded for LONG_SECONDS with no pause but wrk's start; the small one before
+    and after that."""
+    if "events" not in ingest.rates:
+        ingest.rates["events"] = into_small(made)
+    ingest.write_records("events", int(1.5 * LONG_SECONDS * ingest.rates["events"]))
+    small, big, answers, sent = [into_small(made) for _ in range(ROUNDS)], [], 0, 0
+    folder, apps, _ = made["big"]
+    before = ingest.counts("events", folder / "receiptd.db")
+    with receiptd(apps, folder) as relay:
+        while len(big) * SECONDS < LONG_SECONDS:
+            result = wrk("events", relay, SECONDS, sent)
+            big.append(result["rate"])
+            answers, sent = answers + result["answers"], sent + result["answers"] + CONNECTIONS
+    ingest.check("events", relay.database, answers, sent - answers, before)
+    small += [into_small(made) for _ in range(ROUNDS)]
+    each = ", ".join(f"{rate:,.0f}" for rate in big)
+    notes.append(f"big: loaded for {LONG_SECONDS} s with {answers:,} events; the figure is the mean of the loads of "
+                 f"{SECONDS} s, which had {each}/s")
+    return {"small": small, "big": [statistics.fmean(big)]}
+
+
 def big(notes):
     rate = min(RATE_MAX, 2 * ingest.rates.get("events", RATE_MAX))
     ingest.write_records("events", int(LOAD_SECONDS * ROUNDS * rate))
     with bare() as destination:
         made = {"small": make("small", SMALL, destination), "big": make("big", ROWS, destination)}
         timer = reads(made)
-        rates = writes(made)
+        rates = long_writes(made, notes) if LONG_SECONDS else writes(made)
     shutil.rmtree(FOLDER / "big")
     rows = [table.at_least(f"events into {ROWS:,} receipts", table.middle(rates["big"]),
                            table.middle(rates["small"]), 0.9)]

@@ -6,7 +6,7 @@ import contextlib, shutil, sqlite3, subprocess, time
 import workload
 from measure import seeds, table
 from measure.programs import FAST, app, arrivals, bare, memory, object_of, receiptd, wait_for_arrivals
-from measure.settings import CONNECTIONS, FOLDER, RECEIPTS, ROUNDS, fail, say
+from measure.settings import CONNECTIONS, FOLDER, RECEIPTS, REST_SECONDS, ROUNDS, fail, say
 
 KEPT = FOLDER / "drain.kept"
 resting = []  # receiptd's memory in KiB some seconds after a drain
@@ -34,7 +34,7 @@ def drain(template, is_last):
         with receiptd({workload.APP: app(destination.port, **FAST)}, folder, row="drain") as relay:
             wait_for_arrivals(destination, RECEIPTS, 60)
             if is_last:
-                time.sleep(5)
+                time.sleep(REST_SECONDS)
                 resting.append(memory(relay, "VmRSS"))
     check(relay.database)
     return arrivals(KEPT)
@@ -60,4 +60,4 @@ def deliveries(notes):
         say(f"drain, round {number}: receiptd {ours[-1]:,.0f}/s, each arrived once; libcurl {limit[-1]:,.0f}/s")
     shutil.rmtree(FOLDER / "due")
     notes.append(f"drain: {RECEIPTS:,} receipts, {CONNECTIONS} at a time in both")
-    return [table.at_least("deliveries, draining", table.middle(ours), table.middle(limit), 0.7)]
+    return [table.at_least("deliveries, draining", table.middle(ours), table.middle(limit), 0.6)]

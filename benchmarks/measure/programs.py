@@ -3,7 +3,7 @@
 import contextlib, json, os, pathlib, re, shutil, subprocess, threading, time
 
 import workload
-from measure.settings import BIN, CONNECTIONS, FOLDER, SOURCES, SECONDS, fail
+from measure.settings import BIN, CONNECTIONS, FOLDER, RATE_MAX, SECONDS, SOURCES, fail
 
 
 @contextlib.contextmanager
@@ -117,8 +117,21 @@ def receiptd(apps, folder=None, row=None, **more):
             peaks[row] = max(peaks.get(row, 0), memory(process, "VmHWM"))
     finally:
         process.terminate()
+        read_written_bytes(process)
         if process.wait(60) != 0:
             fail(f"receiptd ended with {process.returncode}:\n{essence(log)}")
+
+
+def read_written_bytes(process):
+    """Adds `written` to a process that ends: the bytes that it wrote to the disk in its whole life (proc(5))."""
+    process.written, end = 0, time.monotonic() + 60
+    # Until it is waited for, the kernel keeps its counts.
+    while process.returncode is None and time.monotonic() < end:
+        if os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            text = pathlib.Path(f"/proc/{process.pid}/io").read_text()
+            process.written = int(re.search(r"\nwrite_bytes: (\d+)", text)[1])
+            return
+        time.sleep(0.005)
 
 
 def essence(log):
@@ -157,10 +170,11 @@ def switches(process):
 def wrk(records, server, seconds=SECONDS, first=0):
     """Sends requests as fast as they are answered. The CPU time is the server's alone, and says more than the rate
     when the machine is busy."""
+    count = seconds * RATE_MAX
     began = cpu_seconds(server)
     done = subprocess.run(
         ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", SOURCES / "load.lua",
-         f"http://127.0.0.1:{server.port}", "--", FOLDER, records, str(first)],
+         f"http://127.0.0.1:{server.port}", "--", FOLDER, records, str(first), str(count)],
         capture_output=True, text=True, timeout=seconds + 60)
     found = re.search("@RESULT@(.*)", done.stdout)
     if done.returncode or not found:

@@ -4,7 +4,7 @@ import os, time
 
 from measure import draining, ingest, table
 from measure.programs import FAST, app, bare, cpu_seconds, memory, pace, peaks, receiptd, switches, wait_for_arrivals
-from measure.settings import FOLDER, IDLE_SECONDS, RATE_MAX, SECONDS
+from measure.settings import FOLDER, IDLE_SECONDS, RATE_MAX, REST_SECONDS, SECONDS
 import workload
 
 TICK = 100 / (IDLE_SECONDS * os.sysconf("SC_CLK_TCK"))  # the least that differs from 0 %
@@ -32,13 +32,14 @@ def at_rest(notes):
         fresh = memory(relay, "VmRSS") / 1024
         pace("events", relay, 10, 1, connections=1)
         wait_for_arrivals(destination, 1, 10)
-        time.sleep(5)
+        time.sleep(REST_SECONDS)
         before = switches(relay), cpu_seconds(relay)
         time.sleep(IDLE_SECONDS)
         # One tick is a difference of two sums of ticks: it must not be a little more than one.
         wakes, cpu = (round(now - then, 6) for now, then in zip((switches(relay), cpu_seconds(relay)), before))
-    rows = [table.bounded("memory, after the start", fresh, 12, "{:.1f} MiB")]
+    rows = [table.bounded("memory, after the start", fresh, 20, "{:.1f} MiB")]
     if draining.resting:
-        rows.append(table.bounded("memory, 5 s after a drain", table.middle(draining.resting) / 1024, 12, "{:.1f} MiB"))
+        drained = table.middle(draining.resting) / 1024
+        rows.append(table.bounded(f"memory, {REST_SECONDS} s after a drain", drained, 20, "{:.1f} MiB"))
     return rows + [table.bounded("idle: wake-ups", wakes / IDLE_SECONDS, 2, "{:.2f}/s"),
                    table.bounded("idle: CPU", cpu / IDLE_SECONDS * 100, TICK, "{:.2f} %")]

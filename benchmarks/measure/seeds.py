@@ -4,10 +4,11 @@ import contextlib, http.server, shutil, socket, sqlite3, threading, time
 
 import bigdata
 import workload
-from measure.programs import app, bare, listed, pace, receiptctl, receiptd
+from measure.programs import FAST, app, bare, listed, pace, receiptctl, receiptd, wait_for_arrivals
 from measure.settings import FOLDER, fail
 
 SEEDS = FOLDER / "seeds"
+SAMPLES = 1000
 
 
 @contextlib.contextmanager
@@ -61,6 +62,41 @@ def seed(state):
             receiptctl(relay.config, "receipts", "cancel", found["id"], "--why", "benchmark", "--yes")
         wait_for(relay, lambda receipt: receipt["state"] == state and (state != "pending" or receipt["attempts"] > 0))
     return folder / "receiptd.db"
+
+
+def learned():
+    """The path of a database whose events receiptd learned a dictionary from, as every database is soon after its first
+    day: SAMPLES events, each with a delivered receipt."""
+    folder = SEEDS / "learned"
+    if folder.exists():
+        return folder / "receiptd.db"
+    folder.mkdir(parents=True)
+    workload.write_events(FOLDER, "samples", SAMPLES)
+    with bare(FOLDER / "seed.kept") as destination:
+        apps = {workload.APP: app(destination.port, **FAST)}
+        with receiptd(apps, folder) as relay:
+            pace("samples", relay, 2000, SAMPLES)
+            wait_for_arrivals(destination, SAMPLES, 30)
+        # A start looks at once whether there is something to learn from.
+        with receiptd(apps, folder) as relay:
+            wait_until(lambda: has_dictionary(relay.database), "receiptd did not make a dictionary")
+    return relay.database
+
+
+def has_dictionary(database):
+    """Whether there is one, or releases of this schema make none."""
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as store:
+        if not store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'dictionaries'").fetchone():
+            return True
+        return store.execute("SELECT count(*) FROM dictionaries").fetchone()[0] > 0
+
+
+def wait_until(is_done, failure):
+    end = time.monotonic() + 30
+    while not is_done():
+        if time.monotonic() > end:
+            fail(failure)
+        time.sleep(0.02)
 
 
 def wait_for(relay, is_done):

@@ -22,14 +22,17 @@ SECONDS = number("SECONDS_EACH", 10, 1)
 RATE_MAX = number("RATE_MAX", 60000, 60000)  # new requests prepared for each second
 RECEIPTS = number("RECEIPTS", 100_000, 500)
 ROWS = number("ROWS", 5_000_000, 10_000)
+# LONG=1: the big database is loaded for ten minutes without a pause, instead of for a few seconds in each round.
+LONG_SECONDS = number("LONG_SECONDS", 600, 2) if os.environ.get("LONG") == "1" else 0
 POLLS = number("POLLS", 20_000, 200)
 APPS = number("APPS", 100, 4)
 WAIT = number("WAIT", 30, 6)  # seconds that a poll waits at most
 IDLE_SECONDS = number("IDLE_SECONDS", 20, 2)
+REST_SECONDS = number("REST_SECONDS", 5, 1)  # until memory after a load counts as that at rest
 STARTS = number("STARTS", 20, 3)
 SINGLES = number("SINGLES", 100, 20)  # events of the row `delay`, in each round
 CONNECTIONS = 64
-LIBRARIES = {"bare": ["-lmicrohttpd"], "ingest": ["-lmicrohttpd", "-lsqlite3", "-lcrypto"], "pace": [], "polls": [],
+LIBRARIES = {"bare": ["-lmicrohttpd"], "ingest": ["-lmicrohttpd", "-lsqlite3", "-lcrypto"], "pace": ["-lm"], "polls": [],
              "bare_client": ["-lcurl"]}
 
 

@@ -1,0 +1,73 @@
+"""Whether retention slows ingestion: events a second while the receipts of one day are deleted, next to the same
+database with nothing to delete."""
+
+import contextlib, shutil, sqlite3
+
+import bigdata
+import workload
+from measure import ingest, seeds, table
+from measure.programs import app, bare, receiptd, wrk
+from measure.settings import CONNECTIONS, FOLDER, RATE_MAX, ROUNDS, ROWS, SECONDS, TINY, say
+
+OLD = ROWS // 10  # receipts of the day that ends, with their events and attempts
+DAY, KINDS = 86_400_000, ("contexts", "events", "attempts", "receipts")
+AGES = {"at work": {kind: "40d" for kind in KINDS}, "nothing to delete": {kind: "36500d" for kind in KINDS}}
+LOAD_SECONDS = max(1, SECONDS // 2)
+# Loads in a round: with nothing to delete, and at most while retention is at work.
+LOADS, LOADS_MAX = (1, 3) if TINY else (2, 24)
+TEMPLATE = FOLDER / "retaining"
+
+
+def make(destination):
+    """A database whose receipts were all delivered 41 days ago. Gives its path and its apps."""
+    path, apps = seeds.seed("delivered"), {workload.APP: app(destination.port)}
+    until = seeds.moment_of(path) - 41 * DAY
+    database = seeds.empty(TEMPLATE, apps)
+    bigdata.fill(database, [(path, OLD, {}, (until - DAY, until))])
+    return database, apps
+
+
+def last_rows(database):
+    with contextlib.closing(sqlite3.connect(database)) as store:
+        return {name: store.execute(f"SELECT max(row_id) FROM {name}").fetchone()[0]
+                for name in ("events", "purchases")}
+
+
+def old_rows(database, last):
+    """How many of the old events and receipts are left."""
+    return tuple(ingest.count(database, f"{name} WHERE row_id <= {row}") for name, row in last.items())
+
+
+def rates(template, apps, what, last):
+    """Events a second, in one load after the other: while old receipts are left, or LOADS times."""
+    folder, found, sent, answers = FOLDER / "receiptd", [], 0, 0
+    seeds.copy(template, folder)
+    with receiptd(apps, folder, retention=AGES[what]) as relay:
+        while len(found) < LOADS or (what == "at work" and len(found) < LOADS_MAX
+                                     and any(old_rows(relay.database, last))):
+            result = wrk("events", relay, LOAD_SECONDS, sent)
+            found.append(result["rate"])
+            answers, sent = answers + result["answers"], sent + result["answers"] + CONNECTIONS
+    ingest.check("events", relay.database, answers, sent - answers, old_rows(relay.database, last))
+    return found
+
+
+def retention(notes):
+    say(f"preparing {OLD:,} receipts of one day, 41 days ago")
+    rate = min(RATE_MAX, 2 * ingest.rates.get("events", RATE_MAX / 4))
+    ingest.write_records("events", int(LOAD_SECONDS * LOADS_MAX * rate))
+    found = {what: [] for what in AGES}
+    with bare() as destination:
+        template, apps = make(destination)
+        last = last_rows(template)
+        for number in range(1, ROUNDS + 1):
+            for what in AGES:
+                found[what].append(rates(template, apps, what, last))
+            say(f"retention, round {number}, events a second in loads of {LOAD_SECONDS} s: " + "; ".join(
+                f"{what} {', '.join(f'{rate:,.0f}' for rate in runs[-1])}" for what, runs in found.items()))
+    shutil.rmtree(TEMPLATE)
+    seconds = table.middle(len(run) for run in found["at work"]) * LOAD_SECONDS
+    notes.append(f"retention: {OLD:,} receipts with their events and attempts were deleted in some {seconds:.0f} s; "
+                 f"the figure is the slowest of the loads of {LOAD_SECONDS} s meanwhile")
+    return [table.at_least("events while retention is at work", table.middle(min(run) for run in found["at work"]),
+                           table.middle(table.middle(run) for run in found["nothing to delete"]), 0.8)]
