@@ -24,13 +24,26 @@ public enum SHA256 {
   /// The digest of a span.
   public static func digest(_ bytes: Span<UInt8>) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: digestSize)
+    unsafe write(bytes, to: &digest)
+    return digest
+  }
+
+  /// The first 8 bytes of a digest, as a big-endian number. Allocates nothing.
+  public static func prefix(_ bytes: Span<UInt8>) -> UInt64 {
+    var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    unsafe withUnsafeMutableBytes(of: &digest) { digest in
+      unsafe write(bytes, to: digest.baseAddress?.assumingMemoryBound(to: UInt8.self))
+    }
+    return UInt64(bigEndian: digest.0)
+  }
+
+  /// - Parameter digest: has room for `digestSize` bytes.
+  private static func write(_ bytes: Span<UInt8>, to digest: UnsafeMutablePointer<UInt8>?) {
     var written: UInt32 = 0
     let succeeded = unsafe bytes.withUnsafeBufferPointer { bytes in
-      unsafe EVP_Digest(
-        bytes.baseAddress, bytes.count, &digest, &written, algorithm.pointer, nil) == 1
+      unsafe EVP_Digest(bytes.baseAddress, bytes.count, digest, &written, algorithm.pointer, nil) == 1
     }
     guard succeeded, written == digestSize else { fatalError("libcrypto failed to hash") }
-    return digest
   }
 }
 

@@ -115,4 +115,11 @@ extension Receipt {
       && readyAt == other.readyAt && destination == other.destination && isReversal == other.isReversal
       && body == other.body
   }
+
+  /// Whether another version is the same, except for the end of its wait.
+  public func equalsExceptWait(_ other: Receipt) -> Bool {
+    var same = other
+    same.waitUntil = waitUntil
+    return same == self
+  }
 }

@@ -29,7 +29,7 @@ public struct RowKey: Sendable, Hashable {
 
   public init(_ kind: Kind, _ value: some TextID, app: AppSlug) {
     self.kind = kind
-    number = Self.first(kind, value.text.utf8) | Int64(Self.number(of: app))
+    number = Self.first(kind, value.text) | Int64(Self.number(of: app))
   }
 
   /// The key of a user's context.
@@ -37,21 +37,23 @@ public struct RowKey: Sendable, Hashable {
   public init(contextOf user: UserID, digest: [UInt8], app: AppSlug) {
     kind = .contextBlob
     // The digest has a fixed size, so no other pair makes the same bytes.
-    number = Self.first(kind, digest + user.text.utf8) | Int64(Self.number(of: app))
+    number = Self.first(kind, user.text, after: digest) | Int64(Self.number(of: app))
   }
 
   /// The numbers of an id in all apps.
   public static func numbers(_ kind: Kind, _ value: some TextID) -> ClosedRange<Int64> {
-    let first = first(kind, value.text.utf8)
+    let first = first(kind, value.text)
     return first...(first | Int64(UInt16.max))
   }
 
   /// The first 48 bits of the digest; the others are 0.
-  private static func first(_ kind: Kind, _ value: some Sequence<UInt8>) -> Int64 {
-    let digest = SHA256.digest([kind.rawValue] + value)
-    var bits: UInt64 = 0
-    for byte in digest.prefix(6) { bits = bits << 8 | UInt64(byte) }
-    return Int64(bitPattern: bits << 16)
+  private static func first(_ kind: Kind, _ value: String, after start: [UInt8] = []) -> Int64 {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1 + start.count + value.utf8.count)
+    bytes.append(kind.rawValue)
+    bytes += start
+    bytes += value.utf8
+    return Int64(bitPattern: SHA256.prefix(bytes.span) & ~UInt64(UInt16.max))
   }
 
   /// FNV-1a, folded to 16 bits (RFC draft-eastlake-fnv): an app's name is the operator's choice.

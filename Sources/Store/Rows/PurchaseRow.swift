@@ -31,12 +31,10 @@ enum PurchaseRow {
     return "INSERT INTO purchases (\(columnList)) VALUES (\(places))"
   }()
 
-  /// The last two parameters are the row and the state that was read, because a change of a receipt depends
-  /// on its state.
+  /// The last parameter is the state that was read, because a change of a receipt depends on its state.
   static let updateSQL: String = {
-    let settings = columns.enumerated().dropFirst().map { "\($1) = ?\($0)" }.joined(separator: ", ")
-    let count = columns.count
-    return "UPDATE purchases SET \(settings) WHERE row_id = ?\(count) AND state IS ?\(count + 1)"
+    let settings = columns.enumerated().dropFirst().map { "\($1) = ?\($0 + 1)" }.joined(separator: ", ")
+    return "UPDATE purchases SET \(settings) WHERE row_id = ?1 AND state IS ?\(columns.count + 1)"
   }()
 
   /// The columns of a receipt that change after it is made.
@@ -64,6 +62,18 @@ enum PurchaseRow {
       .optional(receipt.note), .optional(receipt.lastCause?.text), .flag(receipt.isReplay),
       .integer(record.rowID), .text(before.state.rawValue),
     ]
+  }
+
+  static let updateWaitSQL = """
+    UPDATE purchases SET updated_at = ?1, wait_until = ?2 WHERE row_id = ?3 AND state = 'waiting'
+    """
+
+  /// The values for `updateWaitSQL`; nil if other columns differ, too.
+  static func waitValues(of record: PurchaseRecord, from old: PurchaseRecord) -> [StoreValue]? {
+    guard let before = old.receipt, let receipt = record.receipt, receipt.state == .waiting,
+      receipt.equalsExceptWait(before), record.app == old.app, record.purchase == old.purchase
+    else { return nil }
+    return [.time(record.updatedAt), .time(receipt.waitUntil), .integer(record.rowID)]
   }
 
   static func record(from row: StoreRow) throws(StoreFault) -> PurchaseRecord {
@@ -114,11 +124,12 @@ enum PurchaseRow {
       nextAttemptAt: row.timestamp(33), deliveredAt: row.timestamp(34), note: try row.optionalText(35))
   }
 
-  /// The values of all columns except `row_id`.
+  /// The values of all columns, in their order.
   static func values(of record: PurchaseRecord) -> [StoreValue] {
     let purchase = record.purchase
     let receipt = record.receipt
     return [
+      .integer(record.rowID),
       .text(record.app), .text(purchase.key.type), .text(purchase.key.id),
       .optional(purchase.sessionID),
       .integer(purchase.observations.rawValue), .optional(purchase.customerID), .optional(purchase.userID),

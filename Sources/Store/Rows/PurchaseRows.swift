@@ -16,6 +16,7 @@ final class PurchaseRows {
   private let inserting: StoreStatement
   private let updating: StoreStatement
   private let updatingDelivery: StoreStatement
+  private let updatingWait: StoreStatement
   private let deleting: StoreStatement
   private let namesOfPending: StoreStatement
   private let pendingFor: StoreStatement
@@ -66,6 +67,7 @@ final class PurchaseRows {
     inserting = try connection.prepare(PurchaseRow.insertSQL)
     updating = try connection.prepare(PurchaseRow.updateSQL)
     updatingDelivery = try connection.prepare(PurchaseRow.updateDeliverySQL)
+    updatingWait = try connection.prepare(PurchaseRow.updateWaitSQL)
     deleting = try connection.prepare("DELETE FROM purchases WHERE row_id = ?1 AND state IS ?2")
     namesOfPending = try connection.prepare(PurchaseRow.namesOfPendingSQL)
     pendingFor = try connection.prepare(
@@ -147,7 +149,7 @@ final class PurchaseRows {
   }
 
   func insert(_ record: PurchaseRecord) throws(StoreFault) {
-    try inserting.run([.integer(record.rowID)] + PurchaseRow.values(of: record))
+    try inserting.run(PurchaseRow.values(of: record))
     for key in record.keys { try keys.add(key, row: record.rowID.number) }
     note(from: nil, to: record)
   }
@@ -156,13 +158,16 @@ final class PurchaseRows {
   /// - Throws: `constraint` if it has another state in the database.
   func update(_ record: PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
     try assertIsStored(old)
-    // SQLite rewrites an index for each of its columns in the SET list, changed or not. A delivery changes no
-    // column by which purchases are found.
-    if let values = PurchaseRow.deliveryValues(of: record, from: old) {
+    // SQLite rewrites an index for each of its columns in the SET list, changed or not. A wait and a delivery
+    // change no column by which purchases are found.
+    if let values = PurchaseRow.waitValues(of: record, from: old) {
+      try updatingWait.changeOne(values, for: Self.change)
+    } else if let values = PurchaseRow.deliveryValues(of: record, from: old) {
       try updatingDelivery.changeOne(values, for: Self.change)
     } else {
-      let row: [StoreValue] = [.integer(record.rowID), .optional(old.receipt?.state.rawValue)]
-      try updating.changeOne(PurchaseRow.values(of: record) + row, for: Self.change)
+      var values = PurchaseRow.values(of: record)
+      values.append(.optional(old.receipt?.state.rawValue))
+      try updating.changeOne(values, for: Self.change)
       if !record.purchase.hasKeys(of: old.purchase) {
         try keys.move(row: record.rowID, from: old.keys, to: record.keys)
       }
