@@ -70,7 +70,7 @@ public struct ContextIntake: Sendable {
     var random = random
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let command = IngestContext(
-      app: app.slug, userID: post.userID, blob: post.blob, digest: SHA256.digest(post.blob.text.utf8.span),
+      app: app.slug, userID: post.userID, blob: post.blob,
       id: ContextID.make(now: now, random: &random),
       requestID: exchange.scope.requestID)
     let (metrics, log) = (services.metrics, services.requestLog)

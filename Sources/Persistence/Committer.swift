@@ -11,8 +11,8 @@ public import Telemetry
 public final class Committer: Sendable {
   /// The free space inside the database file that is required before a full disk accepts requests again.
   private static let roomBytes: Int64 = 16 << 20
-  /// The most commands in one transaction, and how long it takes more of them, so that the first does not wait
-  /// long for the last.
+  /// The most commands in one transaction, and how long it takes more of them, so that the first does not
+  /// wait long for the last.
   static let batchMax = 1024
   static let batchTime: Duration = .milliseconds(10)
 

@@ -6,24 +6,20 @@ internal import Store
 /// A connection that the store uses.
 final class SQLiteConnection: EngineConnection {
   let connection: Connection
-  let keys: any KeyIndex
-  /// Nil unless the connection owns the database.
-  private let tiers: TieredKeys?
+  var keys: any KeyIndex { transactionKeys }
+  private let transactionKeys: any TransactionKeys
 
   /// A connection that only reads, or a guest's.
   /// - Parameter memory: the newest keys, if the owner is in this process.
   init(_ connection: Connection, memory: KeyMemory? = nil) {
     self.connection = connection
-    keys = PlainKeys(connection, memory)
-    tiers = nil
+    transactionKeys = PlainKeys(connection, memory)
   }
 
   /// The owner's connection.
   init(owner connection: Connection, memory: KeyMemory) throws(StoreFault) {
     self.connection = connection
-    let tiers = try translated { () throws(SQLiteError) in try TieredKeys(connection, memory) }
-    keys = tiers
-    self.tiers = tiers
+    transactionKeys = try translated { () throws(SQLiteError) in try TieredKeys(connection, memory) }
   }
 
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement {
@@ -37,7 +33,7 @@ final class SQLiteConnection: EngineConnection {
     try translated { () throws(SQLiteError) in
       try connection.begin()
       do throws(SQLiteError) {
-        try tiers?.begin()
+        try transactionKeys.begin()
       } catch {
         connection.rollBack()
         throw error
@@ -47,15 +43,15 @@ final class SQLiteConnection: EngineConnection {
 
   func commit() throws(StoreFault) {
     try translated { () throws(SQLiteError) in
-      try tiers?.beforeCommit()
+      try transactionKeys.beforeCommit()
       try connection.execute("COMMIT")
-      tiers?.didCommit()
+      transactionKeys.didCommit()
     }
   }
 
   func rollBack() {
     connection.rollBack()
-    tiers?.didRollBack()
+    transactionKeys.didRollBack()
   }
   func beginReading() throws(StoreFault) { try execute("BEGIN") }
 

@@ -195,7 +195,7 @@ extension OperatorHarness {
     var random = SeededGenerator(seed: UInt64(blob.utf8.count))
     let id = ContextID.make(now: clock.now, random: &random)
     let command = IngestContext(
-      app: "ios", userID: user, blob: ContextBlob(text: blob, priceID: price), digest: Array(blob.utf8),
+      app: "ios", userID: user, blob: ContextBlob(text: blob, priceID: price),
       id: id)
     return try writer.apply(command, now: clock.now).id.text
   }

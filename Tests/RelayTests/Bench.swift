@@ -175,8 +175,7 @@ final class Bench {
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     let id = ContextID.make(now: now, random: &random)
     return IngestContext(
-      app: app, userID: "user-\(number)", blob: ContextBlob(text: "blob\(number)", priceID: nil),
-      digest: Array("blob\(number)".utf8), id: id)
+      app: app, userID: "user-\(number)", blob: ContextBlob(text: "blob\(number)", priceID: nil), id: id)
   }
 
   /// Stores a purchase of `sub_n` by the user `user-n`.

@@ -1,4 +1,4 @@
-// A change of the keys, and how it is stored.
+// A change of a key, and how it is stored.
 
 /// A row that was added to a key, or removed from it.
 struct KeyEntry: Hashable, Sendable {
@@ -25,7 +25,7 @@ extension KeyEntry {
     return bytes
   }
 
-  /// Ignores bytes of an incomplete entry, which only damage can cause: `db check` finds missing keys.
+  /// Ignores the bytes of an incomplete entry, which only damage can cause.
   static func entries(in bytes: [UInt8]) -> [KeyEntry] {
     stride(from: 0, to: bytes.count - 15, by: 16).map { start in
       KeyEntry(key: number(in: bytes, at: start), row: number(in: bytes, at: start + 8))

@@ -9,28 +9,23 @@ struct KeyGeneration: Sendable {
   private var older: [Int32] = []
   /// The position of the newest entry of each key.
   private var newest: [Int64: Int32] = [:]
-  /// The number in `key_tail` of the last entry.
-  private(set) var last: Int64 = 0
 
   var count: Int { entries.count }
 
-  /// - Parameter number: the number in `key_tail` of the row that has it.
-  mutating func add(_ entry: KeyEntry, number: Int64) {
+  mutating func add(_ entry: KeyEntry) {
     let position = Int32(entries.count)
     older.append(newest.updateValue(position, forKey: entry.key) ?? -1)
     entries.append(entry)
-    last = number
   }
 
   /// Removes the newest entries.
-  mutating func drop(to count: Int, last: Int64) {
+  mutating func drop(to count: Int) {
     while entries.count > count, let entry = entries.popLast(), let position = older.popLast() {
       newest[entry.key] = position < 0 ? nil : position
     }
-    self.last = last
   }
 
-  /// Forgets a row of a key.
+  /// Forgets a row of a key. The number of the key stays until the generation ends.
   mutating func erase(_ place: KeyEntry) {
     var position = newest[place.key] ?? -1
     while position >= 0 {
@@ -39,16 +34,13 @@ struct KeyGeneration: Sendable {
     }
   }
 
-  /// The rows in the newest entries of a key; negative ones are removed.
-  func rows(_ key: Int64, limit: Int) -> [Int64] {
-    var found: [Int64] = []
+  /// Takes the entries of a key, from the newest on, until `limit` rows that have the key are found.
+  func take(_ key: Int64, limit: Int, into found: inout RecentRows) {
     var position = newest[key] ?? -1
-    while position >= 0, found.count < limit {
-      let row = entries[Int(position)].row
-      if row != 0 { found.append(row) }
+    while position >= 0, found.presentCount < limit {
+      found.take(entries[Int(position)].row)
       position = older[Int(position)]
     }
-    return found
   }
 
   /// How many parts the keys have.

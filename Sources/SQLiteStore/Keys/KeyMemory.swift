@@ -8,10 +8,12 @@ public final class KeyMemory: Sendable {
   struct State: Sendable {
     /// Whether the writer has read the tail.
     var isLoaded = false
-    /// What is added now.
+    /// The generation that grows.
     var active = KeyGeneration()
-    /// What is moved into the sorted tables now.
+    /// The generation that is being moved into the sorted tables.
     var sealed: KeyGeneration?
+    /// The number of the last row of the tail, committed or not.
+    var last: Int64 = 0
   }
 
   private let state = Monitor(State())
@@ -22,24 +24,26 @@ public final class KeyMemory: Sendable {
     state.withLock { state in body(&state) }
   }
 
-  /// The rows in the newest entries of a key, newest first; negative ones are removed.
-  /// - Returns: nil if the tail is not in memory.
-  func rows(_ key: Int64, limit: Int) -> [Int64]? {
+  /// Takes the changes of a key, from the newest on, until `limit` rows that have the key are found.
+  /// - Returns: the number of the last row of the tail that is in memory; nil if the tail is not.
+  func take(_ key: Int64, limit: Int, into found: inout RecentRows) -> Int64? {
     state.withLock { state in
       guard state.isLoaded else { return nil }
-      let found = state.active.rows(key, limit: limit)
-      guard let sealed = state.sealed, found.count < limit else { return found }
-      return found + sealed.rows(key, limit: limit - found.count)
+      state.active.take(key, limit: limit, into: &found)
+      state.sealed?.take(key, limit: limit, into: &found)
+      return state.last
     }
   }
 
-  /// The entries of the keys in a range, oldest first.
+  /// The changes of the keys in a range, oldest first, and the number of the last row of the tail that is in
+  /// memory.
   /// - Returns: nil if the tail is not in memory.
-  func entries(_ keys: ClosedRange<Int64>) -> [KeyEntry]? {
+  func entries(_ keys: ClosedRange<Int64>) -> (entries: [KeyEntry], last: Int64)? {
     state.withLock { state in
       guard state.isLoaded else { return nil }
       let generations = [state.sealed, state.active].compactMap(\.self)
-      return generations.flatMap { $0.entries.filter { keys.contains($0.key) && $0.row != 0 } }
+      let entries = generations.flatMap { $0.entries.filter { keys.contains($0.key) && $0.row != 0 } }
+      return (entries, state.last)
     }
   }
 }

@@ -1,5 +1,5 @@
-// Makes the tables of keys from the rows, which are the truth: after a migration, and in a restored file, which
-// may have been made of a damaged one.
+// Makes the tables of keys from the rows, which are the truth: after a migration, and in a restored file,
+// which may have been made of a damaged one.
 
 internal import Domain
 package import SQLite

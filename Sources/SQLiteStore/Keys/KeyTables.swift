@@ -26,7 +26,7 @@ final class KeyTables {
 
   // MARK: the sorted tables
 
-  /// The newest rows of a key.
+  /// The largest rows of a key: up to `limit` of each table.
   func rows(_ key: Int64, limit: Int) throws(SQLiteError) -> [Int64] {
     try statement(Self.reading).all([.integer(key), .integer(Int64(limit))]) { row throws(SQLiteError) in
       row.integer(0)
@@ -37,7 +37,7 @@ final class KeyTables {
     "SELECT row FROM (SELECT row FROM \($0) WHERE key = ?1 ORDER BY row DESC LIMIT ?2)"
   }.joined(separator: " UNION ALL ")
 
-  /// What the keys in a range have.
+  /// The keys in a range, with their rows.
   func entries(_ keys: ClosedRange<Int64>) throws(SQLiteError) -> [KeyEntry] {
     try statement(Self.readingRange).all([.integer(keys.lowerBound), .integer(keys.upperBound)]) {
       row throws(SQLiteError) in KeyEntry(key: row.integer(0), row: row.integer(1))
@@ -48,7 +48,7 @@ final class KeyTables {
     "SELECT key, row FROM \($0) WHERE key BETWEEN ?1 AND ?2"
   }.joined(separator: " UNION ALL ")
 
-  /// Does to the sorted tables what the entry says.
+  /// Applies a change to the sorted tables.
   func apply(_ entry: KeyEntry) throws(SQLiteError) {
     guard entry.row < 0 else {
       return try run("INSERT OR IGNORE INTO recent_keys (key, row) VALUES (?1, ?2)", entry.key, entry.row)
@@ -58,19 +58,17 @@ final class KeyTables {
     }
   }
 
-  /// Whether `recent_keys` has this many keys in a range.
-  func hasRecent(_ count: Int, in keys: ClosedRange<Int64>) throws(SQLiteError) -> Bool {
-    let sql = """
-      SELECT count(*) FROM (SELECT 1 FROM recent_keys WHERE key BETWEEN ?1 AND ?2 LIMIT ?3)
-      """
-    let values = [keys.lowerBound, keys.upperBound, Int64(count)].map { Value.integer($0) }
-    let found = try statement(sql).first(values) { row throws(SQLiteError) in row.integer(0) }
-    return found == Int64(count)
+  /// How many keys in a range `recent_keys` has.
+  func countRecent(_ keys: ClosedRange<Int64>) throws(SQLiteError) -> Int {
+    let count = try statement("SELECT count(*) FROM recent_keys WHERE key BETWEEN ?1 AND ?2").first([
+      .integer(keys.lowerBound), .integer(keys.upperBound),
+    ]) { row throws(SQLiteError) in row.integer(0) }
+    return Int(count ?? 0)
   }
 
   /// Moves the first keys in a range from `recent_keys` to `keys`.
   /// - Returns: how many; fewer than `limit` when none is left.
-  func age(_ keys: ClosedRange<Int64>, limit: Int) throws(SQLiteError) -> Int {
+  func moveOn(_ keys: ClosedRange<Int64>, limit: Int) throws(SQLiteError) -> Int {
     let first = "SELECT key, row FROM recent_keys WHERE key BETWEEN ?1 AND ?2 ORDER BY key, row LIMIT ?3"
     try run(
       "INSERT OR IGNORE INTO keys (key, row) \(first)", keys.lowerBound, keys.upperBound, Int64(limit))
@@ -97,21 +95,33 @@ final class KeyTables {
     } ?? 0
   }
 
-  /// Calls `body` with each row of the tail, oldest first.
+  /// Calls `body` with each row of the tail after this number, oldest first.
   func forEachInTail(
-    _ body: (_ number: Int64, _ entries: [KeyEntry]) throws(SQLiteError) -> Void
+    after number: Int64 = 0, _ body: (_ number: Int64, _ entries: [KeyEntry]) throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
-    try statement("SELECT number, entries FROM key_tail ORDER BY number").forEach { row throws(SQLiteError) in
-      try body(row.integer(0), KeyEntry.entries(in: row.blob(1)))
+    try statement("SELECT number, entries FROM key_tail WHERE number > ?1 ORDER BY number")
+      .forEach([.integer(number)]) { row throws(SQLiteError) in
+        try body(row.integer(0), KeyEntry.entries(in: row.blob(1)))
+      }
+  }
+
+  /// What the tail has after this number of the keys in a range, oldest first.
+  func tail(_ keys: ClosedRange<Int64>, after number: Int64 = 0) throws(SQLiteError) -> [KeyEntry] {
+    var found: [KeyEntry] = []
+    try forEachInTail(after: number) { _, entries throws(SQLiteError) in
+      found += entries.filter { keys.contains($0.key) }
     }
+    return found
   }
 
-  /// Removes the rows of the tail through this number.
+  /// Removes the rows of the tail through this number, except for the last row: the next number must be
+  /// greater than all before, whichever program appends it.
   func trim(through number: Int64) throws(SQLiteError) {
-    try run("DELETE FROM key_tail WHERE number <= ?1", number)
+    try run(
+      "DELETE FROM key_tail WHERE number <= ?1 AND number < (SELECT max(number) FROM key_tail)", number)
   }
 
-  /// Removes every trace of these entries.
+  /// Removes all changes of these keys and rows, from all three tables.
   func erase(_ places: Set<KeyEntry>) throws(SQLiteError) {
     for place in places { try apply(KeyEntry(key: place.key, row: -place.row)) }
     var changed: [(number: Int64, entries: [KeyEntry])] = []

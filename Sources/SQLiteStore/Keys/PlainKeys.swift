@@ -8,11 +8,12 @@ internal import Store
 /// The keys of a connection that only reads, or of a guest that writes.
 ///
 /// What a guest changes is appended to the tail, as the owner does it: the order of the changes matters.
-final class PlainKeys: KeyIndex {
+final class PlainKeys: TransactionKeys {
   private let connection: Connection
   private let tables: KeyTables
   /// The newest keys, if the owner is in this process.
   private let memory: KeyMemory?
+  private var changes = KeyChanges()
 
   init(_ connection: Connection, _ memory: KeyMemory?) {
     self.connection = connection
@@ -20,51 +21,45 @@ final class PlainKeys: KeyIndex {
     self.memory = memory
   }
 
-  func add(_ key: RowKey, row: Int64) throws(StoreFault) {
-    try append(KeyEntry(key: key.number, row: row))
-  }
-  func remove(_ key: RowKey, row: Int64) throws(StoreFault) {
-    try append(KeyEntry(key: key.number, row: -row))
+  func begin() { changes.removeAll() }
+
+  func beforeCommit() throws(SQLiteError) {
+    guard !changes.isEmpty else { return }
+    try changes.write(to: tables, number: tables.lastNumber() + 1)
   }
 
-  private func append(_ entry: KeyEntry) throws(StoreFault) {
-    try translated { () throws(SQLiteError) in
-      try tables.append([entry], number: tables.lastNumber() + 1)
-    }
-  }
+  func didCommit() { changes.removeAll() }
+  func didRollBack() { changes.removeAll() }
 
-  func erase(_ key: RowKey, row: Int64) throws(StoreFault) {
-    try translated { () throws(SQLiteError) in
-      try tables.erase([KeyEntry(key: key.number, row: row)])
-    }
-  }
+  func add(_ key: RowKey, row: Int64) { changes.add(KeyEntry(key: key.number, row: row)) }
+  func remove(_ key: RowKey, row: Int64) { changes.add(KeyEntry(key: key.number, row: -row)) }
+  func erase(_ key: RowKey, row: Int64) { changes.erase(KeyEntry(key: key.number, row: row)) }
 
   func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64] {
     let number = key.number
     return try translated { () throws(SQLiteError) in
-      let known = usableMemory?.rows(number, limit: limit)
-      let recent = if let known { known } else { try tail(number...number).reversed().map(\.row) }
-      return KeyRows.merged(recent, try tables.rows(number, limit: limit), limit: limit)
+      var recent = RecentRows()
+      for entry in changes.added.reversed() where entry.key == number { recent.take(entry.row) }
+      var known = RecentRows()
+      let last = usableMemory?.take(number, limit: limit, into: &known)
+      // Another program may have appended more since the owner's last transaction.
+      for entry in try tables.tail(number...number, after: last ?? 0).reversed() { recent.take(entry.row) }
+      recent.take(known)
+      let sorted = try tables.rows(number, limit: limit + recent.changes.count)
+      return recent.merged(with: sorted, limit: limit)
     }
   }
 
   func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
     try translated { () throws(SQLiteError) in
       let known = usableMemory?.entries(numbers)
-      let recent = if let known { known } else { try tail(numbers) }
-      return KeyRows.merged(recent, try tables.entries(numbers))
+      var recent = known?.entries ?? []
+      recent += try tables.tail(numbers, after: known?.last ?? 0)
+      recent += changes.added.filter { numbers.contains($0.key) }
+      return KeyEntry.rows(of: try tables.entries(numbers), recent)
     }
   }
 
   /// An open snapshot may be older than the memory, which lacks what has been moved since.
   private var usableMemory: KeyMemory? { connection.isInTransaction ? nil : memory }
-
-  /// What the tail has of the keys in a range, oldest first.
-  private func tail(_ keys: ClosedRange<Int64>) throws(SQLiteError) -> [KeyEntry] {
-    var found: [KeyEntry] = []
-    try tables.forEachInTail { _, entries throws(SQLiteError) in
-      found += entries.filter { keys.contains($0.key) }
-    }
-    return found
-  }
 }

@@ -1,5 +1,5 @@
-// Keys in tiers: the newest are appended to a table and kept in memory; they are moved into sorted tables a part
-// after the other. The writer's thread.
+// Keys in tiers: the newest are appended to a table and kept in memory; they are moved into sorted tables one
+// part after another. The writer's thread.
 
 internal import Domain
 internal import SQLite
@@ -8,16 +8,16 @@ internal import Store
 /// The keys of the connection that owns the database.
 ///
 /// An index of random values dirties a page for each entry: it is written to the log and to the database for
-/// 15 bytes. So the new keys of a transaction are appended to `key_tail` in one row, and are found in memory.
-/// When there are `generationMax`, they become one sealed generation. Each commit moves a part of that with
-/// neighbouring keys into the table `recent_keys`, which is sorted: several entries go into each page. The
-/// larger that table is, the fewer they are; so a part of it that has become large is moved on into the table
-/// `keys`, again in order.
+/// 15 bytes. So the new keys of a transaction are appended to `key_tail` in one row, and are found in
+/// memory. When there are enough, they become one sealed generation. Each commit moves some of its entries,
+/// in the order of their keys, into the table `recent_keys`, which is sorted: several entries go into each
+/// page. The larger that table is, the fewer they are; so a part of it that has become large is moved on into
+/// the table `keys`, again in order.
 ///
-/// Each move is a part of a transaction that also changes something else, so it costs no sync and delays no
-/// other. `key_tail` is emptied from its start once all of a generation is moved; a start reads what is left
-/// of it into memory. To move an entry twice is harmless.
-final class TieredKeys {
+/// Each move belongs to a commit, so it costs no sync and delays no other commit. `key_tail` is emptied from
+/// its start once all of a generation is moved; a start reads what is left of it into memory. It does no harm
+/// to move an entry twice.
+final class TieredKeys: TransactionKeys {
   /// The sizes at which keys are moved; tests use less.
   struct Sizes {
     /// How many entries a generation has before it is sealed. Each takes some 40 bytes of memory. The more
@@ -41,7 +41,7 @@ final class TieredKeys {
   private let version: Statement
   private let tables: KeyTables
 
-  /// The value of `PRAGMA data_version` with which the tail was read.
+  /// The value of `PRAGMA data_version` with which the tail was read; nil before that.
   private var seenVersion: Int64?
   /// What a rollback resets.
   private struct Progress {
@@ -53,19 +53,20 @@ final class TieredKeys {
     var part = 0
     var movedOfPart = 0
     /// Whether all of the part is moved, and the same part of `recent_keys` is moved on.
-    var isAgeing = false
+    var isMovingOn = false
+    /// The last number of the sealed generation; nil if there is none.
+    var sealed: Int64?
     /// Up to which number `key_tail` has been moved, and up to which it has been emptied.
     var moved: Int64 = 0
     var trimmed: Int64 = 0
+    /// How many entries each part of `recent_keys` has, as far as they were counted.
+    var recentCounts = [Int?](repeating: nil, count: KeyGeneration.partCount)
   }
   private var progress = Progress()
   private var committed = Progress()
+  private var changes = KeyChanges()
   /// The part of the sealed generation that is moved now.
   private var moving: (part: Int, entries: [KeyEntry])?
-  /// What the open transaction adds and removes.
-  private var added: [KeyEntry] = []
-  /// What the open transaction erases.
-  private var erased: Set<KeyEntry> = []
   /// The commits since a generation was sealed.
   private var commits = 0
 
@@ -78,89 +79,114 @@ final class TieredKeys {
     try begin()
   }
 
-  /// Called at the start of a transaction that writes.
   func begin() throws(SQLiteError) {
     let version = try version.first([]) { row throws(SQLiteError) in row.integer(0) }
     if version != seenVersion { try load() }
     seenVersion = version
     progress = committed
-    added.removeAll(keepingCapacity: true)
-    erased = []
+    changes.removeAll()
   }
 
-  /// Reads the tail: at the start, and after another program has written.
+  /// Reads the tail: at the start, and after another program has written. Such a program appends to the tail
+  /// and erases, so what is sealed stays sealed, and the move goes on with the same part.
   private func load() throws(SQLiteError) {
-    var active = KeyGeneration()
+    var (sealed, active) = (KeyGeneration(), KeyGeneration())
     var first: Int64?
-    try tables.forEachInTail { number, entries throws(SQLiteError) in
+    // What was moved is in the sorted tables.
+    try tables.forEachInTail(after: committed.moved) { number, entries throws(SQLiteError) in
       first = first ?? number
-      for entry in entries { active.add(entry, number: number) }
+      for entry in entries {
+        if number <= committed.sealed ?? 0 { sealed.add(entry) } else { active.add(entry) }
+      }
     }
-    committed = Progress(count: active.count, last: try tables.lastNumber())
-    committed.moved = (first ?? committed.last + 1) - 1
-    committed.trimmed = committed.moved
+    committed.count = active.count
+    committed.last = max(committed.last, try tables.lastNumber())
+    if seenVersion == nil {
+      committed.moved = (first ?? committed.last + 1) - 1
+      committed.trimmed = committed.moved
+    }
+    restartPart(&committed)
+    let state = KeyMemory.State(
+      isLoaded: true, active: active, sealed: committed.sealed == nil ? nil : sealed, last: committed.last)
+    memory.withState { $0 = state }
+  }
+
+  /// Finds the entries of the present part again; to move them again is harmless.
+  private func restartPart(_ progress: inout Progress) {
     moving = nil
-    memory.withState { $0 = KeyMemory.State(isLoaded: true, active: active, sealed: nil) }
+    progress.movedOfPart = 0
   }
 
   private func append(_ entry: KeyEntry) {
-    added.append(entry)
+    changes.add(entry)
     progress.last = committed.last + 1
     progress.count += 1
     let number = progress.last
-    memory.withState { $0.active.add(entry, number: number) }
+    memory.withState { state in
+      state.active.add(entry)
+      state.last = number
+    }
   }
 
-  /// Called before the commit: writes what was added, moves some of the sealed generation, or removes what has
-  /// been moved.
   func beforeCommit() throws(SQLiteError) {
-    if !erased.isEmpty { try tables.erase(erased) }
-    if !added.isEmpty { try tables.append(added, number: progress.last) }
-    // Faster than keys are added, so that a generation is moved before the next one is full: each key is moved
-    // twice.
-    var room = max(4 * added.count, Self.quietMoves)
+    try changes.write(to: tables, number: progress.last)
+    // Faster than keys are added, so that a generation is moved before the next one is full: each key is
+    // moved twice.
+    var room = max(4 * changes.added.count, Self.quietMoves)
     guard let sealed = memory.withState({ $0.sealed }) else { return try trim() }
     while room > 0, progress.part < KeyGeneration.partCount {
-      room -= progress.isAgeing ? try age(room) : try move(sealed, room)
+      room -= progress.isMovingOn ? try moveOn(room) : try move(sealed, room)
     }
-    if progress.part == KeyGeneration.partCount { progress.moved = sealed.last }
+    if progress.part == KeyGeneration.partCount { progress.moved = progress.sealed ?? progress.moved }
   }
 
   /// Moves entries of the present part of the sealed generation.
-  /// - Returns: how many.
+  /// - Returns: how much of the room that used.
   private func move(_ sealed: KeyGeneration, _ room: Int) throws(SQLiteError) -> Int {
     let part = progress.part
     if moving?.part != part { moving = (part, sealed.part(part)) }
     let entries = moving?.entries ?? []
     let end = min(entries.count, progress.movedOfPart + room)
-    for entry in entries[progress.movedOfPart..<end] { try tables.apply(entry) }
+    for entry in entries[progress.movedOfPart..<end] where !changes.erased.contains(entry.place) {
+      try tables.apply(entry)
+    }
     let count = end - progress.movedOfPart
     progress.movedOfPart = end
-    if end == entries.count {
-      let isLarge = try tables.hasRecent(largePart(part), in: KeyGeneration.keys(ofPart: part))
-      if isLarge { progress.isAgeing = true } else { endPart() }
+    guard end == entries.count else { return count }
+    guard !entries.isEmpty else {
+      endPart()
+      // To find that out cost a pass over the generation.
+      return 1
     }
-    // A part costs a pass over the generation, so an empty one counts as well.
-    return max(1, count)
+    let known = progress.recentCounts[part].map { $0 + entries.count }
+    let all: Int
+    if let known { all = known } else { all = try tables.countRecent(KeyGeneration.keys(ofPart: part)) }
+    progress.recentCounts[part] = all
+    if all >= largePart(part) { progress.isMovingOn = true } else { endPart() }
+    // A count reads as much as many moves.
+    return count + (known == nil ? Self.quietMoves : 1)
   }
 
-  /// How many entries the part of `recent_keys` has before it is moved on.
+  /// How many entries a part of `recent_keys` has before it is moved on.
   private func largePart(_ part: Int) -> Int {
     sizes.recentPart + 2 * sizes.recentPart * part / KeyGeneration.partCount
   }
 
   /// Moves entries of the present part from `recent_keys` to `keys`.
-  /// - Returns: how many.
-  private func age(_ room: Int) throws(SQLiteError) -> Int {
-    let count = try tables.age(KeyGeneration.keys(ofPart: progress.part), limit: room)
-    if count < room { endPart() }
+  /// - Returns: how much of the room that used.
+  private func moveOn(_ room: Int) throws(SQLiteError) -> Int {
+    let count = try tables.moveOn(KeyGeneration.keys(ofPart: progress.part), limit: room)
+    if count < room {
+      progress.recentCounts[progress.part] = 0
+      endPart()
+    }
     return max(1, count)
   }
 
   private func endPart() {
     progress.part += 1
     progress.movedOfPart = 0
-    progress.isAgeing = false
+    progress.isMovingOn = false
   }
 
   private func trim() throws(SQLiteError) {
@@ -169,72 +195,72 @@ final class TieredKeys {
     try tables.trim(through: progress.trimmed)
   }
 
-  /// Called after the commit.
   func didCommit() {
     commits += 1
-    if progress.part == KeyGeneration.partCount {
-      memory.withState { $0.sealed = nil }
-      moving = nil
-      progress.part = 0
-    }
+    let erased = changes.erased
+    if !erased.isEmpty { restartPart(&progress) }
+    // A number without a row must not be the last: another program would use it.
+    if changes.added.isEmpty { progress.last = committed.last }
+    let last = progress.last
+    let isMoved = progress.part == KeyGeneration.partCount
+    if isMoved { (progress.part, progress.sealed) = (0, nil) }
     let isTrimmed = progress.trimmed == progress.moved
     let isLarge = progress.count >= sizes.generation
     let isOld = commits >= Self.commitsMax && progress.count > 0
-    let canSeal = isTrimmed && (isLarge || isOld)
-    memory.withState { state in
-      guard canSeal, state.sealed == nil else { return }
+    let isSealed = memory.withState { state in
+      for place in erased {
+        state.active.erase(place)
+        state.sealed?.erase(place)
+      }
+      state.last = last
+      if isMoved { state.sealed = nil }
+      guard isTrimmed, isLarge || isOld, state.sealed == nil else { return false }
       state.sealed = state.active
       state.active = KeyGeneration()
-      progress.count = 0
-      progress.part = 0
+      return true
+    }
+    if isMoved || isSealed { moving = nil }
+    if isSealed {
+      (progress.count, progress.sealed) = (0, last)
       commits = 0
     }
     committed = progress
+    changes.removeAll()
   }
 
-  /// Called after a rollback.
   func didRollBack() {
-    if erased.isEmpty {
-      memory.withState { $0.active.drop(to: committed.count, last: committed.last) }
-    } else {
-      // The memory has forgotten what the database still has.
-      seenVersion = nil
+    let (count, last) = (committed.count, committed.last)
+    memory.withState { state in
+      state.active.drop(to: count)
+      state.last = last
     }
     progress = committed
+    changes.removeAll()
   }
 }
 
-extension TieredKeys: KeyIndex {
+extension TieredKeys {
   func add(_ key: RowKey, row: Int64) { append(KeyEntry(key: key.number, row: row)) }
-
   func remove(_ key: RowKey, row: Int64) { append(KeyEntry(key: key.number, row: -row)) }
 
-  func erase(_ key: RowKey, row: Int64) {
-    let place = KeyEntry(key: key.number, row: row)
-    erased.insert(place)
-    added.removeAll { $0.place == place }
-    memory.withState { state in
-      state.active.erase(place)
-      state.sealed?.erase(place)
-    }
-    // What is left of the part is found again, and its entries are moved again.
-    moving = nil
-    progress.movedOfPart = 0
-  }
+  /// The memory forgets it after the commit: until then the row is still found.
+  func erase(_ key: RowKey, row: Int64) { changes.erase(KeyEntry(key: key.number, row: row)) }
 
   func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64] {
     let number = key.number
     // The memory first: what is moved after that is in the tables.
-    let recent = memory.rows(number, limit: limit) ?? []
+    var recent = RecentRows()
+    _ = memory.take(number, limit: limit, into: &recent)
     return try translated { () throws(SQLiteError) in
-      KeyRows.merged(recent, try tables.rows(number, limit: limit), limit: limit)
+      let sorted = try tables.rows(number, limit: limit + recent.changes.count)
+      return recent.merged(with: sorted, limit: limit)
     }
   }
 
   func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
-    let recent = memory.entries(numbers) ?? []
+    let recent = memory.entries(numbers)?.entries ?? []
     return try translated { () throws(SQLiteError) in
-      KeyRows.merged(recent, try tables.entries(numbers))
+      KeyEntry.rows(of: try tables.entries(numbers), recent)
     }
   }
 }

@@ -1,26 +1,27 @@
 // Ingests a context that the app posted.
 
+internal import Cryptography
 public import Domain
 
 /// Stores a context and gives it to a waiting purchase of the same user.
 public struct IngestContext: StoreCommand {
   public var app: AppSlug
   public var userID: UserID
-  public var blob: ContextBlob
+  public let blob: ContextBlob
   /// SHA-256 of the blob.
-  public var digest: [UInt8]
+  let digest: [UInt8]
   /// The context's identifier, unless the post is a repeat.
   public var id: ContextID
   /// For the log.
   public var requestID: String?
 
   public init(
-    app: AppSlug, userID: UserID, blob: ContextBlob, digest: [UInt8], id: ContextID, requestID: String? = nil
+    app: AppSlug, userID: UserID, blob: ContextBlob, id: ContextID, requestID: String? = nil
   ) {
     self.app = app
     self.userID = userID
     self.blob = blob
-    self.digest = digest
+    digest = SHA256.digest(blob.text.utf8.span)
     self.id = id
     self.requestID = requestID
   }

@@ -1,13 +1,13 @@
-// Finding rows by ids that are spread at random: an engine may keep these outside the tables' indexes, because
-// an index of random values dirties a page for each. One thread at a time uses a connection's index.
+// Finding rows by ids that are spread at random: an engine may keep these outside the tables' indexes,
+// because an index of random values dirties a page for each. One thread at a time uses a connection's index.
 
 internal import Cryptography
 public import Domain
 
 /// An id by which rows are found, as the number that stands for it in an engine's index.
 ///
-/// Different ids may have the same number, so a row that is found by it must be compared with the id. Nobody
-/// can choose ids whose numbers are equal, because the number is a part of a SHA-256 digest.
+/// Different ids may have the same number, so a row that is found by it must be compared with the id. The
+/// number is a part of a SHA-256 digest: an id with the number of a given one takes 2^48 trials.
 public struct RowKey: Sendable, Hashable {
   /// The kind of id. The numbers are stored, so they never change.
   public enum Kind: UInt8, Sendable, CaseIterable {
@@ -71,10 +71,11 @@ public protocol KeyIndex: AnyObject {
   /// Removes a row from those of a key, in the open transaction. Until the engine has done that, the row may
   /// still be found.
   func remove(_ key: RowKey, row: Int64) throws(StoreFault)
-  /// The same, and no trace of the key is left after the transaction.
+  /// The same, and no table has the key any more after the transaction.
   func erase(_ key: RowKey, row: Int64) throws(StoreFault)
-  /// The rows that may have a key, newest first. The caller compares each with the id: others may be among
-  /// them.
+  /// The rows that may have a key, largest first; of more than `limit` the newest. The caller compares each
+  /// with the id: others may be among them. Must not be called while another statement of the connection
+  /// reads rows outside a transaction: that reads an older state.
   func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64]
   /// The rows that may have a key whose number is in a range, in any order.
   func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64]

@@ -48,8 +48,8 @@ extension StoreReader {
     return rows
   }
 
-  /// A user has few contexts, whose rows are listed. The plus keeps SQLite from scanning all rows, or an app's,
-  /// instead.
+  /// Most users have few contexts, whose rows are listed. The plus keeps SQLite from scanning all rows, or
+  /// an app's, instead.
   static func select(_ filter: ContextFilter) -> String {
     let row = filter.userID == nil ? "c.row_id" : "+c.row_id"
     var conditions = ["\(row) > ?1", "\(row) < ?2"]

@@ -70,6 +70,13 @@ extension StoreReader {
       """
     ),
     (
+      "a user has two unused contexts with the same blob",
+      """
+      SELECT count(*) FROM (SELECT 1 FROM contexts WHERE purchase_row IS NULL AND user_id <> ''
+        GROUP BY app, user_id, digest HAVING count(*) > 1)
+      """
+    ),
+    (
       // A context that came too late for a receipt still reports the state of its checkout, unless an
       // operator changed the user. An erased purchase or context is excluded.
       "a context is claimed by a purchase that does not have it (R5)",

@@ -1,5 +1,6 @@
 // The writer's statements on `contexts`. The writer's thread.
 
+internal import Cryptography
 internal import Domain
 
 /// A context as stored.
@@ -105,11 +106,14 @@ final class ContextRows {
 
   /// The user's contexts with the blob that was in an event, unused ones first.
   func posted(app: AppSlug, user: UserID, blob: String) throws(StoreFault) -> [ContextRecord] {
-    let posted = try newest(app: app, user: user).filter { $0.blob.text == blob && $0.purchaseRow != 0 }
+    let key = RowKey(contextOf: user, digest: SHA256.digest(blob.utf8.span), app: app)
+    let posted = try contexts(key, of: user, app: app).filter { record in
+      record.blob.text == blob && record.purchaseRow != 0
+    }
     return posted.filter(\.isUnused) + posted.filter { !$0.isUnused }
   }
 
-  /// The user's newest contexts, used or unused.
+  /// The user's newest contexts by their first post, used or unused, in the order of their last post.
   func newest(app: AppSlug, user: UserID) throws(StoreFault) -> [ContextRecord] {
     try contexts(RowKey(.contextUser, user, app: app), of: user, app: app)
       .sorted { $0.postedAt > $1.postedAt }

@@ -48,7 +48,6 @@ struct Happening {
     let app: AppSlug = n % 3 == 0 ? "held" : "ios"
     let command = IngestContext(
       app: app, userID: "user \(n)", blob: ContextBlob(text: text, priceID: oneIn(2) ? "price_1" : nil),
-      digest: Array(text.utf8.prefix(16)) + [UInt8(text.utf8.count % 251)],
       id: ContextID.make(now: now, random: &identifiers))
     let posted = now
     add(command) { $0.contexts[$1.id] = Ledger.Context(app: app, text: text, postedAt: posted) }

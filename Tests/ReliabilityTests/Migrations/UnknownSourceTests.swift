@@ -50,7 +50,7 @@ struct UnknownSourceTests {
     var random = SeededGenerator(seed: UInt64(text.utf8.count))
     let id = ContextID.make(now: Self.now, random: &random)
     let command = IngestContext(
-      app: "ios", userID: "u900", blob: ContextBlob(text: text, priceID: price), digest: Array(text.utf8),
+      app: "ios", userID: "u900", blob: ContextBlob(text: text, priceID: price),
       id: id)
     return try writer.apply(command, now: Self.now).id
   }

@@ -166,7 +166,7 @@ extension SimulatedWorld {
     guard let blob = try? PlyContext.read(story.contexts[index]) else { return }
     let app = AppSlug(story.app)
     let command = IngestContext(
-      app: app, userID: UserID(story.user), blob: blob, digest: SHA256.digest(Array(blob.text.utf8)),
+      app: app, userID: UserID(story.user), blob: blob,
       id: ContextID.make(now: Timestamp(unixMilliseconds: wall), random: &random))
     let mailbox = mailbox
     unanswered.append(.post(story: number, context: index, attempts: attempts))

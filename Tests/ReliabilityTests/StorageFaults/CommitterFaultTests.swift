@@ -46,8 +46,7 @@ import Testing
       let id: ContextID = "ctx_\(String(repeating: "0", count: 20))\(100_000 + number)"
       let command = IngestContext(
         app: "shop", userID: "user-\(number)",
-        blob: ContextBlob(text: String(repeating: "x", count: 8000), priceID: nil),
-        digest: Array("\(number)".utf8), id: id)
+        blob: ContextBlob(text: String(repeating: "x", count: 8000), priceID: nil), id: id)
       return core.committer.submit(command, from: origin) { result in
         answers.withLock { $0[number] = (try? result.get()) != nil }
       }
@@ -118,7 +117,7 @@ import Testing
     let writer = try StoreWriter(path: disk.path(), role: .owner, rules: [:], checkpointPages: 1)
     let answered = Monitor(false)
     let command = IngestContext(
-      app: "shop", userID: "u", blob: ContextBlob(text: "blob", priceID: nil), digest: [1], id: "ctx_1")
+      app: "shop", userID: "u", blob: ContextBlob(text: "blob", priceID: nil), id: "ctx_1")
     let submission = Submission(command) { result in
       // The log is synced at the commit; the next sync belongs to the checkpoint.
       disk.fail(.sync, nth: 1)

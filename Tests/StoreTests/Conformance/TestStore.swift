@@ -134,7 +134,7 @@ final class TestStore {
     -> IngestContext
   {
     IngestContext(
-      app: app, userID: user, blob: ContextBlob(text: text, priceID: price), digest: Array(text.utf8),
+      app: app, userID: user, blob: ContextBlob(text: text, priceID: price),
       id: ContextID.make(now: now, random: &random))
   }
 

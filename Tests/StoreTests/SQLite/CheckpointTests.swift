@@ -67,8 +67,7 @@ struct CheckpointTests {
   private func post(_ number: Int, _ writer: StoreWriter) -> StoreFault? {
     let command = IngestContext(
       app: "ios", userID: "user-\(number)",
-      blob: ContextBlob(text: String(repeating: "x", count: 5000), priceID: nil),
-      digest: Array("\(number)".utf8), id: "ctx_\(number)")
+      blob: ContextBlob(text: String(repeating: "x", count: 5000), priceID: nil), id: "ctx_\(number)")
     return writer.apply([Submission(command) { _ in }], now: TestStore.start).fault
   }
 

@@ -1,0 +1,46 @@
+// What the newest changes of a key say about its rows.
+
+/// The rows of a key as far as the tail decides about them.
+struct RecentRows {
+  /// The deciding change of each row, from the newest to the oldest; negative if the row was removed.
+  private(set) var changes: [Int64] = []
+  /// How many of the rows have the key.
+  private(set) var presentCount = 0
+  private var decided: Set<Int64> = []
+
+  /// Takes the next older change of the key.
+  /// - Parameter row: negative if it was removed; 0 for a change that was erased.
+  mutating func take(_ row: Int64) {
+    guard row != 0, decided.insert(abs(row)).inserted else { return }
+    changes.append(row)
+    if row > 0 { presentCount += 1 }
+  }
+
+  /// Takes older changes.
+  mutating func take(_ older: RecentRows) { for row in older.changes { take(row) } }
+
+  /// Adds the rows of the sorted tables.
+  /// - Parameter sorted: the largest rows of each table, `limit + changes.count` or all.
+  /// - Returns: at most `limit` rows, the largest first, each once: the newest in the tail, and then the
+  ///   largest of the sorted tables.
+  func merged(with sorted: [Int64], limit: Int) -> [Int64] {
+    if changes.isEmpty, sorted.count < 2 { return sorted }
+    let recent = changes.lazy.filter { $0 > 0 }.prefix(limit)
+    let others = Set(sorted).subtracting(decided).sorted(by: >).prefix(limit - recent.count)
+    return (recent + others).sorted(by: >)
+  }
+}
+
+extension KeyEntry {
+  /// The rows of several keys, each once.
+  /// - Parameters:
+  ///   - sorted: what the sorted tables have.
+  ///   - recent: the changes in the tail, oldest first.
+  static func rows(of sorted: [KeyEntry], _ recent: [KeyEntry]) -> [Int64] {
+    var found = Set(sorted)
+    for entry in recent {
+      if entry.row > 0 { found.insert(entry) } else { found.remove(entry.place) }
+    }
+    return Array(Set(found.map(\.row)))
+  }
+}
