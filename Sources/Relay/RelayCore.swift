@@ -90,7 +90,6 @@ final class RelayCore: Sendable {
       clock: dependencies.clock, log: dependencies.log
     ) {
       observers.withLock { $0.housekeeper }?.checkNow()
-      dependencies.onWait()
     }
     housekeeper = Housekeeper(
       committer: committer, waiting: checkoutPolls, retention: configuration.retention,

@@ -30,9 +30,6 @@ struct RelayDependencies: Sendable {
   var grace = Daemon.grace
   /// Called on the committer's thread after each commit that changed something. It must not block.
   var onCommit: @Sendable (StoreChanges) -> Void = { _ in }
-  /// Called when a request begins to wait, or if the state that one waits for may have changed. It must not
-  /// block.
-  var onWait: @Sendable () -> Void = {}
 
   var log: Log { shared.log }
   var clock: any Clock { shared.clock }

@@ -36,8 +36,6 @@ final class Bench {
   let reader: StoreReader
   let clock: any Clock
   let directory: AppDirectory
-  /// Counts new long polls and changes of those that wait.
-  let pollNews = Monitor(0)
   let folder: TemporaryFolder
   private let lines = Monitor<[String]>([])
   private let commits = Monitor(0)
@@ -66,7 +64,7 @@ final class Bench {
     self.folder = folder
     self.clock = clock
     path = folder.path + "/relay.db"
-    let (lines, commits, pollNews) = (lines, commits, pollNews)
+    let (lines, commits) = (lines, commits)
     log = Log(level: .debug, clock: clock) { line in
       lines.update { $0.append(String(decoding: line, as: UTF8.self)) }
     }
@@ -92,7 +90,6 @@ final class Bench {
       onTransitions(changes.transitions)
       commits.update { $0 += 1 }
     }
-    dependencies.onWait = { pollNews.update { $0 += 1 } }
     let engine = SQLiteEngine(
       owner: path, reserve: FileReserve(path: path + ".reserve", bytes: 1 << 16), log: log,
       onSyncFailure: { _ in })

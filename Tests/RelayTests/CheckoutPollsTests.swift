@@ -45,10 +45,9 @@ import Testing
 
     /// Sends a request, and waits until it is a waiting long poll.
     func wait(_ id: ContextID, _ query: String = "?wait=30") throws -> RawClient {
-      let before = bench.pollNews.withLock { $0 }
+      let before = bench.checkoutPolls.begunCount
       let client = try ask(id, query)
-      let isWaiting: Bool? = bench.pollNews.wait(until: soon()) { $0 > before ? true : nil }
-      try #require(isWaiting != nil)
+      try bench.waitUntil { bench.checkoutPolls.begunCount > before }
       return client
     }
 
@@ -88,7 +87,7 @@ import Testing
     let abandoned = try bed.bench.post(2)
     bed.clock.advance(.milliseconds(86_400_001))
     #expect(try Self.state(bed.ask(abandoned)) == "expired")
-    #expect(bed.bench.pollNews.withLock { $0 } == 0)
+    #expect(bed.bench.checkoutPolls.begunCount == 0)
   }
 
   @Test(
@@ -130,7 +129,7 @@ import Testing
     for (id, app) in asked {
       #expect(try bed.ask(id, app: app).reply().status == 404)
     }
-    #expect(bed.bench.pollNews.withLock { $0 } == 0)
+    #expect(bed.bench.checkoutPolls.begunCount == 0)
   }
 
   @Test("A change that is not final does not end the wait, a final one does")
@@ -204,8 +203,7 @@ import Testing
     let ids = try (0..<50).map { try bed.bench.post($0) }
     let before = Self.threads
     let clients = try (0..<500).map { try bed.ask(ids[$0 % 50]) }
-    let all: Bool? = bed.bench.pollNews.wait(until: soon()) { $0 >= 500 ? true : nil }
-    #expect(all != nil)
+    try bed.bench.waitUntil { bed.bench.checkoutPolls.waitingCount == 500 }
     #expect(Self.threads < before + 100)
     // Half of the checkouts end; all other requests time out.
     for number in 0..<25 {

@@ -21,23 +21,15 @@ public final class CheckoutPolls: Sendable {
   private struct State {
     var polls: LongPollQueue
     var lastID: UInt64 = 0
-    /// When to check which checkouts. Times are rounded to steps, so that one step checks few of many.
-    var looks: [MonotonicInstant: Set<ContextID>] = [:]
+    var looks = CheckoutLooks()
     /// Contexts whose state may have changed since the last check.
     var changed: Set<ContextID> = []
     var allChanged = false
+    /// How many notifications of changes there were.
+    var notificationCount: UInt64 = 0
     /// Set when the daemon stops: no request waits from then on.
     var isClosed = false
-
-    mutating func schedule(_ contextID: ContextID, at moment: MonotonicInstant) {
-      let step = CheckoutPolls.stepNanoseconds
-      let rounded = MonotonicInstant(nanoseconds: (moment.nanoseconds / step + 1) * step)
-      looks[rounded, default: []].insert(contextID)
-    }
   }
-
-  /// How much later than its due time a request may be answered. Requests of one step are answered together.
-  private static let stepNanoseconds: Int64 = 10_000_000
 
   private let state: Monitor<State>
   private let metrics: Metrics
@@ -63,6 +55,9 @@ public final class CheckoutPolls: Sendable {
   /// The number of requests that wait now.
   public var waitingCount: Int { state.withLock { $0.polls.count } }
 
+  /// The number of requests that began to wait, since the start.
+  var begunCount: UInt64 { state.withLock { $0.lastID } }
+
   /// Answers at once if the state is final, if the request does not wait, or if too many requests wait.
   /// Otherwise answers when the state becomes final or the time is up.
   /// - Parameters:
@@ -79,6 +74,7 @@ public final class CheckoutPolls: Sendable {
     guard contextID.isWellFormed else {
       return exchange.answer(.unknownContext)
     }
+    let notificationCount = state.withLock { $0.notificationCount }
     let first = read(contextID, app: app).map { status -> CheckoutStatus? in
       guard let user else { return status }
       // Another user's context gets the answer of an unknown one: its existence is not disclosed.
@@ -100,8 +96,11 @@ public final class CheckoutPolls: Sendable {
       let waiter = LongPollQueue.Waiter(
         id: state.lastID, app: app, exchange: exchange, client: client, until: until, expiry: expiry)
       state.polls.insert(waiter, contextID: contextID)
-      state.schedule(contextID, at: waiter.nextLook)
-      return .waits(waiter.id)
+      let isNext = state.looks.add(contextID, at: waiter.nextLook)
+      // The state that was read may have changed before the entry, and no other notification will come.
+      let isStale = state.notificationCount != notificationCount
+      if isStale { state.changed.insert(contextID) }
+      return .waits(waiter.id, wakes: isNext || isStale)
     }
     switch entry {
     case .closed: return answer(exchange, contextID, with: first)
@@ -112,18 +111,16 @@ public final class CheckoutPolls: Sendable {
         response.headers.append(("Retry-After", String(Self.retryAfterSeconds)))
         return response
       }
-    case .waits(let id):
+    case .waits(let id, let wakes):
       exchange.responder.onHangUp { [weak self] in self?.leave(id, contextID) }
+      if wakes { onChange() }
     }
-    onChange()
-    // The state may have changed between the read and the entry, without another notification: read again.
-    if case .success(.some(let status)) = read(contextID, app: app), !status.state.isFinal { return }
-    noteChanged([contextID])
   }
 
   private enum Entry {
     case closed, limited
-    case waits(UInt64)
+    /// - wakes: whether the housekeeper must check sooner than it intends.
+    case waits(UInt64, wakes: Bool)
   }
 
   /// Removes the long poll of a client that hung up, to free its place. The client gets the current state,
@@ -211,6 +208,7 @@ public final class CheckoutPolls: Sendable {
   /// Notes that the states of these contexts may have changed.
   public func noteChanged(_ contextIDs: Set<ContextID>) {
     let matters = state.withLock { state in
+      if !contextIDs.isEmpty { state.notificationCount += 1 }
       let waited = contextIDs.filter { state.polls.byContext[$0] != nil }
       state.changed.formUnion(waited)
       return !waited.isEmpty
@@ -219,7 +217,12 @@ public final class CheckoutPolls: Sendable {
   }
 
   /// Notes that any state may have changed, because another process wrote to the database.
-  public func noteAllChanged() { state.withLock { $0.allChanged = true } }
+  public func noteAllChanged() {
+    state.withLock { state in
+      state.notificationCount += 1
+      state.allChanged = true
+    }
+  }
 
   /// Answers the long polls whose checkout became final or whose time is up. The housekeeper's thread.
   /// - Returns: when to check again; nil if no request waits.
@@ -229,14 +232,10 @@ public final class CheckoutPolls: Sendable {
       let changed = state.allChanged ? Set(state.polls.byContext.keys) : state.changed
       state.changed = []
       state.allChanged = false
-      var late: Set<ContextID> = []
-      for moment in state.looks.keys.filter({ $0 <= now }) {
-        late.formUnion(state.looks.removeValue(forKey: moment) ?? [])
-      }
-      return changed.union(late)
+      return changed.union(state.looks.removeDue(now))
     }
     for contextID in suspects { complete(contextID, now: now) }
-    return state.withLock { $0.looks.keys.min() }
+    return state.withLock { $0.looks.next }
   }
 
   private func complete(_ contextID: ContextID, now: MonotonicInstant) {
@@ -251,7 +250,7 @@ public final class CheckoutPolls: Sendable {
       // purchase will notify changes.
       state.polls.dropExpiries(contextID, before: now)
       for waiter in state.polls.byContext[contextID] ?? [] {
-        state.schedule(contextID, at: waiter.nextLook)
+        state.looks.add(contextID, at: waiter.nextLook)
       }
       return leaving
     }
