@@ -76,6 +76,7 @@ final class RelayCore: Sendable {
     let observers = observers
     let receiptLog = ReceiptLog(dependencies.log, metrics: metrics)
     self.receiptLog = receiptLog
+    let memory = IdleMemory(dependencies.clock)
     committer = Committer(
       writer: try Self.writer(engine, directory, dependencies), capacity: configuration.limits.queue,
       reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,
@@ -83,6 +84,7 @@ final class RelayCore: Sendable {
     ) { changes in
       observers.withLock { $0 }.notify(of: changes)
       receiptLog.note(changes.transitions)
+      memory.noteCommit()
       dependencies.onCommit(changes)
     }
     checkoutPolls = CheckoutPolls(
@@ -96,6 +98,7 @@ final class RelayCore: Sendable {
       dependencies: dependencies.shared
     ) {
       engine.look()
+      memory.look()
     }
     dispatcher = Dispatcher(
       transport: dependencies.transport, reader: try Self.reader(engine), directory: directory,
