@@ -7,27 +7,50 @@ struct KeyGeneration: Sendable {
   private(set) var entries: [KeyEntry] = []
   /// The position of the next older entry with the same key; -1 if there is none.
   private var older: [Int32] = []
-  /// The position of the newest entry of each key.
-  private var newest: [Int64: Int32] = [:]
+  /// A hash table with open addressing, at most half full: the position of the newest entry of a key, or -1.
+  /// The key itself is in the entry, so a slot takes 4 bytes; a `Dictionary` takes 24 for each key.
+  private var slots: [Int32] = []
 
   var count: Int { entries.count }
 
   mutating func add(_ entry: KeyEntry) {
-    let position = Int32(entries.count)
-    older.append(newest.updateValue(position, forKey: entry.key) ?? -1)
+    if 2 * (entries.count + 1) > slots.count { grow() }
+    let slot = slot(of: entry.key)
+    older.append(slots[slot])
+    slots[slot] = Int32(entries.count)
     entries.append(entry)
   }
 
+  private mutating func grow() {
+    slots = Array(repeating: -1, count: max(64, 2 * slots.count))
+    for position in entries.indices { slots[slot(of: entries[position].key)] = Int32(position) }
+  }
+
+  /// An odd factor that nobody knows: otherwise, a client could choose ids that all get neighbouring slots.
+  private static let factor = UInt64.random(in: 0 ... .max) | 1
+
+  /// The slot of a key, or the empty slot for it.
+  private func slot(of key: Int64) -> Int {
+    let mixed = UInt64(bitPattern: key) &* Self.factor
+    var slot = Int(mixed >> UInt64(64 - slots.count.trailingZeroBitCount))
+    while slots[slot] >= 0, entries[Int(slots[slot])].key != key { slot = (slot + 1) & (slots.count - 1) }
+    return slot
+  }
+
+  private func newest(_ key: Int64) -> Int32 { slots.isEmpty ? -1 : slots[slot(of: key)] }
+
   /// Removes the newest entries.
   mutating func drop(to count: Int) {
-    while entries.count > count, let entry = entries.popLast(), let position = older.popLast() {
-      newest[entry.key] = position < 0 ? nil : position
+    while entries.count > count, let entry = entries.last, let position = older.popLast() {
+      // An emptied slot hides no other key: those that were added later are removed already.
+      slots[slot(of: entry.key)] = position
+      entries.removeLast()
     }
   }
 
   /// Forgets a row of a key. The number of the key stays until the generation ends.
   mutating func erase(_ place: KeyEntry) {
-    var position = newest[place.key] ?? -1
+    var position = newest(place.key)
     while position >= 0 {
       if entries[Int(position)].place == place { entries[Int(position)].row = 0 }
       position = older[Int(position)]
@@ -36,7 +59,7 @@ struct KeyGeneration: Sendable {
 
   /// Takes the entries of a key, from the newest on, until `limit` rows that have the key are found.
   func take(_ key: Int64, limit: Int, into found: inout RecentRows) {
-    var position = newest[key] ?? -1
+    var position = newest(key)
     while position >= 0, found.presentCount < limit {
       found.take(entries[Int(position)].row)
       position = older[Int(position)]
