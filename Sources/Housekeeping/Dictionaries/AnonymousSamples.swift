@@ -15,29 +15,41 @@ struct AnonymousSamples {
   static let bytesMax = 1024
 
   private struct Count {
-    var owners = 0
+    var owners: Int32 = 0
     /// The owner that was counted last.
-    var last = -1
+    var last: Int32 = -1
+
+    mutating func add(_ owner: Int32) {
+      if last != owner { owners += 1 }
+      last = owner
+    }
   }
 
   private let shared: Set<ArraySlice<UInt8>>
 
   /// Finds what bodies have in common. Bodies that are not JSON are ignored.
   init(_ bodies: [(body: [UInt8], owner: String)]) {
-    var counts: [ArraySlice<UInt8>: Count] = [:]
     // All bodies of an owner follow each other, so that each text counts once for an owner.
-    let byOwner = Dictionary(grouping: bodies, by: \.owner)
-    for (number, bodies) in byOwner.values.enumerated() {
-      for (body, _) in bodies {
-        for token in JSONToken.all(in: body) ?? [] {
-          let count = counts[body[token.range], default: Count()]
-          guard count.last != number else { continue }
-          counts[body[token.range]] = Count(owners: count.owners + 1, last: number)
-        }
+    let byOwner = Dictionary(grouping: bodies, by: \.owner).values.map { $0.map(\.body) }
+    let enough = Int32(max(Self.ownersMin, Int(Double(byOwner.count) * Self.shareMin)))
+    // Most texts are of one owner only. So hash values are counted first, and then only the texts themselves
+    // whose hash value has enough owners: a table of all texts would take 10 MB.
+    var byHash: [Int: Count] = [:]
+    Self.forEachToken(byOwner) { byHash[$0.hashValue, default: Count()].add($1) }
+    byHash = byHash.filter { $0.value.owners >= enough }
+    var byText: [ArraySlice<UInt8>: Count] = [:]
+    Self.forEachToken(byOwner) { text, owner in
+      if byHash[text.hashValue] != nil { byText[text, default: Count()].add(owner) }
+    }
+    shared = Set(byText.filter { $0.value.owners >= enough && Self.mayBeShared($0.key) }.keys)
+  }
+
+  private static func forEachToken(_ byOwner: [[[UInt8]]], _ use: (ArraySlice<UInt8>, Int32) -> Void) {
+    for (number, bodies) in byOwner.enumerated() {
+      for body in bodies {
+        for token in JSONToken.all(in: body) ?? [] { use(body[token.range], Int32(number)) }
       }
     }
-    let enough = max(Self.ownersMin, Int(Double(byOwner.count) * Self.shareMin))
-    shared = Set(counts.filter { $0.value.owners >= enough && Self.mayBeShared($0.key) }.keys)
   }
 
   /// The body without what is not shared; nil if it is not JSON.

@@ -10,6 +10,8 @@ struct DictionaryCandidate {
   /// A dictionary is worth storing if it makes bodies at most this large, compared with the present
   /// dictionary; or with no compression, if there is none.
   static let gainMin = 0.8
+  /// How many bytes to learn from: 100 times the dictionary, as zdict.h recommends.
+  private static let learnedBytesMax = 100 * bytesMax
   /// One body of this many is not learned from, and used to compare.
   private static let testEvery = 8
 
@@ -25,11 +27,13 @@ struct DictionaryCandidate {
     var filler = Filler(seed: seed)
     var samples: [[UInt8]] = []
     var tests: [[UInt8]] = []
+    var learnedBytes = 0
     for (index, (body, _)) in bodies.enumerated() {
       if index % Self.testEvery == 0 {
         tests.append(body)
-      } else if let sample = anonymous.sample(body, &filler) {
+      } else if learnedBytes < Self.learnedBytesMax, let sample = anonymous.sample(body, &filler) {
         samples.append(sample)
+        learnedBytes += sample.count
       }
     }
     guard let content = try? DictionaryTraining.dictionary(from: samples, bytesMax: Self.bytesMax),
