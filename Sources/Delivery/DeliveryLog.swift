@@ -16,7 +16,8 @@ struct DeliveryLog {
     _ verdict: Verdict, at place: AppDestination, receipt: ReceiptID, report: AttemptReport, isProbe: Bool,
     before: Breaker, after: Breaker, advice: DestinationAdvice
   ) {
-    let lane: LogFields = ["app": place.app.text, "destination": place.destination.text]
+    // Evaluated only if there is a line to write.
+    var lane: LogFields { ["app": place.app.text, "destination": place.destination.text] }
     log.debug(
       "attempted a delivery",
       lane + [
