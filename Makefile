@@ -39,7 +39,7 @@ tsan: deps ## Run the tests under Thread Sanitizer
 lint: ## Check the form of the Swift sources
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests migrations
 
-bench: build ## Measure against the limits, the whole table, 20 minutes (TINY=1 shows that it works)
+bench: build ## Measure against the limits, the whole table, 30 minutes (TINY=1 shows that it works)
 	@deploy/dev/deps bench
 	@benchmarks/run
 
