@@ -57,7 +57,8 @@ static void open_store(const char *path) {
             "CREATE INDEX IF NOT EXISTS purchases_by_customer ON purchases (customer_id, app)"
             " WHERE customer_id IS NOT NULL;"
             "CREATE INDEX IF NOT EXISTS purchases_by_user ON purchases (user_id, app)"
-            " WHERE user_id IS NOT NULL");
+            " WHERE user_id IS NOT NULL;"
+            "CREATE INDEX IF NOT EXISTS contexts_by_user ON contexts (user_id, app, posted_at)");
   if (!uses_schema)
     execute("CREATE TABLE events (row_id INTEGER PRIMARY KEY, received_at INTEGER, body BLOB) STRICT;"
             "CREATE TABLE contexts (row_id INTEGER PRIMARY KEY, received_at INTEGER, body BLOB) STRICT");
