@@ -8,22 +8,20 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 480, 70, 150, 60, 62
 NAMES = {"bare": "bare server", "append": "append in C", "receiptd": "receiptd"}
 LEAST_MS, MOST_MS = 0.03, 100  # the same in each picture, so that two can be compared
 SHARES = [50, 75, 90, 95, 99, 99.5, 99.9]
-LABEL = 42  # the height of a label of a line
+LABEL = 46  # the height of a label of a line
 # The colours follow the reader's setting; the background is part of the picture, for readers that have none.
 STYLE = """
   text { font: 16px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328 }
-  .title { font-size: 19px; font-weight: 600 } .quiet { fill: #59636e }
+  text.title { font-size: 19px; font-weight: 600 } text.name { font-weight: 600 } text.quiet { fill: #59636e }
   .back { fill: #ffffff } .grid { stroke: #d1d9e0 } .faint { stroke: #eef1f4 }
-  path { fill: none; stroke-width: 2.5; stroke-linejoin: round } .name { font-weight: 600 }
+  path { fill: none; stroke-width: 2.5; stroke-linejoin: round }
+  text.a { fill: #6e7781 } text.b { fill: #bc4c00 } text.c { fill: #0969da }
   path.a { stroke: #6e7781 } path.b { stroke: #bc4c00 } path.c { stroke: #0969da }
-  .a { fill: #6e7781 } .b { fill: #bc4c00 } .c { fill: #0969da }
-  path.a, path.b, path.c { fill: none }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .quiet { fill: #9198a1 } .back { fill: #0d1117 }
-    .grid { stroke: #3d444d } .faint { stroke: #21262d }
+    text { fill: #e6edf3 } text.quiet { fill: #9198a1 }
+    .back { fill: #0d1117 } .grid { stroke: #3d444d } .faint { stroke: #21262d }
+    text.a { fill: #9198a1 } text.b { fill: #f0883e } text.c { fill: #58a6ff }
     path.a { stroke: #9198a1 } path.b { stroke: #f0883e } path.c { stroke: #58a6ff }
-    .a { fill: #9198a1 } .b { fill: #f0883e } .c { fill: #58a6ff }
-    path.a, path.b, path.c { fill: none }
   }"""
 
 
