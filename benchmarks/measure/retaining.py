@@ -1,7 +1,7 @@
 """Whether retention slows ingestion: events a second while the receipts of one day are deleted, next to the same
 database with nothing to delete."""
 
-import contextlib, shutil, sqlite3
+import shutil, time
 
 import bigdata
 import workload
@@ -16,6 +16,7 @@ LOAD_SECONDS = max(1, SECONDS // 2)
 # Loads in a round: with nothing to delete, and at most while retention is at work.
 LOADS, LOADS_MAX = (1, 3) if TINY else (2, 24)
 TEMPLATE = FOLDER / "retaining"
+MOMENTS = {"events": "received_at", "purchases": "first_seen_at"}
 
 
 def make(destination):
@@ -27,28 +28,24 @@ def make(destination):
     return database, apps
 
 
-def last_rows(database):
-    with contextlib.closing(sqlite3.connect(database)) as store:
-        return {name: store.execute(f"SELECT max(row_id) FROM {name}").fetchone()[0]
-                for name in ("events", "purchases")}
+def old_rows(database):
+    """How many of the old events and receipts are left. New rows may have the numbers of deleted ones, so only their
+    times tell them apart."""
+    yesterday = int(time.time() * 1000) - DAY
+    return tuple(ingest.count(database, f"{name} WHERE {moment} < {yesterday}") for name, moment in MOMENTS.items())
 
 
-def old_rows(database, last):
-    """How many of the old events and receipts are left."""
-    return tuple(ingest.count(database, f"{name} WHERE row_id <= {row}") for name, row in last.items())
-
-
-def rates(template, apps, what, last):
+def rates(template, apps, what):
     """Events a second, in one load after the other: while old receipts are left, or LOADS times."""
     folder, found, sent, answers = FOLDER / "receiptd", [], 0, 0
     seeds.copy(template, folder)
     with receiptd(apps, folder, retention=AGES[what]) as relay:
         while len(found) < LOADS or (what == "at work" and len(found) < LOADS_MAX
-                                     and any(old_rows(relay.database, last))):
+                                     and any(old_rows(relay.database))):
             result = wrk("events", relay, LOAD_SECONDS, sent)
             found.append(result["rate"])
             answers, sent = answers + result["answers"], sent + result["answers"] + CONNECTIONS
-    ingest.check("events", relay.database, answers, sent - answers, old_rows(relay.database, last))
+    ingest.check("events", relay.database, answers, sent - answers, old_rows(relay.database))
     return found
 
 
@@ -59,10 +56,9 @@ def retention(notes):
     found = {what: [] for what in AGES}
     with bare() as destination:
         template, apps = make(destination)
-        last = last_rows(template)
         for number in range(1, ROUNDS + 1):
             for what in AGES:
-                found[what].append(rates(template, apps, what, last))
+                found[what].append(rates(template, apps, what))
             say(f"retention, round {number}, events a second in loads of {LOAD_SECONDS} s: " + "; ".join(
                 f"{what} {', '.join(f'{rate:,.0f}' for rate in runs[-1])}" for what, runs in found.items()))
     shutil.rmtree(TEMPLATE)
