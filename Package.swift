@@ -144,7 +144,7 @@ let package = Package(
     // Parts of the service. They do not know each other: they meet in values and small protocols.
     library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
     library("Lookups", parts + ["HTTPClient", "Processors", "Apps"]),
-    library("Housekeeping", parts + ["JSON", "Compression", "Configuration"]),
+    library("Housekeeping", parts + ["Encoding", "JSON", "Compression", "Configuration"]),
     library("Alerts", parts + ["HTTPClient", "JSON", "Cryptography", "Health", "Configuration"]),
     library(
       "Intake",
@@ -259,7 +259,7 @@ let package = Package(
       "ReliabilityTests",
       service + [
         "Presentation", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "Encoding",
-        "JSON", "Processors", "Destinations",
+        "JSON", "Processors", "Destinations", "Compression",
         "Cryptography", "HTTPClient", "HTTPServer", "JSONWebToken", "Sandbox", "SimulatedDisk", "TestSupport",
         "receiptd", "receiptctl",
       ], exclude: ["Fixtures"]),

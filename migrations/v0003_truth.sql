@@ -242,12 +242,14 @@ DROP INDEX contexts_unused_repeat;
 
 -- 6. Compressed bodies.
 
--- Zstandard dictionaries (RFC 8878 section 5) for the bodies of events, numbered from 1. They contain keys
--- and values that many customers' events have, and nothing else of any body: an erasure leaves them. Rows are
+-- Zstandard dictionaries (RFC 8878 section 5), numbered from 1. They contain keys and values that many
+-- customers' bodies have, and nothing else of any body: an erasure leaves them. Rows are
 -- never changed, except for `passed_row`, and never deleted, because bodies need them as long as they exist;
 -- each has 16 KiB at most.
 CREATE TABLE dictionaries (
   number     INTEGER PRIMARY KEY,
+  -- The bodies of events; or those of receipts, and contexts.
+  kind       TEXT    NOT NULL CHECK (kind = 'event' OR kind = 'receipt'),
   made_at    INTEGER NOT NULL,
   content    BLOB    NOT NULL,
   -- Events up to this row are compressed if they can be; retention goes on from here.
@@ -256,3 +258,9 @@ CREATE TABLE dictionaries (
 -- How `body` is stored: NULL as it was received; otherwise as one Zstandard frame that was made with this
 -- dictionary. The bytes never decide that. Older rows have NULL without being rewritten.
 ALTER TABLE events ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);
+ALTER TABLE purchases ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);
+-- Where `ply_context`, which then is NULL, is in `body` as it is sent: a JSON string without escapes.
+ALTER TABLE purchases ADD COLUMN context_at INTEGER;
+-- The frame that `ply_context`, which then is empty, is stored as.
+ALTER TABLE contexts ADD COLUMN frame BLOB;
+ALTER TABLE contexts ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);

@@ -16,11 +16,18 @@ internal import Platform
   /// sixth longer.
   public static let levelDefault = 1
 
-  private let compressing: OpaquePointer
-  private let decompressing: OpaquePointer
+  private let dictionary: [UInt8]
+  private let level: Int32
   private let dictionaryID: UInt32
+  private let decompressing: OpaquePointer
+  /// Made for the first text: its tables are several times as large as the dictionary, and readers need none.
+  private let compressing = Monitor<Digest?>(nil)
   private let compressors = Monitor<[Context]>([])
   private let decompressors = Monitor<[Context]>([])
+
+  @safe private struct Digest: @unchecked Sendable {
+    let pointer: OpaquePointer
+  }
 
   /// A context that is not in use. It refers to the codec's dictionary.
   @safe private struct Context: @unchecked Sendable {
@@ -33,21 +40,18 @@ internal import Platform
     // frame would show which dictionary it needs.
     dictionaryID = unsafe dictionary.isEmpty ? 0 : ZSTD_getDictID_fromDict(dictionary, dictionary.count)
     guard dictionary.isEmpty || dictionaryID != 0 else { throw .invalidDictionary }
-    guard let compressing = unsafe ZSTD_createCDict(dictionary, dictionary.count, Int32(level)) else {
-      throw .invalidDictionary
-    }
     guard let decompressing = unsafe ZSTD_createDDict(dictionary, dictionary.count) else {
-      unsafe ZSTD_freeCDict(compressing)
       throw .invalidDictionary
     }
-    unsafe self.compressing = compressing
     unsafe self.decompressing = decompressing
+    self.dictionary = dictionary
+    self.level = Int32(level)
   }
 
   deinit {
     for context in compressors.withLock({ $0 }) { unsafe ZSTD_freeCCtx(context.pointer) }
     for context in decompressors.withLock({ $0 }) { unsafe ZSTD_freeDCtx(context.pointer) }
-    unsafe ZSTD_freeCDict(compressing)
+    if let digest = compressing.withLock({ $0 }) { unsafe ZSTD_freeCDict(digest.pointer) }
     unsafe ZSTD_freeDDict(decompressing)
   }
 
@@ -96,17 +100,30 @@ internal import Platform
 
   private func popCompressor() throws(CompressionError) -> Context {
     if let context = compressors.withLock({ $0.popLast() }) { return context }
+    let digest = try digest()
     guard let made = unsafe ZSTD_createCCtx() else { throw .outOfMemory }
     // The parameters and the dictionary stay for all frames (zstd.h, "Parameters are sticky"). The level is
     // the dictionary's.
     let isReady =
       unsafe ZSTD_isError(ZSTD_CCtx_setParameter(made, ZSTD_c_checksumFlag, 1)) == 0
-      && ZSTD_isError(ZSTD_CCtx_refCDict(made, compressing)) == 0
+      && ZSTD_isError(ZSTD_CCtx_refCDict(made, digest.pointer)) == 0
     guard isReady else {
       unsafe ZSTD_freeCCtx(made)
       throw .outOfMemory
     }
     return unsafe Context(pointer: made)
+  }
+
+  /// The dictionary, digested for compressing.
+  private func digest() throws(CompressionError) -> Digest {
+    let digest = compressing.withLock { known in
+      if known == nil, let made = unsafe ZSTD_createCDict(dictionary, dictionary.count, level) {
+        unsafe known = Digest(pointer: made)
+      }
+      return known
+    }
+    guard let digest else { throw .outOfMemory }
+    return digest
   }
 
   private func popDecompressor() throws(CompressionError) -> Context {

@@ -7,6 +7,7 @@ internal import Cryptography
 internal import Domain
 public import HTTPServer
 public import HTTPService
+internal import Persistence
 internal import Platform
 internal import Store
 internal import Telemetry
@@ -69,10 +70,11 @@ public struct ContextIntake: Sendable {
     let form = ContextAnswer.Form(purpose, request.head)
     var random = random
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
-    let command = IngestContext(
+    var command = IngestContext(
       app: app.slug, userID: post.userID, blob: post.blob,
       id: ContextID.make(now: now, random: &random),
       requestID: exchange.scope.requestID)
+    command.pack(with: intake.committer.packers.receipt)
     let (metrics, log) = (services.metrics, services.requestLog)
     intake.store(command, app: app.slug, exchange) { outcome in
       metrics.contexts.increment(app.slug.text, outcome.isRepeat ? "repeated" : "stored")

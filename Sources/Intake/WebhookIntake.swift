@@ -44,7 +44,7 @@ public struct WebhookIntake: Sendable {
     var command = IngestEvent(
       reading, app: app.slug, processor: name, body: request.body, isHint: authenticity == .hint)
     command.requestID = exchange.scope.requestID
-    command.pack(with: intake.committer.packer)
+    command.pack(with: intake.committer.packers.event)
     let (metrics, log) = (services.metrics, services.requestLog)
     let (eventID, type) = (command.eventID, command.type)
     intake.store(command, app: app.slug, exchange) { outcome in

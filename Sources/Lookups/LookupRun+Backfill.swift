@@ -82,7 +82,7 @@ extension LookupRun {
     if list.isAtEnd { backfill.lists.removeFirst() } else { backfill.lists[0] = list }
     backfill.events = events.map { event in
       var event = event
-      event.pack(with: lookupWorker.committer.packer)
+      event.pack(with: lookupWorker.committer.packers.event)
       return event
     }
     backfill.listed += events.count

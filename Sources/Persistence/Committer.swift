@@ -56,7 +56,7 @@ public final class Committer: Sendable {
   }
 
   /// Compresses bodies. Threads that submit commands use it before they do, so that the writer need not.
-  public let packer = BodyPacker()
+  public let packers: BodyPackers
   private let worker = Worker("committer", inbox: Queue())
   private let writer: Monitor<StoreWriter>
   private let capacity: Int
@@ -75,6 +75,7 @@ public final class Committer: Sendable {
     metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
     onCommit: @escaping @Sendable (StoreChanges) -> Void
   ) {
+    packers = writer.packers
     self.writer = Monitor(writer)
     self.capacity = capacity
     self.reserve = reserve

@@ -28,6 +28,13 @@ public final class WorkerThread: Sendable {
     pthread_join(handle, nil)
   }
 
+  /// Lets all other threads use the CPU before the calling one. Ignores errors: the thread works as well
+  /// without that.
+  public static func yieldToOthers() {
+    // On Linux the value belongs to the thread, not to the process (setpriority(2), "Notes").
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+  }
+
   private final class Body: Sendable {
     let name: String
     let run: @Sendable () -> Void

@@ -109,7 +109,7 @@ final class RelayCore: Sendable {
       dependencies: dependencies.shared)
     trainer = DictionaryTrainer(
       reader: try Self.reader(engine), committer: committer, dependencies: dependencies.shared)
-    trainer.loadNewest()
+    trainer.connect()
     lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies)
     keyFetcher = dependencies.keyTransport.map { [metrics] transport in
       KeyFetcher(

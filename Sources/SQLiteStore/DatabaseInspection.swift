@@ -65,7 +65,8 @@ public struct DatabaseInspection {
     }
     let reader = try StoreReader(path: path, role: .guest)
     do throws(StoreFault) {
-      return DatabaseFindings(faults: try inspection.orphans() + reader.wrongCounts())
+      return DatabaseFindings(
+        faults: try inspection.orphans() + reader.wrongCounts() + reader.damagedDictionaries())
     } catch {
       throw .fault(error)
     }

@@ -163,6 +163,7 @@ public final class StoreSession {
   let captures: CaptureRows
   let pastPurchases: PastPurchaseRows
   let dictionaries: DictionaryRows
+  private let bodies: BodyReader
   var rules: [AppSlug: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -176,7 +177,8 @@ public final class StoreSession {
   private let readAhead: (any ReadAhead)?
 
   init(
-    _ connection: StoreConnection, rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
+    _ connection: StoreConnection, rules: [AppSlug: AppRules], packers: BodyPackers,
+    random: any RandomNumberGenerator & Sendable
   ) throws(StoreFault) {
     self.connection = connection
     readAhead = connection.engine.readAhead
@@ -184,8 +186,9 @@ public final class StoreSession {
     self.random = random
     now = Timestamp(unixMilliseconds: 0)
     counts = try CountRows(connection)
-    purchases = try PurchaseRows(connection, counts: counts)
-    contexts = try ContextRows(connection)
+    bodies = BodyReader(connection)
+    purchases = try PurchaseRows(connection, counts: counts, bodies: bodies, packer: packers.receipt)
+    contexts = try ContextRows(connection, bodies: bodies)
     events = try EventRows(connection)
     attempts = try AttemptRows(connection)
     breakers = try BreakerRows(connection)
@@ -198,7 +201,7 @@ public final class StoreSession {
     lookups = try LookupRows(connection)
     captures = try CaptureRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
-    dictionaries = DictionaryRows(connection)
+    dictionaries = DictionaryRows(connection, bodies: bodies)
   }
 
   /// Makes a new receipt's identifier, which contains its row.
@@ -250,6 +253,7 @@ public final class StoreSession {
       breakers.invalidate()
       erasures.invalidate()
       pastPurchases.invalidate()
+      bodies.invalidate()
       throw error
     }
   }

@@ -21,6 +21,8 @@ public final class StoreWriter {
   /// A look at the clock takes as long as a small part of a command.
   static let commandsBetweenLooks = 16
 
+  /// Compress bodies. Without dictionaries, which the owner gives them, they change nothing.
+  public let packers = BodyPackers()
   private let session: StoreSession
   private let upkeep: any StoreUpkeep
 
@@ -31,7 +33,7 @@ public final class StoreWriter {
     _ connection: StoreConnection, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), upkeep: any StoreUpkeep
   ) throws(StoreFault) {
-    session = try StoreSession(connection, rules: rules, random: random)
+    session = try StoreSession(connection, rules: rules, packers: packers, random: random)
     self.upkeep = upkeep
   }
 

@@ -5,7 +5,8 @@
 ///
 /// A key or a value stays only if bodies of many owners have it (`ownersMin`, `shareMin`) and it has no form
 /// of personal data (`mayBeShared`). Such are the words of a processor's API, the merchant's prices and
-/// addresses. Every other string and number is replaced by random characters of the same kinds.
+/// addresses. Every other string and number is replaced by random characters of the same kinds. The same
+/// holds inside of a context, which is JSON in base64.
 struct AnonymousSamples {
   /// The fewest owners that must have a text in common.
   static let ownersMin = 20
@@ -28,10 +29,11 @@ struct AnonymousSamples {
   private let shared: Set<ArraySlice<UInt8>>
 
   /// Finds what bodies have in common. Bodies that are not JSON are ignored.
-  init(_ bodies: [(body: [UInt8], owner: String)]) {
+  /// - Parameter ownersMin: a test may need fewer.
+  init(_ bodies: [(body: [UInt8], owner: String)], ownersMin: Int = ownersMin) {
     // All bodies of an owner follow each other, so that each text counts once for an owner.
     let byOwner = Dictionary(grouping: bodies, by: \.owner).values.map { $0.map(\.body) }
-    let enough = Int32(max(Self.ownersMin, Int(Double(byOwner.count) * Self.shareMin)))
+    let enough = Int32(max(ownersMin, Int(Double(byOwner.count) * Self.shareMin)))
     // Most texts are of one owner only. So hash values are counted first, and then only the texts themselves
     // whose hash value has enough owners: a table of all texts would take 10 MB.
     var byHash: [Int: Count] = [:]
@@ -45,10 +47,16 @@ struct AnonymousSamples {
   }
 
   private static func forEachToken(_ byOwner: [[[UInt8]]], _ use: (ArraySlice<UInt8>, Int32) -> Void) {
-    for (number, bodies) in byOwner.enumerated() {
-      for body in bodies {
-        for token in JSONToken.all(in: body) ?? [] { use(body[token.range], Int32(number)) }
-      }
+    for (owner, bodies) in byOwner.enumerated() {
+      for body in bodies { forEachToken(in: body) { use($0, Int32(owner)) } }
+    }
+  }
+
+  private static func forEachToken(in body: [UInt8], _ use: (ArraySlice<UInt8>) -> Void) {
+    for token in JSONToken.all(in: body) ?? [] {
+      let text = body[token.range]
+      use(text)
+      if let encoded = EncodedJSON(text) { forEachToken(in: encoded.text, use) }
     }
   }
 
@@ -58,6 +66,10 @@ struct AnonymousSamples {
     var sample = body
     for token in tokens where !shared.contains(body[token.range]) {
       let inner = token.isString ? token.range.dropFirst().dropLast() : token.range
+      if let encoded = EncodedJSON(body[token.range]), let other = self.sample(encoded.text, &filler) {
+        sample.replaceSubrange(inner, with: encoded.encode(other))
+        continue
+      }
       for position in inner { sample[position] = filler.character(like: body[position]) }
     }
     return sample

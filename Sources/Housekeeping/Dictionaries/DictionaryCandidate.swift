@@ -21,9 +21,10 @@ struct DictionaryCandidate {
 
   /// - Returns: nil if the bodies have too little in common.
   init?(
-    from bodies: [(body: [UInt8], owner: String)], present: BodyDictionary?, seed: UInt64
+    from bodies: [(body: [UInt8], owner: String)], present: BodyDictionary?,
+    ownersMin: Int = AnonymousSamples.ownersMin, seed: UInt64
   ) {
-    let anonymous = AnonymousSamples(bodies)
+    let anonymous = AnonymousSamples(bodies, ownersMin: ownersMin)
     var filler = Filler(seed: seed)
     var samples: [[UInt8]] = []
     var tests: [[UInt8]] = []

@@ -1,6 +1,6 @@
-// The trainer: makes the dictionary with which the bodies of events are compressed. One thread with its own
-// read connection; it stores a dictionary through the committer's queue. Training uses the CPU for a tenth of
-// a second, so no thread on which others wait may do it.
+// The trainer: makes the dictionaries with which bodies are compressed. One thread with its own read
+// connection and the lowest priority; it stores a dictionary through the committer's queue. Training uses the
+// CPU for some tenths of a second, so no thread on which others wait may do it.
 
 internal import Domain
 internal import Durations
@@ -9,72 +9,109 @@ public import Platform
 public import Store
 internal import Telemetry
 
-/// Makes dictionaries. Thread-safe.
+/// Makes dictionaries of each kind. Thread-safe.
 ///
-/// Once a day it makes a new dictionary from the newest bodies, and stores it only if that compresses clearly
-/// better than the present one (`DictionaryCandidate.gainMin`): bodies change when a processor's API or the
-/// merchant's settings do. Until there is a dictionary, it looks every minute whether there are enough
-/// events.
+/// The first is made as soon as enough bodies came, which the packers count. Later ones are made once a day
+/// from the newest bodies, and when the packers report that bodies became larger; each is stored only if it
+/// compresses clearly better than the present one (`DictionaryCandidate.gainMin`): bodies change when a
+/// processor's API or the merchant's settings do.
 public final class DictionaryTrainer: Sendable {
-  static let bodiesMin = 500
+  /// How much a dictionary is made from.
+  public struct Rules: Sendable {
+    public var bodiesMin: Int
+    public var ownersMin: Int
+
+    /// A test may need less.
+    public init(bodiesMin: Int = 500, ownersMin: Int = 20) {
+      (self.bodiesMin, self.ownersMin) = (bodiesMin, ownersMin)
+    }
+  }
+
   static let bodiesMax = 1000
   /// Longer bodies are not learned from, and no more than this is read.
   static let bodyBytesMax = 64 << 10
   static let bytesMax = 8 << 20
-  /// How many of the newest events are looked at. Some belong to no purchase.
+  /// How many of the newest rows are looked at. Some have no body, or belong to no purchase.
   static let rowsMax: Int64 = 4000
   static let interval: Duration = .days(1)
   /// From the start to the first comparison with the dictionary that is stored.
   static let firstPause: Duration = .hours(1)
-  static let firstInterval: Duration = .minutes(1)
+  /// The shortest time between two dictionaries of a kind.
+  static let intervalMin: Duration = .hours(1)
+  /// The last bodies that a packer counted are stored after this.
+  static let storeTime: Duration = .milliseconds(200)
+  /// The most dictionaries of a kind: bodies need them as long as they exist.
+  static let dictionariesMax: Int64 = 64
 
   private struct Inbox: WorkerInbox {
     var isStopping = false
-    /// Whether a dictionary is in the committer's queue.
-    var isStoring = false
+    /// The kinds that a packer needs a dictionary for.
+    var needed: Set<BodyKind> = []
+    /// The kinds of which a dictionary is in the committer's queue.
+    var storing: Set<BodyKind> = []
   }
 
   private let worker = Worker("trainer", inbox: Inbox())
   private let reader: Monitor<StoreReader>
   private let committer: Committer
   private let dependencies: Dependencies
+  private let rules: Rules
   private let faultLines = LogLimiter(pause: LogLimiter.faultPause)
 
-  public init(reader: sending StoreReader, committer: Committer, dependencies: Dependencies) {
+  public init(
+    reader: sending StoreReader, committer: Committer, dependencies: Dependencies, rules: Rules = Rules()
+  ) {
     self.reader = Monitor(reader)
     self.committer = committer
     self.dependencies = dependencies
+    self.rules = rules
   }
 
-  /// Makes the committer's packer use the newest stored dictionary. Called once before the threads start.
-  public func loadNewest() {
-    do throws(StoreFault) {
-      let newest = try reader.withLock { reader throws(StoreFault) in try reader.newestDictionary() }
-      if let newest { committer.packer.use(newest) }
-    } catch {
-      logFailure("could not read the dictionary for events; new ones are stored uncompressed", error)
+  /// Makes the committer's packers use the newest stored dictionaries, and report when they need others.
+  /// Called once before the threads start.
+  public func connect() {
+    for kind in BodyKind.allCases {
+      let packer = committer.packers[kind]
+      packer.whenNeeded { [weak self] in self?.need(kind) }
+      do throws(StoreFault) {
+        let newest = try reader.withLock { reader throws(StoreFault) in try reader.newestDictionary(kind) }
+        if let newest { packer.use(newest) }
+      } catch {
+        logFailure("could not read the dictionary for each \(kind); new ones are stored uncompressed", error)
+      }
     }
   }
 
+  private func need(_ kind: BodyKind) {
+    worker.post { _ = $0.needed.insert(kind) }
+  }
+
   public func start() throws(SystemError) {
-    try worker.start { [self] in run() }
+    try worker.start { [self] in
+      WorkerThread.yieldToOthers()
+      run()
+    }
   }
 
   public func stop() { worker.stop() }
 
-  /// When the next dictionary is made.
+  /// When the next dictionary of each kind is made.
   struct Rounds {
-    fileprivate var trainsAt: MonotonicInstant
+    fileprivate var trainsAt: [BodyKind: MonotonicInstant] = [:]
+    /// When a dictionary of a kind may be made again.
+    fileprivate var restsUntil: [BodyKind: MonotonicInstant] = [:]
 
-    init(_ clock: any Clock, _ packer: BodyPacker) {
-      trainsAt =
-        packer.current == nil
-        ? clock.monotonic : clock.monotonic.advanced(by: DictionaryTrainer.firstPause)
+    init(_ clock: any Clock, _ packers: BodyPackers) {
+      let now = clock.monotonic
+      for kind in BodyKind.allCases {
+        trainsAt[kind] =
+          packers[kind].current == nil ? now : now.advanced(by: DictionaryTrainer.firstPause)
+      }
     }
   }
 
   private func run() {
-    var rounds = Rounds(dependencies.clock, committer.packer)
+    var rounds = Rounds(dependencies.clock, committer.packers)
     while !worker.isStopping { worker.wait(until: step(&rounds)) }
   }
 
@@ -82,30 +119,48 @@ public final class DictionaryTrainer: Sendable {
   /// - Returns: until when nothing is due.
   func step(_ rounds: inout Rounds) -> MonotonicInstant {
     let now = dependencies.clock.monotonic
-    let isStoring = worker.read { $0.isStoring }
-    guard now >= rounds.trainsAt else { return rounds.trainsAt }
-    rounds.trainsAt = now.advanced(by: Self.firstInterval)
-    guard !isStoring else { return rounds.trainsAt }
-    do throws(StoreFault) {
-      let bodies = try newestBodies()
-      guard bodies.count >= Self.bodiesMin else { return rounds.trainsAt }
-      rounds.trainsAt = now.advanced(by: Self.interval)
-      var random = dependencies.random
-      let present = committer.packer.current
-      let candidate = DictionaryCandidate(from: bodies, present: present, seed: random.next())
-      if let candidate, candidate.isWorthStoring { store(candidate, bodies.count) }
-    } catch {
-      logFailure("could not read events to learn from; the next attempt follows", error)
+    let (needed, storing) = worker.read { inbox in
+      defer { inbox.needed = [] }
+      return (inbox.needed, inbox.storing)
     }
-    return rounds.trainsAt
+    for kind in needed {
+      let soon = max(now.advanced(by: Self.storeTime), rounds.restsUntil[kind] ?? now)
+      rounds.trainsAt[kind] = min(rounds.trainsAt[kind] ?? soon, soon)
+    }
+    for kind in BodyKind.allCases {
+      guard let due = rounds.trainsAt[kind], now >= due else { continue }
+      rounds.trainsAt[kind] = now.advanced(by: Self.interval)
+      guard !storing.contains(kind), train(kind) else { continue }
+      rounds.restsUntil[kind] = now.advanced(by: Self.intervalMin)
+    }
+    return rounds.trainsAt.values.min() ?? now.advanced(by: Self.interval)
   }
 
-  private func newestBodies() throws(StoreFault) -> [(body: [UInt8], owner: String)] {
+  /// - Returns: false if there are too few bodies.
+  private func train(_ kind: BodyKind) -> Bool {
+    do throws(StoreFault) {
+      let bodies = try newestBodies(kind)
+      guard bodies.count >= rules.bodiesMin else { return false }
+      var random = dependencies.random
+      let candidate = DictionaryCandidate(
+        from: bodies, present: committer.packers[kind].current, ownersMin: rules.ownersMin,
+        seed: random.next())
+      if let candidate, candidate.isWorthStoring { store(candidate, kind, bodies.count) }
+    } catch {
+      logFailure("could not read what to learn a dictionary from; the next attempt follows", error)
+    }
+    return true
+  }
+
+  /// The bodies to learn from; none if no more dictionaries may be made.
+  private func newestBodies(_ kind: BodyKind) throws(StoreFault) -> [(body: [UInt8], owner: String)] {
     try reader.withLock { reader throws(StoreFault) in
-      guard try reader.eventsAtMost() >= Self.bodiesMin else { return [] }
+      guard try reader.rowsAtMost(kind) >= rules.bodiesMin,
+        try reader.countDictionaries(kind) < Self.dictionariesMax
+      else { return [] }
       var bodies: [(body: [UInt8], owner: String)] = []
       var bytes = 0
-      try reader.newestBodies(rows: Self.rowsMax) { body, owner in
+      try reader.newestBodies(kind, rows: Self.rowsMax) { body, owner in
         guard StoredBody.bytesMin...Self.bodyBytesMax ~= body.count else { return true }
         bodies.append((body, owner))
         bytes += body.count
@@ -115,30 +170,31 @@ public final class DictionaryTrainer: Sendable {
     }
   }
 
-  private func store(_ candidate: DictionaryCandidate, _ count: Int) {
+  private func store(_ candidate: DictionaryCandidate, _ kind: BodyKind, _ count: Int) {
     let madeAt = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
-    worker.withInbox { $0.isStoring = true }
-    let isQueued = committer.submit(StoreDictionary(candidate.content), from: .internal) { [self] result in
-      worker.withInbox { $0.isStoring = false }
+    worker.withInbox { _ = $0.storing.insert(kind) }
+    let command = StoreDictionary(candidate.content, for: kind)
+    let isQueued = committer.submit(command, from: .internal) { [self] result in
+      worker.withInbox { _ = $0.storing.remove(kind) }
       do throws(StoreFault) {
         let number = try result.get()
         // The content was tried before, so it can be used.
         guard let made = try? BodyDictionary(number, madeAt: madeAt, content: candidate.content) else {
           return
         }
-        committer.packer.use(made)
+        committer.packers[kind].use(made)
         dependencies.log.info(
-          "events are compressed with a new dictionary",
+          "bodies are compressed with a new dictionary",
           [
-            "dictionary": number.description, "learned_from": String(count),
+            "kind": kind.rawValue, "dictionary": number.description, "learned_from": String(count),
             "bytes": String(candidate.sizes.received), "before": String(candidate.sizes.present),
             "after": String(candidate.sizes.new),
           ])
       } catch {
-        logFailure("could not store a dictionary for events; another follows in a day", error)
+        logFailure("could not store a dictionary; another follows in a day", error)
       }
     }
-    if !isQueued { worker.withInbox { $0.isStoring = false } }
+    if !isQueued { worker.withInbox { _ = $0.storing.remove(kind) } }
   }
 
   private func logFailure(_ what: String, _ error: StoreFault) {

@@ -51,6 +51,8 @@ struct UserForget {
   private let reader: StoreReader
   /// Events of the user without a purchase, and the last row that was searched.
   private var loose: [EventRowID] = []
+  /// Events without a purchase whose bodies cannot be read.
+  private var unreadable: [UnreadableEvent] = []
   private var searchedTo: EventRowID = 0
   private var done = Done()
   /// The apps in which something was erased.
@@ -84,6 +86,7 @@ struct UserForget {
     let reason = try session.reason()
     try findLooseEvents()
     guard !survey.parts.isEmpty || !loose.isEmpty || session.command.flag("ask-purchasely") else {
+      reportUnreadable()
       throw OperatorFault(
         .notFound, "nothing is known of \(DisplayText.clean(user.text)); nothing was changed")
     }
@@ -92,6 +95,7 @@ struct UserForget {
       session.output.note("\(Counted.of(loose.count, "event")) beside that name the user or one of these.")
     }
     if session.command.flag("dry-run") {
+      reportUnreadable()
       if session.isJSON { session.output.json(planJSON()) }
       session.output.note("Nothing was changed.")
       return .done
@@ -202,9 +206,11 @@ struct UserForget {
     defer { bar.finish() }
     while searchedTo < last {
       let next = min(EventRowID(searchedTo.number + Self.slice), last)
-      loose += try reader.looseEvents(after: searchedTo, through: next) { app, body in
+      let events = try reader.looseEvents(after: searchedTo, through: next) { app, body in
         search.finds(in: body, app: app)
       }
+      loose += events.found
+      unreadable += events.unreadable.filter { app == nil || $0.app == app }
       searchedTo = next
       bar.update(done: Int(next.number))
     }
@@ -239,7 +245,7 @@ struct UserForget {
       output.json([
         "receipts": .integer(Int64(done.receipts)), "cancelled": .integer(Int64(done.cancelled)),
         "contexts": .integer(Int64(done.contexts)), "events": .integer(Int64(done.events)),
-        "payers": .integer(Int64(done.payers)),
+        "payers": .integer(Int64(done.payers)), "unreadable_events": .integer(Int64(unreadable.count)),
         "left_open": .array(done.open.map { .string($0.text) }),
         "deletion_requests": .array(
           done.requests.map {
@@ -271,7 +277,20 @@ struct UserForget {
     for request in done.requests {
       if let fault = request.fault { output.error("\(DisplayText.clean(request.app.text)): \(fault)") }
     }
-    let isAll = done.open.isEmpty && done.capturing.isEmpty
+    reportUnreadable()
+    let isAll = done.open.isEmpty && done.capturing.isEmpty && unreadable.isEmpty
     return isAll && done.requests.allSatisfy { $0.fault == nil } ? .done : .partly
+  }
+
+  /// Names events that may be about the user: only their bodies say so.
+  private func reportUnreadable() {
+    let groups = Dictionary(grouping: unreadable, by: \.reason)
+    for (reason, events) in groups.sorted(by: { $0.key < $1.key }) {
+      var names = events.prefix(3).map { DisplayText.clean($0.id.text) }.joined(separator: ", ")
+      if events.count > 3 { names += ", …" }
+      session.output.error(
+        "\(Counted.of(events.count, "event")) without a purchase (\(names)) "
+          + "cannot be read and may be about this user: \(reason)")
+    }
   }
 }

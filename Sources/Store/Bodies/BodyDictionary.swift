@@ -16,11 +16,11 @@ public struct BodyDictionary: Sendable {
 
   /// The body compressed, or unchanged if that would not make it smaller.
   public func pack(_ body: [UInt8]) -> StoredBody {
-    guard StoredBody.bytesMin...StoredBody.bytesMax ~= body.count,
+    guard StoredBody.sizes ~= body.count,
       // It fails only without memory; then the larger form is as correct.
       let frame = try? codec.compress(body), frame.count < body.count
     else { return StoredBody(body) }
-    return StoredBody(frame: frame, number)
+    return StoredBody(frame, number)
   }
 
   /// The body of a frame that this dictionary made.
@@ -34,6 +34,9 @@ public struct BodyDictionary: Sendable {
 }
 
 extension StoreFault {
+  /// What an operator can do about a dictionary. Bodies that need it can be read with no other.
+  static let remedy = "a backup with this dictionary can still read what was compressed with it"
+
   /// Why a body, or the dictionary of bodies, cannot be used.
   init(_ error: CompressionError, _ number: DictionaryNumber) {
     func corrupt(_ reason: String) -> StoreFault {
@@ -43,7 +46,7 @@ extension StoreFault {
       switch error {
       case .outOfMemory:
         StoreFault(.outOfMemory, operation: "read body", reason: "there is no memory to decompress it")
-      case .invalidDictionary, .nothingToLearn: corrupt("dictionary \(number) is damaged")
+      case .invalidDictionary, .nothingToLearn: corrupt("dictionary \(number) is damaged; \(Self.remedy)")
       case .damagedFrame: corrupt("the compressed bytes are damaged")
       case .otherDictionary: corrupt("it was not compressed with dictionary \(number), which its row names")
       case .refusedSize: corrupt("its compressed bytes state no size, or one beyond the limit")

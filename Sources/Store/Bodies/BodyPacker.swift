@@ -1,24 +1,96 @@
-// Compresses the bodies of events where their commands are made, before the writer's queue. Thread-safe; it
-// does not block except for a moment while the dictionary is replaced.
+// Compresses bodies where their commands are made, before the writer's queue; those of receipts, which the
+// join makes, on the writer's thread. Thread-safe; it does not block except for a moment while the dictionary
+// is replaced.
 
 internal import Platform
 
-/// The present dictionary, shared by the threads that ingest events.
+/// The present dictionary of one kind, shared by the threads that compress.
 public final class BodyPacker: Sendable {
-  private let dictionary = Monitor<BodyDictionary?>(nil)
+  private struct State {
+    var dictionary: BodyDictionary?
+    var tally = BodyTally()
+    var onNeed: @Sendable () -> Void = {}
+  }
+
+  private let state = Monitor(State())
 
   public init() {}
 
   /// The dictionary for new bodies; nil until there is one.
-  public var current: BodyDictionary? { dictionary.withLock { $0 } }
+  public var current: BodyDictionary? { state.withLock { $0.dictionary } }
 
   /// Compresses later bodies with a dictionary, which must be on disk.
-  public func use(_ newer: BodyDictionary) { dictionary.withLock { $0 = newer } }
+  public func use(_ newer: BodyDictionary) {
+    state.withLock { state in
+      state.dictionary = newer
+      state.tally = BodyTally()
+    }
+  }
+
+  /// Sets what is called when a dictionary is needed: without one, whenever `BodyTally.bodiesMin` more bodies
+  /// came; with one, when it compresses clearly worse than at first. It must not block. The last bodies may
+  /// not be stored yet.
+  public func whenNeeded(_ notify: @escaping @Sendable () -> Void) {
+    state.withLock { $0.onNeed = notify }
+  }
 
   /// The body compressed; unchanged if it is compressed already, if that would not make it smaller, or if
   /// there is no dictionary.
   public func pack(_ body: StoredBody) -> StoredBody {
-    guard body.dictionary == nil, let current else { return body }
-    return current.pack(body.bytes)
+    guard body.dictionary == nil, StoredBody.sizes ~= body.bytes.count else { return body }
+    let packed = current?.pack(body.bytes) ?? body
+    let notify = state.withLock { state in
+      let isNeeded = state.tally.add(
+        received: body.bytes.count, stored: packed.bytes.count, hasDictionary: state.dictionary != nil)
+      return isNeeded ? state.onNeed : nil
+    }
+    notify?()
+    return packed
+  }
+}
+
+/// The packer of each kind.
+public struct BodyPackers: Sendable {
+  public let event = BodyPacker()
+  public let receipt = BodyPacker()
+
+  public init() {}
+
+  public subscript(kind: BodyKind) -> BodyPacker {
+    switch kind {
+    case .event: event
+    case .receipt: receipt
+    }
+  }
+}
+
+/// The sizes of the latest bodies, which show whether a new dictionary is needed. A value.
+struct BodyTally {
+  /// Without a dictionary: enough to make one from, even if a few are not stored yet.
+  static let bodiesMin = 600
+  /// With one: how many bodies are compared with as many at its beginning, and by which factor they must be
+  /// larger, compared with what was received.
+  static let windowBodies = 2000
+  static let growthMin = 1.5
+
+  private var bodies = 0
+  private var received = 0
+  private var stored = 0
+  private var firstShare: Double?
+
+  /// - Returns: whether a dictionary is needed.
+  mutating func add(received: Int, stored: Int, hasDictionary: Bool) -> Bool {
+    bodies += 1
+    self.received += received
+    self.stored += stored
+    guard bodies >= (hasDictionary ? Self.windowBodies : Self.bodiesMin) else { return false }
+    let share = Double(self.stored) / Double(self.received)
+    (bodies, self.received, self.stored) = (0, 0, 0)
+    guard hasDictionary else { return true }
+    guard let firstShare else {
+      firstShare = share
+      return false
+    }
+    return share > firstShare * Self.growthMin
   }
 }

@@ -19,13 +19,40 @@ final class BodyReader {
     return try dictionary(number).unpack(body.bytes)
   }
 
+  /// Forgets the dictionaries. Called after a rollback, which may have removed one whose number another gets.
+  func invalidate() { dictionaries = [:] }
+
+  /// A purchase whose columns are `PurchaseRow.columns`.
+  func purchase(_ row: StoreRow) throws(StoreFault) -> PurchaseRecord {
+    try PurchaseRow.record(from: row, content: try StoredContent(row).read(self))
+  }
+
+  /// The same. If its content cannot be read, it is empty: for what needs all but the content.
+  func purchaseWithoutContent(_ row: StoreRow) throws(StoreFault) -> PurchaseRecord {
+    let stored = try StoredContent(row)
+    do throws(StoreFault) {
+      return try PurchaseRow.record(from: row, content: stored.read(self))
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      return try PurchaseRow.record(from: row, content: stored.placeholder)
+    }
+  }
+
+  /// A context's text: in its own column, or in a frame.
+  func contextText(_ row: StoreRow, at column: Int, frame: Int) throws(StoreFault) -> String {
+    guard !row.isNull(frame) else { return try row.text(column) }
+    return String(decoding: try unpack(StoredBody(row, at: frame, frame + 1)), as: UTF8.self)
+  }
+
   func dictionary(_ number: DictionaryNumber) throws(StoreFault) -> BodyDictionary {
     if let known = dictionaries[number] { return known }
     let found = try reading.first([.integer(number)]) { row throws(StoreFault) in
       (madeAt: Timestamp(unixMilliseconds: row.integer(0)), content: row.blob(1))
     }
     guard let found else {
-      throw StoreFault(.corrupt, operation: "read body", reason: "dictionary \(number) is not stored")
+      throw StoreFault(
+        .corrupt, operation: "read body",
+        reason: "dictionary \(number) is not stored; \(StoreFault.remedy)")
     }
     do throws(CompressionError) {
       let made = try BodyDictionary(number, madeAt: found.madeAt, content: found.content)

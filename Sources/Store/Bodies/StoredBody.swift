@@ -1,4 +1,4 @@
-// The body of an event as its row has it. A value.
+// A body as its row has it. A value.
 
 public import Domain
 
@@ -10,6 +10,9 @@ public struct StoredBody: Sendable, Equatable {
   /// Shorter bodies are not compressed: that would save less than the row's other columns take.
   public static let bytesMin = 128
 
+  /// The sizes of bodies that are compressed.
+  static let sizes = bytesMin...bytesMax
+
   /// The dictionary of the frame that the bytes are; nil if they are the body as it was received.
   public let dictionary: DictionaryNumber?
   public let bytes: [UInt8]
@@ -17,7 +20,10 @@ public struct StoredBody: Sendable, Equatable {
   /// - Parameter bytes: as received.
   public init(_ bytes: [UInt8]) { (self.bytes, dictionary) = (bytes, nil) }
 
-  init(frame: [UInt8], _ dictionary: DictionaryNumber) { (bytes, self.dictionary) = (frame, dictionary) }
+  /// - Parameter dictionary: nil if the bytes are the body as it was received.
+  init(_ bytes: [UInt8], _ dictionary: DictionaryNumber?) {
+    (self.bytes, self.dictionary) = (bytes, dictionary)
+  }
 
   /// - Parameters:
   ///   - column: that of the bytes.

@@ -5,18 +5,21 @@ public import Domain
 /// Stores a new dictionary. `BodyPacker` may use it once this is on disk.
 public struct StoreDictionary: StoreCommand {
   public var content: [UInt8]
+  public var kind: BodyKind
 
   /// - Parameter content: as training made it, without personal data.
-  public init(_ content: [UInt8]) { self.content = content }
+  public init(_ content: [UInt8], for kind: BodyKind = .event) {
+    (self.content, self.kind) = (content, kind)
+  }
 
   /// - Returns: its number.
   public func apply(to store: StoreSession) throws(StoreFault) -> DictionaryNumber {
-    try store.dictionaries.insert(content, at: store.now)
+    try store.dictionaries.insert(content, for: kind, at: store.now)
   }
 }
 
-/// Compresses a slice of the bodies that are stored as they were received: those of earlier versions, of the
-/// time before the first dictionary, and those that receiptctl wrote. Each row is looked at once. Compressing
+/// Compresses a slice of the bodies of events that are stored as they were received: those of earlier
+/// versions, of the time before the first dictionary, and those that receiptctl wrote. Each row is looked at once. Compressing
 /// 100 bodies of 3 KB takes less than a millisecond, so this may run on the writer's thread.
 public struct CompressBodies: StoreCommand, Equatable {
   /// The most rows to look at, and the most to compress: each has several pages to write.

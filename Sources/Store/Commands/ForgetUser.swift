@@ -33,7 +33,7 @@ public struct ForgetPurchases: StoreCommand {
     var outcome = Outcome()
     let hasJobsByID = try store.erasures.hasJobsByID()
     for row in rows {
-      guard let found = try store.purchases.find(row: row), !found.purchase.isErased else { continue }
+      guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else { continue }
       if try store.captures.isOpen(row) {
         outcome.capturing.append(row)
         continue

@@ -12,6 +12,8 @@ public struct IngestContext: StoreCommand {
   let digest: [UInt8]
   /// The context's identifier, unless the post is a repeat.
   public var id: ContextID
+  /// The blob compressed; nil if it is stored as a text.
+  private(set) var frame: StoredBody?
   /// For the log.
   public var requestID: String?
 
@@ -24,6 +26,13 @@ public struct IngestContext: StoreCommand {
     digest = SHA256.digest(blob.text.utf8.span)
     self.id = id
     self.requestID = requestID
+  }
+
+  /// Compresses the blob, if that makes it smaller. Called where the command is made, so that the writer only
+  /// stores bytes.
+  public mutating func pack(with packer: BodyPacker) {
+    let packed = packer.pack(StoredBody(Array(blob.text.utf8)))
+    frame = packed.dictionary == nil ? nil : packed
   }
 
   public struct Outcome: Sendable, Equatable {
@@ -50,7 +59,7 @@ public struct IngestContext: StoreCommand {
       id: id, app: app, userID: userID, blob: blob, receivedAt: store.now, postedAt: store.now,
       expiresAt: expiresAt,
       purchaseRow: nil)
-    try store.contexts.insert(record, digest: digest)
+    try store.contexts.insert(record, digest: digest, frame: frame)
     try offer(in: store)
     return Outcome(id: id, receivedAt: store.now, expiresAt: expiresAt, isRepeat: false)
   }

@@ -32,7 +32,7 @@ public struct Retain: StoreCommand, Equatable {
       deleted += 1
       guard deletes else { continue }
       if table == .receipts {
-        if let record = try store.purchases.find(row: PurchaseRowID(candidate.row)) {
+        if let record = try store.purchases.findToRemove(row: PurchaseRowID(candidate.row)) {
           try store.pastPurchases.remember(
             record, for: store.repeatPeriod(of: record), now: store.now)
           try store.purchases.delete(record)

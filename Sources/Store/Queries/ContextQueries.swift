@@ -64,7 +64,7 @@ extension StoreReader {
 
   private static let columns = """
     SELECT c.id, c.app, c.user_id, c.ply_context, c.price_id, c.received_at, c.posted_at, c.expires_at,
-      p.row_id, p.receipt_id, p.state, p.reason
+      p.row_id, p.receipt_id, p.state, p.reason, c.frame, c.dictionary
     FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
     """
 
@@ -81,7 +81,7 @@ extension StoreReader {
       ]
       if let user = filter.userID { values.append(try connection.engine.keys.list(.contextUser, user)) }
       return try connection.prepare(Self.select(filter)).all(values) { row throws(StoreFault) in
-        try Self.context(row, now: now)
+        try context(row, now: now)
       }
     }
   }
@@ -91,16 +91,17 @@ extension StoreReader {
     id: ContextID, now: Timestamp = Timestamp(unixMilliseconds: 0)
   ) throws(StoreFault) -> ContextSummary? {
     try connection.prepare("\(Self.columns) WHERE c.id = ?1").first([.text(id)]) { row throws(StoreFault) in
-      try Self.context(row, now: now)
+      try context(row, now: now)
     }
   }
 
-  private static func context(_ row: StoreRow, now: Timestamp) throws(StoreFault) -> ContextSummary {
+  private func context(_ row: StoreRow, now: Timestamp) throws(StoreFault) -> ContextSummary {
     let receiptState = try row.optionalText(10).flatMap(ReceiptState.init)
     let reason = try row.optionalText(11).map(Reason.init)
     return ContextSummary(
       id: try row.text(0), app: try row.text(1), userID: try row.text(2),
-      blob: ContextBlob(text: try row.text(3), priceID: try row.optionalText(4)),
+      blob: ContextBlob(
+        text: try bodies.contextText(row, at: 3, frame: 12), priceID: try row.optionalText(4)),
       receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       postedAt: Timestamp(unixMilliseconds: row.integer(6)),
       expiresAt: Timestamp(unixMilliseconds: row.integer(7)), receiptID: try row.optionalText(9),

@@ -68,7 +68,7 @@ extension StoreReader {
     return try connection.snapshot { () throws(StoreFault) in
       var records: [PurchaseRecord] = []
       for place in try places(filter, limit: limit) {
-        if let record = try reading.first([.integer(place.row)], PurchaseRow.record) {
+        if let record = try reading.first([.integer(place.row)], bodies.purchase) {
           records.append(record)
         }
       }
@@ -81,7 +81,7 @@ extension StoreReader {
     guard let row = id.purchaseRow else { return nil }
     return try connection.prepare(
       "SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1 AND receipt_id = ?2"
-    ).first([.integer(row), .text(id)], PurchaseRow.record)
+    ).first([.integer(row), .text(id)], bodies.purchase)
   }
 
   /// A receipt with its attempts and events; nil if there is none with this id.
@@ -93,7 +93,7 @@ extension StoreReader {
   /// several processors, may have one each.
   public func details(object id: ObjectID) throws(StoreFault) -> [ReceiptDetail] {
     let sold = try connection.engine.keys.list(.session, id)
-    let records = try connection.prepare(Self.ofObjectSQL).all([.text(id), sold], PurchaseRow.record)
+    let records = try connection.prepare(Self.ofObjectSQL).all([.text(id), sold], bodies.purchase)
     var details: [ReceiptDetail] = []
     for record in records { details.append(try detail(of: record)) }
     return details

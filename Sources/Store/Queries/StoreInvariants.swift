@@ -18,7 +18,7 @@ extension StoreReader {
     var found: [String] = []
     try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE state IS NOT NULL")
       .forEach { row throws(StoreFault) in
-        let record = try PurchaseRow.record(from: row)
+        let record = try bodies.purchase(row)
         guard let receipt = record.receipt else { return }
         if let fault = receipt.contradiction { found.append("\(receipt.id) is \(receipt.state): \(fault)") }
         if receipt.id.purchaseRow != record.rowID {
@@ -41,7 +41,7 @@ extension StoreReader {
     }
     try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases").forEach {
       row throws(StoreFault) in
-      let record = try PurchaseRow.record(from: row)
+      let record = try bodies.purchase(row)
       try check(record.keys, record.rowID.number)
     }
     try connection.prepare("SELECT row_id, app, user_id, digest FROM contexts").forEach {
@@ -95,11 +95,23 @@ extension StoreReader {
       """
     ),
     (
+      "a receipt's body, or a context, needs a dictionary that is not stored, or its row contradicts itself",
+      """
+      SELECT (SELECT count(*) FROM purchases
+          WHERE (dictionary IS NOT NULL AND dictionary NOT IN (\(dictionaries(.receipt))))
+            OR (body IS NULL AND (dictionary IS NOT NULL OR context_at IS NOT NULL))
+            OR (ply_context IS NOT NULL AND context_at IS NOT NULL))
+        + (SELECT count(*) FROM contexts
+          WHERE (dictionary IS NOT NULL AND dictionary NOT IN (\(dictionaries(.receipt))))
+            OR (frame IS NULL) <> (dictionary IS NULL) OR (frame IS NOT NULL AND ply_context <> ''))
+      """
+    ),
+    (
       "a body needs a dictionary that is not stored, or an erased one has a dictionary",
       """
       SELECT count(*) FROM events e
       WHERE e.dictionary IS NOT NULL
-        AND (length(e.body) = 0 OR e.dictionary NOT IN (SELECT number FROM dictionaries))
+        AND (length(e.body) = 0 OR e.dictionary NOT IN (\(dictionaries(.event))))
       """
     ),
     (
@@ -171,6 +183,10 @@ extension StoreReader {
       """
     ),
   ]
+
+  private static func dictionaries(_ kind: BodyKind) -> String {
+    "SELECT number FROM dictionaries WHERE kind = '\(kind.rawValue)'"
+  }
 
   private static let lookedUp = Lookup.reasons.map { "'\($0.text)'" }.joined(separator: ", ")
 }

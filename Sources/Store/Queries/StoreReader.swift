@@ -33,8 +33,9 @@ public final class StoreReader {
     namesOfPending = connection.prepareOnUse(PurchaseRow.namesOfPendingSQL)
     due = connection.prepareOnUse(
       """
-      SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal FROM purchases
-      WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
+      SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal,
+        dictionary
+      FROM purchases WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
       """)
     nextDue = connection.prepareOnUse(
       """
@@ -111,7 +112,8 @@ public final class StoreReader {
   public func due(row: PurchaseRowID, now: Timestamp) throws(StoreFault) -> DueReceipt? {
     try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
       DueReceipt(
-        row: row.integer(0), id: try row.text(1), isReversal: row.flag(6), body: row.blob(2),
+        row: row.integer(0), id: try row.text(1), isReversal: row.flag(6),
+        body: try bodies.unpack(StoredBody(row, at: 2, 7)),
         spentAttempts: row.integer(3),
         retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5))
     }
@@ -234,7 +236,7 @@ public final class StoreReader {
   /// The findings of the engine's check of the whole database, and wrong counts. Reads all of it.
   /// - Returns: an empty array if there are none.
   public func integrityFaults() throws(StoreFault) -> [String] {
-    try connection.integrityFaults() + wrongCounts()
+    try connection.integrityFaults() + wrongCounts() + damagedDictionaries()
   }
 
   /// Stored counts that differ from the rows. Reads most of the rows.

@@ -13,6 +13,13 @@ public struct UserPurchase: Sendable, Equatable {
   public var state: ReceiptState?
 }
 
+/// An event whose body cannot be read, so that nobody knows whom it is about.
+public struct UnreadableEvent: Sendable, Equatable {
+  public var id: EventID
+  public var app: AppSlug
+  public var reason: String
+}
+
 extension StoreReader {
   /// The first parameter is a list of the rows that may have the user's key, or the customer's.
   static let purchasesSQL: (ofUser: String, ofCustomer: String) = {
@@ -37,7 +44,7 @@ extension StoreReader {
     """,
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
     loose: """
-    SELECT row_id, app, body, dictionary FROM events
+    SELECT row_id, app, body, dictionary, event_id FROM events
     WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL
     """
   )
@@ -101,17 +108,25 @@ extension StoreReader {
     } ?? 0
   }
 
-  /// The events in a range of rows that belong to no purchase and for which `isWanted` returns true. Used by
-  /// an operator's search through all of them. Holds one body in memory at a time.
+  /// The events in a range of rows that belong to no purchase and for which `isWanted` returns true, and
+  /// those whose bodies cannot be read. Used by an operator's search through all of them. Holds one body in
+  /// memory at a time.
   public func looseEvents(
     after row: EventRowID, through last: EventRowID, isWanted: (_ app: AppSlug, _ body: [UInt8]) -> Bool
-  ) throws(StoreFault) -> [EventRowID] {
+  ) throws(StoreFault) -> (found: [EventRowID], unreadable: [UnreadableEvent]) {
     var found: [EventRowID] = []
+    var unreadable: [UnreadableEvent] = []
     try connection.prepare(Self.userSQL.loose).forEach([.integer(row), .integer(last)]) {
       row throws(StoreFault) in
-      let body = try bodies.unpack(StoredBody(row, at: 2, 3))
-      if isWanted(try row.text(1), body) { found.append(row.integer(0)) }
+      let app: AppSlug = try row.text(1)
+      do throws(StoreFault) {
+        let body = try bodies.unpack(StoredBody(row, at: 2, 3))
+        if isWanted(app, body) { found.append(row.integer(0)) }
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        unreadable.append(UnreadableEvent(id: try row.text(4), app: app, reason: error.reason))
+      }
     }
-    return found
+    return (found, unreadable)
   }
 }

@@ -31,6 +31,7 @@ final class ContextRows {
   static let candidatesMax = 200
 
   private let keys: any KeyIndex
+  private let bodies: BodyReader
   private let byID: StoreStatement
   private let byRow: StoreStatement
   private let digest: StoreStatement
@@ -43,10 +44,12 @@ final class ContextRows {
   private var nextRow: Int64?
 
   private static let columns =
-    "id, app, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at"
+    "id, app, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at, frame, "
+    + "dictionary"
 
-  init(_ connection: StoreConnection) throws(StoreFault) {
+  init(_ connection: StoreConnection, bodies: BodyReader) throws(StoreFault) {
     keys = connection.engine.keys
+    self.bodies = bodies
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
@@ -55,8 +58,9 @@ final class ContextRows {
     inserting = try connection.prepare(
       """
       INSERT INTO contexts
-        (row_id, id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at)
-      VALUES (?9, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)
+        (row_id, id, app, user_id, ply_context, digest, price_id, received_at, posted_at, expires_at, frame,
+          dictionary)
+      VALUES (?9, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?10, ?11)
       """)
     posting = try connection.prepare("UPDATE contexts SET posted_at = ?2, expires_at = ?3 WHERE id = ?1")
     // The condition on `purchase_row` keeps one context from getting two purchases, even if this program has
@@ -70,17 +74,17 @@ final class ContextRows {
   /// Called at the start of a transaction: another process may have added contexts.
   func begin() { nextRow = nil }
 
-  private static func record(_ row: StoreRow) throws(StoreFault) -> ContextRecord {
+  private func record(_ row: StoreRow) throws(StoreFault) -> ContextRecord {
     ContextRecord(
       id: try row.text(0), app: try row.text(1), userID: try row.text(2),
-      blob: ContextBlob(text: try row.text(3), priceID: try row.optionalText(4)),
+      blob: ContextBlob(text: try bodies.contextText(row, at: 3, frame: 9), priceID: try row.optionalText(4)),
       receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       postedAt: Timestamp(unixMilliseconds: row.integer(8)),
       expiresAt: Timestamp(unixMilliseconds: row.integer(6)), purchaseRow: row.optionalInteger(7))
   }
 
   func find(app: AppSlug, id: ContextID) throws(StoreFault) -> ContextRecord? {
-    try byID.first([.text(id), .text(app)], Self.record)
+    try byID.first([.text(id), .text(app)], record)
   }
 
   /// The contexts of a user with a key, newest first.
@@ -89,7 +93,7 @@ final class ContextRows {
   ) throws(StoreFault) -> [ContextRecord] {
     var found: [ContextRecord] = []
     for row in try keys.rows(key, limit: Self.candidatesMax) {
-      guard let record = try byRow.first([.integer(row)], Self.record) else { continue }
+      guard let record = try byRow.first([.integer(row)], record) else { continue }
       if record.userID == user, record.app == app { found.append(record) }
     }
     return found
@@ -124,11 +128,14 @@ final class ContextRows {
     try newest(app: app, user: user).filter { $0.isUnused && $0.postedAt >= since }.map(\.candidate)
   }
 
-  func insert(_ record: ContextRecord, digest: [UInt8]) throws(StoreFault) {
+  /// - Parameter frame: the blob compressed; nil if it is stored as a text.
+  func insert(_ record: ContextRecord, digest: [UInt8], frame: StoredBody?) throws(StoreFault) {
     let row = try makeRow()
+    let text = frame == nil ? record.blob.text : ""
     try inserting.run([
-      .text(record.id), .text(record.app), .text(record.userID), .text(record.blob.text), .blob(digest),
+      .text(record.id), .text(record.app), .text(record.userID), .text(text), .blob(digest),
       .optional(record.blob.priceID), .time(record.receivedAt), .time(record.expiresAt), .integer(row),
+      .optional(frame?.bytes), .optional(frame?.dictionary),
     ])
     for key in RowKey.keys(app: record.app, contextOf: record.userID, digest: digest) {
       try keys.add(key, row: row)

@@ -1,11 +1,12 @@
-// The writer's statements on `dictionaries`, and on the bodies that retention compresses. The writer's
-// thread.
+// The writer's statements on `dictionaries`, and on the bodies of events that retention compresses. The
+// writer's thread.
 
 internal import Domain
 
 final class DictionaryRows {
   private let reader: BodyReader
   private let newest: StoreStatement
+  private let highest: StoreStatement
   private let inserting: StoreStatement
   private let passing: StoreStatement
   private let scanning: StoreStatement
@@ -13,12 +14,15 @@ final class DictionaryRows {
   private let body: StoreStatement
   private let packing: StoreStatement
 
-  init(_ connection: StoreConnection) {
-    reader = BodyReader(connection)
+  init(_ connection: StoreConnection, bodies: BodyReader) {
+    reader = bodies
     newest = connection.prepareOnUse(
-      "SELECT number, passed_row FROM dictionaries ORDER BY number DESC LIMIT 1")
+      "SELECT number, passed_row FROM dictionaries WHERE kind = ?1 ORDER BY number DESC LIMIT 1")
+    highest = connection.prepareOnUse("SELECT max(number) FROM dictionaries")
     inserting = connection.prepareOnUse(
-      "INSERT INTO dictionaries (number, made_at, content, passed_row) VALUES (?1, ?2, ?3, ?4)")
+      """
+      INSERT INTO dictionaries (number, kind, made_at, content, passed_row) VALUES (?1, ?2, ?3, ?4, ?5)
+      """)
     passing = connection.prepareOnUse("UPDATE dictionaries SET passed_row = ?2 WHERE number = ?1")
     // Reads no body: its length is in the head of its row.
     scanning = connection.prepareOnUse(
@@ -31,9 +35,10 @@ final class DictionaryRows {
     packing = connection.prepareOnUse("UPDATE events SET body = ?2, dictionary = ?3 WHERE row_id = ?1")
   }
 
-  /// The newest dictionary, and the row up to which retention has compressed events; nil if there is none.
+  /// The newest dictionary for events, and the row up to which retention has compressed events; nil if there
+  /// is none.
   func current() throws(StoreFault) -> (dictionary: BodyDictionary, passedRow: Int64)? {
-    let found = try newest.first { row throws(StoreFault) in
+    let found = try newest.first([.text(BodyKind.event.rawValue)]) { row throws(StoreFault) in
       (number: row.integer(0) as DictionaryNumber, passedRow: row.integer(1) as Int64)
     }
     return try found.map { found throws(StoreFault) in
@@ -42,12 +47,17 @@ final class DictionaryRows {
   }
 
   /// Stores a dictionary. What an older one could not compress stays as it is.
-  func insert(_ content: [UInt8], at now: Timestamp) throws(StoreFault) -> DictionaryNumber {
-    let last = try newest.first { row throws(StoreFault) in
-      (number: row.integer(0) as Int64, passedRow: row.integer(1) as Int64)
+  func insert(
+    _ content: [UInt8], for kind: BodyKind, at now: Timestamp
+  ) throws(StoreFault) -> DictionaryNumber {
+    let passedRow = try newest.first([.text(kind.rawValue)]) { row throws(StoreFault) in
+      row.integer(1) as Int64
     }
-    let number = DictionaryNumber((last?.number ?? 0) + 1)
-    try inserting.run([.integer(number), .time(now), .blob(content), .integer(last?.passedRow ?? 0)])
+    let last = try highest.first { row throws(StoreFault) in row.optionalInteger(0) as Int64? } ?? nil
+    let number = DictionaryNumber((last ?? 0) + 1)
+    try inserting.run([
+      .integer(number), .text(kind.rawValue), .time(now), .blob(content), .integer(passedRow ?? 0),
+    ])
     return number
   }
 

@@ -47,13 +47,15 @@ final class ErasureRows {
     emptyingPurchase = try connection.prepare(
       """
       UPDATE purchases SET object_id = ?2, session_id = ?3, customer_id = NULL, user_id = NULL,
-        user_source = NULL, context_id = NULL, ply_context = NULL, body = NULL, import_id = NULL,
+        user_source = NULL, context_id = NULL, ply_context = NULL, body = NULL, dictionary = NULL,
+        context_at = NULL, import_id = NULL,
         note = NULL, payment = NULL, updated_at = ?4
       WHERE row_id = ?1
       """)
     emptyingContext = try connection.prepare(
       """
-      UPDATE contexts SET id = ?2, user_id = '', ply_context = '', digest = x'',
+      UPDATE contexts SET id = ?2, user_id = '', ply_context = '', frame = NULL, dictionary = NULL,
+        digest = x'',
         purchase_row = coalesce(purchase_row, 0)
       WHERE row_id = ?1
       """)

@@ -11,7 +11,8 @@ enum PurchaseRow {
     "first_seen_at", "bought_at", "updated_at", "receipt_id", "state", "reason", "wait_until", "price_id",
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
-    "context_source", "context_disputed", "processor", "destination", "is_reversal", "payment",
+    "context_source", "context_disputed", "processor", "destination", "is_reversal", "payment", "dictionary",
+    "context_at",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -76,18 +77,21 @@ enum PurchaseRow {
     return [.time(record.updatedAt), .time(receipt.waitUntil), .integer(record.rowID)]
   }
 
-  static func record(from row: StoreRow) throws(StoreFault) -> PurchaseRecord {
-    let purchase = try purchase(from: row)
+  /// - Parameter content: of the same row.
+  static func record(
+    from row: StoreRow, content: StoredContent.Content
+  ) throws(StoreFault) -> PurchaseRecord {
+    let purchase = try purchase(from: row, blob: content.context)
     return PurchaseRecord(
-      rowID: row.integer(0), app: try row.text(1), purchase: purchase, receipt: try receipt(from: row),
+      rowID: row.integer(0), app: try row.text(1), purchase: purchase,
+      receipt: try receipt(from: row, body: content.body),
       updatedAt: Timestamp(unixMilliseconds: row.integer(17)))
   }
 
-  private static func purchase(from row: StoreRow) throws(StoreFault) -> Purchase {
+  private static func purchase(from row: StoreRow, blob: String?) throws(StoreFault) -> Purchase {
     let key = PurchaseKey(
       processor: try row.text(40), type: try row.text(2),
       id: try row.text(3))
-    let blob = try row.optionalText(12)
     let blobPrice: PriceID? = try row.optionalText(13)
     let contextID: ContextID? = try row.optionalText(11)
     let userSource = row.optionalInteger(8).flatMap(Purchase.UserSource.init)
@@ -107,10 +111,9 @@ enum PurchaseRow {
       createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
   }
 
-  private static func receipt(from row: StoreRow) throws(StoreFault) -> Receipt? {
+  private static func receipt(from row: StoreRow, body: [UInt8]?) throws(StoreFault) -> Receipt? {
     guard let id: ReceiptID = try row.optionalText(18) else { return nil }
     guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
-    let body = row.optionalBlob(24)
     return Receipt(
       id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
       reason: try row.optionalText(20).map(Reason.init), waitUntil: row.timestamp(21),
@@ -125,20 +128,22 @@ enum PurchaseRow {
   }
 
   /// The values of all columns, in their order.
-  static func values(of record: PurchaseRecord) -> [StoreValue] {
+  /// - Parameter packer: compresses the receipt's body.
+  static func values(of record: PurchaseRecord, _ packer: BodyPacker) -> [StoreValue] {
     let purchase = record.purchase
     let receipt = record.receipt
+    let content = StoredContent(body: receipt?.body, context: purchase.context?.text, packer)
     return [
       .integer(record.rowID),
       .text(record.app), .text(purchase.key.type), .text(purchase.key.id),
       .optional(purchase.sessionID),
       .integer(purchase.observations.rawValue), .optional(purchase.customerID), .optional(purchase.userID),
       .optional(purchase.userSource?.rawValue), .text(purchase.prices.map(\.text).joined(separator: "\n")),
-      .flag(purchase.pricesAreOfCheckout), .optional(purchase.contextID), .optional(purchase.context?.text),
+      .flag(purchase.pricesAreOfCheckout), .optional(purchase.contextID), .optional(content.context),
       .optional(purchase.context?.priceID), .time(purchase.happenedAt), .time(purchase.createdAt),
       .time(purchase.boughtAt), .time(record.updatedAt), .optional(receipt?.id),
       .optional(receipt?.state.rawValue), .optional(receipt?.reason?.text), .time(receipt?.waitUntil),
-      .optional(receipt?.priceID), .flag(receipt?.priceMismatch ?? false), .optional(receipt?.body),
+      .optional(receipt?.priceID), .flag(receipt?.priceMismatch ?? false), .optional(content.body?.bytes),
       .integer(receipt?.attempts ?? 0), .integer(receipt?.spentAttempts ?? 0), .optional(receipt?.lastStatus),
       .optional(receipt?.importID), .time(receipt?.createdAt), .time(receipt?.readyAt),
       .time(receipt?.retrySince),
@@ -147,7 +152,8 @@ enum PurchaseRow {
       .optional(receipt?.note), .optional(receipt?.lastCause?.text), .flag(receipt?.isReplay ?? false),
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
       .text(purchase.key.processor), .optional(receipt?.destination), .flag(receipt?.isReversal ?? false),
-      .optional(purchase.payment?.stored),
+      .optional(purchase.payment?.stored), .optional(content.body?.dictionary),
+      .optional(content.contextAt),
     ]
   }
 

@@ -26,6 +26,8 @@ final class PurchaseRows {
 
   private let counts: CountRows
   let keys: any KeyIndex
+  private let bodies: BodyReader
+  private let packer: BodyPacker
   /// The state changes of receipts in the open transaction.
   private var transitions: [ReceiptTransition] = []
   /// The cause of the present command's changes.
@@ -41,8 +43,12 @@ final class PurchaseRows {
     WHERE user_id = ?1 AND app = ?2 AND \(openGuess) ORDER BY row_id DESC LIMIT ?3
     """
 
-  init(_ connection: StoreConnection, counts: CountRows) throws(StoreFault) {
+  /// - Parameter packer: compresses the bodies of receipts.
+  init(
+    _ connection: StoreConnection, counts: CountRows, bodies: BodyReader, packer: BodyPacker
+  ) throws(StoreFault) {
     self.counts = counts
+    (self.bodies, self.packer) = (bodies, packer)
     keys = connection.engine.keys
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
@@ -100,7 +106,12 @@ final class PurchaseRows {
   }
 
   func find(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
-    try byRow.first([.integer(row)], PurchaseRow.record)
+    try byRow.first([.integer(row)], bodies.purchase)
+  }
+
+  /// The purchase in a row, to erase or delete it: its context and its body are empty if they cannot be read.
+  func findToRemove(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
+    try byRow.first([.integer(row)], bodies.purchaseWithoutContent)
   }
 
   func find(receipt id: ReceiptID) throws(StoreFault) -> PurchaseRecord? {
@@ -114,20 +125,20 @@ final class PurchaseRows {
   func find(app: AppSlug, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
     try byObject.first(
       [.text(key.id), .text(app), .text(key.type), .text(key.processor)],
-      PurchaseRow.record)
+      bodies.purchase)
   }
 
   /// The purchase stored under its checkout's id.
   func find(
     app: AppSlug, _ processor: ProcessorName, knownByCheckout sessionID: SessionID
   ) throws(StoreFault) -> PurchaseRecord? {
-    try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
+    try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], bodies.purchase)
   }
 
   /// A user's purchases with a guessed context and no body made from it.
   func withOpenGuess(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
     try guessingOfUser.all(
-      [.text(user), .text(app), .integer(Int64(Self.relatedMax))], PurchaseRow.record)
+      [.text(user), .text(app), .integer(Int64(Self.relatedMax))], bodies.purchase)
   }
 
   /// The rows of an app's waiting receipts whose wait has ended, the longest overdue first.
@@ -140,7 +151,7 @@ final class PurchaseRows {
     app: AppSlug, after place: (until: Timestamp, row: PurchaseRowID), limit: Int64
   ) throws(StoreFault) -> [PurchaseRecord] {
     try waitingAfter.all(
-      [.text(app), .time(place.until), .integer(place.row), .integer(limit)], PurchaseRow.record)
+      [.text(app), .time(place.until), .integer(place.row), .integer(limit)], bodies.purchase)
   }
 
   /// When the next wait of an app ends.
@@ -149,7 +160,7 @@ final class PurchaseRows {
   }
 
   func insert(_ record: PurchaseRecord) throws(StoreFault) {
-    try inserting.run(PurchaseRow.values(of: record))
+    try inserting.run(PurchaseRow.values(of: record, packer))
     for key in record.keys { try keys.add(key, row: record.rowID.number) }
     note(from: nil, to: record)
   }
@@ -165,7 +176,7 @@ final class PurchaseRows {
     } else if let values = PurchaseRow.deliveryValues(of: record, from: old) {
       try updatingDelivery.changeOne(values, for: Self.change)
     } else {
-      var values = PurchaseRow.values(of: record)
+      var values = PurchaseRow.values(of: record, packer)
       values.append(.optional(old.receipt?.state.rawValue))
       try updating.changeOne(values, for: Self.change)
       if !record.purchase.hasKeys(of: old.purchase) {
@@ -178,7 +189,7 @@ final class PurchaseRows {
   /// Asserts that the values a change is based on equal the row in the database, in every column.
   private func assertIsStored(_ old: PurchaseRecord) throws(StoreFault) {
     #if DEBUG
-      let stored = try find(row: old.rowID)
+      let stored = try findToRemove(row: old.rowID)
       // The statement itself refuses a row in another state.
       guard stored?.receipt?.state == old.receipt?.state else { return }
       assert(stored == old, "the purchase in row \(old.rowID) was read before its last change")

@@ -4,6 +4,7 @@
 import Configuration
 import Cryptography
 import Domain
+import Encoding
 import HTTPClient
 import Platform
 import SQLite
@@ -80,7 +81,7 @@ struct DictionaryTrainerTests {
     let samples = (0..<520).map { SampleEvent($0) }
     try post(Array(samples.prefix(500)), to: server, bench)
     #expect(try integer("SELECT count(*) FROM events WHERE dictionary IS NULL", bench) == 500)
-    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packer)
+    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packers)
     #expect(bench.core.trainer.step(&rounds) == clock.monotonic.advanced(by: DictionaryTrainer.interval))
     #expect(try bench.waitForLog("compressed with a new dictionary").contains("learned_from=500"))
     try post(Array(samples.suffix(20)), to: server, bench)
@@ -110,54 +111,108 @@ struct DictionaryTrainerTests {
     bench.committer.stop()
     let again = try self.bench(folder: bench.folder)
     defer { again.committer.stop() }
-    #expect(again.committer.packer.current?.number == 1)
+    #expect(again.committer.packers.event.current?.number == 1)
     let body = SampleEvent(9000).body
-    #expect(again.committer.packer.pack(StoredBody(body)).dictionary == 1)
+    #expect(again.committer.packers.event.pack(StoredBody(body)).dictionary == 1)
   }
 
-  @Test("Until there are enough events it looks every minute")
-  func tooFew() throws {
+  @Test("A dictionary is made as soon as enough bodies came, and not before")
+  func soon() throws {
     let bench = try bench()
     defer { bench.committer.stop() }
-    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packer)
+    let packer = bench.committer.packers.event
+    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packers)
     try store(0..<499, bench)
-    for _ in 0..<2 {
-      let next = bench.core.trainer.step(&rounds)
-      #expect(next == clock.monotonic.advanced(by: DictionaryTrainer.firstInterval))
-      #expect(bench.core.trainer.step(&rounds) == next, "it is not due")
-      clock.advance(DictionaryTrainer.firstInterval)
-    }
-    #expect(bench.committer.packer.current == nil)
-    try store(499..<500, bench)
+    let next = bench.core.trainer.step(&rounds)
+    #expect(next == clock.monotonic.advanced(by: DictionaryTrainer.interval))
+    #expect(bench.core.trainer.step(&rounds) == next, "it is not due")
+    try store(499..<600, bench)
+    for _ in 0..<599 { _ = packer.pack(StoredBody(SampleEvent(1).body)) }
+    #expect(bench.core.trainer.step(&rounds) == next, "nothing was reported")
+    _ = packer.pack(StoredBody(SampleEvent(1).body))
+    let soon = bench.core.trainer.step(&rounds)
+    #expect(soon == clock.monotonic.advanced(by: DictionaryTrainer.storeTime))
+    #expect(packer.current == nil)
+    clock.advance(DictionaryTrainer.storeTime)
     _ = bench.core.trainer.step(&rounds)
     try bench.store(Barrier())
-    #expect(bench.committer.packer.current?.number == 1)
+    #expect(packer.current?.number == 1)
+  }
+
+  @Test("Receipts and contexts get their own dictionary, and are read as they were")
+  func receipts() throws {
+    let bench = try bench()
+    defer { bench.committer.stop() }
+    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packers)
+    func context(_ number: Int) -> String {
+      let text = """
+        {"presentation_id": "\(String(number &* 7919, radix: 36))", "placement_id": "onboarding", \
+        "stripe_price_id": "price_1MbKJHJaEiB9UwXBPt0fFq4O", "stripe_object_type": "subscription"}
+        """
+      return Base64.encode(Array(text.utf8))
+    }
+    func store(_ numbers: Range<Int>) throws {
+      try bench.store(
+        CommandList(
+          numbers.map { number in
+            let report = PurchaseReport(
+              key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
+              clientReference: "user-\(number)", context: ContextBlob(text: context(number), priceID: nil),
+              prices: ["price_1"], happenedAt: bench.now)
+            return IngestEvent(
+              app: "shop", processor: "stripe", eventID: "evt_\(number)", type: "test", body: [],
+              content: .report(report, keep: true))
+          }))
+    }
+    try store(0..<520)
+    #expect(
+      try integer("SELECT count(*) FROM purchases WHERE context_at > 0 AND ply_context IS NULL", bench)
+        == 520)
+    _ = bench.core.trainer.step(&rounds)
+    try bench.store(Barrier())
+    #expect(bench.committer.packers.receipt.current?.number == 1)
+    #expect(bench.committer.packers.event.current == nil)
+    try store(520..<540)
+    #expect(try integer("SELECT count(*) FROM purchases WHERE dictionary = 1", bench) == 20)
+    let sizes = try [
+      integer("SELECT avg(length(body)) FROM purchases WHERE dictionary IS NULL", bench),
+      integer("SELECT avg(length(body)) FROM purchases WHERE dictionary = 1", bench),
+    ].compactMap(\.self)
+    #expect(sizes[1] * 3 < sizes[0], "\(sizes)")
+    for number in [0, 519, 520, 539] {
+      let key = PurchaseKey(type: .subscription, id: "sub_\(number)")
+      let record = try bench.reader.details(object: key.id).first?.record
+      #expect(record?.purchase.context?.text == context(number))
+      let body = String(decoding: record?.receipt?.body ?? [], as: UTF8.self)
+      #expect(body.contains(context(number)))
+    }
+    #expect(try bench.reader.contradictions() == [])
   }
 
   @Test("A day later another dictionary is made, which replaces the present one only if it is clearly better")
   func again() throws {
     let bench = try bench()
     defer { bench.committer.stop() }
-    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packer)
+    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packers)
     func step() throws {
       _ = bench.core.trainer.step(&rounds)
       try bench.store(Barrier())
     }
     try store(0..<500, bench)
     try step()
-    #expect(bench.committer.packer.current?.number == 1)
+    #expect(bench.committer.packers.event.current?.number == 1)
     // As good as the present one.
     clock.advance(DictionaryTrainer.interval)
     try step()
-    #expect(bench.committer.packer.current?.number == 1)
+    #expect(bench.committer.packers.event.current?.number == 1)
     // Events change: these have long texts that nothing was known of.
     let news = (0..<12).map { #"new_\#($0)": "kind_\#($0)_\#(String($0 &* 7919, radix: 36))", ""# }.joined()
     try store(1000..<2000, bench, named: news + "campaign")
     try step()
-    #expect(bench.committer.packer.current?.number == 1, "it is not due")
+    #expect(bench.committer.packers.event.current?.number == 1, "it is not due")
     clock.advance(DictionaryTrainer.interval)
     try step()
-    #expect(bench.committer.packer.current?.number == 2)
+    #expect(bench.committer.packers.event.current?.number == 2)
     #expect(try integer("SELECT count(*) FROM dictionaries", bench) == 2)
   }
 
@@ -165,7 +220,7 @@ struct DictionaryTrainerTests {
   func unreadable() throws {
     let bench = try bench()
     try store(0..<500, bench)
-    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packer)
+    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packers)
     _ = bench.core.trainer.step(&rounds)
     try bench.store(Barrier())
     bench.committer.stop()
@@ -174,11 +229,11 @@ struct DictionaryTrainerTests {
     let again = try self.bench(folder: bench.folder)
     defer { again.committer.stop() }
     #expect(try again.waitForLog("could not read the dictionary").contains("dictionary 1 is damaged"))
-    #expect(again.committer.packer.current == nil)
-    rounds = DictionaryTrainer.Rounds(clock, again.committer.packer)
+    #expect(again.committer.packers.event.current == nil)
+    rounds = DictionaryTrainer.Rounds(clock, again.committer.packers)
     _ = again.core.trainer.step(&rounds)
     try again.store(Barrier())
-    #expect(again.committer.packer.current?.number == 2)
+    #expect(again.committer.packers.event.current?.number == 2)
   }
 
   @Test("A dictionary that cannot be stored is reported, and not used")
@@ -189,9 +244,9 @@ struct DictionaryTrainerTests {
     let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
     try file.execute(
       "CREATE TRIGGER refuse BEFORE INSERT ON dictionaries BEGIN SELECT raise(ABORT, 'test'); END")
-    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packer)
+    var rounds = DictionaryTrainer.Rounds(clock, bench.committer.packers)
     _ = bench.core.trainer.step(&rounds)
     _ = try bench.waitForLog("could not store a dictionary")
-    #expect(bench.committer.packer.current == nil)
+    #expect(bench.committer.packers.event.current == nil)
   }
 }

@@ -99,17 +99,22 @@ extension Ledger.State {
   /// Acknowledged data that is missing.
   func faults(in connection: Connection) throws -> [String] {
     var faults: [String] = []
+    let texts = try StoredTexts(connection)
     let context = try connection.prepare(
-      "SELECT 1 FROM contexts WHERE id = ?1 AND app = ?2 AND ply_context = ?3")
+      """
+      SELECT coalesce(frame, CAST(ply_context AS BLOB)), dictionary FROM contexts
+      WHERE id = ?1 AND app = ?2
+      """)
     for (id, kept) in contexts where isKept(kept.postedAt, .contexts) {
-      if try context.first([.text(id.text), .text(kept.app.text), .text(kept.text)], Self.exists) == nil {
+      let found = try context.first([.text(id.text), .text(kept.app.text)], Self.stored)
+      if try found.map({ try texts.text($0.bytes, $0.dictionary) }) != Array(kept.text.utf8) {
         faults.append("R1: context \(id) is lost")
       }
     }
-    let event = try connection.prepare("SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND body = ?3")
+    let event = try connection.prepare("SELECT body, dictionary FROM events WHERE event_id = ?1 AND app = ?2")
     for kept in events.values where isKept(kept.receivedAt, .events) {
-      let values: [SQLite.Value] = [.text(kept.id.text), .text(kept.app.text), .blob(kept.body)]
-      if try event.first(values, Self.exists) == nil {
+      let found = try event.first([.text(kept.id.text), .text(kept.app.text)], Self.stored)
+      if try found.map({ try texts.text($0.bytes, $0.dictionary) }) != kept.body {
         faults.append("R1: event \(kept.id) is lost")
       }
     }
@@ -140,4 +145,8 @@ extension Ledger.State {
   }
 
   private static func exists(_ row: Row) -> Bool { true }
+
+  private static func stored(_ row: Row) -> (bytes: [UInt8], dictionary: Int64?) {
+    (row.blob(0), row.isNull(1) ? nil : row.integer(1))
+  }
 }

@@ -63,7 +63,7 @@ final class Life {
     let words = [
       content.userID.text, content.key.id.text, content.priceID?.text ?? "-", content.context ?? "-",
     ]
-    return Array(words.joined(separator: " ").utf8)
+    return Array(words.map { "\"\($0)\"" }.joined(separator: ",").utf8)
   }
 
   /// Steps are twenty minutes apart, so that waits and retention become due.
@@ -121,9 +121,12 @@ final class Life {
   private func batch(_ number: Int) -> Failure? {
     guard let writer else { return .open }
     let now = Self.moment(of: number)
-    var happening = Happening(seed: seed, step: number, now: now, ledger: ledger, isTerse: isTerse)
+    let known = known(at: now)
+    if let reader { try? LifeDictionaries.use(in: writer.packers, reader) }
+    var happening = Happening(
+      seed: seed, step: number, now: now, ledger: ledger, packers: writer.packers, isTerse: isTerse)
     happening.comeIn()
-    if let known = known(at: now) {
+    if let known {
       happening.deliver(known.due)
       happening.operate(known.receipts)
       happening.work(on: known.jobs)

@@ -85,9 +85,18 @@ struct Memory {
       faults.append("R1: the event \(id) was acknowledged and is gone")
     }
     var found: [String: (String, String, String)] = [:]
-    try connection.prepare("SELECT id, app, user_id, ply_context FROM contexts").forEach {
-      row throws(SQLiteError) in
-      found[try row.text(0)] = (try row.text(1), try row.text(2), try row.text(3))
+    let texts = try StoredTexts(connection)
+    let stored = try connection.prepare(
+      "SELECT id, app, user_id, coalesce(frame, CAST(ply_context AS BLOB)), dictionary FROM contexts"
+    ).all { row throws(SQLiteError) in
+      (
+        id: try row.text(0), app: try row.text(1), user: try row.text(2), bytes: row.blob(3),
+        dictionary: row.isNull(4) ? nil : row.integer(4)
+      )
+    }
+    for context in stored {
+      let text = String(decoding: try texts.text(context.bytes, context.dictionary), as: UTF8.self)
+      found[context.id] = (context.app, context.user, text)
     }
     for (id, promised) in contexts where now - promised.at < Self.keptTime {
       let isThere = found[id].map { $0 == (promised.app, promised.user, promised.blob) } ?? false
@@ -96,7 +105,7 @@ struct Memory {
   }
 
   private static let receipts = """
-    SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id, updated_at
+    SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id, updated_at, dictionary
     FROM purchases
     WHERE state IS NOT NULL
     """
@@ -105,15 +114,17 @@ struct Memory {
 
   /// Checks the receipts that the commit at this time changed.
   /// - Parameter question: `changedReceipts`.
-  mutating func checkChanges(_ question: Statement, wall: Int64, now: Int64) throws {
-    for (key, after) in try read(question, [.integer(wall)], now: now) {
+  mutating func checkChanges(
+    _ question: Statement, _ texts: StoredTexts, wall: Int64, now: Int64
+  ) throws {
+    for (key, after) in try read(question, [.integer(wall)], texts, now: now) {
       if let before = seen[key] { compare(before, with: after, key, now: now) }
       record(after, key)
     }
   }
 
   private mutating func checkReceipts(_ connection: Connection, now: Int64) throws {
-    let current = try read(connection.prepare(Self.receipts), [], now: now)
+    let current = try read(connection.prepare(Self.receipts), [], StoredTexts(connection), now: now)
     for (key, before) in seen { compare(before, with: current[key], key, now: now) }
     // Receipts that retention deleted have ended. They stay in the model, so that their return is detected.
     for (key, receipt) in current { record(receipt, key) }
@@ -134,13 +145,14 @@ struct Memory {
   }
 
   private mutating func read(
-    _ question: Statement, _ values: [Value], now: Int64
+    _ question: Statement, _ values: [Value], _ texts: StoredTexts, now: Int64
   ) throws -> [String: Seen] {
     var current: [String: Seen] = [:]
     try question.forEach(values) { row throws(SQLiteError) in
       let (app, object) = (try row.text(0), try row.text(1))
+      let body = try? texts.text(row.blob(4), row.isNull(8) ? nil : row.integer(8))
       let seen = Seen(
-        id: try row.text(2), state: try row.text(3), body: row.blob(4), at: now,
+        id: try row.text(2), state: try row.text(3), body: body ?? [], at: now,
         changedAt: row.integer(7), session: try row.optionalText(6))
       current[Self.key(app, object)] = seen
       if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {

@@ -18,6 +18,7 @@ import Store
 struct SimulatedRelay {
   let core: RelayCore
   let alerter: Alerter
+  let dependencies: Dependencies
 }
 
 /// From a start to a stop or a crash.
@@ -30,6 +31,7 @@ final class RelayLife {
   private let relay: SimulatedRelay
   private let reader: Connection
   private let changes: Statement
+  private let texts: StoredTexts
   private let store: StoreReader
   private var crowd: WorkerCrowd
   private var commits = 0
@@ -42,6 +44,7 @@ final class RelayLife {
     self.reader = reader
     store = try StoreReader(path: world.disk.path())
     changes = try reader.prepare(Memory.changedReceipts)
+    texts = try StoredTexts(reader)
     crowd = WorkerCrowd(world, [])
     crowd = WorkerCrowd(world, try makeWorkers())
   }
@@ -57,7 +60,7 @@ final class RelayLife {
         world.clock, world.network, deliveries,
         onStep: { world.destinations.drainArrivals().forEach { world.memory.arrived($0) } }),
       HousekeeperWorker(world.clock, core) { world.clockSetAt },
-      JobWorker(world, core),
+      JobWorker(world, core), TrainerWorker(world.clock, core, try reader(), relay.dependencies),
       AskingWorker(
         world.clock, world.alertNetwork, alerts, onStep: { try world.judgeNotices() },
         onCommit: { world.alerts.noteCommit() }),
@@ -99,7 +102,7 @@ final class RelayLife {
     if commits % Self.commitsBetweenLooks == 0 {
       try world.checkEverything(reader, store)
     } else {
-      try world.memory.checkChanges(changes, wall: world.wall, now: world.now)
+      try world.memory.checkChanges(changes, texts, wall: world.wall, now: world.now)
     }
   }
 }

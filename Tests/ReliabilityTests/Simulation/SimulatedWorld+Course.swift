@@ -104,7 +104,8 @@ extension SimulatedWorld {
     let eye = try reader()
     self.eye = eye
     defer { self.eye = nil }
-    let life = try RelayLife(self, SimulatedRelay(core: core, alerter: alerter), eye)
+    let relay = SimulatedRelay(core: core, alerter: alerter, dependencies: dependencies.shared)
+    let life = try RelayLife(self, relay, eye)
     try life.live(until: end)
     return life.isDead
   }

@@ -81,7 +81,7 @@ struct BodyTests {
       #expect(seen == samples.flatMap { [$0.body, $0.body] })
       try store.reopen()
     }
-    #expect(try store.reader.newestDictionary()?.number == 3)
+    #expect(try store.reader.newestDictionary(.event)?.number == 3)
     #expect(try store.reader.integrityFaults() == [])
   }
 

@@ -1,0 +1,67 @@
+// What a receipt says, as its row has it. A value.
+
+internal import Domain
+
+/// The body of a receipt and the context of its purchase. The body contains the context, so the row does not
+/// have it twice.
+struct StoredContent {
+  /// The columns in which they are read; see `PurchaseRow.columns`.
+  private static let columns = (context: 12, body: 24, dictionary: 44, contextAt: 45)
+
+  let body: StoredBody?
+  /// Nil if there is no context, and if it is in the body.
+  let context: String?
+  /// Where it begins in the body as it is sent. It ends before the next quotation mark.
+  let contextAt: Int64?
+
+  /// - Parameter packer: compresses the body.
+  init(body: [UInt8]?, context: String?, _ packer: BodyPacker) {
+    contextAt = Self.place(of: context, in: body)
+    self.context = contextAt == nil ? context : nil
+    self.body = body.map { packer.pack(StoredBody($0)) }
+  }
+
+  init(_ row: StoreRow) throws(StoreFault) {
+    let dictionary: DictionaryNumber? = row.optionalInteger(Self.columns.dictionary)
+    body = row.optionalBlob(Self.columns.body).map { StoredBody($0, dictionary) }
+    context = try row.optionalText(Self.columns.context)
+    contextAt = row.optionalInteger(Self.columns.contextAt)
+  }
+
+  typealias Content = (body: [UInt8]?, context: String?)
+
+  /// - Throws: `corrupt` if the body cannot be decompressed, or does not contain the context.
+  func read(_ bodies: BodyReader) throws(StoreFault) -> Content {
+    guard let body else { return (nil, context) }
+    let bytes = try bodies.unpack(body)
+    guard let contextAt else { return (bytes, context) }
+    guard let start = Int(exactly: contextAt), bytes.indices.contains(start),
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\""))
+    else { throw Self.lacksContext }
+    return (bytes, String(decoding: bytes[start..<end], as: UTF8.self))
+  }
+
+  /// Empty content for a row whose content cannot be read, present where the row has any.
+  var placeholder: Content { (body == nil ? nil : [], contextAt == nil ? context : "") }
+
+  /// Where a JSON string in a body is exactly the context; nil if none is.
+  private static func place(of context: String?, in body: [UInt8]?) -> Int64? {
+    guard let context, let body else { return nil }
+    let text = Array(context.utf8)
+    guard !text.isEmpty, text.count < body.count, !text.contains(UInt8(ascii: "\"")) else { return nil }
+    // It is near the end of the bodies that most destinations receive.
+    var start = body.count - text.count - 1
+    while start > 0 {
+      if body[start + text.count] == UInt8(ascii: "\""), body[start - 1] == UInt8(ascii: "\""),
+        body[start..<start + text.count] == text[...]
+      {
+        return Int64(start)
+      }
+      start -= 1
+    }
+    return nil
+  }
+
+  private static let lacksContext = StoreFault(
+    .corrupt, operation: "read a purchase", reason: "its context is not in the body, where its row has it")
+}
