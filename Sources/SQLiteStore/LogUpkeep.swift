@@ -89,13 +89,15 @@ extension StoreWriter {
   ///   - checkpointPages: how long the log may grow before it is moved into the database.
   ///   - background: runs most of each checkpoint beside the writer; without it the writer runs all of it.
   ///   - memory: where the owner keeps the newest keys, shared with this program's readers.
+  ///   - keySizes: when the owner moves keys.
   ///   - onDamage: called whenever SQLite reports damage.
   ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
   public convenience init(
     path: String, role: DatabaseRole, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil,
-    memory: KeyMemory = KeyMemory(), onDamage: (@Sendable (StoreFault) -> Void)? = nil,
+    memory: KeyMemory = KeyMemory(), keySizes: KeySizes = KeySizes(),
+    onDamage: (@Sendable (StoreFault) -> Void)? = nil,
     isInPlace: (@Sendable () -> Bool)? = nil
   ) throws(StoreError) {
     let connection = try Database.open(path: path, role: role, onDamage: onDamage)
@@ -104,7 +106,8 @@ extension StoreWriter {
     do throws(StoreFault) {
       let engine =
         role == .owner
-        ? try SQLiteConnection(owner: connection, memory: memory) : SQLiteConnection(connection)
+        ? try SQLiteConnection(owner: connection, memory: memory, sizes: keySizes)
+        : SQLiteConnection(connection)
       try self.init(StoreConnection(engine), rules: rules, random: random, upkeep: upkeep)
     } catch {
       throw .fault(error)

@@ -17,9 +17,11 @@ final class SQLiteConnection: EngineConnection {
   }
 
   /// The owner's connection.
-  init(owner connection: Connection, memory: KeyMemory) throws(StoreFault) {
+  init(owner connection: Connection, memory: KeyMemory, sizes: KeySizes) throws(StoreFault) {
     self.connection = connection
-    transactionKeys = try translated { () throws(SQLiteError) in try TieredKeys(connection, memory) }
+    transactionKeys = try translated { () throws(SQLiteError) in
+      try TieredKeys(connection, memory, sizes: sizes)
+    }
   }
 
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement {

@@ -14,6 +14,8 @@ public final class SQLiteEngine: StoreEngine {
     public var checkTime: Duration?
     /// Whether the database is a file of the operating system and can be moved.
     public var watchesFile = false
+    /// When keys are moved.
+    public var keySizes = KeySizes()
 
     public init() {}
   }
@@ -115,7 +117,7 @@ public final class SQLiteEngine: StoreEngine {
   ) throws(StoreError) -> StoreWriter {
     let writer = try StoreWriter(
       path: path, role: role, rules: rules, random: random, background: checkpointer, memory: memory,
-      onDamage: onDamage, isInPlace: isInPlace)
+      keySizes: services.keySizes, onDamage: onDamage, isInPlace: isInPlace)
     if services.watchesFile { health?.watch(path) }
     return writer
   }

@@ -2,6 +2,7 @@ import Cryptography
 import Domain
 import JSON
 import Platform
+import SQLite
 import Store
 import Terminal
 import TestSupport
@@ -114,6 +115,29 @@ struct UserTests {
     let reader = try harness.reader()
     for number in 0..<3 { #expect(try reader.events(id: "evt_loose\(number)").isEmpty) }
     for number in 3..<5 { #expect(try reader.events(id: "evt_loose\(number)").count == 1) }
+  }
+
+  @Test("An event that cannot be read is named, and all that can be erased is erased")
+  func unreadableEvent() throws {
+    let harness = try harness()
+    for (number, user) in ["jdo-1", "someone"].enumerated() {
+      let event = IngestEvent(
+        app: "ios", processor: "stripe", eventID: EventID("evt_loose\(number)"), type: "invoice.paid",
+        body: Array(#"{"data":{"object":{"client_reference_id":"\#(user)"}}}"#.utf8),
+        content: .nothing(.ignored))
+      _ = try harness.writer.apply(event, now: harness.clock.now)
+    }
+    let connection = try Connection(path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
+    try connection.execute(
+      """
+      INSERT INTO dictionaries (number, kind, made_at, content, passed_row) VALUES (1, 'event', 1, x'00', 0);
+      UPDATE events SET dictionary = 1 WHERE event_id = 'evt_loose1'
+      """)
+    let ran = harness.run("users", "forget", "jdo-1", "--yes")
+    #expect(ran.code == .partly, "\(ran)")
+    #expect(ran.notes.contains("(evt_loose1) cannot be read and may be about this user: "), "\(ran)")
+    #expect(ran.notes.contains("dictionary 1"), "\(ran)")
+    #expect(try harness.reader().events(id: "evt_loose0").isEmpty)
   }
 
   @Test("A user who is known only from events is found in every app and forgotten")

@@ -18,16 +18,6 @@ internal import Store
 /// its start once all of a generation is moved; a start reads what is left of it into memory. It does no harm
 /// to move an entry twice.
 final class TieredKeys: TransactionKeys {
-  /// The sizes at which keys are moved; tests use less.
-  struct Sizes {
-    /// How many entries a generation has before it is sealed. Each takes some 40 bytes of memory. The more
-    /// there are, the more of them share a page of `recent_keys`.
-    var generation = 65_536
-    /// How many entries a part of `recent_keys` has before it is moved on: that many in the first part, three
-    /// times as many in the last, so that they are not all moved at the same time.
-    var recentPart = 2_048
-  }
-
   /// A generation that stays small is sealed after this many commits, so that a quiet daemon keeps nothing in
   /// memory.
   private static let commitsMax = 1_024
@@ -37,7 +27,7 @@ final class TieredKeys: TransactionKeys {
   private static let trimmedRows: Int64 = 8
 
   private let memory: KeyMemory
-  private let sizes: Sizes
+  private let sizes: KeySizes
   private let version: Statement
   private let tables: KeyTables
 
@@ -70,7 +60,7 @@ final class TieredKeys: TransactionKeys {
   /// The commits since a generation was sealed.
   private var commits = 0
 
-  init(_ connection: Connection, _ memory: KeyMemory, sizes: Sizes = Sizes()) throws(SQLiteError) {
+  init(_ connection: Connection, _ memory: KeyMemory, sizes: KeySizes = KeySizes()) throws(SQLiteError) {
     self.memory = memory
     self.sizes = sizes
     tables = KeyTables(connection)

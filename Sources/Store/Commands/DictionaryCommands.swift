@@ -20,7 +20,8 @@ public struct StoreDictionary: StoreCommand {
 
 /// Compresses a slice of the bodies of events that are stored as they were received: those of earlier
 /// versions, of the time before the first dictionary, and those that receiptctl wrote. Each row is looked at
-/// once. Compressing 100 bodies of 3 KB takes less than a millisecond, so this may run on the writer's thread.
+/// once. Compressing 100 bodies of 3 KB takes less than a millisecond, so this may run on the writer's
+/// thread.
 public struct CompressBodies: StoreCommand, Equatable {
   /// The most rows to look at, and the most to compress: each has several pages to write.
   static let rowsMax: Int64 = 500

@@ -187,7 +187,8 @@ final class ErasureRows {
   }
 
   /// Erases some of a user's contexts.
-  /// - Returns: fewer than `limit` when none is left.
+  /// - Returns: how many; fewer than `limit` when none is left, except if rows of another user have a key
+  ///   with the same number.
   func emptyContexts(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> Int {
     try forgetAsked("user", user.text, app: app)
     let rows = try keys.rows(RowKey(.contextUser, user, app: app), limit: Int(limit))
@@ -205,7 +206,6 @@ final class ErasureRows {
       for key in RowKey.keys(app: app, contextOf: user, digest: digest) { try keys.erase(key, row: row) }
       count += 1
     }
-    // Rows of another user, whose key has the same number, are found again.
-    return count == 0 ? 0 : rows.count
+    return count
   }
 }

@@ -41,6 +41,9 @@ final class Life {
     }
   }
 
+  /// So that keys are moved on every few steps.
+  static let keySizes = KeySizes(generation: 8, recentPart: 1)
+
   let path: String
   let seed: UInt64
   let ledger: Ledger
@@ -76,7 +79,7 @@ final class Life {
     let random = SeededGenerator(seed: seed &+ UInt64(step) &* 0x1_0000)
     writer = try StoreWriter(
       path: path, role: .owner, rules: Self.rules, random: random, checkpointPages: Self.checkpointPages,
-      background: seed % 2 == 0 ? nil : PassesAtOnce(path: path))
+      background: seed % 2 == 0 ? nil : PassesAtOnce(path: path), keySizes: Self.keySizes)
   }
 
   func close() {

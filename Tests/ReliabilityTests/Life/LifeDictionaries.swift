@@ -10,10 +10,10 @@ enum LifeDictionaries {
   private static let steps = [2, 9, 25]
 
   private static let contents: [BodyKind: [[UInt8]]] = [
-    .event: steps.compactMap { seed in
+    .event: steps.map { seed in
       dictionary((0..<400).map { "evt_\(seed)_\($0 % 5) \(String(repeating: "\($0 % 7)", count: 900))" })
     },
-    .receipt: steps.compactMap { seed in
+    .receipt: steps.map { seed in
       dictionary(
         (0..<400).map {
           "\"user \($0 % 60)\",\"sub_\($0 % 60)\",\"price_\(seed)\",\"blob \($0) "
@@ -22,8 +22,12 @@ enum LifeDictionaries {
     },
   ]
 
-  private static func dictionary(_ texts: [String]) -> [UInt8]? {
-    try? DictionaryTraining.dictionary(from: texts.map { Array($0.utf8) }, bytesMax: 1024)
+  private static func dictionary(_ texts: [String]) -> [UInt8] {
+    do {
+      return try DictionaryTraining.dictionary(from: texts.map { Array($0.utf8) }, bytesMax: 1024)
+    } catch {
+      fatalError("the texts of a relay's life make no dictionary: \(error)")
+    }
   }
 
   /// The commands of a step.

@@ -59,8 +59,10 @@ extension PaymentWorld {
       transport: deliveryNetwork, lookupTransport: lookupNetwork,
       backendTransports: BackendTransports(requests: requestNetwork, captures: captureNetwork),
       onSyncFailure: { _ in }, noteServiceInterval: .hours(1))
+    var services = SQLiteEngine.Services()
+    services.keySizes = Life.keySizes
     let engine = SQLiteEngine(
-      owner: disk.path(), reserve: EndlessSpace(), log: dependencies.log,
+      owner: disk.path(), services: services, reserve: EndlessSpace(), log: dependencies.log,
       onSyncFailure: dependencies.onSyncFailure)
     let core = try RelayCore(configuration, engine, dependencies)
     core.readiness.clear(.starting)

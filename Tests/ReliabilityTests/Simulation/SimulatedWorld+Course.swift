@@ -88,8 +88,10 @@ extension SimulatedWorld {
   /// - Returns: whether it died.
   private func liveOnce(until end: Int64) throws -> Bool {
     let dependencies = dependencies()
+    var services = SQLiteEngine.Services()
+    services.keySizes = Life.keySizes
     let engine = SQLiteEngine(
-      owner: disk.path(), reserve: EndlessSpace(), log: dependencies.log,
+      owner: disk.path(), services: services, reserve: EndlessSpace(), log: dependencies.log,
       onSyncFailure: dependencies.onSyncFailure)
     let core = try RelayCore(configuration, engine, dependencies)
     core.readiness.clear(.starting)

@@ -17,7 +17,7 @@ struct TieredKeysTests {
     let memory = KeyMemory()
     let keys: TieredKeys
 
-    init(_ path: String, _ sizes: TieredKeys.Sizes) throws {
+    init(_ path: String, _ sizes: KeySizes) throws {
       connection = try Database.open(path: path, role: .owner)
       keys = try TieredKeys(connection, memory, sizes: sizes)
     }
@@ -182,7 +182,7 @@ struct TieredKeysTests {
       for _ in 0..<3 { try owner.transaction {} }
       let moved = try owner.sorted()
       #expect((1..<200).contains(moved))
-      let next = try Owner(path, .init(generation: 200))
+      let next = try Owner(path, .init(generation: 200, recentPart: 2_048))
       for row in 1...200 {
         #expect(try next.keys.rows(key(row), limit: 10) == [Int64(row)])
       }
@@ -234,7 +234,7 @@ struct TieredKeysTests {
       for row in 2...20 { try owner.transaction { owner.keys.add(key(row), row: Int64(row)) } }
       for _ in 0..<300 { try owner.transaction {} }
       #expect(try owner.keys.rows(key(1), limit: 5) == [1])
-      #expect(try Owner(path, .init(generation: 4)).keys.rows(key(1), limit: 5) == [1])
+      #expect(try Owner(path, .init(generation: 4, recentPart: 2_048)).keys.rows(key(1), limit: 5) == [1])
     }
   }
 
