@@ -170,7 +170,8 @@ let package = Package(
     library(
       "Relay",
       parts + [
-        "JSON", "HTTPServer", "HTTPClient", "HTTPService", "Health", "SQLiteStore", "Configuration", "Apps",
+        "JSON", "HTTPServer", "HTTPClient", "Cryptography", "HTTPService", "Health", "SQLiteStore",
+        "Configuration", "Apps",
         "Delivery", "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard",
       ]),
 

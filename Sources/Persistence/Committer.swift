@@ -270,7 +270,14 @@ public final class Committer: Sendable {
 
   private func dequeueBatch(_ queue: inout Queue) -> [Waiting]? {
     guard !queue.waiting.isEmpty else { return nil }
-    let batch = Array(queue.waiting.prefix(Self.batchMax))
+    var batch: [Waiting] = []
+    guard queue.waiting.count > Self.batchMax else {
+      swap(&batch, &queue.waiting)
+      queue.waiting.reserveCapacity(batch.count)
+      queue.requests.removeAll(keepingCapacity: true)
+      return batch
+    }
+    batch = Array(queue.waiting.prefix(Self.batchMax))
     queue.waiting.removeFirst(batch.count)
     for app in batch.lazy.compactMap(\.app) { queue.requests[app, default: 0] -= 1 }
     return batch

@@ -3,6 +3,7 @@
 
 internal import Alerts
 public import Configuration
+internal import Cryptography
 internal import Domain
 internal import Durations
 internal import HTTPClient
@@ -74,7 +75,8 @@ public final class Daemon: Sendable {
     let core = try RelayCore(
       configuration, engine,
       RelayDependencies(
-        shared: Dependencies(log: log, clock: clock), transport: try Self.transport(Self.transfersMax),
+        shared: Dependencies(log: log, clock: clock, random: SecretRandomness()),
+        transport: try Self.transport(Self.transfersMax),
         lookupTransport: try Self.transport(LookupWorker.transfersMax),
         keyTransport: try Self.transport(KeyFetcher.transfersMax),
         backendTransports: BackendTransports(

@@ -77,7 +77,7 @@ public enum Database {
     try connection.execute("PRAGMA foreign_keys = ON")
     guard try connection.integer("PRAGMA foreign_keys") == 1 else { return .unsafeSetting("foreign_keys") }
     // A negative cache size is in KiB. A reader gets the same pages from the kernel's cache.
-    try connection.execute("PRAGMA cache_size = \(role == .owner ? -6144 : -512)")
+    try connection.execute("PRAGMA cache_size = \(role == .owner ? -3072 : -512)")
     guard role != .reader else { return nil }
     guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
       return .unsafeSetting("journal_mode")

@@ -19,8 +19,13 @@ private func samples(_ count: Int, named name: String = "order") -> [[UInt8]] {
 struct FrameCodecTests {
   private static let sizeMax = 1 << 20
 
+  private static func dictionary(from samples: [[UInt8]]) throws(CompressionError) -> [UInt8] {
+    try DictionaryTraining.dictionary(
+      from: Array(samples.joined()), sizes: samples.map(\.count), bytesMax: 4096)
+  }
+
   static func dictionary(named name: String = "order") throws -> [UInt8] {
-    try DictionaryTraining.dictionary(from: samples(400, named: name), bytesMax: 4096)
+    try dictionary(from: samples(400, named: name))
   }
 
   @Test("A text is read back from its frame, with and without a dictionary, of any length")
@@ -134,7 +139,7 @@ struct FrameCodecTests {
   func nothingToLearn() {
     for samples in [[], [[]], samples(3)] as [[[UInt8]]] {
       #expect(throws: CompressionError.nothingToLearn) {
-        try DictionaryTraining.dictionary(from: samples, bytesMax: 4096)
+        try Self.dictionary(from: samples)
       }
     }
   }

@@ -14,6 +14,8 @@ struct DictionaryCandidate {
   private static let learnedBytesMax = 100 * bytesMax
   /// One body of this many is not learned from, and used to compare.
   private static let testEvery = 8
+  /// How many bytes of bodies are enough to learn from and to compare.
+  static let bytesWanted = learnedBytesMax / (testEvery - 1) * testEvery
 
   let content: [UInt8]
   /// The sizes of the compared bodies: as received, with the present dictionary, and with the new one.
@@ -26,18 +28,20 @@ struct DictionaryCandidate {
   ) {
     let anonymous = AnonymousSamples(bodies, ownersMin: ownersMin)
     var filler = Filler(seed: seed)
-    var samples: [[UInt8]] = []
+    var samples: [UInt8] = []
+    var sampleSizes: [Int] = []
     var tests: [[UInt8]] = []
-    var learnedBytes = 0
     for (index, (body, _)) in bodies.enumerated() {
       if index % Self.testEvery == 0 {
         tests.append(body)
-      } else if learnedBytes < Self.learnedBytesMax, let sample = anonymous.sample(body, &filler) {
-        samples.append(sample)
-        learnedBytes += sample.count
+      } else if samples.count < Self.learnedBytesMax, let sample = anonymous.sample(body, &filler) {
+        samples += sample
+        sampleSizes.append(sample.count)
       }
     }
-    guard let content = try? DictionaryTraining.dictionary(from: samples, bytesMax: Self.bytesMax),
+    guard
+      let content = try? DictionaryTraining.dictionary(
+        from: samples, sizes: sampleSizes, bytesMax: Self.bytesMax),
       let new = try? BodyDictionary(0, madeAt: Timestamp(unixMilliseconds: 0), content: content)
     else { return nil }
     func size(_ pack: ([UInt8]) -> StoredBody) -> Int { tests.reduce(0) { $0 + pack($1).bytes.count } }

@@ -28,8 +28,10 @@ public final class DictionaryTrainer: Sendable {
   }
 
   static let bodiesMax = 1000
-  /// Longer bodies are not learned from, and no more than this is read.
+  /// Longer bodies are not learned from.
   static let bodyBytesMax = 64 << 10
+  /// With at least `Rules.bodiesMin` bodies, this is enough; no more than `bytesMax` is read.
+  static let bytesEnough = DictionaryCandidate.bytesWanted
   static let bytesMax = 8 << 20
   /// How many of the newest rows are looked at. Some have no body, or belong to no purchase.
   static let rowsMax: Int64 = 4000
@@ -164,7 +166,8 @@ public final class DictionaryTrainer: Sendable {
         guard StoredBody.bytesMin...Self.bodyBytesMax ~= body.count else { return true }
         bodies.append((body, owner))
         bytes += body.count
-        return bodies.count < Self.bodiesMax && bytes < Self.bytesMax
+        let isEnough = bodies.count >= rules.bodiesMin && bytes >= Self.bytesEnough
+        return !isEnough && bodies.count < Self.bodiesMax && bytes < Self.bytesMax
       }
       return bodies
     }

@@ -11,7 +11,7 @@ struct KeyChanges {
 
   mutating func add(_ entry: KeyEntry) {
     // What is added again need not leave without a trace.
-    erased.remove(entry.place)
+    if !erased.isEmpty { erased.remove(entry.place) }
     added.append(entry)
   }
 

@@ -48,7 +48,8 @@ struct AnonymousSamplesTests {
     let bodies = Self.bodies(customers: 300)
     let candidate = try #require(DictionaryCandidate(from: bodies, present: nil, seed: 1))
     let raw = try DictionaryTraining.dictionary(
-      from: bodies.map(\.body), bytesMax: DictionaryCandidate.bytesMax)
+      from: Array(bodies.map(\.body).joined()), sizes: bodies.map(\.body.count),
+      bytesMax: DictionaryCandidate.bytesMax)
     let personal = Self.personal(customers: 300)
     #expect(personal.count == 3900)
     let (learned, rawLearned) = (SearchedBytes(candidate.content), SearchedBytes(raw))
@@ -83,7 +84,8 @@ struct AnonymousSamplesTests {
     let personal = ["janedoe", "likesblue", "nickname"] + SampleEvent(5000, customer: 1).personal
     #expect(personal.filter(SearchedBytes(candidate.content).has) == [])
     let raw = try DictionaryTraining.dictionary(
-      from: bodies.map(\.body), bytesMax: DictionaryCandidate.bytesMax)
+      from: Array(bodies.map(\.body).joined()), sizes: bodies.map(\.body.count),
+      bytesMax: DictionaryCandidate.bytesMax)
     #expect(SearchedBytes(raw).has("janedoe"), "a test that cannot fail")
   }
 

@@ -24,7 +24,8 @@ enum LifeDictionaries {
 
   private static func dictionary(_ texts: [String]) -> [UInt8] {
     do {
-      return try DictionaryTraining.dictionary(from: texts.map { Array($0.utf8) }, bytesMax: 1024)
+      return try DictionaryTraining.dictionary(
+        from: Array(texts.joined().utf8), sizes: texts.map(\.utf8.count), bytesMax: 1024)
     } catch {
       fatalError("the texts of a relay's life make no dictionary: \(error)")
     }

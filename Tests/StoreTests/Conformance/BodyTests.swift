@@ -11,8 +11,9 @@ import Testing
 enum Bodies {
   /// A dictionary of events of other customers than those of the tests.
   static func dictionary(_ first: Int = 10_000) throws -> [UInt8] {
-    try DictionaryTraining.dictionary(
-      from: (first..<first + 300).map { SampleEvent($0).body }, bytesMax: 8 << 10)
+    let samples = (first..<first + 300).map { SampleEvent($0).body }
+    return try DictionaryTraining.dictionary(
+      from: Array(samples.joined()), sizes: samples.map(\.count), bytesMax: 8 << 10)
   }
 
   static func command(

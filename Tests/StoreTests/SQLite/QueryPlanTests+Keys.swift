@@ -26,7 +26,7 @@ extension QueryPlanTests {
   @Test("The sorted tables of keys are searched")
   func sortedTables() throws {
     let store = try TestStore()
-    let steps = try plan(of: KeyTables.readingRange, sqlite(store.reader))
+    let steps = try plan(of: KeyTables.readingRangeSQL, sqlite(store.reader))
     for table in ["keys", "recent_keys"] {
       #expect(steps.contains("SEARCH \(table) USING PRIMARY KEY (key>? AND key<?)"), "\(steps)")
     }
