@@ -242,16 +242,19 @@ DROP INDEX contexts_unused_repeat;
 
 -- 6. Compressed bodies.
 
--- Zstandard dictionaries (RFC 8878 section 5), numbered from 1. They contain keys and values that many
--- customers' bodies have, and nothing else of any body: an erasure leaves them. Rows are
--- never changed, except for `passed_row`, and never deleted, because bodies need them as long as they exist;
--- each has 16 KiB at most.
+-- Zstandard dictionaries (RFC 8878 section 5), numbered from 1 (`sequences`): no number is used again, even
+-- if rows of this table are lost, so that a lost dictionary can be put back. They contain keys and values
+-- that many customers' bodies have, and nothing else of any body: an erasure leaves them. Rows are never
+-- changed, except for `passed_row`, and never deleted, because bodies need them as long as they exist; each
+-- has 16 KiB at most.
 CREATE TABLE dictionaries (
   number     INTEGER PRIMARY KEY,
   -- The bodies of events; or those of receipts, and contexts.
   kind       TEXT    NOT NULL CHECK (kind = 'event' OR kind = 'receipt'),
   made_at    INTEGER NOT NULL,
   content    BLOB    NOT NULL,
+  -- SHA-256 of `content`: a dictionary with one wrong bit makes wrong bodies, or damages all of them.
+  digest     BLOB    NOT NULL,
   -- Events up to this row are compressed if they can be; retention goes on from here.
   passed_row INTEGER NOT NULL
 ) STRICT;

@@ -22,6 +22,21 @@ struct DispatcherRun {
     var generation: Int
   }
 
+  /// A due receipt that cannot be read, and why.
+  struct Unreadable {
+    var row: PurchaseRowID
+    var isReplay: Bool
+    var fault: StoreFault
+  }
+
+  /// What was read of the due receipts of a lane.
+  private struct DueReceipts {
+    var receipts: [StoreReader.DueReceipt] = []
+    var unreadable: [Unreadable] = []
+    /// Whether the database has no more; false if it was not read.
+    var isAll = false
+  }
+
   let dispatcher: Dispatcher
   let reader: StoreReader
   private let transport: any HTTPTransport
@@ -152,6 +167,7 @@ struct DispatcherRun {
     let new = try due(lane, isReplay: false, now: now, room: room)
     // If new receipts fill the room, one replay may still be next.
     let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    reschedule(new.unreadable + replays.unreadable, lane: &lane)
     let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
     for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
       guard found.receipts.allSatisfy({ lane.underWay.contains($0.row) }) else { continue }
@@ -163,20 +179,25 @@ struct DispatcherRun {
   }
 
   /// New receipts, or replays, that are due and not under way, up to `room`.
-  /// - Returns: the receipts, and whether the database has no more; false if it was not read.
   private func due(
     _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
-  ) throws(StoreFault) -> (receipts: [StoreReader.DueReceipt], isAll: Bool) {
-    guard lane.mayHave(replay: isReplay, now: now) else { return ([], false) }
+  ) throws(StoreFault) -> DueReceipts {
+    var found = DueReceipts()
+    guard lane.mayHave(replay: isReplay, now: now) else { return found }
     // Receipts under way are still due in the database, so the limit includes them.
     let limit = room + lane.underWay.count
     let rows = try reader.dueRows(lane.place, isReplay: isReplay, now: now, limit: limit)
-    var fresh: [StoreReader.DueReceipt] = []
     for row in rows where !lane.underWay.contains(row) {
-      if fresh.count == room { return (fresh, false) }
-      if let receipt = try reader.due(row: row, now: now) { fresh.append(receipt) }
+      if found.receipts.count == room { return found }
+      do throws(StoreFault) {
+        if let receipt = try reader.due(row: row, now: now) { found.receipts.append(receipt) }
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        found.unreadable.append(Unreadable(row: row, isReplay: isReplay, fault: error))
+      }
     }
-    return (fresh, rows.count < limit)
+    found.isAll = rows.count < limit
+    return found
   }
 
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {

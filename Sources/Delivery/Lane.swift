@@ -210,6 +210,9 @@ struct Lane {
     if !isUnused { breaker.record(verdict, detail: detail, policy: app.delivery.breaker, now: now) }
   }
 
+  /// Counts a receipt as under way that is not sent, until `finish`.
+  mutating func hold(row: PurchaseRowID) { underWay.insert(row) }
+
   /// Puts back an attempt that could not be started; it is due again at that time.
   mutating func putBack(row: PurchaseRowID, until moment: Timestamp) {
     abandon(row: row)

@@ -69,7 +69,8 @@ public final class Committer: Sendable {
   /// - Parameters:
   ///   - reserve: space for the commands that must go on if the disk is full.
   ///   - onSyncFailure: called once if a sync fails: later answers may be wrong.
-  ///   - onCommit: receives the changes of each batch on the committer's thread, after they are on disk.
+  ///   - onCommit: receives the changes of each batch on the committer's thread, after they are on disk. Most
+  ///     batches of contexts change nothing that others wait for.
   public init(
     writer: sending StoreWriter, capacity: Int, reserve: any SpaceReserve, dependencies: Dependencies,
     metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
@@ -181,7 +182,7 @@ public final class Committer: Sendable {
     metrics.committed(
       batch: result.taken, seconds: clock.monotonic.seconds(since: started), work: result.work)
     if let fault = result.fault { handle(fault) }
-    if !result.changes.isEmpty { onCommit(result.changes) }
+    onCommit(result.changes)
   }
 
   private func handle(_ fault: StoreFault) {

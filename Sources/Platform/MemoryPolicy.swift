@@ -12,7 +12,13 @@ public enum MemoryPolicy {
   public static func keepFreedPages() {
     mallopt(M_TRIM_THRESHOLD, 4 << 20)
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
+    _ = firstFiles
   }
+
+  /// The unwritten files of the start: the program and its libraries, which stay mapped until the end.
+  /// Another mapping may be gone when its pages are released, and its addresses used for something else: the
+  /// loader maps and unmaps files whenever a thread first resolves a name.
+  private static let firstFiles = Set(unwrittenFiles())
 
   /// Returns what nothing uses now: freed pages of the allocator, and the code and constants that were used
   /// before. The latter remain in the kernel's page cache, which shares them with all processes: a page that
@@ -23,11 +29,15 @@ public enum MemoryPolicy {
   }
 
   private static func unmapUnused() {
-    guard let maps = try? FileReading.content(of: "/proc/self/smaps", bytesMax: 4 << 20) else { return }
-    for range in unwrittenFiles(in: String(decoding: maps.bytes, as: UTF8.self)) {
+    for range in unwrittenFiles() where firstFiles.contains(range) {
       // It fails only for locked pages, which stay.
       unsafe madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
     }
+  }
+
+  private static func unwrittenFiles() -> [Range<UInt>] {
+    guard let maps = try? FileReading.content(of: "/proc/self/smaps", bytesMax: 4 << 20) else { return [] }
+    return unwrittenFiles(in: String(decoding: maps.bytes, as: UTF8.self))
   }
 
   /// The address ranges whose content is that of a file: read-only, private, and without a page that was ever

@@ -82,9 +82,10 @@ final class RelayCore: Sendable {
       reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,
       onSyncFailure: dependencies.onSyncFailure
     ) { changes in
+      memory.noteCommit()
+      guard !changes.isEmpty else { return }
       observers.withLock { $0 }.notify(of: changes)
       receiptLog.note(changes.transitions)
-      memory.noteCommit()
       dependencies.onCommit(changes)
     }
     checkoutPolls = CheckoutPolls(

@@ -42,6 +42,17 @@ public final class BackupFile {
     }
   }
 
+  /// Whether a dictionary is missing or damaged, so that some compressed bodies cannot be read. A file that
+  /// was made of a damaged one may be the best there is.
+  public func lacksDictionaries() throws(StoreFault) -> Bool {
+    // Older schemas have no dictionaries.
+    guard isCurrent else { return false }
+    let orphans = try translated { () throws(SQLiteError) in try connection.orphans() }
+    let reader = StoreReader(StoreConnection(SQLiteConnection(connection)))
+    if orphans.contains(where: DatabaseFindings.isAboutDictionary) { return true }
+    return try !reader.damagedDictionaries().isEmpty
+  }
+
   /// When the newest event was received; nil when there are no events.
   public func lastEventAt() throws(StoreFault) -> Timestamp? {
     try translated { () throws(SQLiteError) in

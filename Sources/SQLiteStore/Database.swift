@@ -56,6 +56,7 @@ public enum Database {
         // Version 3 finds purchases by numbers that SQL cannot compute.
         if version < 3 { try KeyRebuild.run(connection) }
       }
+      try connection.execute("PRAGMA secure_delete = ON")
     }
     return .success(connection)
   }
@@ -91,9 +92,9 @@ public enum Database {
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }
     // The daemon's writer runs checkpoints itself; see `LogUpkeep`.
     let isOwner = role == .owner
-    // receiptctl erases users, so it overwrites deleted content in the file. The owner overwrites what it
-    // deletes on a page that stays in use, such as a key that it moves
-    // (https://www.sqlite.org/pragma.html#pragma_secure_delete).
+    // Deleted content is overwritten in the file (https://www.sqlite.org/pragma.html#pragma_secure_delete):
+    // what a program leaves behind when it moves or compresses a user's data, no later erasure finds. A
+    // migration does not overwrite whole pages, because dropping an index would then take minutes.
     try connection.execute("PRAGMA secure_delete = \(isOwner ? "FAST" : "ON")")
     try connection.execute("PRAGMA wal_autocheckpoint = \(isOwner ? 0 : StoreWriter.checkpointPages)")
     if isOwner { connection.watchLog() }

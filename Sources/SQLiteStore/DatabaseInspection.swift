@@ -30,6 +30,11 @@ public struct DatabaseFindings: Sendable, Equatable {
   public var hasBrokenPages = false
   /// Whether SQLite cannot open the file as a database.
   public var isUnreadable = false
+  /// Whether a dictionary for bodies is missing or damaged, in a file whose pages are whole.
+  public var lacksDictionaries = false
+
+  /// - Parameter fault: of `Connection.orphans`.
+  static func isAboutDictionary(_ fault: String) -> Bool { fault.contains("a row of dictionaries") }
 
   /// Whether rows are lost, so that only another copy has them.
   public var hasLoss: Bool {
@@ -65,8 +70,10 @@ public struct DatabaseInspection {
     }
     let reader = try StoreReader(path: path, role: .guest)
     do throws(StoreFault) {
+      let (orphans, damaged) = (try inspection.orphans(), try reader.damagedDictionaries())
       return DatabaseFindings(
-        faults: try inspection.orphans() + reader.wrongCounts() + reader.damagedDictionaries())
+        faults: try orphans + reader.wrongCounts() + damaged,
+        lacksDictionaries: !damaged.isEmpty || orphans.contains(where: DatabaseFindings.isAboutDictionary))
     } catch {
       throw .fault(error)
     }

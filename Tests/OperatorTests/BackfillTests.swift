@@ -4,6 +4,7 @@ import Domain
 import FoundationEssentials
 import JSON
 import Platform
+import SQLite
 import Sandbox
 import Store
 import Terminal
@@ -206,6 +207,13 @@ import Testing
       arguments: ["events", "reprocess", "-", "--yes"], input: "\(ids[0])\n\n \(ids[1]) \n")
     #expect(ran.code == .done, "\(ran)")
     #expect(ran.out.hasSuffix("Read 2 events again; 2 changed.\n"), "\(ran)")
+    let damaged = try Connection(path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
+    try damaged.execute("UPDATE events SET dictionary = 7 WHERE event_id = '\(ids[0])'")
+    let partly = harness.run("events", "reprocess", ids[0], ids[1], "--yes")
+    #expect(partly.code == .partly, "\(partly)")
+    let named = "the bytes of 1 event cannot be read (the first is \(ids[0]))"
+    #expect(partly.notes.contains(named), "\(partly)")
+    #expect(partly.out.contains("Read 1 event again"), "\(partly)")
     let unknown = harness.run("events", "reprocess", "evt_nobody", "--yes")
     #expect(unknown.code == .notFound)
     #expect(unknown.notes.contains("nothing was changed"))

@@ -130,7 +130,8 @@ struct UserTests {
     let connection = try Connection(path: harness.databasePath, mode: .readWrite, busyTimeout: .seconds(1))
     try connection.execute(
       """
-      INSERT INTO dictionaries (number, kind, made_at, content, passed_row) VALUES (1, 'event', 1, x'00', 0);
+      INSERT INTO dictionaries (number, kind, made_at, content, digest, passed_row)
+        VALUES (1, 'event', 1, x'00', x'', 0);
       UPDATE events SET dictionary = 1 WHERE event_id = 'evt_loose1'
       """)
     let ran = harness.run("users", "forget", "jdo-1", "--yes")

@@ -2,6 +2,7 @@
 
 @testable import Delivery
 import Domain
+import Durations
 import HTTPServer
 import JSON
 @testable import Persistence
@@ -30,6 +31,37 @@ import Testing
     try bench.dispatcher.start()
     try bench.waitFor(2, .delivered)
     #expect(destination.received.count == 1)
+  }
+
+  @Test("A receipt that cannot be read is rescheduled and holds up no other of its app; it can be cancelled")
+  func unreadableReceipt() throws {
+    let destination = try ScriptedDestination()
+    let clock = ManualClock()
+    let bench = try Bench([Bench.app(url: destination.url)], clock: clock, isStarted: false)
+    defer { bench.stop() }
+    try bench.committer.start()
+    for number in 1...40 { try bench.sell(number) }
+    // More than a lane reads at once. Foreign keys are off by default.
+    let connection = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(10))
+    try connection.execute("UPDATE purchases SET dictionary = 99 WHERE row_id < 39")
+    let began = bench.now
+    bench.dispatcher.drive { run in
+      for _ in 0..<1000 where destination.received.count < 2 {
+        guard let sleep = run.step() else { return }
+        run.handleAnswers(within: min(sleep, .milliseconds(20)))
+      }
+    }
+    // Commands are stored in their order.
+    try bench.store(Pulse())
+    let put = try connection.integer(
+      "SELECT count(*) FROM purchases WHERE state = 'pending' AND next_attempt_at = "
+        + "\(began.advanced(by: .hours(1)).unixMilliseconds)")
+    #expect(put == 38)
+    let receipt = try #require(
+      try connection.text("SELECT receipt_id FROM purchases WHERE row_id = 1"))
+    #expect(try bench.store(CancelReceipt(id: ReceiptID(receipt), note: "unreadable")) == .done)
+    #expect(try connection.text("SELECT state FROM purchases WHERE row_id = 1") == "cancelled")
+    #expect(try connection.integer("SELECT length(body) FROM purchases WHERE row_id = 1") ?? 0 > 0)
   }
 
   @Test("Every attempt has the app's headers and the same bytes, and none follows a 2xx (R3)")

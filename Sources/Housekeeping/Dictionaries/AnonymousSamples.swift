@@ -75,16 +75,26 @@ struct AnonymousSamples {
     return sample
   }
 
-  /// Whether a text may stay if many owners have it. Not e-mail addresses, names and postal addresses: texts
-  /// with an at sign, a blank, or letters beyond ASCII, and words with capital letters.
+  /// Whether a text may stay if many owners have it. Not e-mail addresses, names, postal addresses and
+  /// telephone numbers: texts with an at sign, a blank, or letters beyond ASCII, words with capital letters,
+  /// also if they have parts ("Anne-Marie"), and strings of many digits.
   static func mayBeShared(_ token: ArraySlice<UInt8>) -> Bool {
     guard token.count <= bytesMax else { return false }
     let inner = token.first == UInt8(ascii: "\"") ? token.dropFirst().dropLast() : token
     guard inner.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "@") }) else { return false }
-    let isWord = inner.allSatisfy { Character(UnicodeScalar($0)).isLetter }
+    let isString = inner.count < token.count
+    let isNumber = inner.allSatisfy { digits.contains($0) || separators.contains($0) }
+    if isString, isNumber { return inner.count { digits.contains($0) } < digitsMin }
+    let isName = inner.allSatisfy { Character(UnicodeScalar($0)).isLetter || separators.contains($0) }
     // Codes of currencies and countries are capital letters, too.
-    return !isWord || inner.count <= 3 || inner.allSatisfy { Character(UnicodeScalar($0)).isLowercase }
+    return !isName || inner.count <= 3 || !inner.contains { Character(UnicodeScalar($0)).isUppercase }
   }
+
+  private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+  /// What the parts of names and of telephone numbers are separated by.
+  private static let separators = Array("-'.+()/".utf8)
+  /// Telephone numbers and postal codes have at least as many digits.
+  private static let digitsMin = 4
 }
 
 /// Random characters that replace others. The sequence is not for secrets: nothing of the replaced character

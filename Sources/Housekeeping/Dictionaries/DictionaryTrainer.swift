@@ -38,8 +38,9 @@ public final class DictionaryTrainer: Sendable {
   static let interval: Duration = .days(1)
   /// From the start to the first comparison with the dictionary that is stored.
   static let firstPause: Duration = .hours(1)
-  /// The shortest time between two dictionaries of a kind.
+  /// The shortest time between two dictionaries of a kind, and after a search that found too few bodies.
   static let intervalMin: Duration = .hours(1)
+  static let searchPause: Duration = .minutes(1)
   /// The last bodies that a packer counted are stored after this.
   static let storeTime: Duration = .milliseconds(200)
   /// The most dictionaries of a kind: bodies need them as long as they exist.
@@ -132,17 +133,17 @@ public final class DictionaryTrainer: Sendable {
     for kind in BodyKind.allCases {
       guard let due = rounds.trainsAt[kind], now >= due else { continue }
       rounds.trainsAt[kind] = now.advanced(by: Self.interval)
-      guard !storing.contains(kind), train(kind) else { continue }
-      rounds.restsUntil[kind] = now.advanced(by: Self.intervalMin)
+      guard !storing.contains(kind), let pause = train(kind) else { continue }
+      rounds.restsUntil[kind] = now.advanced(by: pause)
     }
     return rounds.trainsAt.values.min() ?? now.advanced(by: Self.interval)
   }
 
-  /// - Returns: false if there are too few bodies.
-  private func train(_ kind: BodyKind) -> Bool {
+  /// - Returns: how long to rest; nil if nothing was read.
+  private func train(_ kind: BodyKind) -> Duration? {
     do throws(StoreFault) {
-      let bodies = try newestBodies(kind)
-      guard bodies.count >= rules.bodiesMin else { return false }
+      guard let bodies = try newestBodies(kind) else { return nil }
+      guard bodies.count >= rules.bodiesMin else { return Self.searchPause }
       var random = dependencies.random
       let candidate = DictionaryCandidate(
         from: bodies, present: committer.packers[kind].current, ownersMin: rules.ownersMin,
@@ -151,23 +152,22 @@ public final class DictionaryTrainer: Sendable {
     } catch {
       logFailure("could not read what to learn a dictionary from; the next attempt follows", error)
     }
-    return true
+    return Self.intervalMin
   }
 
-  /// The bodies to learn from; none if no more dictionaries may be made.
-  private func newestBodies(_ kind: BodyKind) throws(StoreFault) -> [(body: [UInt8], owner: String)] {
+  /// The bodies to learn from; nil if there are too few rows, or if no more dictionaries may be made.
+  private func newestBodies(_ kind: BodyKind) throws(StoreFault) -> [(body: [UInt8], owner: String)]? {
     try reader.withLock { reader throws(StoreFault) in
       guard try reader.rowsAtMost(kind) >= rules.bodiesMin,
         try reader.countDictionaries(kind) < Self.dictionariesMax
-      else { return [] }
+      else { return nil }
       var bodies: [(body: [UInt8], owner: String)] = []
       var bytes = 0
-      try reader.newestBodies(kind, rows: Self.rowsMax) { body, owner in
-        guard StoredBody.bytesMin...Self.bodyBytesMax ~= body.count else { return true }
-        bodies.append((body, owner))
+      try reader.newestBodies(kind, rows: Self.rowsMax, storedMax: Self.bodyBytesMax) { body, owner in
         bytes += body.count
+        if StoredBody.bytesMin...Self.bodyBytesMax ~= body.count { bodies.append((body, owner)) }
         let isEnough = bodies.count >= rules.bodiesMin && bytes >= Self.bytesEnough
-        return !isEnough && bodies.count < Self.bodiesMax && bytes < Self.bytesMax
+        return !isEnough && bodies.count < Self.bodiesMax && bytes < Self.bytesMax && !worker.isStopping
       }
       return bodies
     }

@@ -78,6 +78,7 @@ enum DatabaseCheck {
     case "contexts": "contexts: receipts are sent without ply_context, status pages show no state"
     case "events": "the raw webhooks that receipts were made from; \(ProcessorNames.keeping)"
     case "attempts": "the history of deliveries; pending receipts are not in it"
+    case "dictionaries": "what compressed events, receipts and contexts are read with"
     case "receipt_counts", "delivery_counts": "figures of stats and metrics"
     case "jobs", "job_receipts", "job_counts": "bulk replays, cancels and completes"
     case "audit": "who changed what"
@@ -89,6 +90,14 @@ enum DatabaseCheck {
   /// What to do: sentences, and indented commands. Tests run the commands.
   private static func next(_ findings: DatabaseFindings, _ path: String) -> [String] {
     let (stop, start) = ("  systemctl stop receiptd", "  systemctl start receiptd")
+    if findings.lacksDictionaries {
+      return [
+        "A dictionary for compressed bodies is missing or damaged. What was compressed with it can only be "
+          + "read with a copy that has it. Restore the newest backup; this file is kept beside it:", stop,
+        "  receiptctl db restore BACKUP", start,
+        "Then fetch the events since the backup, as db restore says.",
+      ]
+    }
     if findings.hasLoss {
       let restore = [
         "Lost rows are only in a backup. Restore the newest one; the damaged file is kept beside it:", stop,

@@ -23,7 +23,7 @@ struct DatabaseRestore {
     let path = (try? FilePath.resolved(configuration.databasePath)) ?? configuration.databasePath
     guard !session.command.flag("dry-run") else {
       let restore = try DatabaseRestore(session, configuration, path)
-      try restore.describe()
+      try restore.backup.describe(at: restore.filePath, to: session)
       if session.isJSON { session.output.json(try restore.json(aside: nil, restore.backup.activeJobs())) }
       session.output.note("Nothing was changed.")
       return .done
@@ -37,7 +37,7 @@ struct DatabaseRestore {
         return true
       }) {
         let restore = try DatabaseRestore(session, configuration, lock.path)
-        try restore.describe()
+        try restore.backup.describe(at: restore.filePath, to: session)
         try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
         let (aside, jobs) = try restore.exchange(lock, undo, reason: reason)
         // No program may open the database before all of its files are in place.
@@ -78,20 +78,6 @@ struct DatabaseRestore {
         .badData,
         "\(DisplayText.clean(filePath)) is damaged (\(DisplayText.clean(faults[0]))); use an older backup; "
           + "nothing was changed")
-    }
-  }
-
-  private func describe() throws {
-    let last = try backup.lastEventAt()
-    let event = last.map { "its last event is of \($0.text) (\(session.relative($0)))" } ?? "it has no events"
-    let schema =
-      backup.isCurrent ? "" : ", schema version \(backup.version), which receiptd migrates at its start"
-    session.output.note("\(DisplayText.clean(filePath)) is sound; \(event)\(schema).")
-    let jobs = try backup.activeJobs()
-    if !jobs.isEmpty {
-      session.output.note(
-        "\(CountText.of(jobs.count, "job")) \(jobs.count == 1 ? "was" : "were") running when it was made; "
-          + "none resumes automatically after the restore.")
     }
   }
 

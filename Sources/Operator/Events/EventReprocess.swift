@@ -53,7 +53,7 @@ struct EventReprocess {
         throw session.usage("name events by id, or choose them with filters, not both")
       }
       return try ids.flatMap { id in
-        let found = try reader.events(id: EventID(id)).map(\.summary).filter { app == nil || $0.app == app }
+        let found = try reader.summaries(ofEvent: EventID(id)).filter { app == nil || $0.app == app }
         guard !found.isEmpty else {
           throw OperatorFault(
             .notFound,
@@ -103,13 +103,37 @@ struct EventReprocess {
         "\(CountText.grouped(events.count - known.count)) are of apps or processors that are not configured, "
           + "and are left")
     }
+    let (readable, unreadable) = try split(known)
+    if let first = unreadable.first {
+      session.output.error(
+        "the bytes of \(Counted.of(unreadable.count, "event")) cannot be read (the first is "
+          + "\(DisplayText.clean(first.id.text))), and are left. Check the database with: receiptctl db check"
+      )
+    }
     if session.command.flag("dry-run") {
-      try say(try wouldBecome(known), isDry: true)
+      try say(try wouldBecome(readable), isDry: true)
       return .done
     }
-    if !known.isEmpty { try session.ask("Read \(Counted.of(known.count, "event")) again?") }
-    try say(try apply(known), isDry: false)
-    return known.count == events.count ? .done : (known.isEmpty ? .refused : .partly)
+    if !readable.isEmpty { try session.ask("Read \(Counted.of(readable.count, "event")) again?") }
+    try say(try apply(readable), isDry: false)
+    return readable.count == events.count ? .done : (readable.isEmpty ? .refused : .partly)
+  }
+
+  /// Tries to read the bytes of each event: damage, or a missing dictionary, concerns single events.
+  private func split(
+    _ events: [EventSummary]
+  ) throws -> (readable: [EventSummary], unreadable: [EventSummary]) {
+    var (readable, unreadable): ([EventSummary], [EventSummary]) = ([], [])
+    for event in events {
+      do throws(StoreFault) {
+        _ = try reader.body(ofEvent: event.row)
+        readable.append(event)
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        unreadable.append(event)
+      }
+    }
+    return (readable, unreadable)
   }
 
   private func wouldBecome(

@@ -25,10 +25,12 @@ extension KeyEntry {
     return bytes
   }
 
-  /// Ignores the bytes of an incomplete entry, which only damage can cause.
+  /// Ignores what only damage can cause: the bytes of an incomplete entry, and numbers that no row has.
   static func entries(in bytes: [UInt8]) -> [KeyEntry] {
-    stride(from: 0, to: bytes.count - 15, by: 16).map { start in
-      KeyEntry(key: number(in: bytes, at: start), row: number(in: bytes, at: start + 8))
+    stride(from: 0, to: bytes.count - 15, by: 16).compactMap { start in
+      let row = number(in: bytes, at: start + 8)
+      // Negating the smallest number would end the process.
+      return row == 0 || row == .min ? nil : KeyEntry(key: number(in: bytes, at: start), row: row)
     }
   }
 

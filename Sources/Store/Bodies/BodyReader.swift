@@ -1,6 +1,7 @@
 // Reads stored bodies. The thread of its connection.
 
 internal import Compression
+internal import Cryptography
 internal import Domain
 
 /// The dictionaries that a connection's bodies needed so far. They never change, so each is read once.
@@ -9,7 +10,8 @@ final class BodyReader {
   private var dictionaries: [DictionaryNumber: BodyDictionary] = [:]
 
   init(_ connection: StoreConnection) {
-    reading = connection.prepareOnUse("SELECT made_at, content FROM dictionaries WHERE number = ?1")
+    reading = connection.prepareOnUse(
+      "SELECT made_at, content, digest FROM dictionaries WHERE number = ?1")
   }
 
   /// The body as it was received.
@@ -47,7 +49,7 @@ final class BodyReader {
   func dictionary(_ number: DictionaryNumber) throws(StoreFault) -> BodyDictionary {
     if let known = dictionaries[number] { return known }
     let found = try reading.first([.integer(number)]) { row throws(StoreFault) in
-      (madeAt: Timestamp(unixMilliseconds: row.integer(0)), content: row.blob(1))
+      (madeAt: Timestamp(unixMilliseconds: row.integer(0)), content: row.blob(1), digest: row.blob(2))
     }
     guard let found else {
       throw StoreFault(
@@ -55,6 +57,7 @@ final class BodyReader {
         reason: "dictionary \(number) is not stored; \(StoreFault.remedy)")
     }
     do throws(CompressionError) {
+      guard SHA256.digest(found.content) == found.digest else { throw .invalidDictionary }
       let made = try BodyDictionary(number, madeAt: found.madeAt, content: found.content)
       dictionaries[number] = made
       return made

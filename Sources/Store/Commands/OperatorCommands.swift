@@ -73,7 +73,8 @@ public struct CancelReceipt: StoreCommand {
   public var reads: [ReadKey] { ReadKey.receipt(id) }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> OperatorResult {
-    try change(try store.purchases.find(receipt: id), in: store)
+    // A receipt that cannot be read can be cancelled, too: that changes no column of its content.
+    try change(try store.purchases.findToEnd(receipt: id), in: store)
   }
 
   func change(_ old: PurchaseRecord?, in store: StoreSession) throws(StoreFault) -> OperatorResult {

@@ -102,6 +102,16 @@ public final class StoreStatement {
     while try statement.step() { try body(StoreRow(statement)) }
   }
 
+  /// Calls `body` with each row until it returns false.
+  public func readWhile(
+    _ values: [StoreValue], _ body: (StoreRow) throws(StoreFault) -> Bool
+  ) throws(StoreFault) {
+    let statement = try statement()
+    try statement.bind(values)
+    defer { statement.reset() }
+    while try statement.step(), try body(StoreRow(statement)) {}
+  }
+
   /// Returns the result of `body` for the first row; nil if there is no row.
   public func first<Result>(
     _ values: [StoreValue] = [], _ body: (StoreRow) throws(StoreFault) -> Result

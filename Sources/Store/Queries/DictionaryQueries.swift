@@ -22,8 +22,9 @@ extension StoreReader {
       // An upper limit, because deleted rows leave gaps.
       "SELECT (SELECT max(row_id) FROM \(table)) - (SELECT min(row_id) FROM \(table)) + 1",
       """
-      SELECT e.body, e.dictionary, coalesce(p.user_id, p.customer_id, p.object_id)
-      FROM \(source) WHERE e.row_id > (SELECT max(row_id) FROM \(table)) - ?1 AND length(e.body) > 0
+      SELECT e.body, e.dictionary, coalesce(p.user_id, p.customer_id, '')
+      FROM \(source) WHERE e.row_id > (SELECT max(row_id) FROM \(table)) - ?1
+        AND length(e.body) BETWEEN 1 AND ?2
       ORDER BY e.row_id DESC
       """
     )
@@ -70,17 +71,16 @@ extension StoreReader {
   /// purchase are left out, and so are bodies that cannot be read.
   /// - Parameters:
   ///   - rows: how many rows to look at.
-  ///   - body: gets a body, and who its purchase is by: two purchases of one user have the same owner.
+  ///   - storedMax: bodies that are stored with more bytes are left out unread.
+  ///   - body: gets a body, and who its purchase is by: two purchases of one user have the same owner, and so
+  ///     have all of unknown users.
   public func newestBodies(
-    _ kind: BodyKind, rows: Int64, _ body: (_ body: [UInt8], _ owner: String) -> Bool
+    _ kind: BodyKind, rows: Int64, storedMax: Int, _ body: (_ body: [UInt8], _ owner: String) -> Bool
   ) throws(StoreFault) {
-    // The result of each row is all that the loop knows, so that it ends early without an error.
-    var isEnough = false
-    try connection.prepare(Self.samplesSQL(kind).samples).forEach([.integer(rows)]) {
-      row throws(StoreFault) in
-      guard !isEnough else { return }
-      guard let bytes = try? bodies.unpack(StoredBody(row, at: 0, 1)) else { return }
-      isEnough = !body(bytes, try row.text(2))
-    }
+    try connection.prepare(Self.samplesSQL(kind).samples)
+      .readWhile([.integer(rows), .integer(Int64(storedMax))]) { row throws(StoreFault) in
+        guard let bytes = try? bodies.unpack(StoredBody(row, at: 0, 1)) else { return true }
+        return body(bytes, try row.text(2))
+      }
   }
 }

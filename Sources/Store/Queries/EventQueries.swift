@@ -171,15 +171,21 @@ extension StoreReader {
 
   /// The events with this id (one per app that received it), each with its raw bytes.
   public func events(id: EventID) throws(StoreFault) -> [(summary: EventSummary, body: [UInt8])] {
+    var found: [(summary: EventSummary, body: [UInt8])] = []
+    for summary in try summaries(ofEvent: id) {
+      if let body = try body(ofEvent: summary.row) { found.append((summary, body)) }
+    }
+    return found
+  }
+
+  /// The same without the bytes, which may be unreadable.
+  public func summaries(ofEvent id: EventID) throws(StoreFault) -> [EventSummary] {
     try connection.prepare(
       """
-      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id, e.body,
-        e.dictionary
+      SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
       FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row WHERE e.event_id = ?1 ORDER BY e.row_id
       """
-    ).all([.text(id)]) { row throws(StoreFault) in
-      (try Self.eventSummary(row), try bodies.unpack(StoredBody(row, at: 8, 9)))
-    }
+    ).all([.text(id)], Self.eventSummary)
   }
 }
 

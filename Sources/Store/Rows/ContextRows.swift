@@ -87,14 +87,36 @@ final class ContextRows {
     try byID.first([.text(id), .text(app)], record)
   }
 
-  /// The contexts of a user with a key, newest first.
+  /// What is known of a context without its blob.
+  private struct Head {
+    var purchaseRow: PurchaseRowID?
+    var postedAt: Timestamp
+
+    var isUnused: Bool { purchaseRow == nil }
+  }
+
+  /// The contexts of a user with a key that meet a condition, newest first.
+  ///
+  /// One whose blob cannot be decompressed is left out: the user's purchases must not wait for a repair of
+  /// the database, and a receipt without a guessed context is allowed (R5).
   private func contexts(
-    _ key: RowKey, of user: UserID, app: AppSlug
+    _ key: RowKey, of user: UserID, app: AppSlug, where isWanted: (Head) -> Bool
   ) throws(StoreFault) -> [ContextRecord] {
     var found: [ContextRecord] = []
     for row in try keys.rows(key, limit: Self.candidatesMax) {
-      guard let record = try byRow.first([.integer(row)], record) else { continue }
-      if record.userID == user, record.app == app { found.append(record) }
+      let read = try byRow.first([.integer(row)]) { row throws(StoreFault) -> ContextRecord? in
+        guard try row.text(2) == user, try row.text(1) == app else { return nil }
+        let head = Head(
+          purchaseRow: row.optionalInteger(7), postedAt: Timestamp(unixMilliseconds: row.integer(8)))
+        guard isWanted(head) else { return nil }
+        do throws(StoreFault) {
+          return try record(row)
+        } catch {
+          guard error.kind == .corrupt else { throw error }
+          return nil
+        }
+      }
+      if let record = read ?? nil { found.append(record) }
     }
     return found
   }
@@ -104,28 +126,34 @@ final class ContextRows {
   func unused(
     app: AppSlug, user: UserID, blob: String, digest: [UInt8]
   ) throws(StoreFault) -> ContextRecord? {
-    try contexts(RowKey(contextOf: user, digest: digest, app: app), of: user, app: app)
-      .first { $0.isUnused && $0.blob.text == blob }
+    try contexts(RowKey(contextOf: user, digest: digest, app: app), of: user, app: app, where: \.isUnused)
+      .first { $0.blob.text == blob }
   }
 
   /// The user's contexts with the blob that was in an event, unused ones first.
   func posted(app: AppSlug, user: UserID, blob: String) throws(StoreFault) -> [ContextRecord] {
     let key = RowKey(contextOf: user, digest: SHA256.digest(blob.utf8.span), app: app)
-    let posted = try contexts(key, of: user, app: app).filter { record in
-      record.blob.text == blob && record.purchaseRow != 0
+    let posted = try contexts(key, of: user, app: app) { $0.purchaseRow != 0 }.filter { record in
+      record.blob.text == blob
     }
     return posted.filter(\.isUnused) + posted.filter { !$0.isUnused }
   }
 
   /// The user's newest contexts by their first post, used or unused, in the order of their last post.
   func newest(app: AppSlug, user: UserID) throws(StoreFault) -> [ContextRecord] {
-    try contexts(RowKey(.contextUser, user, app: app), of: user, app: app)
+    try newest(app: app, user: user) { _ in true }
+  }
+
+  private func newest(
+    app: AppSlug, user: UserID, where isWanted: (Head) -> Bool
+  ) throws(StoreFault) -> [ContextRecord] {
+    try contexts(RowKey(.contextUser, user, app: app), of: user, app: app, where: isWanted)
       .sorted { $0.postedAt > $1.postedAt }
   }
 
   /// The user's unused contexts, newest first.
   func candidates(app: AppSlug, user: UserID, since: Timestamp) throws(StoreFault) -> [Join.Candidate] {
-    try newest(app: app, user: user).filter { $0.isUnused && $0.postedAt >= since }.map(\.candidate)
+    try newest(app: app, user: user) { $0.isUnused && $0.postedAt >= since }.map(\.candidate)
   }
 
   /// - Parameter frame: the blob compressed; nil if it is stored as a text.

@@ -1,12 +1,14 @@
 // The writer's statements on `dictionaries`, and on the bodies of events that retention compresses. The
 // writer's thread.
 
+internal import Cryptography
 internal import Domain
 
 final class DictionaryRows {
   private let reader: BodyReader
   private let newest: StoreStatement
-  private let highest: StoreStatement
+  private let next: StoreStatement
+  private let countingOn: StoreStatement
   private let inserting: StoreStatement
   private let passing: StoreStatement
   private let scanning: StoreStatement
@@ -18,10 +20,21 @@ final class DictionaryRows {
     reader = bodies
     newest = connection.prepareOnUse(
       "SELECT number, passed_row FROM dictionaries WHERE kind = ?1 ORDER BY number DESC LIMIT 1")
-    highest = connection.prepareOnUse("SELECT max(number) FROM dictionaries")
+    // Not only the number after the last: if damage removed that, its bodies would be read with another.
+    next = connection.prepareOnUse(
+      """
+      SELECT max(coalesce((SELECT next FROM sequences WHERE name = 'dictionaries'), 1),
+        coalesce((SELECT max(number) FROM dictionaries), 0) + 1)
+      """)
+    countingOn = connection.prepareOnUse(
+      """
+      INSERT INTO sequences (name, next) VALUES ('dictionaries', ?1)
+        ON CONFLICT (name) DO UPDATE SET next = excluded.next
+      """)
     inserting = connection.prepareOnUse(
       """
-      INSERT INTO dictionaries (number, kind, made_at, content, passed_row) VALUES (?1, ?2, ?3, ?4, ?5)
+      INSERT INTO dictionaries (number, kind, made_at, content, digest, passed_row)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
       """)
     passing = connection.prepareOnUse("UPDATE dictionaries SET passed_row = ?2 WHERE number = ?1")
     // Reads no body: its length is in the head of its row.
@@ -53,11 +66,12 @@ final class DictionaryRows {
     let passedRow = try newest.first([.text(kind.rawValue)]) { row throws(StoreFault) in
       row.integer(1) as Int64
     }
-    let last = try highest.first { row throws(StoreFault) in row.optionalInteger(0) as Int64? } ?? nil
-    let number = DictionaryNumber((last ?? 0) + 1)
+    let number = DictionaryNumber(try next.first { row throws(StoreFault) in row.integer(0) } ?? 1)
     try inserting.run([
-      .integer(number), .text(kind.rawValue), .time(now), .blob(content), .integer(passedRow ?? 0),
+      .integer(number), .text(kind.rawValue), .time(now), .blob(content), .blob(SHA256.digest(content)),
+      .integer(passedRow ?? 0),
     ])
+    try countingOn.run([.integer(number.number + 1)])
     return number
   }
 

@@ -21,6 +21,7 @@ final class PurchaseRows {
   private let namesOfPending: StoreStatement
   private let pendingFor: StoreStatement
   private let expediting: StoreStatement
+  private let rescheduling: StoreStatement
   private let bringingBack: StoreStatement
   private let shifting: StoreStatement
 
@@ -84,6 +85,11 @@ final class PurchaseRows {
       WHERE app = ?1 AND destination = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at > ?2
         AND next_attempt_at <= ?3
       """)
+    rescheduling = connection.prepareOnUse(
+      """
+      UPDATE purchases SET next_attempt_at = ?2
+      WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at < ?2
+      """)
     // `purchases_by_group` begins with the app, so the condition names all apps.
     let isOpen = "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
     bringingBack = try connection.prepare(
@@ -115,11 +121,14 @@ final class PurchaseRows {
   }
 
   func find(receipt id: ReceiptID) throws(StoreFault) -> PurchaseRecord? {
-    guard let row = id.purchaseRow,
-      let record = try find(row: row),
-      record.receipt?.id == id
-    else { return nil }
-    return record
+    guard let row = id.purchaseRow, let record = try find(row: row) else { return nil }
+    return record.receipt?.id == id ? record : nil
+  }
+
+  /// The purchase of a receipt, to end that: its context and its body are empty if they cannot be read.
+  func findToEnd(receipt id: ReceiptID) throws(StoreFault) -> PurchaseRecord? {
+    guard let row = id.purchaseRow, let record = try findToRemove(row: row) else { return nil }
+    return record.receipt?.id == id ? record : nil
   }
 
   func find(app: AppSlug, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
@@ -242,6 +251,11 @@ final class PurchaseRows {
         .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.destination),
       ])
     }
+  }
+
+  /// Makes a pending receipt due later.
+  func reschedule(_ row: PurchaseRowID, until moment: Timestamp) throws(StoreFault) {
+    try rescheduling.run([.integer(row), .time(moment)])
   }
 
   /// The rows of pending receipts for a destination, in any order.

@@ -115,6 +115,8 @@ struct AnonymousSamplesTests {
     ("\"\"", true), ("\"object\"", true), ("\"checkout.session\"", true), ("\"eur\"", true), ("\"SE\"", true),
     ("\"EUR\"", true), ("\"price_1MbKJ\"", true), ("\"https://shop.example/thanks\"", true), ("4999", true),
     ("\"ann@mail.example\"", false), ("\"Ann Example\"", false), ("\"Anna\"", false), ("\"ANNA\"", false),
+    ("\"Anne-Marie\"", false), ("\"O'Brien\"", false), ("\"J.Smith\"", false), ("\"en-us\"", true),
+    ("\"+46701234567\"", false), ("\"(070) 123\"", false), ("\"12345\"", false), ("\"123\"", true),
     ("\"12 Street\"", false), ("\"Åsa\"", false), ("\"line\\nbreak\"", true), ("\"tab\tin it\"", false),
     ("\"\(String(repeating: "a", count: 2000))\"", false),
   ]

@@ -19,7 +19,7 @@ struct BodyPlanTests {
     }
     for kind in BodyKind.allCases {
       let sql = StoreReader.samplesSQL(kind)
-      let samples = try plan(sql.samples, [.integer(1)])
+      let samples = try plan(sql.samples, [.integer(1), .integer(1000)])
       #expect(samples.first == "SEARCH e USING INTEGER PRIMARY KEY (rowid>?)")
       #expect(samples.contains("SEARCH p USING INTEGER PRIMARY KEY (rowid=?)"))
       #expect(!samples.contains { $0.contains("TEMP B-TREE") })

@@ -58,6 +58,24 @@ struct MissingDictionaryTests {
     #expect(try bodies("evt_raw", store) == [SampleEvent(3).body])
   }
 
+  @Test("The number of a lost dictionary is not used again, so that it can be put back")
+  func isLost() throws {
+    let store = try store()
+    let query = "SELECT quote(content) || ', ' || quote(digest) FROM dictionaries WHERE number = 2"
+    let row = try #require(
+      try store.reader.connection.prepare(query).first { row throws(StoreFault) in try row.text(0) })
+    try damage(store, "DELETE FROM dictionaries")
+    #expect(try store.writer.apply(StoreDictionary(Bodies.dictionary()), now: store.now) == 3)
+    #expect(throws: StoreFault.self) { try store.reader.events(id: "evt_2") }
+    try damage(
+      store,
+      """
+      INSERT INTO dictionaries (number, kind, made_at, content, digest, passed_row)
+        VALUES (2, 'event', 1, \(row), 0)
+      """)
+    #expect(try bodies("evt_2", store) == [SampleEvent(2).body])
+  }
+
   @Test("A damaged dictionary is a fault of its events, and never another text")
   func isDamaged() throws {
     for (damage, reason) in [
@@ -66,9 +84,15 @@ struct MissingDictionaryTests {
       // Content of the same id.
       (
         "CAST(substr(content, 1, length(content) - 3000) || zeroblob(3000) AS BLOB)",
-        "the compressed bytes are damaged"
+        "dictionary 1 is damaged"
       ),
-      ("(SELECT content FROM dictionaries WHERE number = 2)", "it was not compressed with dictionary 1"),
+      ("(SELECT content FROM dictionaries WHERE number = 2)", "dictionary 1 is damaged"),
+      (
+        """
+        (SELECT content FROM dictionaries WHERE number = 2),
+          digest = (SELECT digest FROM dictionaries WHERE number = 2)
+        """, "it was not compressed with dictionary 1"
+      ),
     ] {
       let store = try store()
       try self.damage(store, "UPDATE dictionaries SET content = \(damage) WHERE number = 1")
@@ -77,6 +101,19 @@ struct MissingDictionaryTests {
       #expect(fault?.reason.contains(reason) == true, "\(String(describing: fault))")
       #expect(try bodies("evt_2", store) == [SampleEvent(2).body])
     }
+  }
+
+  @Test("A context that cannot be read stops no purchase of its user, and no other context")
+  func unreadableContext() throws {
+    let store = try TestStore()
+    try store.post("old")
+    try damage(store, "UPDATE contexts SET ply_context = '', frame = x'00', dictionary = 99")
+    store.advance(1)
+    let event = Bodies.command("evt_1", [], content: .report(.said(prices: ["price_1"]), keep: true))
+    _ = try store.writer.apply(event, now: store.now)
+    #expect(try store.receipts().map(TestStore.status) == ["waiting/context"])
+    _ = try store.writer.apply(store.contextCommand("new", user: "u1"), now: store.now)
+    #expect(try store.receipts().map(TestStore.status) == ["pending: u1 subscription sub_1 price_1 new"])
   }
 
   @Test("An erased body with a dictionary violates a rule of the store")

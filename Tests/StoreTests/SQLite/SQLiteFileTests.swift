@@ -2,9 +2,12 @@
 
 import Domain
 import FoundationEssentials
-import SQLiteStore
+import SQLite
 import Store
+import TestSupport
 import Testing
+
+@testable import SQLiteStore
 
 @Suite("The database as a file")
 struct SQLiteFileTests {
@@ -28,6 +31,28 @@ struct SQLiteFileTests {
     let copy = try StoreReader(path: path, role: .guest)
     #expect(try copy.receipts(ReceiptFilter(), limit: 10) == store.receipts())
     #expect(throws: StoreFault.self) { try store.reader.copy(to: path) }
+  }
+
+  @Test("What the owner deletes is overwritten in the file, whole pages, too")
+  func ownerOverwrites() throws {
+    let store = try TestStore()
+    let path = store.path + ".owner"
+    let owner = try Database.open(path: path, role: .owner)
+    try owner.execute(
+      """
+      INSERT INTO events (app, processor, event_id, type, outcome, received_at, body)
+        VALUES ('ios', 'stripe', 'evt_1', 'test', 'ignored', 1,
+          CAST(replace(hex(zeroblob(4000)), '00', 'jane@mail.example ') AS BLOB))
+      """)
+    func isInFile() throws -> Bool {
+      _ = try owner.integer("PRAGMA wal_checkpoint(TRUNCATE)")
+      let bytes = try #require(FileManager.default.contents(atPath: path))
+      return bytes.firstRange(of: Data("jane@mail".utf8)) != nil
+    }
+    #expect(try isInFile())
+    try owner.execute("UPDATE events SET body = x'00'")
+    #expect(try owner.integer("PRAGMA freelist_count") ?? 0 > 10)
+    #expect(try isInFile() == false)
   }
 
   @Test("Data that a guest erases is overwritten in the file")

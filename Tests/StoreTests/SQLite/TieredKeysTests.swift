@@ -11,6 +11,13 @@ import Testing
 
 @Suite("Keys in tiers")
 struct TieredKeysTests {
+  @Test("A damaged entry of the tail is ignored: a row that is 0, the smallest number, or incomplete")
+  func damagedEntries() {
+    let entries = [3, 0, .min, -4].map { KeyEntry(key: 7, row: $0) }
+    let bytes = KeyEntry.bytes(of: entries) + [1, 2, 3]
+    #expect(KeyEntry.entries(in: bytes) == [KeyEntry(key: 7, row: 3), KeyEntry(key: 7, row: -4)])
+  }
+
   /// The owner's connection and its keys, with small generations.
   struct Owner {
     let connection: Connection

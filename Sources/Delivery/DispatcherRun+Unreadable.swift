@@ -1,0 +1,39 @@
+// Reschedules receipts that cannot be read, so that they do not hold up others. The dispatcher's thread.
+
+internal import Apps
+internal import Domain
+internal import Durations
+internal import Persistence
+internal import Platform
+internal import Store
+internal import Telemetry
+
+extension DispatcherRun {
+  /// After how long an unreadable receipt is read again. It stays pending: after a repair of the database it
+  /// is delivered.
+  private static var pause: Duration { .hours(1) }
+
+  /// Reschedules due receipts whose content is damaged, or whose dictionary is missing.
+  func reschedule(_ unreadable: [Unreadable], lane: inout Lane) {
+    guard let fault = unreadable.last?.fault else { return }
+    let (dispatcher, place, monotonic) = (dispatcher, lane.place, monotonic)
+    dispatcher.faultLines.logFault(
+      "cannot read receipts that are due; they are read again in an hour, and others are delivered. "
+        + "receiptctl db check says what is damaged",
+      fault, app: place.app,
+      ["destination": place.destination.text, "receipts": String(unreadable.count)], to: log, now: monotonic)
+    for receipt in unreadable { lane.hold(row: receipt.row) }
+    let until = now.advanced(by: Self.pause)
+    let again = now.advanced(by: Dispatcher.faultPause)
+    let command = Reschedule(unreadable.map(\.row), until: until)
+    _ = dispatcher.committer.submit(command, from: .internal) { result in
+      let next: Timestamp = if case .success = result { until } else { again }
+      dispatcher.worker.post { inbox in
+        inbox.stored += unreadable.map { receipt in
+          Dispatcher.StoredOutcome(
+            place: place, row: receipt.row, next: Lane.Due(at: next, isReplay: receipt.isReplay))
+        }
+      }
+    }
+  }
+}

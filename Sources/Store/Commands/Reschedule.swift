@@ -1,0 +1,19 @@
+// Changes when receipts are due, without an attempt.
+
+public import Domain
+
+/// Makes pending receipts due later, without counting an attempt. It reads nothing of them, so it works for a
+/// receipt that cannot be read.
+public struct Reschedule: StoreCommand {
+  public var rows: [PurchaseRowID]
+  public var until: Timestamp
+
+  public init(_ rows: [PurchaseRowID], until: Timestamp) {
+    self.rows = rows
+    self.until = until
+  }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {
+    for row in rows { try store.purchases.reschedule(row, until: until) }
+  }
+}
