@@ -43,12 +43,12 @@ static void bind_body(sqlite3_stmt *statement, int place, const char *body, size
   sqlite3_bind_blob(statement, place, body, (int)size, SQLITE_STATIC);
 }
 
-// With the settings of receiptd's own connection.
+// With receiptd's settings, except that SQLite runs the checkpoints and deleted content is not overwritten.
 static void open_store(const char *path) {
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (uses_schema ? 0 : SQLITE_OPEN_CREATE);
   if (sqlite3_open_v2(path, &database, flags, NULL) != SQLITE_OK) fail(path);
-  execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -6144; PRAGMA journal_mode = WAL;"
+  execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -3072; PRAGMA journal_mode = WAL;"
           "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864");
   // What a plain schema has: an index for each id. receiptd keeps these ids in `keys` instead.
   if (uses_schema)

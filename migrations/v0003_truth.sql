@@ -214,21 +214,22 @@ DROP TABLE backfills_of_one_processor;
 
 -- 5. What purchases and contexts are found by.
 
--- Checkouts, customers and users of purchases, users and blobs of contexts: numbers that stand for them
--- (`RowKey`), each with a row of `purchases` or `contexts`. An index of such ids would dirty a page for each.
--- Rows may have been deleted, and different ids may have the same number: each row that is found is compared.
+-- Numbers that stand for ids (`RowKey`): the checkout, customer and user of a purchase; the user and the blob
+-- of a context. Each has a row of `purchases` or `contexts`. An index of random ids dirties a page for each
+-- entry. A row may have been deleted, and two ids may have the same number, so the row that is found is
+-- compared with the id.
 CREATE TABLE keys (
   key INTEGER NOT NULL,
   row INTEGER NOT NULL,
   PRIMARY KEY (key, row)
 ) STRICT, WITHOUT ROWID;
--- Newer ones, before they are moved into `keys` in its order.
+-- Newer keys, which are moved into `keys` in the order of that table.
 CREATE TABLE recent_keys (
   key INTEGER NOT NULL,
   row INTEGER NOT NULL,
   PRIMARY KEY (key, row)
 ) STRICT, WITHOUT ROWID;
--- The newest, one row for each transaction, before they are moved into `recent_keys` in its order.
+-- The newest keys, one row for each transaction, which are moved into `recent_keys` in order.
 CREATE TABLE key_tail (
   number  INTEGER PRIMARY KEY,
   -- Key and row, 8 bytes each, big-endian; the row is negative if it no longer has the key.
@@ -243,27 +244,29 @@ DROP INDEX contexts_unused_repeat;
 -- 6. Compressed bodies.
 
 -- Zstandard dictionaries (RFC 8878 section 5), numbered from 1 (`sequences`): no number is used again, even
--- if rows of this table are lost, so that a lost dictionary can be put back. They contain keys and values
--- that many customers' bodies have, and nothing else of any body: an erasure leaves them. Rows are never
--- changed, except for `passed_row`, and never deleted, because bodies need them as long as they exist; each
--- has 16 KiB at most.
+-- if rows of this table are lost, so that a lost dictionary can be put back. They contain only keys and
+-- values that many customers' bodies share; the rest is random characters in the same form. So an erasure
+-- does not change them. Rows are never changed, except for `passed_row`, and never deleted, because bodies
+-- need them as long as they exist; each has 16 KiB at most.
 CREATE TABLE dictionaries (
   number     INTEGER PRIMARY KEY,
   -- The bodies of events; or those of receipts, and contexts.
   kind       TEXT    NOT NULL CHECK (kind = 'event' OR kind = 'receipt'),
   made_at    INTEGER NOT NULL,
   content    BLOB    NOT NULL,
-  -- SHA-256 of `content`: a dictionary with one wrong bit makes wrong bodies, or damages all of them.
+  -- SHA-256 of `content`: a damaged dictionary could not read old bodies, and would make new ones that only
+  -- the damaged dictionary can read.
   digest     BLOB    NOT NULL,
-  -- Events up to this row are compressed if they can be; retention goes on from here.
+  -- Retention has compressed the events up to this row where possible, and continues after it.
   passed_row INTEGER NOT NULL
 ) STRICT;
 -- How `body` is stored: NULL as it was received; otherwise as one Zstandard frame that was made with this
 -- dictionary. The bytes never decide that. Older rows have NULL without being rewritten.
 ALTER TABLE events ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);
 ALTER TABLE purchases ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);
--- Where `ply_context`, which then is NULL, is in `body` as it is sent: a JSON string without escapes.
+-- The offset of the context in the uncompressed body, where it is a JSON string without escapes. Then
+-- `ply_context` is NULL.
 ALTER TABLE purchases ADD COLUMN context_at INTEGER;
--- The frame that `ply_context`, which then is empty, is stored as.
+-- The context as a Zstandard frame. Then `ply_context` is empty.
 ALTER TABLE contexts ADD COLUMN frame BLOB;
 ALTER TABLE contexts ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);

@@ -18,8 +18,7 @@ extension DispatcherRun {
     guard let fault = unreadable.last?.fault else { return }
     let (dispatcher, place, monotonic) = (dispatcher, lane.place, monotonic)
     dispatcher.faultLines.logFault(
-      "cannot read receipts that are due; they are read again in an hour, and others are delivered. "
-        + "receiptctl db check says what is damaged",
+      "could not read due receipts; they stay pending and are tried again in an hour, others are delivered",
       fault, app: place.app,
       ["destination": place.destination.text, "receipts": String(unreadable.count)], to: log, now: monotonic)
     for receipt in unreadable { lane.hold(row: receipt.row) }

@@ -129,7 +129,7 @@ public struct DatabaseInspection {
     }
   }
 
-  /// Examples: `row 7 missing from index purchases_by_user`, `wrong # of entries in index purchases_due`.
+  /// Examples: `row 7 missing from index purchases_by_object`, `wrong # of entries in index purchases_due`.
   private static func index(_ fault: String) -> String? {
     guard let range = fault.firstRange(of: "index ") else { return nil }
     let name = fault[range.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -75,9 +75,10 @@ struct AnonymousSamples {
     return sample
   }
 
-  /// Whether a text may stay if many owners have it. Not e-mail addresses, names, postal addresses and
-  /// telephone numbers: texts with an at sign, a blank, or letters beyond ASCII, words with capital letters,
-  /// also if they have parts ("Anne-Marie"), and strings of many digits.
+  /// Whether a text may stay if many owners have it. Excludes the usual forms of personal data: texts with an
+  /// at sign, a blank, or letters beyond ASCII; words of more than three letters with a capital letter, also
+  /// with separators ("Anne-Marie"); and strings of four or more digits. Short names pass, so the number of
+  /// owners must protect them.
   static func mayBeShared(_ token: ArraySlice<UInt8>) -> Bool {
     guard token.count <= bytesMax else { return false }
     let inner = token.first == UInt8(ascii: "\"") ? token.dropFirst().dropLast() : token
@@ -93,7 +94,7 @@ struct AnonymousSamples {
   private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
   /// What the parts of names and of telephone numbers are separated by.
   private static let separators = Array("-'.+()/".utf8)
-  /// Telephone numbers and postal codes have at least as many digits.
+  /// Telephone numbers, and most postal codes, have at least this many digits.
   private static let digitsMin = 4
 }
 

@@ -80,7 +80,8 @@ public final class DictionaryTrainer: Sendable {
         let newest = try reader.withLock { reader throws(StoreFault) in try reader.newestDictionary(kind) }
         if let newest { packer.use(newest) }
       } catch {
-        logFailure("could not read the dictionary for each \(kind); new ones are stored uncompressed", error)
+        logFailure(
+          "could not read the \(kind) dictionary; bodies stay uncompressed until another is made", error)
       }
     }
   }
@@ -150,7 +151,7 @@ public final class DictionaryTrainer: Sendable {
         seed: random.next())
       if let candidate, candidate.isWorthStoring { store(candidate, kind, bodies.count) }
     } catch {
-      logFailure("could not read what to learn a dictionary from; the next attempt follows", error)
+      logFailure("could not read bodies to make a dictionary from; trying again within a day", error)
     }
     return Self.intervalMin
   }
@@ -194,7 +195,7 @@ public final class DictionaryTrainer: Sendable {
             "after": String(candidate.sizes.new),
           ])
       } catch {
-        logFailure("could not store a dictionary; another follows in a day", error)
+        logFailure("could not store a dictionary; trying again within a day", error)
       }
     }
     if !isQueued { worker.withInbox { _ = $0.storing.remove(kind) } }

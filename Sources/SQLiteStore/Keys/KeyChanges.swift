@@ -10,7 +10,7 @@ struct KeyChanges {
   var isEmpty: Bool { added.isEmpty && erased.isEmpty }
 
   mutating func add(_ entry: KeyEntry) {
-    // What is added again need not leave without a trace.
+    // An entry that is erased and then added again in the same transaction stays.
     if !erased.isEmpty { erased.remove(entry.place) }
     added.append(entry)
   }
@@ -25,7 +25,7 @@ struct KeyChanges {
     erased = []
   }
 
-  /// - Parameter number: of the row of the tail; greater than all others.
+  /// - Parameter number: that of the new row of `key_tail`, greater than all others there.
   func write(to tables: KeyTables, number: Int64) throws(SQLiteError) {
     if !erased.isEmpty { try tables.erase(erased) }
     if !added.isEmpty { try tables.append(added, number: number) }

@@ -6,7 +6,7 @@ struct KeyEntry: Hashable, Sendable {
   /// Negative if the row was removed from the key.
   var row: Int64
 
-  /// The entry without what happened to it.
+  /// The key and the row, whether the row was added or removed.
   var place: KeyEntry { KeyEntry(key: key, row: abs(row)) }
 }
 

@@ -57,11 +57,11 @@ struct KeyGeneration: Sendable {
     }
   }
 
-  /// Takes the entries of a key, from the newest on, until `limit` rows that have the key are found.
-  func take(_ key: Int64, limit: Int, into found: inout RecentRows) {
+  /// Adds the entries of a key to `found`, newest first, until it has `limit` rows with the key.
+  func collect(_ key: Int64, limit: Int, into found: inout RecentRows) {
     var position = newest(key)
     while position >= 0, found.presentCount < limit {
-      found.take(entries[Int(position)].row)
+      found.add(entries[Int(position)].row)
       position = older[Int(position)]
     }
   }

@@ -24,13 +24,13 @@ public final class KeyMemory: Sendable {
     state.withLock { state in body(&state) }
   }
 
-  /// Takes the changes of a key, from the newest on, until `limit` rows that have the key are found.
+  /// Adds the changes of a key to `found`, newest first, until it has `limit` rows with the key.
   /// - Returns: the number of the last row of the tail that is in memory; nil if the tail is not.
-  func take(_ key: Int64, limit: Int, into found: inout RecentRows) -> Int64? {
+  func collect(_ key: Int64, limit: Int, into found: inout RecentRows) -> Int64? {
     state.withLock { state in
       guard state.isLoaded else { return nil }
-      state.active.take(key, limit: limit, into: &found)
-      state.sealed?.take(key, limit: limit, into: &found)
+      state.active.collect(key, limit: limit, into: &found)
+      state.sealed?.collect(key, limit: limit, into: &found)
       return state.last
     }
   }

@@ -1,5 +1,5 @@
-// Keys as a program uses them that does not own the database: it reads the newest in the table. One thread at
-// a time.
+// The keys of a connection that does not own the database. It reads the newest keys from `key_tail`, or from
+// the owner's memory if that is in the same process. One thread at a time.
 
 internal import Domain
 internal import SQLite
@@ -39,12 +39,12 @@ final class PlainKeys: TransactionKeys {
     let number = key.number
     return try translated { () throws(SQLiteError) in
       var recent = RecentRows()
-      for entry in changes.added.reversed() where entry.key == number { recent.take(entry.row) }
+      for entry in changes.added.reversed() where entry.key == number { recent.add(entry.row) }
       var known = RecentRows()
-      let last = usableMemory?.take(number, limit: limit, into: &known)
+      let last = usableMemory?.collect(number, limit: limit, into: &known)
       // Another program may have appended more since the owner's last transaction.
-      for entry in try tables.tail(number...number, after: last ?? 0).reversed() { recent.take(entry.row) }
-      recent.take(known)
+      for entry in try tables.tail(number...number, after: last ?? 0).reversed() { recent.add(entry.row) }
+      recent.add(known)
       let sorted = try tables.rows(number, limit: limit + recent.changes.count)
       return recent.merged(with: sorted, limit: limit)
     }
@@ -60,6 +60,7 @@ final class PlainKeys: TransactionKeys {
     }
   }
 
-  /// An open snapshot may be older than the memory, which lacks what has been moved since.
+  /// Nil in a transaction: its snapshot may be older than the memory, and keys that were moved meanwhile
+  /// would be neither in the memory nor in the snapshot's sorted tables.
   private var usableMemory: KeyMemory? { connection.isInTransaction ? nil : memory }
 }

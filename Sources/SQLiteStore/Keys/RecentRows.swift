@@ -1,6 +1,6 @@
 // What the newest changes of a key say about its rows.
 
-/// The rows of a key as far as the tail decides about them.
+/// The newest change of each row of a key, as far as the tail has one.
 struct RecentRows {
   /// The deciding change of each row, from the newest to the oldest; negative if the row was removed.
   private(set) var changes: [Int64] = []
@@ -8,16 +8,16 @@ struct RecentRows {
   private(set) var presentCount = 0
   private var decided: Set<Int64> = []
 
-  /// Takes the next older change of the key.
+  /// Adds the next older change of the key. A newer change of the same row decides.
   /// - Parameter row: negative if it was removed; 0 for a change that was erased.
-  mutating func take(_ row: Int64) {
+  mutating func add(_ row: Int64) {
     guard row != 0, decided.insert(abs(row)).inserted else { return }
     changes.append(row)
     if row > 0 { presentCount += 1 }
   }
 
-  /// Takes older changes.
-  mutating func take(_ older: RecentRows) { for row in older.changes { take(row) } }
+  /// Adds older changes.
+  mutating func add(_ older: RecentRows) { for row in older.changes { add(row) } }
 
   /// Adds the rows of the sorted tables.
   /// - Parameter sorted: the largest rows of each table, `limit + changes.count` or all.

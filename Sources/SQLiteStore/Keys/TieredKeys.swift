@@ -18,10 +18,10 @@ internal import Store
 /// its start once all of a generation is moved; a start reads what is left of it into memory. It does no harm
 /// to move an entry twice.
 final class TieredKeys: TransactionKeys {
-  /// A generation that stays small is sealed after this many commits, so that a quiet daemon keeps nothing in
-  /// memory.
+  /// A generation that stays small is sealed after this many commits, so that a daemon with little load keeps
+  /// few keys in memory, and reads few at its next start.
   private static let commitsMax = 1_024
-  /// How many entries a commit may move without adding any.
+  /// How many entries a commit may move, even if it adds none.
   private static let quietMoves = 32
   /// How many rows of the tail a commit removes.
   private static let trimmedRows: Int64 = 8
@@ -120,8 +120,8 @@ final class TieredKeys: TransactionKeys {
 
   func beforeCommit() throws(SQLiteError) {
     try changes.write(to: tables, number: progress.last)
-    // Faster than keys are added, so that a generation is moved before the next one is full: each key is
-    // moved twice.
+    // Four moves for each added key: a key is moved twice (to `recent_keys`, to `keys`), and a generation
+    // must be moved before the next one is full.
     var room = max(4 * changes.added.count, Self.quietMoves)
     guard let sealed = memory.withState({ $0.sealed }) else { return try trim() }
     while room > 0, progress.part < KeyGeneration.partCount {
@@ -145,7 +145,7 @@ final class TieredKeys: TransactionKeys {
     guard end == entries.count else { return count }
     guard !entries.isEmpty else {
       endPart()
-      // To find that out cost a pass over the generation.
+      // Finding no entries took a pass over the generation, so it uses room, too.
       return 1
     }
     let known = progress.recentCounts[part].map { $0 + entries.count }
@@ -189,7 +189,7 @@ final class TieredKeys: TransactionKeys {
     commits += 1
     let erased = changes.erased
     if !erased.isEmpty { restartPart(&progress) }
-    // A number without a row must not be the last: another program would use it.
+    // Without additions no row was written, so its number is still free for another program.
     if changes.added.isEmpty { progress.last = committed.last }
     let last = progress.last
     let isMoved = progress.part == KeyGeneration.partCount
@@ -240,7 +240,7 @@ extension TieredKeys {
     let number = key.number
     // The memory first: what is moved after that is in the tables.
     var recent = RecentRows()
-    _ = memory.take(number, limit: limit, into: &recent)
+    _ = memory.collect(number, limit: limit, into: &recent)
     return try translated { () throws(SQLiteError) in
       let sorted = try tables.rows(number, limit: limit + recent.changes.count)
       return recent.merged(with: sorted, limit: limit)

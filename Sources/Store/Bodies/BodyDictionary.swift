@@ -17,7 +17,7 @@ public struct BodyDictionary: Sendable {
   /// The body compressed, or unchanged if that would not make it smaller.
   public func pack(_ body: [UInt8]) -> StoredBody {
     guard StoredBody.sizes ~= body.count,
-      // It fails only without memory; then the larger form is as correct.
+      // Compression fails only for lack of memory. The uncompressed body is larger, but correct.
       let frame = try? codec.compress(body), frame.count < body.count
     else { return StoredBody(body) }
     return StoredBody(frame, number)
@@ -35,7 +35,7 @@ public struct BodyDictionary: Sendable {
 
 extension StoreFault {
   /// What an operator can do about a dictionary. Bodies that need it can be read with no other.
-  static let remedy = "a backup with this dictionary can still read what was compressed with it"
+  static let remedy = "bodies compressed with it can be read only from a backup that has this dictionary"
 
   /// Why a body, or the dictionary of bodies, cannot be used.
   init(_ error: CompressionError, _ number: DictionaryNumber) {

@@ -4,6 +4,6 @@
 public enum BodyKind: String, Sendable, CaseIterable {
   /// The bodies of events.
   case event
-  /// The bodies of receipts, and contexts, of which most of these consist.
+  /// The bodies of receipts, and contexts, which make up most of such a body.
   case receipt
 }

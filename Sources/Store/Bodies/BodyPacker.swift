@@ -1,6 +1,6 @@
-// Compresses bodies where their commands are made, before the writer's queue; those of receipts, which the
-// join makes, on the writer's thread. Thread-safe; it does not block except for a moment while the dictionary
-// is replaced.
+// Compresses bodies on the thread that makes their command, before the writer's queue; the bodies of
+// receipts, which the join makes, on the writer's thread. Thread-safe; holds its lock only to read the
+// dictionary and to count, not while it compresses.
 
 internal import Platform
 
@@ -68,8 +68,8 @@ public struct BodyPackers: Sendable {
 struct BodyTally {
   /// Without a dictionary: enough to make one from, even if a few are not stored yet.
   static let bodiesMin = 600
-  /// With one: how many bodies are compared with as many at its beginning, and by which factor they must be
-  /// larger, compared with what was received.
+  /// With one: the stored share of the received bytes is measured for each window of this many bodies. A new
+  /// dictionary is needed when the share is `growthMin` times that of the first window.
   static let windowBodies = 2000
   static let growthMin = 1.5
 

@@ -21,7 +21,8 @@ final class BodyReader {
     return try dictionary(number).unpack(body.bytes)
   }
 
-  /// Forgets the dictionaries. Called after a rollback, which may have removed one whose number another gets.
+  /// Forgets the dictionaries. Called after a rollback, because a later dictionary may get the number of one
+  /// that was rolled back.
   func invalidate() { dictionaries = [:] }
 
   /// A purchase whose columns are `PurchaseRow.columns`.
@@ -29,7 +30,7 @@ final class BodyReader {
     try PurchaseRow.record(from: row, content: try StoredContent(row).read(self))
   }
 
-  /// The same. If its content cannot be read, it is empty: for what needs all but the content.
+  /// The same, with empty content if the content cannot be read. For callers that do not need it.
   func purchaseWithoutContent(_ row: StoreRow) throws(StoreFault) -> PurchaseRecord {
     let stored = try StoredContent(row)
     do throws(StoreFault) {

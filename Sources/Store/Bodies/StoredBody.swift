@@ -1,8 +1,8 @@
-// A body as its row has it. A value.
+// A body as it is stored. A value.
 
 public import Domain
 
-/// Bytes, and how to read them.
+/// The stored bytes of a body, and the dictionary that decompresses them.
 public struct StoredBody: Sendable, Equatable {
   /// Longer bodies are not compressed, and a frame of a longer one is not read. Webhooks and the pages of
   /// fetched events are shorter.

@@ -1,4 +1,4 @@
-// What a receipt says, as its row has it. A value.
+// The content of a receipt as it is stored. A value.
 
 internal import Domain
 
@@ -11,7 +11,7 @@ struct StoredContent {
   let body: StoredBody?
   /// Nil if there is no context, and if it is in the body.
   let context: String?
-  /// Where it begins in the body as it is sent. It ends before the next quotation mark.
+  /// Its offset in the uncompressed body. It ends before the next quotation mark.
   let contextAt: Int64?
 
   /// - Parameter packer: compresses the body.

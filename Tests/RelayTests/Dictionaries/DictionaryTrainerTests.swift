@@ -228,7 +228,7 @@ struct DictionaryTrainerTests {
     try file.execute("UPDATE dictionaries SET content = x'00'")
     let again = try self.bench(folder: bench.folder)
     defer { again.committer.stop() }
-    #expect(try again.waitForLog("could not read the dictionary").contains("dictionary 1 is damaged"))
+    #expect(try again.waitForLog("could not read the event dictionary").contains("dictionary 1 is damaged"))
     #expect(again.committer.packers.event.current == nil)
     rounds = DictionaryTrainer.Rounds(clock, again.committer.packers)
     _ = again.core.trainer.step(&rounds)

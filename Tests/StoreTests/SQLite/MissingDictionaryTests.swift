@@ -42,7 +42,7 @@ struct MissingDictionaryTests {
     try damage(store, "DELETE FROM dictionaries WHERE number = 1")
     let fault = #expect(throws: StoreFault.self) { try store.reader.events(id: "evt_1") }
     #expect(fault?.kind == .corrupt)
-    #expect(fault?.reason.hasPrefix("dictionary 1 is not stored; a backup with") == true)
+    #expect(fault?.reason.hasPrefix("dictionary 1 is not stored; bodies compressed with it") == true)
     #expect(try bodies("evt_2", store) == [SampleEvent(2).body])
     #expect(try bodies("evt_raw", store) == [SampleEvent(3).body])
     #expect(try store.reader.events(EventFilter(), limit: 10).count == 3)
