@@ -50,13 +50,13 @@ final class PlainKeys: TransactionKeys {
     }
   }
 
-  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
+  func entries(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> Set<KeyedRow> {
     try translated { () throws(SQLiteError) in
       let known = usableMemory?.entries(numbers)
       var recent = known?.entries ?? []
       recent += try tables.tail(numbers, after: known?.last ?? 0)
       recent += changes.added.filter { numbers.contains($0.key) }
-      return KeyEntry.rows(of: try tables.entries(numbers), recent)
+      return KeyEntry.present(in: try tables.entries(numbers), recent)
     }
   }
 

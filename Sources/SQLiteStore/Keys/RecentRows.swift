@@ -1,5 +1,7 @@
 // What the newest changes of a key say about its rows.
 
+internal import Store
+
 /// The newest change of each row of a key, as far as the tail has one.
 struct RecentRows {
   /// The deciding change of each row, from the newest to the oldest; negative if the row was removed.
@@ -32,15 +34,15 @@ struct RecentRows {
 }
 
 extension KeyEntry {
-  /// The rows of several keys, each once.
+  /// Several keys with their rows.
   /// - Parameters:
   ///   - sorted: what the sorted tables have.
   ///   - recent: the changes in the tail, oldest first.
-  static func rows(of sorted: [KeyEntry], _ recent: [KeyEntry]) -> [Int64] {
+  static func present(in sorted: [KeyEntry], _ recent: [KeyEntry]) -> Set<KeyedRow> {
     var found = Set(sorted)
     for entry in recent {
       if entry.row > 0 { found.insert(entry) } else { found.remove(entry.place) }
     }
-    return Array(Set(found.map(\.row)))
+    return Set(found.map { KeyedRow(number: $0.key, row: $0.row) })
   }
 }

@@ -247,10 +247,10 @@ extension TieredKeys {
     }
   }
 
-  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
+  func entries(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> Set<KeyedRow> {
     let recent = memory.entries(numbers)?.entries ?? []
     return try translated { () throws(SQLiteError) in
-      KeyEntry.rows(of: try tables.entries(numbers), recent)
+      KeyEntry.present(in: try tables.entries(numbers), recent)
     }
   }
 }

@@ -77,11 +77,24 @@ public protocol KeyIndex: AnyObject {
   /// with the id: others may be among them. Must not be called while another statement of the connection
   /// reads rows outside a transaction: that reads an older state.
   func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64]
-  /// The rows that may have a key whose number is in a range, in any order.
-  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64]
+  /// The keys whose numbers are in a range, each with a row that may have it, in any order.
+  func entries(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> Set<KeyedRow>
+}
+
+/// The number of a key, and a row that may have it.
+public struct KeyedRow: Sendable, Hashable {
+  public var number: Int64
+  public var row: Int64
+
+  public init(number: Int64, row: Int64) { (self.number, self.row) = (number, row) }
 }
 
 extension KeyIndex {
+  /// The rows that may have a key whose number is in a range, in any order.
+  package func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
+    Array(Set(try entries(numbers).map(\.row)))
+  }
+
   /// The rows that may have an id in any app, as a JSON array for `json_each` in other statements.
   func list(_ kind: RowKey.Kind, _ value: some TextID) throws(StoreFault) -> StoreValue {
     Self.list(try rows(RowKey.numbers(kind, value)))

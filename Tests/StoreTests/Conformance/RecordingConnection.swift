@@ -115,10 +115,10 @@ private final class RecordingKeys: KeyIndex {
   func add(_ key: RowKey, row: Int64) throws(StoreFault) { try engine.add(key, row: row) }
   func remove(_ key: RowKey, row: Int64) throws(StoreFault) { try engine.remove(key, row: row) }
   func erase(_ key: RowKey, row: Int64) throws(StoreFault) { try engine.erase(key, row: row) }
-  func rows(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> [Int64] {
-    let rows = try engine.rows(numbers)
-    for row in rows { record.found(row) }
-    return rows
+  func entries(_ numbers: ClosedRange<Int64>) throws(StoreFault) -> Set<KeyedRow> {
+    let entries = try engine.entries(numbers)
+    for entry in entries { record.found(entry.row) }
+    return entries
   }
 
   func rows(_ key: RowKey, limit: Int) throws(StoreFault) -> [Int64] {
