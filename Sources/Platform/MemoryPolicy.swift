@@ -29,13 +29,16 @@ public enum MemoryPolicy {
   }
 
   private static func unmapUnused() {
-    for range in unwrittenFiles() where firstFiles.contains(range) {
+    for range in releasable() {
       // It fails only for locked pages, which stay.
       unsafe madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
     }
   }
 
-  private static func unwrittenFiles() -> [Range<UInt>] {
+  /// The unwritten files that stay mapped until the end.
+  static func releasable() -> [Range<UInt>] { unwrittenFiles().filter(firstFiles.contains) }
+
+  static func unwrittenFiles() -> [Range<UInt>] {
     guard let maps = try? FileReading.content(of: "/proc/self/smaps", bytesMax: 4 << 20) else { return [] }
     return unwrittenFiles(in: String(decoding: maps.bytes, as: UTF8.self))
   }

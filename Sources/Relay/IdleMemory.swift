@@ -25,6 +25,9 @@ final class IdleMemory: Sendable {
     self.release = release
   }
 
+  /// How many commits were noted since memory was last released.
+  var commits: Int { state.withLock { $0.commits } }
+
   /// Notes a commit.
   func noteCommit() {
     let now = clock.monotonic

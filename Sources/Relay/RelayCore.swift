@@ -32,6 +32,7 @@ final class RelayCore: Sendable {
   let housekeeper: Housekeeper
   let jobs: JobRunner
   let trainer: DictionaryTrainer
+  let memory: IdleMemory
   let receiptLog: ReceiptLog
   /// Nil if no lookup transport is given.
   let lookupWorker: LookupWorker?
@@ -77,6 +78,7 @@ final class RelayCore: Sendable {
     let receiptLog = ReceiptLog(dependencies.log, metrics: metrics)
     self.receiptLog = receiptLog
     let memory = IdleMemory(dependencies.clock)
+    self.memory = memory
     committer = Committer(
       writer: try Self.writer(engine, directory, dependencies), capacity: configuration.limits.queue,
       reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,

@@ -1,5 +1,6 @@
 // Which pages may be given back to the kernel.
 
+import Glibc
 import Testing
 
 @testable import Platform
@@ -49,6 +50,21 @@ import Testing
     #expect(MemoryPolicy.unwrittenFiles(in: Self.mapping(first)) == [])
     // The next mapping is read as usual.
     #expect(MemoryPolicy.unwrittenFiles(in: Self.mapping(first) + Self.mapping(Self.code)).count == 1)
+  }
+
+  @Test("A file that was mapped later is kept: it may be unmapped while its pages are given back")
+  func later() throws {
+    let first = MemoryPolicy.releasable()
+    #expect(!first.isEmpty)
+    let file = unsafe open("/proc/self/exe", O_RDONLY)
+    try #require(file >= 0)
+    defer { close(file) }
+    let start = unsafe mmap(nil, 4096, PROT_READ, MAP_PRIVATE, file, 0)
+    try #require(unsafe start != MAP_FAILED)
+    defer { unsafe munmap(start, 4096) }
+    let address = UInt(bitPattern: start)
+    #expect(MemoryPolicy.unwrittenFiles().contains { $0.contains(address) })
+    #expect(!MemoryPolicy.releasable().contains { $0.contains(address) })
   }
 
   @Test("A program goes on after it gave memory back")

@@ -1,5 +1,6 @@
 // When a daemon gives memory back.
 
+@testable import Persistence
 import Platform
 import Testing
 
@@ -34,6 +35,16 @@ import Testing
       memory.look()
     }
     #expect(releases.withLock { $0 } == 0)
+  }
+
+  @Test("A commit that changes no receipt is noted, as are those of apps that only post contexts")
+  func unchanged() throws {
+    let bench = try Bench([Bench.app()], clock: clock, isStarted: false)
+    for count in 1...3 {
+      #expect(bench.committer.submit(Barrier(), from: .internal) { _ in })
+      #expect(bench.committer.commitWaiting())
+      #expect(bench.core.memory.commits == count)
+    }
   }
 
   @Test("A few commits are no load")

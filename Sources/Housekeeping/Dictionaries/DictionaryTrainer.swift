@@ -30,8 +30,7 @@ public final class DictionaryTrainer: Sendable {
   static let bodiesMax = 1000
   /// Longer bodies are not learned from.
   static let bodyBytesMax = 64 << 10
-  /// With at least `Rules.bodiesMin` bodies, this is enough; no more than `bytesMax` is read.
-  static let bytesEnough = DictionaryCandidate.bytesWanted
+  /// No more than this is read, even of fewer than `Rules.bodiesMin` bodies.
   static let bytesMax = 8 << 20
   /// How many of the newest rows are looked at. Some have no body, or belong to no purchase.
   static let rowsMax: Int64 = 4000
@@ -167,7 +166,7 @@ public final class DictionaryTrainer: Sendable {
       try reader.newestBodies(kind, rows: Self.rowsMax, storedMax: Self.bodyBytesMax) { body, owner in
         bytes += body.count
         if StoredBody.bytesMin...Self.bodyBytesMax ~= body.count { bodies.append((body, owner)) }
-        let isEnough = bodies.count >= rules.bodiesMin && bytes >= Self.bytesEnough
+        let isEnough = bodies.count >= rules.bodiesMin && bytes >= DictionaryCandidate.bytesWanted
         return !isEnough && bodies.count < Self.bodiesMax && bytes < Self.bytesMax && !worker.isStopping
       }
       return bodies
