@@ -157,7 +157,7 @@ public final class Housekeeper: Sendable {
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     if now >= rounds.retentionAt {
-      let current = rounds.retention ?? RetentionRun(worker.withInbox { $0.retention })
+      let current = rounds.retention ?? RetentionRun(worker.withInbox { $0.retention }, clock)
       let isDone = current.step(
         committer, now: wall, log: dependencies.log,
         onFault: { [self] table, error in

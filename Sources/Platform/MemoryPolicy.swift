@@ -15,10 +15,10 @@ public enum MemoryPolicy {
     _ = firstFiles
   }
 
-  /// The unwritten files of the start: the program and its libraries, which stay mapped until the end.
+  /// The read-only files of the start: the program and its libraries, which stay mapped until the end.
   /// Another mapping may be gone when its pages are released, and its addresses used for something else: the
   /// loader maps and unmaps files whenever a thread first resolves a name.
-  private static let firstFiles = Set(unwrittenFiles())
+  private static let firstFiles = Set(lines(of: "/proc/self/maps").compactMap(readOnlyFile))
 
   /// Returns what nothing uses now: freed pages of the allocator, and the code and constants that were used
   /// before. The latter remain in the kernel's page cache, which shares them with all processes: a page that
@@ -38,34 +38,47 @@ public enum MemoryPolicy {
   /// The unwritten files that stay mapped until the end.
   static func releasable() -> [Range<UInt>] { unwrittenFiles().filter(firstFiles.contains) }
 
-  static func unwrittenFiles() -> [Range<UInt>] {
-    guard let maps = try? FileReading.content(of: "/proc/self/smaps", bytesMax: 4 << 20) else { return [] }
-    return unwrittenFiles(in: String(decoding: maps.bytes, as: UTF8.self))
+  static func unwrittenFiles() -> [Range<UInt>] { unwrittenFiles(in: lines(of: "/proc/self/smaps")) }
+
+  private static func lines(of path: String) -> [ArraySlice<UInt8>] {
+    guard let file = try? FileReading.content(of: path, bytesMax: 4 << 20) else { return [] }
+    return file.bytes.split(separator: UInt8(ascii: "\n"))
   }
 
   /// The address ranges whose content is that of a file: read-only, private, and without a page that was ever
   /// written. The loader wrote addresses into some read-only pages; these are copies, in memory or swapped
   /// out, and would be lost (madvise(2), MADV_DONTNEED).
-  /// - Parameter maps: as in `/proc/PID/smaps` (proc_pid_smaps(5)).
-  static func unwrittenFiles(in maps: String) -> [Range<UInt>] {
+  ///
+  /// Reads bytes and not texts, because a start waits for it: there are some 2,000 lines.
+  /// - Parameter lines: of `/proc/PID/smaps` (proc_pid_smaps(5)).
+  static func unwrittenFiles(in lines: [ArraySlice<UInt8>]) -> [Range<UInt>] {
     var found: [Range<UInt>] = []
     var candidate: Range<UInt>?
-    for line in maps.split(separator: "\n") {
-      let words = line.split(separator: " ", omittingEmptySubsequences: true)
-      switch words.first {
-      case "Anonymous:", "Swap:": if words.count < 2 || words[1] != "0" { candidate = nil }
-      case "VmFlags:":
+    for line in lines {
+      if hasField("Anonymous:", line) || hasField("Swap:", line) {
+        if !line.contains(where: { $0 == UInt8(ascii: "0") }) || line.contains(where: isOneToNine) {
+          candidate = nil
+        }
+      } else if hasField("VmFlags:", line) {
         if let candidate { found.append(candidate) }
         candidate = nil
-      case let word? where word.last != ":": candidate = readOnlyFile(words)
-      default: break
+      } else if let first = line.first, !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first) {
+        // Names of fields begin with a capital letter, and addresses have none.
+        candidate = readOnlyFile(line)
       }
     }
     return found
   }
 
+  private static func hasField(_ name: StaticString, _ line: ArraySlice<UInt8>) -> Bool {
+    unsafe line.starts(with: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+  }
+
+  private static func isOneToNine(_ byte: UInt8) -> Bool { UInt8(ascii: "1")...UInt8(ascii: "9") ~= byte }
+
   /// The range in the first line of a mapping: "7f00-7f10 r-xp 00000000 fe:00 123 /usr/lib/x.so".
-  private static func readOnlyFile(_ words: [Substring]) -> Range<UInt>? {
+  private static func readOnlyFile(_ line: ArraySlice<UInt8>) -> Range<UInt>? {
+    let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
     guard words.count >= 6, words[1] == "r-xp" || words[1] == "r--p", words[5].hasPrefix("/") else {
       return nil
     }

@@ -92,8 +92,6 @@ struct Receiptd {
           "version": Version.number, "listen": String(daemon.publicPort), "admin": daemon.adminEndpoint,
           "apps": loaded.configuration.apps.map(\.slug.text).joined(separator: ","),
         ])
-      // Much code runs only at the start.
-      MemoryPolicy.releaseUnused()
       Service(daemon, log: log, path: path).run()
       return .done
     } catch {

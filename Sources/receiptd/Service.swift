@@ -23,6 +23,8 @@ struct Service {
 
   func run() {
     notifier.ready(status: "serving on port \(daemon.publicPort)")
+    // Much code runs only at the start.
+    MemoryPolicy.releaseUnused()
     // Twice the required frequency, as sd_watchdog_enabled(3) advises.
     let interval = notifier.watchdogInterval.map { max(.milliseconds(1), $0 / 2) } ?? Self.wakeInterval
     while true {

@@ -21,19 +21,23 @@ import Testing
 
     """
   }
+  private static func unwritten(_ maps: String) -> [Range<UInt>] {
+    MemoryPolicy.unwrittenFiles(in: Array(maps.utf8).split(separator: UInt8(ascii: "\n")))
+  }
+
   private static let code = "7f5c60000000-7f5c60010000 r-xp 0031a000 fe:00 16228557 /usr/lib/x.so"
 
   @Test("Code and constants of files that were never written are given back")
   func unwritten() {
     let constants = "7f5c60010000-7f5c60014000 r--p 0032a000 fe:00 16228557 /usr/lib/x.so"
-    let found = MemoryPolicy.unwrittenFiles(in: Self.mapping(Self.code) + Self.mapping(constants))
+    let found = Self.unwritten(Self.mapping(Self.code) + Self.mapping(constants))
     #expect(found == [0x7f5c_6000_0000..<0x7f5c_6001_0000, 0x7f5c_6001_0000..<0x7f5c_6001_4000])
   }
 
   @Test("A mapping with a written page is kept, in memory or swapped out")
   func written() {
-    #expect(MemoryPolicy.unwrittenFiles(in: Self.mapping(Self.code, anonymous: 4)) == [])
-    #expect(MemoryPolicy.unwrittenFiles(in: Self.mapping(Self.code, swap: 4)) == [])
+    #expect(Self.unwritten(Self.mapping(Self.code, anonymous: 4)) == [])
+    #expect(Self.unwritten(Self.mapping(Self.code, swap: 4)) == [])
   }
 
   @Test(
@@ -47,9 +51,9 @@ import Testing
       "7f5c60000000-7f5c60000000 r-xp 0031a000 fe:00 16228557 /usr/lib/x.so", "",
     ])
   func others(first: String) {
-    #expect(MemoryPolicy.unwrittenFiles(in: Self.mapping(first)) == [])
+    #expect(Self.unwritten(Self.mapping(first)) == [])
     // The next mapping is read as usual.
-    #expect(MemoryPolicy.unwrittenFiles(in: Self.mapping(first) + Self.mapping(Self.code)).count == 1)
+    #expect(Self.unwritten(Self.mapping(first) + Self.mapping(Self.code)).count == 1)
   }
 
   @Test("A file that was mapped later is kept: it may be unmapped while its pages are given back")

@@ -138,7 +138,7 @@ struct Barrier: StoreCommand {
     try bench.buy(2000)
     clock.advance(.days(31))
     for number in 1...7 { try bench.post(3000 + number) }
-    let run = RetentionRun(.init())
+    let run = RetentionRun(.init(), bench.clock)
     var steps = 0
     while !run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected), steps < 100 {
       try bench.store(Barrier())
@@ -174,7 +174,7 @@ struct Barrier: StoreCommand {
     clock.advance(.days(31))
     try bench.committer.start()
     defer { bench.committer.stop() }
-    let run = RetentionRun(.init())
+    let run = RetentionRun(.init(), bench.clock)
     var steps = 0
     while !run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected), steps < 100 {
       // Other commands are applied after each slice.
@@ -229,7 +229,7 @@ struct Barrier: StoreCommand {
     try bench.buy(2)
     clock.advance(.days(31))
     let faults = Monitor<[String]>([])
-    let run = RetentionRun(.init())
+    let run = RetentionRun(.init(), bench.clock)
     var steps = 0
     while !run.step(
       bench.committer, now: bench.now, log: bench.log,
@@ -245,7 +245,7 @@ struct Barrier: StoreCommand {
   @Test("A slice of retention waits for the one before it")
   func oneSliceAtATime() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
-    let run = RetentionRun(.init())
+    let run = RetentionRun(.init(), bench.clock)
     for _ in 0..<5 {
       let isOver = run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected)
       #expect(!isOver)
@@ -258,7 +258,7 @@ struct Barrier: StoreCommand {
   func retentionAtStop() throws {
     let bench = try Bench([Bench.app()], isStarted: false)
     bench.committer.stop()
-    let run = RetentionRun(.init())
+    let run = RetentionRun(.init(), bench.clock)
     let isOver = run.step(bench.committer, now: bench.now, log: bench.log, onFault: unexpected)
     #expect(isOver)
   }

@@ -9,12 +9,12 @@ from measure import ingest, seeds, table
 from measure.programs import app, bare, receiptd, wrk
 from measure.settings import CONNECTIONS, FOLDER, RATE_MAX, ROUNDS, ROWS, SECONDS, TINY, say
 
-OLD = ROWS // 50  # receipts of the day that ends, with their events and attempts
+OLD = ROWS // 100  # receipts of the day that ends, with their events and attempts
 DAY, KINDS = 86_400_000, ("contexts", "events", "attempts", "receipts")
 AGES = {"at work": {kind: "40d" for kind in KINDS}, "nothing to delete": {kind: "36500d" for kind in KINDS}}
 LOAD_SECONDS = max(1, SECONDS // 2)
 # Loads in a round: with nothing to delete, and at most while retention is at work.
-LOADS, LOADS_MAX = (1, 3) if TINY else (2, 24)
+LOADS, LOADS_MAX = (1, 3) if TINY else (2, 40)
 TEMPLATE = FOLDER / "retaining"
 MOMENTS = {"events": "received_at", "purchases": "first_seen_at"}
 

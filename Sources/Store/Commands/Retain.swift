@@ -43,7 +43,7 @@ public struct Retain: StoreCommand, Equatable {
     }
     // A timestamp in the future, from a clock that ran ahead, says nothing about later rows.
     let isYoung = candidates.allSatisfy { $0.at >= cutoff && $0.at <= store.now }
-    let isLast = candidates.count < RetentionRows.slice || isYoung
+    let isLast = candidates.count < table.slice || isYoung
     return Outcome(deleted: deleted, nextRow: isLast ? nil : candidates.last?.row)
   }
 }

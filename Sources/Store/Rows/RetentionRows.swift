@@ -4,8 +4,6 @@
 internal import Domain
 
 final class RetentionRows {
-  static let slice: Int64 = 500
-
   /// A row that a slice examined.
   struct Candidate {
     var row: Int64
@@ -45,7 +43,7 @@ final class RetentionRows {
   }
 
   func scan(_ table: RetentionTable, after row: Int64) throws(StoreFault) -> [Candidate] {
-    try scanning[table]?.all([.integer(row), .integer(Self.slice)]) { row throws(StoreFault) in
+    try scanning[table]?.all([.integer(row), .integer(table.slice)]) { row throws(StoreFault) in
       Candidate(row: row.integer(0), at: Timestamp(unixMilliseconds: row.integer(1)), mayGo: row.flag(2))
     } ?? []
   }
@@ -82,6 +80,10 @@ final class RetentionRows {
 public enum RetentionTable: String, Sendable, CaseIterable {
   case attempts, events, contexts
   case receipts = "purchases"
+
+  /// How many rows a slice examines. Other commands wait for it, for some 10 ms: a receipt is deleted with
+  /// its keys and counts, and with the entries of ten indexes.
+  var slice: Int64 { self == .receipts ? 100 : 500 }
 
   /// The row's time, and whether it may be deleted once that is old enough. A receipt that has not ended
   /// stays at any age (R4), and so does its context.

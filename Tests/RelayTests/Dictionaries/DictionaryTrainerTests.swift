@@ -91,7 +91,7 @@ struct DictionaryTrainerTests {
       integer("SELECT avg(length(body)) FROM events WHERE dictionary = 1", bench) ?? 0
     )
     #expect(packed * 4 < raw, "\(raw) bytes became \(packed)")
-    let run = RetentionRun(.init())
+    let run = RetentionRun(.init(), clock)
     var steps = 0
     while !run.step(bench.committer, now: bench.now, log: bench.log, onFault: { _, _ in }), steps < 100 {
       try bench.store(Barrier())
