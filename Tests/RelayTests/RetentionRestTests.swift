@@ -21,7 +21,7 @@ import Testing
       }
     }
     let slices: [(took: Duration, rest: Duration)] = [
-      (.milliseconds(10), .milliseconds(60)), (.seconds(20), .seconds(5)),
+      (.milliseconds(10), .milliseconds(90)), (.seconds(20), .seconds(5)),
     ]
     for (took, rest) in slices {
       #expect(!step())
