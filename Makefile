@@ -23,7 +23,7 @@ run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a devel
 test: deps ## Run all tests
 	@deploy/dev/test
 
-torture: deps ## Try to make receiptd lose data, and print the figures (some 20 minutes)
+torture: deps ## Try to make receiptd lose data, and print the figures (20 to 30 minutes)
 	@deploy/dev/torture
 
 SECONDS ?= 60
