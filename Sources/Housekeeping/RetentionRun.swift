@@ -10,7 +10,7 @@ public import Store
 /// One pass of retention over all tables, slice by slice.
 struct RetentionRun {
   /// After a slice it rests this many times as long as the slice took, with its wait in the queue: so a pass
-  /// takes a tenth of the committer's time at most, however slow the disk is.
+  /// uses a tenth of the committer's time at most, unless slices are so slow that `restMax` ends the rest.
   static let restFactor = 9
   /// The longest rest: one slow commit says little about the next.
   static let restMax: Duration = .seconds(5)

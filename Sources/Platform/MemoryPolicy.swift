@@ -49,7 +49,7 @@ public enum MemoryPolicy {
   /// written. The loader wrote addresses into some read-only pages; these are copies, in memory or swapped
   /// out, and would be lost (madvise(2), MADV_DONTNEED).
   ///
-  /// Reads bytes and not texts, because a start waits for it: there are some 2,000 lines.
+  /// Reads bytes and not texts: there are some 2,000 lines, and an idle daemon should use no CPU.
   /// - Parameter lines: of `/proc/PID/smaps` (proc_pid_smaps(5)).
   static func unwrittenFiles(in lines: [ArraySlice<UInt8>]) -> [Range<UInt>] {
     var found: [Range<UInt>] = []
