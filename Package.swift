@@ -87,6 +87,8 @@ let package = Package(
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    // Built with libpq-dev's header, and not linked: it loads libpq when a database needs it.
+    .target(name: "CPostgreSQL"),
 
     // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
     .target(name: "CheckoutKit", swiftSettings: kit),
@@ -101,6 +103,7 @@ let package = Package(
     library("Cryptography", ["CCrypto", "Platform"]),
     library("Compression", ["CZstd", "Platform"]),
     library("SQLite", ["CSQLite", "Durations"]),
+    library("PostgreSQL", ["CPostgreSQL", "Durations", "Platform"]),
     library("HTTPServer", ["CMicroHTTPD", "Durations", "Platform"]),
     library("HTTPClient", ["CCurl", "Durations", "Platform"]),
 
@@ -118,6 +121,7 @@ let package = Package(
       swiftSettings: house),
     library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
+    library("PostgresStore", ["PostgreSQL", "Store"]),
     library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
 
@@ -198,8 +202,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "Durations", "Platform", "Encoding", "JSON", "SQLite", "Cryptography", "Domain", "Processors",
-        "Destinations", "Store", "SQLiteStore",
+        "Durations", "Platform", "Encoding", "JSON", "SQLite", "PostgreSQL", "Cryptography", "Domain",
+        "Processors", "Destinations", "Store", "SQLiteStore",
       ],
       path: "Tests/TestSupport",
       swiftSettings: house),
@@ -217,6 +221,7 @@ let package = Package(
     tests("CryptographyTests", ["Cryptography", "Encoding", "Platform", "TestSupport"]),
     tests("CompressionTests", ["Compression"]),
     tests("SQLiteTests", ["SQLite"]),
+    tests("PostgreSQLTests", ["PostgreSQL", "Platform", "TestSupport"]),
     tests("HTTPServerTests", ["Durations", "HTTPServer", "Platform", "TestSupport"]),
     tests("HTTPClientTests", ["Durations", "HTTPClient", "Platform", "TestSupport"]),
     tests("DomainTests", ["Durations", "Domain", "Platform", "TestSupport"]),
@@ -239,8 +244,8 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "Durations", "Store", "SQLiteStore", "JSON", "Domain", "SQLite", "Migrations", "Platform",
-        "Compression", "TestSupport",
+        "Durations", "Store", "SQLiteStore", "PostgresStore", "JSON", "Domain", "SQLite", "PostgreSQL",
+        "Migrations", "Platform", "Compression", "TestSupport",
       ]),
     tests(
       "RelayTests",

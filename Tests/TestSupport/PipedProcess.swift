@@ -7,7 +7,8 @@ public import Platform
 /// A running program with pipes to its input and output. Owns the pipes and the process.
 public final class PipedProcess {
   private var process: Spawn?
-  private let input: Int32
+  /// Negative once it is closed.
+  private var input: Int32
   private let output: Int32
   private var received: [UInt8] = []
   private var lineStart = 0
@@ -35,8 +36,15 @@ public final class PipedProcess {
   }
 
   deinit {
-    close(input)
+    endInput()
     close(output)
+  }
+
+  /// Closes the program's input.
+  public func endInput() {
+    guard input >= 0 else { return }
+    close(input)
+    input = -1
   }
 
   /// Kills the program, and returns when it has ended.

@@ -1,17 +1,18 @@
-// A port without a listener, for programs that start later at a known address.
+// A port without a server, for programs that start later at a known address.
 
 internal import Glibc
 internal import Platform
 
-/// Reserves a port until deinit. Connections to it are refused. A listener that sets SO_REUSEADDR, as
-/// receiptd does, can bind it meanwhile; the kernel gives it to no other socket (socket(7)).
+/// Reserves a port until deinit. Connections to it are refused, unless it listens. A listener that sets
+/// SO_REUSEADDR, as receiptd does, can bind it meanwhile; the kernel gives it to no other socket (socket(7)).
 public final class ReservedPort {
   /// The port number.
   public let number: UInt16
   private let descriptor: Int32
 
   /// Reserves a free port.
-  public init() throws {
+  /// - Parameter listens: whether connections are accepted by the kernel, and nobody answers them.
+  public init(listens: Bool = false) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError.last("socket") }
     var on: Int32 = 1
@@ -29,6 +30,7 @@ public final class ReservedPort {
     }
     number = UInt16(bigEndian: address.sin_port)
     guard code == 0 else { throw SystemError.last("bind") }
+    if listens { guard listen(descriptor, 8) == 0 else { throw SystemError.last("listen") } }
   }
 
   deinit { close(descriptor) }

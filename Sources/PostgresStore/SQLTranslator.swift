@@ -1,0 +1,214 @@
+// Translates the words of a statement, for `SQLTranslation`. Pure.
+
+/// Walks through the words of a statement.
+struct SQLTranslator {
+  let tokens: [SQLToken]
+  private var parts: [SQLTranslation.Part] = []
+  private var subqueries = 0
+
+  init(tokens: [SQLToken]) { self.tokens = tokens }
+
+  mutating func translate() -> [SQLTranslation.Part] { parts(of: tokens.indices) }
+
+  /// The parts of an INSERT with a row of values.
+  mutating func insertion() -> SQLTranslation.Insertion? {
+    guard let values = tokens.firstIndex(where: { $0.isWord("VALUES") }), let open = next(after: values),
+      tokens[open].isSymbol("(")
+    else { return nil }
+    let close = closing(open)
+    let tail = tokens.dropFirst(close + 1)
+    guard close < tokens.endIndex, !tail.contains(where: { $0.isWord("UPDATE") || $0.isWord("RETURNING") })
+    else {
+      return nil
+    }
+    return SQLTranslation.Insertion(
+      head: parts(of: tokens.startIndex..<open), row: parts(of: open..<close + 1),
+      tail: parts(of: close + 1..<tokens.endIndex))
+  }
+
+  private mutating func parts(of range: Range<Int>) -> [SQLTranslation.Part] {
+    parts = []
+    translate(range)
+    return parts
+  }
+
+  private mutating func translate(_ range: Range<Int>) {
+    var index = range.lowerBound
+    while index < range.upperBound { index = translateOne(at: index, range.upperBound) }
+  }
+
+  /// - Returns: the index of the next token.
+  private mutating func translateOne(at index: Int, _ end: Int) -> Int {
+    let token = tokens[index]
+    switch token.kind {
+    case .parameter(let number):
+      parts.append(.value(number))
+      return index + 1
+    case .word:
+      return translateWord(at: index, end)
+    case .symbol where token.text == "+" && !endsOperand(before: index):
+      // SQLite's hint not to use an index for this term (https://www.sqlite.org/optoverview.html#uplus).
+      return index + 1
+    case .symbol where token.text == "(" && followsFrom(index):
+      let close = closing(index)
+      add("(")
+      translate(index + 1..<close)
+      add(")")
+      // Servers before 16 need a name for each subquery.
+      if !isNamed(after: close) { addName() }
+      return close + 1
+    default:
+      add(token.text)
+      return index + 1
+    }
+  }
+
+  private mutating func translateWord(at index: Int, _ end: Int) -> Int {
+    let token = tokens[index]
+    if token.isWord("IS") { return translateIs(at: index) }
+    if token.isWord("INDEXED"), let by = next(after: index), tokens[by].isWord("BY") {
+      return next(after: next(after: by) ?? by) ?? end
+    }
+    if token.isWord("X"), index + 1 < end, tokens[index + 1].kind == .string {
+      add("'\\x\(tokens[index + 1].text.dropFirst().dropLast())'::bytea")
+      return index + 2
+    }
+    guard index + 1 < end, tokens[index + 1].isSymbol("("), token.text.hasPrefix("json_") else {
+      add(token.text)
+      return index + 1
+    }
+    let close = closing(index + 1)
+    translateJSON(token.text, arguments(index + 2..<close))
+    return close + 1
+  }
+
+  /// SQLite compares any two values with IS.
+  private mutating func translateIs(at index: Int) -> Int {
+    guard var operand = next(after: index) else {
+      add(tokens[index].text)
+      return index + 1
+    }
+    let isNegated = tokens[operand].isWord("NOT")
+    if isNegated { operand = next(after: operand) ?? operand }
+    if case .parameter(let number) = tokens[operand].kind {
+      parts.append(.isValue(number, isNegated: isNegated))
+      return operand + 1
+    }
+    let isNull = tokens[operand].isWord("NULL")
+    add(
+      isNull ? (isNegated ? "IS NOT " : "IS ") : (isNegated ? "IS DISTINCT FROM " : "IS NOT DISTINCT FROM "))
+    return operand
+  }
+
+  /// The JSON functions that the store uses. Paths have one step, `$.name`; arrays contain row ids.
+  private mutating func translateJSON(_ function: String, _ arguments: [Range<Int>]) {
+    func add(_ pieces: Piece...) {
+      for piece in pieces {
+        switch piece {
+        case .text(let text): self.add(text)
+        case .argument(let index): if index < arguments.count { translate(arguments[index]) }
+        }
+      }
+    }
+    switch function {
+    case "json_each":
+      add("(SELECT value::bigint AS value FROM jsonb_array_elements_text((", 0, ")::jsonb))")
+      addName()
+    case "json_extract":
+      add("((", 0, ")::jsonb ->> substr(", 1, ", 3))")
+    case "json_set":
+      add("jsonb_set((", 0, ")::jsonb, ARRAY[substr(", 1, ", 3)], to_jsonb((", 2, ")::text))::text")
+    default:
+      add(.text(function + "("))
+      for index in arguments.indices {
+        if index > 0 { add(",") }
+        add(.argument(index))
+      }
+      add(")")
+    }
+  }
+
+  /// A text or the number of an argument.
+  private enum Piece: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+    case text(String)
+    case argument(Int)
+
+    init(stringLiteral text: String) { self = .text(text) }
+    init(integerLiteral index: Int) { self = .argument(index) }
+  }
+
+  private mutating func add(_ text: String) {
+    if case .text(let before) = parts.last {
+      parts[parts.count - 1] = .text(before + text)
+    } else {
+      parts.append(.text(text))
+    }
+  }
+
+  private mutating func addName() {
+    subqueries += 1
+    add(" AS subquery_\(subqueries)")
+  }
+}
+
+extension SQLTranslator {
+  /// The next token that is not space.
+  func next(after index: Int) -> Int? {
+    tokens.dropFirst(index + 1).firstIndex { $0.kind != .space }
+  }
+
+  private func previous(before index: Int) -> SQLToken? {
+    tokens[..<index].last { $0.kind != .space }
+  }
+
+  func closing(_ open: Int) -> Int {
+    var depth = 0
+    for index in tokens[open...].indices {
+      if tokens[index].isSymbol("(") { depth += 1 }
+      if tokens[index].isSymbol(")") { depth -= 1 }
+      if depth == 0 { return index }
+    }
+    return tokens.endIndex
+  }
+
+  private func arguments(_ range: Range<Int>) -> [Range<Int>] {
+    var arguments: [Range<Int>] = []
+    var (start, depth) = (range.lowerBound, 0)
+    for index in range {
+      if tokens[index].isSymbol("(") { depth += 1 }
+      if tokens[index].isSymbol(")") { depth -= 1 }
+      guard depth == 0, tokens[index].isSymbol(",") else { continue }
+      arguments.append(start..<index)
+      start = index + 1
+    }
+    return arguments + [start..<range.upperBound]
+  }
+
+  /// Whether an operator can follow: then a plus adds.
+  private func endsOperand(before index: Int) -> Bool {
+    guard let token = previous(before: index) else { return false }
+    switch token.kind {
+    case .number, .parameter, .string: return true
+    case .symbol: return token.text == ")"
+    case .word: return !Self.keywords.contains(token.text.uppercased())
+    case .space: return false
+    }
+  }
+
+  private func followsFrom(_ index: Int) -> Bool {
+    guard let token = previous(before: index) else { return false }
+    return token.isWord("FROM") || token.isWord("JOIN")
+  }
+
+  private func isNamed(after close: Int) -> Bool {
+    guard let index = next(after: close), tokens[index].kind == .word else { return false }
+    return !Self.keywords.contains(tokens[index].text.uppercased())
+  }
+
+  /// Keywords before an operand, and those that may follow a subquery. AS is not among them.
+  private static let keywords: Set<String> = [
+    "AND", "OR", "NOT", "WHERE", "ON", "SELECT", "WHEN", "THEN", "ELSE", "CASE", "BETWEEN", "LIKE", "IN",
+    "BY",
+    "LIMIT", "SET", "RETURNING", "GROUP", "ORDER", "HAVING", "UNION", "JOIN", "LEFT", "INNER", "CROSS",
+  ]
+}

@@ -1,0 +1,115 @@
+// Tests the translation of the store's statements for PostgreSQL.
+
+import PostgreSQL
+import Store
+import Testing
+
+@testable import PostgresStore
+
+@Suite("SQL for PostgreSQL")
+struct SQLTranslationTests {
+  private func translated(_ sql: String, _ values: [StoreValue] = []) -> PostgresCommand {
+    SQLTranslation(sql).command(values)
+  }
+
+  @Test("Parameters are numbered in the order of their first use, and unused ones are not sent")
+  func parameters() {
+    let command = translated("SELECT ?3, ?1, ?3", [1, "unused", 3])
+    #expect(command.sql == "SELECT $1, $2, $1")
+    #expect(command.values == [.integer(3), .integer(1)])
+    #expect(SQLTranslation("SELECT ?3").valueCount == 3)
+    let anonymous = translated("a = ? AND b = ?5 LIMIT ?", ["a", "", "", "", "b", 6])
+    #expect(anonymous.sql == "a = $1 AND b = $2 LIMIT $3")
+    #expect(anonymous.values == [.text("a"), .text("b"), .integer(6)])
+  }
+
+  @Test("NULL is written into the text, because its type cannot be known")
+  func null() {
+    let sql = "INSERT INTO t (a, b, c) VALUES (?1, ?2, coalesce(?1, ?2))"
+    let command = translated(sql, [.null, "b"])
+    #expect(command.sql == "INSERT INTO t (a, b, c) VALUES (NULL, $1, coalesce(NULL, $1))")
+    #expect(command.values == [.text("b")])
+  }
+
+  @Test("IS with a parameter uses an index, for NULL and for any other value")
+  func isParameter() {
+    let sql = "SELECT 1 FROM t WHERE a IS ?1 AND b IS NOT ?2"
+    #expect(translated(sql, ["a", "b"]).sql == "SELECT 1 FROM t WHERE a = $1 AND b IS DISTINCT FROM $2")
+    #expect(translated(sql, [.null, .null]).sql == "SELECT 1 FROM t WHERE a IS NULL AND b IS NOT NULL")
+  }
+
+  @Test(
+    "Each difference of the dialects",
+    arguments: [
+      ("a IS NULL AND b IS NOT NULL", "a IS NULL AND b IS NOT NULL"),
+      ("a IS b OR a IS NOT 'x'", "a IS NOT DISTINCT FROM b OR a IS DISTINCT FROM 'x'"),
+      ("SELECT a FROM t INDEXED BY t_by_a WHERE b = 1", "SELECT a FROM t WHERE b = 1"),
+      ("SELECT a FROM t l INDEXED BY t_by_a JOIN u ON 1", "SELECT a FROM t l JOIN u ON 1"),
+      ("WHERE +a = 1 AND (+b = 2 OR +c + 3 = 4)", "WHERE a = 1 AND (b = 2 OR c + 3 = 4)"),
+      ("(a) + 1, f(b) + 2, 3 + 4, 'x' + 5", "(a) + 1, f(b) + 2, 3 + 4, 'x' + 5"),
+      ("SET a = x'00ff', b = X''", "SET a = '\\x00ff'::bytea, b = '\\x'::bytea"),
+      ("SELECT count(*) FROM (SELECT 1)", "SELECT count(*) FROM (SELECT 1) AS subquery_1"),
+      ("SELECT 1 FROM (SELECT 1) AS t WHERE 2", "SELECT 1 FROM (SELECT 1) AS t WHERE 2"),
+      (
+        "SELECT 1 FROM (SELECT 1) t JOIN (SELECT 2)",
+        "SELECT 1 FROM (SELECT 1) t JOIN (SELECT 2) AS subquery_1"
+      ),
+      (
+        "FROM (SELECT 1 FROM (SELECT 2) GROUP BY 1)",
+        "FROM (SELECT 1 FROM (SELECT 2) AS subquery_1 GROUP BY 1) AS subquery_2"
+      ),
+      (
+        "a IN (SELECT value FROM json_each('[1]'))",
+        "a IN (SELECT value FROM (SELECT value::bigint AS value FROM "
+          + "jsonb_array_elements_text(('[1]')::jsonb)) AS subquery_1)"
+      ),
+      ("json_extract(asked, '$.user') = 1", "((asked)::jsonb ->> substr( '$.user', 3)) = 1"),
+      (
+        "SET a = json_set(a, '$.b', coalesce('x', 'y'))",
+        "SET a = jsonb_set((a)::jsonb, ARRAY[substr( '$.b', 3)], to_jsonb(( coalesce('x', 'y'))::text))::text"
+      ),
+    ])
+  func dialect(sqlite: String, postgres: String) {
+    #expect(translated(sqlite).sql == postgres)
+  }
+
+  @Test("Rows that are inserted by one statement are one statement, with NULL where each has it")
+  func rows() {
+    let translation = SQLTranslation("INSERT INTO t (a, b) VALUES (?2, ?1) ON CONFLICT DO NOTHING")
+    let command = translation.command(rows: [["b1", "a1"], [.null, "a2"], ["b3", "a3"]])
+    #expect(
+      command.sql == "INSERT INTO t (a, b) VALUES ($1, $2), ($3, NULL), ($4, $5) ON CONFLICT DO NOTHING")
+    #expect(command.values == ["a1", "b1", "a2", "a3", "b3"].map { .text($0) })
+    #expect(translation.command(rows: [["b", "a"]]) == translation.command(["b", "a"]))
+  }
+
+  @Test(
+    "Only an INSERT of new rows can have several",
+    arguments: [
+      ("INSERT INTO t (a) VALUES (?1)", "t", true),
+      ("INSERT INTO t VALUES (?1) ON CONFLICT DO NOTHING", "t", true),
+      ("INSERT INTO t (a) VALUES (?1) ON CONFLICT (a) DO UPDATE SET b = ?1", "t", false),
+      ("INSERT INTO t (a) VALUES (?1) RETURNING a", "t", false), ("INSERT INTO t SELECT ?1", "t", false),
+      ("UPDATE t SET a = ?1", "t", false), ("DELETE FROM t WHERE a = ?1", "t", false),
+      ("SELECT a FROM t", nil, false),
+    ])
+  func insertions(sql: String, table: String?, isInsertion: Bool) {
+    let translation = SQLTranslation(sql)
+    #expect((translation.insertion != nil) == isInsertion)
+    #expect(translation.changedTable == table)
+  }
+
+  @Test("What is inside a string is not changed")
+  func strings() {
+    let sql = "SELECT 'a IS NOT ?1 + x''00'' FROM (', 'it''s', '' FROM t"
+    #expect(translated(sql).sql == sql)
+    #expect(SQLTranslation(sql).valueCount == 0)
+  }
+
+  @Test("Text that is not SQL is passed on, for the server to refuse")
+  func nonsense() {
+    for sql in ["", "'", "?", "FROM (", "IS", "a IS NOT", "json_each(", "INDEXED", "x'"] {
+      _ = translated(sql, SQLTranslation(sql).valueCount == 1 ? [1] : [])
+    }
+  }
+}
