@@ -87,7 +87,7 @@ let package = Package(
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-    // Built with libpq-dev's header, and not linked: it loads libpq when a database needs it.
+    // Not linked: it loads libpq when a database needs it.
     .target(name: "CPostgreSQL"),
 
     // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
@@ -115,13 +115,14 @@ let package = Package(
     .target(
       name: "Migrations", path: "migrations",
       resources: [
-        .embedInCode("v0001_initial.sql"), .embedInCode("v0002_operations.sql"),
-        .embedInCode("v0003_truth.sql"),
+        .embedInCode("sqlite/v0001_initial.sql"), .embedInCode("sqlite/v0002_operations.sql"),
+        .embedInCode("sqlite/v0003_truth.sql"), .embedInCode("postgres/v0001_receipts.sql"),
+        .embedInCode("postgres/v0002_service.sql"), .embedInCode("postgres/v0003_instances.sql"),
       ],
       swiftSettings: house),
     library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
-    library("PostgresStore", ["PostgreSQL", "Store"]),
+    library("PostgresStore", ["Durations", "Platform", "Domain", "PostgreSQL", "Store", "Migrations"]),
     library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
 

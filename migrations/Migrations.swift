@@ -1,18 +1,23 @@
-// The schema's history, compiled into the programs. A new version is a file here, its line in Package.swift,
-// and its line below; what has been released is never changed.
+// The schema's history for each engine, compiled into the programs. A new version is a file here, its line in
+// Package.swift, and its line below; what has been released is never changed.
 
-/// Every migration, oldest first. The n-th brings a database to schema version n.
+/// Every migration of an engine, oldest first. The n-th brings a database to schema version n.
 public enum Migrations {
-  public static let all: [String] = [
+  public static let sqlite: [String] = [
     text(PackageResources.v0001_initial_sql), text(PackageResources.v0002_operations_sql),
     text(PackageResources.v0003_truth_sql),
   ]
 
-  /// The newest version that a release contains. Later files may still change; these may not.
+  public static let postgres: [String] = [
+    text(PackageResources.v0001_receipts_sql), text(PackageResources.v0002_service_sql),
+    text(PackageResources.v0003_instances_sql),
+  ]
+
+  /// The newest version of SQLite's schema that a release contains. Later files may still change; these may not.
   public static let releasedVersion = 2
 
-  /// The schema version that this program speaks.
-  public static var currentVersion: Int { all.count }
+  /// The version of SQLite's schema that this program speaks.
+  public static var currentVersion: Int { sqlite.count }
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

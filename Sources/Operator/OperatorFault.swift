@@ -65,6 +65,7 @@ struct OperatorFault: Error, Equatable {
     let what = "the database cannot be used: \(error)"
     switch error.kind {
     case .busy: self.init(.tryAgain, "\(what); another program writes to it, try again")
+    case .unavailable, .conflict: self.init(.unavailable, "\(what); try again")
     case .full: self.init(.unavailable, "\(what); make room on its disk and try again")
     case .corrupt:
       self.init(.badData, "\(what); it is damaged. To see the damage and what to do: receiptctl db check")

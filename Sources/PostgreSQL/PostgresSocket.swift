@@ -4,6 +4,13 @@ internal import Durations
 internal import Glibc
 internal import Platform
 
+extension PostgresConnection {
+  /// Waits before another attempt.
+  public static func pause(_ time: Duration) {
+    _ = poll(nil, 0, Int32(clamping: time.milliseconds))
+  }
+}
+
 enum PostgresSocket {
   /// Waits with poll(2) until the socket can be read or written. Looks at it at least once, also after the
   /// deadline.

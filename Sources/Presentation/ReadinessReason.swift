@@ -92,6 +92,8 @@ extension StoreFault.Kind {
     case .outOfMemory: "Give receiptd more memory."
     case .constraint, .misuse: "This is a fault of receiptd: report it, with this line."
     case .interrupted: "Nothing: receiptd is stopping."
+    case .unavailable: "See that the database runs and can be reached; receiptd tries again by itself."
+    case .conflict: "Nothing: receiptd tries again."
     case .inputOutput, .syncFailed: "Look at the disk."
     }
   }

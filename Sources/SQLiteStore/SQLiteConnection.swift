@@ -25,10 +25,9 @@ final class SQLiteConnection: EngineConnection {
   }
 
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement {
-    SQLiteStatement(try translated { () throws(SQLiteError) in try connection.prepare(sql) })
+    SQLiteStatement(try translated { () throws(SQLiteError) in try connection.prepare(sql) }, connection)
   }
 
-  var changedRows: Int { connection.changes }
   var isInTransaction: Bool { connection.isInTransaction }
 
   func begin() throws(StoreFault) {
@@ -82,8 +81,14 @@ final class SQLiteConnection: EngineConnection {
 /// A statement that the store uses.
 private final class SQLiteStatement: EngineStatement {
   private let statement: Statement
+  private let connection: Connection
 
-  init(_ statement: Statement) { self.statement = statement }
+  init(_ statement: Statement, _ connection: Connection) {
+    self.statement = statement
+    self.connection = connection
+  }
+
+  var changedRows: Int { connection.changes }
 
   func bind(_ values: [StoreValue]) throws(StoreFault) {
     do throws(SQLiteError) {

@@ -41,7 +41,7 @@ extension StoreSession {
     if found == nil, keep, try !pastPurchases.contains(key, sessionID: sessionID, app: app, erasures) {
       let purchase = Purchase(key: key, sessionID: sessionID, happenedAt: now, createdAt: now)
       var record = PurchaseRecord(
-        rowID: counts.makePurchaseRow(), app: app, purchase: purchase, receipt: nil, updatedAt: now)
+        rowID: try counts.makePurchaseRow(), app: app, purchase: purchase, receipt: nil, updatedAt: now)
       try save(&record, before: nil)
       found = record
     }

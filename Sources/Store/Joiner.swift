@@ -27,7 +27,7 @@ extension StoreSession {
       record = found.record
     } else {
       record = PurchaseRecord(
-        rowID: counts.makePurchaseRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
+        rowID: try counts.makePurchaseRow(), app: app, purchase: Purchase(report, now: now), receipt: nil,
         updatedAt: now)
     }
     let known = record.purchase

@@ -174,7 +174,7 @@ public final class StoreSession {
   /// context from them.
   var rowsInHand: Set<PurchaseRowID> = []
   private var random: any RandomNumberGenerator & Sendable
-  private let readAhead: (any ReadAhead)?
+  let readAhead: (any ReadAhead)?
 
   init(
     _ connection: StoreConnection, rules: [AppSlug: AppRules], packers: BodyPackers,
@@ -228,8 +228,9 @@ public final class StoreSession {
 
   /// Runs `body` in its own transaction: when this returns all changes are on disk; after an error there are
   /// none.
+  /// - Parameter plan: what it needs.
   func transaction<Result>(
-    now: Timestamp, _ body: () throws(StoreFault) -> Result
+    _ plan: BatchPlan, now: Timestamp, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
     self.now = now
     changes = StoreChanges()
@@ -238,6 +239,8 @@ public final class StoreSession {
     _ = purchases.drainTransitions()
     do throws(StoreFault) {
       let result = try connection.transaction { () throws(StoreFault) in
+        forgetKnown()
+        try readAhead(plan)
         try breakers.refresh(connection)
         try counts.begin()
         contexts.begin()
@@ -258,12 +261,13 @@ public final class StoreSession {
     }
   }
 
-  /// Lets the engine prefetch what a batch will read, if it supports that.
-  func readAhead(_ batch: [Submission]) throws(StoreFault) {
-    guard let readAhead else { return }
-    var keys = Set(batch.flatMap(\.reads))
-    if erasures.isInUse { keys.formUnion(keys.compactMap(erasures.erased)) }
-    try readAhead.fetch(keys)
+  /// Forgets the rows that were read: at the start of a transaction, and after a change that is not known row by
+  /// row.
+  func forgetKnown() {
+    purchases.forgetKnown()
+    contexts.forgetKnown()
+    events.forgetKnown()
+    pastPurchases.forgetKnown()
   }
 
   /// The rules of a configured app; nil for one that is no longer configured.

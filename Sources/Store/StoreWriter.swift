@@ -20,6 +20,8 @@ public struct BatchResult: Sendable {
 public final class StoreWriter {
   /// A look at the clock takes as long as a small part of a command.
   static let commandsBetweenLooks = 16
+  /// How often a batch is tried again after a conflict with another program.
+  static let conflictsMax = 5
 
   /// Compress bodies. Without dictionaries, which the owner gives them, they change nothing.
   public let packers = BodyPackers()
@@ -62,7 +64,7 @@ public final class StoreWriter {
   }
 
   private func commitAll(_ batch: [Submission], now: Timestamp, _ isLate: () -> Bool) -> BatchResult {
-    switch commit(batch, now: now, isLate) {
+    switch commitAgain(batch, now: now, isLate) {
     case .success(let taken): return BatchResult(changes: session.changes, taken: taken, fault: nil)
     case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneCommand:
       var result = BatchResult(changes: StoreChanges(), taken: batch.count, fault: nil)
@@ -71,7 +73,7 @@ public final class StoreWriter {
           submission.fail(fault)
           continue
         }
-        switch commit([submission], now: now, { false }) {
+        switch commitAgain([submission], now: now, { false }) {
         case .success: result.changes.formUnion(session.changes)
         case .failure(let error):
           submission.fail(error)
@@ -85,11 +87,33 @@ public final class StoreWriter {
     }
   }
 
+  /// Commits a batch, again after conflicts: then nothing of it was stored.
+  private func commitAgain(
+    _ batch: [Submission], now: Timestamp, _ isLate: () -> Bool
+  ) -> Result<Int, StoreFault> {
+    var result = commit(batch, now: now, isLate)
+    for _ in 0..<Self.conflictsMax {
+      guard case .failure(let error) = result, error.kind == .conflict else { break }
+      result = commit(batch, now: now, isLate)
+    }
+    return result
+  }
+
   /// Applies one command and waits for the sync.
   public func apply<Command: StoreCommand>(
     _ command: Command, now: Timestamp
   ) throws(StoreFault) -> Command.Outcome {
-    try session.transaction(now: now) { () throws(StoreFault) in try command.apply(to: session) }
+    let plan = BatchPlan([command.reads])
+    for _ in 0..<Self.conflictsMax {
+      do throws(StoreFault) {
+        return try session.transaction(plan, now: now) { () throws(StoreFault) in
+          try command.apply(to: session)
+        }
+      } catch {
+        guard error.kind == .conflict else { throw error }
+      }
+    }
+    return try session.transaction(plan, now: now) { () throws(StoreFault) in try command.apply(to: session) }
   }
 
   /// - Returns: how many of the commands were taken.
@@ -97,8 +121,8 @@ public final class StoreWriter {
     _ batch: [Submission], now: Timestamp, _ isLate: () -> Bool
   ) -> Result<Int, StoreFault> {
     do throws(StoreFault) {
-      let answers = try session.transaction(now: now) { () throws(StoreFault) in
-        try session.readAhead(batch)
+      let plan = session.readAhead == nil ? BatchPlan([]) : BatchPlan(batch.map(\.reads))
+      let answers = try session.transaction(plan, now: now) { () throws(StoreFault) in
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch {

@@ -17,3 +17,9 @@ func failure(_ body: () throws(PostgresError) -> Void) -> PostgresError? {
     return error
   }
 }
+
+/// A connection to a new database.
+func connectToNewDatabase() throws -> PostgresConnection {
+  let server = try PostgresServer.shared.get()
+  return try server.connect(server.makeDatabase())
+}

@@ -139,6 +139,10 @@ public final class PostgresServer: Sendable {
     return name
   }
 
+  public func dropDatabase(_ name: String) throws(PostgresError) {
+    try connect().run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+  }
+
   /// Runs words of the shell as the server's user, in its folder, and waits for their end. The variable
   /// `programs` names the folder of pg_ctl(1). The output is added to `log`.
   public func run(_ words: String) throws(Failure) {
@@ -147,6 +151,11 @@ public final class PostgresServer: Sendable {
       return running.program.line()
     }
     guard answer == "done 0" else { throw Failure(description: "\(words): \(answer ?? "no answer")") }
+  }
+
+  /// Stops the server: `smart`, `fast` or `immediate` (pg_ctl(1)).
+  public func stop(_ mode: String) throws(Failure) {
+    try run("\"$programs/pg_ctl\" -D data -m \(mode) -w stop")
   }
 
   /// Starts it again, and returns when it accepts connections.

@@ -8,7 +8,7 @@ internal import Platform
 public final class ReservedPort {
   /// The port number.
   public let number: UInt16
-  private let descriptor: Int32
+  private var descriptor: Int32
 
   /// Reserves a free port.
   /// - Parameter listens: whether connections are accepted by the kernel, and nobody answers them.
@@ -33,5 +33,11 @@ public final class ReservedPort {
     if listens { guard listen(descriptor, 8) == 0 else { throw SystemError.last("listen") } }
   }
 
-  deinit { close(descriptor) }
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Gives the socket to the caller, who closes it.
+  public func release() -> Int32 {
+    defer { descriptor = -1 }
+    return descriptor
+  }
 }

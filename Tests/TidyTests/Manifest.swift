@@ -34,7 +34,7 @@ enum Manifest {
 
   /// Checks that every migration is compiled in.
   /// - Parameters:
-  ///   - files: the names of the SQL files, in order.
+  ///   - files: the paths of the SQL files below `migrations`, in order.
   ///   - manifest: Package.swift, which embeds each.
   ///   - list: Migrations.swift, which lists them oldest first.
   static func migrationFaults(files: [String], manifest: String, list: String) -> [String] {
@@ -43,7 +43,7 @@ enum Manifest {
       faults.append("\(file) is not embedded by Package.swift")
     }
     let listed = SwiftCode.code(of: list).matches(of: #/PackageResources\.(\w+)/#).map { String($0.1) }
-    let expected = files.map { $0.replacing(".", with: "_") }
+    let expected = files.map { ($0.split(separator: "/").last ?? "").replacing(".", with: "_") }
     if listed != expected { faults.append("Migrations.swift lists \(listed), but should list \(expected)") }
     return faults
   }

@@ -165,7 +165,7 @@ import Testing
     Sample(
       rule: .language, path: "Sources/JSONWebToken/A.swift", text: "// the audience\nlet audiences = 1",
       lines: []),
-    Sample(rule: .language, path: "migrations/v0001_initial.sql", text: "-- mended", lines: []),
+    Sample(rule: .language, path: "migrations/sqlite/v0001_initial.sql", text: "-- mended", lines: []),
   ]
 
   @Test("A rule finds exactly the lines that break it", arguments: bad + good)

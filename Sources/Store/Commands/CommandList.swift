@@ -6,7 +6,11 @@ public struct CommandList<Command: StoreCommand>: StoreCommand {
 
   public init(_ commands: [Command]) { self.commands = commands }
 
-  public var reads: [ReadKey] { commands.flatMap(\.reads) }
+  /// Nothing if one of them declares nothing: then the list may change any app, too.
+  public var reads: [ReadKey] {
+    let reads = commands.map(\.reads)
+    return reads.contains(where: \.isEmpty) ? [] : Array(reads.joined())
+  }
 
   /// The outcome of each command, in order.
   public func apply(to store: StoreSession) throws(StoreFault) -> [Command.Outcome] {

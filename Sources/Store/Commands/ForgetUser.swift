@@ -48,6 +48,7 @@ public struct ForgetPurchases: StoreCommand {
         if record != found { try store.write(&record, from: found) }
       }
       outcome.events += try store.erasures.empty(record, at: store.now, hasJobsByID: hasJobsByID)
+      store.forgetKnown()
       try store.lookups.drop(row: row)
       try store.captures.empty(row)
       if record.receipt != nil { outcome.receipts += 1 }
@@ -83,7 +84,9 @@ public struct ForgetUserRows: StoreCommand {
     try store.prepareErasure()
     let limit = Int64(Self.rowsMax)
     switch table {
-    case .contexts: return try store.erasures.emptyContexts(app: app, user: userID, limit: limit)
+    case .contexts:
+      defer { store.forgetKnown() }
+      return try store.erasures.emptyContexts(app: app, user: userID, limit: limit)
     case .payers:
       guard let hash = store.erasures.currentHash else { return 0 }
       return try store.payers.erase(app: app, user: userID, limit: limit, hash)
@@ -102,6 +105,7 @@ public struct ForgetEvents: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) {
     try store.prepareErasure()
     for row in rows { try store.erasures.empty(eventRow: row) }
+    store.forgetKnown()
   }
 }
 

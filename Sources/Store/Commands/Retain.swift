@@ -39,6 +39,7 @@ public struct Retain: StoreCommand, Equatable {
         }
       } else {
         try store.retention.delete(candidate.row, from: table)
+        store.forgetKnown()
       }
     }
     // A timestamp in the future, from a clock that ran ahead, says nothing about later rows.
@@ -66,6 +67,7 @@ public struct RetainNoted: StoreCommand, Equatable {
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let repeats = store.now - store.repeatPeriodMax
+    defer { store.forgetKnown() }
     var deleted = try store.retention.deleteNoted(ended: false, before: cutoff, limit: Self.slice)
     deleted += try store.retention.deleteNoted(
       ended: true, before: min(cutoff, repeats), limit: Self.slice - deleted)

@@ -4,9 +4,6 @@
 public protocol EngineConnection: AnyObject {
   /// Prepares one statement for repeated use.
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement
-  /// The number of rows changed by the last INSERT, UPDATE or DELETE.
-  var changedRows: Int { get }
-
   /// Begins a transaction that writes. A failed transaction before it is rolled back first.
   func begin() throws(StoreFault)
   /// Makes the transaction durable (R1).
@@ -19,7 +16,7 @@ public protocol EngineConnection: AnyObject {
 
   /// Finds purchases by ids that are spread at random.
   var keys: any KeyIndex { get }
-  /// Prefetches what a batch will read; nil if a read costs no round trip, as for a database in this process.
+  /// Reads ahead what a batch will read; nil if a read costs no round trip, as for a database in this process.
   var readAhead: (any ReadAhead)? { get }
 
   /// How many bytes can be stored before the database grows.
@@ -43,6 +40,16 @@ public protocol EngineStatement: AnyObject {
   /// Ends the use that `bind` began. No read transaction outlives it.
   func reset()
 
+  /// The number of rows that the last INSERT, UPDATE or DELETE of the connection changed.
+  var changedRows: Int { get }
+  /// Runs the statement and ignores its rows. In a transaction an engine may run it later, before the next read
+  /// or the commit; then that throws its fault.
+  func run() throws(StoreFault)
+  /// Runs a statement that must change exactly one row. May run it later, as `run`.
+  /// - Parameter operation: the purpose of the change.
+  /// - Throws: `constraint` if it changes another number of rows.
+  func changeOne(for operation: String) throws(StoreFault)
+
   func isNull(_ column: Int) -> Bool
   /// NULL reads as 0.
   func integer(_ column: Int) -> Int64
@@ -51,4 +58,15 @@ public protocol EngineStatement: AnyObject {
   func text(_ column: Int) throws(StoreFault) -> String
   /// NULL reads as no bytes.
   func blob(_ column: Int) -> [UInt8]
+}
+
+extension EngineStatement {
+  public func run() throws(StoreFault) {
+    while try step() {}
+  }
+
+  public func changeOne(for operation: String) throws(StoreFault) {
+    try run()
+    guard changedRows == 1 else { throw StoreFault.rowChanged(operation) }
+  }
 }

@@ -1,6 +1,7 @@
-// What a batch will read, as values: an engine whose reads cost a round trip prefetches it before the first
-// command. Pure; any thread.
+// What a batch will read, as values: an engine whose reads cost a round trip reads it before the first command.
+// Pure; any thread.
 
+internal import Cryptography
 public import Domain
 
 /// A key by which a command finds rows.
@@ -15,6 +16,8 @@ public enum ReadKey: Sendable, Hashable {
   case payer(app: AppSlug, processor: ProcessorName, id: CustomerID)
   /// A user's purchases and contexts.
   case user(app: AppSlug, id: UserID)
+  /// A user's contexts with a blob that has this digest.
+  case blob(app: AppSlug, user: UserID, digest: [UInt8])
   case context(app: AppSlug, id: ContextID)
   case purchase(row: PurchaseRowID)
 
@@ -24,10 +27,16 @@ public enum ReadKey: Sendable, Hashable {
   }
 }
 
-/// Prefetches before a batch reads. The writer's thread.
-public protocol ReadAhead: AnyObject {
-  /// Called inside the batch's transaction, before its first command.
-  func fetch(_ keys: Set<ReadKey>) throws(StoreFault)
+extension ReadKey {
+  /// The app; nil for a purchase that is only known by its row.
+  var app: AppSlug? {
+    switch self {
+    case .event(let app, _, _), .object(let app, _), .session(let app, _, _), .customer(let app, _, _),
+      .payer(let app, _, _), .user(let app, _), .blob(let app, _, _), .context(let app, _):
+      app
+    case .purchase: nil
+    }
+  }
 }
 
 extension PurchaseReport {
@@ -40,6 +49,12 @@ extension PurchaseReport {
       keys.append(.user(app: app, id: user))
     }
     for context in namedContexts { keys.append(.context(app: app, id: context.id)) }
+    if let context {
+      let digest = SHA256.digest(context.text.utf8.span)
+      for user in Set([namedUser, referencedUser, startedBy].compactMap(\.self)) {
+        keys.append(.blob(app: app, user: user, digest: digest))
+      }
+    }
     return keys
   }
 }
@@ -58,7 +73,7 @@ extension ErasureRows {
       token(id, app: app).map { .session(app: app, processor: processor, id: $0) }
     case .payer(let app, let processor, let id):
       token(id, app: app).map { .payer(app: app, processor: processor, id: $0) }
-    case .customer, .user, .context, .purchase: nil
+    case .customer, .user, .blob, .context, .purchase: nil
     }
   }
 }

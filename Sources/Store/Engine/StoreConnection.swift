@@ -72,24 +72,30 @@ public final class StoreStatement {
 
   /// Runs the statement and ignores its rows.
   public func run(_ values: [StoreValue] = []) throws(StoreFault) {
-    try forEach(values) { _ throws(StoreFault) in }
+    let statement = try statement()
+    try statement.bind(values)
+    defer { statement.reset() }
+    try statement.run()
   }
 
   /// Runs an INSERT, UPDATE or DELETE.
   /// - Returns: the number of changed rows.
   public func count(_ values: [StoreValue]) throws(StoreFault) -> Int {
-    try run(values)
-    return connection.changedRows
+    let statement = try statement()
+    try statement.bind(values)
+    defer { statement.reset() }
+    while try statement.step() {}
+    return statement.changedRows
   }
 
   /// Runs a statement whose condition names one row and the values read from it before.
   /// - Parameter operation: the purpose of the change.
   /// - Throws: `constraint` if no row matches: the decision was based on values that have changed.
   public func changeOne(_ values: [StoreValue], for operation: String) throws(StoreFault) {
-    guard try count(values) == 1 else {
-      throw StoreFault(
-        .constraint, operation: operation, reason: "the row changed after it was read")
-    }
+    let statement = try statement()
+    try statement.bind(values)
+    defer { statement.reset() }
+    try statement.changeOne(for: operation)
   }
 
   /// Calls `body` with each row.

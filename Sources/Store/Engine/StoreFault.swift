@@ -21,6 +21,10 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     case cannotOpen
     case outOfMemory
     case interrupted
+    /// The database cannot be reached, or whether it has stored the transaction is not known. Try again later.
+    case unavailable
+    /// Another program's transaction was in the way, and nothing is stored: run the transaction again.
+    case conflict
     /// A fault in this program's SQL, or in its use of the engine.
     case misuse
 
@@ -28,7 +32,9 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     public var mayConcernOneCommand: Bool {
       switch self {
       case .constraint, .misuse, .corrupt, .full: true
-      case .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted: false
+      case .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted,
+        .unavailable, .conflict:
+        false
       }
     }
   }
@@ -46,4 +52,9 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   public var description: String { "\(operation): \(reason)" }
+
+  /// The fault of a change that was decided from values which are no longer stored.
+  public static func rowChanged(_ operation: String) -> StoreFault {
+    StoreFault(.constraint, operation: operation, reason: "the row changed after it was read")
+  }
 }

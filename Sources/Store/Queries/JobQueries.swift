@@ -155,7 +155,7 @@ extension StoreReader {
   }
 
   static let underWaySQL = """
-    SELECT j.position, coalesce(p.state = 'pending' OR p.state = 'waiting', 0)
+    SELECT j.position, coalesce(p.state IN ('pending', 'waiting'), FALSE)
     FROM job_receipts j LEFT JOIN purchases p ON p.row_id = j.purchase_row
     WHERE j.job_row = ?1 AND j.outcome = 'released' AND j.position > ?2 ORDER BY j.position LIMIT ?3
     """

@@ -42,7 +42,7 @@ extension StoreReader {
 
   static let dueLookupsSQL = """
     SELECT l.purchase_row, p.object_type, p.object_id, p.session_id,
-      iif(p.state = 'waiting', p.reason, NULL), l.tries, l.fetches, p.first_seen_at,
+      CASE p.state WHEN 'waiting' THEN p.reason END, l.tries, l.fetches, p.first_seen_at,
       EXISTS (SELECT 1 FROM captures c WHERE c.purchase_row = l.purchase_row AND c.outcome IS NULL),
       p.payment
     FROM look_ups l JOIN purchases p ON p.row_id = l.purchase_row

@@ -59,14 +59,14 @@ extension StoreReader {
       "a purchase has a context of another app, user or purchase (R5)",
       """
       SELECT count(*) FROM purchases p JOIN contexts c ON c.id = p.context_id
-      WHERE (c.purchase_row IS NOT p.row_id AND NOT p.context_disputed) OR c.app <> p.app
+      WHERE (c.purchase_row IS NOT p.row_id AND p.context_disputed = 0) OR c.app <> p.app
         OR c.user_id IS NOT p.user_id
       """
     ),
     (
       "two purchases have one context (R5)",
       """
-      SELECT count(*) FROM (SELECT 1 FROM purchases WHERE context_id IS NOT NULL AND NOT context_disputed
+      SELECT count(*) FROM (SELECT 1 FROM purchases WHERE context_id IS NOT NULL AND context_disputed = 0
         GROUP BY context_id HAVING count(*) > 1)
       """
     ),
@@ -157,9 +157,9 @@ extension StoreReader {
     (
       "the next row number was already used",
       """
-      SELECT count(*) FROM sequences WHERE name = 'purchases' AND next <= max(
-        (SELECT coalesce(max(row_id), 0) FROM purchases),
-        (SELECT coalesce(max(purchase_row), 0) FROM contexts))
+      SELECT count(*) FROM sequences WHERE name = 'purchases'
+        AND (EXISTS (SELECT 1 FROM purchases WHERE row_id >= next)
+          OR EXISTS (SELECT 1 FROM contexts WHERE purchase_row >= next))
       """
     ),
     (

@@ -243,7 +243,7 @@ public final class StoreReader {
   package func wrongCounts() throws(StoreFault) -> [String] {
     let miscounted = try connection.prepare(
       """
-      SELECT app, state, reason || iif(last_cause = '', '', ' ' || last_cause) FROM (
+      SELECT app, state, reason || CASE last_cause WHEN '' THEN '' ELSE ' ' || last_cause END FROM (
         SELECT app, state, reason, last_cause, processor, count FROM receipt_counts WHERE count <> 0
         UNION ALL
         SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), processor, -count(*) FROM purchases

@@ -132,7 +132,7 @@ extension StoreReader {
   /// inside of a value is escaped there.
   private static let isCaptureInDoubt = """
     (p.observations & \(Observations([.closed, .reversed]).rawValue)) = 0
-      AND ((p.observations & \(Observations.paid.rawValue)) = 0 OR instr(p.payment, '"captured":false') > 0)
+      AND ((p.observations & \(Observations.paid.rawValue)) = 0 OR p.payment LIKE '%"captured":false%')
     """
 
   /// The numbers of unfinished lookups and captures of an app at a processor.

@@ -45,7 +45,7 @@ extension StoreReader {
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
     loose: """
     SELECT row_id, app, body, dictionary, event_id FROM events
-    WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL
+    WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL ORDER BY row_id
     """
   )
 

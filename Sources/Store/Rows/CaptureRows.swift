@@ -53,6 +53,7 @@ final class CaptureRows {
   private let ending: StoreStatement
   private let openOfPurchase: StoreStatement
   private let emptying: StoreStatement
+  private let replacing: StoreStatement
   private let moving: StoreStatement
   private let bringingBack: StoreStatement
 
@@ -67,7 +68,7 @@ final class CaptureRows {
     saving = try connection.prepare(
       """
       UPDATE captures SET failures = ?2, retry_at = ?3, last_trouble = coalesce(?4, last_trouble),
-        is_given_up = max(is_given_up, ?5)
+        is_given_up = CASE WHEN is_given_up > ?5 THEN is_given_up ELSE ?5 END
       WHERE row_id = ?1 AND outcome IS NULL
       """)
     ending = try connection.prepare(
@@ -80,8 +81,12 @@ final class CaptureRows {
     emptying = try connection.prepare(
       "UPDATE captures SET grant_id = NULL, body = x'' WHERE purchase_row = ?1 AND outcome IS NOT NULL")
     // Two open captures of one payment become one.
-    moving = try connection.prepare(
-      "UPDATE OR REPLACE captures SET purchase_row = ?2 WHERE purchase_row = ?1")
+    replacing = try connection.prepare(
+      """
+      DELETE FROM captures WHERE purchase_row = ?2 AND outcome IS NULL
+        AND EXISTS (SELECT 1 FROM captures other WHERE other.purchase_row = ?1 AND other.outcome IS NULL)
+      """)
+    moving = try connection.prepare("UPDATE captures SET purchase_row = ?2 WHERE purchase_row = ?1")
     bringingBack = try connection.prepare(
       """
       UPDATE captures SET retry_at = ?3
@@ -137,6 +142,7 @@ final class CaptureRows {
 
   /// Moves captures to the remaining row after two rows were merged.
   func move(from old: PurchaseRowID, to new: PurchaseRowID) throws(StoreFault) {
+    try replacing.run([.integer(old), .integer(new)])
     try moving.run([.integer(old), .integer(new)])
   }
 

@@ -30,7 +30,10 @@ final class ContextRows {
   /// How many of a user's newest contexts are looked at: a client may post any number.
   static let candidatesMax = 200
 
-  private let keys: any KeyIndex
+  let keys: any KeyIndex
+  let readAhead: (any ReadAhead)?
+  /// What the open transaction has read; nil for an engine that reads without a round trip.
+  var known: KnownContexts?
   private let bodies: BodyReader
   private let byID: StoreStatement
   private let byRow: StoreStatement
@@ -43,12 +46,14 @@ final class ContextRows {
   /// The row of the next context; nil until the open transaction needs it.
   private var nextRow: Int64?
 
-  private static let columns =
+  static let columns =
     "id, app, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at, frame, "
     + "dictionary"
 
   init(_ connection: StoreConnection, bodies: BodyReader) throws(StoreFault) {
     keys = connection.engine.keys
+    readAhead = connection.engine.readAhead
+    known = readAhead == nil ? nil : KnownContexts()
     self.bodies = bodies
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
@@ -72,9 +77,14 @@ final class ContextRows {
   }
 
   /// Called at the start of a transaction: another process may have added contexts.
-  func begin() { nextRow = nil }
+  func begin() {
+    nextRow = nil
+  }
 
-  private func record(_ row: StoreRow) throws(StoreFault) -> ContextRecord {
+  /// Called after a change that is not known row by row.
+  func forgetKnown() { known?.removeAll() }
+
+  func record(_ row: StoreRow) throws(StoreFault) -> ContextRecord {
     ContextRecord(
       id: try row.text(0), app: try row.text(1), userID: try row.text(2),
       blob: ContextBlob(text: try bodies.contextText(row, at: 3, frame: 9), priceID: try row.optionalText(4)),
@@ -84,7 +94,8 @@ final class ContextRows {
   }
 
   func find(app: AppSlug, id: ContextID) throws(StoreFault) -> ContextRecord? {
-    try byID.first([.text(id), .text(app)], record)
+    if let found = known?[id] { return found.flatMap { $0.app == app ? $0 : nil } }
+    return try byID.first([.text(id), .text(app)], record)
   }
 
   /// What is known of a context without its blob.
@@ -103,7 +114,14 @@ final class ContextRows {
     _ key: RowKey, of user: UserID, app: AppSlug, where isWanted: (Head) -> Bool
   ) throws(StoreFault) -> [ContextRecord] {
     var found: [ContextRecord] = []
-    for row in try keys.rows(key, limit: Self.candidatesMax) {
+    let rows = try keys.rows(key, limit: Self.candidatesMax)
+    try load(rows)
+    for row in rows {
+      if let known = known?[row] {
+        guard let record = known, record.userID == user, record.app == app else { continue }
+        if isWanted(Head(purchaseRow: record.purchaseRow, postedAt: record.postedAt)) { found.append(record) }
+        continue
+      }
       let read = try byRow.first([.integer(row)]) { row throws(StoreFault) -> ContextRecord? in
         guard try row.text(2) == user, try row.text(1) == app else { return nil }
         let head = Head(
@@ -165,12 +183,14 @@ final class ContextRows {
       .optional(record.blob.priceID), .time(record.receivedAt), .time(record.expiresAt), .integer(row),
       .optional(frame?.bytes), .optional(frame?.dictionary),
     ])
+    known?.add(record, row: row)
     for key in RowKey.keys(app: record.app, contextOf: record.userID, digest: digest) {
       try keys.add(key, row: row)
     }
   }
 
   private func makeRow() throws(StoreFault) -> Int64 {
+    if let readAhead { return try readAhead.makeRow(.contexts) }
     let row: Int64
     if let nextRow {
       row = nextRow
@@ -184,27 +204,38 @@ final class ContextRows {
   /// Records that the same blob was posted again: the context is as recent as a new one.
   func post(id: ContextID, at now: Timestamp, expiresAt: Timestamp) throws(StoreFault) {
     try posting.run([.text(id), .time(now), .time(expiresAt)])
+    known?.change(id) { ($0.postedAt, $0.expiresAt) = (now, expiresAt) }
   }
 
   /// - Parameter old: the value of `ContextRecord.purchaseRow` when the context was read.
   /// - Throws: `constraint` if another purchase has it now.
   func claim(id: ContextID, for row: PurchaseRowID, from old: PurchaseRowID?) throws(StoreFault) {
     try claiming.changeOne([.text(id), .integer(row), .optional(old)], for: "claim a context")
+    known?.change(id) { $0.purchaseRow = row }
+  }
+
+  private func key(of id: ContextID) throws(StoreFault) -> (app: AppSlug, user: UserID, digest: [UInt8])? {
+    if let found = known?[id] {
+      return found.map { ($0.app, $0.userID, SHA256.digest($0.blob.text.utf8.span)) }
+    }
+    return try digest.first([.text(id)]) { row throws(StoreFault) in
+      (app: try row.text(0), user: try row.text(1), digest: row.blob(2))
+    }
   }
 
   /// Marks it as unused, unless another purchase has claimed it meanwhile. If the user posted the same blob
   /// again meanwhile, the later post replaces this context, which then belongs to no purchase.
   func release(id: ContextID, by row: PurchaseRowID) throws(StoreFault) {
-    let key = try digest.first([.text(id)]) { row throws(StoreFault) in
-      (app: try row.text(0) as AppSlug, user: try row.text(1) as UserID, digest: row.blob(2))
-    }
-    guard let key, let context = try find(app: key.app, id: id), context.purchaseRow == row else { return }
+    guard let key = try key(of: id), let context = try find(app: key.app, id: id), context.purchaseRow == row
+    else { return }
     let again = try unused(app: key.app, user: key.user, blob: context.blob.text, digest: key.digest)
-    try claiming.changeOne(
-      [.text(id), again == nil ? .null : .integer(0 as Int64), .integer(row)], for: "release a context")
+    let owner: PurchaseRowID? = again == nil ? nil : 0
+    try claiming.changeOne([.text(id), .optional(owner), .integer(row)], for: "release a context")
+    known?.change(id) { $0.purchaseRow = owner }
   }
 
   func move(id: ContextID, from old: PurchaseRowID, to new: PurchaseRowID) throws(StoreFault) {
     try moving.run([.text(id), .integer(new), .integer(old)])
+    known?.change(id) { if $0.purchaseRow == old { $0.purchaseRow = new } }
   }
 }

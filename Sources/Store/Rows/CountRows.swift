@@ -31,6 +31,7 @@ final class CountRows {
   private var ends: [AppSlug: (delivered: Int64, failed: Int64)] = [:]
   private var failures: [Failure: (count: Int64, madeSince: Int64)] = [:]
   private var nextPurchase: Int64 = 1
+  private let readAhead: (any ReadAhead)?
   private var isNumberUsed = false
 
   private let readingNext: StoreStatement
@@ -42,25 +43,28 @@ final class CountRows {
   private let forgettingFailures: StoreStatement
 
   init(_ connection: StoreConnection) throws(StoreFault) {
+    readAhead = connection.engine.readAhead
     readingNext = try connection.prepare("SELECT next FROM sequences WHERE name = 'purchases'")
     writingNext = try connection.prepare("UPDATE sequences SET next = ?1 WHERE name = 'purchases'")
     counting = try connection.prepare(
       """
       INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (app, state, reason, last_cause, processor) DO UPDATE SET count = count + ?6
+        ON CONFLICT (app, state, reason, last_cause, processor) DO UPDATE SET count = receipt_counts.count + ?6
       """)
     countingEnds = try connection.prepare(
       """
       INSERT INTO delivery_counts (minute, app, delivered, failed) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (minute, app) DO UPDATE SET delivered = delivered + ?3, failed = failed + ?4
+        ON CONFLICT (minute, app) DO UPDATE SET delivered = delivery_counts.delivered + ?3,
+          failed = delivery_counts.failed + ?4
       """)
     countingFailures = try connection.prepare(
       """
       INSERT INTO failure_counts (minute, app, reason, last_cause, count, made_since)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT (minute, app, reason, last_cause)
-        DO UPDATE SET count = count + ?5, made_since = min(made_since, ?6)
+        DO UPDATE SET count = failure_counts.count + ?5,
+          made_since = CASE WHEN failure_counts.made_since < ?6 THEN failure_counts.made_since ELSE ?6 END
       """)
     forgettingEnds = try connection.prepare("DELETE FROM delivery_counts WHERE minute < ?1")
     forgettingFailures = try connection.prepare("DELETE FROM failure_counts WHERE minute < ?1")
@@ -73,11 +77,13 @@ final class CountRows {
     ends.removeAll(keepingCapacity: true)
     failures.removeAll(keepingCapacity: true)
     isNumberUsed = false
+    guard readAhead == nil else { return }
     nextPurchase = try readingNext.first { row throws(StoreFault) in row.integer(0) } ?? 1
   }
 
   /// Returns the row for a new purchase. Rows are never reused.
-  func makePurchaseRow() -> PurchaseRowID {
+  func makePurchaseRow() throws(StoreFault) -> PurchaseRowID {
+    if let readAhead { return PurchaseRowID(try readAhead.makeRow(.purchases)) }
     isNumberUsed = true
     nextPurchase += 1
     return PurchaseRowID(nextPurchase - 1)

@@ -23,8 +23,9 @@ final class DictionaryRows {
     // Not only the number after the last: if damage removed that, its bodies would be read with another.
     next = connection.prepareOnUse(
       """
-      SELECT max(coalesce((SELECT next FROM sequences WHERE name = 'dictionaries'), 1),
-        coalesce((SELECT max(number) FROM dictionaries), 0) + 1)
+      SELECT max(next) FROM (
+        SELECT 1 AS next UNION ALL SELECT next FROM sequences WHERE name = 'dictionaries'
+        UNION ALL SELECT max(number) + 1 FROM dictionaries)
       """)
     countingOn = connection.prepareOnUse(
       """

@@ -25,9 +25,11 @@ final class ErasureRows {
   private let forgettingJobReason: StoreStatement
   private let forgettingAsked: StoreStatement
   /// Nil until a user was erased.
+  private let readsAhead: Bool
   private(set) var currentHash: ErasureHash?
 
   init(_ connection: StoreConnection) throws(StoreFault) {
+    readsAhead = connection.engine.readAhead != nil
     keys = connection.engine.keys
     readingKey = try connection.prepare(ErasureHash.readingKeySQL)
     insertingKey = try connection.prepare("INSERT INTO erasure_key (row_id, key) VALUES (1, ?1)")
@@ -84,11 +86,18 @@ final class ErasureRows {
 
   /// Called at the start of each transaction: another process may have erased a user.
   func begin() throws(StoreFault) {
-    guard !isInUse, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) }) else {
+    guard !readsAhead, !isInUse, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) }) else {
       return
     }
     currentHash = try ErasureHash(key: key)
   }
+
+  /// The key, for an engine that reads ahead.
+  func reads() -> [BulkRead] {
+    isInUse ? [] : [BulkRead("key", of: "erasure_key", where: "row_id", in: [1])]
+  }
+
+  func add(_ row: StoreRow) throws(StoreFault) { currentHash = try ErasureHash(key: row.blob(0)) }
 
   /// Invalidates the cached key after a rollback, which may have removed it.
   func invalidate() { currentHash = nil }

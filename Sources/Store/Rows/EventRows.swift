@@ -9,8 +9,19 @@ final class EventRows {
   private let byRow: StoreStatement
   private let updating: StoreStatement
   private let ofPurchase: StoreStatement
+  /// The ids that the open transaction has looked for, and whether there is such an event; nil for an engine that
+  /// reads without a round trip.
+  private var known: [EventPlace: Bool]?
+
+  /// An event's id at its app and processor.
+  private struct EventPlace: Hashable {
+    var app: AppSlug
+    var processor: ProcessorName
+    var id: EventID
+  }
 
   init(_ connection: StoreConnection) throws(StoreFault) {
+    known = connection.engine.readAhead == nil ? nil : [:]
     ofPurchase = try connection.prepare("SELECT 1 FROM events WHERE purchase_row = ?1 LIMIT 1")
     existing = try connection.prepare(
       "SELECT 1 FROM events WHERE event_id = ?1 AND app = ?2 AND processor = ?3")
@@ -29,8 +40,29 @@ final class EventRows {
   }
 
   func contains(id: EventID, app: AppSlug, processor: ProcessorName) throws(StoreFault) -> Bool {
-    try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true }
+    if let isThere = known?[EventPlace(app: app, processor: processor, id: id)] { return isThere }
+    return try existing.first([.text(id), .text(app), .text(processor)]) { _ throws(StoreFault) in true }
       ?? false
+  }
+
+  /// Called at the start of a transaction, and after a change that is not known row by row.
+  func forgetKnown() { known?.removeAll(keepingCapacity: true) }
+
+  func reads(ids: Set<EventID>) -> [BulkRead] {
+    [BulkRead("event_id, app, processor", of: "events", where: "event_id", in: ids.map { .text($0) })]
+  }
+
+  /// Notes the declared events that are being read. `add` follows for those that are found.
+  func expect(_ keys: Set<ReadKey>) {
+    guard known != nil else { return }
+    for case .event(let app, let processor, let id) in keys {
+      known?[EventPlace(app: app, processor: processor, id: id)] = false
+    }
+  }
+
+  /// Notes a row that was read ahead.
+  func add(_ row: StoreRow) throws(StoreFault) {
+    known?[EventPlace(app: try row.text(1), processor: try row.text(2), id: try row.text(0))] = true
   }
 
   /// Whether an event names this purchase.
@@ -47,6 +79,7 @@ final class EventRows {
       .time(now), .optional(purchaseRow), .blob(event.body.bytes),
       .flag(event.isHint), .optional(event.body.dictionary),
     ])
+    known?[EventPlace(app: event.app, processor: event.processor, id: event.eventID)] = true
   }
 
   /// Updates a purchase's events after two rows were merged, or after it got a receipt.
@@ -82,7 +115,7 @@ final class AttemptRows {
 
   init(_ connection: StoreConnection) throws(StoreFault) {
     reaching = try connection.prepare(
-      "SELECT 1 FROM attempts WHERE purchase_row = ?1 AND (status IS NOT NULL OR ambiguous) LIMIT 1")
+      "SELECT 1 FROM attempts WHERE purchase_row = ?1 AND (status IS NOT NULL OR ambiguous = 1) LIMIT 1")
     inserting = try connection.prepare(
       """
       INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response, detail)

@@ -209,7 +209,7 @@ final class JobRows {
     let counting = try statement(
       """
       INSERT INTO job_counts (job_row, outcome, reason, count) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (job_row, outcome, reason) DO UPDATE SET count = count + ?4
+        ON CONFLICT (job_row, outcome, reason) DO UPDATE SET count = job_counts.count + ?4
       """)
     for change in changes where change.count != 0 {
       try counting.run([

@@ -25,6 +25,7 @@ final class LookupRows {
   private let endingFollowUp: StoreStatement
   private let forgetting: StoreStatement
   private let dropping: StoreStatement
+  private let replacing: StoreStatement
   private let moving: StoreStatement
   private let postponing: StoreStatement
   private let retrying: StoreStatement
@@ -40,35 +41,44 @@ final class LookupRows {
     planning = try connection.prepare(
       """
       INSERT INTO look_ups (purchase_row, app, processor, due_at, tries) VALUES (?1, ?2, ?3, ?4, 0)
-      ON CONFLICT (purchase_row) DO UPDATE SET due_at = iif(fetches > 0, min(due_at, ?4), ?4), tries = 0
+      ON CONFLICT (purchase_row) DO UPDATE SET tries = 0,
+        due_at = CASE WHEN look_ups.fetches > 0 AND look_ups.due_at < ?4 THEN look_ups.due_at ELSE ?4 END
       """)
     fetching = try connection.prepare(
       """
       INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
       VALUES (?1, ?2, ?3, ?4, 0, 1)
-      ON CONFLICT (purchase_row) DO UPDATE SET due_at = ?4, tries = 0, fetches = fetches + 1
+      ON CONFLICT (purchase_row) DO UPDATE SET due_at = ?4, tries = 0, fetches = look_ups.fetches + 1
       """)
     fetchingAgain = try connection.prepare(
       """
       INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
       VALUES (?1, ?2, ?3, ?4, 0, 1)
-      ON CONFLICT (purchase_row) DO UPDATE SET due_at = min(due_at, ?4), fetches = fetches + 1
+      ON CONFLICT (purchase_row) DO UPDATE SET fetches = look_ups.fetches + 1,
+        due_at = CASE WHEN look_ups.due_at < ?4 THEN look_ups.due_at ELSE ?4 END
       """)
     // A follow-up is a fetch that no event requires: due in the future, and not tried yet.
     followingUp = try connection.prepare(
       """
       INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
       VALUES (?1, ?2, ?3, ?4, 0, 1)
-      ON CONFLICT (purchase_row) DO UPDATE SET due_at = iif(fetches > 0, min(due_at, ?4), ?4),
-        tries = iif(fetches > 0, tries, 0), fetches = max(fetches, 1)
+      ON CONFLICT (purchase_row) DO UPDATE SET
+        due_at = CASE WHEN look_ups.fetches > 0 AND look_ups.due_at < ?4 THEN look_ups.due_at ELSE ?4 END,
+        tries = CASE WHEN look_ups.fetches > 0 THEN look_ups.tries ELSE 0 END,
+        fetches = CASE WHEN look_ups.fetches > 1 THEN look_ups.fetches ELSE 1 END
       """)
     endingFollowUp = try connection.prepare(Self.endingFollowUpSQL)
     fetched = try connection.prepare(
       "UPDATE look_ups SET fetches = 0 WHERE purchase_row = ?1 AND fetches = ?2")
     forgetting = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1 AND fetches = 0")
     dropping = try connection.prepare("DELETE FROM look_ups WHERE purchase_row = ?1")
+    replacing = try connection.prepare(
+      """
+      DELETE FROM look_ups WHERE purchase_row = ?2
+        AND EXISTS (SELECT 1 FROM look_ups other WHERE other.purchase_row = ?1 AND other.fetches > 0)
+      """)
     moving = try connection.prepare(
-      "UPDATE OR REPLACE look_ups SET purchase_row = ?2 WHERE purchase_row = ?1 AND fetches > 0")
+      "UPDATE look_ups SET purchase_row = ?2 WHERE purchase_row = ?1 AND fetches > 0")
     postponing = try connection.prepare(
       """
       UPDATE look_ups SET due_at = ?2, tries = tries + 1 WHERE purchase_row = ?1 AND fetches = ?4 AND (?4 > 0
@@ -89,8 +99,8 @@ final class LookupRows {
       """)
     bringingBack = try connection.prepare(
       """
-      UPDATE look_ups SET due_at = max(?1, due_at + ?3)
-      WHERE due_at > iif(fetches > 0 AND tries = 0, ?4, ?2) AND due_at < \(Self.never)
+      UPDATE look_ups SET due_at = CASE WHEN due_at + ?3 > ?1 THEN due_at + ?3 ELSE ?1 END
+      WHERE due_at > CASE WHEN fetches > 0 AND tries = 0 THEN ?4 ELSE ?2 END AND due_at < \(Self.never)
       """)
     servedAt = try connection.prepare("SELECT serves_at FROM service WHERE row_id = 1")
     recordingService = try connection.prepare(
@@ -101,7 +111,8 @@ final class LookupRows {
     addingBackfill = try connection.prepare(
       """
       INSERT INTO backfills (app, processor, since) VALUES (?1, ?2, ?3)
-      ON CONFLICT (app, processor) DO UPDATE SET since = min(since, ?3)
+      ON CONFLICT (app, processor)
+        DO UPDATE SET since = CASE WHEN backfills.since < ?3 THEN backfills.since ELSE ?3 END
       """)
     completingBackfill = try connection.prepare(
       "DELETE FROM backfills WHERE app = ?1 AND processor = ?2 AND since >= ?3")
@@ -145,6 +156,7 @@ final class LookupRows {
 
   /// Moves planned fetches to the remaining row after two rows were merged.
   func move(from old: PurchaseRowID, to new: PurchaseRowID) throws(StoreFault) {
+    try replacing.run([.integer(old), .integer(new)])
     try moving.run([.integer(old), .integer(new)])
   }
 

@@ -4,7 +4,7 @@ internal import Domain
 
 extension PurchaseRows {
   /// How many of the newest purchases with a key are looked at: a user of an app may have any number.
-  private static let candidatesMax = 1_000
+  static let candidatesMax = 1_000
 
   /// The purchase that a checkout sold, once the processor has named it.
   func find(
@@ -49,7 +49,9 @@ extension PurchaseRows {
   private func first(
     _ key: RowKey, where isWanted: (PurchaseRecord) -> Bool
   ) throws(StoreFault) -> PurchaseRecord? {
-    for row in try keys.rows(key, limit: Self.candidatesMax) {
+    let rows = try keys.rows(key, limit: Self.candidatesMax)
+    try load(rows)
+    for row in rows {
       if let record = try find(row: PurchaseRowID(row)), isWanted(record) { return record }
     }
     return nil
@@ -61,7 +63,9 @@ extension PurchaseRows {
     _ key: RowKey, besides own: PurchaseRowID? = nil, where isWanted: (PurchaseRecord) -> Bool
   ) throws(StoreFault) -> [PurchaseRecord] {
     var found: [PurchaseRecord] = []
-    for row in try keys.rows(key, limit: Self.candidatesMax) {
+    let rows = try keys.rows(key, limit: Self.candidatesMax)
+    try load(rows)
+    for row in rows {
       guard found.count < Self.relatedMax else { break }
       guard row != own?.number, let record = try find(row: PurchaseRowID(row)) else { continue }
       if isWanted(record) { found.append(record) }

@@ -18,17 +18,22 @@ final class PurchaseRows {
   private let updatingDelivery: StoreStatement
   private let updatingWait: StoreStatement
   private let deleting: StoreStatement
-  private let namesOfPending: StoreStatement
-  private let pendingFor: StoreStatement
-  private let expediting: StoreStatement
-  private let rescheduling: StoreStatement
+  let namesOfPending: StoreStatement
+  let pendingFor: StoreStatement
+  let expediting: StoreStatement
+  let rescheduling: StoreStatement
   private let bringingBack: StoreStatement
   private let shifting: StoreStatement
 
   private let counts: CountRows
   let keys: any KeyIndex
-  private let bodies: BodyReader
+  let readAhead: (any ReadAhead)?
+  let bodies: BodyReader
   private let packer: BodyPacker
+  /// What the open transaction has read; nil for an engine that reads without a round trip.
+  var known: KnownPurchases?
+  /// Rows of which a record without its content was read.
+  var withoutContent: Set<PurchaseRowID> = []
   /// The state changes of receipts in the open transaction.
   private var transitions: [ReceiptTransition] = []
   /// The cause of the present command's changes.
@@ -51,6 +56,8 @@ final class PurchaseRows {
     self.counts = counts
     (self.bodies, self.packer) = (bodies, packer)
     keys = connection.engine.keys
+    readAhead = connection.engine.readAhead
+    known = readAhead == nil ? nil : KnownPurchases()
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
     byObject = try connection.prepare(
@@ -94,30 +101,40 @@ final class PurchaseRows {
     let isOpen = "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
     bringingBack = try connection.prepare(
       """
-      UPDATE purchases SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at),
+      UPDATE purchases SET
+        next_attempt_at = CASE WHEN next_attempt_at > updated_at THEN ?1 + next_attempt_at - updated_at
+                               WHEN next_attempt_at IS NOT NULL THEN ?1 END,
         wait_until = wait_until - (updated_at - ?1), bought_at = bought_at - (updated_at - ?1),
-        first_seen_at = first_seen_at - (updated_at - ?1), ready_at = min(ready_at, ?1),
-        retry_since = min(retry_since, ?1), updated_at = ?1
+        first_seen_at = first_seen_at - (updated_at - ?1),
+        ready_at = CASE WHEN ready_at > ?1 THEN ?1 ELSE ready_at END,
+        retry_since = CASE WHEN retry_since > ?1 THEN ?1 ELSE retry_since END, updated_at = ?1
       WHERE \(isOpen) AND updated_at > ?1 RETURNING app
       """)
     shifting = try connection.prepare(
       """
-      UPDATE purchases SET next_attempt_at = max(min(next_attempt_at, ?1), next_attempt_at + min(?2, 0)),
-        wait_until = wait_until + ?2, retry_since = min(retry_since, ?1), updated_at = ?1,
-        bought_at = bought_at + iif(state = 'waiting', ?2, 0),
-        first_seen_at = first_seen_at + iif(state = 'waiting', ?2, 0)
+      UPDATE purchases SET
+        next_attempt_at = CASE WHEN ?2 >= 0 OR next_attempt_at <= ?1 THEN next_attempt_at
+                               WHEN next_attempt_at + ?2 <= ?1 THEN ?1 ELSE next_attempt_at + ?2 END,
+        wait_until = wait_until + ?2,
+        retry_since = CASE WHEN retry_since > ?1 THEN ?1 ELSE retry_since END, updated_at = ?1,
+        bought_at = bought_at + CASE state WHEN 'waiting' THEN ?2 ELSE 0 END,
+        first_seen_at = first_seen_at + CASE state WHEN 'waiting' THEN ?2 ELSE 0 END
       WHERE \(isOpen) AND (state = 'waiting' OR next_attempt_at > ?1) AND NOT updated_at BETWEEN ?3 AND ?1
       RETURNING app
       """)
   }
 
   func find(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
-    try byRow.first([.integer(row)], bodies.purchase)
+    if let found = known?[row] { return found }
+    let found = try byRow.first([.integer(row)], bodies.purchase)
+    known?.note(found, row: row)
+    return found
   }
 
   /// The purchase in a row, to erase or delete it: its context and its body are empty if they cannot be read.
   func findToRemove(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
-    try byRow.first([.integer(row)], bodies.purchaseWithoutContent)
+    withoutContent.insert(row)
+    return try byRow.first([.integer(row)], bodies.purchaseWithoutContent)
   }
 
   func find(receipt id: ReceiptID) throws(StoreFault) -> PurchaseRecord? {
@@ -132,7 +149,8 @@ final class PurchaseRows {
   }
 
   func find(app: AppSlug, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
-    try byObject.first(
+    if let found = known?[key.id] { return found.first { $0.app == app && $0.purchase.key == key } }
+    return try byObject.first(
       [.text(key.id), .text(app), .text(key.type), .text(key.processor)],
       bodies.purchase)
   }
@@ -141,12 +159,18 @@ final class PurchaseRows {
   func find(
     app: AppSlug, _ processor: ProcessorName, knownByCheckout sessionID: SessionID
   ) throws(StoreFault) -> PurchaseRecord? {
-    try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], bodies.purchase)
+    if let found = known?[ObjectID(sessionID.text)] {
+      return found.first { record in
+        record.place == AppProcessor(app, processor) && record.purchase.sessionID == sessionID
+      }
+    }
+    return try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], bodies.purchase)
   }
 
   /// A user's purchases with a guessed context and no body made from it.
   func withOpenGuess(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
-    try guessingOfUser.all(
+    if let found = try knownOpenGuesses(app: app, user: user) { return found }
+    return try guessingOfUser.all(
       [.text(user), .text(app), .integer(Int64(Self.relatedMax))], bodies.purchase)
   }
 
@@ -170,6 +194,7 @@ final class PurchaseRows {
 
   func insert(_ record: PurchaseRecord) throws(StoreFault) {
     try inserting.run(PurchaseRow.values(of: record, packer))
+    note(record)
     for key in record.keys { try keys.add(key, row: record.rowID.number) }
     note(from: nil, to: record)
   }
@@ -192,12 +217,15 @@ final class PurchaseRows {
         try keys.move(row: record.rowID, from: old.keys, to: record.keys)
       }
     }
+    note(record)
     note(from: old, to: record)
   }
 
   /// Asserts that the values a change is based on equal the row in the database, in every column.
   private func assertIsStored(_ old: PurchaseRecord) throws(StoreFault) {
     #if DEBUG
+      // What is known of the row is what was read from it.
+      guard known == nil else { return }
       let stored = try findToRemove(row: old.rowID)
       // The statement itself refuses a row in another state.
       guard stored?.receipt?.state == old.receipt?.state else { return }
@@ -225,6 +253,7 @@ final class PurchaseRows {
   func delete(_ record: PurchaseRecord) throws(StoreFault) {
     try deleting.changeOne(
       [.integer(record.rowID), .optional(record.receipt?.state.rawValue)], for: "delete a purchase")
+    known?.remove(record)
     for key in record.keys { try keys.remove(key, row: record.rowID.number) }
     counts.move(from: .init(record), to: nil)
   }
@@ -232,42 +261,17 @@ final class PurchaseRows {
   /// Sets times in the future to now; see `FollowClock`.
   /// - Returns: the app of each changed receipt.
   func bringBack(to now: Timestamp) throws(StoreFault) -> [AppSlug] {
-    try bringingBack.all([.time(now)]) { row throws(StoreFault) in try row.text(0) }
+    forgetKnown()
+    return try bringingBack.all([.time(now)]) { row throws(StoreFault) in try row.text(0) }
   }
 
   /// Moves due times with the clock; see `FollowClock`.
   /// - Parameter exceptSince: later changes already follow the new clock.
   /// - Returns: the app of each changed receipt.
   func shift(by jump: Duration, now: Timestamp, exceptSince: Timestamp) throws(StoreFault) -> [AppSlug] {
-    try shifting.all([.time(now), .duration(jump), .time(exceptSince)]) { row throws(StoreFault) in
+    forgetKnown()
+    return try shifting.all([.time(now), .duration(jump), .time(exceptSince)]) { row throws(StoreFault) in
       try row.text(0)
-    }
-  }
-
-  /// Makes an app's receipts that are due until a time due now.
-  func expedite(_ place: AppDestination, now: Timestamp, until: Timestamp) throws(StoreFault) {
-    for isReplay in [false, true] {
-      try expediting.run([
-        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.destination),
-      ])
-    }
-  }
-
-  /// Makes a pending receipt due later.
-  func reschedule(_ row: PurchaseRowID, until moment: Timestamp) throws(StoreFault) {
-    try rescheduling.run([.integer(row), .time(moment)])
-  }
-
-  /// The rows of pending receipts for a destination, in any order.
-  func pending(_ place: AppDestination, limit: Int64) throws(StoreFault) -> [PurchaseRowID] {
-    try pendingFor.all([.text(place.app), .text(place.destination), .integer(limit)]) {
-      row throws(StoreFault) in row.integer(0)
-    }
-  }
-
-  /// The destinations of an app's pending receipts.
-  func pendingDestinations(of app: AppSlug) throws(StoreFault) -> [DestinationName] {
-    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 }

@@ -94,11 +94,11 @@ public enum RetentionTable: String, Sendable, CaseIterable {
     case .contexts:
       """
       posted_at, coalesce((SELECT state IN ('delivered', 'cancelled', 'failed') FROM purchases
-                           WHERE row_id = contexts.purchase_row), 1)
+                           WHERE row_id = contexts.purchase_row), TRUE)
       """
     case .receipts:
       """
-      updated_at, coalesce(state IN ('delivered', 'cancelled', 'failed'), 0)
+      updated_at, coalesce(state IN ('delivered', 'cancelled', 'failed'), FALSE)
         AND NOT EXISTS (SELECT 1 FROM captures WHERE purchase_row = purchases.row_id AND outcome IS NULL)
       """
     }

@@ -74,16 +74,17 @@ struct DeclaredReadTests {
     let event = IngestEvent(
       app: "ios", processor: "stripe", eventID: "evt_1", type: "t", body: [],
       content: .report(Said.completed(user: "u2"), keep: true))
+    let context = store.contextCommand("blob 1", user: "u1")
     let result = store.writer.apply(
       [
-        answers.submission("context", WhileConfigured("ios", store.contextCommand("blob 1", user: "u1"))),
+        answers.submission("context", WhileConfigured("ios", context)),
         answers.submission("event", WhileConfigured("ios", event)), answers.submission("pulse", Pulse()),
       ], now: store.now)
     #expect(result.fault == nil)
     #expect(record.fetches.count == 1)
     #expect(
       record.fetches.last == [
-        .user(app: "ios", id: "u1"), .event(app: "ios", processor: "stripe", id: "evt_1"),
+        .user(app: "ios", id: "u1"), .blob(app: "ios", user: "u1", digest: context.digest), .event(app: "ios", processor: "stripe", id: "evt_1"),
         .object(app: "ios", key: Said.completed().key), .session(app: "ios", processor: "stripe", id: "cs_1"),
         .customer(app: "ios", processor: "stripe", id: "cus_1"), .user(app: "ios", id: "u2"),
       ])

@@ -191,6 +191,7 @@ struct EngineConnectionTests {
     let command: [StoreFault.Kind] = [.constraint, .misuse, .corrupt, .full]
     let whole: [StoreFault.Kind] = [
       .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted,
+      .unavailable, .conflict,
     ]
     #expect(command.allSatisfy { $0.mayConcernOneCommand })
     #expect(!whole.contains { $0.mayConcernOneCommand })

@@ -26,7 +26,10 @@ struct InvariantTests {
     ),
     ("UPDATE events SET outcome = 'noted'", "an event does not say"),
     ("UPDATE purchases SET reason = 'context' WHERE state = 'waiting'", "a lookup is planned"),
-    ("UPDATE sequences SET next = 1", "the next row number"),
+    (
+      "INSERT INTO sequences (name, next) VALUES ('purchases', 1) ON CONFLICT (name) DO UPDATE SET next = 1",
+      "the next row number"
+    ),
     ("UPDATE jobs SET total = 5", "more or fewer receipts"),
     ("UPDATE jobs SET ended_at = 1", "receipts under way"),
     ("UPDATE jobs SET state = 'done'", "has planned receipts"),
@@ -58,7 +61,10 @@ struct InvariantTests {
 
   @Test("A store that only its commands changed violates none")
   func sound() throws {
-    #expect(try store().reader.contradictions() == [])
+    let store = try store()
+    // The store ends with its database.
+    let found = try withExtendedLifetime(store) { try store.reader.contradictions() }
+    #expect(found == [])
   }
 
   @Test("Each violation is found", arguments: broken)

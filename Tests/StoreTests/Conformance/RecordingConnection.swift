@@ -20,17 +20,58 @@ final class ReadRecord: ReadAhead {
 
   init(words: Set<String>) { self.words = words }
 
+  /// The recorded connection's engine.
+  fileprivate var engine: (any EngineConnection)?
+
   func begin() { (names, apps, rows, isDeclared) = ([], [], [], false) }
 
-  func fetch(_ keys: Set<ReadKey>) {
+  func begin(
+    _ plan: BatchPlan, _ keys: Set<RowKey>, _ reads: [BulkRead]
+  ) throws(StoreFault) -> [any EngineStatement] {
+    declare(plan.declared)
+    guard let ahead = engine?.readAhead else { return try read(reads) }
+    return recorded(try ahead.begin(plan, keys, reads))
+  }
+
+  func read(_ reads: [BulkRead]) throws(StoreFault) -> [any EngineStatement] {
+    guard let engine else { return [] }
+    if let ahead = engine.readAhead { return recorded(try ahead.read(reads)) }
+    var results: [any EngineStatement] = []
+    for read in reads {
+      let places = read.values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+      let statement = try engine.prepare(
+        "SELECT \(read.columns) FROM \(read.table) WHERE \(read.column) IN (\(places))")
+      try statement.bind(read.values)
+      results.append(statement)
+    }
+    return recorded(results)
+  }
+
+  func makeRow(_ table: NumberedTable) throws(StoreFault) -> Int64 {
+    guard let engine else { return 0 }
+    if let ahead = engine.readAhead { return try ahead.makeRow(table) }
+    let connection = StoreConnection(engine)
+    let sql =
+      table == .contexts
+      ? "SELECT coalesce(max(row_id), 0) + 1 FROM contexts"
+      : "UPDATE sequences SET next = next + 1 WHERE name = 'purchases' RETURNING next - 1"
+    return try connection.integer(sql) ?? 0
+  }
+
+  private func recorded(_ results: [any EngineStatement]) -> [any EngineStatement] {
+    results.map { RecordingStatement($0, "", self) }
+  }
+
+  private func declare(_ keys: Set<ReadKey>) {
     fetches.append(keys)
-    isDeclared = true
+    isDeclared = !keys.isEmpty
     for key in keys {
       switch key {
       case .event(let app, _, let id): declare(id.text, app)
       case .session(let app, _, let id): declare(id.text, app)
       case .customer(let app, _, let id), .payer(let app, _, let id): declare(id.text, app)
       case .user(let app, let id): declare(id.text, app)
+      case .blob(let app, let user, _): declare(user.text, app)
       case .context(let app, let id): declare(id.text, app)
       case .object(let app, let key): declare(key.id.text, app)
       case .purchase(let row): rows.insert(row.number)
@@ -79,6 +120,7 @@ final class RecordingConnection: EngineConnection {
   init(_ engine: any EngineConnection, _ record: ReadRecord) {
     self.engine = engine
     self.record = record
+    record.engine = engine
   }
 
   var readAhead: (any ReadAhead)? { record }
@@ -93,7 +135,6 @@ final class RecordingConnection: EngineConnection {
     try engine.begin()
   }
 
-  var changedRows: Int { engine.changedRows }
   var isInTransaction: Bool { engine.isInTransaction }
   func commit() throws(StoreFault) { try engine.commit() }
   func rollBack() { engine.rollBack() }
@@ -146,6 +187,9 @@ private final class RecordingStatement: EngineStatement {
   }
 
   func step() throws(StoreFault) -> Bool { try engine.step() }
+  var changedRows: Int { engine.changedRows }
+  func run() throws(StoreFault) { try engine.run() }
+  func changeOne(for operation: String) throws(StoreFault) { try engine.changeOne(for: operation) }
   func reset() { engine.reset() }
   func isNull(_ column: Int) -> Bool { engine.isNull(column) }
   func blob(_ column: Int) -> [UInt8] { engine.blob(column) }

@@ -127,14 +127,15 @@ struct RetentionTests {
     let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)"
     try store.execute(
       """
-      INSERT INTO purchases (app, object_type, object_id, observations, prices, prices_of_checkout,
-        happened_at, first_seen_at, updated_at)
-      \(numbers) SELECT 'ios', 'subscription', 'sub_' || n, iif(n <= 700, 16, 272), '', 0, 1, 1, 1 FROM n
+      INSERT INTO purchases (row_id, app, processor, object_type, object_id, observations, prices,
+        prices_of_checkout, happened_at, first_seen_at, updated_at)
+      \(numbers) SELECT n, 'ios', 'stripe', 'subscription', 'sub_' || n,
+        CASE WHEN n <= 700 THEN 16 ELSE 272 END, '', 0, 1, 1, 1 FROM n
       """)
     try store.execute(
       """
       INSERT INTO past_purchases (object_id, app, processor, until)
-      \(numbers) SELECT n, 'ios', 'stripe', 1 FROM n
+      \(numbers) SELECT 'sub_' || n, 'ios', 'stripe', 1 FROM n
       """)
     try store.execute("UPDATE sequences SET next = 1201 WHERE name = 'purchases'")
     let noted = try (0..<3).map { _ in try store.apply(RetainNoted(cutoff: store.now)) }

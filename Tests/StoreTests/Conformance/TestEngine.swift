@@ -4,6 +4,7 @@
 
 import Platform
 import Store
+import TestSupport
 import Testing
 
 /// An engine, with what the suite needs in addition to a program's needs.
@@ -20,7 +21,11 @@ struct TestEngine: Sendable, CustomTestStringConvertible {
   let failures:
     [StoreFault.Kind: @Sendable (_ folder: String, any EngineConnection) throws -> () throws -> Void]
 
-  static let all = [sqlite]
+  /// Deletes the database of a folder, where that is not in the folder.
+  var remove: @Sendable (_ folder: String) -> Void = { _ in }
+
+  /// PostgreSQL where it is installed. Under a sanitizer only SQLite: the code that differs has its own tests.
+  static let all = PostgresServer.isExpected && !Sanitizer.isOn ? [sqlite, postgres] : [sqlite]
   /// The engine of the running test.
   @TaskLocal static var current = sqlite
 

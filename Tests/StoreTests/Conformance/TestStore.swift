@@ -44,6 +44,7 @@ final class TestStore {
   private let rules: [AppSlug: AppRules]
   var folder: String { directory.path }
   let engine: any StoreEngine
+  private let testEngine: TestEngine
   /// Records the undeclared reads of commands; nil if they are not checked.
   let record: ReadRecord?
   private(set) var writer: StoreWriter
@@ -61,7 +62,8 @@ final class TestStore {
     self.rules = rules
     self.record = record
     random = SeededGenerator(seed: seed)
-    engine = TestEngine.current.open(directory.path)
+    testEngine = TestEngine.current
+    engine = testEngine.open(directory.path)
     writer = try engine.openWriter(rules: rules, random: SeededGenerator(seed: ~seed))
     reader = try engine.openReader()
     if record != nil { try reopen() }
@@ -70,6 +72,7 @@ final class TestStore {
   deinit {
     // If this fails, the files stay in the system's temporary directory.
     try? FileManager.default.removeItem(at: directory)
+    testEngine.remove(folder)
   }
 
   /// A readable body, as a destination would receive it.

@@ -1,0 +1,268 @@
+// PostgreSQL as an engine of the store. One thread at a time.
+
+internal import Durations
+internal import Platform
+internal import PostgreSQL
+internal import Store
+
+/// A connection that the store uses. It connects again after a loss, before the next transaction.
+///
+/// Each wait for the server costs a network round trip. So BEGIN is sent with the first statement of a transaction,
+/// and changes wait until something is read or the transaction is committed; then all are sent together.
+final class PostgresStoreConnection: EngineConnection {
+  /// What the connection is for.
+  enum Role {
+    case writer
+    /// Each statement runs in a transaction that only reads.
+    case reader
+  }
+
+  private enum Transaction: Equatable {
+    case none
+    /// Begun by the store, and not sent yet.
+    case begun(String)
+    case sent
+  }
+
+  /// Changes that are sent without waiting for more: it bounds the memory that they need.
+  private static let waitingMax = 1_000
+  private static let bytesMax = 8 << 20
+
+  /// How long a batch waits to learn whether it was stored. Stripe's Checkout waits 10 s for an answer.
+  private static let resolveTime: Duration = .seconds(8)
+  /// The time limit of an attempt to connect again: requests must be refused soon.
+  private static let reconnectTime: Duration = .seconds(1)
+
+  private let source: PostgresSource
+  private let role: Role
+  private var connection: PostgresConnection
+  /// When to try to connect again after a failure, and the pause after the next one.
+  private var reconnectAt = MonotonicInstant(nanoseconds: 0)
+  private var pause: Duration = .milliseconds(100)
+  /// Identifies this connection's batches.
+  private let writer = Int64.random(in: .min ... .max)
+  private var batch: Int64 = 0
+  private var isCommitting = false
+  private var transaction = Transaction.none
+  private var waiting = PostgresChanges()
+  private lazy var ahead = PostgresReadAhead(self)
+
+  init(_ source: PostgresSource, role: Role) throws(PostgresError) {
+    self.source = source
+    self.role = role
+    connection = try source.connect()
+  }
+
+  var keys: any KeyIndex { ahead.keys }
+  var readAhead: (any ReadAhead)? { role == .writer ? ahead : nil }
+
+  /// How many times it has waited for the server.
+  var roundTrips: Int { connection.roundTrips }
+
+  func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement { PostgresStatement(sql, self) }
+
+  var isInTransaction: Bool { transaction != .none }
+
+  func begin() throws(StoreFault) { try begin("BEGIN") }
+
+  /// REPEATABLE READ is one snapshot (https://www.postgresql.org/docs/15/transaction-iso.html).
+  func beginReading() throws(StoreFault) { try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
+
+  private func begin(_ sql: String) throws(StoreFault) {
+    rollBack()
+    try reconnect()
+    transaction = .begun(sql)
+    ahead.forgetKnown()
+  }
+
+  func commit() throws(StoreFault) {
+    guard transaction == .sent || !waiting.isEmpty else {
+      transaction = .none
+      return
+    }
+    // After a failure the store rolls back.
+    try sendCommit()
+    ahead.didCommit()
+    transaction = .none
+  }
+
+  private func sendCommit() throws(StoreFault) {
+    isCommitting = true
+    defer { isCommitting = false }
+    let commit = PostgresCommand("COMMIT")
+    guard ahead.hasLocked else {
+      _ = try send([commit])
+      return
+    }
+    batch += 1
+    do throws(StoreFault) {
+      _ = try send([Self.noting(batch, of: writer), commit])
+    } catch {
+      guard error.kind == .unavailable else { throw error }
+      try resolve(error)
+    }
+  }
+
+  private static func noting(_ batch: Int64, of writer: Int64) -> PostgresCommand {
+    PostgresCommand(
+      """
+      INSERT INTO writers (id, batch, seen_at)
+      VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+      ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
+      """, [.integer(writer), .integer(batch)])
+  }
+
+  /// Finds out whether the last batch was stored, after the answer to its COMMIT was lost. The server may still be
+  /// working on it: then it holds the locks of the batch's apps, so these are acquired first. The transaction that
+  /// looks writes, so that its COMMIT waits until the batch is on the standby, too.
+  /// - Throws: `conflict` if it was not stored, `unavailable` if that is not known.
+  private func resolve(_ loss: StoreFault) throws(StoreFault) {
+    let deadline = MonotonicInstant.now() + Self.resolveTime
+    var pause: Duration = .milliseconds(10)
+    while MonotonicInstant.now() < deadline {
+      do throws(PostgresError) {
+        if !connection.isOpen {
+          connection = try source.connect(within: deadline.duration(since: .now()))
+          ahead.didLoseConnection()
+        }
+        connection.timeLimit = max(deadline.duration(since: .now()), .milliseconds(100))
+        defer { connection.timeLimit = PostgresSource.timeLimit }
+        if connection.isInTransaction { try connection.run("ROLLBACK") }
+        let results = try connection.runTogether(
+          [PostgresCommand("BEGIN"), limits] + ahead.locks + [
+            PostgresCommand("SELECT batch FROM writers WHERE id = $1 FOR UPDATE", [.integer(writer)]),
+            PostgresCommand("COMMIT"),
+          ])
+        let found = results[results.count - 2]
+        guard found.count == 1, found.integer(0, 0) == batch else {
+          throw PostgresError(.conflict, operation: "COMMIT", reason: "the connection was lost before it")
+        }
+        return
+      } catch {
+        guard error.kind != .conflict || error.state != nil else { throw StoreFault(error) }
+      }
+      PostgresConnection.pause(pause)
+      pause = min(pause * 2, .milliseconds(500))
+    }
+    throw StoreFault(
+      .unavailable, operation: loss.operation, reason: "\(loss.reason); whether it is stored is not known")
+  }
+
+  /// Time limits on the server for the open transaction, shorter than those of this side.
+  private var limits: PostgresCommand {
+    // A pooler may give this transaction a session that another program has configured.
+    let durable = """
+      , set_config('client_min_messages', 'notice', true), set_config('synchronous_commit',
+        CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
+      """
+    return PostgresCommand(
+      """
+      SELECT set_config('idle_in_transaction_session_timeout', $1, true),
+        set_config('lock_timeout', '5s', true), set_config('statement_timeout', '20s', true)
+      """ + (source.allowsUnsafe ? "" : durable), [.text("\(source.idleTime.milliseconds)ms")])
+  }
+
+  func rollBack() {
+    _ = waiting.removeAll()
+    ahead.forgetKnown()
+    defer { transaction = .none }
+    guard transaction == .sent, connection.isOpen, connection.isInTransaction else { return }
+    // If this fails, the connection is closed, and the server rolls back.
+    do throws(PostgresError) {
+      try connection.run("ROLLBACK")
+    } catch {
+      connection.close()
+    }
+  }
+
+  private func reconnect() throws(StoreFault) {
+    guard !connection.isOpen else { return }
+    guard MonotonicInstant.now() >= reconnectAt else {
+      throw StoreFault(.unavailable, operation: "connect", reason: "the database cannot be reached")
+    }
+    do throws(PostgresError) {
+      connection = try source.connect(within: Self.reconnectTime)
+      ahead.didLoseConnection()
+      pause = .milliseconds(100)
+    } catch {
+      // Several programs do not come back at the same moment.
+      reconnectAt = .now() + pause * Double.random(in: 0.5...1)
+      pause = min(pause * 2, .seconds(2))
+      throw StoreFault(error)
+    }
+  }
+
+  /// Runs a change. In a transaction it is sent later.
+  /// - Parameter table: the table that it changes; nil if that is not known.
+  func change(_ command: PostgresCommand, of table: String?) throws(StoreFault) {
+    guard transaction != .none else {
+      _ = try run(command)
+      return
+    }
+    waiting.add(command, to: table)
+    if waiting.count >= Self.waitingMax || waiting.bytes >= Self.bytesMax { _ = try send([]) }
+  }
+
+  /// Runs a change of the store. In a transaction it is sent later, together with others of the same text.
+  func change(_ sql: String, _ translation: SQLTranslation, _ values: [StoreValue]) throws(StoreFault) {
+    guard transaction != .none else {
+      _ = try run(translation.command(values))
+      return
+    }
+    waiting.add(sql, translation, values)
+    if waiting.count >= Self.waitingMax || waiting.bytes >= Self.bytesMax { _ = try send([]) }
+  }
+
+  /// Runs a statement, after the changes before it. Outside a transaction it is one.
+  func run(_ command: PostgresCommand) throws(StoreFault) -> PostgresResult { try send([command])[0] }
+
+  /// Runs statements together, after the changes before them.
+  func send(_ commands: [PostgresCommand]) throws(StoreFault) -> [PostgresResult] {
+    var before: [PostgresCommand] = []
+    var after: [PostgresCommand] = []
+    switch transaction {
+    case .begun(let sql): before = [PostgresCommand(sql)] + (role == .writer ? [limits] : [])
+    case .none where role == .reader:
+      try reconnect()
+      before = [PostgresCommand("BEGIN READ ONLY")]
+      after = [PostgresCommand("COMMIT")]
+    case .none: try reconnect()
+    case .sent: break
+    }
+    before += waiting.removeAll()
+    if transaction != .none { transaction = .sent }
+    do throws(PostgresError) {
+      let results = try connection.runTogether(before + commands + after)
+      return Array(results[before.count..<before.count + commands.count])
+    } catch {
+      if transaction == .none, connection.isInTransaction {
+        // A reader's statement failed: its transaction is still open.
+        do throws(PostgresError) { try connection.run("ROLLBACK") } catch { connection.close() }
+      }
+      // What was lost before COMMIT was sent is not stored.
+      if error.kind == .connectionLost, transaction == .sent, role == .writer, !isCommitting {
+        throw StoreFault(.conflict, operation: error.operation, reason: error.reason)
+      }
+      throw StoreFault(error)
+    }
+  }
+
+  /// A server grows its files as needed, and reports when its disk is full.
+  func freeBytes() throws(StoreFault) -> Int64 { 0 }
+
+  /// Checks what can be checked with SQL: indexes that are incomplete, and constraints that may not hold for old
+  /// rows. pg_amcheck(1) checks the files.
+  func integrityFaults() throws(StoreFault) -> [String] {
+    let result = try run(
+      PostgresCommand(
+        """
+        SELECT 'the index ' || c.relname || ' is not valid: REINDEX INDEX ' || c.relname
+        FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+        WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace
+        UNION ALL
+        SELECT 'the constraint ' || conname || ' is not validated' FROM pg_constraint
+        WHERE NOT convalidated AND connamespace = current_schema()::regnamespace
+        """))
+    return (0..<result.count).map { result.text($0, 0) }
+  }
+}

@@ -1,0 +1,64 @@
+// Tests that a batch costs a handful of network round trips, however many commands it has.
+
+import Domain
+import Store
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+@Suite("Round trips to PostgreSQL", .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+struct RoundTripTests {
+  private let folder = "round-trips-\(UInt64.random(in: 0 ... .max))"
+  private let connection: PostgresStoreConnection
+  private let writer: StoreWriter
+
+  init() throws {
+    let server = try PostgresServer.shared.get()
+    let engine = try PostgresEngine(
+      server.url(PostgresDatabases.name(of: folder)), isOwner: true, application: "tests", allowsUnsafe: true)
+    connection = try engine.connect(.writer)
+    writer = try StoreWriter(StoreConnection(connection), rules: TestStore.rules, upkeep: NoUpkeep())
+  }
+
+  /// Applies a batch and returns what it cost.
+  private func cost(_ submissions: [Submission]) -> Int {
+    let before = connection.roundTrips
+    let result = writer.apply(submissions, now: TestStore.start)
+    #expect(result.fault == nil)
+    return connection.roundTrips - before
+  }
+
+  private func event(_ number: Int, _ report: PurchaseReport) -> Submission {
+    Submission(
+      IngestEvent(
+        app: "ios", processor: "stripe", eventID: EventID("evt_\(number)_\(report.key.id.text)"), type: "t",
+        body: Array("{}".utf8), content: .report(report, keep: true))
+    ) { _ in }
+  }
+
+  private func context(_ number: Int, _ time: Timestamp = TestStore.start) -> Submission {
+    var random = SystemRandomNumberGenerator()
+    return Submission(
+      IngestContext(
+        app: "ios", userID: UserID("u\(number)"), blob: ContextBlob(text: "blob \(number)", priceID: nil),
+        id: ContextID.make(now: time, random: &random))
+    ) { _ in }
+  }
+
+  @Test("Contexts, the payments that claim them, and repeats")
+  func ingestion() throws {
+    defer { PostgresDatabases.remove(folder) }
+    #expect(cost([]) <= 2)
+    #expect(cost((0..<100).map { context($0) }) == 2)
+    let payments = (0..<100).map { number in
+      event(1, Said.completed("\(number)", user: "u\(number)", prices: ["price_1"]))
+    }
+    #expect(cost(payments) == 3)
+    #expect(cost(payments) == 3)
+    let counts = try StoreConnection(connection).prepare(
+      "SELECT state, count(*), count(context_id) FROM purchases GROUP BY state"
+    ).all { row throws(StoreFault) in "\(try row.text(0)) \(row.integer(1)) \(row.integer(2))" }
+    #expect(counts == ["pending 100 100"])
+  }
+}
