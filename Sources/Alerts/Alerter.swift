@@ -55,6 +55,8 @@ public final class Alerter: Sendable {
   static let lookIntervalMin: Duration = .milliseconds(100)
   /// Pauses after consecutive failures of a notice; the last one repeats.
   static let retryPauses: [Duration] = [.seconds(5), .seconds(15), .seconds(60), .minutes(5)]
+  /// How often an instance that sends no alerts checks whether it has to.
+  static let dutyPause: Duration = .seconds(1)
   /// Between two notices to one address, as Slack requires.
   static let paceInterval: Duration = .seconds(1)
   /// The longest pause after a heartbeat that was withheld or failed.
@@ -77,6 +79,8 @@ public final class Alerter: Sendable {
   let sources: AlertSources
   let transport: any HTTPTransport
   let dependencies: Dependencies
+  /// Only one of several instances on a database sends alerts and the heartbeat.
+  let ownership: any Ownership
   private let reader: Monitor<StoreReader?>
   private let plan: AlertPlan
 
@@ -85,9 +89,10 @@ public final class Alerter: Sendable {
   ///   - reader: a connection that only the alerter uses.
   public init(
     _ plan: AlertPlan, sources: AlertSources, transport: any HTTPTransport, reader: sending StoreReader,
-    dependencies: Dependencies
+    dependencies: Dependencies, ownership: any Ownership = SoleOwner()
   ) {
     self.plan = plan
+    self.ownership = ownership
     self.sources = sources
     worker = Worker("alerter", inbox: Inbox()) { transport.wake() }
     self.transport = transport
@@ -107,6 +112,9 @@ public final class Alerter: Sendable {
       body(&run)
     }
   }
+
+  /// Checks whether this instance sends alerts now.
+  public func checkOwnership() { worker.post { _ in } }
 
   /// Requests a health check now instead of at its due time.
   public func checkHealth() { worker.post { $0.isHealthDue = true } }

@@ -26,6 +26,8 @@ struct AlerterRun {
   private var lookAt: MonotonicInstant
   private var healthAt: MonotonicInstant
   private var isReadingFailing = false
+  /// Whether this instance sends alerts.
+  private var isOnDuty: Bool
   /// The tag of the first courier's transfers. Transfers of an older plan have smaller tags. The heartbeat
   /// has the tag before it.
   private var firstTag: UInt64 = 0
@@ -37,6 +39,7 @@ struct AlerterRun {
     log = alerter.dependencies.log
     watch = AlertWatch(reader: reader, sources: alerter.sources)
     self.plan = plan
+    isOnDuty = alerter.ownership.doesSharedWork
     startedAt = clock.monotonic
     lookAt = startedAt
     healthAt = startedAt
@@ -60,7 +63,11 @@ struct AlerterRun {
       return inbox
     }
     if news.isStopping { return nil }
-    if let plan = news.plan { use(plan) }
+    let wasOnDuty = isOnDuty
+    isOnDuty = alerter.ownership.doesSharedWork
+    // What another instance has sent meanwhile is in the database.
+    if let plan = news.plan ?? (isOnDuty && !wasOnDuty ? plan : nil) { use(plan) }
+    guard isOnDuty else { return Alerter.dutyPause }
     let monotonic = monotonic
     if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
     if !couriers.isEmpty, monotonic >= lookAt {

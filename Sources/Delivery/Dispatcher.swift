@@ -20,7 +20,7 @@ public final class Dispatcher: Sendable {
     var dueAt: [AppSlug: Timestamp] = [:]
     var replaysDueAt: [AppSlug: Timestamp] = [:]
     var stored: [StoredOutcome] = []
-    var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+    var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
     var directory: AppDirectory?
     var checksAll = false
     var isStopping = false
@@ -29,6 +29,8 @@ public final class Dispatcher: Sendable {
   /// A delivery whose outcome is on disk.
   struct StoredOutcome {
     var place: AppDestination
+    /// With which right it was delivered.
+    var tenure: Tenure
     var row: PurchaseRowID
     /// When the receipt is due again, and in which queue; nil if it is not due.
     var next: Lane.Due?
@@ -39,6 +41,9 @@ public final class Dispatcher: Sendable {
   let metrics: Metrics
   let transport: any HTTPTransport
   let dependencies: Dependencies
+  let ownership: any Ownership
+  /// How many deliveries of each app are under way or not stored yet.
+  private let underWay = Monitor<[AppSlug: Int]>([:])
   let faultLines = LogLimiter(pause: LogLimiter.faultPause)
   private let reader: Monitor<StoreReader>
   private let directory: AppDirectory
@@ -46,8 +51,9 @@ public final class Dispatcher: Sendable {
 
   public init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, grace: Duration
+    metrics: Metrics, dependencies: Dependencies, ownership: any Ownership = SoleOwner(), grace: Duration
   ) {
+    self.ownership = ownership
     worker = Worker("dispatcher", inbox: Inbox()) { transport.wake() }
     self.transport = transport
     self.reader = Monitor(reader)
@@ -81,6 +87,14 @@ public final class Dispatcher: Sendable {
 
   /// Checks all lanes, because another process changed the database.
   public func checkAll() { worker.post { $0.checksAll = true } }
+
+  /// Checks which apps this program delivers now.
+  public func checkOwnership() { worker.post { _ in } }
+
+  /// Whether deliveries of an app are under way, or their outcomes are not on disk.
+  public func isBusy(_ app: AppSlug) -> Bool { underWay.withLock { $0[app, default: 0] > 0 } }
+
+  func note(underWay counts: [AppSlug: Int]) { underWay.withLock { $0 = counts } }
 
   /// Installs new apps and settings.
   public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }

@@ -24,8 +24,10 @@ extension DispatcherRun {
     }.map(\.row)
     guard !rows.isEmpty else { return }
     let (log, app) = (log, lane.app.slug)
-    _ = dispatcher.committer.submit(GiveUp(app: app, rows: rows), from: .internal) { result in
-      if case .success((let count, let madeSince)?) = result {
+    guard let tenure = tenures[app] else { return }
+    let command = Fenced(tenure.fence, GiveUp(app: app, rows: rows))
+    _ = dispatcher.committer.submit(command, from: .internal) { result in
+      if case .success((let count, let madeSince)??) = result {
         let command = SuggestedReplay.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
         log.warning(
           "gave up receipts; replay them once the destination is back: \(command)",

@@ -32,6 +32,7 @@ extension DispatcherRun {
     for (slug, app) in directory.apps {
       for route in app.routes {
         let place = AppDestination(slug, route.name)
+        if tenures[slug] == nil { tenures[slug] = dispatcher.ownership.tenure(of: slug) }
         if lanes[place] != nil {
           lanes[place]?.use(app, route, now: now, monotonic: monotonic)
         } else {
@@ -46,13 +47,14 @@ extension DispatcherRun {
   /// would close it. If this is not saved, the next start or reload does it.
   /// - Parameter stored: nil if the database has none. It may be older than the lane's.
   private mutating func closeUnused(_ place: AppDestination, _ stored: Breaker?) {
+    guard let tenure = dispatcher.ownership.tenure(of: place.app) else { return }
     let known = [lanes[place]?.breaker, stored].compactMap(\.self)
     let now = now
     lanes[place]?.retireUnused(now: now)
     guard let latest = known.first, known.contains(where: { $0.state != .closed || $0.restUntil != nil })
     else { return }
     let closed = Breaker(pausedTime: latest.pausedTime(now: now))
-    _ = dispatcher.committer.submit(SaveBreaker(place, closed), from: .internal) { _ in }
+    _ = dispatcher.committer.submit(Fenced(tenure.fence, SaveBreaker(place, closed)), from: .internal) { _ in }
   }
 
   /// Adjusts planned times to a step of the wall clock.
@@ -64,9 +66,10 @@ extension DispatcherRun {
     for place in lanes.keys {
       lanes[place]?.clockStepped(by: step, now: now)
       // The breaker of a retired lane stops nothing.
-      guard let lane = lanes[place], !lane.isRetired else { continue }
+      guard let lane = lanes[place], !lane.isRetired, let tenure = tenures[place.app] else { continue }
       // If this save fails, the next attempt saves the breaker.
-      _ = dispatcher.committer.submit(SaveBreaker(place, lane.breaker), from: .internal) { _ in }
+      let command = Fenced(tenure.fence, SaveBreaker(place, lane.breaker))
+      _ = dispatcher.committer.submit(command, from: .internal) { _ in }
     }
   }
 }

@@ -10,12 +10,19 @@ internal import Telemetry
 
 extension DispatcherRun {
   /// Submits an outcome to the committer. Until it is on disk the receipt counts as under way.
-  func store(_ attempt: RecordAttempt) {
+  func store(_ outcome: Fenced<RecordAttempt>) {
     let (dispatcher, clock, log) = (dispatcher, clock, log)
-    let isQueued = dispatcher.committer.submit(attempt, from: .internal) { result in
+    let attempt = outcome.command
+    let isQueued = dispatcher.committer.submit(outcome, from: .internal) { result in
       switch result {
-      case .success(let receipt):
-        let stored = Dispatcher.StoredOutcome(place: attempt.place, row: attempt.row, next: Lane.Due(receipt))
+      case .success(nil):
+        log.warning(
+          "another instance delivers the app now; the outcome of a delivery was not stored, and its receipt may "
+            + "be sent again", ["app": attempt.place.app.text])
+      case .success(let receipt?):
+        let stored = Dispatcher.StoredOutcome(
+          place: attempt.place, tenure: Tenure(fence: outcome.fence), row: attempt.row,
+          next: Lane.Due(receipt))
         dispatcher.worker.post { $0.stored.append(stored) }
       case .failure(let error):
         if let count = dispatcher.faultLines.admit(
@@ -29,7 +36,7 @@ extension DispatcherRun {
             ])
         }
         let again = clock.monotonic.advanced(by: Dispatcher.faultPause)
-        dispatcher.worker.post { $0.unstored.append((attempt, again)) }
+        dispatcher.worker.post { $0.unstored.append((outcome, again)) }
       }
     }
     if !isQueued {
@@ -46,7 +53,9 @@ extension DispatcherRun {
     unstored.removeAll { $0.at <= monotonic }
     for var item in due {
       // Use the current breaker: other attempts may have changed it since.
-      item.attempt.breaker = lanes[item.attempt.place]?.breaker ?? item.attempt.breaker
+      item.attempt.command.isRepeat = true
+      let known = lanes[item.attempt.command.place]?.breaker
+      item.attempt.command.breaker = known ?? item.attempt.command.breaker
       store(item.attempt)
     }
   }

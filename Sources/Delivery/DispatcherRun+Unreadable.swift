@@ -24,13 +24,14 @@ extension DispatcherRun {
     for receipt in unreadable { lane.hold(row: receipt.row) }
     let until = now.advanced(by: Self.pause)
     let again = now.advanced(by: Dispatcher.faultPause)
-    let command = Reschedule(unreadable.map(\.row), until: until)
+    guard let tenure = tenures[place.app] else { return }
+    let command = Fenced(tenure.fence, Reschedule(unreadable.map(\.row), until: until))
     _ = dispatcher.committer.submit(command, from: .internal) { result in
       let next: Timestamp = if case .success = result { until } else { again }
       dispatcher.worker.post { inbox in
         inbox.stored += unreadable.map { receipt in
           Dispatcher.StoredOutcome(
-            place: place, row: receipt.row, next: Lane.Due(at: next, isReplay: receipt.isReplay))
+            place: place, tenure: tenure, row: receipt.row, next: Lane.Due(at: next, isReplay: receipt.isReplay))
         }
       }
     }

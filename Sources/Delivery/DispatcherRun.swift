@@ -15,6 +15,7 @@ struct DispatcherRun {
   /// An attempt under way.
   private struct Attempt {
     var place: AppDestination
+    var tenure: Tenure
     var receipt: StoreReader.DueReceipt
     var isProbe: Bool
     var startedAt: Timestamp
@@ -46,9 +47,11 @@ struct DispatcherRun {
   var lanes: [AppDestination: Lane] = [:]
   /// The lanes of each configured app.
   var places: [AppSlug: [AppDestination]] = [:]
+  /// With which right the lanes of an app deliver; those of an app without one start nothing.
+  var tenures: [AppSlug: Tenure] = [:]
   private var attempts: [UInt64: Attempt] = [:]
   private var lastTag: UInt64 = 0
-  var unstored: [(attempt: RecordAttempt, at: MonotonicInstant)] = []
+  var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
   private var watch: ClockWatch
   /// When to check all lanes for receipts without a notification.
   private var lookAt: MonotonicInstant
@@ -80,7 +83,9 @@ struct DispatcherRun {
   /// - Returns: for how long nothing is due except answers; nil after the stop.
   mutating func step() -> Duration? {
     if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }
-    if readInbox(), stopAt == nil { stopAt = dispatcher.stopDeadline() }
+    let isStopping = readInbox()
+    followOwnership()
+    if isStopping, stopAt == nil { stopAt = dispatcher.stopDeadline() }
     if let stopAt {
       if isAllStored || monotonic >= stopAt { return nil }
     } else {
@@ -117,7 +122,10 @@ struct DispatcherRun {
     for (app, moment) in news.replaysDueAt {
       for place in places[app] ?? [] { lanes[place]?.note(replaysDueAt: moment) }
     }
-    for item in news.stored { lanes[item.place]?.finish(row: item.row, next: item.next) }
+    // Another run of the app's lanes has another set of receipts under way.
+    for item in news.stored where tenures[item.place.app] == item.tenure {
+      lanes[item.place]?.finish(row: item.row, next: item.next)
+    }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
     if looksAgain { lookAt = monotonic.advanced(by: lookInterval) }
@@ -159,7 +167,7 @@ struct DispatcherRun {
   }
 
   private mutating func startWhatIsDue(of place: AppDestination) throws(StoreFault) {
-    guard var lane = lanes[place] else { return }
+    guard var lane = lanes[place], tenures[place.app] != nil else { return }
     // One timestamp for both queries: a receipt that becomes due between them would be in neither result.
     let now = now
     let room = lane.room(now: now, monotonic: monotonic)
@@ -201,10 +209,16 @@ struct DispatcherRun {
   }
 
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
-    lastTag += 1
     let now = now
+    guard let tenure = dispatcher.ownership.tenure(of: lane.place.app), tenure == tenures[lane.place.app]
+    else {
+      lanes[lane.place]?.putBack(row: receipt.row, until: now)
+      return
+    }
+    lastTag += 1
     attempts[lastTag] = Attempt(
-      place: lane.place, receipt: receipt, isProbe: isProbe, startedAt: now, generation: lane.generation)
+      place: lane.place, tenure: tenure, receipt: receipt, isProbe: isProbe, startedAt: now,
+      generation: lane.generation)
     let request = lane.request(for: receipt, now: now)
     do throws(TransferFailure) {
       try transport.start(request, tag: lastTag)
@@ -217,6 +231,14 @@ struct DispatcherRun {
       let result = TransferResult(
         status: nil, headers: [], body: [], failure: error, requestWasSent: false, duration: .zero)
       finish(TransferCompletion(tag: lastTag, result: result))
+    }
+  }
+
+  /// Ends the deliveries of an app under way: another program may begin them now.
+  mutating func cancelDeliveries(of app: AppSlug) {
+    for (tag, attempt) in attempts where attempt.place.app == app {
+      transport.cancel(tag: tag)
+      attempts[tag] = nil
     }
   }
 
@@ -238,9 +260,11 @@ struct DispatcherRun {
     }
     lanes[attempt.place] = lane
     store(
-      RecordAttempt(
-        row: attempt.receipt.row, to: attempt.place, sent: attempt.receipt.body, report: report,
-        decision: decision, breaker: lane.breaker, decidedAt: now))
+      Fenced(
+        attempt.tenure.fence,
+        RecordAttempt(
+          row: attempt.receipt.row, to: attempt.place, sent: attempt.receipt.body, report: report,
+          decision: decision, breaker: lane.breaker, decidedAt: now)))
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }
 

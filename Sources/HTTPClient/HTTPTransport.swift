@@ -7,6 +7,8 @@ public protocol HTTPTransport: Sendable {
   func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure)
   /// See `TransferPool.run`.
   func run(timeout: Duration) -> [TransferCompletion]
+  /// See `TransferPool.cancel`.
+  func cancel(tag: UInt64)
   /// See `TransferPool.cancelAll`.
   func cancelAll() -> [TransferCompletion]
   /// Makes `run` return. Called from any thread.

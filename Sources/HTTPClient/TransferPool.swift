@@ -106,6 +106,11 @@ internal import Synchronization
     endAll(with: .cancelled)
   }
 
+  /// Ends the transfers with a tag; they have no completion.
+  public func cancel(tag: UInt64) {
+    for transfer in running.values where transfer.tag == tag { retire(transfer) }
+  }
+
   private func collect() -> [TransferCompletion] {
     var completions: [TransferCompletion] = []
     var left: Int32 = 0

@@ -8,6 +8,7 @@ extension Committer.Refusal {
     case .busy: .busy
     case .diskFull: .diskFull
     case .stopping: .stopping
+    case .unavailable: .databaseUnavailable
     }
   }
 }

@@ -144,6 +144,10 @@ extension Problem {
   public static let diskFull = unavailable(
     "disk-full", "There is no space left to store the request. Nothing of it was stored; send it again.",
     retryAfterSeconds: 60)
+  public static let databaseUnavailable = unavailable(
+    "database-unavailable",
+    "The database cannot be reached, so the request was not confirmed; send it again. What is sent twice is "
+      + "stored once.", retryAfterSeconds: 5)
   public static let stopping = unavailable(
     "stopping", "The service is stopping. Nothing of this request was stored; send it again.",
     retryAfterSeconds: 5)

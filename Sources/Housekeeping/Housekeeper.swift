@@ -7,7 +7,7 @@ internal import Durations
 public import Persistence
 public import Platform
 internal import Presentation
-internal import Store
+public import Store
 internal import Telemetry
 
 /// Does what is due by time. Thread-safe.
@@ -40,12 +40,18 @@ public final class Housekeeper: Sendable {
   private let waiting: any WaitingRequests
   private let dependencies: Dependencies
   private let onLook: @Sendable () -> Void
+  private let ownership: any Ownership
+  /// Whether planned times move along with this machine's clock; not if the database's clock decides.
+  private let followsClock: Bool
   private let faultLines = LogLimiter(pause: LogLimiter.faultPause)
 
-  /// - Parameter onLook: called every few seconds; it must not block.
+  /// - Parameters:
+  ///   - ownership: the apps whose waits it ends, and whether it retains.
+  ///   - followsClock: whether planned times move along with this machine's clock.
+  ///   - onLook: called every few seconds; it must not block.
   public init(
     committer: Committer, waiting: any WaitingRequests, retention: Configuration.Retention,
-    dependencies: Dependencies,
+    dependencies: Dependencies, ownership: any Ownership = SoleOwner(), followsClock: Bool = true,
     onLook: @escaping @Sendable () -> Void = {}
   ) {
     worker = Worker("housekeeper", inbox: Inbox(retention: retention))
@@ -53,6 +59,8 @@ public final class Housekeeper: Sendable {
     self.waiting = waiting
     self.dependencies = dependencies
     self.onLook = onLook
+    self.ownership = ownership
+    self.followsClock = followsClock
   }
 
   public func start() throws(SystemError) {
@@ -156,6 +164,10 @@ public final class Housekeeper: Sendable {
     let nextAnswer = waiting.completeDue()
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    if now >= rounds.retentionAt, !ownership.doesSharedWork {
+      rounds.retention = nil
+      rounds.retentionAt = now.advanced(by: Self.retentionIntervalMin)
+    }
     if now >= rounds.retentionAt {
       let current = rounds.retention ?? RetentionRun(worker.withInbox { $0.retention }, clock)
       let isDone = current.step(
@@ -191,6 +203,7 @@ public final class Housekeeper: Sendable {
 
   /// Moves planned times along with the wall clock.
   func followClock(_ command: FollowClock) {
+    guard followsClock else { return }
     let log = dependencies.log
     _ = committer.submit(command, from: .internal) { [self] result in
       switch result {
@@ -216,7 +229,7 @@ public final class Housekeeper: Sendable {
     }
     guard isDue else { return }
     let again = now.advanced(by: Self.faultPause)
-    _ = committer.submit(EndWaits(), from: .internal) { [self] result in
+    _ = committer.submit(EndWaits(ownership.apps), from: .internal) { [self] result in
       switch result {
       case .success(let next): note(waitUntil: next)
       case .failure(let error):

@@ -31,11 +31,14 @@ public final class JobRunner: Sendable {
   private let committer: Committer
   private let reader: Monitor<StoreReader>
   private let dependencies: Dependencies
+  private let ownership: any Ownership
   private let faultLines = LogLimiter(pause: LogLimiter.faultPause)
 
   public init(
-    reader: sending StoreReader, windows: [AppSlug: Int], committer: Committer, dependencies: Dependencies
+    reader: sending StoreReader, windows: [AppSlug: Int], committer: Committer, dependencies: Dependencies,
+    ownership: any Ownership = SoleOwner()
   ) {
+    self.ownership = ownership
     worker = Worker("jobs", inbox: Inbox(windows: windows))
     self.reader = Monitor(reader)
     self.committer = committer
@@ -82,6 +85,10 @@ public final class JobRunner: Sendable {
         inbox.refused = []
       }
       return (inbox.hasNews, inbox.underWay, inbox.refused)
+    }
+    guard ownership.doesSharedWork else {
+      rounds.works = [:]
+      return now.advanced(by: Self.faultPause)
     }
     do throws(StoreFault) {
       if hasNews || now >= rounds.lookAt {

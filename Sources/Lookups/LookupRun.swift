@@ -74,7 +74,8 @@ struct LookupRun {
   mutating func step() -> Duration? {
     if readInbox() { return nil }
     recordService()
-    for place in appLookups.keys {
+    let owned = appLookups.keys.filter { lookupWorker.ownership.tenure(of: $0.app) != nil }
+    for place in owned {
       do throws(StoreFault) {
         try lookUp(place)
       } catch {
@@ -84,7 +85,7 @@ struct LookupRun {
         appLookups[place]?.readsAgainAt = again
       }
     }
-    for place in appLookups.keys { continueBackfill(place) }
+    for place in owned { continueBackfill(place) }
     return sleepTime()
   }
 

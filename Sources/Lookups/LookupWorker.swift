@@ -37,6 +37,7 @@ public final class LookupWorker: Sendable {
   let committer: Committer
   let metrics: Metrics
   let dependencies: Dependencies
+  let ownership: any Ownership
   /// How often the database gets a timestamp that receiptd is running.
   let noteServiceInterval: Duration
   let faultLines = LogLimiter(pause: LogLimiter.faultPause)
@@ -45,8 +46,10 @@ public final class LookupWorker: Sendable {
 
   public init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, noteServiceInterval: Duration = .seconds(60)
+    metrics: Metrics, dependencies: Dependencies, ownership: any Ownership = SoleOwner(),
+    noteServiceInterval: Duration = .seconds(60)
   ) {
+    self.ownership = ownership
     self.noteServiceInterval = noteServiceInterval
     worker = Worker("lookups", inbox: Inbox()) { transport.wake() }
     self.transport = transport

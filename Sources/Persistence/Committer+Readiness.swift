@@ -11,8 +11,8 @@ extension Committer {
     var reasons: [ReadinessReason] = []
     if isDiskFull {
       reasons.append(.diskFull)
-    } else if let fault, fault.kind != .moved, fault.kind != .corrupt {
-      // Those two faults have their own reasons, which clear when they are over.
+    } else if let fault, ![.moved, .corrupt, .unavailable].contains(fault.kind) {
+      // Those faults have their own reasons, which clear when they are over.
       reasons.append(.writeFailed(fault.kind))
     }
     if !hasRoom { reasons.append(.queueFull) }

@@ -10,7 +10,7 @@ public import Telemetry
 /// The queue in front of the store's writer, and the writer's thread. Thread-safe.
 public final class Committer: Sendable {
   /// The free space inside the database file that is required before a full disk accepts requests again.
-  private static let roomBytes: Int64 = 16 << 20
+  static let roomBytes: Int64 = 16 << 20
   /// The most commands in one transaction, and how long it takes more of them, so that the first does not
   /// wait long for the last.
   static let batchMax = 1024
@@ -27,18 +27,22 @@ public final class Committer: Sendable {
   /// Why a request is refused.
   public enum Refusal {
     case busy, diskFull, stopping
+    /// The database cannot be reached.
+    case unavailable
   }
 
   /// A command, and the app whose request it is; nil for the relay's own.
-  private typealias Waiting = (submission: Submission, app: AppSlug?)
+  typealias Waiting = (submission: Submission, app: AppSlug?)
 
-  private struct Queue: WorkerInbox {
+  struct Queue: WorkerInbox {
     var waiting: [Waiting] = []
     /// The number of waiting requests, by app.
     var requests: [AppSlug: Int] = [:]
     var isStopping = false
     /// Whether the disk is full: requests are refused until there is space again.
     var isDiskFull = false
+    /// Whether the database could not be reached: requests are refused until it can.
+    var isUnavailable = false
     /// How many writes found no space.
     var timesFull = 0
     /// The free space inside the database file, as last counted on a full disk.
@@ -57,12 +61,12 @@ public final class Committer: Sendable {
 
   /// Compresses bodies. Threads that submit commands use it before they do, so that the writer need not.
   public let packers: BodyPackers
-  private let worker = Worker("committer", inbox: Queue())
-  private let writer: Monitor<StoreWriter>
+  let worker = Worker("committer", inbox: Queue())
+  let writer: Monitor<StoreWriter>
   private let capacity: Int
-  private let dependencies: Dependencies
-  private let reserve: any SpaceReserve
-  private let onSyncFailure: @Sendable (StoreFault) -> Void
+  let dependencies: Dependencies
+  let reserve: any SpaceReserve
+  let onSyncFailure: @Sendable (StoreFault) -> Void
   private let metrics: Metrics
   private let onCommit: @Sendable (StoreChanges) -> Void
 
@@ -114,6 +118,7 @@ public final class Committer: Sendable {
   private func refusal(_ queue: Queue, for app: AppSlug) -> Refusal? {
     if queue.isStopping { return .stopping }
     if queue.isDiskFull { return .diskFull }
+    if queue.isUnavailable { return .unavailable }
     let hasRoom = queue.waiting.count < capacity && queue.requests[app, default: 0] < max(1, capacity / 2)
     return hasRoom ? nil : .busy
   }
@@ -129,6 +134,9 @@ public final class Committer: Sendable {
 
   /// Whether requests are refused because the disk is full.
   public var isDiskFull: Bool { worker.withInbox { $0.isDiskFull } }
+
+  /// Whether requests are refused because the database cannot be reached.
+  public var isUnavailable: Bool { worker.withInbox { $0.isUnavailable } }
 
   /// Why a request of this app would be refused now; nil if it would be accepted.
   public func refusal(for app: AppSlug) -> Refusal? { worker.withInbox { refusal($0, for: app) } }
@@ -170,94 +178,23 @@ public final class Committer: Sendable {
     worker.withInbox { $0.busySince = started }
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     let result = writer.withLock { writer in
-      writer.apply(batch.map(\.submission), now: now) {
-        clock.monotonic.duration(since: started) >= Self.batchTime
-      }
+      writer.apply(
+        batch.map(\.submission), now: now,
+        limit: BatchLimit {
+          let end = clock.monotonic.advanced(by: Self.batchTime)
+          return { clock.monotonic >= end }
+        })
     }
     worker.withInbox { queue in
       queue.putBack(batch[result.taken...])
       queue.busySince = nil
       queue.fault = result.fault
+      if result.fault == nil { queue.isUnavailable = false }
     }
     metrics.committed(
       batch: result.taken, seconds: clock.monotonic.seconds(since: started), work: result.work)
     if let fault = result.fault { handle(fault) }
     onCommit(result.changes)
-  }
-
-  private func handle(_ fault: StoreFault) {
-    switch fault.kind {
-    case .syncFailed:
-      // The kernel may discard what it could not write (fsync(2)), and a second sync would succeed without
-      // it. So nothing is stored any more: only a start that reads the disk again has the true state.
-      let waiting = worker.post { queue in
-        queue.isStopping = true
-        defer { queue.waiting = [] }
-        return queue.waiting
-      }
-      for item in waiting { item.submission.fail(fault) }
-      onSyncFailure(fault)
-    case .full: handleFullDisk()
-    default: break
-    }
-  }
-
-  private func handleFullDisk() {
-    // Waiting requests would use up the space that is released below.
-    let (isNews, refused) = worker.post { queue in
-      defer {
-        queue.isDiskFull = true
-        queue.timesFull += 1
-        queue.freeBytes = 0
-        queue.waiting.removeAll { $0.app != nil }
-        queue.requests = [:]
-      }
-      return (!queue.isDiskFull, queue.waiting.filter { $0.app != nil })
-    }
-    let full = StoreFault(.full, operation: "queue", reason: "the disk is full")
-    for item in refused { item.submission.fail(full) }
-    if isNews {
-      dependencies.log.error(
-        "the disk is full: contexts and events are refused until there is space again; free some, or shorten "
-          + "retention. Deliveries continue")
-    }
-    // The reserve's space is for the relay's own commands: outcomes of deliveries, waits, retention.
-    reserve.release()
-    do throws(StoreFault) {
-      // Moving the log into the database frees the log's space for reuse.
-      try writer.withLock { writer throws(StoreFault) in try writer.freeSpace() }
-    } catch {
-      // If this fails, the next batch that finds no space tries again.
-      if error.kind == .syncFailed { handle(error) }
-    }
-  }
-
-  /// Acquires the reserve for a full disk; if that succeeds, accepts requests again. May write to the disk,
-  /// so it must not run on the committer's thread.
-  public func checkSpace() {
-    let timesFull = worker.withInbox { $0.timesFull }
-    let taken = reserve.acquire()
-    let isFull = worker.post { queue -> Bool? in
-      // A write that found no space meanwhile takes precedence.
-      guard queue.timesFull == timesFull else { return nil }
-      let isFull = taken == .noSpace && queue.freeBytes < Self.roomBytes
-      defer { queue.isDiskFull = isFull }
-      if queue.isDiskFull, !isFull, queue.fault?.kind == .full { queue.fault = nil }
-      return queue.isDiskFull == isFull ? nil : isFull
-    }
-    switch isFull {
-    case true:
-      dependencies.log.error(
-        "the disk is nearly full: contexts and events are refused until it is not; free some space, or "
-          + "shorten retention. Deliveries continue")
-    case false: dependencies.log.info("there is space on the disk again")
-    case nil: break
-    }
-    // Retention frees space inside the database file, which does not shrink.
-    guard taken == .noSpace else { return }
-    _ = submit(CountFreeSpace(), from: .internal) { [worker] result in
-      if case .success(let bytes) = result { worker.withInbox { $0.freeBytes = bytes } }
-    }
   }
 
   private func nextBatch() -> [Waiting]? {

@@ -4,13 +4,12 @@ public import Domain
 public import Platform
 internal import PostgreSQL
 public import Store
-internal import Synchronization
 
 /// A PostgreSQL database, which several programs may use at once.
 public final class PostgresEngine: StoreEngine {
-  private let source: PostgresSource
-  private let isOwner: Bool
-  private let size = Mutex<Int64?>(nil)
+  let source: PostgresSource
+  private let instance = Monitor<PostgresInstance?>(nil)
+  private let size = Monitor<Int64?>(nil)
   public let reserve: any SpaceReserve = NoReserve()
 
   /// - Parameters:
@@ -18,29 +17,29 @@ public final class PostgresEngine: StoreEngine {
   ///   - isOwner: whether this program creates and migrates the schema.
   ///   - application: the name in the server's views.
   ///   - allowsUnsafe: whether to use a server that can lose what was committed.
+  ///   - usesServerClock: whether the server's clock decides what is stored, instead of the given times.
   public init(
-    _ url: String, isOwner: Bool, application: String, allowsUnsafe: Bool = false
+    _ url: String, isOwner: Bool, application: String, allowsUnsafe: Bool = false,
+    usesServerClock: Bool = true
   ) throws(StoreError) {
     do throws(PostgresError) {
-      source = try PostgresSource(url, application: application, allowsUnsafe: allowsUnsafe)
+      var source = try PostgresSource(
+        url, application: application, isOwner: isOwner, allowsUnsafe: allowsUnsafe)
+      source.usesServerClock = usesServerClock
+      self.source = source
     } catch {
       throw .fault(StoreFault(error))
     }
-    self.isOwner = isOwner
   }
 
+  /// Succeeds also if the server cannot be reached now, when this program owns the schema: a service waits for
+  /// its database.
   public func openWriter(
     rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreError) -> StoreWriter {
-    try source.prepare(migrates: isOwner)
+    let connection = try connect(.writer)
     look()
     do throws(StoreFault) {
-      let connection = try connect(.writer)
-      // Committed before any batch, so that a transaction that locks all apps finds these, too.
-      _ = try connection.run(
-        PostgresCommand(
-          "INSERT INTO app_locks (app) SELECT unnest($1) ON CONFLICT DO NOTHING",
-          [.texts(rules.keys.map(\.text).sorted())]))
       return try StoreWriter(
         StoreConnection(connection), rules: rules, random: random, upkeep: PostgresUpkeep())
     } catch {
@@ -49,28 +48,39 @@ public final class PostgresEngine: StoreEngine {
   }
 
   public func openReader() throws(StoreError) -> StoreReader {
-    try source.prepare(migrates: false)
-    do throws(StoreFault) {
-      return StoreReader(StoreConnection(try connect(.reader)))
-    } catch {
-      throw .fault(error)
-    }
+    StoreReader(StoreConnection(try connect(.reader)))
   }
 
   /// A connection as the store uses it.
-  func connect(_ role: PostgresStoreConnection.Role) throws(StoreFault) -> PostgresStoreConnection {
-    try translated { () throws(PostgresError) in try PostgresStoreConnection(source, role: role) }
+  func connect(_ role: PostgresStoreConnection.Role) throws(StoreError) -> PostgresStoreConnection {
+    do throws(StoreError) {
+      // A service has a reader for each of its parts, and most are used seldom.
+      if role == .reader, source.isKnownToWork { return PostgresStoreConnection(source, role: role) }
+      return PostgresStoreConnection(source, role: role, try source.open(within: PostgresSource.firstTime))
+    } catch {
+      guard source.isOwner, case .fault(let fault) = error, fault.kind == .unavailable else { throw error }
+      return PostgresStoreConnection(source, role: role)
+    }
+  }
+
+  public func makeInstance(_ calls: InstanceCalls, log: Log) -> (any StoreInstance)? {
+    let made = PostgresInstance(source, calls, log: log)
+    instance.withLock { $0 = made }
+    return made
   }
 
   public func start() throws(SystemError) {}
   public func stop() {}
 
   public func look() {
-    let bytes = try? source.connect().run("SELECT pg_database_size(current_database())").integer(0, 0)
+    let bytes = try? source.connect(within: .seconds(1))
+      .run("SELECT pg_database_size(current_database())").integer(0, 0)
     size.withLock { $0 = bytes ?? nil }
   }
 
-  public var troubles: [StoreTrouble] { [] }
+  public var troubles: [StoreTrouble] {
+    instance.withLock { $0 }?.troubles.withLock { Array($0) } ?? []
+  }
 
   public var space: StoreSpace {
     let bytes = size.withLock { $0 }

@@ -18,15 +18,20 @@ public enum ReadinessReason: Sendable, Hashable {
   /// The next start would not find what is stored now.
   case databaseMoved
   case databaseDamaged
+  case databaseUnreachable
+  /// The machine's clock and the database's differ by more than signed messages may be old.
+  case clockDiffers(seconds: Int64)
 
   /// The reasons that the database engine reports.
-  public static let ofDatabase = StoreTrouble.allCases.map(ReadinessReason.init)
+  public static let ofDatabase = [StoreTrouble.moved, .damaged, .unreachable].map(ReadinessReason.init)
 
   public init(_ trouble: StoreTrouble) {
     self =
       switch trouble {
       case .moved: .databaseMoved
       case .damaged: .databaseDamaged
+      case .unreachable: .databaseUnreachable
+      case .clockDiffers(let difference): .clockDiffers(seconds: difference.components.seconds)
       }
   }
 
@@ -42,6 +47,8 @@ public enum ReadinessReason: Sendable, Hashable {
     case .noFreeConnections: "no_free_connections"
     case .databaseMoved: "database_moved"
     case .databaseDamaged: "database_damaged"
+    case .databaseUnreachable: "database_unreachable"
+    case .clockDiffers: "clock_differs"
     }
   }
 
@@ -57,6 +64,8 @@ public enum ReadinessReason: Sendable, Hashable {
     case .noFreeConnections(let inUse): "no free connections: all \(inUse) are in use"
     case .databaseMoved: "the database file was moved or removed"
     case .databaseDamaged: "the database is damaged"
+    case .databaseUnreachable: "the database cannot be reached"
+    case .clockDiffers(let seconds): "this machine's clock and the database's differ by \(seconds) s"
     }
   }
 
@@ -74,6 +83,11 @@ public enum ReadinessReason: Sendable, Hashable {
       "Put the file back: receiptd continues at once. If it is gone, stop receiptd and restore a backup: "
         + "receiptctl db restore FILE."
     case .databaseDamaged: "To see the damage and what to do: receiptctl db check."
+    case .databaseUnreachable:
+      "See that the database runs and can be reached from this machine; receiptd connects again by itself."
+    case .clockDiffers:
+      "Set both machines' clocks by NTP: signatures of webhooks are judged by this machine's clock, and what is "
+        + "stored has the database's time."
     }
   }
 }
@@ -92,7 +106,7 @@ extension StoreFault.Kind {
     case .outOfMemory: "Give receiptd more memory."
     case .constraint, .misuse: "This is a fault of receiptd: report it, with this line."
     case .interrupted: "Nothing: receiptd is stopping."
-    case .unavailable: "See that the database runs and can be reached; receiptd tries again by itself."
+    case .unavailable: ReadinessReason.databaseUnreachable.advice
     case .conflict: "Nothing: receiptd tries again."
     case .inputOutput, .syncFailed: "Look at the disk."
     }

@@ -146,7 +146,7 @@ public final class Daemon: Sendable {
     return Alerter(
       plan, sources: sources, transport: try transport(Alerter.transfersMax),
       reader: try RelayCore.reader(core.engine),
-      dependencies: Dependencies(log: log, clock: clock))
+      dependencies: Dependencies(log: log, clock: core.instance?.clock ?? clock), ownership: core.ownership)
   }
 
   /// Installs new apps and settings, all of them or none. Listeners, limits and the database do not change

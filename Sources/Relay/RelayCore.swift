@@ -62,6 +62,10 @@ final class RelayCore: Sendable {
     }
   }
 
+  /// This program as one of several on the database; nil if it is the only one.
+  let instance: (any StoreInstance)?
+  var ownership: any Ownership { instance ?? SoleOwner() }
+
   private let observers = Monitor(Observers())
   /// The load of the public listener, once it is open.
   let publicLoad = Monitor<(@Sendable () -> ServerLoad)?>(nil)
@@ -75,6 +79,12 @@ final class RelayCore: Sendable {
     let directory = try Self.directory(configuration)
     self.engine = engine
     let observers = observers
+    let hub = InstanceHub()
+    let instance = engine.makeInstance(hub.calls, log: dependencies.log)
+    self.instance = instance
+    let ownership: any Ownership = instance ?? SoleOwner()
+    var dependencies = dependencies
+    if let instance { dependencies.shared.clock = instance.clock }
     let receiptLog = ReceiptLog(dependencies.log, metrics: metrics)
     self.receiptLog = receiptLog
     let memory = IdleMemory(dependencies.clock)
@@ -83,10 +93,11 @@ final class RelayCore: Sendable {
       writer: try Self.writer(engine, directory, dependencies), capacity: configuration.limits.queue,
       reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,
       onSyncFailure: dependencies.onSyncFailure
-    ) { changes in
+    ) { [dependencies] changes in
       memory.noteCommit()
       guard !changes.isEmpty else { return }
       observers.withLock { $0 }.notify(of: changes)
+      instance?.note(changes)
       receiptLog.note(changes.transitions)
       dependencies.onCommit(changes)
     }
@@ -98,34 +109,37 @@ final class RelayCore: Sendable {
     }
     housekeeper = Housekeeper(
       committer: committer, waiting: checkoutPolls, retention: configuration.retention,
-      dependencies: dependencies.shared
+      dependencies: dependencies.shared, ownership: ownership, followsClock: instance == nil
     ) {
       engine.look()
       memory.look()
     }
     dispatcher = Dispatcher(
       transport: dependencies.transport, reader: try Self.reader(engine), directory: directory,
-      committer: committer, metrics: metrics, dependencies: dependencies.shared,
+      committer: committer, metrics: metrics, dependencies: dependencies.shared, ownership: ownership,
       grace: dependencies.grace)
     jobs = JobRunner(
       reader: try Self.reader(engine), windows: directory.replayWindows, committer: committer,
-      dependencies: dependencies.shared)
+      dependencies: dependencies.shared, ownership: ownership)
     trainer = DictionaryTrainer(
-      reader: try Self.reader(engine), committer: committer, dependencies: dependencies.shared)
+      reader: try Self.reader(engine), committer: committer, dependencies: dependencies.shared,
+      ownership: ownership)
     trainer.connect()
-    lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies)
+    lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies, ownership)
     keyFetcher = dependencies.keyTransport.map { [metrics] transport in
       KeyFetcher(
         transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
     }
     (backendWorker, captureWorker) = try Self.backendWorkers(
-      engine, directory, committer, metrics, dependencies)
+      engine, directory, committer, metrics, dependencies, ownership)
     apps = AppRegistry(directory)
     associations = AssociationRegistry(try Self.associations(configuration))
     readiness.add { [committer, clock = dependencies.clock] in
       committer.unreadiness(now: clock.monotonic)
     }
     readiness.add { engine.troubles.map(ReadinessReason.init) }
+    hub.connect(self)
+    instance?.use(apps: directory.slugs, configuration: configuration.digest)
     let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
       lookupWorker: lookupWorker, captureWorker: captureWorker)
@@ -141,6 +155,7 @@ final class RelayCore: Sendable {
       try receiptLog.start()
       try engine.start()
       try committer.start()
+      try instance?.start()
       try dispatcher.start()
       try housekeeper.start()
       try jobs.start()
@@ -181,8 +196,28 @@ final class RelayCore: Sendable {
     keyFetcher?.use(directory)
     captureWorker?.use(directory)
     backendWorker?.use(directory)
+    instance?.use(apps: directory.slugs, configuration: configuration.digest)
     housekeeper.checkAll()
     housekeeper.reconsider(apps: directory.slugs)
+  }
+
+  /// Checks everything that another program may have changed.
+  /// - Parameter changes: what it has changed; nil if that is not known.
+  func noteOthers(_ changes: StoreChanges?) {
+    guard let changes else {
+      checkoutPolls.noteAllChanged()
+      return checkAll()
+    }
+    observers.withLock { $0 }.notify(of: changes)
+  }
+
+  /// Begins and ends the work for apps whose owner has changed.
+  func checkOwnership() {
+    dispatcher.checkOwnership()
+    housekeeper.checkAll()
+    jobs.checkNow()
+    lookupWorker?.checkAll()
+    captureWorker?.checkOwnership()
   }
 
   func checkAll() {
@@ -213,82 +248,9 @@ final class RelayCore: Sendable {
     housekeeper.stop()
     jobs.stop()
     trainer.stop()
+    instance?.stop()
     committer.stop()
     receiptLog.stop()
-  }
-}
-
-extension RelayCore {
-  static func reader(_ engine: any StoreEngine) throws(DaemonError) -> StoreReader {
-    do throws(StoreError) {
-      return try engine.openReader()
-    } catch {
-      throw DaemonError(error)
-    }
-  }
-
-  private static func directory(_ configuration: Configuration) throws(DaemonError) -> AppDirectory {
-    do {
-      return try AppDirectory(configuration)
-    } catch {
-      throw .configuration(
-        (error as? Fault) ?? Fault(path: "apps", message: "a secret cannot be used as a key"))
-    }
-  }
-
-  private static func associations(_ configuration: Configuration) throws(DaemonError) -> AssociationFileSet {
-    do throws(Fault) {
-      return try AssociationFileSet(configuration)
-    } catch {
-      throw .configuration(error)
-    }
-  }
-
-  private static func writer(
-    _ engine: any StoreEngine, _ directory: AppDirectory, _ dependencies: RelayDependencies
-  ) throws(DaemonError) -> StoreWriter {
-    do throws(StoreError) {
-      return try engine.openWriter(rules: directory.rules, random: dependencies.shared.random)
-    } catch {
-      throw DaemonError(error)
-    }
-  }
-
-  /// Nil if no lookup transport is given.
-  private static func lookupWorker(
-    _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
-    _ dependencies: RelayDependencies
-  ) throws(DaemonError) -> LookupWorker? {
-    guard let transport = dependencies.lookupTransport else { return nil }
-    return LookupWorker(
-      transport: transport, reader: try reader(engine), directory: directory, committer: committer,
-      metrics: metrics, dependencies: dependencies.shared,
-      noteServiceInterval: dependencies.noteServiceInterval)
-  }
-
-  /// Nil if no transports for them are given.
-  private static func backendWorkers(
-    _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
-    _ dependencies: RelayDependencies
-  ) throws(DaemonError) -> (BackendWorker?, CaptureWorker?) {
-    guard let transports = dependencies.backendTransports else { return (nil, nil) }
-    func parts(_ transport: any HTTPTransport) throws(DaemonError) -> BackendParts {
-      BackendParts(
-        transport: transport, reader: try reader(engine), directory: directory, committer: committer,
-        metrics: metrics, dependencies: dependencies.shared, grace: dependencies.grace)
-    }
-    let captures = CaptureWorker(try parts(transports.captures))
-    return (BackendWorker(try parts(transports.requests), captures: captures), captures)
-  }
-}
-
-extension DaemonError {
-  init(_ error: StoreError) {
-    if case .fault(let fault) = error {
-      self = .database(error.description, isBusy: fault.kind == .busy)
-    } else {
-      self = .database(error.description, isBusy: false)
-    }
   }
 }
 

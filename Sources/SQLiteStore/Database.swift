@@ -52,7 +52,8 @@ public enum Database {
     if let fault = check(role, found: found, version: version, isEmpty: isEmpty) { return .failure(fault) }
     if let fault = try configure(connection, role: role) { return .failure(fault) }
     if role == .owner {
-      try Migrator.migrate(connection, from: version, to: Migrations.sqlite) { connection throws(SQLiteError) in
+      try Migrator.migrate(connection, from: version, to: Migrations.sqlite) {
+        connection throws(SQLiteError) in
         // Version 3 finds purchases by numbers that SQL cannot compute.
         if version < 3 { try KeyRebuild.run(connection) }
       }

@@ -163,6 +163,7 @@ public final class StoreSession {
   let captures: CaptureRows
   let pastPurchases: PastPurchaseRows
   let dictionaries: DictionaryRows
+  let leases = LeaseRows()
   private let bodies: BodyReader
   var rules: [AppSlug: AppRules]
   var now: Timestamp
@@ -194,7 +195,7 @@ public final class StoreSession {
     breakers = try BreakerRows(connection)
     retention = try RetentionRows(connection)
     audit = try AuditRows(connection)
-    erasures = try ErasureRows(connection)
+    erasures = try ErasureRows(connection, purchases: purchases)
     payers = try PayerRows(connection)
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
@@ -260,6 +261,15 @@ public final class StoreSession {
       throw error
     }
   }
+
+  /// Bounds the memory of what was read ahead: a user may have many contexts. Who needs a row reads it again.
+  func forgetIfLarge() {
+    if contexts.known.map({ $0.count > Self.knownMax }) ?? false { contexts.forgetKnown() }
+    if purchases.known.map({ $0.count > Self.knownMax }) ?? false { purchases.forgetKnown() }
+  }
+
+  /// Rows of a table in memory. A context may have 16 KiB, and most have one.
+  static let knownMax = 4000
 
   /// Forgets the rows that were read: at the start of a transaction, and after a change that is not known row by
   /// row.

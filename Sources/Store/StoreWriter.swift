@@ -16,17 +16,35 @@ public struct BatchResult: Sendable {
   public var work = EngineWork()
 }
 
+/// How long a transaction takes more commands of a batch.
+public struct BatchLimit {
+  /// Called when the first command is applied: what was read before does not count. The result is asked after
+  /// every few commands; once it returns true, the transaction is committed without the others.
+  let begin: (() -> () -> Bool)?
+
+  public init(_ begin: @escaping () -> () -> Bool) { self.begin = begin }
+
+  private init() { begin = nil }
+
+  /// The whole batch.
+  public static var none: Self { Self() }
+}
+
 /// The writing side of the store.
 public final class StoreWriter {
   /// A look at the clock takes as long as a small part of a command.
   static let commandsBetweenLooks = 16
   /// How often a batch is tried again after a conflict with another program.
   static let conflictsMax = 5
+  /// For how many commands one transaction reads ahead.
+  static let plannedMin = 64
+  static let plannedMax = 1024
 
   /// Compress bodies. Without dictionaries, which the owner gives them, they change nothing.
   public let packers = BodyPackers()
   private let session: StoreSession
   private let upkeep: any StoreUpkeep
+  private var planned = plannedMin
 
   /// - Parameters:
   ///   - rules: each configured app's rules.
@@ -47,13 +65,11 @@ public final class StoreWriter {
   /// If a command fails, the transaction is rolled back and each command is tried alone, so that one invalid
   /// command does not fail the others. If the database fails, nothing of the batch is on disk and every
   /// command fails.
-  /// - Parameter isLate: asked after every few commands. Once it returns true, the transaction is committed
-  ///   without the remaining commands, which the caller must apply later.
-  public func apply(
-    _ batch: [Submission], now: Timestamp, isLate: () -> Bool = { false }
-  ) -> BatchResult {
+  /// - Parameter limit: the commands that the transaction does not get to are left, and the caller must apply
+  ///   them later.
+  public func apply(_ batch: [Submission], now: Timestamp, limit: BatchLimit = .none) -> BatchResult {
     let before = upkeep.work
-    var result = commitAll(batch, now: now, isLate)
+    var result = commitAll(batch, now: now, limit)
     result.work = upkeep.work - before
     do throws(StoreFault) {
       try upkeep.afterBatch()
@@ -63,8 +79,8 @@ public final class StoreWriter {
     return result
   }
 
-  private func commitAll(_ batch: [Submission], now: Timestamp, _ isLate: () -> Bool) -> BatchResult {
-    switch commitAgain(batch, now: now, isLate) {
+  private func commitAll(_ batch: [Submission], now: Timestamp, _ limit: BatchLimit) -> BatchResult {
+    switch commitAgain(batch, now: now, limit) {
     case .success(let taken): return BatchResult(changes: session.changes, taken: taken, fault: nil)
     case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneCommand:
       var result = BatchResult(changes: StoreChanges(), taken: batch.count, fault: nil)
@@ -73,7 +89,7 @@ public final class StoreWriter {
           submission.fail(fault)
           continue
         }
-        switch commitAgain([submission], now: now, { false }) {
+        switch commitAgain([submission], now: now, .none) {
         case .success: result.changes.formUnion(session.changes)
         case .failure(let error):
           submission.fail(error)
@@ -89,12 +105,12 @@ public final class StoreWriter {
 
   /// Commits a batch, again after conflicts: then nothing of it was stored.
   private func commitAgain(
-    _ batch: [Submission], now: Timestamp, _ isLate: () -> Bool
+    _ batch: [Submission], now: Timestamp, _ limit: BatchLimit
   ) -> Result<Int, StoreFault> {
-    var result = commit(batch, now: now, isLate)
+    var result = commit(batch, now: now, limit)
     for _ in 0..<Self.conflictsMax {
       guard case .failure(let error) = result, error.kind == .conflict else { break }
-      result = commit(batch, now: now, isLate)
+      result = commit(batch, now: now, limit)
     }
     return result
   }
@@ -103,7 +119,7 @@ public final class StoreWriter {
   public func apply<Command: StoreCommand>(
     _ command: Command, now: Timestamp
   ) throws(StoreFault) -> Command.Outcome {
-    let plan = BatchPlan([command.reads])
+    let plan = BatchPlan([(command.reads, command.scope)])
     for _ in 0..<Self.conflictsMax {
       do throws(StoreFault) {
         return try session.transaction(plan, now: now) { () throws(StoreFault) in
@@ -118,21 +134,29 @@ public final class StoreWriter {
 
   /// - Returns: how many of the commands were taken.
   private func commit(
-    _ batch: [Submission], now: Timestamp, _ isLate: () -> Bool
+    _ batch: [Submission], now: Timestamp, _ limit: BatchLimit
   ) -> Result<Int, StoreFault> {
     do throws(StoreFault) {
-      let plan = session.readAhead == nil ? BatchPlan([]) : BatchPlan(batch.map(\.reads))
+      let batch = session.readAhead == nil || limit.begin == nil ? batch[...] : batch.prefix(planned)
+      let plan =
+        session.readAhead == nil ? BatchPlan([]) : BatchPlan(batch.map { ($0.reads, $0.scope) })
       let answers = try session.transaction(plan, now: now) { () throws(StoreFault) in
+        let isLate = limit.begin?()
         var answers: [@Sendable () -> Void] = []
         answers.reserveCapacity(batch.count)
         for submission in batch {
           answers.append(try submission.apply(to: session))
-          if answers.count.isMultiple(of: Self.commandsBetweenLooks), isLate() { break }
+          guard answers.count.isMultiple(of: Self.commandsBetweenLooks) else { continue }
+          session.forgetIfLarge()
+          if isLate?() ?? false { break }
         }
         try upkeep.beforeCommit()
         return answers
       }
       for answer in answers { answer() }
+      // What was read for commands that the transaction did not get to is read again.
+      planned = max(Self.plannedMin, answers.count == batch.count ? planned * 2 : answers.count * 2)
+      planned = min(planned, Self.plannedMax)
       return .success(answers.count)
     } catch {
       return .failure(error)

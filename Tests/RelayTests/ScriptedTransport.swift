@@ -57,6 +57,8 @@ final class ScriptedTransport: HTTPTransport {
     }
   }
 
+  func cancel(tag: UInt64) { state.withLock { $0.started.removeAll { $0.tag == tag } } }
+
   func cancelAll() -> [TransferCompletion] {
     state.withLock { $0.started = [] }
     return []

@@ -3,9 +3,10 @@
 -- byte by byte, as in SQLite: COLLATE "C", whatever the database's locale is.
 
 CREATE TABLE schema_version (
-  version bigint NOT NULL
+  version     bigint NOT NULL,
+  usable_from bigint NOT NULL                    -- the oldest version whose programs may still use it
 );
-INSERT INTO schema_version (version) VALUES (1);
+INSERT INTO schema_version (version, usable_from) VALUES (1, 1);
 
 CREATE TABLE dictionaries (
   number     bigint PRIMARY KEY,
@@ -14,6 +15,11 @@ CREATE TABLE dictionaries (
   content    bytea  NOT NULL,
   digest     bytea  NOT NULL,
   passed_row bigint NOT NULL
+);
+
+CREATE TABLE sequences (
+  name text COLLATE "C" PRIMARY KEY,
+  next bigint NOT NULL
 );
 
 CREATE TABLE contexts (

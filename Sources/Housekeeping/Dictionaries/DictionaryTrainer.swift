@@ -57,12 +57,15 @@ public final class DictionaryTrainer: Sendable {
   private let reader: Monitor<StoreReader>
   private let committer: Committer
   private let dependencies: Dependencies
+  private let ownership: any Ownership
   private let rules: Rules
   private let faultLines = LogLimiter(pause: LogLimiter.faultPause)
 
   public init(
-    reader: sending StoreReader, committer: Committer, dependencies: Dependencies, rules: Rules = Rules()
+    reader: sending StoreReader, committer: Committer, dependencies: Dependencies,
+    ownership: any Ownership = SoleOwner(), rules: Rules = Rules()
   ) {
+    self.ownership = ownership
     self.reader = Monitor(reader)
     self.committer = committer
     self.dependencies = dependencies
@@ -73,16 +76,19 @@ public final class DictionaryTrainer: Sendable {
   /// Called once before the threads start.
   public func connect() {
     for kind in BodyKind.allCases {
-      let packer = committer.packers[kind]
-      packer.whenNeeded { [weak self] in self?.need(kind) }
+      committer.packers[kind].whenNeeded { [weak self] in self?.need(kind) }
       do throws(StoreFault) {
-        let newest = try reader.withLock { reader throws(StoreFault) in try reader.newestDictionary(kind) }
-        if let newest { packer.use(newest) }
+        try useNewest(kind)
       } catch {
         logFailure(
           "could not read the \(kind) dictionary; bodies stay uncompressed until another is made", error)
       }
     }
+  }
+
+  private func useNewest(_ kind: BodyKind) throws(StoreFault) {
+    let newest = try reader.withLock { reader throws(StoreFault) in try reader.newestDictionary(kind) }
+    if let newest { committer.packers[kind].use(newest) }
   }
 
   private func need(_ kind: BodyKind) {
@@ -142,6 +148,11 @@ public final class DictionaryTrainer: Sendable {
   /// - Returns: how long to rest; nil if nothing was read.
   private func train(_ kind: BodyKind) -> Duration? {
     do throws(StoreFault) {
+      guard ownership.doesSharedWork else {
+        // Another instance makes them.
+        try useNewest(kind)
+        return Self.searchPause
+      }
       guard let bodies = try newestBodies(kind) else { return nil }
       guard bodies.count >= rules.bodiesMin else { return Self.searchPause }
       var random = dependencies.random

@@ -18,14 +18,16 @@ public struct BackendParts: Sendable {
   let committer: Committer
   let metrics: Metrics
   let dependencies: Dependencies
+  let ownership: any Ownership
   let requestLog: RequestLog
   private let grace: Duration
 
   /// - Parameter grace: how long calls under way may take after a stop began.
   public init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, grace: Duration
+    metrics: Metrics, dependencies: Dependencies, ownership: any Ownership = SoleOwner(), grace: Duration
   ) {
+    self.ownership = ownership
     self.transport = transport
     self.reader = Monitor(reader)
     self.directory = directory

@@ -34,6 +34,7 @@ public final class CaptureWorker: Sendable {
     /// Payments whose captures were ordered without a request.
     var found: [PurchaseRowID: AppProcessor] = [:]
     var directory: AppDirectory?
+    var isOwnershipDue = false
     var isStopping = false
   }
 
@@ -60,6 +61,9 @@ public final class CaptureWorker: Sendable {
 
   /// Installs new apps. A call under way ends as it began; what follows it uses the new settings.
   public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
+
+  /// Checks whose captures this program continues now.
+  public func checkOwnership() { worker.post { $0.isOwnershipDue = true } }
 
   /// Begins no further call. Calls under way have their grace period from now on.
   public func windDown() { worker.requestStop() }

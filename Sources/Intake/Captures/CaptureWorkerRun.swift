@@ -51,6 +51,12 @@ struct CaptureWorkerRun {
     use(directory)
   }
 
+  /// An instance carries out the orders of its own requests, also for apps that others own. If it ends before the
+  /// capture, the owner finds that this long after the capture was due.
+  private static let othersTime: Duration = .seconds(60)
+  private static let othersPause: Duration = .seconds(15)
+  private var isShared: Bool { owner.parts.ownership.apps != nil }
+
   /// The longest that the thread sleeps.
   private static let sleepMax: Duration = .seconds(60)
 
@@ -72,7 +78,7 @@ struct CaptureWorkerRun {
       return inbox
     }
     if news.isStopping, stopAt == nil { stopAt = owner.parts.stopDeadline() }
-    if let directory = news.directory { use(directory) }
+    if let directory = news.directory ?? (news.isOwnershipDue ? directory : nil) { use(directory) }
     readOpenCaptures()
     for (row, place) in news.found { readOpenCapture(ofPurchase: row, of: place) }
     for (place, client, result) in news.ordered { admit(result, of: place, for: client) }
@@ -122,7 +128,12 @@ struct CaptureWorkerRun {
       readsAt[place] = nil
       for request in openCaptures.remove(place) { leaveOpen(request) }
     }
-    for place in Set(all).subtracting(served) { readsAt[place] = clock.monotonic }
+    // The open captures of other apps are continued by the instance that owns those.
+    for place in all where owner.parts.ownership.tenure(of: place.app) == nil { readsAt[place] = nil }
+    for place in Set(all).subtracting(served).union(isShared ? all : [])
+    where owner.parts.ownership.tenure(of: place.app) != nil {
+      readsAt[place] = clock.monotonic
+    }
     // What failed until now, such as for a wrong secret, may succeed.
     for place in served.intersection(all) {
       for row in openCaptures.idle(of: place) { hasten(row) }
@@ -146,9 +157,10 @@ struct CaptureWorkerRun {
     for (place, readAt) in readsAt where readAt <= clock.monotonic {
       do throws(StoreFault) {
         for open in try reader.openCaptures(of: place) where openCaptures[open.row] == nil {
+          guard !isShared || now.duration(since: open.retryAt) > Self.othersTime else { continue }
           add(open, of: place, resumed(open))
         }
-        readsAt[place] = nil
+        readsAt[place] = isShared ? clock.monotonic.advanced(by: Self.othersPause) : nil
       } catch {
         owner.parts.requestLog.couldNotRead(error, of: place, requestID: nil)
         readsAt[place] = clock.monotonic.advanced(by: CaptureWorker.faultPause)

@@ -43,6 +43,7 @@ public struct Audited<Command: StoreCommand>: StoreCommand {
   }
 
   public var reads: [ReadKey] { command.reads }
+  public var scope: CommandScope { command.scope }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome {
     let outcome = try command.apply(to: store)

@@ -97,6 +97,9 @@ public struct SaveCapture: StoreCommand {
     self.isGivenUp = isGivenUp
   }
 
+  /// Its own row only.
+  public var scope: CommandScope { .none }
+
   public func apply(to store: StoreSession) throws(StoreFault) {
     try store.captures.save(
       row, failures: failures, retryAt: retryAt, trouble: trouble, isGivenUp: isGivenUp)
@@ -119,6 +122,7 @@ public struct EndCapture: StoreCommand {
   }
 
   public var reads: [ReadKey] { report?.reads(app: app) ?? [] }
+  public var scope: CommandScope { .apps([app]) }
 
   /// - Returns: false if the capture has ended before; then nothing is stored.
   public func apply(to store: StoreSession) throws(StoreFault) -> Bool {

@@ -6,11 +6,8 @@ public struct CommandList<Command: StoreCommand>: StoreCommand {
 
   public init(_ commands: [Command]) { self.commands = commands }
 
-  /// Nothing if one of them declares nothing: then the list may change any app, too.
-  public var reads: [ReadKey] {
-    let reads = commands.map(\.reads)
-    return reads.contains(where: \.isEmpty) ? [] : Array(reads.joined())
-  }
+  public var reads: [ReadKey] { Array(commands.map(\.reads).joined()) }
+  public var scope: CommandScope { commands.reduce(.none) { $0.union($1.scope) } }
 
   /// The outcome of each command, in order.
   public func apply(to store: StoreSession) throws(StoreFault) -> [Command.Outcome] {

@@ -7,11 +7,16 @@ public import Domain
 public struct EndWaits: StoreCommand {
   static let slice: Int64 = 200
 
-  public init() {}
+  /// Whose receipts; nil for all configured apps.
+  public var apps: Set<AppSlug>?
+
+  public init(_ apps: Set<AppSlug>? = nil) { self.apps = apps }
+
+  public var scope: CommandScope { apps.map { .apps($0) } ?? .all }
 
   /// The time of the next call; nil if no receipt waits.
   public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
-    let apps = store.rules.keys.sorted()
+    let apps = store.rules.keys.filter { self.apps?.contains($0) ?? true }.sorted()
     // Each app has its share of a slice, so that one app's backlog delays no other (R11). Unused shares go to
     // the other apps.
     let share = max(10, Self.slice / Int64(max(1, apps.count)))

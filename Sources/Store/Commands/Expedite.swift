@@ -14,6 +14,8 @@ public struct Expedite: StoreCommand {
     self.pause = pause
   }
 
+  public var scope: CommandScope { .apps([app]) }
+
   public func apply(to store: StoreSession) throws(StoreFault) {
     guard store.rules(of: app) != nil else { return }
     let until = store.now.advanced(by: pause)

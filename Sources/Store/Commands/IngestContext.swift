@@ -43,7 +43,9 @@ public struct IngestContext: StoreCommand {
     public var isRepeat: Bool
   }
 
-  public var reads: [ReadKey] { [.user(app: app, id: userID), .blob(app: app, user: userID, digest: digest)] }
+  public var reads: [ReadKey] {
+    [.user(app: app, id: userID), .blob(app: app, user: userID, digest: digest)]
+  }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let window = store.rules(of: app)?.join.window ?? .zero

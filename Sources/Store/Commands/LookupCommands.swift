@@ -65,6 +65,8 @@ public struct PlanLookups: StoreCommand {
     self.after = after
   }
 
+  public var scope: CommandScope { .apps([place.app]) }
+
   /// The next slice; nil if there is none.
   public func apply(to store: StoreSession) throws(StoreFault) -> PlanLookups? {
     let last = try store.lookups.planSlice(place, reason: reason, after: after, at: store.now)
@@ -79,6 +81,8 @@ public struct RetryFetches: StoreCommand {
   public var place: AppProcessor
 
   public init(_ place: AppProcessor) { self.place = place }
+
+  public var scope: CommandScope { .apps([place.app]) }
 
   /// - Returns: whether there may be more.
   public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
@@ -101,6 +105,8 @@ public struct NoteService: StoreCommand {
   public init(backfillAfter: [AppProcessor: Duration] = [:]) {
     self.backfillAfter = backfillAfter
   }
+
+  public var scope: CommandScope { .apps(Set(backfillAfter.keys.map(\.app))) }
 
   /// - Returns: when receiptd last recorded that it was serving; nil if never.
   public func apply(to store: StoreSession) throws(StoreFault) -> Timestamp? {
@@ -125,6 +131,8 @@ public struct NoteBackfilled: StoreCommand {
     self.place = place
     self.since = since
   }
+
+  public var scope: CommandScope { .apps([place.app]) }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
     try store.lookups.completeBackfill(place, since: since)

@@ -4,5 +4,7 @@
 public struct Pulse: StoreCommand {
   public init() {}
 
+  public var scope: CommandScope { .none }
+
   public func apply(to store: StoreSession) throws(StoreFault) {}
 }

@@ -62,6 +62,8 @@ public struct RecordAttempt: StoreCommand {
   public var breaker: Breaker
   /// When the decision was made; nil for now.
   public var decidedAt: Timestamp?
+  /// Whether it was submitted before and failed. A database behind a network may have stored it then.
+  public var isRepeat = false
 
   public init(
     row: PurchaseRowID, to place: AppDestination, sent: [UInt8]? = nil, report: AttemptReport,
@@ -77,11 +79,13 @@ public struct RecordAttempt: StoreCommand {
   }
 
   public var reads: [ReadKey] { [.purchase(row: row)] }
+  public var scope: CommandScope { .apps([place.app]) }
 
   /// The receipt after the change; nil if it no longer exists.
   public func apply(to store: StoreSession) throws(StoreFault) -> Receipt? {
     try store.breakers.save(breaker, of: place)
     guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
+    if isRepeat, try store.attempts.contains(row: row, startedAt: report.startedAt) { return before.receipt }
     var record = before
     let isRedirected = isRedirected(store.rules(of: record.app))
     if let sent, report.mayHaveArrived, !isRedirected {
@@ -144,6 +148,7 @@ public struct GiveUp: StoreCommand {
   }
 
   public var reads: [ReadKey] { rows.map { .purchase(row: $0) } }
+  public var scope: CommandScope { .apps([app]) }
 
   /// How many receipts failed, and when the oldest of them was made.
   public func apply(to store: StoreSession) throws(StoreFault) -> (count: Int, madeSince: Timestamp)? {
@@ -172,6 +177,8 @@ public struct SaveBreaker: StoreCommand {
     self.place = place
     self.breaker = breaker
   }
+
+  public var scope: CommandScope { .apps([place.app]) }
 
   public func apply(to store: StoreSession) throws(StoreFault) { try store.breakers.save(breaker, of: place) }
 }

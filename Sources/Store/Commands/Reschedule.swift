@@ -2,8 +2,8 @@
 
 public import Domain
 
-/// Makes pending receipts due later, without counting an attempt. It reads nothing of them, so it works for a
-/// receipt that cannot be read.
+/// Makes pending receipts due later, without counting an attempt. It decides nothing from them, so it works
+/// for a receipt that cannot be read.
 public struct Reschedule: StoreCommand {
   public var rows: [PurchaseRowID]
   public var until: Timestamp
@@ -12,6 +12,8 @@ public struct Reschedule: StoreCommand {
     self.rows = rows
     self.until = until
   }
+
+  public var reads: [ReadKey] { rows.map { .purchase(row: $0) } }
 
   public func apply(to store: StoreSession) throws(StoreFault) {
     for row in rows { try store.purchases.reschedule(row, until: until) }

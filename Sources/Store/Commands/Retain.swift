@@ -27,25 +27,26 @@ public struct Retain: StoreCommand, Equatable {
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let candidates = try store.retention.scan(table, after: afterRow)
-    var deleted = 0
-    for candidate in candidates where candidate.mayGo && candidate.at < cutoff {
-      deleted += 1
-      guard deletes else { continue }
-      if table == .receipts {
-        if let record = try store.purchases.findToRemove(row: PurchaseRowID(candidate.row)) {
-          try store.pastPurchases.remember(
-            record, for: store.repeatPeriod(of: record), now: store.now)
-          try store.purchases.delete(record)
-        }
-      } else {
-        try store.retention.delete(candidate.row, from: table)
-        store.forgetKnown()
-      }
-    }
+    let old = candidates.lazy.filter { $0.mayGo && $0.at < cutoff }.map(\.row)
+    if deletes { try delete(Array(old), in: store) }
+    let deleted = old.count
     // A timestamp in the future, from a clock that ran ahead, says nothing about later rows.
     let isYoung = candidates.allSatisfy { $0.at >= cutoff && $0.at <= store.now }
     let isLast = candidates.count < table.slice || isYoung
     return Outcome(deleted: deleted, nextRow: isLast ? nil : candidates.last?.row)
+  }
+
+  private func delete(_ rows: [Int64], in store: StoreSession) throws(StoreFault) {
+    guard table == .receipts else {
+      try store.retention.delete(rows, from: table)
+      return store.forgetKnown()
+    }
+    try store.purchases.load(rows)
+    for row in rows {
+      guard let record = try store.purchases.findToRemove(row: PurchaseRowID(row)) else { continue }
+      try store.pastPurchases.remember(record, for: store.repeatPeriod(of: record), now: store.now)
+      try store.purchases.delete(record)
+    }
   }
 }
 

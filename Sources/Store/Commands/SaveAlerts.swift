@@ -49,6 +49,8 @@ public struct SaveAlerts: StoreCommand {
     self.forgotten = forgotten
   }
 
+  public var scope: CommandScope { .none }
+
   public func apply(to store: StoreSession) throws(StoreFault) {
     for record in sent { try store.alerts.save(record) }
     for key in forgotten { try store.alerts.forget(key) }

@@ -30,6 +30,8 @@ public struct SaveServiceReport: StoreCommand {
 
   public init(_ report: ServiceReport) { self.report = report }
 
+  public var scope: CommandScope { .none }
+
   public func apply(to store: StoreSession) throws(StoreFault) {
     // Prepared at each call, which happens only a few times a minute.
     try store.connection.prepare(

@@ -1,6 +1,8 @@
 // A change of the database as a value. Every change by receiptd, and every write by receiptctl, is one of
 // these.
 
+public import Domain
+
 /// One change. It is applied inside a transaction that may contain many, and rolled back with it. It must not
 /// keep a reference to the session.
 public protocol StoreCommand: Sendable {
@@ -10,6 +12,8 @@ public protocol StoreCommand: Sendable {
   /// the user that a context names, the context that a purchase has. Empty for a command that reads nothing
   /// or that searches.
   var reads: [ReadKey] { get }
+  /// Whose rows it may change. On a database with several programs these apps are locked for its batch.
+  var scope: CommandScope { get }
 
   /// Makes the change. Called on the writer's thread; may be called again after a rollback.
   func apply(to store: StoreSession) throws(StoreFault) -> Outcome
@@ -17,6 +21,25 @@ public protocol StoreCommand: Sendable {
 
 extension StoreCommand {
   public var reads: [ReadKey] { [] }
+  public var scope: CommandScope { CommandScope(reads) }
+}
+
+/// The apps whose rows a command may change.
+public enum CommandScope: Sendable, Equatable {
+  case apps(Set<AppSlug>)
+  /// Any app: the command searches.
+  case all
+
+  /// Rows that belong to no app.
+  public static let none = CommandScope.apps([])
+
+  /// The apps of declared reads; all for a command that declares none.
+  init(_ reads: [ReadKey]) { self = reads.isEmpty ? .all : .apps(Set(reads.compactMap(\.app))) }
+
+  func union(_ other: Self) -> Self {
+    guard case .apps(let mine) = self, case .apps(let theirs) = other else { return .all }
+    return .apps(mine.union(theirs))
+  }
 }
 
 /// A command with its completion, ready to be queued.
@@ -41,11 +64,13 @@ public struct Submission: Sendable {
   public func fail(_ fault: StoreFault) { pending.fail(fault) }
 
   var reads: [ReadKey] { pending.reads }
+  var scope: CommandScope { pending.scope }
 }
 
 /// A submission with its command's type erased.
 private protocol PendingCommand: Sendable {
   var reads: [ReadKey] { get }
+  var scope: CommandScope { get }
   func apply(to store: StoreSession) throws(StoreFault) -> @Sendable () -> Void
   func fail(_ fault: StoreFault)
 }
@@ -60,6 +85,7 @@ private final class Pending<Command: StoreCommand>: PendingCommand {
   }
 
   var reads: [ReadKey] { command.reads }
+  var scope: CommandScope { command.scope }
 
   func apply(to store: StoreSession) throws(StoreFault) -> @Sendable () -> Void {
     let outcome = try command.apply(to: store)

@@ -16,6 +16,7 @@ public struct WhileConfigured<Command: StoreCommand>: StoreCommand {
   }
 
   public var reads: [ReadKey] { command.reads }
+  public var scope: CommandScope { command.scope }
 
   /// The command's outcome; nil if the app is not configured and nothing was stored.
   public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome? {

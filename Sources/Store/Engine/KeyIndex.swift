@@ -40,6 +40,11 @@ public struct RowKey: Sendable, Hashable {
     number = Self.first(kind, user.text, after: digest) | Int64(Self.number(of: app))
   }
 
+  /// Rows as a JSON array for `json_each` in statements.
+  static func list(_ rows: [Int64]) -> StoreValue {
+    .text("[\(rows.map { String($0) }.joined(separator: ","))]")
+  }
+
   /// The numbers of an id in all apps.
   public static func numbers(_ kind: Kind, _ value: some TextID) -> ClosedRange<Int64> {
     let first = first(kind, value.text)
@@ -97,10 +102,6 @@ extension KeyIndex {
 
   /// The rows that may have an id in any app, as a JSON array for `json_each` in other statements.
   func list(_ kind: RowKey.Kind, _ value: some TextID) throws(StoreFault) -> StoreValue {
-    Self.list(try rows(RowKey.numbers(kind, value)))
-  }
-
-  static func list(_ rows: [Int64]) -> StoreValue {
-    .text("[\(rows.map { String($0) }.joined(separator: ","))]")
+    RowKey.list(try rows(RowKey.numbers(kind, value)))
   }
 }

@@ -11,32 +11,54 @@ public struct BatchPlan: Sendable {
   public var purchases: Set<PurchaseRowID> = []
   /// What the commands have declared.
   public var declared: Set<ReadKey> = []
-  /// How many commands there are: most add one purchase or one context at most.
-  public var commands: Int
+  /// How many rows of each table it is likely to add.
+  public var additions: [NumberedTable: Int] = [:]
 
-  /// - Parameter reads: what each command has declared. One that declares nothing may change any app.
-  init(_ reads: [[ReadKey]]) {
-    commands = reads.count
-    declared = Set(reads.joined())
-    apps = reads.contains(where: \.isEmpty) ? nil : Set(declared.compactMap(\.app))
-    for case .purchase(let row) in declared { purchases.insert(row) }
+  /// - Parameter commands: what each command has declared.
+  init(_ commands: [(reads: [ReadKey], scope: CommandScope)]) {
+    declared = Set(commands.lazy.flatMap(\.reads))
+    let scope = commands.reduce(CommandScope.none) { $0.union($1.scope) }
+    if case .apps(let apps) = scope { self.apps = apps }
+    for key in declared {
+      switch key {
+      case .purchase(let row): purchases.insert(row)
+      case .object: additions[.purchases, default: 0] += 1
+      case .blob: additions[.contexts, default: 0] += 1
+      default: break
+      }
+    }
   }
+
+  /// Whether the apps of all rows are known before anything is read.
+  var namesItsApps: Bool { apps != nil && purchases.isEmpty }
 }
 
-/// Rows of one table, found by one of its columns.
+/// Rows of one table: all, or those that are found by one of its columns.
 public struct BulkRead: Sendable, Equatable {
   public var table: String
   /// The columns of the result, separated by commas.
   public var columns: String
-  /// The column that equals one of the values: all integers or all texts.
-  public var column: String
-  public var values: [StoreValue]
+  /// The column that equals one of the values, which are all integers or all texts; nil for all rows.
+  public var condition: (column: String, values: [StoreValue])?
 
   init(_ columns: String, of table: String, where column: String, in values: [StoreValue]) {
     self.columns = columns
     self.table = table
-    self.column = column
-    self.values = values
+    condition = (column, values)
+  }
+
+  init(_ columns: String, ofAll table: String) {
+    self.columns = columns
+    self.table = table
+  }
+
+  /// Whether no row can be found.
+  var isEmpty: Bool { condition?.values.isEmpty ?? false }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.table == right.table && left.columns == right.columns
+      && left.condition?.column == right.condition?.column
+      && left.condition?.values == right.condition?.values
   }
 }
 
@@ -48,6 +70,8 @@ public protocol ReadAhead: AnyObject {
   func begin(
     _ plan: BatchPlan, _ keys: Set<RowKey>, _ reads: [BulkRead]
   ) throws(StoreFault) -> [any EngineStatement]
+  /// The server's time, read after the locks were acquired; nil if this program's time is used.
+  var now: Timestamp? { get }
   /// Reads more in the same transaction. One round trip.
   func read(_ reads: [BulkRead]) throws(StoreFault) -> [any EngineStatement]
   /// A row number that no other program uses, for a new row of this table.
@@ -64,7 +88,7 @@ extension ReadAhead {
   func read(
     _ reads: [BulkRead], _ body: (Int, StoreRow) throws(StoreFault) -> Void
   ) throws(StoreFault) {
-    let indices = reads.indices.filter { !reads[$0].values.isEmpty }
+    let indices = reads.indices.filter { !reads[$0].isEmpty }
     guard !indices.isEmpty else { return }
     try forEachRow(try read(indices.map { reads[$0] }), indices, body)
   }

@@ -14,12 +14,16 @@ public enum ReadKey: Sendable, Hashable {
   case customer(app: AppSlug, processor: ProcessorName, id: CustomerID)
   /// The user to whom a processor's customer belongs.
   case payer(app: AppSlug, processor: ProcessorName, id: CustomerID)
-  /// A user's purchases and contexts.
+  /// A user's purchases.
   case user(app: AppSlug, id: UserID)
+  /// A user's newest contexts.
+  case contexts(app: AppSlug, user: UserID)
   /// A user's contexts with a blob that has this digest.
   case blob(app: AppSlug, user: UserID, digest: [UInt8])
   case context(app: AppSlug, id: ContextID)
   case purchase(row: PurchaseRowID)
+  /// Which program owns the app.
+  case lease(app: AppSlug)
 
   /// A receipt's id contains the row of its purchase.
   static func receipt(_ id: ReceiptID) -> [ReadKey] {
@@ -32,7 +36,8 @@ extension ReadKey {
   var app: AppSlug? {
     switch self {
     case .event(let app, _, _), .object(let app, _), .session(let app, _, _), .customer(let app, _, _),
-      .payer(let app, _, _), .user(let app, _), .blob(let app, _, _), .context(let app, _):
+      .payer(let app, _, _), .user(let app, _), .contexts(let app, _), .blob(let app, _, _),
+      .context(let app, _), .lease(let app):
       app
     case .purchase: nil
     }
@@ -46,7 +51,7 @@ extension PurchaseReport {
     if let sessionID { keys.append(.session(app: app, processor: key.processor, id: sessionID)) }
     if let customerID { keys.append(.customer(app: app, processor: key.processor, id: customerID)) }
     for user in Set([namedUser, referencedUser, startedBy].compactMap(\.self)) {
-      keys.append(.user(app: app, id: user))
+      keys += [.user(app: app, id: user), .contexts(app: app, user: user)]
     }
     for context in namedContexts { keys.append(.context(app: app, id: context.id)) }
     if let context {
@@ -73,7 +78,7 @@ extension ErasureRows {
       token(id, app: app).map { .session(app: app, processor: processor, id: $0) }
     case .payer(let app, let processor, let id):
       token(id, app: app).map { .payer(app: app, processor: processor, id: $0) }
-    case .customer, .user, .blob, .context, .purchase: nil
+    case .customer, .user, .contexts, .blob, .context, .purchase, .lease: nil
     }
   }
 }

@@ -17,6 +17,9 @@ public protocol StoreEngine: AnyObject, Sendable {
   /// Opens a connection that only reads.
   func openReader() throws(StoreError) -> StoreReader
 
+  /// Makes this program one of several on the database; nil if the engine has one program only.
+  func makeInstance(_ calls: InstanceCalls, log: Log) -> (any StoreInstance)?
+
   /// Starts the engine's threads. Called once the writer is open.
   func start() throws(SystemError)
   /// Stops the engine's threads. The writer and readers continue to work.
@@ -32,12 +35,20 @@ public protocol StoreEngine: AnyObject, Sendable {
   var space: StoreSpace { get }
 }
 
+extension StoreEngine {
+  public func makeInstance(_ calls: InstanceCalls, log: Log) -> (any StoreInstance)? { nil }
+}
+
 /// A fault of an open database.
-public enum StoreTrouble: Sendable, CaseIterable {
+public enum StoreTrouble: Sendable, Hashable {
   /// The database is no longer in its place: nothing is stored until it is back.
   case moved
   /// Damage lasts until the next start.
   case damaged
+  /// The database is on another machine or in another process, and does not answer.
+  case unreachable
+  /// The clocks of this machine and of the database differ by so much.
+  case clockDiffers(Duration)
 }
 
 /// The disk space that a database uses.

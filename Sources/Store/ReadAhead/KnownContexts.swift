@@ -18,6 +18,8 @@ struct KnownContexts {
     return .some(row.flatMap { byRow[$0] ?? nil })
   }
 
+  var count: Int { byRow.count }
+
   func isKnown(_ row: Int64) -> Bool { byRow[row] != nil }
 
   /// Notes that these rows and ids were looked for. `add` follows for those that were found.

@@ -18,6 +18,8 @@ struct KnownPurchases {
     byObject[object]?.compactMap { byRow[$0] ?? nil }
   }
 
+  var count: Int { byRow.count }
+
   func isKnown(_ row: PurchaseRowID) -> Bool { byRow[row] != nil }
 
   /// Notes that these rows and objects were looked for. `add` follows for those that were found.

@@ -55,6 +55,11 @@ extension PurchaseRows {
     }
   }
 
+  /// Whether there is a purchase with an object's id at a place; nil if that was not read.
+  func knows(_ object: ObjectID, at place: AppProcessor) -> Bool? {
+    known?[object].map { records in records.contains { $0.place == place } }
+  }
+
   /// A user's purchases with an open guess, from what is known; nil if it has to be read.
   func knownOpenGuesses(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord]? {
     guard known != nil else { return nil }

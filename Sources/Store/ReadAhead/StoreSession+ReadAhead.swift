@@ -10,9 +10,11 @@ extension StoreSession {
     var plan = batch
     if erasures.isInUse { plan.declared.formUnion(plan.declared.compactMap(erasures.erased)) }
     let found = Found(plan.declared)
-    let reads = purchases.reads(objects: found.objects, rows: plan.purchases) + contexts.reads(ids: found.contexts)
+    let reads =
+      purchases.reads(objects: found.objects, rows: plan.purchases) + contexts.reads(ids: found.contexts)
       + events.reads(ids: found.events) + pastPurchases.reads(objects: found.objects) + erasures.reads()
-    let indices = reads.indices.filter { !reads[$0].values.isEmpty }
+      + breakers.reads(plan) + leases.reads(plan.declared)
+    let indices = reads.indices.filter { !reads[$0].isEmpty }
     let results = try readAhead.begin(plan, found.keys, indices.map { reads[$0] })
     purchases.expect(objects: found.objects, rows: plan.purchases)
     contexts.expect(ids: found.contexts, rows: [])
@@ -24,9 +26,12 @@ extension StoreSession {
       case "contexts": try contexts.add(row)
       case "events": try events.add(row)
       case "past_purchases": try pastPurchases.add(row)
+      case "breakers": try breakers.add(row)
+      case "leases": try leases.add(row)
       default: try erasures.add(row)
       }
     }
+    if let time = readAhead.now { now = time }
     try readFoundRows(found)
   }
 
@@ -45,7 +50,9 @@ extension StoreSession {
     for id in found.contexts {
       if let owner = try contexts.find(id: id)?.purchaseRow { rows.insert(owner) }
     }
-    try load(purchases: rows, contexts: contextRows)
+    // Those that are left out are read by the command that needs them.
+    try load(
+      purchases: Set(rows.prefix(Self.knownMax / 2)), contexts: Set(contextRows.prefix(Self.knownMax / 2)))
   }
 
   /// Reads rows that are not known yet, in one round trip.
@@ -78,13 +85,12 @@ private struct Found {
         objects.insert(ObjectID(id.text))
         purchaseKeys.insert(RowKey(.session, id, app: app))
       case .customer(let app, _, let id): purchaseKeys.insert(RowKey(.customer, id, app: app))
-      case .user(let app, let id):
-        purchaseKeys.insert(RowKey(.user, id, app: app))
-        contextKeys.insert(RowKey(.contextUser, id, app: app))
+      case .user(let app, let id): purchaseKeys.insert(RowKey(.user, id, app: app))
+      case .contexts(let app, let id): contextKeys.insert(RowKey(.contextUser, id, app: app))
       case .blob(let app, let user, let digest):
         contextKeys.insert(RowKey(contextOf: user, digest: digest, app: app))
       case .context(_, let id): contexts.insert(id)
-      case .payer, .purchase: break
+      case .payer, .purchase, .lease: break
       }
     }
   }

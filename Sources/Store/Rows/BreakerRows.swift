@@ -5,9 +5,10 @@ internal import Domain
 final class BreakerRows {
   private let saving: StoreStatement
   /// Every breaker. In receiptd only this writer changes them, so the cache equals the rows; receiptctl's is
-  /// as old as its connection.
+  /// as old as its connection. An engine with several writers reads those of a batch's apps ahead.
   private(set) var byPlace: [AppDestination: Breaker] = [:]
   private var mayDiffer = false
+  private let readsAhead: Bool
 
   init(_ connection: StoreConnection) throws(StoreFault) {
     saving = try connection.prepare(
@@ -19,25 +20,43 @@ final class BreakerRows {
         state = ?2, failures = ?3, probe_at = ?4, rest_until = ?5, since = ?6, cause = ?7, paused_ms = ?8,
         detail = ?9
       """)
-    byPlace = try Self.all(connection)
+    readsAhead = connection.engine.readAhead != nil
+    if !readsAhead { byPlace = try Self.all(connection) }
+  }
+
+  private static let columns =
+    "app, state, failures, probe_at, rest_until, since, cause, paused_ms, detail, destination"
+
+  /// Those that the decisions of a batch need.
+  func reads(_ plan: BatchPlan) -> [BulkRead] {
+    byPlace = [:]
+    guard plan.namesItsApps, let apps = plan.apps else {
+      return [BulkRead(Self.columns, ofAll: "breakers")]
+    }
+    return [BulkRead(Self.columns, of: "breakers", where: "app", in: apps.map { .text($0) })]
+  }
+
+  func add(_ row: StoreRow) throws(StoreFault) {
+    let (place, breaker) = try Self.read(row)
+    byPlace[place] = breaker
   }
 
   static func all(_ connection: StoreConnection) throws(StoreFault) -> [AppDestination: Breaker] {
     var breakers: [AppDestination: Breaker] = [:]
-    let reading = try connection.prepare(
-      """
-      SELECT app, state, failures, probe_at, rest_until, since, cause, paused_ms, detail, destination
-      FROM breakers
-      """)
-    try reading.forEach { row throws(StoreFault) in
-      let place = AppDestination(try row.text(0), try row.text(9))
-      breakers[place] = Breaker(
-        state: Breaker.State(rawValue: try row.text(1)) ?? .closed, failures: Int(clamping: row.integer(2)),
-        probeAt: row.timestamp(3), restUntil: row.timestamp(4), since: row.timestamp(5),
-        cause: try row.optionalText(6).map(Reason.init), detail: try row.optionalText(8),
-        pausedTime: row.duration(7))
+    try connection.prepare("SELECT \(columns) FROM breakers").forEach { row throws(StoreFault) in
+      let (place, breaker) = try read(row)
+      breakers[place] = breaker
     }
     return breakers
+  }
+
+  private static func read(_ row: StoreRow) throws(StoreFault) -> (AppDestination, Breaker) {
+    let breaker = Breaker(
+      state: Breaker.State(rawValue: try row.text(1)) ?? .closed, failures: Int(clamping: row.integer(2)),
+      probeAt: row.timestamp(3), restUntil: row.timestamp(4), since: row.timestamp(5),
+      cause: try row.optionalText(6).map(Reason.init), detail: try row.optionalText(8),
+      pausedTime: row.duration(7))
+    return (AppDestination(try row.text(0), try row.text(9)), breaker)
   }
 
   func save(_ breaker: Breaker, of place: AppDestination) throws(StoreFault) {
@@ -62,7 +81,7 @@ final class BreakerRows {
   /// Reads the breakers again if the cache is invalid. Called before each use, not at the rollback, because
   /// the database may be unreadable for a while.
   func refresh(_ connection: StoreConnection) throws(StoreFault) {
-    guard mayDiffer else { return }
+    guard mayDiffer, !readsAhead else { return }
     byPlace = try Self.all(connection)
     mayDiffer = false
   }

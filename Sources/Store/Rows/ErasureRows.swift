@@ -10,6 +10,7 @@ final class ErasureRows {
   private let readingKey: StoreStatement
   private let insertingKey: StoreStatement
   private let keys: any KeyIndex
+  private let purchases: PurchaseRows
   private let knownObject: StoreStatement
   private let soldByCheckout: StoreStatement
   private let eventsOfPurchase: StoreStatement
@@ -24,11 +25,12 @@ final class ErasureRows {
   private let jobsByID: StoreStatement
   private let forgettingJobReason: StoreStatement
   private let forgettingAsked: StoreStatement
-  /// Nil until a user was erased.
   private let readsAhead: Bool
+  /// Nil until a user was erased.
   private(set) var currentHash: ErasureHash?
 
-  init(_ connection: StoreConnection) throws(StoreFault) {
+  init(_ connection: StoreConnection, purchases: PurchaseRows) throws(StoreFault) {
+    self.purchases = purchases
     readsAhead = connection.engine.readAhead != nil
     keys = connection.engine.keys
     readingKey = try connection.prepare(ErasureHash.readingKeySQL)
@@ -86,7 +88,8 @@ final class ErasureRows {
 
   /// Called at the start of each transaction: another process may have erased a user.
   func begin() throws(StoreFault) {
-    guard !readsAhead, !isInUse, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) }) else {
+    guard !readsAhead, !isInUse, let key = try readingKey.first([], { row throws(StoreFault) in row.blob(0) })
+    else {
       return
     }
     currentHash = try ErasureHash(key: key)
@@ -121,10 +124,8 @@ final class ErasureRows {
   ) throws(StoreFault) -> Bool {
     guard let object = token(key.id, app: app) else { return false }
     let session = sessionID.flatMap { token($0, app: app) }
-    let isKnown = try knownObject.first([
-      .text(object), .optional(session), .text(app), .text(key.processor),
-    ]) { _ throws(StoreFault) in true }
-    guard isKnown == nil, let session else { return isKnown != nil }
+    if try isPresent(object, session, AppProcessor(app, key.processor)) { return true }
+    guard let session else { return false }
     for row in try keys.rows(RowKey(.session, session, app: app), limit: Self.candidatesMax) {
       let isErased = try soldByCheckout.first([
         .integer(row), .text(session), .text(app), .text(key.processor),
@@ -132,6 +133,18 @@ final class ErasureRows {
       if isErased != nil { return true }
     }
     return false
+  }
+
+  /// Whether a purchase has one of these hashes as the id of its object.
+  private func isPresent(
+    _ object: ObjectID, _ session: SessionID?, _ place: AppProcessor
+  ) throws(StoreFault) -> Bool {
+    let ids = [object, session.map { ObjectID($0.text) }].compactMap(\.self)
+    let read = ids.compactMap { purchases.knows($0, at: place) }
+    if read.count == ids.count { return read.contains(true) }
+    return try knownObject.first([
+      .text(object), .optional(session), .text(place.app), .text(place.processor),
+    ]) { _ throws(StoreFault) in true } ?? false
   }
 
   /// Whether any job was requested by an id; otherwise no job needs to be searched.

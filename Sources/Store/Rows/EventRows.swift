@@ -112,8 +112,10 @@ final class AttemptRows {
 
   private let inserting: StoreStatement
   private let reaching: StoreStatement
+  private let existing: StoreStatement
 
   init(_ connection: StoreConnection) throws(StoreFault) {
+    existing = connection.prepareOnUse("SELECT 1 FROM attempts WHERE purchase_row = ?1 AND at = ?2 LIMIT 1")
     reaching = try connection.prepare(
       "SELECT 1 FROM attempts WHERE purchase_row = ?1 AND (status IS NOT NULL OR ambiguous = 1) LIMIT 1")
     inserting = try connection.prepare(
@@ -127,6 +129,11 @@ final class AttemptRows {
   /// Whether a destination received, or may have received, the receipt in a row.
   func haveReached(row: PurchaseRowID) throws(StoreFault) -> Bool {
     try reaching.first([.integer(row)]) { _ throws(StoreFault) in true } ?? false
+  }
+
+  /// Whether an attempt was recorded before. A receipt has one attempt at a time.
+  func contains(row: PurchaseRowID, startedAt: Timestamp) throws(StoreFault) -> Bool {
+    try existing.first([.integer(row), .time(startedAt)]) { _ throws(StoreFault) in true } ?? false
   }
 
   func insert(_ attempt: AttemptReport, row: PurchaseRowID) throws(StoreFault) {

@@ -133,6 +133,7 @@ final class PurchaseRows {
 
   /// The purchase in a row, to erase or delete it: its context and its body are empty if they cannot be read.
   func findToRemove(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
+    if let found = known?[row], let record = found { return record }
     withoutContent.insert(row)
     return try byRow.first([.integer(row)], bodies.purchaseWithoutContent)
   }

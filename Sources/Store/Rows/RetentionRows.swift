@@ -24,8 +24,9 @@ final class RetentionRows {
         "SELECT row_id, \(table.scan) FROM \(table.rawValue) WHERE row_id > ?1 ORDER BY row_id LIMIT ?2")
       guard table != .receipts else { continue }  // deleted where they are counted, by `PurchaseRows`
       // A context's keys are deleted with it.
-      let returning = table == .contexts ? " RETURNING app, user_id, digest" : ""
-      deleting[table] = try connection.prepare("DELETE FROM \(table.rawValue) WHERE row_id = ?1\(returning)")
+      let returning = table == .contexts ? " RETURNING row_id, app, user_id, digest" : ""
+      deleting[table] = try connection.prepare(
+        "DELETE FROM \(table.rawValue) WHERE row_id IN (SELECT value FROM json_each(?1))\(returning)")
     }
     keys = connection.engine.keys
     self.scanning = scanning
@@ -48,12 +49,19 @@ final class RetentionRows {
     } ?? []
   }
 
-  func delete(_ row: Int64, from table: RetentionTable) throws(StoreFault) {
-    let found = try deleting[table]?.all([.integer(row)]) { row throws(StoreFault) in
-      table == .contexts
-        ? RowKey.keys(app: try row.text(0), contextOf: try row.text(1), digest: row.blob(2)) : []
+  func delete(_ rows: [Int64], from table: RetentionTable) throws(StoreFault) {
+    guard !rows.isEmpty, let deleting = deleting[table] else { return }
+    let list = [RowKey.list(rows)]
+    guard table == .contexts else { return try deleting.run(list) }
+    let deleted = try deleting.all(list) { row throws(StoreFault) in
+      (
+        row: row.integer(0) as Int64,
+        keys: RowKey.keys(app: try row.text(1), contextOf: try row.text(2), digest: row.blob(3))
+      )
     }
-    for key in found?.first ?? [] { try keys.remove(key, row: row) }
+    for context in deleted {
+      for key in context.keys { try keys.remove(key, row: context.row) }
+    }
   }
 
   /// Deletes purchases that never got a receipt and have had no news for long.

@@ -254,6 +254,8 @@ import Testing
       return []
     }
 
+    func cancel(tag: UInt64) {}
+
     func cancelAll() -> [TransferCompletion] { [] }
     func wake() { state.update { $0.wakes += 1 } }
 

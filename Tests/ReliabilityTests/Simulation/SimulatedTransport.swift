@@ -63,6 +63,8 @@ final class SimulatedTransport: HTTPTransport {
     return ended.map { TransferCompletion(tag: $0.tag, result: $0.answer.result) }
   }
 
+  func cancel(tag: UInt64) { state.withLock { $0.underWay.removeAll { $0.tag == tag } } }
+
   func cancelAll() -> [TransferCompletion] {
     state.withLock { state in
       defer { state.underWay = [] }

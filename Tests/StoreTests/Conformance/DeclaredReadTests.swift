@@ -84,7 +84,8 @@ struct DeclaredReadTests {
     #expect(record.fetches.count == 1)
     #expect(
       record.fetches.last == [
-        .user(app: "ios", id: "u1"), .blob(app: "ios", user: "u1", digest: context.digest), .event(app: "ios", processor: "stripe", id: "evt_1"),
+        .user(app: "ios", id: "u1"), .blob(app: "ios", user: "u1", digest: context.digest),
+        .event(app: "ios", processor: "stripe", id: "evt_1"), .contexts(app: "ios", user: "u2"),
         .object(app: "ios", key: Said.completed().key), .session(app: "ios", processor: "stripe", id: "cs_1"),
         .customer(app: "ios", processor: "stripe", id: "cus_1"), .user(app: "ios", id: "u2"),
       ])

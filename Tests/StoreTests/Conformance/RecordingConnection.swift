@@ -23,6 +23,8 @@ final class ReadRecord: ReadAhead {
   /// The recorded connection's engine.
   fileprivate var engine: (any EngineConnection)?
 
+  var now: Timestamp? { nil }
+
   func begin() { (names, apps, rows, isDeclared) = ([], [], [], false) }
 
   func begin(
@@ -38,10 +40,11 @@ final class ReadRecord: ReadAhead {
     if let ahead = engine.readAhead { return recorded(try ahead.read(reads)) }
     var results: [any EngineStatement] = []
     for read in reads {
-      let places = read.values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-      let statement = try engine.prepare(
-        "SELECT \(read.columns) FROM \(read.table) WHERE \(read.column) IN (\(places))")
-      try statement.bind(read.values)
+      let values = read.condition?.values ?? []
+      let places = values.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+      let condition = read.condition.map { " WHERE \($0.column) IN (\(places))" } ?? ""
+      let statement = try engine.prepare("SELECT \(read.columns) FROM \(read.table)\(condition)")
+      try statement.bind(values)
       results.append(statement)
     }
     return recorded(results)
@@ -70,11 +73,12 @@ final class ReadRecord: ReadAhead {
       case .event(let app, _, let id): declare(id.text, app)
       case .session(let app, _, let id): declare(id.text, app)
       case .customer(let app, _, let id), .payer(let app, _, let id): declare(id.text, app)
-      case .user(let app, let id): declare(id.text, app)
+      case .user(let app, let id), .contexts(let app, let id): declare(id.text, app)
       case .blob(let app, let user, _): declare(user.text, app)
       case .context(let app, let id): declare(id.text, app)
       case .object(let app, let key): declare(key.id.text, app)
       case .purchase(let row): rows.insert(row.number)
+      case .lease: break
       }
     }
   }

@@ -64,7 +64,7 @@ struct WriterTests {
     let answers = Answers()
     let batch = (0..<50).map { answers.submission("\($0)", event("\($0)")) }
     let taken = StoreWriter.commandsBetweenLooks
-    let result = store.writer.apply(batch, now: store.now) { true }
+    let result = store.writer.apply(batch, now: store.now, limit: BatchLimit { { true } })
     #expect(result.taken == taken)
     #expect(answers.all == (0..<taken).map { "\($0): stored" })
     #expect(try store.receipts().count == taken)

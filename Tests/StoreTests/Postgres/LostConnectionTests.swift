@@ -23,7 +23,7 @@ struct LostConnectionTests {
     proxy = try CuttingProxy(to: server.port)
     let engine = try PostgresEngine(
       "host=127.0.0.1 port=\(proxy.port) user=receiptd dbname=\(database) sslmode=disable", isOwner: true,
-      application: "tests", allowsUnsafe: true)
+      application: "tests", allowsUnsafe: true, usesServerClock: false)
     writer = try engine.openWriter(rules: TestStore.rules, random: SystemRandomNumberGenerator())
   }
 
@@ -104,7 +104,7 @@ struct LostConnectionTests {
   func twoWriters() throws {
     defer { proxy.end() }
     let engine = try PostgresEngine(
-      server.url(database), isOwner: true, application: "tests", allowsUnsafe: true)
+      server.url(database), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)
     let other = Box(try engine.openWriter(rules: TestStore.rules, random: SystemRandomNumberGenerator()))
     let (mine, theirs) = (Answers(), Answers())
     let thread = try WorkerThread(name: "other") {

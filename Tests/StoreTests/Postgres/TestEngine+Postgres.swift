@@ -57,7 +57,8 @@ extension TestEngine {
   private static func engine(of folder: String) throws -> PostgresEngine {
     let server = try PostgresServer.shared.get()
     return try PostgresEngine(
-      server.url(PostgresDatabases.name(of: folder)), isOwner: true, application: "tests", allowsUnsafe: true)
+      server.url(PostgresDatabases.name(of: folder)), isOwner: true, application: "tests", allowsUnsafe: true,
+      usesServerClock: false)
   }
 }
 
@@ -80,7 +81,8 @@ enum PostgresDatabases {
     if let known { return known }
     let server = try PostgresServer.shared.get()
     let name = try server.makeDatabase()
-    let engine = try PostgresEngine(server.url(name), isOwner: true, application: "tests", allowsUnsafe: true)
+    let engine = try PostgresEngine(
+      server.url(name), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)
     _ = try engine.openWriter(rules: [:], random: SystemRandomNumberGenerator())
     pool.withLock { $0.names[folder] = name }
     return name

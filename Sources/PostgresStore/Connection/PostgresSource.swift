@@ -1,43 +1,85 @@
 // Where a database is, and how it is opened: the schema's version is checked, and the owner migrates it. Values.
 
 internal import Migrations
+internal import Platform
 internal import PostgreSQL
 internal import Store
 
-/// The settings of a database, for all connections of a program.
+/// A database, for all connections of a program.
 struct PostgresSource: Sendable {
   /// The time limit of a call.
   static let timeLimit: Duration = .seconds(30)
+  /// The time limit of a program's first attempt to connect.
+  static let firstTime: Duration = .seconds(10)
 
   let settings: PostgresSettings
   /// The name in the server's views.
   let application: String
+  /// Whether this program creates and migrates the schema.
+  let isOwner: Bool
   /// Whether to use a server that can lose what was committed.
   let allowsUnsafe: Bool
+  /// Whether the server's clock decides what is stored; otherwise the times that commands are given.
+  var usesServerClock = true
   /// How long a transaction may wait for this program before the server ends it, so that a program that stopped
   /// does not keep the locks of its apps.
   var idleTime: Duration = .seconds(2)
+  /// Whether the schema was checked: later connections may find a newer one, while other instances are upgraded.
+  private let isChecked = Monitor(false)
 
-  init(_ url: String, application: String, allowsUnsafe: Bool) throws(PostgresError) {
+  init(
+    _ url: String, application: String, isOwner: Bool, allowsUnsafe: Bool
+  ) throws(PostgresError) {
     settings = try PostgresSettings(url)
     self.application = application
+    self.isOwner = isOwner
     self.allowsUnsafe = allowsUnsafe
   }
 
-  /// Opens a connection whose commits are durable.
+  /// Whether a connection was opened before.
+  var isKnownToWork: Bool { isChecked.withLock { $0 } }
+
+  /// Opens a connection whose commits are durable, to a database with a known schema.
   /// - Parameter time: for all attempts together.
-  /// - Throws: also `invalidSettings`, if a setting of the server or the database can lose what was committed (R1).
-  func connect(within time: Duration = .seconds(60)) throws(PostgresError) -> PostgresConnection {
-    let connection = try PostgresConnection.open(
-      settings, timeLimit: Self.timeLimit, application: application, within: time)
-    guard !allowsUnsafe else { return connection }
+  func open(within time: Duration) throws(StoreError) -> PostgresConnection {
+    let connection: PostgresConnection
+    let schema: Result<Void, StoreError>
+    do throws(PostgresError) {
+      connection = try PostgresConnection.open(
+        settings, timeLimit: Self.timeLimit, application: application, within: time)
+      try checkDurability(connection)
+      schema = isKnownToWork ? .success(()) : try PostgresMigrator.run(connection, migrates: isOwner)
+    } catch {
+      throw .fault(StoreFault(error))
+    }
+    try schema.get()
+    isChecked.withLock { $0 = true }
+    return connection
+  }
+
+  /// The same, for a program that is running.
+  func connect(within time: Duration) throws(PostgresError) -> PostgresConnection {
+    do throws(StoreError) {
+      return try open(within: time)
+    } catch {
+      if case .fault(let fault) = error {
+        throw PostgresError(
+          fault.kind == .unavailable ? .cannotConnect : .invalidSettings, operation: fault.operation,
+          reason: fault.reason)
+      }
+      throw PostgresError(.invalidSettings, operation: "connect", reason: error.description)
+    }
+  }
+
+  /// A setting of the server or the database that can lose what was committed is refused (R1).
+  private func checkDurability(_ connection: PostgresConnection) throws(PostgresError) {
+    guard !allowsUnsafe else { return }
     let found = try connection.run(Self.durabilitySQL)
     var values: [String: String] = [:]
     for row in 0..<found.count { values[found.text(row, 0)] = found.text(row, 1) }
     if let fault = Self.durabilityFault(values) {
       throw PostgresError(.invalidSettings, operation: "connect", reason: fault)
     }
-    return connection
   }
 
   private static let durabilitySQL = """
@@ -67,18 +109,6 @@ struct PostgresSource: Sendable {
     }
     return nil
   }
-
-  /// Checks the schema's version.
-  /// - Parameter migrates: whether to create or migrate the schema.
-  func prepare(migrates: Bool) throws(StoreError) {
-    let result: Result<Void, StoreError>
-    do throws(PostgresError) {
-      result = try PostgresMigrator.run(try connect(), migrates: migrates)
-    } catch {
-      throw .fault(StoreFault(error))
-    }
-    try result.get()
-  }
 }
 
 /// Migrates an older schema in one transaction, all or nothing (R10).
@@ -87,44 +117,48 @@ enum PostgresMigrator {
   /// it also works behind a pooler.
   private static let lock = "SELECT pg_advisory_xact_lock(1381125241)"
 
+  /// Checks the version, and migrates.
   static func run(
     _ connection: PostgresConnection, migrates: Bool
   ) throws(PostgresError) -> Result<Void, StoreError> {
     let known = Migrations.postgres.count
-    if let fault = fault(found: try version(connection), known: known, migrates: migrates) {
-      return .failure(fault)
-    }
-    guard migrates, try version(connection) < known else { return .success(()) }
+    let found = try version(connection)
+    if let fault = fault(found, known: known, migrates: migrates) { return .failure(fault) }
+    guard migrates, found.version < known else { return .success(()) }
     try connection.runTogether([PostgresCommand("BEGIN"), PostgresCommand(lock)])
     // Another instance may have migrated it meanwhile.
-    let found = try version(connection)
-    guard found < known else {
+    let locked = try version(connection)
+    guard locked.version < known else {
       try connection.run("ROLLBACK")
-      return fault(found: found, known: known, migrates: migrates).map { .failure($0) } ?? .success(())
+      return fault(locked, known: known, migrates: migrates).map { .failure($0) } ?? .success(())
     }
-    let statements = Migrations.postgres[found...].flatMap { Self.statements(of: $0) }
+    let statements = Migrations.postgres[locked.version...].flatMap { Self.statements(of: $0) }
     try connection.runTogether(
       statements.map { PostgresCommand($0) } + [
-        PostgresCommand("UPDATE schema_version SET version = $1", [.integer(Int64(known))]),
+        PostgresCommand(
+          "UPDATE schema_version SET version = $1, usable_from = $2",
+          [.integer(Int64(known)), .integer(Int64(Migrations.postgresUsableFrom))]),
         PostgresCommand("COMMIT"),
       ])
     return .success(())
   }
 
-  /// 0 for an empty database.
-  private static func version(_ connection: PostgresConnection) throws(PostgresError) -> Int {
+  /// The version of a database's schema; 0 for an empty one.
+  typealias Version = (version: Int, usableFrom: Int)
+
+  static func version(_ connection: PostgresConnection) throws(PostgresError) -> Version {
     let found = try connection.run(
       "SELECT count(*) FROM pg_class WHERE relname = 'schema_version' "
         + "AND relnamespace = current_schema()::regnamespace")
-    guard found.integer(0, 0) == 1 else { return 0 }
-    let version = try connection.run("SELECT version FROM schema_version")
-    return version.count == 1 ? Int(version.integer(0, 0)) : 0
+    guard found.integer(0, 0) == 1 else { return (0, 0) }
+    let version = try connection.run("SELECT version, usable_from FROM schema_version")
+    return version.count == 1 ? (Int(version.integer(0, 0)), Int(version.integer(0, 1))) : (0, 0)
   }
 
-  private static func fault(found: Int, known: Int, migrates: Bool) -> StoreError? {
-    if found > known { return .newerSchema(found: found, known: known) }
-    guard !migrates, found < known else { return nil }
-    return found == 0 ? .missing : .olderSchema(found: found, known: known)
+  private static func fault(_ found: Version, known: Int, migrates: Bool) -> StoreError? {
+    if found.version > known, found.usableFrom > known { return .newerSchema(found: found.version, known: known) }
+    guard !migrates, found.version < known else { return nil }
+    return found.version == 0 ? .missing : .olderSchema(found: found.version, known: known)
   }
 
   /// A statement ends with a semicolon at the end of a line. Comments contain none there.

@@ -28,17 +28,18 @@ final class PostgresStoreConnection: EngineConnection {
   private static let waitingMax = 1_000
   private static let bytesMax = 8 << 20
 
-  /// How long a batch waits to learn whether it was stored. Stripe's Checkout waits 10 s for an answer.
-  private static let resolveTime: Duration = .seconds(8)
+  /// How long a transaction of a writer may take in total. Stripe's Checkout waits 10 s for an answer.
+  private static let transactionTime: Duration = .seconds(8)
   /// The time limit of an attempt to connect again: requests must be refused soon.
   private static let reconnectTime: Duration = .seconds(1)
 
   private let source: PostgresSource
   private let role: Role
-  private var connection: PostgresConnection
-  /// When to try to connect again after a failure, and the pause after the next one.
-  private var reconnectAt = MonotonicInstant(nanoseconds: 0)
-  private var pause: Duration = .milliseconds(100)
+  /// Nil before the first use.
+  private var connection: PostgresConnection?
+  private var backoff = Backoff()
+  /// When the open transaction must have ended.
+  private var deadline = MonotonicInstant(nanoseconds: .max)
   /// Identifies this connection's batches.
   private let writer = Int64.random(in: .min ... .max)
   private var batch: Int64 = 0
@@ -47,17 +48,19 @@ final class PostgresStoreConnection: EngineConnection {
   private var waiting = PostgresChanges()
   private lazy var ahead = PostgresReadAhead(self)
 
-  init(_ source: PostgresSource, role: Role) throws(PostgresError) {
+  /// - Parameter connection: nil to connect at the first use.
+  init(_ source: PostgresSource, role: Role, _ connection: PostgresConnection? = nil) {
     self.source = source
     self.role = role
-    connection = try source.connect()
+    self.connection = connection
   }
 
   var keys: any KeyIndex { ahead.keys }
   var readAhead: (any ReadAhead)? { role == .writer ? ahead : nil }
+  var usesServerClock: Bool { source.usesServerClock }
 
   /// How many times it has waited for the server.
-  var roundTrips: Int { connection.roundTrips }
+  var roundTrips: Int { connection?.roundTrips ?? 0 }
 
   func prepare(_ sql: String) throws(StoreFault) -> any EngineStatement { PostgresStatement(sql, self) }
 
@@ -70,7 +73,8 @@ final class PostgresStoreConnection: EngineConnection {
 
   private func begin(_ sql: String) throws(StoreFault) {
     rollBack()
-    try reconnect()
+    if role == .writer { deadline = .now() + Self.transactionTime }
+    _ = try opened()
     transaction = .begun(sql)
     ahead.forgetKnown()
   }
@@ -82,64 +86,60 @@ final class PostgresStoreConnection: EngineConnection {
     }
     // After a failure the store rolls back.
     try sendCommit()
-    ahead.didCommit()
     transaction = .none
   }
 
   private func sendCommit() throws(StoreFault) {
     isCommitting = true
     defer { isCommitting = false }
-    let commit = PostgresCommand("COMMIT")
-    guard ahead.hasLocked else {
-      _ = try send([commit])
-      return
-    }
-    batch += 1
     do throws(StoreFault) {
-      _ = try send([Self.noting(batch, of: writer), commit])
+      _ = try send([PostgresCommand("COMMIT")])
     } catch {
-      guard error.kind == .unavailable else { throw error }
+      guard error.kind == .unavailable, ahead.hasLocked else { throw error }
       try resolve(error)
     }
   }
 
-  private static func noting(_ batch: Int64, of writer: Int64) -> PostgresCommand {
-    PostgresCommand(
+  /// A statement that notes the number of the batch in the open transaction, and locks this writer's row until
+  /// that has ended.
+  func noteBatch() -> PostgresCommand {
+    batch += 1
+    return PostgresCommand(
       """
       INSERT INTO writers (id, batch, seen_at)
       VALUES ($1, $2, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
       ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
-      """, [.integer(writer), .integer(batch)])
+        WHERE writers.batch < excluded.batch
+      """, [.integer(writer), .integer(batch)], operation: "note the batch")
   }
 
   /// Finds out whether the last batch was stored, after the answer to its COMMIT was lost. The server may still be
-  /// working on it: then it holds the locks of the batch's apps, so these are acquired first. The transaction that
-  /// looks writes, so that its COMMIT waits until the batch is on the standby, too.
+  /// working on it: then it holds this writer's row, and the search waits. The transaction that searches locks the
+  /// row, which is a write, so its COMMIT waits until the batch is on the standby, too.
   /// - Throws: `conflict` if it was not stored, `unavailable` if that is not known.
   private func resolve(_ loss: StoreFault) throws(StoreFault) {
-    let deadline = MonotonicInstant.now() + Self.resolveTime
     var pause: Duration = .milliseconds(10)
-    while MonotonicInstant.now() < deadline {
+    // Also when the transaction's time has passed: there is nothing better to do for a moment.
+    let end = max(deadline, .now() + .seconds(2))
+    while MonotonicInstant.now() < end {
       do throws(PostgresError) {
-        if !connection.isOpen {
-          connection = try source.connect(within: deadline.duration(since: .now()))
-          ahead.didLoseConnection()
-        }
-        connection.timeLimit = max(deadline.duration(since: .now()), .milliseconds(100))
-        defer { connection.timeLimit = PostgresSource.timeLimit }
+        let connection = try reopened(within: end.duration(since: .now()))
+        connection.timeLimit = max(end.duration(since: .now()), .milliseconds(100))
         if connection.isInTransaction { try connection.run("ROLLBACK") }
-        let results = try connection.runTogether(
-          [PostgresCommand("BEGIN"), limits] + ahead.locks + [
-            PostgresCommand("SELECT batch FROM writers WHERE id = $1 FOR UPDATE", [.integer(writer)]),
-            PostgresCommand("COMMIT"),
-          ])
-        let found = results[results.count - 2]
-        guard found.count == 1, found.integer(0, 0) == batch else {
-          throw PostgresError(.conflict, operation: "COMMIT", reason: "the connection was lost before it")
-        }
-        return
+        let results = try connection.runTogether([
+          PostgresCommand("BEGIN"), limits,
+          PostgresCommand(
+            "INSERT INTO writers (id, batch, seen_at) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING",
+            [.integer(writer)]),
+          PostgresCommand("SELECT batch FROM writers WHERE id = $1 FOR UPDATE", [.integer(writer)]),
+          PostgresCommand("COMMIT"),
+        ])
+        if results[3].count == 1, results[3].integer(0, 0) == batch { return }
+        throw PostgresError(.misuse, operation: "COMMIT", reason: "")
       } catch {
-        guard error.kind != .conflict || error.state != nil else { throw StoreFault(error) }
+        if error.kind == .misuse {
+          throw StoreFault(.conflict, operation: "COMMIT", reason: "the connection was lost before it")
+        }
       }
       PostgresConnection.pause(pause)
       pause = min(pause * 2, .milliseconds(500))
@@ -158,7 +158,7 @@ final class PostgresStoreConnection: EngineConnection {
     return PostgresCommand(
       """
       SELECT set_config('idle_in_transaction_session_timeout', $1, true),
-        set_config('lock_timeout', '5s', true), set_config('statement_timeout', '20s', true)
+        set_config('lock_timeout', '5s', true), set_config('statement_timeout', '7s', true)
       """ + (source.allowsUnsafe ? "" : durable), [.text("\(source.idleTime.milliseconds)ms")])
   }
 
@@ -166,8 +166,9 @@ final class PostgresStoreConnection: EngineConnection {
     _ = waiting.removeAll()
     ahead.forgetKnown()
     defer { transaction = .none }
-    guard transaction == .sent, connection.isOpen, connection.isInTransaction else { return }
+    guard transaction == .sent, let connection, connection.isOpen, connection.isInTransaction else { return }
     // If this fails, the connection is closed, and the server rolls back.
+    connection.timeLimit = Self.reconnectTime
     do throws(PostgresError) {
       try connection.run("ROLLBACK")
     } catch {
@@ -175,21 +176,44 @@ final class PostgresStoreConnection: EngineConnection {
     }
   }
 
-  private func reconnect() throws(StoreFault) {
-    guard !connection.isOpen else { return }
-    guard MonotonicInstant.now() >= reconnectAt else {
+  /// The connection, connected again if it was lost.
+  private func opened() throws(StoreFault) -> PostgresConnection {
+    if let connection, connection.isOpen { return connection }
+    guard backoff.allowsTry else {
       throw StoreFault(.unavailable, operation: "connect", reason: "the database cannot be reached")
     }
     do throws(PostgresError) {
-      connection = try source.connect(within: Self.reconnectTime)
-      ahead.didLoseConnection()
-      pause = .milliseconds(100)
+      let connection = try reopened(within: connection == nil ? PostgresSource.firstTime : Self.reconnectTime)
+      backoff = Backoff()
+      return connection
     } catch {
-      // Several programs do not come back at the same moment.
-      reconnectAt = .now() + pause * Double.random(in: 0.5...1)
-      pause = min(pause * 2, .seconds(2))
+      backoff.fail()
       throw StoreFault(error)
     }
+  }
+
+  private func reopened(within time: Duration) throws(PostgresError) -> PostgresConnection {
+    if let connection, connection.isOpen { return connection }
+    let connection = try source.connect(within: time)
+    self.connection = connection
+    return connection
+  }
+
+  /// Runs a statement in a transaction of its own, before the open one, of which nothing was sent yet.
+  func runBefore(_ command: PostgresCommand) throws(StoreFault) {
+    do throws(PostgresError) {
+      let connection = try reopened(within: Self.reconnectTime)
+      connection.timeLimit = remaining
+      try connection.runTogether([command])
+    } catch {
+      throw error.kind == .connectionLost
+        ? StoreFault(.conflict, operation: error.operation, reason: error.reason) : StoreFault(error)
+    }
+  }
+
+  /// The time until the deadline.
+  private var remaining: Duration {
+    role == .reader ? PostgresSource.timeLimit : max(deadline.duration(since: .now()), .milliseconds(100))
   }
 
   /// Runs a change. In a transaction it is sent later.
@@ -223,14 +247,16 @@ final class PostgresStoreConnection: EngineConnection {
     switch transaction {
     case .begun(let sql): before = [PostgresCommand(sql)] + (role == .writer ? [limits] : [])
     case .none where role == .reader:
-      try reconnect()
       before = [PostgresCommand("BEGIN READ ONLY")]
       after = [PostgresCommand("COMMIT")]
-    case .none: try reconnect()
+    case .none: if role == .writer { deadline = .now() + Self.transactionTime }
     case .sent: break
     }
     before += waiting.removeAll()
+    // A transaction that was begun continues on its own connection.
+    guard let connection = transaction == .sent ? connection : try opened() else { return [] }
     if transaction != .none { transaction = .sent }
+    connection.timeLimit = remaining
     do throws(PostgresError) {
       let results = try connection.runTogether(before + commands + after)
       return Array(results[before.count..<before.count + commands.count])
@@ -239,8 +265,10 @@ final class PostgresStoreConnection: EngineConnection {
         // A reader's statement failed: its transaction is still open.
         do throws(PostgresError) { try connection.run("ROLLBACK") } catch { connection.close() }
       }
-      // What was lost before COMMIT was sent is not stored.
-      if error.kind == .connectionLost, transaction == .sent, role == .writer, !isCommitting {
+      // What was lost before COMMIT was sent is not stored. After the deadline nobody waits for it any more.
+      if error.kind == .connectionLost, transaction == .sent, role == .writer, !isCommitting,
+        MonotonicInstant.now() < deadline
+      {
         throw StoreFault(.conflict, operation: error.operation, reason: error.reason)
       }
       throw StoreFault(error)

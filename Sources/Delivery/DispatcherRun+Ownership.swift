@@ -1,0 +1,53 @@
+// Begins and ends the lanes of apps whose owner has changed. The dispatcher's thread.
+
+internal import Apps
+internal import Domain
+internal import Persistence
+internal import Platform
+internal import Store
+internal import Telemetry
+
+extension DispatcherRun {
+  /// Compares the apps that this program owns now with those whose lanes run.
+  mutating func followOwnership() {
+    for app in places.keys {
+      let tenure = dispatcher.ownership.tenure(of: app)
+      guard tenure != tenures[app] else { continue }
+      // A new tenure of the same app has missed what another program has delivered meanwhile.
+      if tenures[app] != nil { end(app) }
+      if let tenure, begin(app) { tenures[app] = tenure }
+    }
+    dispatcher.note(
+      underWay: lanes.values.reduce(into: [:]) { $0[$1.place.app, default: 0] += $1.underWay.count })
+  }
+
+  /// Starts the lanes of an app with the breakers that its last owner has stored.
+  /// - Returns: false if they cannot be read now.
+  private mutating func begin(_ app: AppSlug) -> Bool {
+    do throws(StoreFault) {
+      let breakers = try reader.breakers()
+      renewLanes(of: app, breakers)
+      return true
+    } catch {
+      dispatcher.faultLines.logFault(
+        "could not read the breakers of an app; its deliveries begin later", error, app: app, to: log,
+        now: monotonic)
+      return false
+    }
+  }
+
+  private mutating func end(_ app: AppSlug) {
+    tenures[app] = nil
+    cancelDeliveries(of: app)
+    unstored.removeAll { $0.attempt.command.place.app == app }
+    renewLanes(of: app, [:])
+  }
+
+  private mutating func renewLanes(of app: AppSlug, _ breakers: [AppDestination: Breaker]) {
+    for place in places[app] ?? [] {
+      guard let lane = lanes[place] else { continue }
+      lanes[place] = Lane(
+        lane.app, lane.route, breaker: breakers[place] ?? Breaker(), now: now, monotonic: monotonic)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// The statements on `leases` and `instances`. One thread at a time.
+
+internal import PostgreSQL
+internal import Store
+
+/// What a program writes about itself.
+struct InstanceReport: Equatable {
+  var host: String
+  var version: String
+  var configuration: String
+  /// What it may own.
+  var leases: Set<String>
+  /// Milliseconds by which its clock is ahead of the database's.
+  var clockAhead: Int64
+  var queueDepth: Int
+  var isNotified: Bool
+}
+
+enum LeaseTable {
+  /// What one look at the database found.
+  struct View {
+    /// The database's time, in Unix milliseconds.
+    var time: Int64
+    var leases: [LeaseRow]
+    /// When each program was last seen.
+    var instances: [Int64: Int64]
+    /// The leases that each program may own.
+    var apps: [Int64: Set<String>]
+    /// The leases that were renewed.
+    var renewed: Set<String>
+  }
+
+  private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+  /// Reports that this program runs, renews its leases, and reads all. One transaction, one round trip.
+  static func look(
+    _ connection: PostgresConnection, _ me: Int64, _ report: InstanceReport, held: [String: Int64]
+  ) throws(PostgresError) -> View {
+    let names = held.keys.sorted()
+    let results = try connection.runTogether([
+      PostgresCommand("BEGIN"),
+      PostgresCommand(
+        """
+        INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
+          is_notified, leases)
+        VALUES ($1, $2, $3, $4, \(clock), \(clock), $5, $6, $7, $8)
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, configuration = excluded.configuration,
+          clock_ahead = excluded.clock_ahead, queue_depth = excluded.queue_depth,
+          is_notified = excluded.is_notified, leases = excluded.leases
+        """,
+        [
+          .integer(me), .text(report.host), .text(report.version), .text(report.configuration),
+          .integer(report.clockAhead), .integer(Int64(report.queueDepth)),
+          .integer(report.isNotified ? 1 : 0), .text(report.leases.sorted().joined(separator: " ")),
+        ]),
+      PostgresCommand(
+        """
+        UPDATE leases SET renewed_at = \(clock) FROM unnest($2, $3) AS held (name, epoch)
+        WHERE leases.name = held.name AND leases.epoch = held.epoch AND leases.owner = $1
+        RETURNING leases.name
+        """, [.integer(me), .texts(names), .integers(names.map { held[$0] ?? 0 })]),
+      PostgresCommand(
+        """
+        INSERT INTO leases (name, owner, epoch, renewed_at) SELECT unnest($1), NULL, 0, 0
+        ON CONFLICT DO NOTHING
+        """, [.texts(report.leases.sorted())]),
+      PostgresCommand("SELECT name, owner, epoch, renewed_at FROM leases"),
+      PostgresCommand("SELECT id, seen_at, leases FROM instances"),
+      PostgresCommand("SELECT \(clock)"),
+      PostgresCommand("COMMIT"),
+    ])
+    return View(
+      time: results[6].integer(0, 0),
+      leases: (0..<results[4].count).map { row in
+        LeaseRow(
+          name: results[4].text(row, 0),
+          owner: results[4].isNull(row, 1) ? nil : results[4].integer(row, 1),
+          epoch: results[4].integer(row, 2), renewedAt: results[4].integer(row, 3))
+      },
+      instances: (0..<results[5].count).reduce(into: [:]) { found, row in
+        found[results[5].integer(row, 0)] = results[5].integer(row, 1)
+      },
+      apps: (0..<results[5].count).reduce(into: [:]) { found, row in
+        found[results[5].integer(row, 0)] = Set(results[5].text(row, 2).split(separator: " ").map(String.init))
+      },
+      renewed: Set((0..<results[2].count).map { results[2].text($0, 0) }))
+  }
+
+  /// Acquires a lease, if it still is as it was seen.
+  /// - Returns: the new epoch; nil if another program was faster.
+  static func acquire(
+    _ row: LeaseRow, for me: Int64, _ connection: PostgresConnection
+  ) throws(PostgresError) -> Int64? {
+    let result = try connection.run(
+      """
+      UPDATE leases SET owner = $1, epoch = epoch + 1, renewed_at = \(clock)
+      WHERE name = $2 AND epoch = $3 AND renewed_at = $4 RETURNING epoch
+      """, [.integer(me), .text(row.name), .integer(row.epoch), .integer(row.renewedAt)])
+    return result.count == 1 ? result.integer(0, 0) : nil
+  }
+
+  /// Gives leases up.
+  static func release(
+    _ names: [String], of me: Int64, _ connection: PostgresConnection
+  ) throws(PostgresError) {
+    try connection.run(
+      "UPDATE leases SET owner = NULL, renewed_at = \(clock) WHERE owner = $1 AND name = ANY($2)",
+      [.integer(me), .texts(names)])
+  }
+
+  /// Deletes what programs that ended long ago have left. Their numbers are never used again.
+  static func forgetOld(_ connection: PostgresConnection) throws(PostgresError) {
+    try connection.runTogether([
+      PostgresCommand("DELETE FROM writers WHERE seen_at < \(clock) - 86400000"),
+      PostgresCommand("DELETE FROM instances WHERE seen_at < \(clock) - 3600000"),
+    ])
+  }
+
+  /// A program that stops is not running any more.
+  static func leave(_ me: Int64, _ connection: PostgresConnection) throws(PostgresError) {
+    try connection.runTogether([
+      PostgresCommand(
+        "UPDATE leases SET owner = NULL, renewed_at = \(clock) WHERE owner = $1", [.integer(me)]),
+      PostgresCommand("DELETE FROM instances WHERE id = $1", [.integer(me)]),
+    ])
+  }
+}

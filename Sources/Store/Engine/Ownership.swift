@@ -1,0 +1,93 @@
+// Which of several programs on one database does the work that only one may do at a time.
+
+public import Domain
+public import Platform
+
+/// What a transaction checks before it stores what an owner did: whether the app has another owner now.
+public struct Fence: Sendable, Hashable {
+  public var app: AppSlug
+  /// The program.
+  public var owner: Int64
+  /// Grows with each change of the owner.
+  public var epoch: Int64
+
+  public init(app: AppSlug, owner: Int64, epoch: Int64) {
+    self.app = app
+    self.owner = owner
+    self.epoch = epoch
+  }
+}
+
+/// The right to deliver an app's receipts.
+public struct Tenure: Sendable, Hashable {
+  /// Nil if no other program can have the right.
+  public var fence: Fence?
+
+  public init(fence: Fence?) { self.fence = fence }
+}
+
+/// What this program may do. Thread-safe.
+public protocol Ownership: Sendable {
+  /// The right to deliver an app's receipts at this moment; nil if another program has it, or may have it.
+  func tenure(of app: AppSlug) -> Tenure?
+  /// The apps that this program owns at this moment; nil for all.
+  var apps: Set<AppSlug>? { get }
+  /// Whether this program does at this moment what one program does for all: retention, jobs, alerts.
+  var doesSharedWork: Bool { get }
+}
+
+/// The only program on a database.
+public struct SoleOwner: Ownership {
+  public init() {}
+
+  public func tenure(of app: AppSlug) -> Tenure? { Tenure(fence: nil) }
+  public var apps: Set<AppSlug>? { nil }
+  public var doesSharedWork: Bool { true }
+}
+
+/// This program as one of several on a database.
+public protocol StoreInstance: Ownership {
+  /// The database's time.
+  var clock: any Clock { get }
+  func start() throws(SystemError)
+  /// Gives up what it owns, so that others need not wait.
+  func stop()
+  /// Sets the apps that it may own.
+  /// - Parameter configuration: a digest that is equal for equal configurations.
+  func use(apps: [AppSlug], configuration: String)
+  /// Notifies the other programs of a commit.
+  func note(_ changes: StoreChanges)
+}
+
+/// What an instance needs from its program. Called from its thread, so they must not block.
+public struct InstanceCalls: Sendable {
+  /// The program's version, for operators.
+  public var version: String
+  /// What it owns has changed.
+  public var onOwnership: @Sendable () -> Void
+  /// Another program has changed the database; nil if it is not known what.
+  public var onChanges: @Sendable (StoreChanges?) -> Void
+  /// Completes the open transactions of an app's last owner, and calls back with the result.
+  public var settle: @Sendable (AppSlug, @escaping @Sendable (Bool) -> Void) -> Void
+  /// Asks the writer to reach the database.
+  public var pulse: @Sendable () -> Void
+  /// Whether deliveries of an app are under way.
+  public var isBusy: @Sendable (AppSlug) -> Bool
+  /// How many commands wait for the writer.
+  public var queueDepth: @Sendable () -> Int
+
+  public init(
+    version: String, onOwnership: @escaping @Sendable () -> Void, onChanges: @escaping @Sendable (StoreChanges?) -> Void,
+    settle: @escaping @Sendable (AppSlug, @escaping @Sendable (Bool) -> Void) -> Void,
+    pulse: @escaping @Sendable () -> Void, isBusy: @escaping @Sendable (AppSlug) -> Bool,
+    queueDepth: @escaping @Sendable () -> Int
+  ) {
+    self.version = version
+    self.onOwnership = onOwnership
+    self.onChanges = onChanges
+    self.settle = settle
+    self.pulse = pulse
+    self.isBusy = isBusy
+    self.queueDepth = queueDepth
+  }
+}

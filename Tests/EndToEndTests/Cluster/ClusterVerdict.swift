@@ -1,0 +1,48 @@
+// What must be true after anything happened to several relays on one database.
+
+import JSON
+import Platform
+import PostgreSQL
+import TestSupport
+import Testing
+
+extension Cluster {
+  /// Waits until everything is delivered.
+  func settle(_ connection: PostgresConnection) throws {
+    try waitUntil("everything is delivered", within: Waiting.patience) {
+      let open = try connection.run("SELECT count(*) FROM purchases WHERE state <> 'delivered'")
+      return open.integer(0, 0) == 0
+    }
+  }
+
+  /// Compares what was acknowledged with what the destination accepted (R1), and checks the rest of the promises.
+  /// - Returns: how many receipts were lost.
+  @discardableResult
+  func judge(
+    _ taken: [Checkout], doublesMax: Int, seed: UInt64, _ connection: PostgresConnection
+  ) throws -> Int {
+    var lost = 0
+    let entries = Dictionary(grouping: destination.ledger) { $0.objectID ?? "" }
+    for checkout in taken {
+      let received = entries[checkout.subscription] ?? []
+      if ledger.taken(checkout.subscription) == 0 {
+        lost += 1
+        Issue.record("\(checkout.subscription) was promised and never came (seed \(seed))")
+      }
+      #expect(Set(received.map(\.body)).count <= 1, "\(checkout.subscription) came with different bytes")
+      #expect(received.first?["ply_context"] == checkout.context, "\(checkout.subscription)")
+    }
+    #expect(ledger.overlaps == [], "two relays delivered one app at the same time (seed \(seed))")
+    #expect(ledger.doubles <= doublesMax, "\(ledger.doubles) doubles (seed \(seed))")
+    let rows = try connection.run(
+      """
+      SELECT count(*), count(DISTINCT (app, object_id)), (SELECT count(*) FROM events),
+        (SELECT count(DISTINCT (app, event_id)) FROM events)
+      FROM purchases WHERE state IS NOT NULL
+      """)
+    #expect(rows.integer(0, 0) == rows.integer(0, 1), "one purchase makes one receipt (R2)")
+    #expect(rows.integer(0, 2) == rows.integer(0, 3), "one event is stored once")
+    #expect(Int(rows.integer(0, 0)) >= taken.count)
+    return lost
+  }
+}

@@ -1,0 +1,100 @@
+// A relay is cut off from the database while it delivers, or loses the answers to its commits.
+
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog, .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+struct PartitionClusterTorture {
+  private let server: PostgresServer
+  private let database: String
+  private let proxy: CuttingProxy
+  private let cluster: Cluster
+
+  init() throws {
+    server = try PostgresServer()
+    database = try server.makeDatabase()
+    let proxy = try CuttingProxy(to: server.port)
+    self.proxy = proxy
+    let direct = server.url(database)
+    let name = database
+    cluster = try Cluster(2, apps: 4) { number in
+      number == 0
+        ? "postgres://receiptd@127.0.0.1:\(proxy.port)/\(name)?sslmode=disable" : direct
+    }
+    try cluster.start()
+  }
+
+  private func end(_ senders: ClusterSenders) {
+    senders.stop()
+    cluster.end()
+    proxy.end()
+  }
+
+  @Test("A relay that is cut off while it delivers: its lanes stop, and another continues (R1, R2)")
+  func partition() throws {
+    let seed = Torture.seed(20_261_128)
+    let rounds = Torture.size(short: 1, long: 12)
+    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    defer { end(senders) }
+    for _ in 0..<rounds {
+      let goal = senders.taken + 60
+      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      proxy.use(.silent)
+      // The other delivers every app.
+      let before = Dictionary(uniqueKeysWithValues: cluster.apps.map { ($0, delivered($0, by: 1)) })
+      senders.use(ports: [cluster.ports[1]])
+      try waitUntil("the other delivers all apps (seed \(seed))") {
+        cluster.apps.allSatisfy { delivered($0, by: 1) > before[$0, default: 0] }
+      }
+      proxy.use(.none)
+      senders.use(ports: cluster.ports)
+      let relay = cluster.relays[0]
+      try waitUntil("the relay is ready again (seed \(seed))") {
+        try relay.admin.request("GET", "/readyz").status == 200
+      }
+    }
+    let taken = senders.stop()
+    let connection = try server.connect(database)
+    try cluster.settle(connection)
+    let lost = try cluster.judge(
+      taken, doublesMax: rounds * Cluster.concurrency * cluster.apps.count, seed: seed, connection)
+    Torture.report("several relays: partition", "partitions survived", rounds)
+    Torture.report("several relays: partition", "receipts promised", taken.count)
+    Torture.report("several relays: partition", "receipts lost", lost)
+    Torture.report("several relays: partition", "receipts sent twice", cluster.ledger.doubles)
+    Torture.report("several relays: partition", "two deliverers of one app", cluster.ledger.overlaps.count)
+  }
+
+  private func delivered(_ app: String, by relay: Int) -> Int {
+    destination.ledger.count { $0.head.target.hasSuffix("/\(app)/relay-\(relay)") }
+  }
+
+  private var destination: Destination { cluster.destination }
+
+  @Test("Each answer to a COMMIT is lost: every 2xx is stored, every event once (R1, R2)")
+  func lostAnswers() throws {
+    let seed = Torture.seed(20_261_129)
+    let cuts = Torture.size(short: 3, long: 200)
+    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    defer { end(senders) }
+    while proxy.cutCount < cuts {
+      let count = proxy.cutCount
+      proxy.use(.cutsAnswerToCommit)
+      try waitUntil("an answer is cut (seed \(seed))") { proxy.cutCount > count }
+      proxy.use(.none)
+      let goal = senders.taken + 3
+      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+    }
+    let taken = senders.stop()
+    let connection = try server.connect(database)
+    try cluster.settle(connection)
+    let lost = try cluster.judge(
+      taken, doublesMax: proxy.cutCount * Cluster.concurrency * cluster.apps.count, seed: seed, connection)
+    Torture.report("several relays: lost answer to COMMIT", "answers lost", proxy.cutCount)
+    Torture.report("several relays: lost answer to COMMIT", "receipts promised", taken.count)
+    Torture.report("several relays: lost answer to COMMIT", "receipts lost", lost)
+    Torture.report("several relays: lost answer to COMMIT", "receipts sent twice", cluster.ledger.doubles)
+  }
+}

@@ -1,0 +1,149 @@
+// Tests that of several programs on a database each app has one owner, also if programs hang or end.
+
+import Domain
+import Platform
+import PostgreSQL
+import Store
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+/// A program of a test: what its instance reports, and a writer.
+private final class Program: Sendable {
+  let engine: PostgresEngine
+  let instance: PostgresInstance
+  let news: Monitor<[StoreChanges?]>
+  private let busy: Monitor<Set<AppSlug>>
+
+  init(_ url: String, apps: [AppSlug]) throws {
+    engine = try PostgresEngine(url, isOwner: true, application: "tests", allowsUnsafe: true)
+    let (news, busy) = (Monitor<[StoreChanges?]>([]), Monitor<Set<AppSlug>>([]))
+    (self.news, self.busy) = (news, busy)
+    let calls = InstanceCalls(
+      version: "1", onOwnership: {}, onChanges: { changes in news.withLock { $0.append(changes) } },
+      settle: { _, done in done(true) }, pulse: {}, isBusy: { app in busy.withLock { $0.contains(app) } },
+      queueDepth: { 0 })
+    instance = try #require(engine.makeInstance(calls, log: Log(level: .error, clock: SystemClock()) { _ in }) as? PostgresInstance)
+    instance.use(apps: apps, configuration: "c")
+    try instance.start()
+  }
+
+  func set(busy apps: Set<AppSlug>) { busy.withLock { $0 = apps } }
+
+  var apps: Set<AppSlug> { instance.apps ?? [] }
+}
+
+@Suite("Instances", .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+struct InstanceTests {
+  private static let apps: [AppSlug] = ["a", "b", "c", "d", "e"]
+  private let server: PostgresServer
+  private let database: String
+
+  init() throws {
+    server = try PostgresServer.shared.get()
+    database = try server.makeDatabase()
+  }
+
+  private func program(_ apps: [AppSlug] = apps) throws -> Program {
+    try Program(server.url(database), apps: apps)
+  }
+
+  /// Waits until something is so; a test fails after half a minute.
+  private func wait(_ what: String, _ isSo: () -> Bool) throws {
+    let end = MonotonicInstant.now() + .seconds(30)
+    while !isSo() {
+      try #require(MonotonicInstant.now() < end, "\(what)")
+      PostgresConnection.pause(.milliseconds(5))
+    }
+  }
+
+  @Test("One owns all, two share, and what one gives up at its stop the other has at once")
+  func sharing() throws {
+    let first = try program()
+    try wait("the first has all") { first.apps == Set(Self.apps) && first.instance.doesSharedWork }
+    let second = try program()
+    try wait("they share") { first.apps.count + second.apps.count == 5 && second.apps.count >= 2 }
+    #expect(first.apps.isDisjoint(with: second.apps))
+    #expect(first.instance.doesSharedWork != second.instance.doesSharedWork)
+    let began = MonotonicInstant.now()
+    first.instance.stop()
+    try wait("the second has all") { second.apps == Set(Self.apps) && second.instance.doesSharedWork }
+    #expect(MonotonicInstant.now().duration(since: began) < LeaseBook.leaseTime)
+    second.instance.stop()
+    let left = try server.connect(database).run("SELECT count(*) FROM leases WHERE owner IS NOT NULL")
+    #expect(left.integer(0, 0) == 0)
+  }
+
+  @Test("An app whose deliveries are under way is given up after them")
+  func busy() throws {
+    let first = try program(["a"])
+    try wait("the first has all") { first.apps == ["a"] && first.instance.doesSharedWork }
+    first.set(busy: ["a"])
+    let second = try program(["a"])
+    // It has the shared work or the app, whichever the first gives up.
+    try wait("the second has one") { second.instance.doesSharedWork || !second.apps.isEmpty }
+    #expect(second.apps.isEmpty || first.apps.isEmpty)
+    first.instance.stop()
+    second.instance.stop()
+  }
+
+  @Test("A program that cannot reach the database stops before another acquires its apps (R2)")
+  func partition() throws {
+    let proxy = try CuttingProxy(to: server.port)
+    let cut = try Program(
+      "host=127.0.0.1 port=\(proxy.port) user=receiptd dbname=\(database) sslmode=disable", apps: Self.apps)
+    try wait("the first has all") { cut.apps == Set(Self.apps) }
+    let fence = try #require(cut.instance.tenure(of: "a")?.fence)
+    let other = try program(["f"])
+    try wait("the second has its own") { other.apps == ["f"] }
+    other.instance.use(apps: Self.apps + ["f"], configuration: "c")
+    proxy.use(.silent)
+    let began = MonotonicInstant.now()
+    while other.apps.count < 6 {
+      // Whatever the other has, the first has given up.
+      let theirs = other.apps
+      #expect(cut.apps.isDisjoint(with: theirs))
+      try #require(MonotonicInstant.now().duration(since: began) < .seconds(30))
+      PostgresConnection.pause(.milliseconds(2))
+    }
+    // The time of a lease and two looks, and what a busy machine adds.
+    #expect(MonotonicInstant.now().duration(since: began) < .seconds(10))
+    let writer = try other.engine.openWriter(rules: TestStore.rules, random: SystemRandomNumberGenerator())
+    let late = Fenced(fence, SaveBreaker(AppDestination("a", "purchasely"), Breaker(failures: 7)))
+    #expect(try writer.apply(late, now: TestStore.start) == nil)
+    let present = try #require(other.instance.tenure(of: "a")?.fence)
+    #expect(present.epoch > fence.epoch)
+    #expect(try writer.apply(Fenced(present, SettleApp("a")), now: TestStore.start) != nil)
+    #expect(try other.engine.openReader().breakers().isEmpty)
+    proxy.end()
+    cut.instance.stop()
+    other.instance.stop()
+  }
+
+  @Test("A commit's changes reach the other programs, and not the own one")
+  func notifications() throws {
+    let first = try program(["a"])
+    let second = try program(["b"])
+    // Each listens once its own tests come back.
+    for program in [first, second] {
+      try wait("notifications arrive") { program.instance.worker.withInbox { $0.heardAt } != nil }
+    }
+    var changes = StoreChanges()
+    changes.dueAt = ["b": TestStore.start]
+    first.instance.note(changes)
+    try wait("the second is notified") { second.news.withLock { $0.contains(changes) } }
+    #expect(!first.news.withLock { $0.contains(changes) })
+    first.instance.stop()
+    second.instance.stop()
+  }
+
+  @Test("The database's time is told without a call, and not by this machine's clock")
+  func clock() {
+    let clock = DatabaseClock()
+    let now = MonotonicInstant.now()
+    let ahead = clock.note(1_000_000, between: now, and: now)
+    #expect(ahead > 1_000_000_000)
+    #expect((1_000_000..<1_060_000).contains(clock.wallMilliseconds))
+  }
+}
