@@ -43,7 +43,7 @@ enum Manifest {
       faults.append("\(file) is not embedded by Package.swift")
     }
     let listed = SwiftCode.code(of: list).matches(of: #/PackageResources\.(\w+)/#).map { String($0.1) }
-    let expected = files.map { ($0.split(separator: "/").last ?? "").replacing(".", with: "_") }
+    let expected = files.map { String($0.split(separator: "/").last ?? "").replacing(".", with: "_") }
     if listed != expected { faults.append("Migrations.swift lists \(listed), but should list \(expected)") }
     return faults
   }
