@@ -33,6 +33,7 @@ import Testing
     Sample(
       rule: .importsOfC, path: "migrations/A.swift", text: "import struct CCrypto.evp_md_st", lines: [1]),
     Sample(rule: .engine, path: "Sources/Relay/A.swift", text: "internal import SQLiteStore", lines: [1]),
+    Sample(rule: .engine, path: "Sources/Relay/A.swift", text: "internal import PostgresStore", lines: [1]),
     Sample(rule: .engine, path: "Sources/Operator/A.swift", text: "\nimport SQLite", lines: [2]),
     Sample(rule: .engine, path: "Tests/DomainTests/A.swift", text: "import SQLite", lines: [1]),
     Sample(

@@ -70,13 +70,14 @@ extension Rule {
     }
   }
 
-  /// SQLite is one engine of the store. Programs name it where they choose the engine, and receiptctl where
-  /// it works on the file. The conformance suite never does, because other engines must pass it, too.
+  /// SQLite and PostgreSQL are engines of the store. Programs name one where they choose the engine, and
+  /// receiptctl where it works on the file or the server. The conformance suite never does, because other
+  /// engines must pass it, too.
   static let engine = Rule(name: "the store's engine stays behind its protocol") { file in
     let imports = file.imports.filter { _, module in
       switch module {
       case "SQLite": file.target.map { $0 != "SQLiteStore" } ?? !file.testsFiles
-      case "SQLiteStore": file.target == nil ? file.isOfConformance : !file.choosesEngine
+      case "SQLiteStore", "PostgresStore": file.target == nil ? file.isOfConformance : !file.choosesEngine
       default: false
       }
     }.map {
