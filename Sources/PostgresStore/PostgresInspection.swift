@@ -1,0 +1,70 @@
+// What a server says about itself, for an operator who asks whether receipts are safe on it. Values.
+
+internal import Migrations
+internal import PostgreSQL
+public import Store
+
+/// The state of a server, apart from the rows of the database.
+public struct PostgresInspection: Sendable, Equatable {
+  /// A server that receives the changes of this one
+  /// (https://www.postgresql.org/docs/15/monitoring-stats.html#MONITORING-PG-STAT-REPLICATION-VIEW).
+  public struct Standby: Sendable, Equatable {
+    /// Its `application_name`.
+    public var name: String
+    /// Such as `streaming`; the base backup of a new one is `backup`.
+    public var state: String
+    /// Whether a commit waits for it.
+    public var isSynchronous: Bool
+  }
+
+  /// Such as `15.18`.
+  public let serverVersion: String
+  /// The version of the schema that this program knows.
+  public static var schemaVersion: Int { Migrations.postgres.count }
+  /// Why the server can lose what it has committed, and what to change; nil if it cannot.
+  public let durabilityFault: String?
+  /// Whether it is a standby itself.
+  public let isStandby: Bool
+  /// Nil if the role may not see them.
+  public let standbys: [Standby]?
+  /// The role of this connection.
+  public let role: String
+
+  /// Connects, also to a server that can lose what was committed.
+  /// - Parameters:
+  ///   - url: as libpq understands it.
+  ///   - application: the name in the server's views.
+  public init(_ url: String, application: String) throws(StoreError) {
+    do throws(PostgresError) {
+      let source = try PostgresSource(url, application: application, allowsUnsafe: true)
+      try self.init(source.connect())
+    } catch {
+      throw .fault(StoreFault(error))
+    }
+  }
+
+  private init(_ connection: PostgresConnection) throws(PostgresError) {
+    let version = connection.serverVersion
+    serverVersion = "\(version / 10_000).\(version % 10_000)"
+    let settings = try connection.run("SELECT name, setting FROM pg_settings")
+    var values: [String: String] = [:]
+    for row in 0..<settings.count { values[settings.text(row, 0)] = settings.text(row, 1) }
+    durabilityFault = PostgresSource.durabilityFault(values)
+    // pg_monitor is a member of pg_read_all_stats; so are superusers.
+    let facts = try connection.run(
+      "SELECT current_user, pg_is_in_recovery(), pg_has_role('pg_read_all_stats', 'USAGE')")
+    role = facts.text(0, 0)
+    isStandby = facts.integer(0, 1) == 1
+    guard facts.integer(0, 2) == 1 else {
+      standbys = nil
+      return
+    }
+    let rows = try connection.run(
+      "SELECT application_name, state, sync_state FROM pg_stat_replication ORDER BY application_name, pid")
+    standbys = (0..<rows.count).map { row in
+      Standby(
+        name: rows.text(row, 0), state: rows.text(row, 1),
+        isSynchronous: ["sync", "quorum"].contains(rows.text(row, 2)))
+    }
+  }
+}
