@@ -130,8 +130,8 @@ let package = Package(
     library(
       "Configuration",
       [
-        "Durations", "Platform", "JSON", "AppLinks", "Cryptography", "Domain", "Processors", "Destinations",
-        "JSONWebToken", "Presentation",
+        "Durations", "Platform", "Encoding", "JSON", "AppLinks", "Cryptography", "Domain", "Processors",
+        "Destinations", "JSONWebToken", "Presentation",
       ]),
     library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
     library("Persistence", ["Platform", "Domain", "Store", "Presentation", "Telemetry", "Health"]),
@@ -176,7 +176,7 @@ let package = Package(
       "Relay",
       parts + [
         "JSON", "HTTPServer", "HTTPClient", "Cryptography", "HTTPService", "Health", "SQLiteStore",
-        "Configuration", "Apps",
+        "PostgresStore", "Configuration", "Apps",
         "Delivery", "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard",
       ]),
 
@@ -193,9 +193,8 @@ let package = Package(
       "Operator",
       [
         "Durations", "Platform", "Encoding", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain",
-        "Destinations", "Store", "SQLiteStore", "Presentation", "Telemetry", "Configuration", "Health",
-        "Apps",
-        "Alerts", "Housekeeping", "Terminal", "Relay", "Sandbox", "DaemonCommand",
+        "Destinations", "Store", "SQLiteStore", "PostgresStore", "Presentation", "Telemetry", "Configuration",
+        "Health", "Apps", "Alerts", "Housekeeping", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Platform", "Terminal", "Operator"]),
 
@@ -242,6 +241,7 @@ let package = Package(
     tests(
       "JSONWebTokenTests",
       ["JSONWebToken", "Domain", "Cryptography", "Encoding", "JSON", "Platform", "TestSupport"]),
+    tests("ConfigurationTests", ["Configuration", "JSON", "Platform", "TestSupport"]),
     tests(
       "StoreTests",
       [
@@ -280,8 +280,8 @@ let package = Package(
     tests(
       "OperatorTests",
       service + [
-        "Operator", "Sandbox", "Terminal", "Store", "SQLiteStore", "SQLite", "Domain", "JSON",
-        "Platform", "AppLinks", "Cryptography", "TestSupport", "HTTPServer",
+        "Operator", "Sandbox", "Terminal", "Store", "SQLiteStore", "SQLite", "PostgresStore", "PostgreSQL",
+        "Domain", "JSON", "Platform", "AppLinks", "Cryptography", "TestSupport", "HTTPServer",
       ],
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),

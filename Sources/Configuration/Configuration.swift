@@ -9,9 +9,9 @@ public import Platform
 public struct Configuration: Sendable, Equatable {
   public var listen: Listen
   public var admin: Admin
-  /// The path of the database file. The loader resolves a relative path against the configuration file's
-  /// folder.
-  public var databasePath: String
+  public var database: DatabasePlace
+  /// Which PostgreSQL servers may be used.
+  public var durability: DatabaseDurability
   public var log: LogSettings
   public var limits: Limits
   public var retention: Retention
@@ -25,13 +25,15 @@ public struct Configuration: Sendable, Equatable {
   public var heartbeat: Heartbeat?
 
   public init(
-    listen: Listen = Listen(), admin: Admin = Admin(), databasePath: String, log: LogSettings = LogSettings(),
+    listen: Listen = Listen(), admin: Admin = Admin(), database: DatabasePlace,
+    durability: DatabaseDurability = .safe, log: LogSettings = LogSettings(),
     limits: Limits = Limits(), retention: Retention = Retention(), apps: [AppConfiguration],
     alerts: [Alert] = [], heartbeat: Heartbeat? = nil
   ) {
     self.listen = listen
     self.admin = admin
-    self.databasePath = databasePath
+    self.database = database
+    self.durability = durability
     self.log = log
     self.limits = limits
     self.retention = retention

@@ -33,9 +33,10 @@ public struct ConfigurationSnapshot: Sendable {
     var keys = Self.differences(configuration.redacted, newer.configuration.redacted, path: "")
     let before = Dictionary(configuration.secrets.map { ($0.path, $0.secret) }) { first, _ in first }
     for entry in newer.configuration.secrets {
-      guard let old = before[entry.path], old.source == entry.secret.source, old != entry.secret else {
-        continue
-      }
+      // A URL of the database is a secret of which a part is printed.
+      guard let old = before[entry.path], old.source == entry.secret.source, old != entry.secret,
+        !keys.contains(entry.path)
+      else { continue }
       keys.append(entry.path)
     }
     for key in Set(files.keys).union(newer.files.keys).sorted()

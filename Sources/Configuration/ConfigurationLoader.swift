@@ -47,24 +47,26 @@ public enum ConfigurationLoader {
   }
 
   /// The database that a configuration file names, even if the file has other faults: enough to find the
-  /// receiptd that serves the database.
+  /// receiptd that serves a database file.
   /// - Throws: why the file cannot be read, or that it names no database.
-  public static func databasePath(path: String) throws(ConfigurationFaults) -> String {
+  public static func database(
+    path: String, environment: Environment
+  ) throws(ConfigurationFaults) -> DatabasePlace {
     let collector = FaultCollector()
     let content = try content(path)
     let value = try value(of: content.bytes, path: path, collector: collector)
     let reader = ConfigurationReader(
       collector: collector,
       secrets: SecretReader(
-        environment: Environment([:]), policy: .whereAvailable, isFileOpenToOthers: false,
+        environment: environment, policy: .whereAvailable, isFileOpenToOthers: false,
         collector: collector),
       directory: FileWriting.folder(of: path), processors: .standard, destinations: .standard)
     let root = ObjectReader(value, path: "", collector: collector)
-    var configuration = Configuration(databasePath: "", apps: [])
+    var configuration = Configuration(database: .file(""), apps: [])
     guard Configuration.database.read(&configuration, root, reader) else {
       throw ConfigurationFaults(faults: collector.faults)
     }
-    return configuration.databasePath
+    return configuration.database
   }
 
   /// Checks the content of a configuration file.

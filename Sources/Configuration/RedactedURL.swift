@@ -29,3 +29,19 @@ public enum RedactedURL {
     return "\(shown)?\(members.joined(separator: "&"))"
   }
 }
+
+extension RedactedURL {
+  /// The URL of a database without its passwords, and without the values of parameters that may be secret.
+  /// Of a URL that cannot be split, only the scheme: with an unencoded @ or / in the password, any part may
+  /// be a piece of it.
+  static func database(_ url: String) -> String {
+    guard var parts = try? DatabaseURLParts(url) else {
+      return (DatabaseURLParts.scheme(of: url) ?? "") + mark
+    }
+    if parts.password != nil { parts.password = mark }
+    for index in parts.parameters.indices where !parts.parameters[index].isHarmless {
+      parts.parameters[index].value = mark
+    }
+    return parts.text
+  }
+}

@@ -50,10 +50,12 @@ struct SecretReader {
     case secret
     /// Any number of lines.
     case document(bytesMax: Int)
+    /// One line: the URL of a database.
+    case databaseURL
 
     var fileBytesMax: Int {
       switch self {
-      case .secret: ConfigurationLimits.secretFileBytesMax
+      case .secret, .databaseURL: ConfigurationLimits.secretFileBytesMax
       case .document(let bytesMax): bytesMax
       }
     }
@@ -63,13 +65,22 @@ struct SecretReader {
       switch self {
       case .secret: "put the secret alone into it, on one line"
       case .document: "put the keys into it"
+      case .databaseURL:
+        "put the URL, postgres://…, alone into it, on one line; for a database file, write its path itself"
       }
+    }
+
+    /// What to do about a file that cannot be read.
+    var fileAdvice: String {
+      let isPath = if case .databaseURL = self { true } else { false }
+      return "create it, or let the service's user read it"
+        + (isPath ? "; for a database file, write its path without \"file:\"" : "")
     }
 
     /// Describes the fault of a value.
     func flaw(in value: String) -> String? {
       switch self {
-      case .secret: SecretReader.flaw(in: value)
+      case .secret, .databaseURL: SecretReader.flaw(in: value)
       case .document(let bytesMax):
         value.utf8.allSatisfy({ $0 <= 0x20 })
           ? "is empty" : value.utf8.count > bytesMax ? "is too long" : nil
@@ -86,7 +97,10 @@ struct SecretReader {
     return elsewhere(text, path: path, .document(bytesMax: bytesMax))
   }
 
-  private static func isElsewhere(_ text: String) -> Bool {
+  /// The URL of a database that is not in place.
+  func databaseURL(_ text: String, path: String) -> Secret? { elsewhere(text, path: path, .databaseURL) }
+
+  static func isElsewhere(_ text: String) -> Bool {
     text.hasPrefix("env:") || text.hasPrefix("file:")
   }
 
@@ -129,8 +143,7 @@ struct SecretReader {
     } catch {
       return unavailable(
         path, source,
-        "cannot read \(file) (\(error.reason)); create it, or let the service's user "
-          + "read it")
+        "cannot read \(file) (\(error.reason)); \(form.fileAdvice)")
     }
     if bytes.last == UInt8(ascii: "\n") {
       bytes.removeLast()

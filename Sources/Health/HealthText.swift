@@ -17,7 +17,8 @@ public struct HealthLine: Sendable, Equatable {
 extension HealthReport {
   /// The lines of the report; the first says whether receiptd is ready.
   /// - Parameters:
-  ///   - daemon: the holder of the database's lock; nil if the reader is that process.
+  ///   - daemon: the holder of the database's lock; nil if the reader is that process, and for a database
+  ///     without a lock.
   ///   - webhooks: what to do when a processor's webhooks are refused; nil if it is not configured.
   ///   - processors: what to do when a processor refuses the credentials; nil if it is not configured.
   public func lines(

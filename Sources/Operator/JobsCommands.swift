@@ -92,12 +92,13 @@ enum JobsCommands {
       }
       filter.after = after
     }
-    let found = try session.reader(configuration).jobs(filter, limit: page.fetchLimit)
+    let reader = try session.reader(configuration)
+    let found = try reader.jobs(filter, limit: page.fetchLimit)
     let shown = found.prefix(page.limit)
     if session.isJSON {
       for job in shown { session.output.json(JobText.json(job)) }
     } else {
-      let isServed = session.daemon(configuration) != nil
+      let isServed = try session.isServed(configuration, reader)
       session.output.table(table(shown, isServed: isServed, session))
     }
     try page.note(fetched: found.count, last: shown.last?.id.text, session)
@@ -135,7 +136,7 @@ enum JobsCommands {
       return .done
     }
     let output = session.output
-    let isServed = session.daemon(configuration) != nil
+    let isServed = try session.isServed(configuration, reader)
     output.line(Style.bold.applied(to: job.id.text, inColour: output.isInColour))
     var facts = [
       ("state", JobText.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),

@@ -1,5 +1,6 @@
 // Why a command failed, in words for the operator: what, why, what to do. Pure; any thread.
 
+internal import Configuration
 internal import Platform
 internal import Relay
 internal import Store
@@ -35,6 +36,44 @@ struct OperatorFault: Error, Equatable {
     }
   }
 
+  /// A configured database that cannot be opened.
+  init(_ error: StoreError, _ place: DatabasePlace) {
+    switch place {
+    case .file(let path): self.init(error, path: path)
+    case .postgres(let url): self.init(error, url)
+    }
+  }
+
+  /// A database of a server that cannot be opened.
+  private init(_ error: StoreError, _ url: DatabaseURL) {
+    let shown = DisplayText.clean(url.description)
+    switch error {
+    case .missing: self.init(.notFound, "\(shown): \(error)")
+    case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
+    case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
+    case .fault(let fault):
+      let reason = DisplayText.clean(fault.reason)
+      switch fault.kind {
+      case .unavailable, .conflict, .busy:
+        self.init(
+          .tryAgain,
+          "\(shown) cannot be reached now: \(reason); see that PostgreSQL runs there and that this machine "
+            + "reaches it, then try again")
+      case .cannotOpen:
+        self.init(
+          .refused,
+          "\(shown) cannot be used: \(reason); check `database` in the configuration, and what the server "
+            + "allows (pg_hba.conf, GRANT)")
+      case .readOnly:
+        self.init(
+          .refused,
+          "\(shown) cannot be written: \(reason); connect to the primary, with "
+            + "target_session_attrs=read-write in `database`")
+      default: self.init(fault)
+      }
+    }
+  }
+
   /// There is no database at the path: it was never created, or it was moved or removed, perhaps while
   /// receiptd serves it. The lock file beside it outlives the database file.
   private init(missingAt path: String) {
@@ -65,7 +104,7 @@ struct OperatorFault: Error, Equatable {
     let what = "the database cannot be used: \(error)"
     switch error.kind {
     case .busy: self.init(.tryAgain, "\(what); another program writes to it, try again")
-    case .unavailable, .conflict: self.init(.unavailable, "\(what); try again")
+    case .unavailable, .conflict: self.init(.tryAgain, "\(what); try again")
     case .full: self.init(.unavailable, "\(what); make room on its disk and try again")
     case .corrupt:
       self.init(.badData, "\(what); it is damaged. To see the damage and what to do: receiptctl db check")

@@ -158,7 +158,7 @@ enum PaymentsCommands {
       }
     }
     session.wakeDaemon(configuration)
-    let when = session.daemon(configuration) == nil ? "when receiptd runs" : "now"
+    let when = try session.isServed(configuration, reader) ? "now" : "when receiptd runs"
     session.output.line("\(Counted.of(planned, "payment")) \(planned == 1 ? "is" : "are") fetched \(when).")
     return planned == chosen.count ? .done : (planned == 0 ? .refused : .partly)
   }

@@ -19,14 +19,16 @@ enum ReloadCommand {
         reads secrets in files (file:) again, but neither the environment (env:) nor systemd credentials: \
         those need a restart. receiptd is found by the lock of its database, so after a change of "database" \
         in the configuration, which needs a restart as well, name the previous path with --database. Run it \
-        as the user that receiptd runs as, or as root. Ends with 0 when the configuration was applied, 78 \
-        when it was refused, 69 when no receiptd is running, when it runs in another container or ended \
-        meanwhile, 75 when it did not answer within 30 s.
+        as the user that receiptd runs as, or as root. With PostgreSQL a reload concerns one instance, and \
+        the log of that instance has its result: run systemctl reload receiptd on its machine, or this \
+        command with --process. Ends with 0 when the configuration was applied, 78 when it was refused, 69 \
+        when no receiptd is running, when it runs elsewhere or ended meanwhile, 75 when it did not answer \
+        within 30 s.
         """,
       options: [
         OptionSpec(
           "database", placeholder: "PATH",
-          help: "The database that receiptd serves, if the configuration now names another one"),
+          help: "The database file that receiptd serves, if the configuration now names another one"),
         OptionSpec(
           "process", placeholder: "PID",
           help: "Refuse unless this process serves the database; for the systemd unit ($MAINPID)"),
@@ -44,14 +46,16 @@ enum ReloadCommand {
 
   private static func run(_ session: Session) throws -> ExitCode {
     let named = session.command.options["database"]
-    let path = try named ?? databasePath(session)
     let expected = try session.command.integer("process", in: 1...Int(Int32.max)).map(Int32.init)
+    guard let path = try named ?? database(session).filePath, !path.contains("://") else {
+      return try reloadInstance(expected, session)
+    }
     let daemon = session.daemon(path: path)
     if daemon != nil, daemon?.process == nil { throw isElsewhere }
     guard let process = daemon?.process, process == expected ?? process else {
       throw notServed(path, isConfigured: named == nil, by: expected, holder: daemon?.process)
     }
-    let reader = try session.reader(path: path)
+    let reader = try session.reader(.file(path))
     let clock = session.dependencies.clock
     let before = try reader.serviceReport(.reload)
     let asked = clock.monotonic
@@ -80,10 +84,31 @@ enum ReloadCommand {
     }
   }
 
-  /// Reads only the database's path; receiptd checks the rest of the file.
-  private static func databasePath(_ session: Session) throws -> String {
+  /// Several instances may use a database of a server, on other machines, and one does not know of the
+  /// others: only a process of this machine can be asked to reload.
+  private static func reloadInstance(_ process: Int32?, _ session: Session) throws -> ExitCode {
+    guard let process else {
+      throw OperatorFault(
+        .unavailable,
+        "the database is PostgreSQL, and a reload concerns one instance of receiptd: run systemctl reload "
+          + "receiptd on the machine of each, or send SIGHUP to its process; its log has the result. Nothing "
+          + "was reloaded")
+    }
+    // SIGHUP ends other programs.
+    let name = try? FileReading.content(of: "/proc/\(process)/comm", bytesMax: 64).bytes
+    guard name == Array("receiptd\n".utf8) else {
+      throw OperatorFault(.unavailable, "process \(process) is not a receiptd; nothing was reloaded")
+    }
+    try signal(process)
+    session.output.line("receiptd (process \(process)) was asked to reload; its log has the result.")
+    return .done
+  }
+
+  /// Reads only where the database is; receiptd checks the rest of the file.
+  private static func database(_ session: Session) throws -> DatabasePlace {
     do throws(ConfigurationFaults) {
-      return try ConfigurationLoader.databasePath(path: session.configurationPath)
+      return try ConfigurationLoader.database(
+        path: session.configurationPath, environment: session.dependencies.environment)
     } catch {
       session.output.note("receiptd was not asked to reload and keeps its configuration")
       throw error

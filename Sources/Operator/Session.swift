@@ -3,6 +3,7 @@
 internal import Apps
 internal import Configuration
 internal import Domain
+internal import Health
 internal import Platform
 internal import Relay
 internal import Store
@@ -65,34 +66,31 @@ struct Session {
   }
 
   /// The database, for reading. It can be read while receiptd is down: as a guest, which may recover the WAL.
-  func reader(_ configuration: Configuration) throws -> StoreReader {
-    try reader(path: configuration.databasePath)
-  }
+  func reader(_ configuration: Configuration) throws -> StoreReader { try reader(configuration.database) }
 
-  /// The same with only the path known.
-  func reader(path databasePath: String) throws -> StoreReader {
+  /// The same with only the place known.
+  func reader(_ place: DatabasePlace) throws -> StoreReader {
     do {
-      return try access.engine(databasePath, writes: false).openReader()
+      // What is stored can be read on any server.
+      return try access.engine(place, durability: .lossy, writes: false).openReader()
     } catch let error as StoreError {
-      throw OperatorFault(error, path: databasePath)
+      throw OperatorFault(error, place)
     }
   }
 
-  /// The path of the database, for code that opens it directly. No restore can replace the file until this
+  /// The path of a database file, for code that opens it directly. No restore can replace the file until this
   /// command ends.
-  func databasePath(_ configuration: Configuration) throws -> String {
-    try access.open(configuration.databasePath, writes: false)
-  }
+  func hold(file path: String) throws(OperatorFault) -> String { try access.open(path, writes: false) }
 
   /// The database, for writing.
   func writer(_ configuration: Configuration) throws -> StoreWriter {
     let rules = try Dictionary(
       uniqueKeysWithValues: configuration.apps.map { ($0.slug, try App.rules(of: $0)) })
     do {
-      return try access.engine(configuration.databasePath, writes: true)
+      return try access.engine(configuration.database, durability: configuration.durability, writes: true)
         .openWriter(rules: rules, random: SystemRandomNumberGenerator())
     } catch let error as StoreError {
-      throw OperatorFault(error, path: configuration.databasePath)
+      throw OperatorFault(error, configuration.database)
     }
   }
 
@@ -101,17 +99,28 @@ struct Session {
     Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.replayWindow) })
   }
 
-  /// The receiptd that serves the database; nil when none does, or when this user may not see its lock.
-  func daemon(_ configuration: Configuration) -> LockHolder? { daemon(path: configuration.databasePath) }
+  /// Whether a receiptd serves the database: the lock of a file shows it, and on a server a report of the
+  /// last minutes.
+  func isServed(_ configuration: Configuration, _ reader: StoreReader) throws(StoreFault) -> Bool {
+    if let path = configuration.database.filePath { return daemon(path: path) != nil }
+    guard let report = try reader.serviceReport(.health) else { return false }
+    return moment.duration(since: report.at) <= HealthReport.staleAfter
+  }
 
-  /// The same with only the database's path known.
+  /// The receiptd that serves a database file; nil when none does, when this user may not see its lock, and
+  /// for a server, whose instances are not on this machine.
+  func daemon(_ configuration: Configuration) -> LockHolder? {
+    configuration.database.filePath.flatMap { daemon(path: $0) }
+  }
+
+  /// The same with only the file's path known.
   func daemon(path: String) -> LockHolder? {
     guard let holder = DatabaseAccess.holder(path), holder.purpose == .serving else { return nil }
     return holder
   }
 
   /// Wakes receiptd. If the signal cannot reach it, because it belongs to another user or runs in another
-  /// container, it polls every few seconds anyway.
+  /// container or on another machine, it polls every few seconds anyway.
   func wakeDaemon(_ configuration: Configuration) {
     guard let process = daemon(configuration)?.process else { return }
     Signals.wake(process: process)

@@ -20,7 +20,10 @@ extension Daemon {
       let loaded = try ConfigurationLoader.load(path: path)
       try reload(loaded.configuration)
       report = ledger.applied(loaded, began: began, now: now)
-      report.warnings += loaded.configuration.databaseWarnings
+      // A server that does not answer would hold up this thread, and with it the watchdog.
+      if loaded.configuration.database.filePath != nil {
+        report.warnings += loaded.configuration.databaseWarnings
+      }
     } catch let faults as ConfigurationFaults {
       report = ledger.refused(faults, began: began, now: now)
     } catch let fault as Fault {

@@ -3,6 +3,7 @@
 internal import Configuration
 internal import Domain
 internal import Platform
+internal import PostgresStore
 internal import SQLiteStore
 internal import Store
 
@@ -15,9 +16,47 @@ enum Engines {
     _ configuration: Configuration, makesNew: Bool, log: Log, clock: any Clock, onMigration: () -> Void,
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void
   ) throws(DaemonError) -> any StoreEngine {
+    switch configuration.database {
+    case .postgres(let url):
+      guard !makesNew else {
+        throw .refused(
+          "--new-database is for a database file; in an empty database of a server, receiptd creates its "
+            + "tables without it")
+      }
+      return try server(url, allowsUnsafe: configuration.durability == .lossy)
+    case .file(let path):
+      return try file(
+        path, makesNew: makesNew, log: log, clock: clock, onMigration: onMigration,
+        onSyncFailure: onSyncFailure)
+    }
+  }
+
+  private static func server(
+    _ url: DatabaseURL, allowsUnsafe: Bool
+  ) throws(DaemonError) -> any StoreEngine {
+    let text: String
+    do throws(Fault) {
+      text = try url.reveal()
+    } catch {
+      throw .configuration(error)
+    }
+    do throws(StoreError) {
+      return try PostgresEngine(text, isOwner: true, application: application, allowsUnsafe: allowsUnsafe)
+    } catch {
+      throw DaemonError(error)
+    }
+  }
+
+  /// The name in the server's views.
+  private static let application = "receiptd"
+
+  private static func file(
+    _ path: String, makesNew: Bool, log: Log, clock: any Clock, onMigration: () -> Void,
+    onSyncFailure: @escaping @Sendable (StoreFault) -> Void
+  ) throws(DaemonError) -> any StoreEngine {
     do throws(DatabaseRefusal) {
       return try SQLiteEngine.serve(
-        configuration.databasePath, makesNew: makesNew, log: log,
+        path, makesNew: makesNew, log: log,
         now: Timestamp(unixMilliseconds: clock.wallMilliseconds), onMigration: onMigration,
         onSyncFailure: onSyncFailure)
     } catch {
@@ -33,6 +72,17 @@ enum Engines {
 
   /// Opens the configured database for reading, whether or not another process serves it.
   static func reader(of configuration: Configuration) throws(StoreError) -> StoreReader {
-    try StoreReader(path: configuration.databasePath)
+    switch configuration.database {
+    case .file(let path): return try StoreReader(path: path)
+    case .postgres(let url):
+      let text: String
+      do throws(Fault) {
+        text = try url.reveal()
+      } catch {
+        throw .fault(StoreFault(.cannotOpen, operation: "connect", reason: error.message))
+      }
+      return try PostgresEngine(text, isOwner: false, application: application, allowsUnsafe: true)
+        .openReader()
+    }
   }
 }

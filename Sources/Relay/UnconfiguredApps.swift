@@ -9,12 +9,17 @@ internal import Store
 
 extension Configuration {
   /// Warnings about apps with open receipts that are not in this configuration. Empty if the database does
-  /// not exist, cannot be read, or has another schema.
+  /// not exist, cannot be read, or has another schema; but a server that refuses its URL is a warning.
   public var databaseWarnings: [Fault] {
-    // Best effort, as documented above.
-    guard let reader = try? Engines.reader(of: self), let counts = try? reader.counts() else {
-      return []
+    let reader: StoreReader
+    do throws(StoreError) {
+      reader = try Engines.reader(of: self)
+    } catch {
+      guard database.filePath == nil, case .fault(let fault) = error else { return [] }
+      return [Fault(path: "database", message: "cannot be used now: \(fault)")]
     }
+    // Best effort, as documented above.
+    guard let counts = try? reader.counts() else { return [] }
     return UnconfiguredApp.all(counts, configured: apps.map(\.slug)).map {
       Fault(path: "apps.\($0.slug)", message: "\($0.sentence). \($0.advice)")
     }

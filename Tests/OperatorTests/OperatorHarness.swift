@@ -5,6 +5,7 @@ import Durations
 import FoundationEssentials
 import JSON
 import Platform
+import PostgresStore
 import SQLiteStore
 import Sandbox
 import Store
@@ -61,10 +62,15 @@ final class OperatorHarness {
   let writer: StoreWriter
   var configurationPath: String { folder + "/receiptd.json5" }
   var databasePath: String { folder + "/receiptd.db" }
+  /// The URL of a PostgreSQL database; nil for a file.
+  let server: String?
+  private let engine: any StoreEngine
   private var eventNumber = 0
 
-  /// - Parameter swedbank: whether the apps have Swedbank Pay, too.
-  init(apps: [AppSlug] = ["ios"], swedbank: Bool = false) throws {
+  /// - Parameters:
+  ///   - swedbank: whether the apps have Swedbank Pay, too.
+  ///   - server: the URL of a PostgreSQL database; nil for a file.
+  init(apps: [AppSlug] = ["ios"], swedbank: Bool = false, server: String? = nil) throws {
     folder = FileManager.default.temporaryDirectory.path + "/operator-tests-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let texts = apps.map { slug in
@@ -74,7 +80,9 @@ final class OperatorHarness {
         purchasely: { api_key: 'env:API_KEY' }, join: { wait_for_context: '0s' } },
       """
     }
-    let text = "{ database: 'receiptd.db', listen: { port: 1 }, apps: { \(texts.joined()) } }"
+    self.server = server
+    let database = server ?? "receiptd.db"
+    let text = "{ database: '\(database)', listen: { port: 1 }, apps: { \(texts.joined()) } }"
     _ = FileManager.default.createFile(atPath: folder + "/receiptd.json5", contents: Data(text.utf8))
     // Nothing gets the purchases of `gone`.
     let rules = AppRules(
@@ -85,10 +93,16 @@ final class OperatorHarness {
       compose: { content, _ in Array("\(content.userID) \(content.priceID?.text ?? "-")".utf8) },
       composeReversal: { content, _ in Array("\(content.userID) reversed".utf8) })
     // Receipts have the same ids in each run.
-    writer = try StoreWriter(
-      path: folder + "/receiptd.db", role: .owner,
-      rules: Dictionary(uniqueKeysWithValues: apps.map { ($0, rules) }),
-      random: SeededGenerator(seed: 1))
+    let random = SeededGenerator(seed: 1)
+    let allRules = Dictionary(uniqueKeysWithValues: apps.map { ($0, rules) })
+    guard let server else {
+      engine = SQLiteEngine(guest: folder + "/receiptd.db")
+      writer = try StoreWriter(
+        path: folder + "/receiptd.db", role: .owner, rules: allRules, random: random)
+      return
+    }
+    engine = try PostgresEngine(server, isOwner: true, application: "tests", allowsUnsafe: true)
+    writer = try engine.openWriter(rules: allRules, random: random)
   }
 
   private static let swedbank = """
@@ -110,7 +124,7 @@ final class OperatorHarness {
     try #require(FileManager.default.createFile(atPath: configurationPath, contents: Data(text.utf8)))
   }
 
-  func reader() throws -> StoreReader { try StoreReader(path: databasePath) }
+  func reader() throws -> StoreReader { try engine.openReader() }
 
   /// Runs receiptctl with the configuration.
   /// - Parameters:

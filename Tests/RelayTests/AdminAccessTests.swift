@@ -136,7 +136,7 @@ import Testing
     let services = ListenerServices(metrics: bench.metrics, log: bench.log, clock: bench.clock)
     let health = HealthMonitor(
       readiness: bench.core.readiness,
-      ledger: ConfigurationLedger(Configuration(databasePath: bench.path, apps: []), now: bench.now),
+      ledger: ConfigurationLedger(Configuration(database: .file(bench.path), apps: []), now: bench.now),
       metrics: bench.metrics, startedAt: bench.now, freeBytes: { nil })
     let table = RouteTable(
       Dashboard(

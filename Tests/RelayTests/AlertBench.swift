@@ -38,7 +38,7 @@ final class AlertBench {
   static func plan(
     _ alerts: [Configuration.Alert], _ heartbeat: Configuration.Heartbeat? = nil, apps: [AppConfiguration]
   ) throws -> AlertPlan {
-    try AlertPlan(Configuration(databasePath: "/none", apps: apps, alerts: alerts, heartbeat: heartbeat))
+    try AlertPlan(Configuration(database: .file("/none"), apps: apps, alerts: alerts, heartbeat: heartbeat))
   }
 
   init(

@@ -70,7 +70,7 @@ final class Bench {
     }
     var limits = longPolls
     limits.queue = queue
-    var configuration = Configuration(databasePath: path, apps: apps)
+    var configuration = Configuration(database: .file(path), apps: apps)
     configuration.limits = limits
     configuration.retention = retention
     directory = try AppDirectory(configuration)

@@ -57,7 +57,7 @@ import Testing
       "admin.socket", "keep one of", Samples.text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
     Case("admin.tls", "is not a known key", Samples.text(root: "admin: { tls: {} },")),
     Case("database", "ends with /", "{ database: '/var/lib/', apps: {} }"),
-    Case("database", "must be the path of a file, but is 3", "{ database: 3, apps: {} }"),
+    Case("database", "must be the path of a file, or a URL such as", "{ database: 3, apps: {} }"),
     Case("log.level", "did you mean \"info\"?", Samples.text(root: "log: { level: 'inof' },")),
     Case(
       "log.format", "must be one of text, json, but is true", Samples.text(root: "log: { format: true },")),

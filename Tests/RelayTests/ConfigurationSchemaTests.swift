@@ -167,7 +167,7 @@ import Testing
   @Test("A restart is needed for what receiptd uses at its start only")
   func restarts() {
     let fixed = ConfigurationReference.keys.filter(\.needsRestart).map(\.name)
-    #expect(fixed == ["listen", "admin", "database", "log", "limits"])
+    #expect(fixed == ["listen", "admin", "database", "database_durability", "log", "limits"])
   }
 }
 

@@ -50,7 +50,7 @@ import Testing
   @Test func theTemplateLoadsWithoutFaultsOrWarnings() throws {
     let loaded = try load(ConfigurationTemplate.text, mode: 0o644)
     #expect(loaded.warnings.isEmpty)
-    #expect(loaded.configuration.databasePath == "/var/lib/receiptd/receiptd.db")
+    #expect(loaded.configuration.database == .file("/var/lib/receiptd/receiptd.db"))
   }
 
   @Test func everyDefaultThatTheTemplateStatesIsTheRealOne() throws {

@@ -15,7 +15,7 @@ import Testing
     let loaded = try Samples.read(Samples.text())
     let secret = Secret("whsec_one", source: .environment("WEBHOOK_SECRET"))
     let expected = Configuration(
-      databasePath: "/etc/receiptd/receiptd.db",
+      database: .file("/etc/receiptd/receiptd.db"),
       apps: [
         AppConfiguration(
           slug: "shop", client: .keys([Secret("client-key-of-the-shop", source: .environment("CLIENT_KEY"))]),
@@ -107,7 +107,7 @@ import Testing
   ])
   func aRelativeDatabaseIsTakenFromTheFolderOfTheFile(path: String, database: String) throws {
     let text = Samples.text().replacing("/etc/receiptd/receiptd.db", with: "receiptd.db")
-    #expect(try Samples.read(text, path: path).configuration.databasePath == database)
+    #expect(try Samples.read(text, path: path).configuration.database == .file(database))
   }
 
   @Test func theFileIsTheOptionThenTheVariableThenTheDefault() {

@@ -40,7 +40,7 @@ import Testing
   func relativeDatabase() throws {
     let text = Samples.text().replacing("/etc/receiptd/receiptd.db", with: "receiptd.db")
     let loaded = try Samples.read(text)
-    #expect(loaded.configuration.databasePath == "/etc/receiptd/receiptd.db")
+    #expect(loaded.configuration.database == .file("/etc/receiptd/receiptd.db"))
     #expect(loaded.warnings.map(\.path) == ["database"])
   }
 

@@ -128,7 +128,7 @@ import Testing
     try Self.lookAround(bench, 1...2)
     #expect(destination.received.count == 1)
     let fixed = Bench.app(url: destination.url, key: "new-key", delivery: patient)
-    bench.dispatcher.use(try AppDirectory(Configuration(databasePath: bench.path, apps: [fixed])))
+    bench.dispatcher.use(try AppDirectory(Configuration(database: .file(bench.path), apps: [fixed])))
     try bench.waitFor(2, .delivered)
     #expect(destination.received.last?.head.header("X-API-KEY") == "new-key")
     #expect(try bench.reader.breakers()["shop"]?.state == .closed)
@@ -194,7 +194,7 @@ import Testing
     let bench = try Bench([app, stays])
     defer { bench.stop() }
     func use(_ apps: [AppConfiguration]) throws {
-      bench.dispatcher.use(try AppDirectory(Configuration(databasePath: bench.path, apps: apps)))
+      bench.dispatcher.use(try AppDirectory(Configuration(database: .file(bench.path), apps: apps)))
     }
     try use([stays])
     try bench.sell(1)

@@ -26,7 +26,7 @@ import Testing
   private static func monitor(
     _ readiness: Readiness, _ metrics: Metrics = Metrics(), ledger: ConfigurationLedger? = nil
   ) -> HealthMonitor {
-    let configuration = Configuration(databasePath: "/none", apps: [Bench.app()])
+    let configuration = Configuration(database: .file("/none"), apps: [Bench.app()])
     return HealthMonitor(
       readiness: readiness, ledger: ledger ?? ConfigurationLedger(configuration, now: now), metrics: metrics,
       startedAt: now, freeBytes: { 1 << 30 })
@@ -145,7 +145,7 @@ import Testing
 
   @Test("A refused reload is in the report until one is applied")
   func refusedReload() throws {
-    let configuration = Configuration(databasePath: "/none", apps: [Bench.app()])
+    let configuration = Configuration(database: .file("/none"), apps: [Bench.app()])
     let ledger = ConfigurationLedger(configuration, now: Self.now)
     let monitor = Self.monitor(Readiness(), ledger: ledger)
     let faults = (0..<5).map { Fault(path: "apps.\($0)", message: "is wrong") }

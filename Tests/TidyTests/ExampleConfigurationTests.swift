@@ -36,7 +36,7 @@ import Testing
     try withExample(secrets: names) { path in
       let loaded = try ConfigurationLoader.load(path: path)
       #expect(loaded.warnings.isEmpty)
-      #expect(loaded.configuration.databasePath == "/var/lib/receiptd/receiptd.db")
+      #expect(loaded.configuration.database == .file("/var/lib/receiptd/receiptd.db"))
     }
   }
 

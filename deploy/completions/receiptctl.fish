@@ -9,7 +9,7 @@ complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payment
 complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a users -d 'All data of one user, and its erasure'
 complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a alerts -d 'Alerts still firing, and test notices'
 complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a audit -d 'Every change by an operator: when, who, what, why'
-complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a db -d 'The database file: check, backup, restore, purge'
+complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a db -d 'The database: check, backup, restore, purge'
 complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a config -d 'The configuration file'
 complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a links -d 'Links that open apps, and their association files'
 complete -c receiptctl -n 'not __fish_seen_subcommand_from receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -a sandbox -d 'Stand-ins for processors and destinations, to test a relay'
@@ -195,7 +195,7 @@ complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subco
 complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subcommand_from purge' -l yes -s y -d 'Do not ask'
 complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subcommand_from purge' -l dry-run -s n -d 'Only show the effect'
 complete -c receiptctl -n '__fish_seen_subcommand_from config; and __fish_seen_subcommand_from init' -F
-complete -c receiptctl -n '__fish_seen_subcommand_from reload' -l database -r -F -d 'The database that receiptd serves, if the configuration now names another one'
+complete -c receiptctl -n '__fish_seen_subcommand_from reload' -l database -r -F -d 'The database file that receiptd serves, if the configuration now names another one'
 complete -c receiptctl -n '__fish_seen_subcommand_from reload' -l process -x -d 'Refuse unless this process serves the database; for the systemd unit ($MAINPID)'
 complete -c receiptctl -n '__fish_seen_subcommand_from links; and __fish_seen_subcommand_from check' -l app -x -d 'Only this app of the configuration; with --file, this app id or package'
 complete -c receiptctl -n '__fish_seen_subcommand_from links; and __fish_seen_subcommand_from check' -l file -r -F -d 'Look at this association file (Apple'\''s or Android'\''s) instead; - for stdin'

@@ -15,7 +15,7 @@ extension Configuration {
 
   private static func makeSection(_ registry: ProcessorRegistry) -> ConfigurationSection<Configuration> {
     let processor = registry.kinds.first.map { "\($0.name.text): …, " } ?? ""
-    var initial = Configuration(databasePath: "", apps: [])
+    var initial = Configuration(database: .file(""), apps: [])
     initial.registry = registry
     return ConfigurationSection(
       initial,
@@ -28,6 +28,7 @@ extension Configuration {
         ).then { configuration, _, context in configuration.reportSharedPort(context.collector) }
           .fixedUntilRestart,
         database,
+        durability,
         .section("log", \.log, LogSettings.section, "The log, which goes to standard error.")
           .fixedUntilRestart,
         .section(
@@ -58,20 +59,6 @@ extension Configuration {
         },
       ])
   }
-
-  static let database = ConfigurationKey<Configuration>.required(
-    "database", \.databasePath, .file, example: "/var/lib/receiptd/receiptd.db",
-    advice: "write the path of the database's file, such as \"/var/lib/receiptd/receiptd.db\"",
-    "The path of the database file. A relative path begins at the folder of the configuration file."
-  ).then { configuration, reader, context in
-    guard !configuration.databasePath.isEmpty,
-      reader.value("database")?.stringValue?.hasPrefix("/") == false
-    else { return }
-    context.collector.warning(
-      "database",
-      "is relative to the folder of this file and moves with it; write the whole path, such as "
-        + "\"/var/lib/receiptd/receiptd.db\"")
-  }.fixedUntilRestart
 
   /// Two listeners on one port: the second bind would fail at the start, long after `--check` passed. A
   /// wildcard occupies the port on every address of its family (ip(7), EADDRINUSE).

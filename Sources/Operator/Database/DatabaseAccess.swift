@@ -2,7 +2,9 @@
 // has it open, that process's writes are lost, and its last connection deletes the new file's log
 // (https://www.sqlite.org/howtocorrupt.html, section 2.4). Thread-safe.
 
+internal import Configuration
 internal import Platform
+internal import PostgresStore
 internal import Relay
 internal import SQLiteStore
 internal import Store
@@ -12,9 +14,30 @@ internal import Terminal
 final class DatabaseAccess: Sendable {
   private let use = Monitor<FileUse?>(nil)
 
-  /// The database, for connections of this command; no restore replaces it until the command ends.
-  func engine(_ databasePath: String, writes: Bool) throws(OperatorFault) -> any StoreEngine {
-    SQLiteEngine(guest: try open(databasePath, writes: writes))
+  /// The database, for connections of this command; no restore replaces a file until the command ends.
+  /// - Parameter durability: which servers may be used.
+  func engine(
+    _ place: DatabasePlace, durability: DatabaseDurability, writes: Bool
+  ) throws -> any StoreEngine {
+    switch place {
+    case .file(let path): SQLiteEngine(guest: try open(path, writes: writes))
+    case .postgres(let url):
+      try PostgresEngine(
+        Self.text(of: url), isOwner: false, application: OperatorProgram.name,
+        allowsUnsafe: durability == .lossy)
+    }
+  }
+
+  /// The URL with its password, for a connection.
+  static func text(of url: DatabaseURL) throws(OperatorFault) -> String {
+    do throws(Fault) {
+      return try url.reveal()
+    } catch {
+      throw OperatorFault(
+        .configuration,
+        "\(error.description). receiptctl needs the URL, too: run it as the user that receiptd runs as, with "
+          + "the same environment")
+    }
   }
 
   /// The process that serves or replaces the database at a path; nil when there is none, or when this user

@@ -1,5 +1,6 @@
 // `db backup`: the copy gets its final name only after it is complete, checked and synced. One thread.
 
+internal import Configuration
 internal import JSON
 internal import Platform
 internal import Relay
@@ -10,6 +11,7 @@ internal import Terminal
 struct DatabaseBackup {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
+    if case .postgres(let url) = configuration.database { return ServerCopy.backup(url, session) }
     let source = try session.reader(configuration)
     let backup = DatabaseBackup(of: source, to: session.command.positionals[0])
     let rows = try backup.write(session)

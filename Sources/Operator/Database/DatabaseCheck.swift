@@ -1,5 +1,6 @@
 // `db check`: reports what is damaged, what that means, and what to do. One thread.
 
+internal import Configuration
 internal import JSON
 internal import Platform
 internal import Relay
@@ -13,7 +14,13 @@ enum DatabaseCheck {
 
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let path = try session.databasePath(configuration)
+    switch configuration.database {
+    case .file(let path): return try check(session.hold(file: path), session)
+    case .postgres(let url): return try ServerCheck.run(url, configuration, session)
+    }
+  }
+
+  private static func check(_ path: String, _ session: Session) throws -> ExitCode {
     session.noteWork("Checking \(DisplayText.clean(path)) …")
     let findings: DatabaseFindings
     do throws(StoreError) {

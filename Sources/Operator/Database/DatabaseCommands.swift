@@ -3,7 +3,7 @@
 internal import Terminal
 
 enum DatabaseCommands {
-  static let spec = CommandGroup("db", summary: "The database file: check, backup, restore, purge")
+  static let spec = CommandGroup("db", summary: "The database: check, backup, restore, purge")
 
   static let verbs = [
     Verb(
@@ -11,8 +11,9 @@ enum DatabaseCommands {
         ["db", "check"], summary: "Check the database's integrity",
         discussion: """
           Reads the whole file; receiptd may run meanwhile. Reports which tables and indexes are damaged, \
-          how many rows can still be read, and what to do. Ends with 65 when there \
-          is a fault.
+          how many rows can still be read, and what to do. With PostgreSQL it checks the figures, the \
+          settings that receipts depend on, and whether standbys receive the changes; pg_amcheck(1) checks \
+          the server's files. Ends with 65 when there is a fault.
           """,
         examples: [ExampleSpec("receiptctl db check", "After a crash of the machine")]),
       run: DatabaseCheck.run),
@@ -21,7 +22,8 @@ enum DatabaseCommands {
         ["db", "backup"], summary: "Copy the database while receiptd runs, and verify the copy",
         discussion: """
           The copy is a consistent snapshot of the database, readable by its owner only. It gets its \
-          name only when it is complete, checked and synced. An existing file is never overwritten.
+          name only when it is complete, checked and synced. An existing file is never overwritten. With \
+          PostgreSQL nothing is copied: it prints the commands of the server's own tools, and ends with 77.
           """,
         arguments: [ArgumentSpec("FILE", help: "the copy; it must not exist yet")],
         examples: [
@@ -35,7 +37,8 @@ enum DatabaseCommands {
           Checks the backup first. The previous database is kept beside it under another name. Events after \
           the backup are not in it: the end of the output says how to fetch them, and which payments to \
           compare with the processor's portal. Receipts that were delivered since are pending in it, and \
-          are sent again.
+          are sent again. With PostgreSQL nothing is replaced: it prints the commands of the server's own \
+          tools, and ends with 77.
           """,
         arguments: [ArgumentSpec("FILE", help: "the backup")],
         options: [CommandTable.reason] + CommandTable.asking,

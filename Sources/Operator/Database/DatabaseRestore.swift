@@ -19,8 +19,13 @@ struct DatabaseRestore {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reason = try session.reason()
+    let named: String
+    switch configuration.database {
+    case .file(let path): named = path
+    case .postgres(let url): return ServerCopy.restore(url, configuration, session)
+    }
     // Replaces the target of a symbolic link, not the link.
-    let path = (try? FilePath.resolved(configuration.databasePath)) ?? configuration.databasePath
+    let path = (try? FilePath.resolved(named)) ?? named
     guard !session.command.flag("dry-run") else {
       let restore = try DatabaseRestore(session, configuration, path)
       try restore.backup.describe(at: restore.filePath, to: session)

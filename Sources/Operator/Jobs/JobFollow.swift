@@ -34,7 +34,7 @@ struct JobFollow {
   mutating func run() throws -> Job? {
     session.dependencies.catchStop()
     guard let first = try reader.job(id: id) else { throw JobsCommands.unknown(id) }
-    if first.endedAt == nil { noteServer(first) }
+    if first.endedAt == nil { try noteServer(first) }
     var bar: ProgressBar?
     let outcome = Result { try follow(first, &bar) }
     bar?.finish()
@@ -48,8 +48,8 @@ struct JobFollow {
     return job
   }
 
-  private func noteServer(_ job: Job) {
-    guard session.daemon(configuration) == nil else { return }
+  private func noteServer(_ job: Job) throws(StoreFault) {
+    guard try !session.isServed(configuration, reader) else { return }
     let what =
       job.request.kind == .cancel
       ? "this command does the work meanwhile" : "they are delivered once one does"
@@ -62,7 +62,7 @@ struct JobFollow {
     var writer: StoreWriter?
     var (processed, lastProgress) = (-1, clock.monotonic)
     while true {
-      if session.daemon(configuration) == nil {
+      if try !session.isServed(configuration, reader) {
         // Only receiptd keeps to a job's rate.
         work.releases = first.request.ratePerSecond == nil
         let own = try writer ?? session.writer(configuration)

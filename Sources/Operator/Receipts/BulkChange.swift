@@ -37,7 +37,7 @@ struct BulkChange {
   /// - Parameter askingFrom: the number of receipts from which confirmation is needed.
   func run(askingFrom least: Int) throws -> ExitCode {
     if session.command.flag("dry-run") { return show() }
-    guard plan.count > 0 else { return conclude(ids: []) }
+    guard plan.count > 0 else { return try conclude(ids: []) }
     if plan.count >= least {
       let notes = session.output.notes
       notes.write(plan.table(session).text(terminalColumns: notes.columns))
@@ -93,15 +93,15 @@ struct BulkChange {
         refusals.add(receipt.id.text, outcome.explanation(id: receipt.id.text))
       }
     }
-    return conclude(ids: changed)
+    return try conclude(ids: changed)
   }
 
   /// A replayed receipt is not sent yet, unless the command waited.
-  private func done(_ count: Int) -> String {
+  private func done(_ count: Int) throws(StoreFault) -> String {
     guard kind == .replay, count > 0, !session.command.flag("wait") else {
       return "\(kind.past) \(Counted.receipts(count))."
     }
-    let isServed = session.daemon(configuration) != nil
+    let isServed = try session.isServed(configuration, reader)
     let (pronoun, verb) = count == 1 ? ("it", "is") : ("them", "are")
     let next =
       isServed
@@ -112,7 +112,7 @@ struct BulkChange {
 
   /// Reports what was done.
   /// - Parameter paced: the job that continues with the rest.
-  func conclude(ids: [ReceiptID], paced: Job? = nil) -> ExitCode {
+  func conclude(ids: [ReceiptID], paced: Job? = nil) throws(StoreFault) -> ExitCode {
     let output = session.output
     if session.isJSON {
       output.json([
@@ -125,7 +125,7 @@ struct BulkChange {
         ?? "\(Counted.receipts(planned)) to come as deliveries allow"
       output.line("Job \(paced.id) \(kind.rawValue)s \(Counted.receipts(ids.count)), \(how).")
     } else {
-      output.line(done(ids.count))
+      output.line(try done(ids.count))
     }
     refusals.note()
     if refusals.isEmpty { return .done }

@@ -42,8 +42,8 @@ struct BulkJob {
     let job = try bulk.reader.job(id: started.id) ?? started
     try addRefusals(job)
     let isPaced = job.endedAt == nil && (bulk.rate != nil || job.count(.planned) > 0)
-    if isPaced, !session.command.flag("wait") { noteContinuation(started) }
-    let code = bulk.conclude(ids: try ids(job), paced: isPaced ? job : nil)
+    if isPaced, !session.command.flag("wait") { try noteContinuation(started) }
+    let code = try bulk.conclude(ids: try ids(job), paced: isPaced ? job : nil)
     return failed ? .partly : code
   }
 
@@ -123,9 +123,9 @@ struct BulkJob {
     if total > StepJob.slice { bar.update(done: total) }
   }
 
-  private func noteContinuation(_ job: Job) {
+  private func noteContinuation(_ job: Job) throws(StoreFault) {
     let watch = "receiptctl jobs watch \(job.id)"
-    if session.daemon(bulk.configuration) == nil {
+    if try !session.isServed(bulk.configuration, bulk.reader) {
       session.output.note("No receiptd seems to serve this database; the job begins once one does. \(watch)")
     } else {
       session.output.note("Watch it with: \(watch)")

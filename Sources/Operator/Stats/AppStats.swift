@@ -33,7 +33,7 @@ struct AppStats {
   static func all(
     _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?, _ session: Session
   ) throws -> [AppStats] {
-    let isServed = session.daemon(configuration) != nil
+    let isServed = try session.isServed(configuration, reader)
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
     let breakers = try reader.breakers()

@@ -12,13 +12,15 @@ internal import Store
 internal import Terminal
 
 struct ServiceHealth {
-  /// The receiptd that serves the database; nil when none does.
+  /// Whether a receiptd serves the database.
+  let isRunning: Bool
+  /// The receiptd that serves a database file; nil when none does, and for a server.
   let daemon: LockHolder?
   /// Its last report; nil when there is none, or when no receiptd runs.
   let report: HealthReport?
   /// The time of the last report, whether receiptd runs or not.
   let lastReport: Timestamp?
-  /// Free bytes on the database's disk.
+  /// Free bytes on the disk of a database file.
   let freeBytes: Int64?
   let now: Timestamp
   private let configuration: Configuration
@@ -27,10 +29,11 @@ struct ServiceHealth {
     self.configuration = configuration
     now = session.now
     daemon = session.daemon(configuration)
-    freeBytes = DiskSpace.availableBytes(at: configuration.databasePath)
+    isRunning = try session.isServed(configuration, reader)
+    freeBytes = configuration.database.filePath.flatMap { DiskSpace.availableBytes(at: $0) }
     let stored = try reader.serviceReport(.health)
     lastReport = stored?.at
-    guard daemon != nil, let stored, var report = HealthReport(stored: stored.content) else {
+    guard isRunning, let stored, var report = HealthReport(stored: stored.content) else {
       self.report = nil
       return
     }
@@ -47,7 +50,9 @@ struct ServiceHealth {
 
   var lines: [HealthLine] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
-    guard let daemon else {
+    let place = daemon.map { " (\($0.place))" } ?? ""
+    guard isRunning else {
+      guard configuration.database.filePath != nil else { return [noInstance] }
       let last = lastReport.map { " It last reported \($0.past(to: now))." } ?? ""
       return [
         HealthLine(
@@ -56,7 +61,7 @@ struct ServiceHealth {
       ]
     }
     guard let report else {
-      return [HealthLine("receiptd runs (\(daemon.place)) and has not reported yet.\(disk)", isBad: false)]
+      return [HealthLine("receiptd runs\(place) and has not reported yet.\(disk)", isBad: false)]
     }
     var lines = report.lines(
       daemon: daemon, now: now, webhooks: { configuration.webhookAdvice(of: $0) },
@@ -64,17 +69,27 @@ struct ServiceHealth {
     if isSilent, let lastReport {
       lines.insert(
         HealthLine(
-          "receiptd (\(daemon.place)) last reported \(lastReport.past(to: now)): it is "
+          "receiptd\(place) last reported \(lastReport.past(to: now)): it is "
             + "stuck, or cannot write to the database. See its log and the disk. Its last report:",
           isBad: true), at: 0)
     }
     return lines
   }
 
+  /// No instance reports to the database of a server.
+  private var noInstance: HealthLine {
+    let last = lastReport.map { "; the last report came \($0.past(to: now))" } ?? ""
+    return HealthLine(
+      "NO receiptd reports to this database\(last): none runs, or none reaches it, so nothing is accepted "
+        + "and nothing is delivered. On the machine of each: systemctl start receiptd; its log says what is "
+        + "wrong.",
+      isBad: true)
+  }
+
   /// The object `service` of `--json`.
   var json: JSONValue {
     var members: [JSONValue.Member] = [
-      .init(name: "running", value: .bool(daemon != nil)),
+      .init(name: "running", value: .bool(isRunning)),
       .init(name: "process", value: .optional(daemon?.process.map(Int64.init))),
       .init(name: "ready", value: .bool(report?.isReady == true && !isSilent)),
     ]

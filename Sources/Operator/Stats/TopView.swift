@@ -91,7 +91,7 @@ struct TopView {
     try sample(stats, session)
     func wrapped(_ text: String) -> [String] { LiveScreen.wrapped(text, columns: columns) }
     let health = try ServiceHealth(reader, configuration, session).lines
-    var lines = wrapped(head(session)) + health.flatMap { wrapped(DisplayText.clean($0.text)) }
+    var lines = wrapped(try head(session)) + health.flatMap { wrapped(DisplayText.clean($0.text)) }
     // The latencies get their own line if they do not fit beside the rates.
     let (rates, latencies) = (rates(), latencies(attempts))
     let both = rates + "   " + latencies
@@ -115,12 +115,13 @@ struct TopView {
     samples.removeAll { now.duration(since: $0.at) > Self.window }
   }
 
-  private func head(_ session: Session) -> String {
-    let daemon =
-      session.daemon(configuration).map { daemon in
-        "receiptd \(daemon.process.map { "\($0)" } ?? daemon.place)"
-      } ?? "no receiptd is running"
-    return "\(daemon)   \(DisplayText.clean(configuration.databasePath))   \(session.now.text)"
+  private func head(_ session: Session) throws(StoreFault) -> String {
+    let process = session.daemon(configuration).map { daemon in
+      daemon.process.map { "receiptd \($0)" } ?? "receiptd \(daemon.place)"
+    }
+    let isServed = try session.isServed(configuration, reader)
+    let daemon = process ?? (isServed ? "receiptd runs" : "no receiptd is running")
+    return "\(daemon)   \(DisplayText.clean(configuration.database.description))   \(session.now.text)"
   }
 
   private func rates() -> String {

@@ -84,6 +84,8 @@ extension FuzzTarget {
       hasSecretInPlace = true
       secret = Secret("another secret than the one that was set")
     }
+    // The shown URL has other passwords, or none.
+    if configuration.database.filePath == nil { hasSecretInPlace = true }
     for index in other.apps.indices {
       if case .restricted(var keys, let tokens) = other.apps[index].client {
         for key in keys.indices { replace(&keys[key]) }

@@ -221,7 +221,7 @@ import Testing
     let (closed, port) = try openSocket()
     defer { Glibc.close(closed) }
     let app = Bench.app(client: TokenAccessTests.client(.fetched(url: "http://127.0.0.1:\(port)/")))
-    bed.fetcher.use(try AppDirectory(Configuration(databasePath: "-", apps: [app])))
+    bed.fetcher.use(try AppDirectory(Configuration(database: .file("-"), apps: [app])))
     let reply = try client.reply()
     #expect(reply.status == 503)
     #expect(reply.header("Retry-After") == "1")
@@ -234,7 +234,7 @@ import Testing
     let bed = try Bed(keys: try TokenIssuer.keySet([first]))
     defer { bed.stop() }
     let client = try bed.sendWaiting(first)
-    bed.apps.replace(with: try AppDirectory(Configuration(databasePath: "-", apps: [Bench.app("other")])))
+    bed.apps.replace(with: try AppDirectory(Configuration(database: .file("-"), apps: [Bench.app("other")])))
     bed.hold(false)
     let reply = try client.reply()
     #expect(reply.status == 404)

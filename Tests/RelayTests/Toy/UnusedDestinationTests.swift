@@ -45,7 +45,7 @@ import Testing
     try destination.waitForHeld(1)
     let attempts = try Self.attempts(bench.reader)
     let apps = [Self.app(destination.url, toy: false)]
-    bench.dispatcher.use(try AppDirectory(Configuration(databasePath: bench.path, apps: apps)))
+    bench.dispatcher.use(try AppDirectory(Configuration(database: .file(bench.path), apps: apps)))
     // A change of a breaker alone causes no notification.
     try bench.waitUntil { (try? breaker())??.state == .closed }
     let closed = try breaker()

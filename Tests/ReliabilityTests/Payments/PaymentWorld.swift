@@ -87,7 +87,7 @@ final class PaymentWorld: SimulatedStage {
 
   var configuration: Configuration {
     Configuration(
-      databasePath: disk.path(),
+      database: .file(disk.path()),
       retention: .init(contexts: .days(90), events: .days(90), attempts: .days(90), receipts: .days(90)),
       apps: Self.apps.map(app))
   }

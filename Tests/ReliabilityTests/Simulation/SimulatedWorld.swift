@@ -167,7 +167,7 @@ final class SimulatedWorld: SimulatedStage {
     let heartbeat = Configuration.Heartbeat(
       to: Secret(SimulatedReceivers.url(SimulatedReceivers.heartbeat)), every: .hours(1))
     return Configuration(
-      databasePath: disk.path(), retention: retention, apps: apps, alerts: alerts, heartbeat: heartbeat)
+      database: .file(disk.path()), retention: retention, apps: apps, alerts: alerts, heartbeat: heartbeat)
   }
 
   private func client(of app: String) -> AppConfiguration.ClientAccess {

@@ -34,7 +34,7 @@ import Testing
       let engine = SQLiteEngine(
         owner: disk.path(), reserve: reserve, log: dependencies.log, onSyncFailure: dependencies.onSyncFailure
       )
-      core = try RelayCore(Configuration(databasePath: disk.path(), apps: [app]), engine, dependencies)
+      core = try RelayCore(Configuration(database: .file(disk.path()), apps: [app]), engine, dependencies)
     }
 
     /// The app posts a context.

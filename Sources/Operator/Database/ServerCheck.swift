@@ -1,0 +1,120 @@
+// `db check` of a PostgreSQL database: what SQL can show. One thread.
+
+internal import Configuration
+internal import JSON
+internal import Platform
+internal import PostgresStore
+internal import Relay
+internal import Store
+internal import Terminal
+
+struct ServerCheck {
+  private let server: PostgresInspection
+  private let durability: DatabaseDurability
+  /// What is wrong with what is stored.
+  private let damage: [String]
+
+  static func run(_ url: DatabaseURL, _ configuration: Configuration, _ session: Session) throws -> ExitCode {
+    session.noteWork("Checking \(DisplayText.clean(url.description)) …")
+    let text = try DatabaseAccess.text(of: url)
+    let server: PostgresInspection
+    do throws(StoreError) {
+      server = try PostgresInspection(text, application: OperatorProgram.name)
+    } catch {
+      throw OperatorFault(error, configuration.database)
+    }
+    // Opening it checks the schema's version.
+    let damage = try session.reader(configuration).integrityFaults()
+    let check = ServerCheck(server: server, durability: configuration.durability, damage: damage)
+    check.show(url, session)
+    return check.faults.isEmpty ? .done : .badData
+  }
+
+  /// A server that may lose receipts is a fault, unless the operator allows it.
+  private var faults: [String] {
+    damage + (durability == .safe ? [server.durabilityFault].compactMap(\.self) : [])
+  }
+
+  private var warnings: [String] {
+    var warnings: [String] = []
+    if durability == .lossy, let fault = server.durabilityFault {
+      warnings.append("database_durability is \"unsafe\", and \(fault)")
+    }
+    guard !server.isStandby else {
+      return warnings + [
+        "this server is a standby, which cannot be written; connect to the primary, with "
+          + "target_session_attrs=read-write in `database`"
+      ]
+    }
+    guard let standbys = server.standbys else {
+      let role = Self.isPlain(server.role) ? server.role : "\"\(server.role.replacing("\"", with: "\"\""))\""
+      return warnings + [
+        "the role \(server.role) may not see the standbys; as a superuser: GRANT pg_monitor TO \(role)"
+      ]
+    }
+    if !standbys.contains(where: \.receives) {
+      warnings.append(
+        "no standby receives the changes: if this server is lost, so are the receipts since the last backup. "
+          + "Add a standby, and name it in synchronous_standby_names. (A service that replicates the disk "
+          + "does not show that here.)")
+    } else if !standbys.contains(where: \.isSynchronous) {
+      warnings.append(
+        "no standby is synchronous: if this server is lost, receipts that were acknowledged just before may "
+          + "be, too. Name a standby in synchronous_standby_names")
+    }
+    return warnings
+  }
+
+  private static func isPlain(_ role: String) -> Bool {
+    role.utf8.allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "_")
+    }
+  }
+
+  private func show(_ url: DatabaseURL, _ session: Session) {
+    let (output, name) = (session.output, url.description)
+    for warning in warnings { output.note("warning: \(DisplayText.clean(warning))") }
+    guard !session.isJSON else { return output.json(json(name)) }
+    let verdict = faults.isEmpty ? "sound" : damage.isEmpty ? "sound, but not durable" : "damaged"
+    output.line("\(DisplayText.clean(name)): \(verdict)")
+    for (label, value) in facts {
+      output.line("  \(DisplayText.padded(label, to: 10)) \(DisplayText.clean(value))")
+    }
+    for fault in faults { output.error(DisplayText.clean(fault)) }
+  }
+
+  private var facts: [(label: String, value: String)] {
+    let kind = server.isStandby ? "a standby" : "a primary"
+    let standbys = (server.standbys ?? []).map { standby in
+      "\(standby.name) (\(standby.state), \(standby.isSynchronous ? "synchronous" : "asynchronous"))"
+    }
+    let shown = standbys.isEmpty ? "none" : standbys.joined(separator: ", ")
+    return [
+      ("server", "PostgreSQL \(server.serverVersion), \(kind)"),
+      ("schema", "version \(PostgresInspection.schemaVersion)"),
+      ("commits", server.durabilityFault == nil ? "kept" : "can be lost"),
+      ("standbys", server.standbys == nil ? "not visible" : shown),
+    ]
+  }
+
+  private func json(_ name: String) -> JSONValue {
+    let standbys = server.standbys.map { standbys in
+      JSONValue.array(
+        standbys.map {
+          ["name": .string($0.name), "state": .string($0.state), "synchronous": .bool($0.isSynchronous)]
+        })
+    }
+    return [
+      "database": .string(name), "sound": .bool(faults.isEmpty),
+      "faults": .array(faults.map(JSONValue.string)), "warnings": .array(warnings.map(JSONValue.string)),
+      "server": .string(server.serverVersion), "standby": .bool(server.isStandby),
+      "schema": .integer(Int64(PostgresInspection.schemaVersion)),
+      "durable": .bool(server.durabilityFault == nil), "standbys": standbys ?? .null,
+    ]
+  }
+}
+
+extension PostgresInspection.Standby {
+  /// A base backup is in the same list.
+  fileprivate var receives: Bool { state == "streaming" || state == "catchup" }
+}
