@@ -36,8 +36,10 @@ public struct PostgresInspection: Sendable, Equatable {
   ///   - application: the name in the server's views.
   public init(_ url: String, application: String) throws(StoreError) {
     do throws(PostgresError) {
-      let source = try PostgresSource(url, application: application, allowsUnsafe: true)
-      try self.init(source.connect())
+      try self.init(
+        .open(
+          PostgresSettings(url), timeLimit: PostgresSource.timeLimit, application: application,
+          within: PostgresSource.firstTime))
     } catch {
       throw .fault(StoreFault(error))
     }

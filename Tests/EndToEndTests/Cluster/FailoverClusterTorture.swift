@@ -1,5 +1,6 @@
 // The primary is killed and its synchronous standby promoted, under load.
 
+import Durations
 import Glibc
 import Platform
 import TestSupport

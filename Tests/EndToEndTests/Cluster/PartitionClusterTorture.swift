@@ -1,6 +1,7 @@
 // A relay is cut off from the database while it delivers, or loses the answers to its commits.
 
 import Glibc
+import HTTPServer
 import Platform
 import TestSupport
 import Testing
