@@ -122,7 +122,8 @@ let package = Package(
       swiftSettings: house),
     library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
-    library("PostgresStore", ["Durations", "Platform", "JSON", "Domain", "PostgreSQL", "Store", "Migrations"]),
+    library(
+      "PostgresStore", ["Durations", "Platform", "JSON", "Domain", "PostgreSQL", "Store", "Migrations"]),
     library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
     library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
 

@@ -13,11 +13,12 @@ public enum Migrations {
     text(PackageResources.v0003_instances_sql),
   ]
 
-  /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it while
-  /// the instances are upgraded one after the other. Only a migration that is not additive raises it.
+  /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it
+  /// while the instances are upgraded one after the other. Only a migration that is not additive raises it.
   public static let postgresUsableFrom = 3
 
-  /// The newest version of SQLite's schema that a release contains. Later files may still change; these may not.
+  /// The newest version of SQLite's schema that a release contains. Later files may still change; these may
+  /// not.
   public static let releasedVersion = 2
 
   /// The version of SQLite's schema that this program speaks.

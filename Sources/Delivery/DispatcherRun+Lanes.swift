@@ -54,7 +54,8 @@ extension DispatcherRun {
     guard let latest = known.first, known.contains(where: { $0.state != .closed || $0.restUntil != nil })
     else { return }
     let closed = Breaker(pausedTime: latest.pausedTime(now: now))
-    _ = dispatcher.committer.submit(Fenced(tenure.fence, SaveBreaker(place, closed)), from: .internal) { _ in }
+    _ = dispatcher.committer.submit(Fenced(tenure.fence, SaveBreaker(place, closed)), from: .internal) { _ in
+    }
   }
 
   /// Adjusts planned times to a step of the wall clock.

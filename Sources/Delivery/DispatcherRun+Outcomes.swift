@@ -17,8 +17,8 @@ extension DispatcherRun {
       switch result {
       case .success(nil):
         log.warning(
-          "another instance delivers the app now; the outcome of a delivery was not stored, and its receipt may "
-            + "be sent again", ["app": attempt.place.app.text])
+          "another instance delivers the app now; the outcome of a delivery was not stored, and its receipt "
+            + "may be sent again", ["app": attempt.place.app.text])
       case .success(let receipt?):
         let stored = Dispatcher.StoredOutcome(
           place: attempt.place, tenure: Tenure(fence: outcome.fence), row: attempt.row,

@@ -31,7 +31,8 @@ extension DispatcherRun {
       dispatcher.worker.post { inbox in
         inbox.stored += unreadable.map { receipt in
           Dispatcher.StoredOutcome(
-            place: place, tenure: tenure, row: receipt.row, next: Lane.Due(at: next, isReplay: receipt.isReplay))
+            place: place, tenure: tenure, row: receipt.row,
+            next: Lane.Due(at: next, isReplay: receipt.isReplay))
         }
       }
     }

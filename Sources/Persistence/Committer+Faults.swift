@@ -1,5 +1,5 @@
-// What the committer does about faults of the database: a full disk, a sync that failed, a database that cannot
-// be reached. The committer's thread, if not stated otherwise.
+// What the committer does about faults of the database: a full disk, a sync that failed, a database that
+// cannot be reached. The committer's thread, if not stated otherwise.
 
 internal import Platform
 internal import Store

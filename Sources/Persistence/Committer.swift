@@ -73,8 +73,8 @@ public final class Committer: Sendable {
   /// - Parameters:
   ///   - reserve: space for the commands that must go on if the disk is full.
   ///   - onSyncFailure: called once if a sync fails: later answers may be wrong.
-  ///   - onCommit: receives the changes of each batch on the committer's thread, after they are on disk. Most
-  ///     batches of contexts change nothing that others wait for.
+  ///   - onCommit: receives the changes of each batch on the committer's thread, after they are on disk.
+  ///     Most batches of contexts change nothing that others wait for.
   public init(
     writer: sending StoreWriter, capacity: Int, reserve: any SpaceReserve, dependencies: Dependencies,
     metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,

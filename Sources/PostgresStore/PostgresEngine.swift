@@ -32,8 +32,8 @@ public final class PostgresEngine: StoreEngine {
     }
   }
 
-  /// Succeeds also if the server cannot be reached now, when this program owns the schema: a service waits for
-  /// its database.
+  /// Succeeds also if the server cannot be reached now, when this program owns the schema: a service waits
+  /// for its database.
   public func openWriter(
     rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreError) -> StoreWriter {
@@ -94,7 +94,7 @@ private struct NoReserve: SpaceReserve {
   func release() {}
 }
 
-/// The server checkpoints and vacuums by itself.
+/// The server checkpoints and vacuums automatically.
 private final class PostgresUpkeep: StoreUpkeep {
   func beforeCommit() throws(StoreFault) {}
   func afterBatch() throws(StoreFault) {}

@@ -84,10 +84,10 @@ public enum ReadinessReason: Sendable, Hashable {
         + "receiptctl db restore FILE."
     case .databaseDamaged: "To see the damage and what to do: receiptctl db check."
     case .databaseUnreachable:
-      "See that the database runs and can be reached from this machine; receiptd connects again by itself."
+      "See that the database runs and can be reached from this machine; receiptd connects again automatically."
     case .clockDiffers:
-      "Set both machines' clocks by NTP: signatures of webhooks are judged by this machine's clock, and what is "
-        + "stored has the database's time."
+      "Set both machines' clocks by NTP: signatures of webhooks are judged by this machine's clock, and what "
+        + "is stored has the database's time."
     }
   }
 }

@@ -271,8 +271,8 @@ public final class StoreSession {
   /// Rows of a table in memory. A context may have 16 KiB, and most have one.
   static let knownMax = 4000
 
-  /// Forgets the rows that were read: at the start of a transaction, and after a change that is not known row by
-  /// row.
+  /// Forgets the rows that were read: at the start of a transaction, and after a change that is not known row
+  /// by row.
   func forgetKnown() {
     purchases.forgetKnown()
     contexts.forgetKnown()

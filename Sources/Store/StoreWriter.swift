@@ -65,8 +65,8 @@ public final class StoreWriter {
   /// If a command fails, the transaction is rolled back and each command is tried alone, so that one invalid
   /// command does not fail the others. If the database fails, nothing of the batch is on disk and every
   /// command fails.
-  /// - Parameter limit: the commands that the transaction does not get to are left, and the caller must apply
-  ///   them later.
+  /// - Parameter limit: the commands that the transaction does not get to are left, and the caller must
+  ///   apply them later.
   public func apply(_ batch: [Submission], now: Timestamp, limit: BatchLimit = .none) -> BatchResult {
     let before = upkeep.work
     var result = commitAll(batch, now: now, limit)

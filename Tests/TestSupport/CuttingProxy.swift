@@ -87,7 +87,8 @@ public final class CuttingProxy: Sendable {
     while !isEnding.load(ordering: .relaxed) {
       let present = Fault(rawValue: fault.load(ordering: .relaxed)) ?? .none
       var entries = [
-        pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: server, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: server, events: Int16(POLLIN), revents: 0),
       ]
       guard unsafe poll(&entries, 2, 20) > 0 else { continue }
       if present == .silent {
@@ -136,6 +137,7 @@ public final class CuttingProxy: Sendable {
   }
 
   private static func contains(_ part: [UInt8], in bytes: [UInt8]) -> Bool {
-    bytes.count >= part.count && (0...bytes.count - part.count).contains { bytes[$0..<$0 + part.count].elementsEqual(part) }
+    bytes.count >= part.count
+      && (0...bytes.count - part.count).contains { bytes[$0..<$0 + part.count].elementsEqual(part) }
   }
 }

@@ -1,6 +1,6 @@
--- The schema for PostgreSQL 13 and later: what SQLite's has at its version 3. The comments there say what the
--- columns mean. Numbers are bigint, also truth values, because the statements are the same. Texts are compared
--- byte by byte, as in SQLite: COLLATE "C", whatever the database's locale is.
+-- The schema for PostgreSQL 13 and later: what SQLite's has at its version 3. The comments there say what
+-- the columns mean. Numbers are bigint, also truth values, because the statements are the same. Texts are
+-- compared byte by byte, as in SQLite: COLLATE "C", whatever the database's locale is.
 
 CREATE TABLE schema_version (
   version     bigint NOT NULL,
@@ -59,7 +59,8 @@ CREATE TABLE purchases (
   bought_at          bigint,
   updated_at         bigint NOT NULL,
   receipt_id         text COLLATE "C",
-  state              text COLLATE "C" CHECK (state IN ('waiting', 'pending', 'delivered', 'failed', 'cancelled')),
+  state              text COLLATE "C" CHECK (
+    state IN ('waiting', 'pending', 'delivered', 'failed', 'cancelled')),
   reason             text COLLATE "C",
   wait_until         bigint,
   price_id           text COLLATE "C",
@@ -96,7 +97,8 @@ CREATE INDEX purchases_due ON purchases (app, destination, is_replay, next_attem
   WHERE state = 'pending';
 CREATE INDEX purchases_put_off ON purchases (app, retry_since)
   WHERE state = 'pending' AND next_attempt_at <> retry_since;
-CREATE INDEX purchases_waits ON purchases (app, wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
+CREATE INDEX purchases_waits ON purchases (app, wait_until)
+  WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX purchases_by_group ON purchases (app, state, reason, last_cause, processor, receipt_id)
   WHERE state IS NOT NULL;
 CREATE INDEX purchases_noted ON purchases ((observations & 256), updated_at) WHERE state IS NULL;

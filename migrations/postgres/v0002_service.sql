@@ -21,7 +21,8 @@ CREATE TABLE jobs (
   row_id       bigint PRIMARY KEY,
   id           text COLLATE "C" NOT NULL,
   kind         text COLLATE "C" NOT NULL CHECK (kind IN ('replay', 'cancel', 'complete')),
-  state        text COLLATE "C" NOT NULL CHECK (state IN ('preparing', 'running', 'paused', 'done', 'cancelled')),
+  state        text COLLATE "C" NOT NULL CHECK (
+    state IN ('preparing', 'running', 'paused', 'done', 'cancelled')),
   asked        text COLLATE "C" NOT NULL,
   force        bigint NOT NULL,
   price_id     text COLLATE "C",
@@ -49,7 +50,8 @@ CREATE TABLE job_receipts (
   PRIMARY KEY (job_row, position)
 );
 CREATE INDEX job_receipts_of_purchase ON job_receipts (purchase_row);
-CREATE INDEX job_receipts_under_way ON job_receipts (job_row, position, purchase_row) WHERE outcome = 'released';
+CREATE INDEX job_receipts_under_way ON job_receipts (job_row, position, purchase_row)
+  WHERE outcome = 'released';
 CREATE INDEX job_receipts_planned ON job_receipts (job_row, app, position) WHERE outcome = 'planned';
 
 CREATE TABLE job_counts (

@@ -51,8 +51,8 @@ struct CaptureWorkerRun {
     use(directory)
   }
 
-  /// An instance carries out the orders of its own requests, also for apps that others own. If it ends before the
-  /// capture, the owner finds that this long after the capture was due.
+  /// An instance carries out the orders of its own requests, also for apps that others own. If it ends before
+  /// the capture, the owner finds that this long after the capture was due.
   private static let othersTime: Duration = .seconds(60)
   private static let othersPause: Duration = .seconds(15)
   private var isShared: Bool { owner.parts.ownership.apps != nil }

@@ -3,8 +3,8 @@
 internal import PostgreSQL
 internal import Store
 
-/// A queue of changes. Rows that are inserted into one table become one statement: the server then reads and plans
-/// it once.
+/// A queue of changes. Rows that are inserted into one table become one statement: the server then reads and
+/// plans it once.
 struct PostgresChanges {
   private enum Change {
     case statement(PostgresCommand)
@@ -63,7 +63,8 @@ struct PostgresChanges {
     changes.append(.rows(translation, [values]))
   }
 
-  /// A row that is inserted later must come after a change of the same table, and after the rows to which it refers.
+  /// A row that is inserted later must come after a change of the same table, and after the rows to which it
+  /// refers.
   private mutating func close(_ table: String?) {
     guard let table else {
       open.removeAll()

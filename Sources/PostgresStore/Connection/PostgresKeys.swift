@@ -1,4 +1,4 @@
-// Finds rows by ids, in a table of its own, as in SQLite. One thread at a time.
+// Finds rows by ids, in a separate table, as in SQLite. One thread at a time.
 
 internal import PostgreSQL
 internal import Store

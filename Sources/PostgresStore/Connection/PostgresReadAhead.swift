@@ -75,8 +75,8 @@ final class PostgresReadAhead: ReadAhead {
     return number
   }
 
-  /// Inserts the rows of new apps, in a transaction of its own: a lock on a missing row locks nothing, and a row
-  /// that is not committed is not seen by a transaction that locks all apps.
+  /// Inserts the rows of new apps, in a separate transaction: a lock on a missing row locks nothing, and a
+  /// row that is not committed is not seen by a transaction that locks all apps.
   private func insertLocks(of plan: BatchPlan) throws(StoreFault) {
     guard let apps = plan.apps, !apps.isSubset(of: lockable) else { return }
     try connection.runBefore(

@@ -1,4 +1,5 @@
-// Where a database is, and how it is opened: the schema's version is checked, and the owner migrates it. Values.
+// Where a database is, and how it is opened: the schema's version is checked, and the owner migrates it.
+// Values.
 
 internal import Migrations
 internal import Platform
@@ -21,10 +22,11 @@ struct PostgresSource: Sendable {
   let allowsUnsafe: Bool
   /// Whether the server's clock decides what is stored; otherwise the times that commands are given.
   var usesServerClock = true
-  /// How long a transaction may wait for this program before the server ends it, so that a program that stopped
-  /// does not keep the locks of its apps.
+  /// How long a transaction may wait for this program before the server ends it, so that a program that
+  /// stopped does not keep the locks of its apps.
   var idleTime: Duration = .seconds(2)
-  /// Whether the schema was checked: later connections may find a newer one, while other instances are upgraded.
+  /// Whether the schema was checked: later connections may find a newer one, while other instances are
+  /// upgraded.
   private let isChecked = Monitor(false)
 
   init(
@@ -113,8 +115,8 @@ struct PostgresSource: Sendable {
 
 /// Migrates an older schema in one transaction, all or nothing (R10).
 enum PostgresMigrator {
-  /// "RRly", as in SQLite's `application_id`. The lock exists before any table, and ends with its transaction, so
-  /// it also works behind a pooler.
+  /// "RRly", as in SQLite's `application_id`. The lock exists before any table, and ends with its
+  /// transaction, so it also works behind a pooler.
   private static let lock = "SELECT pg_advisory_xact_lock(1381125241)"
 
   /// Checks the version, and migrates.
@@ -156,7 +158,9 @@ enum PostgresMigrator {
   }
 
   private static func fault(_ found: Version, known: Int, migrates: Bool) -> StoreError? {
-    if found.version > known, found.usableFrom > known { return .newerSchema(found: found.version, known: known) }
+    if found.version > known, found.usableFrom > known {
+      return .newerSchema(found: found.version, known: known)
+    }
     guard !migrates, found.version < known else { return nil }
     return found.version == 0 ? .missing : .olderSchema(found: found.version, known: known)
   }

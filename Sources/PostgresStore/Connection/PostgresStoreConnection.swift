@@ -7,8 +7,9 @@ internal import Store
 
 /// A connection that the store uses. It connects again after a loss, before the next transaction.
 ///
-/// Each wait for the server costs a network round trip. So BEGIN is sent with the first statement of a transaction,
-/// and changes wait until something is read or the transaction is committed; then all are sent together.
+/// Each wait for the server costs a network round trip. So BEGIN is sent with the first statement of a
+/// transaction, and changes wait until something is read or the transaction is committed; then all are sent
+/// together.
 final class PostgresStoreConnection: EngineConnection {
   /// What the connection is for.
   enum Role {
@@ -100,8 +101,8 @@ final class PostgresStoreConnection: EngineConnection {
     }
   }
 
-  /// A statement that notes the number of the batch in the open transaction, and locks this writer's row until
-  /// that has ended.
+  /// A statement that notes the number of the batch in the open transaction, and locks this writer's row
+  /// until that has ended.
   func noteBatch() -> PostgresCommand {
     batch += 1
     return PostgresCommand(
@@ -113,9 +114,9 @@ final class PostgresStoreConnection: EngineConnection {
       """, [.integer(writer), .integer(batch)], operation: "note the batch")
   }
 
-  /// Finds out whether the last batch was stored, after the answer to its COMMIT was lost. The server may still be
-  /// working on it: then it holds this writer's row, and the search waits. The transaction that searches locks the
-  /// row, which is a write, so its COMMIT waits until the batch is on the standby, too.
+  /// Finds out whether the last batch was stored, after the answer to its COMMIT was lost. The server may
+  /// still be working on it: then it holds this writer's row, and the search waits. The transaction that
+  /// searches locks the row, which is a write, so its COMMIT waits until the batch is on the standby, too.
   /// - Throws: `conflict` if it was not stored, `unavailable` if that is not known.
   private func resolve(_ loss: StoreFault) throws(StoreFault) {
     var pause: Duration = .milliseconds(10)
@@ -153,7 +154,8 @@ final class PostgresStoreConnection: EngineConnection {
     // A pooler may give this transaction a session that another program has configured.
     let durable = """
       , set_config('client_min_messages', 'notice', true), set_config('synchronous_commit',
-        CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
+        CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
+        true)
       """
     return PostgresCommand(
       """
@@ -199,7 +201,7 @@ final class PostgresStoreConnection: EngineConnection {
     return connection
   }
 
-  /// Runs a statement in a transaction of its own, before the open one, of which nothing was sent yet.
+  /// Runs a statement in a separate transaction, before the open one, of which nothing was sent yet.
   func runBefore(_ command: PostgresCommand) throws(StoreFault) {
     do throws(PostgresError) {
       let connection = try reopened(within: Self.reconnectTime)
@@ -273,24 +275,5 @@ final class PostgresStoreConnection: EngineConnection {
       }
       throw StoreFault(error)
     }
-  }
-
-  /// A server grows its files as needed, and reports when its disk is full.
-  func freeBytes() throws(StoreFault) -> Int64 { 0 }
-
-  /// Checks what can be checked with SQL: indexes that are incomplete, and constraints that may not hold for old
-  /// rows. pg_amcheck(1) checks the files.
-  func integrityFaults() throws(StoreFault) -> [String] {
-    let result = try run(
-      PostgresCommand(
-        """
-        SELECT 'the index ' || c.relname || ' is not valid: REINDEX INDEX ' || c.relname
-        FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-        WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace
-        UNION ALL
-        SELECT 'the constraint ' || conname || ' is not validated' FROM pg_constraint
-        WHERE NOT convalidated AND connamespace = current_schema()::regnamespace
-        """))
-    return (0..<result.count).map { result.text($0, 0) }
   }
 }

@@ -105,8 +105,9 @@ extension PostgresValue {
       switch value {
       case .null: .null
       case .integer(let number): .integer(number)
-      // PostgreSQL's texts cannot contain U+0000 (https://www.postgresql.org/docs/15/datatype-character.html),
-      // which no valid id or context has. Without this, an event that has one would be refused for ever.
+      // PostgreSQL's texts cannot contain U+0000
+      // (https://www.postgresql.org/docs/15/datatype-character.html), which no valid id or context has.
+      // Without this, an event that has one would be refused for ever.
       case .text(let text): .text(text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
       case .blob(let bytes): .bytes(bytes)
       }

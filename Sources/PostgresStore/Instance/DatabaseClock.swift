@@ -3,8 +3,8 @@
 internal import Durations
 internal import Platform
 
-/// Tells the database's time without a call: from a time that it read before, and the monotonic clock. So a step of
-/// this machine's wall clock changes nothing.
+/// Computes the database's time without a call: from a time that it read before, and the monotonic clock. So a
+/// step of this machine's wall clock changes nothing.
 final class DatabaseClock: Clock {
   private struct Anchor {
     var milliseconds: Int64
@@ -24,7 +24,7 @@ final class DatabaseClock: Clock {
     }
   }
 
-  /// Notes a time that the database told between two moments.
+  /// Notes a time that the database reported between two moments.
   /// - Returns: by how much this machine's clock is ahead, in milliseconds.
   func note(_ milliseconds: Int64, between start: MonotonicInstant, and end: MonotonicInstant) -> Int64 {
     let middle = start.advanced(by: end.duration(since: start) / 2)

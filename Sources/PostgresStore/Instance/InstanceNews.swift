@@ -6,8 +6,8 @@ internal import Store
 
 /// The changes of a commit, for the other programs. Times are Unix milliseconds.
 ///
-/// The text has 8,000 bytes at most (https://www.postgresql.org/docs/15/sql-notify.html). Changes that do not fit
-/// are replaced by one that says that anything may have changed.
+/// The text has 8,000 bytes at most (https://www.postgresql.org/docs/15/sql-notify.html). Changes that do not
+/// fit are replaced by one that says that anything may have changed.
 enum InstanceNews {
   static let channel = "receipt_relay"
   private static let bytesMax = 7_900

@@ -1,4 +1,5 @@
-// The steps of an instance: looks at the database twice a second, and sends notifications. The instance's thread.
+// The steps of an instance: looks at the database twice a second, and sends notifications. The instance's
+// thread.
 
 internal import Domain
 internal import Durations
@@ -84,7 +85,7 @@ struct InstanceRun {
   }
 
   private func giveUpEnded() {
-    if !owner.book.dropEnded().isEmpty { owner.calls.onOwnership() }
+    if !owner.held.dropEnded().isEmpty { owner.calls.onOwnership() }
   }
 
   /// - Returns: whether this has changed.
@@ -103,10 +104,10 @@ struct InstanceRun {
       host: host, version: owner.calls.version, configuration: inbox.configuration, leases: wanted,
       clockAhead: clockAhead,
       queueDepth: owner.calls.queueDepth(), isNotified: isNotified)
-    let view = try LeaseTable.look(connection, owner.id, report, held: owner.book.epochs)
+    let view = try LeaseTable.look(connection, owner.id, report, held: owner.held.epochs)
     let now = MonotonicInstant.now()
     judgeClock(owner.databaseClock.note(view.time, between: start, and: now), now)
-    var hasChanged = !owner.book.renewed(view.renewed, asked: asked).isEmpty
+    var hasChanged = !owner.held.renewed(view.renewed, asked: asked).isEmpty
     leases.note(Dictionary(uniqueKeysWithValues: view.leases.map { ($0.name, $0) }), at: now)
     instances.note(view.instances, at: now)
     if try giveUp(view, connection, now) { hasChanged = true }
@@ -127,7 +128,7 @@ struct InstanceRun {
   private mutating func acquire(
     _ view: LeaseTable.View, _ connection: PostgresConnection, _ now: MonotonicInstant
   ) throws(PostgresError) {
-    let leaseTime = LeaseBook.leaseTime
+    let leaseTime = HeldLeases.leaseTime
     var members = view.apps.filter { !instances.isUnchanged($0.key, for: leaseTime, at: now) }
     members[owner.id] = wanted
     let plan = LeasePlan(
@@ -140,12 +141,12 @@ struct InstanceRun {
     for row in plan.acquired {
       let asked = MonotonicInstant.sinceBoot()
       guard let epoch = try LeaseTable.acquire(row, for: owner.id, connection) else { continue }
-      owner.book.acquired(row.name, epoch: epoch, asked: asked)
+      owner.held.acquired(row.name, epoch: epoch, asked: asked)
       owner.worker.withInbox { _ = $0.unsettled.insert(row.name) }
       owner.log.info("acquired a lease", ["name": row.name, "epoch": String(epoch)])
     }
     if let name = plan.released, leavesAt == nil {
-      owner.book.leave(name)
+      owner.held.leave(name)
       leavesAt = now + PostgresInstance.leavingMax
       owner.calls.onOwnership()
     }
@@ -156,18 +157,18 @@ struct InstanceRun {
   private mutating func giveUp(
     _ view: LeaseTable.View, _ connection: PostgresConnection, _ now: MonotonicInstant
   ) throws(PostgresError) -> Bool {
-    var names = Set(owner.book.epochs.keys).subtracting(wanted)
-    if let leavesAt, let name = owner.book.leaving,
+    var names = Set(owner.held.epochs.keys).subtracting(wanted)
+    if let leavesAt, let name = owner.held.leaving,
       now >= leavesAt || name == LeaseRow.shared || !owner.calls.isBusy(AppSlug(name))
     {
       names.insert(name)
     }
     guard !names.isEmpty else {
-      if owner.book.leaving == nil { leavesAt = nil }
+      if owner.held.leaving == nil { leavesAt = nil }
       return false
     }
     leavesAt = nil
-    for name in names { owner.book.remove(name) }
+    for name in names { owner.held.remove(name) }
     try LeaseTable.release(names.sorted(), of: owner.id, connection)
     owner.log.info("gave up leases", ["names": names.sorted().joined(separator: ", ")])
     return true
@@ -179,17 +180,17 @@ struct InstanceRun {
       defer { inbox.unsettled = [] }
       return inbox.unsettled
     }
-    let epochs = owner.book.epochs
+    let epochs = owner.held.epochs
     for name in unsettled {
       guard let epoch = epochs[name] else { continue }
       guard name != LeaseRow.shared else {
-        owner.book.settled(name, epoch: epoch)
+        owner.held.settled(name, epoch: epoch)
         owner.calls.onOwnership()
         continue
       }
       owner.calls.settle(AppSlug(name)) { [owner] isSettled in
         if isSettled {
-          owner.book.settled(name, epoch: epoch)
+          owner.held.settled(name, epoch: epoch)
           owner.calls.onOwnership()
         } else {
           owner.worker.withInbox { _ = $0.unsettled.insert(name) }
@@ -200,7 +201,7 @@ struct InstanceRun {
 
   private mutating func leave() {
     // Other threads have stopped: nothing is under way.
-    owner.book.removeAll()
+    owner.held.removeAll()
     do throws(PostgresError) {
       if let connection = try opened() { try LeaseTable.leave(owner.id, connection) }
     } catch {
@@ -238,7 +239,7 @@ struct InstanceRun {
       try connection.runTogether(
         texts.map { PostgresCommand("SELECT pg_notify('\(InstanceNews.channel)', $1)", [.text($0)]) })
     } catch {
-      // Whoever has not heard of a change finds it at the next look.
+      // Programs that were not notified find the changes at their next look.
       owner.worker.withInbox { $0.news.insert(InstanceNews.anything(from: owner.id), at: 0) }
       throw error
     }

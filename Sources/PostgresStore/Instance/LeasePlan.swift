@@ -15,8 +15,8 @@ struct LeaseRow: Equatable {
   static let shared = "*"
 }
 
-/// Since when values have not changed, by this program's own clock: the clocks of other machines, and a database's
-/// clock after a failover, say nothing about how long ago something was written.
+/// Since when values have not changed, by this program's own clock: the clocks of other machines, and a
+/// database's clock after a failover, say nothing about how long ago something was written.
 struct ChangeWatch<Key: Hashable, Value: Equatable> {
   private var seen: [Key: (value: Value, since: MonotonicInstant)] = [:]
 
@@ -46,7 +46,8 @@ struct LeasePlan: Equatable {
   ///   - members: the programs that are running, this one included, with the leases that each may own.
   ///   - rows: all leases.
   ///   - isFree: whether a lease has no owner, or one that has not renewed it for its whole time.
-  ///   - isPatient: whether a lease has been free for so little time that another program may still acquire it.
+  ///   - isPatient: whether a lease has been free for so little time that another program may still acquire
+  ///     it.
   init(
     of me: Int64, members: [Int64: Set<String>], rows: [LeaseRow], isFree: (LeaseRow) -> Bool,
     isPatient: (LeaseRow) -> Bool
@@ -57,8 +58,8 @@ struct LeasePlan: Equatable {
     let most = (total + count - 1) / count
     var mine = rows.count { $0.owner == me && !isFree($0) }
     for row in rows.sorted(by: { $0.name < $1.name }) where wanted.contains(row.name) && isFree(row) {
-      // Beyond its share a program acquires only what nobody else has acquired: the others may not have the app
-      // in their configuration.
+      // Beyond its share a program acquires only what nobody else has acquired: the others may not have the
+      // app in their configuration.
       guard mine < most || !isPatient(row) else { continue }
       acquired.append(row)
       mine += 1

@@ -41,8 +41,8 @@ enum LeaseTable {
       PostgresCommand("BEGIN"),
       PostgresCommand(
         """
-        INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
-          is_notified, leases)
+        INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead,
+          queue_depth, is_notified, leases)
         VALUES ($1, $2, $3, $4, \(clock), \(clock), $5, $6, $7, $8)
         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, configuration = excluded.configuration,
           clock_ahead = excluded.clock_ahead, queue_depth = excluded.queue_depth,
@@ -81,7 +81,8 @@ enum LeaseTable {
         found[results[5].integer(row, 0)] = results[5].integer(row, 1)
       },
       apps: (0..<results[5].count).reduce(into: [:]) { found, row in
-        found[results[5].integer(row, 0)] = Set(results[5].text(row, 2).split(separator: " ").map(String.init))
+        found[results[5].integer(row, 0)] = Set(
+          results[5].text(row, 2).split(separator: " ").map(String.init))
       },
       renewed: Set((0..<results[2].count).map { results[2].text($0, 0) }))
   }

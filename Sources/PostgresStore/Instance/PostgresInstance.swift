@@ -1,5 +1,6 @@
 // One of several programs on a database: it says that it runs, acquires and renews leases, and exchanges
-// notifications with the others. Two threads, each with its own connection, so that no batch delays a renewal.
+// notifications with the others. Two threads, each with its own connection, so that no batch delays a
+// renewal.
 
 internal import Domain
 internal import Durations
@@ -9,8 +10,8 @@ internal import Store
 
 /// This program among the others. Thread-safe.
 final class PostgresInstance: StoreInstance {
-  /// Between two renewals. A program that ends without giving up its leases is replaced after the time of a lease
-  /// and two of these at most.
+  /// Between two renewals. A program that ends without giving up its leases is replaced after the time of a
+  /// lease and two of these at most.
   static let period: Duration = .milliseconds(500)
   /// The time limit of a call: a lease must end here before another program acquires it.
   static let timeLimit: Duration = .seconds(1)
@@ -43,7 +44,7 @@ final class PostgresInstance: StoreInstance {
   let source: PostgresSource
   let calls: InstanceCalls
   let log: Log
-  let book: LeaseBook
+  let held: HeldLeases
   let databaseClock = DatabaseClock()
   let worker = Worker("instance", inbox: Inbox())
   let listener = Worker("notifications", inbox: ListenerInbox())
@@ -54,13 +55,13 @@ final class PostgresInstance: StoreInstance {
     self.source = source
     self.calls = calls
     self.log = log
-    book = LeaseBook(owner: id)
+    held = HeldLeases(owner: id)
   }
 
   var clock: any Clock { databaseClock }
-  func tenure(of app: AppSlug) -> Tenure? { book.tenure(of: app) }
-  var apps: Set<AppSlug>? { book.apps }
-  var doesSharedWork: Bool { book.doesSharedWork }
+  func tenure(of app: AppSlug) -> Tenure? { held.tenure(of: app) }
+  var apps: Set<AppSlug>? { held.apps }
+  var doesSharedWork: Bool { held.doesSharedWork }
 
   func start() throws(SystemError) {
     try worker.start { [self] in

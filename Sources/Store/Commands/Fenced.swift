@@ -26,8 +26,8 @@ public struct Fenced<Command: StoreCommand>: StoreCommand {
   }
 }
 
-/// Changes nothing. When it is stored, every earlier transaction that locked the app has ended, and every later
-/// one sees the app's present owner.
+/// Changes nothing. When it is stored, every earlier transaction that locked the app has ended, and every
+/// later one sees the app's present owner.
 public struct SettleApp: StoreCommand {
   public var app: AppSlug
 

@@ -16,7 +16,8 @@ public protocol EngineConnection: AnyObject {
 
   /// Finds purchases by ids that are spread at random.
   var keys: any KeyIndex { get }
-  /// Reads ahead what a batch will read; nil if a read costs no round trip, as for a database in this process.
+  /// Reads ahead what a batch will read; nil if a read costs no round trip, as for a database in this
+  /// process.
   var readAhead: (any ReadAhead)? { get }
 
   /// How many bytes can be stored before the database grows.
@@ -42,8 +43,8 @@ public protocol EngineStatement: AnyObject {
 
   /// The number of rows that the last INSERT, UPDATE or DELETE of the connection changed.
   var changedRows: Int { get }
-  /// Runs the statement and ignores its rows. In a transaction an engine may run it later, before the next read
-  /// or the commit; then that throws its fault.
+  /// Runs the statement and ignores its rows. In a transaction an engine may run it later, before the next
+  /// read or the commit; then that throws its fault.
   func run() throws(StoreFault)
   /// Runs a statement that must change exactly one row. May run it later, as `run`.
   /// - Parameter operation: the purpose of the change.

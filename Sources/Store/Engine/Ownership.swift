@@ -77,7 +77,8 @@ public struct InstanceCalls: Sendable {
   public var queueDepth: @Sendable () -> Int
 
   public init(
-    version: String, onOwnership: @escaping @Sendable () -> Void, onChanges: @escaping @Sendable (StoreChanges?) -> Void,
+    version: String, onOwnership: @escaping @Sendable () -> Void,
+    onChanges: @escaping @Sendable (StoreChanges?) -> Void,
     settle: @escaping @Sendable (AppSlug, @escaping @Sendable (Bool) -> Void) -> Void,
     pulse: @escaping @Sendable () -> Void, isBusy: @escaping @Sendable (AppSlug) -> Bool,
     queueDepth: @escaping @Sendable () -> Int

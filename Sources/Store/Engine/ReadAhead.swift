@@ -62,8 +62,8 @@ public struct BulkRead: Sendable, Equatable {
   }
 }
 
-/// Reads ahead for the writer. Nobody else changes the rows of the batch's apps until the transaction ends, so
-/// what was read once stays valid. The writer's thread.
+/// Reads ahead for the writer. Nobody else changes the rows of the batch's apps until the transaction ends,
+/// so what was read once stays valid. The writer's thread.
 public protocol ReadAhead: AnyObject {
   /// Called at the start of each transaction: acquires the locks, and reads. One round trip.
   /// - Returns: the rows of each read.

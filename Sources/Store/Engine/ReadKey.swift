@@ -1,5 +1,5 @@
-// What a batch will read, as values: an engine whose reads cost a round trip reads it before the first command.
-// Pure; any thread.
+// What a batch will read, as values: an engine whose reads cost a round trip reads it before the first
+// command. Pure; any thread.
 
 internal import Cryptography
 public import Domain

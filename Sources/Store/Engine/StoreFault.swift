@@ -21,7 +21,8 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     case cannotOpen
     case outOfMemory
     case interrupted
-    /// The database cannot be reached, or whether it has stored the transaction is not known. Try again later.
+    /// The database cannot be reached, or whether it has stored the transaction is not known. Try again
+    /// later.
     case unavailable
     /// Another program's transaction was in the way, and nothing is stored: run the transaction again.
     case conflict

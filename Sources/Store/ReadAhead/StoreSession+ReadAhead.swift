@@ -1,5 +1,5 @@
-// Reads what a batch has declared, in two round trips at most: by the declared ids, then the rows that were found.
-// Only for an engine that reads ahead. The writer's thread.
+// Reads what a batch has declared, in two round trips at most: by the declared ids, then the rows that were
+// found. Only for an engine that reads ahead. The writer's thread.
 
 internal import Domain
 

@@ -50,7 +50,8 @@ final class CountRows {
       """
       INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (app, state, reason, last_cause, processor) DO UPDATE SET count = receipt_counts.count + ?6
+        ON CONFLICT (app, state, reason, last_cause, processor)
+          DO UPDATE SET count = receipt_counts.count + ?6
       """)
     countingEnds = try connection.prepare(
       """

@@ -9,8 +9,8 @@ final class EventRows {
   private let byRow: StoreStatement
   private let updating: StoreStatement
   private let ofPurchase: StoreStatement
-  /// The ids that the open transaction has looked for, and whether there is such an event; nil for an engine that
-  /// reads without a round trip.
+  /// The ids that the open transaction has looked for, and whether there is such an event; nil for an engine
+  /// that reads without a round trip.
   private var known: [EventPlace: Bool]?
 
   /// An event's id at its app and processor.

@@ -57,16 +57,7 @@ final class LookupRows {
       ON CONFLICT (purchase_row) DO UPDATE SET fetches = look_ups.fetches + 1,
         due_at = CASE WHEN look_ups.due_at < ?4 THEN look_ups.due_at ELSE ?4 END
       """)
-    // A follow-up is a fetch that no event requires: due in the future, and not tried yet.
-    followingUp = try connection.prepare(
-      """
-      INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
-      VALUES (?1, ?2, ?3, ?4, 0, 1)
-      ON CONFLICT (purchase_row) DO UPDATE SET
-        due_at = CASE WHEN look_ups.fetches > 0 AND look_ups.due_at < ?4 THEN look_ups.due_at ELSE ?4 END,
-        tries = CASE WHEN look_ups.fetches > 0 THEN look_ups.tries ELSE 0 END,
-        fetches = CASE WHEN look_ups.fetches > 1 THEN look_ups.fetches ELSE 1 END
-      """)
+    followingUp = try connection.prepare(Self.followingUpSQL)
     endingFollowUp = try connection.prepare(Self.endingFollowUpSQL)
     fetched = try connection.prepare(
       "UPDATE look_ups SET fetches = 0 WHERE purchase_row = ?1 AND fetches = ?2")
@@ -117,6 +108,16 @@ final class LookupRows {
     completingBackfill = try connection.prepare(
       "DELETE FROM backfills WHERE app = ?1 AND processor = ?2 AND since >= ?3")
   }
+
+  /// A follow-up is a fetch that no event requires: due in the future, and not tried yet.
+  private static let followingUpSQL = """
+    INSERT INTO look_ups (purchase_row, app, processor, due_at, tries, fetches)
+    VALUES (?1, ?2, ?3, ?4, 0, 1)
+    ON CONFLICT (purchase_row) DO UPDATE SET
+      due_at = CASE WHEN look_ups.fetches > 0 AND look_ups.due_at < ?4 THEN look_ups.due_at ELSE ?4 END,
+      tries = CASE WHEN look_ups.fetches > 0 THEN look_ups.tries ELSE 0 END,
+      fetches = CASE WHEN look_ups.fetches > 1 THEN look_ups.fetches ELSE 1 END
+    """
 
   /// Plans a lookup of a purchase.
   func plan(row: PurchaseRowID, of place: AppProcessor, at due: Timestamp) throws(StoreFault) {

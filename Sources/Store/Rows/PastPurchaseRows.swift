@@ -11,8 +11,8 @@ final class PastPurchaseRows {
   private let deleting: StoreStatement
   /// Whether there are any; otherwise nothing is looked up.
   private var isInUse = false
-  /// The ids that the open transaction has looked for, and whether there is such a purchase; nil for an engine that
-  /// reads without a round trip.
+  /// The ids that the open transaction has looked for, and whether there is such a purchase; nil for an
+  /// engine that reads without a round trip.
   private var asked: [ObjectID: Set<AppProcessor>]?
 
   init(_ connection: StoreConnection) throws(StoreFault) {

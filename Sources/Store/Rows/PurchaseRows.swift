@@ -97,32 +97,36 @@ final class PurchaseRows {
       UPDATE purchases SET next_attempt_at = ?2
       WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at < ?2
       """)
-    // `purchases_by_group` begins with the app, so the condition names all apps.
-    let isOpen = "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
-    bringingBack = try connection.prepare(
-      """
-      UPDATE purchases SET
-        next_attempt_at = CASE WHEN next_attempt_at > updated_at THEN ?1 + next_attempt_at - updated_at
-                               WHEN next_attempt_at IS NOT NULL THEN ?1 END,
-        wait_until = wait_until - (updated_at - ?1), bought_at = bought_at - (updated_at - ?1),
-        first_seen_at = first_seen_at - (updated_at - ?1),
-        ready_at = CASE WHEN ready_at > ?1 THEN ?1 ELSE ready_at END,
-        retry_since = CASE WHEN retry_since > ?1 THEN ?1 ELSE retry_since END, updated_at = ?1
-      WHERE \(isOpen) AND updated_at > ?1 RETURNING app
-      """)
-    shifting = try connection.prepare(
-      """
-      UPDATE purchases SET
-        next_attempt_at = CASE WHEN ?2 >= 0 OR next_attempt_at <= ?1 THEN next_attempt_at
-                               WHEN next_attempt_at + ?2 <= ?1 THEN ?1 ELSE next_attempt_at + ?2 END,
-        wait_until = wait_until + ?2,
-        retry_since = CASE WHEN retry_since > ?1 THEN ?1 ELSE retry_since END, updated_at = ?1,
-        bought_at = bought_at + CASE state WHEN 'waiting' THEN ?2 ELSE 0 END,
-        first_seen_at = first_seen_at + CASE state WHEN 'waiting' THEN ?2 ELSE 0 END
-      WHERE \(isOpen) AND (state = 'waiting' OR next_attempt_at > ?1) AND NOT updated_at BETWEEN ?3 AND ?1
-      RETURNING app
-      """)
+    bringingBack = try connection.prepare(Self.bringingBackSQL)
+    shifting = try connection.prepare(Self.shiftingSQL)
   }
+
+  /// `purchases_by_group` begins with the app, so the condition names all apps.
+  private static let isOpen =
+    "app IN (SELECT app FROM receipt_counts) AND state IN ('pending', 'waiting')"
+
+  private static let bringingBackSQL = """
+    UPDATE purchases SET
+      next_attempt_at = CASE WHEN next_attempt_at > updated_at THEN ?1 + next_attempt_at - updated_at
+                             WHEN next_attempt_at IS NOT NULL THEN ?1 END,
+      wait_until = wait_until - (updated_at - ?1), bought_at = bought_at - (updated_at - ?1),
+      first_seen_at = first_seen_at - (updated_at - ?1),
+      ready_at = CASE WHEN ready_at > ?1 THEN ?1 ELSE ready_at END,
+      retry_since = CASE WHEN retry_since > ?1 THEN ?1 ELSE retry_since END, updated_at = ?1
+    WHERE \(isOpen) AND updated_at > ?1 RETURNING app
+    """
+
+  private static let shiftingSQL = """
+    UPDATE purchases SET
+      next_attempt_at = CASE WHEN ?2 >= 0 OR next_attempt_at <= ?1 THEN next_attempt_at
+                             WHEN next_attempt_at + ?2 <= ?1 THEN ?1 ELSE next_attempt_at + ?2 END,
+      wait_until = wait_until + ?2,
+      retry_since = CASE WHEN retry_since > ?1 THEN ?1 ELSE retry_since END, updated_at = ?1,
+      bought_at = bought_at + CASE state WHEN 'waiting' THEN ?2 ELSE 0 END,
+      first_seen_at = first_seen_at + CASE state WHEN 'waiting' THEN ?2 ELSE 0 END
+    WHERE \(isOpen) AND (state = 'waiting' OR next_attempt_at > ?1) AND NOT updated_at BETWEEN ?3 AND ?1
+    RETURNING app
+    """
 
   func find(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
     if let found = known?[row] { return found }

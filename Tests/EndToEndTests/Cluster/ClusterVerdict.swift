@@ -15,7 +15,8 @@ extension Cluster {
     }
   }
 
-  /// Compares what was acknowledged with what the destination accepted (R1), and checks the rest of the promises.
+  /// Compares what was acknowledged with what the destination accepted (R1), and checks the rest of the
+  /// promises.
   /// - Returns: how many receipts were lost.
   @discardableResult
   func judge(

@@ -32,7 +32,8 @@ import Testing
     let apps: AppRegistry
     let server: Server
 
-    /// - Parameter clock: a manual clock by default, so that no pause between fetches ends on a busy machine.
+    /// - Parameter clock: a manual clock by default, so that no pause between fetches ends on a busy
+    ///   machine.
     init(keys: String, status: String = "200 OK", clock: any Clock = ManualClock()) throws {
       provider.withLock { ($0.keys, $0.status) = (keys, status) }
       let provider = provider

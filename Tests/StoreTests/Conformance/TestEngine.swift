@@ -24,7 +24,8 @@ struct TestEngine: Sendable, CustomTestStringConvertible {
   /// Deletes the database of a folder, where that is not in the folder.
   var remove: @Sendable (_ folder: String) -> Void = { _ in }
 
-  /// PostgreSQL where it is installed. Under a sanitizer only SQLite: the code that differs has its own tests.
+  /// PostgreSQL where it is installed. Under a sanitizer only SQLite: the code that differs has its own
+  /// tests.
   static let all = PostgresServer.isExpected && !Sanitizer.isOn ? [sqlite, postgres] : [sqlite]
   /// The engine of the running test.
   @TaskLocal static var current = sqlite

@@ -24,7 +24,8 @@ private final class Program: Sendable {
       version: "1", onOwnership: {}, onChanges: { changes in news.withLock { $0.append(changes) } },
       settle: { _, done in done(true) }, pulse: {}, isBusy: { app in busy.withLock { $0.contains(app) } },
       queueDepth: { 0 })
-    instance = try #require(engine.makeInstance(calls, log: Log(level: .error, clock: SystemClock()) { _ in }) as? PostgresInstance)
+    instance = try #require(
+      engine.makeInstance(calls, log: Log(level: .error, clock: SystemClock()) { _ in }) as? PostgresInstance)
     instance.use(apps: apps, configuration: "c")
     try instance.start()
   }
@@ -69,7 +70,7 @@ struct InstanceTests {
     let began = MonotonicInstant.now()
     first.instance.stop()
     try wait("the second has all") { second.apps == Set(Self.apps) && second.instance.doesSharedWork }
-    #expect(MonotonicInstant.now().duration(since: began) < LeaseBook.leaseTime)
+    #expect(MonotonicInstant.now().duration(since: began) < HeldLeases.leaseTime)
     second.instance.stop()
     let left = try server.connect(database).run("SELECT count(*) FROM leases WHERE owner IS NOT NULL")
     #expect(left.integer(0, 0) == 0)
@@ -138,7 +139,7 @@ struct InstanceTests {
     second.instance.stop()
   }
 
-  @Test("The database's time is told without a call, and not by this machine's clock")
+  @Test("The database's time is known without a call, and not by this machine's clock")
   func clock() {
     let clock = DatabaseClock()
     let now = MonotonicInstant.now()

@@ -55,7 +55,8 @@ struct LeasePlanTests {
     }
   }
 
-  @Test("Any number of programs gets equal shares of any number of apps", arguments: [1, 2, 3, 7], [0, 1, 5, 40])
+  @Test(
+    "Any number of programs gets equal shares of any number of apps", arguments: [1, 2, 3, 7], [0, 1, 5, 40])
   func shares(members: Int, apps: Int) {
     var team = Team(apps: apps, members: Set((1...members).map(Int64.init)))
     let shares = team.settle()

@@ -1,5 +1,5 @@
-// Tests what a writer does when the network or the server fails: nothing that was answered is lost, and each command
-// is stored once.
+// Tests what a writer does when the network or the server fails: nothing that was answered is lost, and each
+// command is stored once.
 
 import Domain
 import Platform

@@ -5,9 +5,9 @@ internal import Platform
 internal import Store
 
 /// What this program may do at this moment, by its own clock.
-final class LeaseBook: Ownership {
-  /// For how long a lease is valid without being renewed, and for how long another program watches it before it
-  /// acquires it.
+final class HeldLeases: Ownership {
+  /// For how long a lease is valid without being renewed, and for how long another program watches it before
+  /// it acquires it.
   static let leaseTime: Duration = .seconds(3)
   /// This program stops before its lease can have ended for others: clocks do not run equally fast.
   private static let margin: Duration = .milliseconds(500)
