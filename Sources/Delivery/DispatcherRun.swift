@@ -142,8 +142,13 @@ struct DispatcherRun {
     for var lane in lanes.values {
       if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
+    // Deliveries under way end with the right to deliver, also if nobody notices that it has ended.
+    if dispatcher.ownership.apps != nil, !attempts.isEmpty { sleep = min(sleep, Self.ownershipPause) }
     return storingWait(atMost: sleep)
   }
+
+  /// How often the right to deliver is checked while deliveries are under way.
+  private static let ownershipPause: Duration = .milliseconds(200)
 
   /// The time until the next retry of storing an outcome.
   private func storingWait(atMost sleep: Duration) -> Duration {

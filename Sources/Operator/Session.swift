@@ -99,12 +99,23 @@ struct Session {
     Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.replayWindow) })
   }
 
-  /// Whether a receiptd serves the database: the lock of a file shows it, and on a server a report of the
-  /// last minutes.
+  /// Whether a receiptd serves the database: the lock of a file shows it, and on a server the instances that
+  /// were seen a moment ago.
   func isServed(_ configuration: Configuration, _ reader: StoreReader) throws(StoreFault) -> Bool {
     if let path = configuration.database.filePath { return daemon(path: path) != nil }
-    guard let report = try reader.serviceReport(.health) else { return false }
-    return moment.duration(since: report.at) <= HealthReport.staleAfter
+    let engine = try? access.engine(configuration.database, durability: .lossy, writes: false)
+    return try engine?.instances()?.running.isEmpty == false
+  }
+
+  /// The receiptds on a database, and its time; nil for a file.
+  func instances(
+    _ configuration: Configuration
+  ) throws -> (now: Timestamp, running: [InstanceDescription])? {
+    do {
+      return try access.engine(configuration.database, durability: .lossy, writes: false).instances()
+    } catch let fault as StoreFault {
+      throw OperatorFault(StoreError.fault(fault), configuration.database)
+    }
   }
 
   /// The receiptd that serves a database file; nil when none does, when this user may not see its lock, and
@@ -122,6 +133,11 @@ struct Session {
   /// Wakes receiptd. If the signal cannot reach it, because it belongs to another user or runs in another
   /// container or on another machine, it polls every few seconds anyway.
   func wakeDaemon(_ configuration: Configuration) {
+    if configuration.database.filePath == nil {
+      // Instances that are not notified look every few seconds.
+      try? access.engine(configuration.database, durability: .lossy, writes: false).notifyInstances()
+      return
+    }
     guard let process = daemon(configuration)?.process else { return }
     Signals.wake(process: process)
   }

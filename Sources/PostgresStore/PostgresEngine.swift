@@ -8,6 +8,8 @@ public import Store
 /// A PostgreSQL database, which several programs may use at once.
 public final class PostgresEngine: StoreEngine {
   let source: PostgresSource
+  /// Whether the first connection failed: others would only fail, too, after some time.
+  private let startsWithoutServer = Monitor(false)
   private let instance = Monitor<PostgresInstance?>(nil)
   private let size = Monitor<Int64?>(nil)
   public let reserve: any SpaceReserve = NoReserve()
@@ -55,10 +57,13 @@ public final class PostgresEngine: StoreEngine {
   func connect(_ role: PostgresStoreConnection.Role) throws(StoreError) -> PostgresStoreConnection {
     do throws(StoreError) {
       // A service has a reader for each of its parts, and most are used seldom.
-      if role == .reader, source.isKnownToWork { return PostgresStoreConnection(source, role: role) }
+      if role == .reader, source.isKnownToWork || startsWithoutServer.withLock({ $0 }) {
+        return PostgresStoreConnection(source, role: role)
+      }
       return PostgresStoreConnection(source, role: role, try source.open(within: PostgresSource.firstTime))
     } catch {
       guard source.isOwner, case .fault(let fault) = error, fault.kind == .unavailable else { throw error }
+      startsWithoutServer.withLock { $0 = true }
       return PostgresStoreConnection(source, role: role)
     }
   }

@@ -12,6 +12,8 @@ struct PostgresSource: Sendable {
   static let timeLimit: Duration = .seconds(30)
   /// The time limit of a program's first attempt to connect.
   static let firstTime: Duration = .seconds(10)
+  /// The time limit of an attempt of a program that runs. Requests that arrive meanwhile are refused at once.
+  static let reconnectTime: Duration = .seconds(3)
 
   let settings: PostgresSettings
   /// The name in the server's views.

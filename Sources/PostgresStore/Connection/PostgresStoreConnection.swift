@@ -31,8 +31,8 @@ final class PostgresStoreConnection: EngineConnection {
 
   /// How long a transaction of a writer may take in total. Stripe's Checkout waits 10 s for an answer.
   private static let transactionTime: Duration = .seconds(8)
-  /// The time limit of an attempt to connect again: requests must be refused soon.
-  private static let reconnectTime: Duration = .seconds(1)
+  /// The time limit of the end of a failed transaction.
+  private static let rollBackTime: Duration = .seconds(1)
 
   private let source: PostgresSource
   private let role: Role
@@ -160,7 +160,7 @@ final class PostgresStoreConnection: EngineConnection {
     return PostgresCommand(
       """
       SELECT set_config('idle_in_transaction_session_timeout', $1, true),
-        set_config('lock_timeout', '5s', true), set_config('statement_timeout', '7s', true)
+        set_config('lock_timeout', '3s', true), set_config('statement_timeout', '7s', true)
       """ + (source.allowsUnsafe ? "" : durable), [.text("\(source.idleTime.milliseconds)ms")])
   }
 
@@ -170,7 +170,7 @@ final class PostgresStoreConnection: EngineConnection {
     defer { transaction = .none }
     guard transaction == .sent, let connection, connection.isOpen, connection.isInTransaction else { return }
     // If this fails, the connection is closed, and the server rolls back.
-    connection.timeLimit = Self.reconnectTime
+    connection.timeLimit = Self.rollBackTime
     do throws(PostgresError) {
       try connection.run("ROLLBACK")
     } catch {
@@ -185,7 +185,8 @@ final class PostgresStoreConnection: EngineConnection {
       throw StoreFault(.unavailable, operation: "connect", reason: "the database cannot be reached")
     }
     do throws(PostgresError) {
-      let connection = try reopened(within: connection == nil ? PostgresSource.firstTime : Self.reconnectTime)
+      let connection = try reopened(
+        within: source.isOwner ? PostgresSource.reconnectTime : PostgresSource.firstTime)
       backoff = Backoff()
       return connection
     } catch {
@@ -204,7 +205,7 @@ final class PostgresStoreConnection: EngineConnection {
   /// Runs a statement in a separate transaction, before the open one, of which nothing was sent yet.
   func runBefore(_ command: PostgresCommand) throws(StoreFault) {
     do throws(PostgresError) {
-      let connection = try reopened(within: Self.reconnectTime)
+      let connection = try reopened(within: PostgresSource.reconnectTime)
       connection.timeLimit = remaining
       try connection.runTogether([command])
     } catch {

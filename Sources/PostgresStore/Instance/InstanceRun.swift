@@ -22,6 +22,7 @@ struct InstanceRun {
   private var testAt = MonotonicInstant.now()
   private var pollAt = MonotonicInstant.now()
   private var forgetAt = MonotonicInstant.now()
+  private var hangingAt = MonotonicInstant.now()
   private var clockAhead: Int64 = 0
   private var leases = ChangeWatch<String, LeaseRow>()
   private var instances = ChangeWatch<Int64, Int64>()
@@ -73,7 +74,7 @@ struct InstanceRun {
     if let connection, connection.isOpen { return connection }
     guard backoff.allowsTry else { return nil }
     do throws(PostgresError) {
-      let connection = try owner.source.connect(within: PostgresInstance.timeLimit)
+      let connection = try owner.source.connect(within: PostgresSource.reconnectTime)
       connection.timeLimit = PostgresInstance.timeLimit
       self.connection = connection
       backoff = Backoff()
@@ -114,6 +115,15 @@ struct InstanceRun {
     try acquire(view, connection, now)
     settle()
     if hasChanged { owner.calls.onOwnership() }
+    if now >= hangingAt {
+      hangingAt = now + Self.pollPeriod
+      let count = try LeaseTable.endHangingSessions(connection)
+      if count > 0 {
+        owner.log.warning(
+          "ended sessions of a receiptd that hangs, or is cut off, in the middle of a transaction",
+          ["sessions": String(count)])
+      }
+    }
     if now >= forgetAt {
       forgetAt = now + .minutes(10)
       try LeaseTable.forgetOld(connection)

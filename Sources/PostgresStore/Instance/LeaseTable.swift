@@ -30,7 +30,8 @@ enum LeaseTable {
     var renewed: Set<String>
   }
 
-  private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+  /// The database's time in Unix milliseconds, as an expression.
+  static let clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
   /// Reports that this program runs, renews its leases, and reads all. One transaction, one round trip.
   static func look(
@@ -108,6 +109,27 @@ enum LeaseTable {
       "UPDATE leases SET owner = NULL, renewed_at = \(clock) WHERE owner = $1 AND name = ANY($2)",
       [.integer(me), .texts(names)])
   }
+
+  /// Ends the sessions of programs that stopped in the middle of a transaction, which keeps the locks of its apps.
+  ///
+  /// The server's own time limits (`idle_in_transaction_session_timeout`, `statement_timeout`) do not count while a
+  /// session waits for the rest of a pipeline, or for its client to read results: a frozen program, or a proxy that
+  /// forwards nothing more, would keep the locks for hours. A role may end its own sessions.
+  /// - Returns: how many there were.
+  static func endHangingSessions(_ connection: PostgresConnection) throws(PostgresError) -> Int {
+    try connection.run(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+        AND application_name = current_setting('application_name') AND xact_start IS NOT NULL
+        AND state = 'active' AND wait_event_type = 'Client'
+        AND query_start < clock_timestamp() - interval '\(hangingSeconds) seconds'
+      """
+    ).count
+  }
+
+  /// A session waits for its client for milliseconds in a batch.
+  private static let hangingSeconds = 3
 
   /// Deletes what programs that ended long ago have left. Their numbers are never used again.
   static func forgetOld(_ connection: PostgresConnection) throws(PostgresError) {

@@ -38,7 +38,7 @@ struct ListenerRun {
     if let connection, connection.isOpen { return connection }
     guard backoff.allowsTry else { return nil }
     do throws(PostgresError) {
-      let fresh = try owner.source.connect(within: PostgresInstance.timeLimit)
+      let fresh = try owner.source.connect(within: PostgresSource.reconnectTime)
       fresh.timeLimit = PostgresInstance.timeLimit
       try fresh.run("LISTEN \(InstanceNews.channel)")
       connection = fresh

@@ -20,6 +20,11 @@ public protocol StoreEngine: AnyObject, Sendable {
   /// Makes this program one of several on the database; nil if the engine has one program only.
   func makeInstance(_ calls: InstanceCalls, log: Log) -> (any StoreInstance)?
 
+  /// The programs that use the database now, and its time; nil if the engine has one program only.
+  func instances() throws(StoreFault) -> (now: Timestamp, running: [InstanceDescription])?
+  /// Notifies the programs that use the database of a change by this one, which is not an instance.
+  func notifyInstances() throws(StoreFault)
+
   /// Starts the engine's threads. Called once the writer is open.
   func start() throws(SystemError)
   /// Stops the engine's threads. The writer and readers continue to work.
@@ -37,6 +42,8 @@ public protocol StoreEngine: AnyObject, Sendable {
 
 extension StoreEngine {
   public func makeInstance(_ calls: InstanceCalls, log: Log) -> (any StoreInstance)? { nil }
+  public func instances() throws(StoreFault) -> (now: Timestamp, running: [InstanceDescription])? { nil }
+  public func notifyInstances() throws(StoreFault) {}
 }
 
 /// A fault of an open database.
