@@ -13,7 +13,7 @@ internal import Telemetry
 /// One run of the dispatcher, from start to stop.
 struct DispatcherRun {
   /// An attempt under way.
-  private struct Attempt {
+  struct Attempt {
     var place: AppDestination
     var tenure: Tenure
     var receipt: StoreReader.DueReceipt
@@ -49,7 +49,7 @@ struct DispatcherRun {
   var places: [AppSlug: [AppDestination]] = [:]
   /// With which right the lanes of an app deliver; those of an app without one start nothing.
   var tenures: [AppSlug: Tenure] = [:]
-  private var attempts: [UInt64: Attempt] = [:]
+  private(set) var attempts: [UInt64: Attempt] = [:]
   private var lastTag: UInt64 = 0
   var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
   private var watch: ClockWatch
@@ -135,26 +135,7 @@ struct DispatcherRun {
     return news.isStopping
   }
 
-  private var lookInterval: Duration { dispatcher.dependencies.lookInterval }
-
-  private func sleepTime() -> Duration {
-    var sleep = lookInterval
-    for var lane in lanes.values {
-      if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
-    }
-    // Deliveries under way end with the right to deliver, also if nobody notices that it has ended.
-    if dispatcher.ownership.apps != nil, !attempts.isEmpty { sleep = min(sleep, Self.ownershipPause) }
-    return storingWait(atMost: sleep)
-  }
-
-  /// How often the right to deliver is checked while deliveries are under way.
-  private static let ownershipPause: Duration = .milliseconds(200)
-
-  /// The time until the next retry of storing an outcome.
-  private func storingWait(atMost sleep: Duration) -> Duration {
-    let monotonic = monotonic
-    return max(.zero, unstored.reduce(sleep) { min($0, $1.at.duration(since: monotonic)) })
-  }
+  var lookInterval: Duration { dispatcher.dependencies.lookInterval }
 
   private mutating func startWhatIsDue() {
     for place in lanes.keys {

@@ -30,7 +30,7 @@ public struct Intake: Sendable {
       case .success(let outcome?): exchange.answer(answer(outcome) as @Sendable () -> Response)
       case .success(nil): exchange.answer(.unknownApp)
       case .failure(let error):
-        exchange.answer(error.kind == .unavailable ? .databaseUnavailable : .storeFailed) {
+        exchange.answer(error.kind.isOutage ? .databaseUnavailable : .storeFailed) {
           log.couldNotStore(
             error, route: exchange.scope.route, app: app, requestID: exchange.scope.requestID)
         }

@@ -99,7 +99,8 @@ struct LookupRun {
   private func sleepTime() -> Duration {
     var sleep = min(
       lookupWorker.dependencies.lookInterval, max(.zero, noteServiceAt.duration(since: monotonic)))
-    for var lookups in appLookups.values {
+    for (place, known) in appLookups where lookupWorker.ownership.tenure(of: place.app) != nil {
+      var lookups = known
       if let wait = lookups.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
     return sleep

@@ -70,8 +70,8 @@ enum InstancesCommands {
   private static func table(_ lines: [Line], now: Timestamp) -> Table {
     var table = Table(
       [
-        .init("INSTANCE"), .init("HOST", canShrink: true), .init("VERSION"), .init("STARTED"), .init("SHARED"),
-        .init("LAG", alignment: .trailing), .init("QUEUE", alignment: .trailing),
+        .init("INSTANCE"), .init("HOST", canShrink: true), .init("VERSION"), .init("STARTED"),
+        .init("SHARED"), .init("LAG", alignment: .trailing), .init("QUEUE", alignment: .trailing),
         .init("CLOCK", alignment: .trailing), .init("CONFIG"), .init("APPS", canShrink: true),
       ], emptyMessage: "No receiptd runs on the database.")
     for line in lines {

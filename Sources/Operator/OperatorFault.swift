@@ -54,7 +54,7 @@ struct OperatorFault: Error, Equatable {
     case .fault(let fault):
       let reason = DisplayText.clean(fault.reason)
       switch fault.kind {
-      case .unavailable, .conflict, .busy:
+      case .unreachable, .unavailable, .conflict, .busy:
         self.init(
           .tryAgain,
           "\(shown) cannot be reached now: \(reason); see that PostgreSQL runs there and that this machine "
@@ -104,7 +104,7 @@ struct OperatorFault: Error, Equatable {
     let what = "the database cannot be used: \(error)"
     switch error.kind {
     case .busy: self.init(.tryAgain, "\(what); another program writes to it, try again")
-    case .unavailable, .conflict: self.init(.tryAgain, "\(what); try again")
+    case .unreachable, .unavailable, .conflict: self.init(.tryAgain, "\(what); try again")
     case .full: self.init(.unavailable, "\(what); make room on its disk and try again")
     case .corrupt:
       self.init(.badData, "\(what); it is damaged. To see the damage and what to do: receiptctl db check")

@@ -5,6 +5,9 @@ internal import Platform
 internal import Store
 
 extension Committer {
+  private static let holdTime: Duration = .seconds(8)
+  private static let holdPause: Duration = .milliseconds(50)
+
   func handle(_ fault: StoreFault) {
     switch fault.kind {
     case .syncFailed:
@@ -18,9 +21,21 @@ extension Committer {
       for item in waiting { item.submission.fail(fault) }
       onSyncFailure(fault)
     case .full: handleFullDisk()
-    case .unavailable: handleUnavailable(fault)
+    case .unreachable, .unavailable: handleUnavailable(fault)
     default: break
     }
+  }
+
+  /// Holds a batch while the database cannot be reached: processors wait at least 10 s for the answer to a
+  /// webhook, and most failovers are over sooner. Once a batch was refused, those after it are refused at
+  /// once.
+  /// - Returns: false to refuse it.
+  func waitForDatabase(since started: MonotonicInstant) -> Bool {
+    let now = dependencies.clock.monotonic
+    let isOver = worker.withInbox { $0.isUnavailable || $0.isStopping }
+    guard !isOver, now.duration(since: started) < Self.holdTime else { return false }
+    let _: Bool? = pauses.wait(until: MonotonicInstant.now().advanced(by: Self.holdPause)) { _ in nil }
+    return true
   }
 
   /// Requests that wait get their refusal now: each attempt to reach the database takes a while.

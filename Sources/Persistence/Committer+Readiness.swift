@@ -11,7 +11,7 @@ extension Committer {
     var reasons: [ReadinessReason] = []
     if isDiskFull {
       reasons.append(.diskFull)
-    } else if let fault, ![.moved, .corrupt, .unavailable].contains(fault.kind) {
+    } else if let fault, ![.moved, .corrupt, .unreachable, .unavailable].contains(fault.kind) {
       // Those faults have their own reasons, which clear when they are over.
       reasons.append(.writeFailed(fault.kind))
     }

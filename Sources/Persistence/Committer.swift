@@ -62,6 +62,8 @@ public final class Committer: Sendable {
   /// Compresses bodies. Threads that submit commands use it before they do, so that the writer need not.
   public let packers: BodyPackers
   let worker = Worker("committer", inbox: Queue())
+  /// Never notified: a pause.
+  let pauses = Monitor(())
   let writer: Monitor<StoreWriter>
   private let capacity: Int
   let dependencies: Dependencies
@@ -180,10 +182,11 @@ public final class Committer: Sendable {
     let result = writer.withLock { writer in
       writer.apply(
         batch.map(\.submission), now: now,
-        limit: BatchLimit {
-          let end = clock.monotonic.advanced(by: Self.batchTime)
-          return { clock.monotonic >= end }
-        })
+        limit: BatchLimit(
+          {
+            let end = clock.monotonic.advanced(by: Self.batchTime)
+            return { clock.monotonic >= end }
+          }, waits: { [self] in waitForDatabase(since: started) }))
     }
     worker.withInbox { queue in
       queue.putBack(batch[result.taken...])

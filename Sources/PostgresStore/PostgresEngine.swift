@@ -11,7 +11,7 @@ public final class PostgresEngine: StoreEngine {
   /// Whether the first connection failed: others would only fail, too, after some time.
   private let startsWithoutServer = Monitor(false)
   private let instance = Monitor<PostgresInstance?>(nil)
-  private let size = Monitor<Int64?>(nil)
+  private let size = Monitor((bytes: Int64?.none, readAt: MonotonicInstant(nanoseconds: .min)))
   public let reserve: any SpaceReserve = NoReserve()
 
   /// - Parameters:
@@ -62,7 +62,7 @@ public final class PostgresEngine: StoreEngine {
       }
       return PostgresStoreConnection(source, role: role, try source.open(within: PostgresSource.firstTime))
     } catch {
-      guard source.isOwner, case .fault(let fault) = error, fault.kind == .unavailable else { throw error }
+      guard source.isOwner, case .fault(let fault) = error, fault.kind.isOutage else { throw error }
       startsWithoutServer.withLock { $0 = true }
       return PostgresStoreConnection(source, role: role)
     }
@@ -77,18 +77,30 @@ public final class PostgresEngine: StoreEngine {
   public func start() throws(SystemError) {}
   public func stop() {}
 
+  /// Reads the size of the database, once a minute: each time needs a connection.
   public func look() {
+    let now = MonotonicInstant.now()
+    let isDue = size.withLock { size in
+      guard now >= size.readAt else { return false }
+      size.readAt = now + Self.sizePause
+      return true
+    }
+    guard isDue, isKnownToAnswer else { return }
     let bytes = try? source.connect(within: .seconds(1))
       .run("SELECT pg_database_size(current_database())").integer(0, 0)
-    size.withLock { $0 = bytes ?? nil }
+    size.withLock { $0.bytes = bytes ?? nil }
   }
+
+  /// A look must return soon.
+  private var isKnownToAnswer: Bool { source.isKnownToWork && !troubles.contains(.unreachable) }
+  private static let sizePause: Duration = .seconds(60)
 
   public var troubles: [StoreTrouble] {
     instance.withLock { $0 }?.troubles.withLock { Array($0) } ?? []
   }
 
   public var space: StoreSpace {
-    let bytes = size.withLock { $0 }
+    let bytes = size.withLock { $0.bytes }
     return StoreSpace(parts: bytes.map { [.init(name: "database", bytes: $0)] } ?? [], freeBytes: nil)
   }
 }

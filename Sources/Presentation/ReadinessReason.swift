@@ -84,7 +84,8 @@ public enum ReadinessReason: Sendable, Hashable {
         + "receiptctl db restore FILE."
     case .databaseDamaged: "To see the damage and what to do: receiptctl db check."
     case .databaseUnreachable:
-      "See that the database runs and can be reached from this machine; receiptd connects again automatically."
+      "See that the database runs and can be reached from this machine; receiptd connects again "
+        + "automatically."
     case .clockDiffers:
       "Set both machines' clocks by NTP: signatures of webhooks are judged by this machine's clock, and what "
         + "is stored has the database's time."
@@ -106,7 +107,7 @@ extension StoreFault.Kind {
     case .outOfMemory: "Give receiptd more memory."
     case .constraint, .misuse: "This is a fault of receiptd: report it, with this line."
     case .interrupted: "Nothing: receiptd is stopping."
-    case .unavailable: ReadinessReason.databaseUnreachable.advice
+    case .unreachable, .unavailable: ReadinessReason.databaseUnreachable.advice
     case .conflict: "Nothing: receiptd tries again."
     case .inputOutput, .syncFailed: "Look at the disk."
     }

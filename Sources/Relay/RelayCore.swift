@@ -83,8 +83,7 @@ final class RelayCore: Sendable {
     let instance = engine.makeInstance(hub.calls, log: dependencies.log)
     self.instance = instance
     let ownership: any Ownership = instance ?? SoleOwner()
-    var dependencies = dependencies
-    if let instance { dependencies.shared.clock = instance.clock }
+    let dependencies = dependencies.using(instance?.clock)
     let receiptLog = ReceiptLog(dependencies.log, metrics: metrics)
     self.receiptLog = receiptLog
     let memory = IdleMemory(dependencies.clock)
@@ -93,7 +92,7 @@ final class RelayCore: Sendable {
       writer: try Self.writer(engine, directory, dependencies), capacity: configuration.limits.queue,
       reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,
       onSyncFailure: dependencies.onSyncFailure
-    ) { [dependencies] changes in
+    ) { changes in
       memory.noteCommit()
       guard !changes.isEmpty else { return }
       observers.withLock { $0 }.notify(of: changes)
@@ -104,9 +103,7 @@ final class RelayCore: Sendable {
     checkoutPolls = CheckoutPolls(
       reader: try Self.reader(engine), limits: LongPollLimits(configuration.limits), metrics: metrics,
       clock: dependencies.clock, log: dependencies.log
-    ) {
-      observers.withLock { $0.housekeeper }?.checkNow()
-    }
+    ) { observers.withLock { $0.housekeeper }?.checkNow() }
     housekeeper = Housekeeper(
       committer: committer, waiting: checkoutPolls, retention: configuration.retention,
       dependencies: dependencies.shared, ownership: ownership, followsClock: instance == nil
@@ -134,12 +131,9 @@ final class RelayCore: Sendable {
       engine, directory, committer, metrics, dependencies, ownership)
     apps = AppRegistry(directory)
     associations = AssociationRegistry(try Self.associations(configuration))
-    readiness.add { [committer, clock = dependencies.clock] in
-      committer.unreadiness(now: clock.monotonic)
-    }
-    readiness.add { engine.troubles.map(ReadinessReason.init) }
     hub.connect(self)
     instance?.use(apps: directory.slugs, configuration: configuration.digest)
+    reportReadiness(dependencies.clock)
     let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
       lookupWorker: lookupWorker, captureWorker: captureWorker)
@@ -147,6 +141,11 @@ final class RelayCore: Sendable {
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports these apps separately (`ReloadReport`).
     UnconfiguredApp.log(try Self.reader(engine), configured: directory.slugs, dependencies.log)
+  }
+
+  private func reportReadiness(_ clock: any Clock) {
+    readiness.add { [committer] in committer.unreadiness(now: clock.monotonic) }
+    readiness.add { [engine] in engine.troubles.map(ReadinessReason.init) }
   }
 
   /// Starts the threads. `stop` ends those that were started, even if a later one failed.

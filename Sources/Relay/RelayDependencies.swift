@@ -31,6 +31,14 @@ struct RelayDependencies: Sendable {
   /// Called on the committer's thread after each commit that changed something. It must not block.
   var onCommit: @Sendable (StoreChanges) -> Void = { _ in }
 
+  /// The same with another clock; nil for none.
+  func using(_ clock: (any Clock)?) -> Self {
+    guard let clock else { return self }
+    var changed = self
+    changed.shared.clock = clock
+    return changed
+  }
+
   var log: Log { shared.log }
   var clock: any Clock { shared.clock }
 }

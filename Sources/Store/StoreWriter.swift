@@ -21,10 +21,16 @@ public struct BatchLimit {
   /// Called when the first command is applied: what was read before does not count. The result is asked after
   /// every few commands; once it returns true, the transaction is committed without the others.
   let begin: (() -> () -> Bool)?
+  /// Asked while the database cannot be reached: true after a pause, to try again; false to give up. Most
+  /// failovers end before a sender's patience does.
+  let waits: () -> Bool
 
-  public init(_ begin: @escaping () -> () -> Bool) { self.begin = begin }
+  public init(_ begin: @escaping () -> () -> Bool, waits: @escaping () -> Bool = { false }) {
+    self.begin = begin
+    self.waits = waits
+  }
 
-  private init() { begin = nil }
+  private init() { (begin, waits) = (nil, { false }) }
 
   /// The whole batch.
   public static var none: Self { Self() }
@@ -108,8 +114,13 @@ public final class StoreWriter {
     _ batch: [Submission], now: Timestamp, _ limit: BatchLimit
   ) -> Result<Int, StoreFault> {
     var result = commit(batch, now: now, limit)
-    for _ in 0..<Self.conflictsMax {
-      guard case .failure(let error) = result, error.kind == .conflict else { break }
+    var conflicts = 0
+    while case .failure(let error) = result {
+      switch error.kind {
+      case .conflict where conflicts < Self.conflictsMax: conflicts += 1
+      case .unreachable where limit.waits(): break
+      default: return result
+      }
       result = commit(batch, now: now, limit)
     }
     return result

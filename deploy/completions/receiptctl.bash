@@ -133,6 +133,7 @@ _receiptctl() {
     'top '*':--app') :; return ;;
     'top '*':--interval') :; return ;;
     'top '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'instances list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'alerts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'alerts test:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'audit list:--subject') :; return ;;
@@ -245,6 +246,7 @@ _receiptctl() {
       'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'instances list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'alerts list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'alerts test') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'audit list') mapfile -t COMPREPLY < <(compgen -W '--subject --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
@@ -272,13 +274,14 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs payments events contexts users alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs payments events contexts users instances alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume cancel' -- "$current") ;;
     'payments ') mapfile -t COMPREPLY < <(compgen -W 'list fetch' -- "$current") ;;
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;
     'contexts ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
     'users ') mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$current") ;;
+    'instances ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'alerts ') mapfile -t COMPREPLY < <(compgen -W 'list test' -- "$current") ;;
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore purge' -- "$current") ;;

@@ -68,7 +68,7 @@ struct PostgresSource: Sendable {
     } catch {
       if case .fault(let fault) = error {
         throw PostgresError(
-          fault.kind == .unavailable ? .cannotConnect : .invalidSettings, operation: fault.operation,
+          fault.kind.isOutage ? .cannotConnect : .invalidSettings, operation: fault.operation,
           reason: fault.reason)
       }
       throw PostgresError(.invalidSettings, operation: "connect", reason: error.description)

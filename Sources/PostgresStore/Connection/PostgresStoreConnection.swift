@@ -96,7 +96,7 @@ final class PostgresStoreConnection: EngineConnection {
     do throws(StoreFault) {
       _ = try send([PostgresCommand("COMMIT")])
     } catch {
-      guard error.kind == .unavailable, ahead.hasLocked else { throw error }
+      guard error.kind.isOutage, ahead.hasLocked else { throw error }
       try resolve(error)
     }
   }
@@ -182,7 +182,7 @@ final class PostgresStoreConnection: EngineConnection {
   private func opened() throws(StoreFault) -> PostgresConnection {
     if let connection, connection.isOpen { return connection }
     guard backoff.allowsTry else {
-      throw StoreFault(.unavailable, operation: "connect", reason: "the database cannot be reached")
+      throw StoreFault(.unreachable, operation: "connect", reason: "the database cannot be reached")
     }
     do throws(PostgresError) {
       let connection = try reopened(

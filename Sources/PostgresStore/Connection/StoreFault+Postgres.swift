@@ -20,7 +20,8 @@ extension StoreFault.Kind {
     self =
       switch kind {
       case .noLibrary, .invalidSettings, .notAllowed: .cannotOpen
-      case .cannotConnect, .connectionLost, .unknownOutcome, .exhausted: .unavailable
+      case .cannotConnect, .exhausted: .unreachable
+      case .connectionLost, .unknownOutcome: .unavailable
       case .inputOutput: .inputOutput
       case .conflict: .conflict
       case .timedOut: .busy

@@ -3,8 +3,8 @@
 internal import Durations
 internal import Platform
 
-/// Computes the database's time without a call: from a time that it read before, and the monotonic clock. So a
-/// step of this machine's wall clock changes nothing.
+/// Computes the database's time without a call: from a time that it read before, and the monotonic clock. So
+/// a step of this machine's wall clock changes nothing.
 final class DatabaseClock: Clock {
   private struct Anchor {
     var milliseconds: Int64

@@ -110,11 +110,12 @@ enum LeaseTable {
       [.integer(me), .texts(names)])
   }
 
-  /// Ends the sessions of programs that stopped in the middle of a transaction, which keeps the locks of its apps.
+  /// Ends the sessions of programs that stopped in the middle of a transaction, which keeps the locks of its
+  /// apps.
   ///
-  /// The server's own time limits (`idle_in_transaction_session_timeout`, `statement_timeout`) do not count while a
-  /// session waits for the rest of a pipeline, or for its client to read results: a frozen program, or a proxy that
-  /// forwards nothing more, would keep the locks for hours. A role may end its own sessions.
+  /// The server's own time limits (`idle_in_transaction_session_timeout`, `statement_timeout`) do not count
+  /// while a session waits for the rest of a pipeline, or for its client to read results: a frozen program,
+  /// or a proxy that forwards nothing more, would keep the locks for hours. A role may end its own sessions.
   /// - Returns: how many there were.
   static func endHangingSessions(_ connection: PostgresConnection) throws(PostgresError) -> Int {
     try connection.run(

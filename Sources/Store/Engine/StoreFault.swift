@@ -24,17 +24,22 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// The database cannot be reached, or whether it has stored the transaction is not known. Try again
     /// later.
     case unavailable
+    /// The database cannot be reached, and nothing was sent to it. Try again later.
+    case unreachable
     /// Another program's transaction was in the way, and nothing is stored: run the transaction again.
     case conflict
     /// A fault in this program's SQL, or in its use of the engine.
     case misuse
+
+    /// Whether the database does not answer.
+    public var isOutage: Bool { self == .unreachable || self == .unavailable }
 
     /// Whether one command of a batch can be the cause. Other kinds concern the whole database.
     public var mayConcernOneCommand: Bool {
       switch self {
       case .constraint, .misuse, .corrupt, .full: true
       case .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted,
-        .unavailable, .conflict:
+        .unreachable, .unavailable, .conflict:
         false
       }
     }

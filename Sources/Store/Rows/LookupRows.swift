@@ -76,13 +76,7 @@ final class LookupRows {
         OR EXISTS (SELECT 1 FROM purchases WHERE row_id = ?1 AND state = 'waiting' AND reason = ?3))
       """)
     retrying = try connection.prepare(Self.retryingSQL)
-    waiting = try connection.prepare(
-      """
-      SELECT row_id, receipt_id FROM purchases
-      WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND last_cause IS NULL AND processor = ?5
-        AND receipt_id > ?3
-      ORDER BY receipt_id LIMIT ?4
-      """)
+    waiting = try connection.prepare(Self.waitingSQL)
     adding = try connection.prepare(
       """
       INSERT INTO look_ups (purchase_row, app, processor, due_at, tries) VALUES (?1, ?2, ?3, ?4, 0)
@@ -108,6 +102,13 @@ final class LookupRows {
     completingBackfill = try connection.prepare(
       "DELETE FROM backfills WHERE app = ?1 AND processor = ?2 AND since >= ?3")
   }
+
+  private static let waitingSQL = """
+    SELECT row_id, receipt_id FROM purchases
+    WHERE app = ?1 AND state = 'waiting' AND reason = ?2 AND last_cause IS NULL AND processor = ?5
+      AND receipt_id > ?3
+    ORDER BY receipt_id LIMIT ?4
+    """
 
   /// A follow-up is a fetch that no event requires: due in the future, and not tried yet.
   private static let followingUpSQL = """

@@ -1,4 +1,5 @@
-// What a relay answers while its PostgreSQL database fails in each way that operators meet, and that it recovers.
+// What a relay answers while its PostgreSQL database fails in each way that operators meet, and that it
+// recovers.
 
 import Durations
 import Glibc

@@ -31,7 +31,8 @@ private let faults: [(name: String, sql: String)] = [
     "a receipt with a reason that no operator can filter by",
     """
     SELECT count(*) FROM purchases
-    WHERE reason NOT IN (\(reasons)) AND NOT (length(reason) = 8 AND substr(reason, 1, 5) = 'http_' AND substr(reason, 6) BETWEEN '100' AND '599')
+    WHERE reason NOT IN (\(reasons)) AND NOT (length(reason) = 8 AND substr(reason, 1, 5) = 'http_'
+      AND substr(reason, 6) BETWEEN '100' AND '599')
     """
   ),
 ]
