@@ -3,10 +3,10 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo run test torture fuzz asan tsan lint bench soak figures screenshots clean
+.PHONY: help deps build demo demo-cluster run test torture fuzz asan tsan lint bench soak figures screenshots clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the Debian packages that are missing (apt-get, as root or through sudo)
 	@deploy/dev/deps libraries tools
@@ -16,6 +16,10 @@ build: deps ## Build receiptd and receiptctl for release, into .build/release
 
 demo: build ## Run a whole checkout against a stand-in destination, then one that fails and is replayed
 	@deploy/dev/demo
+
+demo-cluster: build ## Run two relays on one PostgreSQL, kill one of them and then the database, and show what happens
+	@deploy/dev/deps server
+	@deploy/dev/demo-cluster
 
 run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a development configuration
 	@deploy/dev/run

@@ -7,6 +7,7 @@ app='demo'
 client_key='development-client-key'
 webhook_secret='whsec_development_only'
 price='price_demo_monthly'
+database='receiptd.db'
 destination=''
 daemon=''
 # Process ids of other stand-ins.
@@ -47,7 +48,9 @@ ask() {
 
 fail() {
   printf '%s\n' "$*" >&2
-  [ ! -s "$folder/receiptd.log" ] || tail -n 20 "$folder/receiptd.log" >&2
+  for log in "$folder"/receiptd*.log; do
+    [ ! -s "$log" ] || tail -n 20 "$log" >&2
+  done
   exit 1
 }
 
@@ -70,7 +73,7 @@ write_configuration() {
 {
   listen: { port: $port },
   admin: { port: $admin_port },
-  database: "receiptd.db",
+  database: "$database",
   apps: {
     $app: {
       client: { keys: ["$client_key"] },
