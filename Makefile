@@ -3,7 +3,7 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo demo-cluster run test torture fuzz asan tsan lint bench soak figures screenshots clean
+.PHONY: help deps build demo demo-cluster run test torture torture-cluster fuzz asan tsan lint bench soak figures screenshots clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,10 @@ test: deps ## Run all tests
 
 torture: deps ## Try to make receiptd lose data, and print the figures (20 to 30 minutes)
 	@deploy/dev/torture
+
+torture-cluster: deps ## Try to make several relays on one PostgreSQL lose data (20 minutes at most)
+	@deploy/dev/deps server
+	@deploy/dev/torture --cluster
 
 SECONDS ?= 60
 fuzz: deps ## Fuzz every reader of untrusted input, for SECONDS=60 in all or EACH=600 for each target
