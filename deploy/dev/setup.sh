@@ -8,6 +8,8 @@ client_key='development-client-key'
 webhook_secret='whsec_development_only'
 price='price_demo_monthly'
 database='receiptd.db'
+# Where the links of the app lead; empty for the daemon's own address.
+origin=''
 destination=''
 daemon=''
 # Process ids of other stand-ins.
@@ -83,7 +85,7 @@ write_configuration() {
       delivery: { retry: { schedule: ["500ms", "1s", "2s"] } },
       $more_of_app
       links: {
-        origin: "http://127.0.0.1:$port",
+        origin: "${origin:-http://127.0.0.1:$port}",
         ios: { app_ids: ["ABCDE12345.com.example.demo"], scheme: "demoapp", paths: ["/*"] },
         checkout: { "$price": "https://buy.stripe.com/test_demo" },
         return: { name: "Demo", ios_store: "https://apps.apple.com/app/id0" },
