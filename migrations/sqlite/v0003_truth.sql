@@ -270,3 +270,17 @@ ALTER TABLE purchases ADD COLUMN context_at INTEGER;
 -- The context as a Zstandard frame. Then `ply_context` is empty.
 ALTER TABLE contexts ADD COLUMN frame BLOB;
 ALTER TABLE contexts ADD COLUMN dictionary INTEGER REFERENCES dictionaries (number);
+
+-- 7. Copies of the whole database.
+
+-- What `receiptctl db copy` notes. The row `source` is in the database that is copied, the row `target` in
+-- the copy until that is complete: with either, no program may write, except that a source whose copy was
+-- interrupted may be used, and then loses its row.
+CREATE TABLE copies (
+  role     TEXT    PRIMARY KEY CHECK (role = 'source' OR role = 'target'),
+  id       INTEGER NOT NULL,                     -- random; the same in both databases
+  place    TEXT    NOT NULL,                     -- the other database, without passwords
+  state    TEXT    NOT NULL CHECK (state = 'copying' OR state = 'retired'),
+  at       INTEGER NOT NULL,                     -- when the copy began, or the source was retired
+  progress TEXT    NOT NULL                      -- a JSON object: how far the target has come
+) STRICT, WITHOUT ROWID;
