@@ -60,7 +60,8 @@ public final class PostgresEngine: StoreEngine {
       if role == .reader, source.isKnownToWork || startsWithoutServer.withLock({ $0 }) {
         return PostgresStoreConnection(source, role: role)
       }
-      return PostgresStoreConnection(source, role: role, try source.open(within: PostgresSource.firstTime))
+      return PostgresStoreConnection(
+        source, role: role, try source.open(within: PostgresSource.firstTime, writes: role == .writer))
     } catch {
       guard source.isOwner, case .fault(let fault) = error, fault.kind.isOutage else { throw error }
       startsWithoutServer.withLock { $0 = true }

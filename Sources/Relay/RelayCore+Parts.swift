@@ -77,10 +77,11 @@ extension RelayCore {
 
 extension DaemonError {
   init(_ error: StoreError) {
-    if case .fault(let fault) = error {
-      self = .database(error.description, isBusy: fault.kind == .busy)
-    } else {
-      self = .database(error.description, isBusy: false)
+    switch error {
+    case .fault(let fault): self = .database(error.description, isBusy: fault.kind == .busy)
+    // An operator has to decide, so a restart must not try again.
+    case .retired, .unfinishedCopy: self = .refused(error.description)
+    default: self = .database(error.description, isBusy: false)
     }
   }
 }

@@ -118,6 +118,8 @@ public final class SQLiteEngine: StoreEngine {
     let writer = try StoreWriter(
       path: path, role: role, rules: rules, random: random, background: checkpointer, memory: memory,
       keySizes: services.keySizes, onDamage: onDamage, isInPlace: isInPlace)
+    // After the migration.
+    try StoreConnection(SQLiteConnection(Database.open(path: path, role: .guest))).admitWriter()
     if services.watchesFile { health?.watch(path) }
     return writer
   }

@@ -1,5 +1,8 @@
 // Why the database cannot be opened, in words for an operator.
 
+public import Domain
+internal import Platform
+
 /// A fault found when a database is opened.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case fault(StoreFault)
@@ -13,6 +16,10 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case olderSchema(found: Int, known: Int)
   /// A setting that durability depends on could not be set.
   case unsafeSetting(String)
+  /// The database was copied, and only the copy is used.
+  case retired(to: String, at: Timestamp)
+  /// The database is a copy that is not complete.
+  case unfinishedCopy(of: String)
 
   public var description: String {
     switch self {
@@ -29,6 +36,13 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         + "start the receiptd of this version once, it migrates the database"
     case .unsafeSetting(let name):
       "the database did not apply the setting \(name); it would not be durable"
+    case .retired(let place, let at):
+      "the database was copied to \(place) at \(RFC3339.string(unixMilliseconds: at.unixMilliseconds)), and is "
+        + "retired so that receipts are not delivered from both; name the copy as `database` in the "
+        + "configuration. If the copy is not used: receiptctl db unretire"
+    case .unfinishedCopy(let place):
+      "the database is an unfinished copy of \(place); run the same receiptctl db copy again, which continues "
+        + "it, or name \(place) as `database` in the configuration"
     }
   }
 }

@@ -27,6 +27,8 @@ struct PostgresSource: Sendable {
   /// How long a transaction may wait for this program before the server ends it, so that a program that
   /// stopped does not keep the locks of its apps.
   var idleTime: Duration = .seconds(2)
+  /// Whether a database that was copied, or is an unfinished copy, is refused.
+  var checksMarks = true
   /// Whether the schema was checked: later connections may find a newer one, while other instances are
   /// upgraded.
   private let isChecked = Monitor(false)
@@ -44,8 +46,10 @@ struct PostgresSource: Sendable {
   var isKnownToWork: Bool { isChecked.withLock { $0 } }
 
   /// Opens a connection whose commits are durable, to a database with a known schema.
-  /// - Parameter time: for all attempts together.
-  func open(within time: Duration) throws(StoreError) -> PostgresConnection {
+  /// - Parameters:
+  ///   - time: for all attempts together.
+  ///   - writes: whether a program that does not own the schema writes.
+  func open(within time: Duration, writes: Bool = false) throws(StoreError) -> PostgresConnection {
     let connection: PostgresConnection
     let schema: Result<Void, StoreError>
     do throws(PostgresError) {
@@ -57,14 +61,18 @@ struct PostgresSource: Sendable {
       throw .fault(StoreFault(error))
     }
     try schema.get()
+    // Each time: the database may have been copied while this program was cut off from it.
+    if checksMarks, isOwner || writes {
+      try StoreConnection(PostgresStoreConnection(self, role: .writer, connection)).admitWriter()
+    }
     isChecked.withLock { $0 = true }
     return connection
   }
 
   /// The same, for a program that is running.
-  func connect(within time: Duration) throws(PostgresError) -> PostgresConnection {
+  func connect(within time: Duration, writes: Bool = false) throws(PostgresError) -> PostgresConnection {
     do throws(StoreError) {
-      return try open(within: time)
+      return try open(within: time, writes: writes)
     } catch {
       if case .fault(let fault) = error {
         throw PostgresError(

@@ -197,7 +197,7 @@ final class PostgresStoreConnection: EngineConnection {
 
   private func reopened(within time: Duration) throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isOpen { return connection }
-    let connection = try source.connect(within: time)
+    let connection = try source.connect(within: time, writes: role == .writer)
     self.connection = connection
     return connection
   }

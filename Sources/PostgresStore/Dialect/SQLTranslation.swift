@@ -108,7 +108,7 @@ extension PostgresValue {
       // PostgreSQL's texts cannot contain U+0000
       // (https://www.postgresql.org/docs/15/datatype-character.html), which no valid id or context has.
       // Without this, an event that has one would be refused for ever.
-      case .text(let text): .text(text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text)
+      case .text(let text): .text(StoredText.withoutZero(text))
       case .blob(let bytes): .bytes(bytes)
       }
   }

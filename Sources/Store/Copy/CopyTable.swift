@@ -1,0 +1,65 @@
+// Which tables a copy of the database has, and which not. Values.
+
+/// A table whose rows are copied.
+public struct CopyTable: Sendable, Equatable {
+  public let name: String
+  /// Its primary key, whose order is the same on all engines.
+  public let key: [String]
+  /// Rows that are not copied do not meet it.
+  let condition: String?
+
+  private init(_ name: String, key: String..., condition: String? = nil) {
+    self.name = name
+    self.key = key.isEmpty ? ["row_id"] : key
+    self.condition = condition
+  }
+
+  /// Each table after those to which its rows refer.
+  public static let all = [
+    CopyTable("dictionaries", key: "number"),
+    // The next number of a purchase is `CopyEngine.nextPurchaseRow`.
+    CopyTable("sequences", key: "name", condition: "name <> 'purchases'"),
+    CopyTable("purchases"), CopyTable("contexts"), CopyTable("past_purchases"), CopyTable("events"),
+    CopyTable("attempts"), CopyTable("look_ups", key: "purchase_row"), CopyTable("captures"),
+    CopyTable("payers", key: "app", "processor", "customer_id"), CopyTable("jobs"),
+    CopyTable("job_receipts", key: "job_row", "position"),
+    CopyTable("job_counts", key: "job_row", "outcome", "reason"),
+    CopyTable("breakers", key: "app", "destination"),
+    CopyTable("receipt_counts", key: "app", "state", "reason", "last_cause", "processor"),
+    CopyTable("delivery_counts", key: "minute", "app"),
+    CopyTable("failure_counts", key: "minute", "app", "reason", "last_cause"),
+    CopyTable("alerts", key: "destination", "condition", "app"), CopyTable("audit"),
+    CopyTable("erasure_key"), CopyTable("service"), CopyTable("backfills", key: "app", "processor"),
+  ]
+
+  /// The other tables of any engine, and why they are not copied.
+  public static let others = [
+    "schema_version": "the target has its own schema",
+    "keys": "made from the copied rows", "recent_keys": "made from the copied rows",
+    "key_tail": "made from the copied rows", "app_locks": "made from the copied rows",
+    "service_reports": "about a receiptd that has stopped; the next one replaces them",
+    "writers": "about programs that have ended", "leases": "about programs that have ended",
+    "instances": "about programs that have ended", "copies": "about the database itself",
+  ]
+}
+
+/// A column of a table that is copied.
+public struct CopyColumn: Sendable, Equatable {
+  /// What a column contains, or NULL.
+  public enum Kind: Sendable {
+    case integer, text, blob
+  }
+
+  public let name: String
+  public let kind: Kind
+
+  public init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
+}
+
+/// How much one transaction of a copy stores. At least one row; a row has few megabytes.
+public struct CopyLimits: Sendable {
+  public var rows: Int
+  public var bytes: Int64
+
+  public init(rows: Int = 2_000, bytes: Int64 = 4 << 20) { (self.rows, self.bytes) = (rows, bytes) }
+}
