@@ -69,6 +69,26 @@ public enum ConfigurationLoader {
     return configuration.database
   }
 
+  /// A database that is named as in a configuration file.
+  /// - Parameters:
+  ///   - option: what names it, for messages.
+  ///   - folder: where a relative path begins.
+  public static func database(
+    _ text: String, option: String, folder: String, environment: Environment
+  ) throws(ConfigurationFaults) -> DatabasePlace {
+    let collector = FaultCollector()
+    let reader = ConfigurationReader(
+      collector: collector,
+      secrets: SecretReader(
+        environment: environment, policy: .required, isFileOpenToOthers: false, collector: collector),
+      directory: folder, processors: .standard, destinations: .standard)
+    let place = ValueForm.database.read(.string(text), option, reader)
+    guard let place, collector.faults.isEmpty else {
+      throw ConfigurationFaults(faults: collector.faults, warnings: collector.warnings)
+    }
+    return place
+  }
+
   /// Checks the content of a configuration file.
   /// - Parameter path: the file's path, for messages and to resolve relative paths.
   static func read(

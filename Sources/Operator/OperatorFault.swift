@@ -32,6 +32,8 @@ struct OperatorFault: Error, Equatable {
       }
     case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
+    case .retired, .unfinishedCopy:
+      self.init(.refused, "\(shown): \(DisplayText.clean(error.description))")
     case .fault(let fault): self.init(fault)
     }
   }
@@ -51,6 +53,8 @@ struct OperatorFault: Error, Equatable {
     case .missing: self.init(.notFound, "\(shown): \(error)")
     case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
+    case .retired, .unfinishedCopy:
+      self.init(.refused, "\(shown): \(DisplayText.clean(error.description))")
     case .fault(let fault):
       let reason = DisplayText.clean(fault.reason)
       switch fault.kind {

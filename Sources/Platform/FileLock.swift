@@ -5,7 +5,7 @@
 //
 // - byte 0: receiptd, which serves
 // - byte 1: both, so that only one of them runs
-// - byte 2: receiptctl db restore, which replaces the database
+// - byte 2: receiptctl db restore, which replaces the database, or db copy
 // - byte 3: every receiptctl that has the database open (shared); db restore while it exchanges the file
 //
 // 0 to 2 are POSIX record locks, because only those name their holder (F_GETLK), in the pid namespace of the
@@ -19,7 +19,7 @@ internal import Glibc
 public enum LockPurpose: Sendable, Equatable, CaseIterable {
   /// receiptd.
   case serving
-  /// receiptctl db restore.
+  /// receiptctl db restore; and db copy, which uses a database as if it replaced it.
   case replacing
 
   fileprivate var range: (start: Int, length: Int) { self == .serving ? (0, 2) : (1, 2) }

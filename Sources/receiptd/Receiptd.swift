@@ -110,7 +110,7 @@ struct Receiptd {
       log.error(
         holder.purpose == .serving
           ? "another receiptd serves this database; stop it first"
-          : "receiptctl db restore is replacing this database; start again when it has ended",
+          : "receiptctl db restore or db copy is using this database; start again when it has ended",
         ["pid": holder.process.map(String.init) ?? "in another container"])
       return .tryAgain
     case .held(nil):

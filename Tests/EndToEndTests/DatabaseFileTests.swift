@@ -199,7 +199,7 @@ import Testing
       #expect(restore.shows("Put it in the place of"))
       let replay = try receiptctl(relay, "receipts", "replay", receipt.id.text, "--yes")
       #expect(replay.code == 75, "\(replay.output)")
-      #expect(replay.output.contains("db restore (process \(restore.id)) is replacing the database"))
+      #expect(replay.output.contains("db copy (process \(restore.id)) is using the database"))
       let start = try relay.runAgain()
       #expect(start.code == 75, "\(start.output)")
       #expect(start.output.contains("db restore"), "\(start.output)")

@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--import-id|--interval|--limit|--merchant-id|--object|--outcome|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--import-id|--interval|--limit|--merchant-id|--object|--outcome|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -146,6 +146,10 @@ _receiptctl() {
     'db backup:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'db restore:--reason') :; return ;;
     'db restore:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'db copy:--to') :; return ;;
+    'db copy:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'db unretire:--reason') :; return ;;
+    'db unretire:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'db purge:--reason') :; return ;;
     'db purge:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'config init:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -253,6 +257,8 @@ _receiptctl() {
       'db check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'db backup') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'db restore') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'db copy') mapfile -t COMPREPLY < <(compgen -W '--to --config --json --no-input --help -h --version' -- "$current") ;;
+      'db unretire') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'db purge') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'config init') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'config check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -284,7 +290,7 @@ _receiptctl() {
     'instances ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'alerts ') mapfile -t COMPREPLY < <(compgen -W 'list test' -- "$current") ;;
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
-    'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore purge' -- "$current") ;;
+    'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore copy unretire purge' -- "$current") ;;
     'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show schema' -- "$current") ;;
     'links ') mapfile -t COMPREPLY < <(compgen -W 'check' -- "$current") ;;
     'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination webhook stripe swedbank afterpay event load' -- "$current") ;;

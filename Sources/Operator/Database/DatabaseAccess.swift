@@ -92,7 +92,7 @@ final class DatabaseAccess: Sendable {
     let who = holder.map { " (\($0.place))" } ?? ""
     return OperatorFault(
       .tryAgain,
-      "receiptctl db restore\(who) is replacing the database; nothing was changed, try again when it "
+      "receiptctl db restore or db copy\(who) is using the database; nothing was changed, try again when it "
         + "has ended"
     )
   }

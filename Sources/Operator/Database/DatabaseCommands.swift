@@ -3,7 +3,7 @@
 internal import Terminal
 
 enum DatabaseCommands {
-  static let spec = CommandGroup("db", summary: "The database: check, backup, restore, purge")
+  static let spec = CommandGroup("db", summary: "The database: check, backup, restore, copy, purge")
 
   static let verbs = [
     Verb(
@@ -49,6 +49,34 @@ enum DatabaseCommands {
           ExampleSpec(
             "receiptctl db restore /var/backups/receiptd/receiptd.db --reason 'disk failed'", "Restore it"),
         ]), run: DatabaseRestore.run),
+    Verb(
+      spec: CommandSpec(
+        ["db", "copy"], summary: "Copy the database into an empty one, also of the other engine",
+        discussion: """
+          Between a file and PostgreSQL, in both directions, while receiptd is stopped. All rows keep their \
+          numbers and ids. If it is interrupted, the same command continues. Then it compares every row with \
+          its copy, and retires the database: receiptd and receiptctl refuse to change it, so that receipts \
+          are not delivered from both. Ends with 65 when a row differs; the database can be used then.
+          """,
+        options: [
+          OptionSpec(
+            "to", placeholder: "PLACE",
+            help: "The empty database, as in the configuration: a path, postgres://…, env:NAME, file:/path")
+        ],
+        examples: [
+          ExampleSpec("receiptctl db copy --to env:DATABASE_URL", "Move from a file to PostgreSQL"),
+          ExampleSpec("receiptctl db copy --to /var/lib/receiptd/receiptd.db", "And back"),
+        ]), run: DatabaseCopy.run),
+    Verb(
+      spec: CommandSpec(
+        ["db", "unretire"], summary: "Use a database again that was copied",
+        discussion: """
+          Only if no receiptd has used the copy: what is pending in both is delivered from both, and what \
+          only the copy has is lost.
+          """,
+        options: [CommandTable.reason] + CommandTable.asking,
+        examples: [ExampleSpec("receiptctl db unretire --reason 'moved back'", "Undo a copy")]),
+      run: DatabaseUnretire.run),
     Verb(
       spec: CommandSpec(
         ["db", "purge"], summary: "Delete now all data that is older than the configuration's retention",

@@ -86,8 +86,8 @@ struct DatabaseRestore {
     }
   }
 
-  /// Prevents any receiptd from serving the database during the restore.
-  private static func lock(_ path: String) throws -> DatabaseLock {
+  /// Prevents any receiptd from serving the database during the restore, or during a copy.
+  static func lock(_ path: String) throws -> DatabaseLock {
     do throws(DatabaseRefusal) {
       return try DatabaseLock.replace(path)
     } catch {
@@ -95,7 +95,7 @@ struct DatabaseRestore {
       case .held(let holder?) where holder.purpose == .replacing:
         throw OperatorFault(
           .tryAgain,
-          "another receiptctl db restore (\(holder.place)) replaces the database; nothing was changed")
+          "another receiptctl db restore or db copy (\(holder.place)) uses the database; nothing was changed")
       case .held(let holder):
         let who = holder?.place ?? "under another name of the file, a hard link"
         throw OperatorFault(
@@ -187,7 +187,7 @@ struct DatabaseRestore {
     return jobs
   }
 
-  private static let isInUse = OperatorFault(
+  static let isInUse = OperatorFault(
     .tryAgain,
     "another program has the database open, such as receiptctl top; end it and try again; nothing was changed"
   )

@@ -152,7 +152,7 @@ struct CopyMarkTests {
     _ = try target.writer()
   }
 
-  @Test("A source that was used after the copy began is not retired, and begins again only in an empty target")
+  @Test("A source that was used after the copy began is not retired; a new copy needs an empty target")
   func usedSource() throws {
     let filled = try filled(.sqlite)
     let (source, target) = (place(filled, .sqlite), try CopyPlace(.postgres))
