@@ -92,15 +92,17 @@ extension StoreWriter {
   ///   - keySizes: when the owner moves keys.
   ///   - onDamage: called whenever SQLite reports damage.
   ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
+  ///   - refusesCopied: whether a database that was copied, or is an unfinished copy, is refused.
   public convenience init(
     path: String, role: DatabaseRole, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil,
     memory: KeyMemory = KeyMemory(), keySizes: KeySizes = KeySizes(),
     onDamage: (@Sendable (StoreFault) -> Void)? = nil,
-    isInPlace: (@Sendable () -> Bool)? = nil
+    isInPlace: (@Sendable () -> Bool)? = nil, refusesCopied: Bool = false
   ) throws(StoreError) {
     let connection = try Database.open(path: path, role: role, onDamage: onDamage)
+    if refusesCopied { try StoreConnection(SQLiteConnection(connection)).admitWriter() }
     let upkeep = LogUpkeep(
       connection, checkpointPages: checkpointPages, background: background, isInPlace: isInPlace)
     do throws(StoreFault) {

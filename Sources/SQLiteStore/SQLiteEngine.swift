@@ -117,9 +117,7 @@ public final class SQLiteEngine: StoreEngine {
   ) throws(StoreError) -> StoreWriter {
     let writer = try StoreWriter(
       path: path, role: role, rules: rules, random: random, background: checkpointer, memory: memory,
-      keySizes: services.keySizes, onDamage: onDamage, isInPlace: isInPlace)
-    // After the migration.
-    try StoreConnection(SQLiteConnection(Database.open(path: path, role: .guest))).admitWriter()
+      keySizes: services.keySizes, onDamage: onDamage, isInPlace: isInPlace, refusesCopied: true)
     if services.watchesFile { health?.watch(path) }
     return writer
   }

@@ -17,8 +17,8 @@ extension DatabaseCopy {
     switch fault {
     case .used(let isSource, let hosts):
       return refused(
-        "receiptd uses \(isSource ? from : to) now, or did a minute ago, on \(hosts.joined(separator: ", ")); "
-          + "stop each receiptd of it, and try again a minute later")
+        "receiptd uses \(isSource ? from : to) now, or did a minute ago, on "
+          + "\(hosts.joined(separator: ", ")); stop each receiptd of it, and try again a minute later")
     case .retired(let place, let at):
       return refused("\(from): \(StoreError.retired(to: place, at: at))")
     case .unfinished(let place): return refused("\(from): \(StoreError.unfinishedCopy(of: place))")

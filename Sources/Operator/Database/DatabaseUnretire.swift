@@ -19,8 +19,8 @@ enum DatabaseUnretire {
     }
     let copy = DisplayText.clean(mark.place)
     session.output.note(
-      "\(shown) was copied to \(copy) at \(mark.at.text). If a receiptd has used the copy since, receipts are "
-        + "delivered twice, and what only the copy has is missing here.")
+      "\(shown) was copied to \(copy) at \(mark.at.text). If a receiptd has used the copy since, receipts "
+        + "are delivered twice, and what only the copy has is missing here.")
     if session.command.flag("dry-run") {
       session.output.note("Nothing was changed.")
       return .done

@@ -154,5 +154,11 @@ struct CopyCommandTests {
     let ran = run("db", "copy", "--to", harness.folder + "/back.db")
     #expect(ran.code == .refused)
     #expect(ran.notes.contains("now, or did a minute ago, on relay7; stop each receiptd"))
+    // A newer schema can be used, but may have a table that this program does not copy.
+    try server.connect(database).run("UPDATE schema_version SET version = 99")
+    #expect(run("receipts", "list").code == .done)
+    let newer = run("db", "copy", "--to", harness.folder + "/back.db")
+    #expect(newer.code == .badData)
+    #expect(newer.notes.contains("has schema version 99"))
   }
 }

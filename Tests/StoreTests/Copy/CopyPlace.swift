@@ -122,8 +122,8 @@ struct FilledStore {
     SELECT row_id, app, processor, 9, 1, 1 FROM purchases ORDER BY row_id LIMIT 1
     """,
     """
-    INSERT INTO captures (row_id, app, processor, purchase_row, ordered_at, failures, retry_at, outcome, status,
-      body, ended_at)
+    INSERT INTO captures (row_id, app, processor, purchase_row, ordered_at, failures, retry_at, outcome,
+      status, body, ended_at)
     SELECT 9, app, processor, row_id, 1, 0, 2, 'captured', 200, X'00', 3 FROM purchases
     WHERE (observations & \(Observations.started.rawValue)) <> 0 ORDER BY row_id LIMIT 1
     """,
