@@ -38,11 +38,11 @@ struct DeclaredReadTests {
   func random(seed: UInt64) throws {
     let record = ReadRecord(words: Self.words)
     var happening = try RandomStore(seed: seed, record: record)
-    for step in 0..<250 {
+    for step in 0..<TestEngine.current.randomSteps {
       try happening.step()
       try #require(record.undeclared == [], "seed \(seed), step \(step): \(happening.last)")
     }
-    #expect(record.fetches.count > 150)
+    #expect(record.fetches.count > TestEngine.current.randomSteps / 2)
   }
 
   @Test("Events of a forgotten user are also declared under their hashes")

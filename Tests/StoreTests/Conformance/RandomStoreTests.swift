@@ -79,7 +79,7 @@ struct RandomStoreTests {
   func promises(seed: UInt64) throws {
     var happening = try RandomStore(seed: seed)
     var memory = Memory()
-    for step in 0..<250 {
+    for step in 0..<TestEngine.current.randomSteps {
       do {
         try happening.step()
       } catch {

@@ -24,6 +24,10 @@ struct TestEngine: Sendable, CustomTestStringConvertible {
   /// Deletes the database of a folder, where that is not in the folder.
   var remove: @Sendable (_ folder: String) -> Void = { _ in }
 
+  /// How many random operations a test runs. Each is followed by some 30 checks, which cost a server a plan
+  /// each.
+  var randomSteps: Int { name == TestEngine.sqlite.name || Torture.isLong ? 250 : 50 }
+
   /// PostgreSQL where it is installed. Under a sanitizer only SQLite: the code that differs has its own
   /// tests.
   static let all = PostgresServer.isExpected && !Sanitizer.isOn ? [sqlite, postgres] : [sqlite]
