@@ -269,7 +269,7 @@ struct Barrier: StoreCommand {
     for number in 1...1200 { _ = bench.committer.submit(bench.context(number), from: .internal) { _ in } }
     try bench.committer.start()
     try bench.store(Barrier())
-    // At the start of the pass the last contexts are older than their retention, however fast they were stored.
+    // At the start of the pass even the last contexts are older than their retention.
     let stored = bench.now
     try bench.waitUntil { bench.now.duration(since: stored) > .milliseconds(2) }
     try bench.housekeeper.start()
