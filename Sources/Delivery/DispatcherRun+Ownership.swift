@@ -10,6 +10,8 @@ internal import Telemetry
 extension DispatcherRun {
   /// Compares the apps that this program owns now with those whose lanes run.
   mutating func followOwnership() {
+    // The only program on a database owns every app from the start (`use`).
+    guard dispatcher.ownership.apps != nil else { return }
     for app in places.keys {
       let tenure = dispatcher.ownership.tenure(of: app)
       guard tenure != tenures[app] else { continue }
