@@ -46,4 +46,12 @@ extension Cluster {
     #expect(Int(rows.integer(0, 0)) >= taken.count)
     return lost
   }
+
+  /// Reports the figures that every suite has.
+  func report(_ suite: String, _ taken: [Checkout], lost: Int) {
+    Torture.report(suite, "receipts promised", taken.count)
+    Torture.report(suite, "receipts lost", lost)
+    Torture.report(suite, "receipts sent twice", ledger.doubles)
+    Torture.report(suite, "two deliverers of one app", ledger.overlaps.count)
+  }
 }

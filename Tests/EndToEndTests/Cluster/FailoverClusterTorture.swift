@@ -40,10 +40,7 @@ struct FailoverClusterTorture {
     let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: seed, connection)
     for relay in cluster.relays { #expect(try relay.stop() == 0) }
     Torture.report(Self.suite, "failovers survived", Self.failovers)
-    Torture.report(Self.suite, "receipts promised", taken.count)
-    Torture.report(Self.suite, "receipts lost", lost)
-    Torture.report(Self.suite, "receipts sent twice", cluster.ledger.doubles)
-    Torture.report(Self.suite, "two deliverers of one app", cluster.ledger.overlaps.count)
+    cluster.report(Self.suite, taken, lost: lost)
     Torture.report(Self.suite, "median time without a 2xx, ms", gaps.percentile(0.5))
     Torture.report(Self.suite, "p99 time without a 2xx, ms", gaps.percentile(0.99))
   }

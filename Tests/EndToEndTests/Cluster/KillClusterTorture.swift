@@ -42,11 +42,8 @@ struct KillClusterTorture {
     let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: seed, connection)
     for relay in cluster.relays { #expect(try relay.stop() == 0) }
     Torture.report(Self.suite, "kills survived", Self.kills)
-    Torture.report(Self.suite, "receipts promised", taken.count)
-    Torture.report(Self.suite, "receipts lost", lost)
-    Torture.report(Self.suite, "receipts sent twice", cluster.ledger.doubles)
+    cluster.report(Self.suite, taken, lost: lost)
     Torture.report(Self.suite, "changes of an app's deliverer", cluster.ledger.changes)
-    Torture.report(Self.suite, "two deliverers of one app", cluster.ledger.overlaps.count)
     Torture.report(Self.suite, "median start, ms", recoveries.percentile(0.5))
   }
 }

@@ -62,10 +62,7 @@ struct PartitionClusterTorture {
     let lost = try cluster.judge(
       taken, doublesMax: rounds * Cluster.concurrency * cluster.apps.count, seed: seed, connection)
     Torture.report("several relays: partition", "partitions survived", rounds)
-    Torture.report("several relays: partition", "receipts promised", taken.count)
-    Torture.report("several relays: partition", "receipts lost", lost)
-    Torture.report("several relays: partition", "receipts sent twice", cluster.ledger.doubles)
-    Torture.report("several relays: partition", "two deliverers of one app", cluster.ledger.overlaps.count)
+    cluster.report("several relays: partition", taken, lost: lost)
   }
 
   private func delivered(_ app: String, by relay: Int) -> Int {
@@ -94,8 +91,6 @@ struct PartitionClusterTorture {
     let lost = try cluster.judge(
       taken, doublesMax: proxy.cutCount * Cluster.concurrency * cluster.apps.count, seed: seed, connection)
     Torture.report("several relays: lost answer to COMMIT", "answers lost", proxy.cutCount)
-    Torture.report("several relays: lost answer to COMMIT", "receipts promised", taken.count)
-    Torture.report("several relays: lost answer to COMMIT", "receipts lost", lost)
-    Torture.report("several relays: lost answer to COMMIT", "receipts sent twice", cluster.ledger.doubles)
+    cluster.report("several relays: lost answer to COMMIT", taken, lost: lost)
   }
 }
