@@ -9,10 +9,31 @@ public enum PostgresValue: Sendable, Equatable {
   case text(String)
   /// A bytea.
   case bytes([UInt8])
+  /// An array. Each element is null or of its type.
+  case array(of: Element, [PostgresValue])
+
+  /// The type of an array's elements.
+  public enum Element: Sendable {
+    case integer, text, bytes
+  }
+
   /// A bigint[].
-  case integers([Int64])
+  public static func integers(_ numbers: [Int64]) -> PostgresValue {
+    .array(of: .integer, numbers.map { .integer($0) })
+  }
+
   /// A text[].
-  case texts([String])
+  public static func texts(_ texts: [String]) -> PostgresValue { .array(of: .text, texts.map { .text($0) }) }
+
+  /// The type of an element like this; nil for NULL, which has none, and for an array.
+  public var element: Element? {
+    switch self {
+    case .null, .array: nil
+    case .integer: .integer
+    case .text: .text
+    case .bytes: .bytes
+    }
+  }
 
   fileprivate var byteCount: Int {
     switch self {
@@ -20,8 +41,25 @@ public enum PostgresValue: Sendable, Equatable {
     case .integer: 8
     case .text(let text): text.utf8.count
     case .bytes(let bytes): bytes.count
-    case .integers(let numbers): 20 + 12 * numbers.count
-    case .texts(let texts): texts.reduce(20) { $0 + 4 + $1.utf8.count }
+    case .array(_, let values): values.reduce(20) { $0 + 4 + $1.byteCount }
+    }
+  }
+}
+
+extension PostgresValue.Element {
+  fileprivate var type: UInt32 {
+    switch self {
+    case .integer: TypeID.int8
+    case .text: TypeID.text
+    case .bytes: TypeID.bytea
+    }
+  }
+
+  fileprivate var arrayType: UInt32 {
+    switch self {
+    case .integer: TypeID.int8Array
+    case .text: TypeID.textArray
+    case .bytes: TypeID.byteaArray
     }
   }
 }
@@ -58,6 +96,7 @@ enum TypeID {
   static let text: UInt32 = 25
   static let int8Array: UInt32 = 1016
   static let textArray: UInt32 = 1009
+  static let byteaArray: UInt32 = 1001
   static let oid: UInt32 = 26
   static let varchar: UInt32 = 1043
   static let numeric: UInt32 = 1700
@@ -82,33 +121,23 @@ struct EncodedValues {
       switch value {
       // Its type follows from its place in the statement.
       case .null: types.append(TypeID.unspecified)
-      case .integer(let number):
-        types.append(TypeID.int8)
-        append(number)
-      case .text(let text):
-        types.append(TypeID.text)
-        block += text.utf8
-      case .bytes(let bytes):
-        types.append(TypeID.bytea)
-        block += bytes
-      case .integers(let numbers):
-        types.append(TypeID.int8Array)
-        appendArray(of: TypeID.int8, count: numbers.count)
-        for number in numbers {
-          append(Int32(8))
-          append(number)
-        }
-      case .texts(let texts):
-        types.append(TypeID.textArray)
-        appendArray(of: TypeID.text, count: texts.count)
-        for text in texts {
-          append(Int32(clamping: text.utf8.count))
-          block += text.utf8
-        }
+      case .integer, .text, .bytes: types.append(value.element?.type ?? TypeID.unspecified)
+      case .array(let element, _): types.append(element.arrayType)
       }
+      append(value)
       lengths.append(Int32(clamping: block.count - before))
     }
     block.append(0)
+  }
+
+  private mutating func append(_ value: PostgresValue) {
+    switch value {
+    case .null: break
+    case .integer(let number): append(number)
+    case .text(let text): block += text.utf8
+    case .bytes(let bytes): block += bytes
+    case .array(let element, let values): append(values, of: element)
+    }
   }
 
   /// In network byte order.
@@ -116,14 +145,19 @@ struct EncodedValues {
     unsafe withUnsafeBytes(of: number.bigEndian) { unsafe block.append(contentsOf: $0) }
   }
 
-  /// The head of an array without NULL (array_recv in PostgreSQL's arrayfuncs.c): dimensions, whether there
-  /// are NULLs, the elements' type; for each dimension its size and its lowest index.
-  private mutating func appendArray(of type: UInt32, count: Int) {
-    append(Int32(count > 0 ? 1 : 0))
-    append(Int32(0))
-    append(type)
-    guard count > 0 else { return }
-    append(Int32(clamping: count))
+  /// The format of array_recv in PostgreSQL's arrayfuncs.c: the number of dimensions, whether there are
+  /// NULLs, the elements' type; for each dimension its size and its lowest index; each element after its
+  /// length, which is -1 for NULL.
+  private mutating func append(_ values: [PostgresValue], of element: PostgresValue.Element) {
+    append(Int32(values.isEmpty ? 0 : 1))
+    append(Int32(values.contains(.null) ? 1 : 0))
+    append(element.type)
+    guard !values.isEmpty else { return }
+    append(Int32(clamping: values.count))
     append(Int32(1))
+    for value in values {
+      append(value == .null ? Int32(-1) : Int32(clamping: value.byteCount))
+      append(value)
+    }
   }
 }

@@ -54,6 +54,24 @@ extension PostgresTests {
       #expect(result[2].integer(0, 1) == 0)
     }
 
+    @Test("Lists of each type with NULL, as the columns of a table")
+    func columns() throws {
+      let result = try connection.run(
+        "SELECT * FROM unnest($1, $2, $3)",
+        [
+          .array(of: .integer, [.integer(7), .null, .integer(-1)]),
+          .array(of: .text, [.null, .text(""), .text("ä,}")]),
+          .array(of: .bytes, [.bytes([0, 255]), .bytes([]), .null]),
+        ])
+      #expect(result.count == 3)
+      #expect((0..<3).map { result.isNull($0, $0 == 0 ? 1 : $0 == 1 ? 0 : 2) } == [true, true, true])
+      #expect([result.integer(0, 0), result.integer(2, 0)] == [7, -1])
+      #expect([result.text(1, 1), result.text(2, 1)] == ["", "ä,}"])
+      #expect([result.bytes(0, 2), result.bytes(1, 2)] == [[0, 255], []])
+      #expect(!result.isNull(1, 1))
+      #expect(!result.isNull(1, 2))
+    }
+
     @Test("NULL differs from an empty value, and its type follows from the statement")
     func null() throws {
       try connection.run("CREATE TEMPORARY TABLE t (number bigint, name text, content bytea)")

@@ -3,25 +3,47 @@
 internal import PostgreSQL
 internal import Store
 
-/// A queue of changes. Rows that are inserted into one table become one statement: the server then reads and
-/// plans it once.
+/// A queue of changes. Those of one text that concern different rows become one statement: the server then
+/// reads and plans it once.
 struct PostgresChanges {
   private enum Change {
     case statement(PostgresCommand)
-    case rows(SQLTranslation, [[StoreValue]])
+    case group(Group)
   }
 
-  /// A statement has at most 65,535 values.
-  private static let valuesMax = 60_000
+  /// Changes of different rows of one table by one text.
+  private struct Group {
+    var change: RowChange
+    var rows: [[StoreValue]] = []
+    /// The keys of the rows, by column.
+    var keys: [String: Set<StoreValue>] = [:]
+
+    init(_ change: RowChange) { self.change = change }
+
+    mutating func add(_ values: [StoreValue]) {
+      rows.append(values)
+      for (column, index) in change.joining.keys { keys[column, default: []].insert(values[index]) }
+    }
+
+    /// Whether it may concern the row with this key.
+    func mayContain(_ column: String, _ key: StoreValue) -> Bool { keys[column]?.contains(key) ?? true }
+  }
+
   /// The tables whose rows refer to rows of a table: they must be inserted after those.
-  private static let referring = [
+  static let referring = [
     "purchases": ["events", "attempts", "look_ups", "captures"], "jobs": ["job_receipts", "job_counts"],
     "dictionaries": ["events", "purchases", "contexts"],
   ]
+  /// The columns of unique indexes. An UPDATE that sets one may make room for a later row, or need room that
+  /// an earlier change has made.
+  static let unique = [
+    "purchases": ["row_id", "object_id", "app", "object_type", "processor"], "contexts": ["row_id", "id"],
+    "events": ["row_id", "event_id", "app", "processor"],
+  ]
 
   private var changes: [Change] = []
-  /// The INSERTs that can get more rows: where they are in `changes`, by their text.
-  private var open: [String: (table: String, index: Int)] = [:]
+  /// The groups that can get more rows: where they are in `changes`, by their table.
+  private var open: [String: [Int]] = [:]
   /// How many changes there are.
   private(set) var count = 0
   /// The size of their texts and bytes.
@@ -37,11 +59,8 @@ struct PostgresChanges {
     changes.append(.statement(command))
   }
 
-  /// Adds a statement of the store with its values.
-  mutating func add(_ sql: String, _ translation: SQLTranslation, _ values: [StoreValue]) {
-    guard translation.insertion != nil, let table = translation.changedTable else {
-      return add(translation.command(values), to: translation.changedTable)
-    }
+  /// Adds a change of the store.
+  mutating func add(_ change: RowChange, _ values: [StoreValue]) {
     count += 1
     bytes += values.reduce(0) { sum, value in
       switch value {
@@ -50,28 +69,47 @@ struct PostgresChanges {
       case .null, .integer: sum
       }
     }
-    if let (_, index) = open[sql], case .rows(_, var rows) = changes[index],
-      (rows.count + 1) * values.count <= Self.valuesMax
-    {
-      // The array must have one owner, or each row would copy all rows before it.
-      changes[index] = .rows(translation, [])
-      rows.append(values)
-      changes[index] = .rows(translation, rows)
+    if let index = place(of: change, values), case .group(var group) = changes[index] {
+      // The arrays must have one owner, or each row would copy all rows before it.
+      changes[index] = .group(Group(change))
+      group.add(values)
+      changes[index] = .group(group)
       return
     }
-    open[sql] = (table, changes.count)
-    changes.append(.rows(translation, [values]))
+    // A row that is inserted later may refer to one of these rows.
+    if change.isInsertion { closeReferring(to: change.table) }
+    var group = Group(change)
+    group.add(values)
+    open[change.table, default: []].append(changes.count)
+    changes.append(.group(group))
   }
 
-  /// A row that is inserted later must come after a change of the same table, and after the rows to which it
-  /// refers.
+  /// The group to which the row can be added: the row's change may move before the changes after the group
+  /// only if they concern other rows.
+  private func place(of change: RowChange, _ values: [StoreValue]) -> Int? {
+    for index in (open[change.table] ?? []).reversed() {
+      guard case .group(let group) = changes[index] else { continue }
+      // A new row concerns none of the changes before it.
+      let isOther =
+        change.isInsertion || change.joining.keys.allSatisfy { !group.mayContain($0, values[$1]) }
+      if group.change == change { return isOther ? index : nil }
+      guard isOther else { return nil }
+    }
+    return nil
+  }
+
+  /// Changes that come later must stay after a statement that may concern any row of the table.
   private mutating func close(_ table: String?) {
     guard let table else {
       open.removeAll()
       return
     }
-    let closed = [table] + (Self.referring[table] ?? [])
-    open = open.filter { !closed.contains($0.value.table) }
+    open[table] = nil
+    closeReferring(to: table)
+  }
+
+  private mutating func closeReferring(to table: String) {
+    for table in Self.referring[table] ?? [] { open[table] = nil }
   }
 
   /// Removes all changes.
@@ -85,8 +123,50 @@ struct PostgresChanges {
     return changes.map { change in
       switch change {
       case .statement(let command): command
-      case .rows(let translation, let rows): translation.command(rows: rows)
+      case .group(let group): group.change.command(group.rows)
       }
     }
+  }
+}
+
+/// A change of the store that can be joined with others.
+struct RowChange {
+  var sql: String
+  var translation: SQLTranslation
+  var joining: SQLTranslation.Joining
+  var table: String
+  /// What the change is for, if each must change exactly one row.
+  var operation: String?
+
+  /// Nil if such changes cannot be joined.
+  init?(_ sql: String, _ translation: SQLTranslation, changesOneFor operation: String? = nil) {
+    guard let joining = translation.joining, let table = translation.changedTable,
+      joining.settings.isDisjoint(with: PostgresChanges.unique[table] ?? ["row_id", "id"])
+    else { return nil }
+    (self.sql, self.translation, self.joining, self.table) = (sql, translation, joining, table)
+    self.operation = operation
+  }
+
+  var isInsertion: Bool { joining.row != nil }
+
+  static func == (one: RowChange, other: RowChange) -> Bool {
+    one.sql == other.sql && one.operation == other.operation
+  }
+
+  /// - Parameter rows: the values for each row.
+  func command(_ rows: [[StoreValue]]) -> PostgresCommand {
+    let command = translation.command(rows: rows) ?? translation.command(rows[0])
+    return operation.map { command.changing(rows.count, for: $0) } ?? command
+  }
+}
+
+extension PostgresCommand {
+  /// A change that must change this many rows. The server itself compares the number, so that nothing waits
+  /// for it: a division by zero ends the transaction.
+  func changing(_ rows: Int, for operation: String) -> PostgresCommand {
+    PostgresCommand(
+      "WITH changed AS (\(sql) RETURNING 1) "
+        + "SELECT 1 / CASE count(*) WHEN \(rows) THEN 1 ELSE 0 END FROM changed", values, operation: operation
+    )
   }
 }

@@ -8,17 +8,20 @@ final class PostgresKeys: KeyIndex {
   /// At most this many rows of a key are read ahead.
   private static let rowsMax = 1_000
 
-  private static let addingSQL = "INSERT INTO keys (key, row) VALUES (?1, ?2) ON CONFLICT DO NOTHING"
-  private static let adding = SQLTranslation(addingSQL)
-
   private unowned let connection: PostgresStoreConnection
+  private let adding: PostgresStatement
   /// The rows of the keys that the open transaction has read, largest first: all, or the newest `rowsMax`.
   private var known: [Int64: [Int64]] = [:]
 
-  init(_ connection: PostgresStoreConnection) { self.connection = connection }
+  init(_ connection: PostgresStoreConnection) {
+    self.connection = connection
+    adding = PostgresStatement(
+      "INSERT INTO keys (key, row) VALUES (?1, ?2) ON CONFLICT DO NOTHING", connection)
+  }
 
   func add(_ key: RowKey, row: Int64) throws(StoreFault) {
-    try connection.change(Self.addingSQL, Self.adding, [.integer(key.number), .integer(row)])
+    try adding.bind([.integer(key.number), .integer(row)])
+    try adding.run()
     guard var rows = known[key.number], !rows.contains(row) else { return }
     rows.insert(row, at: rows.firstIndex { $0 < row } ?? rows.endIndex)
     known[key.number] = rows

@@ -8,6 +8,8 @@ final class PostgresStatement: EngineStatement {
   private let sql: String
   /// Made at the first use: a writer has over a hundred statements, and most programs use few of them.
   private lazy var translation = SQLTranslation(sql)
+  private lazy var joined = RowChange(sql, translation)
+  private var joinedOne: RowChange?
   private unowned let connection: PostgresStoreConnection
   private var values: [StoreValue] = []
   private var rows: PostgresRows?
@@ -39,19 +41,26 @@ final class PostgresStatement: EngineStatement {
     if translation.returnsRows {
       while try step() {}
     } else {
-      try connection.change(sql, translation, values)
+      try change(joined, translation.command)
     }
   }
 
-  /// The server itself compares the number of rows, so that nothing waits for it: a division by zero ends the
-  /// transaction.
   func changeOne(for operation: String) throws(StoreFault) {
-    let command = translation.command(values)
-    try connection.change(
-      PostgresCommand(
-        "WITH changed AS (\(command.sql) RETURNING 1) "
-          + "SELECT 1 / CASE count(*) WHEN 1 THEN 1 ELSE 0 END FROM changed",
-        command.values, operation: operation), of: translation.changedTable)
+    if joinedOne?.operation != operation {
+      joinedOne = RowChange(sql, translation, changesOneFor: operation)
+    }
+    try change(joinedOne) { translation.command($0).changing(1, for: operation) }
+  }
+
+  /// - Parameter alone: the command, for a change that cannot be joined with others.
+  private func change(
+    _ change: RowChange?, _ alone: ([StoreValue]) -> PostgresCommand
+  ) throws(StoreFault) {
+    if let change {
+      try connection.change(change, values)
+    } else {
+      try connection.change(alone(values), of: translation.changedTable)
+    }
   }
 
   func reset() { (values, rows) = ([], nil) }

@@ -160,7 +160,8 @@ final class PostgresStoreConnection: EngineConnection {
     return PostgresCommand(
       """
       SELECT set_config('idle_in_transaction_session_timeout', $1, true),
-        set_config('lock_timeout', '3s', true), set_config('statement_timeout', '7s', true)
+        set_config('lock_timeout', '3s', true), set_config('statement_timeout', '7s', true),
+        set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)
       """ + (source.allowsUnsafe ? "" : durable), [.text("\(source.idleTime.milliseconds)ms")])
   }
 
@@ -230,13 +231,13 @@ final class PostgresStoreConnection: EngineConnection {
     if waiting.count >= Self.waitingMax || waiting.bytes >= Self.bytesMax { _ = try send([]) }
   }
 
-  /// Runs a change of the store. In a transaction it is sent later, together with others of the same text.
-  func change(_ sql: String, _ translation: SQLTranslation, _ values: [StoreValue]) throws(StoreFault) {
+  /// Runs a change of one row. In a transaction it is sent later, together with others of the same text.
+  func change(_ change: RowChange, _ values: [StoreValue]) throws(StoreFault) {
     guard transaction != .none else {
-      _ = try run(translation.command(values))
+      _ = try run(change.command([values]))
       return
     }
-    waiting.add(sql, translation, values)
+    waiting.add(change, values)
     if waiting.count >= Self.waitingMax || waiting.bytes >= Self.bytesMax { _ = try send([]) }
   }
 

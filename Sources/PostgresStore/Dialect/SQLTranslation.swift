@@ -15,10 +15,9 @@ struct SQLTranslation {
   }
 
   let parts: [Part]
-  /// An INSERT of one row, in parts; nil for any other statement, and for one whose row may exist: then two
-  /// rows of one statement must not be the same.
-  let insertion: Insertion?
-  /// The table that it changes; nil for a query, and for a change that begins otherwise.
+  /// How several changes become one statement; nil if they cannot.
+  let joining: Joining?
+  /// The table that it changes; nil for a query, and for a change that reads other tables.
   let changedTable: String?
   /// The number of values that it needs.
   let valueCount: Int
@@ -34,68 +33,56 @@ struct SQLTranslation {
     let words = translator.tokens.filter { $0.kind != .space }
     let first = words.first
     let isInsertion = first?.isWord("INSERT") ?? false
-    insertion = isInsertion ? translator.insertion() : nil
-    changedTable =
+    let isUpdate = first?.isWord("UPDATE") ?? false
+    let table =
       isInsertion || first?.isWord("DELETE") ?? false
-      ? words.dropFirst(2).first?.text
-      : first?.isWord("UPDATE") ?? false ? words.dropFirst().first?.text : nil
+      ? words.dropFirst(2).first?.text : isUpdate ? words.dropFirst().first?.text : nil
+    changedTable = translator.tables.allSatisfy { $0 == table } ? table : nil
+    joining = isInsertion ? translator.joinedInsertion() : isUpdate ? translator.joinedUpdate() : nil
     // INSERT, UPDATE and DELETE begin with their names in the store; so WITH begins a query.
     returnsRows =
       first.map { $0.isWord("SELECT") || $0.isWord("WITH") } ?? false
       || translator.tokens.contains { $0.isWord("RETURNING") }
   }
 
-  /// An INSERT before the row, the row, and after it.
-  struct Insertion {
+  /// A change of one row, in parts, between which the rows of a joined statement are named.
+  struct Joining {
+    /// Before the rows.
     var head: [Part]
-    var row: [Part]
+    /// After the rows.
     var tail: [Part]
+    /// The values of an INSERT; nil for an UPDATE.
+    var row: [Part]?
+    /// The columns that name a row, as far as the statement sets them (INSERT) or looks for one of them
+    /// (UPDATE), with the numbers of their values.
+    var keys: [String: Int]
+    /// The columns that an UPDATE sets.
+    var settings: Set<String> = []
   }
 
   /// The text and the values that are sent. The number of values must be `valueCount`.
   func command(_ values: [StoreValue]) -> PostgresCommand {
-    var writer = Writer()
-    writer.add(parts, values)
+    var writer = SQLWriter(given: values)
+    writer.add(parts)
     return PostgresCommand(writer.sql, writer.values)
   }
 
-  /// One statement that inserts several rows, for a translation with an `insertion`.
-  func command(rows: [[StoreValue]]) -> PostgresCommand {
-    guard let insertion, rows.count > 1 else { return command(rows.first ?? []) }
-    var writer = Writer()
-    writer.add(insertion.head, rows[0])
-    for (index, values) in rows.enumerated() {
-      if index > 0 { writer.sql += ", " }
-      writer.add(insertion.row, values)
+  /// One statement for several rows: each value becomes a column of a table that is made from arrays. Its
+  /// text does not grow with the number of rows, so the server reads and plans it in the same time.
+  /// Nil if it has no `joining`, or one row.
+  func command(rows: [[StoreValue]]) -> PostgresCommand? {
+    guard let joining, rows.count > 1 else { return nil }
+    var writer = SQLWriter(given: rows)
+    writer.add(joining.head)
+    if let row = joining.row {
+      writer.sql += "SELECT "
+      writer.add(row)
+      writer.sql += " "
     }
-    writer.add(insertion.tail, rows[0])
-    return PostgresCommand(writer.sql, writer.values)
-  }
-
-  /// Writes the text, and collects the values.
-  private struct Writer {
-    var sql = ""
-    var values: [PostgresValue] = []
-
-    mutating func add(_ parts: [Part], _ given: [StoreValue]) {
-      var numbers: [Int: Int] = [:]
-      func place(of index: Int) -> String {
-        if let number = numbers[index] { return "$\(number)" }
-        values.append(PostgresValue(given[index]))
-        numbers[index] = values.count
-        return "$\(values.count)"
-      }
-      for part in parts {
-        switch part {
-        case .text(let text): sql += text
-        case .value(let index): sql += given[index] == .null ? "NULL" : place(of: index)
-        case .isValue(let index, let isNegated) where given[index] == .null:
-          sql += isNegated ? "IS NOT NULL" : "IS NULL"
-        case .isValue(let index, let isNegated):
-          sql += (isNegated ? "IS DISTINCT FROM " : "= ") + place(of: index)
-        }
-      }
-    }
+    // The columns are known once the rest is written.
+    var rest = SQLWriter(continuing: writer)
+    rest.add(joining.tail)
+    return PostgresCommand("\(writer.sql)FROM \(rest.givenRows) \(rest.sql)", rest.values)
   }
 }
 

@@ -10,23 +10,7 @@ struct SQLTranslator {
 
   mutating func translate() -> [SQLTranslation.Part] { parts(of: tokens.indices) }
 
-  /// The parts of an INSERT with a row of values.
-  mutating func insertion() -> SQLTranslation.Insertion? {
-    guard let values = tokens.firstIndex(where: { $0.isWord("VALUES") }), let open = next(after: values),
-      tokens[open].isSymbol("(")
-    else { return nil }
-    let close = closing(open)
-    let tail = tokens.dropFirst(close + 1)
-    guard close < tokens.endIndex, !tail.contains(where: { $0.isWord("UPDATE") || $0.isWord("RETURNING") })
-    else {
-      return nil
-    }
-    return SQLTranslation.Insertion(
-      head: parts(of: tokens.startIndex..<open), row: parts(of: open..<close + 1),
-      tail: parts(of: close + 1..<tokens.endIndex))
-  }
-
-  private mutating func parts(of range: Range<Int>) -> [SQLTranslation.Part] {
+  mutating func parts(of range: Range<Int>) -> [SQLTranslation.Part] {
     parts = []
     translate(range)
     return parts
@@ -171,7 +155,7 @@ extension SQLTranslator {
     return tokens.endIndex
   }
 
-  private func arguments(_ range: Range<Int>) -> [Range<Int>] {
+  func arguments(_ range: Range<Int>) -> [Range<Int>] {
     var arguments: [Range<Int>] = []
     var (start, depth) = (range.lowerBound, 0)
     for index in range {

@@ -4,7 +4,7 @@ internal import Domain
 internal import Durations
 
 /// A value as every engine stores it. There are no reals: money and time are integers.
-public enum StoreValue: Sendable, Equatable {
+public enum StoreValue: Sendable, Hashable {
   case null
   case integer(Int64)
   case text(String)

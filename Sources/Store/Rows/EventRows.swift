@@ -121,8 +121,8 @@ final class AttemptRows {
     inserting = try connection.prepare(
       """
       INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response, detail)
-      SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM attempts
-      WHERE purchase_row = ?1
+      VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM attempts WHERE purchase_row = ?1),
+        ?2, ?3, ?4, ?5, ?6, ?7, ?8)
       """)
   }
 

@@ -9,10 +9,10 @@ import Testing
 
 struct RandomStore {
   static let apps: [AppSlug] = ["ios", "held"]
-  static let purchases = 14
 
   let store: TestStore
   private var random: SeededGenerator
+  private var reports: RandomReports
   private var contexts: [ContextID] = []
   /// The last operation, for the report of a failure.
   private(set) var last = ""
@@ -24,6 +24,7 @@ struct RandomStore {
   init(seed: UInt64, record: ReadRecord? = nil) throws {
     store = try TestStore(seed: seed, rules: TestStore.rules(settle: .seconds(5)), record: record)
     random = SeededGenerator(seed: seed)
+    reports = RandomReports(seed: seed)
   }
 
   private mutating func pick<Element>(_ elements: [Element]) -> Element? {
@@ -58,20 +59,7 @@ struct RandomStore {
   }
 
   private mutating func event(_ app: AppSlug) throws {
-    let n = number(0..<Self.purchases)
-    var said = kind(n)
-    said.customerID = oneIn(5) ? nil : "cus_\(n % 6)"
-    said.happenedAt = store.after(-Int64(number(0..<7200)) * second)
-    let user = "u\(oneIn(10) ? number(0..<4) : n % 4)"
-    switch number(0..<5) {
-    case 0: said.metadataUser = user
-    case 1: said.clientReference = user
-    case 2: said.clientReference = oneIn(2) ? pick(contexts)?.text : user
-    case 3: said.contextID = oneIn(2) ? pick(contexts) : nil
-    default: break
-    }
-    if oneIn(12) { said.context = ContextBlob(text: "blob \(number(0..<40))", priceID: nil) }
-    if oneIn(2) { said.prices = oneIn(4) ? ["price_x", "price_\(n % 3)"] : ["price_\(n % 3)"] }
+    let said = reports.event(contexts, now: store.now)
     let id: EventID? = oneIn(8) ? "evt_again" : nil
     last = "\(app): \(said)"
     try store.ingest(said, app: app, id: id, keep: !oneIn(6))
@@ -79,33 +67,9 @@ struct RandomStore {
 
   /// An app starts a payment at the relay, or the relay learns what became of it.
   private mutating func payment(_ app: AppSlug) throws {
-    let n = number(0..<Self.purchases)
-    let seen: [Observations] = [.started, .started, .paid, .closed, [.paid, .reversed], .reversed]
-    var said = PurchaseReport(
-      key: Said.payKey("r\(n)"), observations: pick(seen) ?? .started, prices: oneIn(2) ? ["price_1"] : [],
-      happenedAt: store.now)
-    if said.observations == .started {
-      said.startedBy = "u\(n % 4)"
-      said.startedIn = oneIn(2) ? pick(contexts) : nil
-      said.customerID = oneIn(2) ? "cus_\(n % 6)" : nil
-      said.payment = PaymentFacts(amount: "9.99", currency: "EUR")
-    }
+    let said = reports.payment(contexts, now: store.now)
     let isStored = try store.apply(StorePayment(app: app, said))
     last = "\(app): \(said) is stored: \(isStored)"
-  }
-
-  private mutating func kind(_ n: Int) -> PurchaseReport {
-    let name = "\(n)"
-    let named = !oneIn(3)
-    switch number(0..<10) {
-    case 0, 1: return Said.completed(name, user: nil, named: named)
-    case 2: return Said.completed(name, user: nil, unpaid: true, named: named)
-    case 3: return Said.session(name, .paid)
-    case 4: return Said.session(name, .failed)
-    case 5: return Said.session(name, [.expired, .objectExpected], named: false)
-    case 6, 7: return Said.created(name, active: !oneIn(3), price: nil)
-    default: return Said.invoice(name, price: nil)
-    }
   }
 
   private mutating func passTime() throws {

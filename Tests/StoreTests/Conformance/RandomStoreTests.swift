@@ -101,7 +101,9 @@ struct RandomStoreTests {
   /// receipt.
   private func nameAll(_ store: TestStore, seed: UInt64) throws {
     for app in RandomStore.apps {
-      for n in 0..<RandomStore.purchases { try store.ingest(Said.session("\(n)", []), app: app, keep: false) }
+      for n in 0..<RandomReports.purchases {
+        try store.ingest(Said.session("\(n)", []), app: app, keep: false)
+      }
     }
     let doubles = try store.integer(
       """

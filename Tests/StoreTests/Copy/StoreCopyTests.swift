@@ -58,7 +58,7 @@ struct StoreCopyTests {
         id: ContextID.make(now: now, random: &contexts))
       outcomes.append("context \(n): \(try writer.apply(command, now: now).id)")
     }
-    for n in 0..<RandomStore.purchases {
+    for n in 0..<RandomReports.purchases {
       for (kind, said) in [Said.session("\(n)", .paid), Said.created("\(n)", active: true, price: "price_1")]
         .enumerated()
       {

@@ -73,30 +73,59 @@ struct SQLTranslationTests {
     #expect(translated(sqlite).sql == postgres)
   }
 
-  @Test("Rows that are inserted by one statement are one statement, with NULL where each has it")
+  @Test("Rows that are inserted together come from arrays, with NULL where each has it")
   func rows() {
-    let translation = SQLTranslation("INSERT INTO t (a, b) VALUES (?2, ?1) ON CONFLICT DO NOTHING")
-    let command = translation.command(rows: [["b1", "a1"], [.null, "a2"], ["b3", "a3"]])
+    let translation = SQLTranslation("INSERT INTO t (a, b, c) VALUES (?2, ?1, ?3 + 1) ON CONFLICT DO NOTHING")
+    let command = translation.command(rows: [
+      ["b1", "a1", .null], [.null, "a2", .null], ["b3", "a3", .null],
+    ])
     #expect(
-      command.sql == "INSERT INTO t (a, b) VALUES ($1, $2), ($3, NULL), ($4, $5) ON CONFLICT DO NOTHING")
-    #expect(command.values == ["a1", "b1", "a2", "a3", "b3"].map { .text($0) })
-    #expect(translation.command(rows: [["b", "a"]]) == translation.command(["b", "a"]))
+      command?.sql == "INSERT INTO t (a, b, c) SELECT given.value_1, given.value_2, NULL + 1 "
+        + "FROM unnest($1, $2) AS given(value_1, value_2)  ON CONFLICT DO NOTHING")
+    #expect(
+      command?.values == [.texts(["a1", "a2", "a3"]), .array(of: .text, [.text("b1"), .null, .text("b3")])])
+    #expect(translation.command(rows: [["b", "a", 1]]) == nil)
+  }
+
+  @Test("Rows that are changed together are found by their keys")
+  func updates() {
+    let translation = SQLTranslation(
+      "UPDATE t SET a = a + ?2, b = ?3 WHERE row_id = ?1 AND s IS ?4 AND q IS ?2")
+    let command = translation.command(rows: [[1, 2, "b1", .null], [2, .null, "b2", .null]])
+    #expect(
+      command?.sql == "UPDATE t SET a = a + given.value_1, b = given.value_2 FROM unnest($1, $2, $3) AS "
+        + "given(value_1, value_2, value_3) WHERE row_id = given.value_3 AND s IS NULL "
+        + "AND q IS NOT DISTINCT FROM given.value_1")
+    #expect(
+      command?.values
+        == [.array(of: .integer, [.integer(2), .null]), .texts(["b1", "b2"]), .integers([1, 2])])
+    #expect(translation.joining?.keys == ["row_id": 0])
+    #expect(translation.joining?.settings == ["a", "b"])
   }
 
   @Test(
-    "Only an INSERT of new rows can have several",
+    "Only an INSERT of new rows, and an UPDATE of a row with one key, can have several",
     arguments: [
       ("INSERT INTO t (a) VALUES (?1)", "t", true),
       ("INSERT INTO t VALUES (?1) ON CONFLICT DO NOTHING", "t", true),
       ("INSERT INTO t (a) VALUES (?1) ON CONFLICT (a) DO UPDATE SET b = ?1", "t", false),
       ("INSERT INTO t (a) VALUES (?1) RETURNING a", "t", false), ("INSERT INTO t SELECT ?1", "t", false),
-      ("UPDATE t SET a = ?1", "t", false), ("DELETE FROM t WHERE a = ?1", "t", false),
-      ("SELECT a FROM t", nil, false),
+      ("INSERT INTO t (a) VALUES ((SELECT max(a) FROM t))", "t", true),
+      ("INSERT INTO t (a) VALUES ((SELECT max(a) FROM u))", nil, true),
+      ("UPDATE t SET a = ?1", "t", false), ("UPDATE t SET a = ?1 WHERE row_id = ?2", "t", true),
+      ("UPDATE t SET a = ?1 WHERE id = ?2 AND (b = 1 OR c = 2)", "t", true),
+      ("UPDATE t SET a = ?1 WHERE id = ?2 OR b = 1", "t", false),
+      ("UPDATE t SET a = ?1 WHERE id = ?2 RETURNING a", "t", false),
+      ("UPDATE t SET a = ?1 WHERE id > ?2", "t", false), ("UPDATE t SET a = ?1 WHERE b = ?2", "t", false),
+      ("UPDATE t SET a = 1 WHERE id = ?1 AND EXISTS (SELECT 1 FROM u)", nil, true),
+      ("DELETE FROM t WHERE a = ?1", "t", false), ("SELECT a FROM t", nil, false),
     ])
-  func insertions(sql: String, table: String?, isInsertion: Bool) {
+  func joining(sql: String, table: String?, isJoined: Bool) {
     let translation = SQLTranslation(sql)
-    #expect((translation.insertion != nil) == isInsertion)
+    #expect((translation.joining != nil) == isJoined)
     #expect(translation.changedTable == table)
+    // The order of statements about several tables matters.
+    #expect((RowChange(sql, translation) != nil) == (isJoined && table != nil))
   }
 
   @Test("What is inside a string is not changed")

@@ -1,0 +1,130 @@
+// Tests which changes become one statement, and that none passes another on which it depends.
+
+import Domain
+import PostgreSQL
+import Store
+import TestSupport
+import Testing
+
+@testable import PostgresStore
+
+@Suite("Joined changes")
+struct PostgresChangesTests {
+  private static let purchase = "INSERT INTO purchases (row_id, app) VALUES (?1, 'ios')"
+  private static let event = "INSERT INTO events (purchase_row) VALUES (?1)"
+  private static let deliver = "UPDATE purchases SET state = ?2 WHERE row_id = ?1"
+  private static let wait = "UPDATE purchases SET wait_until = ?2 WHERE row_id = ?1"
+  private static let rename = "UPDATE purchases SET object_id = ?2 WHERE row_id = ?1"
+
+  /// What is sent for these changes, as the first word and the table of each with its number of rows.
+  private func sent(_ changes: [(String, [StoreValue])]) -> [String] {
+    var queue = PostgresChanges()
+    for (sql, values) in changes {
+      let translation = SQLTranslation(sql)
+      if let change = RowChange(sql, translation) {
+        queue.add(change, values)
+      } else {
+        queue.add(translation.command(values), to: translation.changedTable)
+      }
+    }
+    return queue.removeAll().map { command in
+      let words = command.sql.split(separator: " ").prefix(5)
+      let name = words.contains("INSERT") ? words[2] : words.contains("DELETE") ? "-" + words[2] : words[3]
+      var rows = 1
+      if case .array(_, let values) = command.values.first { rows = values.count }
+      return "\(name) \(rows)"
+    }
+  }
+
+  @Test("Purchases, their events and outcomes of others are three statements")
+  func mixed() {
+    let changes = (1...3).flatMap { number -> [(String, [StoreValue])] in
+      let row = StoreValue.integer(Int64(number))
+      return [
+        (Self.purchase, [row]), (Self.event, [row]),
+        (Self.deliver, [.integer(Int64(100 + number)), "delivered"]),
+      ]
+    }
+    #expect(sent(changes) == ["purchases 3", "events 3", "state 3"])
+  }
+
+  @Test("A row that is changed twice needs two statements, in their order")
+  func twice() {
+    #expect(
+      sent([(Self.deliver, [1, "a"]), (Self.deliver, [2, "a"]), (Self.deliver, [1, "b"])]) == [
+        "state 2", "state 1",
+      ])
+    #expect(
+      sent([(Self.deliver, [1, "a"]), (Self.wait, [1, 5]), (Self.wait, [2, 5]), (Self.deliver, [2, "b"])])
+        == ["state 1", "wait_until 2", "state 1"])
+    #expect(
+      sent([(Self.deliver, [1, "a"]), (Self.wait, [2, 5]), (Self.deliver, [3, "b"])])
+        == ["state 2", "wait_until 1"])
+  }
+
+  @Test("A row is changed after it was inserted")
+  func insertedFirst() {
+    #expect(
+      sent([(Self.deliver, [1, "a"]), (Self.purchase, [2]), (Self.deliver, [2, "b"]), (Self.purchase, [3])])
+        == ["state 1", "purchases 2", "state 1"])
+  }
+
+  @Test("An event is inserted after its purchase, also if one without a purchase was first")
+  func references() {
+    #expect(
+      sent([
+        (Self.event, [.null]), (Self.purchase, [1]), (Self.event, [1]), (Self.purchase, [2]),
+        (Self.event, [2]),
+      ])
+        == ["events 1", "purchases 2", "events 2"])
+  }
+
+  @Test("Nothing passes a change of other rows, of a unique column, or of an unknown table")
+  func barriers() {
+    let delete = "DELETE FROM purchases WHERE app = ?1"
+    let other = "UPDATE jobs SET note = 'x' WHERE EXISTS (SELECT 1 FROM purchases)"
+    for (barrier, values, name): (String, [StoreValue], String) in [
+      (delete, ["ios"], "-purchases 1"), (Self.rename, [1, "x"], "object_id 1"), (other, [], "note 1"),
+    ] {
+      #expect(
+        sent([
+          (Self.purchase, [1]), (Self.event, [1]), (barrier, values), (Self.purchase, [2]), (Self.event, [2]),
+        ])
+          == ["purchases 1", "events 1", name, "purchases 1", "events 1"])
+    }
+  }
+
+  @Test(
+    "The lists of references and of unique columns are those of the schema",
+    .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+  func schema() throws {
+    let folder = "changes-\(UInt64.random(in: 0 ... .max))"
+    defer { PostgresDatabases.remove(folder) }
+    let engine = try PostgresEngine(
+      PostgresServer.shared.get().url(PostgresDatabases.name(of: folder)), isOwner: true,
+      application: "tests",
+      allowsUnsafe: true, usesServerClock: false)
+    let connection = try engine.connect(.writer)
+    _ = try StoreWriter(StoreConnection(connection), rules: TestStore.rules, upkeep: NoUpkeep())
+    let references = try connection.run(
+      PostgresCommand(
+        """
+        SELECT DISTINCT confrelid::regclass::text, conrelid::regclass::text FROM pg_constraint
+        WHERE contype = 'f'
+        """))
+    var referring: [String: Set<String>] = [:]
+    for row in 0..<references.count {
+      referring[references.text(row, 0), default: []].insert(references.text(row, 1))
+    }
+    #expect(PostgresChanges.referring.mapValues(Set.init) == referring)
+    let indexes = try connection.run(
+      PostgresCommand(
+        """
+        SELECT indrelid::regclass::text, attname::text FROM pg_index JOIN pg_attribute ON attrelid = indrelid
+          AND attnum = ANY(indkey) WHERE indisunique AND indrelid::regclass::text = ANY($1)
+        """, [.texts(PostgresChanges.unique.keys.sorted())]))
+    var unique: [String: Set<String>] = [:]
+    for row in 0..<indexes.count { unique[indexes.text(row, 0), default: []].insert(indexes.text(row, 1)) }
+    #expect(PostgresChanges.unique.mapValues(Set.init) == unique)
+  }
+}
