@@ -88,6 +88,7 @@ extension Committer {
   public func checkSpace() {
     let timesFull = worker.withInbox { $0.timesFull }
     let taken = reserve.acquire()
+    guard taken != .remote else { return tryToGrow(timesFull) }
     let isFull = worker.post { queue -> Bool? in
       // A write that found no space meanwhile takes precedence.
       guard queue.timesFull == timesFull else { return nil }
@@ -101,7 +102,7 @@ extension Committer {
       dependencies.log.error(
         "the disk is nearly full: contexts and events are refused until it is not; free some space, or "
           + "shorten retention. Deliveries continue")
-    case false: dependencies.log.info("there is space on the disk again")
+    case false: noteSpace()
     case nil: break
     }
     // Retention frees space inside the database file, which does not shrink.
@@ -110,4 +111,22 @@ extension Committer {
       if case .success(let bytes) = result { worker.withInbox { $0.freeBytes = bytes } }
     }
   }
+
+  /// Accepts requests again if the database can grow. A failure for another reason than space leaves it to
+  /// the next request to find out.
+  private func tryToGrow(_ timesFull: Int) {
+    guard isDiskFull else { return }
+    _ = submit(TryToGrow(), from: .internal) { [self] result in
+      if case .failure(let fault) = result, fault.kind == .full || fault.kind.isOutage { return }
+      let isNews = worker.post { queue in
+        // A write that found no space meanwhile takes precedence.
+        guard queue.timesFull == timesFull, queue.isDiskFull else { return false }
+        queue.isDiskFull = false
+        return true
+      }
+      if isNews { noteSpace() }
+    }
+  }
+
+  private func noteSpace() { dependencies.log.info("there is space on the disk again") }
 }

@@ -10,6 +10,8 @@ public enum SpaceAcquired: Sendable {
   case noSpace
   /// Failed for another reason.
   case unavailable
+  /// The disk is another machine's: only a write shows whether it has space.
+  case remote
 }
 
 /// Disk space that can be released, and reserved again later.

@@ -108,7 +108,7 @@ public final class PostgresEngine: StoreEngine {
 
 /// The server's disk is not this program's.
 private struct NoReserve: SpaceReserve {
-  func acquire() -> SpaceAcquired { .held }
+  func acquire() -> SpaceAcquired { .remote }
   func release() {}
 }
 

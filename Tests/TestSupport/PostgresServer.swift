@@ -82,9 +82,15 @@ public final class PostgresServer: Sendable {
     echo ended 2>/dev/null || :
     """
 
+  /// Where the server sees its small disk, on which it can have a tablespace.
+  public static let smallDisk = "/mnt"
+
   /// Starts a server, and returns when it accepts connections.
-  /// - Parameter settings: lines of postgresql.conf.
-  public init(_ settings: [String] = []) throws(Failure) {
+  /// - Parameters:
+  ///   - settings: lines of postgresql.conf.
+  ///   - smallDisk: the size of a disk in memory that only this server sees, in MiB; nil for none. Needs
+  ///     root.
+  public init(_ settings: [String] = [], smallDisk: Int? = nil) throws(Failure) {
     do {
       let reserved = try ReservedPort()
       let always = [
@@ -95,7 +101,12 @@ public final class PostgresServer: Sendable {
       // The server refuses to run as root.
       let asUser =
         geteuid() == 0 ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] : []
-      let program = try PipedProcess(asUser + ["sh", "-c", Self.script, "sh"] + always + settings)
+      let withDisk = smallDisk.map { size in
+        let mount = "mount -t tmpfs -o size=\(size)m,mode=0777 tmpfs \(Self.smallDisk) && exec \"$@\""
+        return ["unshare", "--mount", "sh", "-c", mount, "sh"]
+      }
+      let program = try PipedProcess(
+        (withDisk ?? []) + asUser + ["sh", "-c", Self.script, "sh"] + always + settings)
       guard let folder = program.line(), folder.hasPrefix("/"), program.line() == "ready" else {
         throw Failure(description: "PostgreSQL did not start: \(program.printed)")
       }

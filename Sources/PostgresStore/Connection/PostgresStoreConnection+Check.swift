@@ -7,6 +7,17 @@ extension PostgresStoreConnection {
   /// A server grows its files as needed, and reports when its disk is full.
   func freeBytes() throws(StoreFault) -> Int64 { 0 }
 
+  /// Its own file shows this: pages of other tables may have space on a full disk. The file ends with the
+  /// transaction.
+  func tryToGrow() throws(StoreFault) {
+    _ = try run(
+      PostgresCommand(
+        """
+        CREATE TEMPORARY TABLE growth ON COMMIT DROP AS
+        SELECT repeat('x', 1000) AS content FROM generate_series(1, 4000)
+        """, operation: "try to grow"))
+  }
+
   /// Checks what can be checked with SQL: indexes that are incomplete, and constraints that may not hold for
   /// old rows. pg_amcheck(1) checks the files.
   func integrityFaults() throws(StoreFault) -> [String] {

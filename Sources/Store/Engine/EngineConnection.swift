@@ -22,6 +22,10 @@ public protocol EngineConnection: AnyObject {
 
   /// How many bytes can be stored before the database grows.
   func freeBytes() throws(StoreFault) -> Int64
+  /// In a transaction: writes some data that needs new disk space, and deletes it. Only for an engine whose
+  /// disk is another machine's.
+  /// - Throws: `full` if there is no space.
+  func tryToGrow() throws(StoreFault)
   /// Checks the whole database. Reads all of it.
   /// - Returns: one sentence per fault.
   func integrityFaults() throws(StoreFault) -> [String]
@@ -29,6 +33,7 @@ public protocol EngineConnection: AnyObject {
 
 extension EngineConnection {
   public var readAhead: (any ReadAhead)? { nil }
+  public func tryToGrow() throws(StoreFault) {}
 }
 
 /// A prepared statement. Parameters and columns are numbered from 0.

@@ -1,5 +1,6 @@
 // Several relays on one PostgreSQL database, and what both ends know of them.
 
+import Durations
 import Glibc
 import HTTPServer
 import JSON
@@ -104,6 +105,8 @@ final class ClusterSenders {
     var ports: [UInt16]
     /// Events that were answered 200 after their context had been accepted.
     var taken: [Checkout] = []
+    /// How long each of their answers took.
+    var answerTimes: [Duration] = []
     /// The times between two of these.
     var gaps: [Duration] = []
     var lastAt = MonotonicInstant.now()
@@ -141,9 +144,11 @@ final class ClusterSenders {
       number += 1
       // The event comes at another relay than the context.
       let other = Outside(api: Endpoint(port: ports[(relay + 1) % ports.count]))
+      let start = MonotonicInstant.now()
       guard let sent = try? other.send(checkout.completed, app: app), sent.status == 200 else { continue }
       state.update { state in
         let now = MonotonicInstant.now()
+        state.answerTimes.append(now.duration(since: start))
         state.gaps.append(now.duration(since: state.lastAt))
         state.lastAt = now
         state.taken.append(checkout)
@@ -160,6 +165,9 @@ final class ClusterSenders {
       return state.gaps.max() ?? .zero
     }
   }
+
+  /// How long the answers to the acknowledged events took, in milliseconds.
+  var answerTimes: [Int64] { state.withLock { $0.answerTimes.map(\.milliseconds) } }
 
   func use(ports: [UInt16]) { state.withLock { $0.ports = ports } }
 

@@ -1,0 +1,72 @@
+// The disk of the database is full, and has space again.
+
+import Durations
+import Glibc
+import Platform
+import PostgreSQL
+import TestSupport
+import Testing
+
+@Suite(
+  .withDaemonLog, .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"),
+  .enabled(if: geteuid() == 0, "only root can mount a small disk"))
+struct DiskFullClusterTorture {
+  private static let suite = "several relays: disk of the database full"
+  /// Enough to fill the last pages of the tables.
+  private static let contextsMax = 5_000
+
+  @Test("Requests get 503 until there is space again; nothing acknowledged is lost (R1, R8)")
+  func full() throws {
+    let server = try PostgresServer(smallDisk: 64)
+    let folder = "\(PostgresServer.smallDisk)/tables"
+    try server.run("mkdir \(folder)")
+    let admin = try server.connect()
+    try admin.run("CREATE TABLESPACE small LOCATION '\(folder)'")
+    try admin.run("CREATE DATABASE small TEMPLATE template0 TABLESPACE small")
+    let cluster = try Cluster(2, apps: 2) { _ in server.url("small") }
+    defer { cluster.end() }
+    try cluster.start()
+    let relays = cluster.relays
+    var taken: [Checkout] = []
+    func take(_ name: String, within time: Duration) throws -> Int {
+      let checkout = Checkout(name)
+      let relay = relays[taken.count % 2]
+      let app = cluster.apps[taken.count % cluster.apps.count]
+      let start = MonotonicInstant.now()
+      let posted = try relay.outside.postContext(checkout.user, checkout.context, app: app)
+      guard posted.status < 300 else {
+        #expect(posted.status == 503, "\(posted.text)")
+        #expect(posted.header("Retry-After") != nil, "\(posted.text)")
+        #expect(MonotonicInstant.now().duration(since: start) < time)
+        return posted.status
+      }
+      let sent = try relay.outside.send(checkout.completed, app: app)
+      if sent.status == 200 { taken.append(checkout) }
+      return sent.status
+    }
+    for number in 0..<10 { #expect(try take("before-\(number)", within: .seconds(12)) == 200) }
+    // It ends with an error, once there is no more space.
+    try server.run("head -c 1G /dev/zero >\(PostgresServer.smallDisk)/filler || :")
+    var number = 0
+    while number < Self.contextsMax, try take("full-\(number)", within: .seconds(12)) == 200 { number += 1 }
+    try #require(number < Self.contextsMax, "the disk was never full")
+    // The second relay notices it at its next request.
+    for number in 0..<4 { _ = try take("refused-\(number)", within: .seconds(12)) }
+    try waitUntil("both relays say that the disk is full") {
+      try relays.allSatisfy { try $0.admin.request("GET", "/readyz").text.contains("disk is full") }
+    }
+    try server.run("rm \(PostgresServer.smallDisk)/filler")
+    let start = MonotonicInstant.now()
+    for relay in relays {
+      try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
+    }
+    let recovery = MonotonicInstant.now().duration(since: start)
+    for number in 0..<10 { #expect(try take("after-\(number)", within: .seconds(12)) == 200) }
+    let connection = try server.connect("small")
+    try cluster.settle(connection)
+    let doublesMax = Cluster.concurrency * cluster.apps.count
+    let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: 0, connection)
+    cluster.report(Self.suite, taken, lost: lost)
+    Torture.report(Self.suite, "ready again after, ms", recovery.milliseconds)
+  }
+}

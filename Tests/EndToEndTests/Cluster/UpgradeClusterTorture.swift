@@ -1,0 +1,63 @@
+// A rolling upgrade: relays are replaced one after the other, and one of them brings a newer schema.
+
+import Durations
+import Platform
+import PostgreSQL
+import TestSupport
+import Testing
+
+@Suite(.withDaemonLog, .enabled(if: PostgresServer.isExpected, "\(PostgresServer.missing)"))
+struct UpgradeClusterTorture {
+  private static let suite = "several relays: rolling upgrade"
+  private static let rounds = Torture.size(short: 1, long: 10)
+
+  /// What the migration of a newer program may do while older ones run: it adds, and they may ignore it.
+  private static func upgrade(to version: Int) -> [PostgresCommand] {
+    [
+      "BEGIN", "LOCK TABLE schema_version IN ACCESS EXCLUSIVE MODE",
+      "ALTER TABLE purchases ADD COLUMN added_\(version) bigint NOT NULL DEFAULT 7",
+      "ALTER TABLE events ADD COLUMN added_\(version) text",
+      "CREATE TABLE added_\(version) (id bigint PRIMARY KEY)",
+      "UPDATE schema_version SET version = \(version)", "COMMIT",
+    ].map { PostgresCommand($0) }
+  }
+
+  @Test("Old and new programs side by side: nothing is lost, and no request waits for the upgrade (R1, R10)")
+  func rolling() throws {
+    let server = try PostgresServer()
+    let database = try server.makeDatabase()
+    let cluster = try Cluster(2, apps: 4) { _ in server.url(database) }
+    defer { cluster.end() }
+    try cluster.start()
+    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    defer { senders.stop() }
+    func takeMore() throws {
+      let goal = senders.taken + 30
+      try waitUntil("more is taken") { senders.taken >= goal }
+    }
+    let connection = try server.connect(database)
+    var gaps: [Int64] = []
+    for round in 0..<Self.rounds {
+      try takeMore()
+      _ = senders.takeLongestGap()
+      for (number, relay) in cluster.relays.enumerated() {
+        // As a load balancer does, before the relay stops.
+        senders.use(ports: [cluster.ports[1 - number]])
+        #expect(try relay.stop() == 0)
+        if number == 0 { try connection.runTogether(Self.upgrade(to: 100 + round)) }
+        try relay.start()
+        senders.use(ports: cluster.ports)
+        try takeMore()
+      }
+      gaps.append(senders.takeLongestGap().milliseconds)
+    }
+    let taken = senders.stop()
+    try cluster.settle(connection)
+    let doublesMax = Self.rounds * 2 * Cluster.concurrency * cluster.apps.count
+    let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: 0, connection)
+    for relay in cluster.relays { #expect(try relay.stop() == 0) }
+    Torture.report(Self.suite, "upgrades", Self.rounds)
+    cluster.report(Self.suite, taken, lost: lost)
+    Torture.report(Self.suite, "longest time without a 2xx, ms", gaps.max() ?? 0)
+  }
+}
