@@ -47,9 +47,11 @@ tsan: deps ## Run the tests under Thread Sanitizer
 lint: ## Check the form of the Swift sources
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests migrations
 
-bench: build ## Measure against the limits, the whole table, 30 minutes (TINY=1 shows that it works)
+bench: build ## Measure against the limits, both tables, 40 minutes (TINY=1 shows that it works)
 	@deploy/dev/deps bench
+	@deploy/dev/deps server
 	@benchmarks/run
+	@benchmarks/relays
 
 soak: build ## Run for MINUTES=10 with a third of the deliveries failing; fails when a curve keeps growing
 	@deploy/dev/soak

@@ -7,7 +7,7 @@ internal import Store
 final class PostgresStatement: EngineStatement {
   private let sql: String
   /// Made at the first use: a writer has over a hundred statements, and most programs use few of them.
-  private lazy var translation = SQLTranslation(sql)
+  private lazy var translation = SQLTranslation.known(sql)
   private lazy var joined = RowChange(sql, translation)
   private var joinedOne: RowChange?
   private unowned let connection: PostgresStoreConnection

@@ -1,13 +1,14 @@
 // The store's statements in PostgreSQL's dialect. The store writes what both engines understand, except for
 // what is translated here: parameters, IS, SQLite's hints to its planner, literals of bytes, and JSON. Pure.
 
+internal import Platform
 internal import PostgreSQL
 internal import Store
 
 /// A statement of the store. Its text depends on which values are NULL: PostgreSQL uses an index for `= $1`
 /// and for `IS NULL`, not for a comparison that handles both; and it cannot know the type of a NULL.
-struct SQLTranslation {
-  enum Part: Equatable {
+struct SQLTranslation: Sendable {
+  enum Part: Equatable, Sendable {
     case text(String)
     case value(Int)
     /// `IS ?` or, negated, `IS NOT ?`.
@@ -23,6 +24,22 @@ struct SQLTranslation {
   let valueCount: Int
   /// Whether it has rows: a query, or a change with RETURNING.
   let returnsRows: Bool
+
+  private static let texts = Monitor<[String: SQLTranslation]>([:])
+  /// More texts than all parts of the program have.
+  private static let textsMax = 2_000
+
+  /// The translation of a text, which is made once: readers of operators prepare their statements for each
+  /// use.
+  static func known(_ sql: String) -> SQLTranslation {
+    if let known = texts.withLock({ $0[sql] }) { return known }
+    let made = SQLTranslation(sql)
+    texts.withLock { texts in
+      if texts.count >= textsMax { texts = [:] }
+      texts[sql] = made
+    }
+    return made
+  }
 
   init(_ sql: String) {
     var translator = SQLTranslator(tokens: SQLToken.split(sql))
@@ -46,7 +63,7 @@ struct SQLTranslation {
   }
 
   /// A change of one row, in parts, between which the rows of a joined statement are named.
-  struct Joining {
+  struct Joining: Sendable {
     /// Before the rows.
     var head: [Part]
     /// After the rows.

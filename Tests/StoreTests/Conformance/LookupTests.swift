@@ -150,7 +150,7 @@ struct LookupTests {
       ("invoice", Said.invoice(price: nil), false),
       ("again", answer(price: "price_1"), true),
     ]
-    for order in permutations(Array(steps.indices)) {
+    for order in TestEngine.orders(Array(steps.indices)) {
       let store = try TestStore(rules: asking)
       for step in order.map({ steps[$0] }) {
         if step.isAnswer {

@@ -37,7 +37,7 @@ struct NamedContextTests {
 
   @Test("A purchase with another user's reference and another price gets no context of that user")
   func otherPrice() throws {
-    for order in permutations([0, 1]) {
+    for order in TestEngine.orders([0, 1]) {
       let store = try TestStore(rules: rules)
       let victims = try store.post("victim's", price: "price_1")
       let events = [
@@ -58,7 +58,7 @@ struct NamedContextTests {
     "In every order of two purchases of one price the one that names the context ends with it",
     arguments: [0, 10 * second], [false, true])
   func everyOrder(pause: Int64, delivers: Bool) throws {
-    for order in permutations([0, 1, 2, 3]) {
+    for order in TestEngine.orders([0, 1, 2, 3]) {
       let store = try TestStore(rules: rules)
       let named = try store.post("named", price: "price_1")
       let events = [

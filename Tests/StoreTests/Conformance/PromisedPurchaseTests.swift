@@ -52,7 +52,7 @@ struct PromisedPurchaseTests {
       [incomplete("1", .firstPaymentDue), incomplete("1", .ended)],
     ]
     for promise in promises {
-      for order in permutations([0, 1, 2, 3]) {
+      for order in TestEngine.orders([0, 1, 2, 3]) {
         let store = try TestStore(rules: rules)
         var id: ContextID = ""
         let steps: [() throws -> Void] = [
@@ -140,7 +140,7 @@ struct PromisedPurchaseTests {
     "The context of a failed payment goes to the next promise; without one its state is cancelled",
     arguments: [0, 10 * second])
   func nextPromise(pause: Int64) throws {
-    for order in permutations([0, 1, 2]) {
+    for order in TestEngine.orders([0, 1, 2]) {
       let store = try TestStore(rules: rules)
       let id = try store.post(price: "price_1")
       let events = [

@@ -27,7 +27,7 @@ struct SettleTests {
   private func everyOrder(
     _ reports: (ContextID) -> [PurchaseReport], pause: Int64 = 100, ends expected: String?
   ) throws {
-    for order in permutations(Array(reports("").indices)) {
+    for order in TestEngine.orders(Array(reports("").indices)) {
       let store = try TestStore(rules: rules)
       let named = try store.post("named", price: "price_1")
       store.advance(1)
@@ -98,7 +98,7 @@ struct SettleTests {
     let reports = [
       Said.completed(unpaid: true), Said.created(price: "price_2"), Said.session("1", .paid),
     ]
-    for order in permutations([0, 1, 2]) {
+    for order in TestEngine.orders([0, 1, 2]) {
       let store = try TestStore(rules: rules)
       let fitting = try store.post("fitting", price: "price_2")
       store.advance(1)

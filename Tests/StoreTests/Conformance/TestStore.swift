@@ -106,7 +106,8 @@ final class TestStore {
     let outcome = try commit(command)
     commandCount += 1
     // The check reads everything, so it does not run after each command on large databases.
-    if commandCount <= 50 || commandCount % 50 == 0 { try checkInvariants() }
+    let every = commandCount <= 50 ? TestEngine.current.commandsBetweenChecks : 50
+    if commandCount % every == 0 { try checkInvariants() }
     return outcome
   }
 
