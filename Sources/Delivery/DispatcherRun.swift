@@ -181,13 +181,17 @@ struct DispatcherRun {
     // Receipts under way are still due in the database, so the limit includes them.
     let limit = room + lane.underWay.count
     let rows = try reader.dueRows(lane.place, isReplay: isReplay, now: now, limit: limit)
-    for row in rows where !lane.underWay.contains(row) {
+    var rest = rows.filter { !lane.underWay.contains($0) }[...]
+    while !rest.isEmpty {
       if found.receipts.count == room { return found }
-      do throws(StoreFault) {
-        if let receipt = try reader.due(row: row, now: now) { found.receipts.append(receipt) }
-      } catch {
-        guard error.kind == .corrupt else { throw error }
-        found.unreadable.append(Unreadable(row: row, isReplay: isReplay, fault: error))
+      let next = Array(rest.prefix(room - found.receipts.count))
+      rest = rest.dropFirst(next.count)
+      for (row, result) in try reader.due(rows: next, now: now) {
+        switch result {
+        case .success(let receipt): found.receipts.append(receipt)
+        case .failure(let fault):
+          found.unreadable.append(Unreadable(row: row, isReplay: isReplay, fault: fault))
+        }
       }
     }
     found.isAll = rows.count < limit

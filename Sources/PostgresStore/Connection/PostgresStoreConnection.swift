@@ -57,6 +57,7 @@ final class PostgresStoreConnection: EngineConnection {
   }
 
   var keys: any KeyIndex { ahead.keys }
+  var hasRoundTrips: Bool { true }
   var readAhead: (any ReadAhead)? { role == .writer ? ahead : nil }
   var usesServerClock: Bool { source.usesServerClock }
 
@@ -149,6 +150,10 @@ final class PostgresStoreConnection: EngineConnection {
       .unavailable, operation: loss.operation, reason: "\(loss.reason); whether it is stored is not known")
   }
 
+  /// Every query has its index, as on SQLite. Without statistics, as of a new table, the server would scan
+  /// whole tables for the ids of a batch.
+  private static let plans = "set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)"
+
   /// Time limits on the server for the open transaction, shorter than those of this side.
   private var limits: PostgresCommand {
     // A pooler may give this transaction a session that another program has configured.
@@ -160,8 +165,7 @@ final class PostgresStoreConnection: EngineConnection {
     return PostgresCommand(
       """
       SELECT set_config('idle_in_transaction_session_timeout', $1, true),
-        set_config('lock_timeout', '3s', true), set_config('statement_timeout', '7s', true),
-        set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)
+        set_config('lock_timeout', '3s', true), set_config('statement_timeout', '7s', true), \(Self.plans)
       """ + (source.allowsUnsafe ? "" : durable), [.text("\(source.idleTime.milliseconds)ms")])
   }
 
@@ -249,9 +253,10 @@ final class PostgresStoreConnection: EngineConnection {
     var before: [PostgresCommand] = []
     var after: [PostgresCommand] = []
     switch transaction {
-    case .begun(let sql): before = [PostgresCommand(sql)] + (role == .writer ? [limits] : [])
+    case .begun(let sql):
+      before = [PostgresCommand(sql), role == .writer ? limits : PostgresCommand("SELECT \(Self.plans)")]
     case .none where role == .reader:
-      before = [PostgresCommand("BEGIN READ ONLY")]
+      before = [PostgresCommand("BEGIN READ ONLY"), PostgresCommand("SELECT \(Self.plans)")]
       after = [PostgresCommand("COMMIT")]
     case .none: if role == .writer { deadline = .now() + Self.transactionTime }
     case .sent: break

@@ -20,6 +20,9 @@ public protocol EngineConnection: AnyObject {
   /// process.
   var readAhead: (any ReadAhead)? { get }
 
+  /// Whether each query waits for a network, so that one query for many rows is much faster than many.
+  var hasRoundTrips: Bool { get }
+
   /// How many bytes can be stored before the database grows.
   func freeBytes() throws(StoreFault) -> Int64
   /// In a transaction: writes some data that needs new disk space, and deletes it. Only for an engine whose
@@ -33,6 +36,7 @@ public protocol EngineConnection: AnyObject {
 
 extension EngineConnection {
   public var readAhead: (any ReadAhead)? { nil }
+  public var hasRoundTrips: Bool { false }
   public func tryToGrow() throws(StoreFault) {}
 }
 

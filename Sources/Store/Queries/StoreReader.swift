@@ -10,6 +10,7 @@ public final class StoreReader {
   private let dueRows: StoreStatement
   private let namesOfPending: StoreStatement
   private let due: StoreStatement
+  private let dueTogether: StoreStatement
   private let nextDue: StoreStatement
   private let givenUp: StoreStatement
   private let status: StoreStatement
@@ -31,11 +32,14 @@ public final class StoreReader {
       ORDER BY next_attempt_at LIMIT ?3
       """)
     namesOfPending = connection.prepareOnUse(PurchaseRow.namesOfPendingSQL)
-    due = connection.prepareOnUse(
+    let isDue = "state = 'pending' AND next_attempt_at <= ?2"
+    let dueColumns =
+      "row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal, dictionary"
+    due = connection.prepareOnUse("SELECT \(dueColumns) FROM purchases WHERE row_id = ?1 AND \(isDue)")
+    dueTogether = connection.prepareOnUse(
       """
-      SELECT row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal,
-        dictionary
-      FROM purchases WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
+      SELECT \(dueColumns) FROM purchases
+      WHERE row_id IN (SELECT value FROM json_each(?1)) AND \(isDue)
       """)
     nextDue = connection.prepareOnUse(
       """
@@ -110,13 +114,40 @@ public final class StoreReader {
 
   /// The receipt in a row; nil if it is not due any more.
   public func due(row: PurchaseRowID, now: Timestamp) throws(StoreFault) -> DueReceipt? {
-    try due.first([.integer(row), .time(now)]) { row throws(StoreFault) in
-      DueReceipt(
-        row: row.integer(0), id: try row.text(1), isReversal: row.flag(6),
-        body: try bodies.unpack(StoredBody(row, at: 2, 7)),
-        spentAttempts: row.integer(3),
-        retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5))
+    try due.first([.integer(row), .time(now)], dueReceipt)
+  }
+
+  /// The receipts in these rows, in their order, without those that are not due any more.
+  /// - Throws: for a receipt that cannot be read only its own result does.
+  public func due(
+    rows: [PurchaseRowID], now: Timestamp
+  ) throws(StoreFault) -> [(row: PurchaseRowID, result: Result<DueReceipt, StoreFault>)] {
+    var found: [PurchaseRowID: Result<DueReceipt, StoreFault>] = [:]
+    func note(_ row: PurchaseRowID, _ read: () throws(StoreFault) -> DueReceipt?) throws(StoreFault) {
+      do throws(StoreFault) {
+        if let receipt = try read() { found[row] = .success(receipt) }
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        found[row] = .failure(error)
+      }
     }
+    if connection.engine.hasRoundTrips, rows.count > 1 {
+      let numbers = "[" + rows.map { "\($0.number)" }.joined(separator: ",") + "]"
+      try dueTogether.forEach([.text(numbers), .time(now)]) { row throws(StoreFault) in
+        try note(row.integer(0)) { () throws(StoreFault) in try dueReceipt(row) }
+      }
+    } else {
+      for row in rows { try note(row) { () throws(StoreFault) in try due(row: row, now: now) } }
+    }
+    return rows.compactMap { row in found[row].map { (row, $0) } }
+  }
+
+  private func dueReceipt(_ row: StoreRow) throws(StoreFault) -> DueReceipt {
+    DueReceipt(
+      row: row.integer(0), id: try row.text(1), isReversal: row.flag(6),
+      body: try bodies.unpack(StoredBody(row, at: 2, 7)),
+      spentAttempts: row.integer(3),
+      retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5))
   }
 
   /// When the next new receipt, or the next replay, for a destination of an app is due after a moment.

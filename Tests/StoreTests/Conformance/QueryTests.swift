@@ -1,7 +1,9 @@
 // Tests operators' queries: filters, pages, details.
 
-import Platform
 import Domain
+import Durations
+import Platform
+import TestSupport
 import Testing
 
 @testable import Store
@@ -167,6 +169,28 @@ struct QueryTests {
     let newest = try #require(try store.reader.contexts(ContextFilter(), now: store.now, limit: 1).first)
     #expect(newest.state == .paid)
     #expect(newest.receiptID != nil)
+  }
+}
+
+@Suite("Due receipts", .everyEngine)
+struct DueReceiptTests {
+  @Test("Due receipts are read together, in the order in which they are asked for")
+  func together() throws {
+    let store = try TestStore()
+    for n in 0..<5 {
+      try store.post("blob", user: "u\(n)")
+      try store.ingest(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
+    }
+    let rows = try store.reader.dueRows(app: "ios", now: store.now, limit: 10)
+    try #require(rows.count == 5)
+    let one = try #require(try store.reader.due(row: rows[1], now: store.now))
+    _ = try store.apply(CancelReceipt(id: one.id, note: "meanwhile"))
+    let asked = [rows[3], 999_999, rows[0], rows[1], rows[2]]
+    let found = try store.reader.due(rows: asked, now: store.now)
+    #expect(found.map(\.row) == [rows[3], rows[0], rows[2]])
+    for (row, result) in found { #expect(try result.get() == store.reader.due(row: row, now: store.now)) }
+    #expect(try store.reader.due(rows: [], now: store.now).isEmpty)
+    #expect(try store.reader.due(rows: asked, now: store.now + .milliseconds(-1)).isEmpty)
   }
 }
 
