@@ -50,7 +50,13 @@ struct TestEngine: Sendable, CustomTestStringConvertible {
 
 /// Runs each test of a suite once for each engine.
 struct EveryEngine: SuiteTrait, TestTrait, TestScoping {
+  /// Threads of the engines have their own tests.
+  private static let hasRaces = ConditionTrait.disabled(
+    if: Sanitizer.findsRaces, "a store is used by one thread")
+
   var isRecursive: Bool { true }
+
+  func prepare(for test: Test) async throws { try await Self.hasRaces.prepare(for: test) }
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
