@@ -47,7 +47,7 @@ def goals(one, stored_only, pgbench):
         share = f"{limit:,.0f}/s | {ours / limit:.2f}" if limit else " | "
         print(f"| {what} | {ours:,.0f}/s | {share} | {goal} |")
 
-    print(f"\nOne relay and {amount(one[0]["apps"])}, beside pgbench with one client that inserts such rows, {pgbench['batch']} "
+    print(f"\nOne relay and {amount(one[0]['apps'])}, beside pgbench with one client that inserts such rows, {pgbench['batch']} "
           "events in each transaction:\n")
     table("what", "receiptd", "pgbench", "ratio", "goal")
     goal("events stored", stored_only["stored_only"], "≥ 0.50", pgbench["pgbench"])
