@@ -14,11 +14,27 @@ extension DispatcherRun {
     guard dispatcher.ownership.apps != nil else { return }
     for app in places.keys {
       let tenure = dispatcher.ownership.tenure(of: app)
-      guard tenure != tenures[app] else { continue }
+      guard tenure != tenures[app] else {
+        ending.remove(app)
+        continue
+      }
+      if let present = tenures[app], dispatcher.ownership.endingTenure(of: app) == present {
+        ending.insert(app)
+        continue
+      }
       // A new tenure of the same app has missed what another program has delivered meanwhile.
       if tenures[app] != nil { end(app) }
       if let tenure, begin(app) { tenures[app] = tenure }
     }
+  }
+
+  /// Whether a delivery of the app may start.
+  func mayStart(_ app: AppSlug) -> Bool { tenures[app] != nil && !ending.contains(app) }
+
+  /// Notes what is under way, for an instance that gives up an app. At the end of a step, so that what the
+  /// step has started is included.
+  func noteUnderWay() {
+    guard dispatcher.ownership.apps != nil else { return }
     dispatcher.note(
       underWay: lanes.values.reduce(into: [:]) { $0[$1.place.app, default: 0] += $1.underWay.count })
   }
@@ -40,6 +56,7 @@ extension DispatcherRun {
 
   private mutating func end(_ app: AppSlug) {
     tenures[app] = nil
+    ending.remove(app)
     cancelDeliveries(of: app)
     unstored.removeAll { $0.attempt.command.place.app == app }
     renewLanes(of: app, [:])

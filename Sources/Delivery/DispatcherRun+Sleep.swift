@@ -10,7 +10,7 @@ extension DispatcherRun {
   func sleepTime() -> Duration {
     var sleep = lookInterval
     // What is due for an app of another instance is not due here.
-    for var lane in lanes.values where tenures[lane.place.app] != nil {
+    for var lane in lanes.values where mayStart(lane.place.app) {
       if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
     // Deliveries under way end with the right to deliver, also if nobody notices that it has ended.

@@ -49,6 +49,8 @@ struct DispatcherRun {
   var places: [AppSlug: [AppDestination]] = [:]
   /// With which right the lanes of an app deliver; those of an app without one start nothing.
   var tenures: [AppSlug: Tenure] = [:]
+  /// Those of `tenures` that are being given up: what is under way is completed, and nothing new begins.
+  var ending: Set<AppSlug> = []
   private(set) var attempts: [UInt64: Attempt] = [:]
   private var lastTag: UInt64 = 0
   var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
@@ -92,6 +94,7 @@ struct DispatcherRun {
       startWhatIsDue()
     }
     storeAgain()
+    noteUnderWay()
     guard let stopAt else { return sleepTime() }
     return storingWait(atMost: stopAt.duration(since: monotonic))
   }
@@ -153,7 +156,7 @@ struct DispatcherRun {
   }
 
   private mutating func startWhatIsDue(of place: AppDestination) throws(StoreFault) {
-    guard var lane = lanes[place], tenures[place.app] != nil else { return }
+    guard var lane = lanes[place], mayStart(place.app) else { return }
     // One timestamp for both queries: a receipt that becomes due between them would be in neither result.
     let now = now
     let room = lane.room(now: now, monotonic: monotonic)

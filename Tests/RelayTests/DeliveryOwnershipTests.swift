@@ -15,8 +15,17 @@ import Testing
 /// The rights of a test's program.
 private final class Rights: Ownership {
   private let owned = Monitor<Set<AppSlug>>([])
+  private let ending = Monitor<Set<AppSlug>>([])
 
   func set(_ apps: Set<AppSlug>) { owned.withLock { $0 = apps } }
+  /// Begins to give up all apps.
+  func giveUp() {
+    ending.withLock { $0 = apps ?? [] }
+    set([])
+  }
+  func endingTenure(of app: AppSlug) -> Tenure? {
+    ending.withLock { $0.contains(app) } ? Tenure(fence: nil) : nil
+  }
   func tenure(of app: AppSlug) -> Tenure? {
     owned.withLock { $0.contains(app) } ? Tenure(fence: nil) : nil
   }
@@ -91,6 +100,25 @@ private final class Rights: Ownership {
     try bench.waitFor(1, .delivered)
     #expect(transport.requests.count == 2)
     #expect(try bench.attempts(1).count == 1)
+  }
+
+  @Test("A right that is being given up completes what is under way, and begins nothing")
+  func endingRight() throws {
+    defer { bench.stop() }
+    rights.set(["shop"])
+    dispatcher.drive { run in
+      _ = run.step()
+      #expect(dispatcher.isBusy("shop"))
+      rights.giveUp()
+      #expect(throws: Never.self) { try bench.sell(2) }
+      dispatcher.note(dueAt: ["shop": bench.now])
+      #expect(run.step() ?? .zero > .zero)
+      #expect(dispatcher.isBusy("shop"))
+      run.handleAnswers(within: .zero)
+    }
+    try bench.waitFor(1, .delivered)
+    #expect(transport.requests.count == 1)
+    #expect(try bench.receipt(2)?.receipt?.state == .pending)
   }
 
   @Test("An outcome that was stored although that seemed to have failed is not recorded twice")

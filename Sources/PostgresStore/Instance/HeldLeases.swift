@@ -29,20 +29,27 @@ final class HeldLeases: Ownership {
   init(owner: Int64) { self.owner = owner }
 
   func tenure(of app: AppSlug) -> Tenure? {
-    guard let lease = valid(app.text) else { return nil }
+    guard let lease = valid(app.text), !lease.isLeaving else { return nil }
+    return Tenure(fence: Fence(app: app, owner: owner, epoch: lease.epoch))
+  }
+
+  func endingTenure(of app: AppSlug) -> Tenure? {
+    guard let lease = valid(app.text), lease.isLeaving else { return nil }
     return Tenure(fence: Fence(app: app, owner: owner, epoch: lease.epoch))
   }
 
   var apps: Set<AppSlug>? {
-    Set(epochs.keys.filter { $0 != LeaseRow.shared && valid($0) != nil }.map { AppSlug($0) })
+    let names = epochs.keys.filter { $0 != LeaseRow.shared }
+    return Set(names.map { AppSlug($0) }.filter { tenure(of: $0) != nil })
   }
 
-  var doesSharedWork: Bool { valid(LeaseRow.shared) != nil }
+  var doesSharedWork: Bool { valid(LeaseRow.shared).map { !$0.isLeaving } ?? false }
 
+  /// A lease that has not ended.
   private func valid(_ name: String) -> Held? {
     let now = MonotonicInstant.sinceBoot()
     return held.withLock { held in
-      guard let lease = held[name], lease.isSettled, !lease.isLeaving, now < lease.until else { return nil }
+      guard let lease = held[name], lease.isSettled, now < lease.until else { return nil }
       return lease
     }
   }

@@ -60,6 +60,7 @@ final class PostgresInstance: StoreInstance {
 
   var clock: any Clock { databaseClock }
   func tenure(of app: AppSlug) -> Tenure? { held.tenure(of: app) }
+  func endingTenure(of app: AppSlug) -> Tenure? { held.endingTenure(of: app) }
   var apps: Set<AppSlug>? { held.apps }
   var doesSharedWork: Bool { held.doesSharedWork }
 

@@ -30,6 +30,9 @@ public struct Tenure: Sendable, Hashable {
 public protocol Ownership: Sendable {
   /// The right to deliver an app's receipts at this moment; nil if another program has it, or may have it.
   func tenure(of app: AppSlug) -> Tenure?
+  /// The right to complete the deliveries of an app that are under way, while the app is being given up:
+  /// nothing new may begin. Nil if it is not.
+  func endingTenure(of app: AppSlug) -> Tenure?
   /// The apps that this program owns at this moment; nil for all.
   var apps: Set<AppSlug>? { get }
   /// Whether this program does at this moment what one program does for all: retention, jobs, alerts.
@@ -41,6 +44,7 @@ public struct SoleOwner: Ownership {
   public init() {}
 
   public func tenure(of app: AppSlug) -> Tenure? { Tenure(fence: nil) }
+  public func endingTenure(of app: AppSlug) -> Tenure? { nil }
   public var apps: Set<AppSlug>? { nil }
   public var doesSharedWork: Bool { true }
 }
