@@ -6,6 +6,7 @@ internal import Domain
 internal import HTTPClient
 internal import Platform
 internal import Store
+internal import Telemetry
 
 /// Sends notices to one address.
 struct AlertCourier {
@@ -21,10 +22,19 @@ struct AlertCourier {
   init(_ alert: Configuration.Alert, _ address: AlertPlan.Address, records: [AlertRecord]) {
     self.alert = alert
     self.address = address
-    ledger = AlertLedger(
+    ledger = Self.ledger(alert, address, records)
+  }
+
+  private static func ledger(
+    _ alert: Configuration.Alert, _ address: AlertPlan.Address, _ records: [AlertRecord]
+  ) -> AlertLedger {
+    AlertLedger(
       destination: address.digest, every: alert.every, records: records,
       conditions: alert.on)
   }
+
+  /// Replaces what is known to have been sent.
+  mutating func restore(_ records: [AlertRecord]) { ledger = Self.ledger(alert, address, records) }
 
   /// Returns the notice to send now; nil if there is none, or if none may be sent yet.
   mutating func next(
@@ -77,5 +87,17 @@ extension AlertLedger.Notice {
     case .firing(let trouble, _): trouble.key
     case .resolved(let key, _): key
     }
+  }
+}
+
+extension AlerterRun {
+  static func request(
+    _ method: TransferRequest.Method, _ address: AlertPlan.Address, body: [UInt8] = []
+  ) -> TransferRequest {
+    var headers = [TransferHeader("User-Agent", Version.userAgent)]
+    if method == .post { headers.append(TransferHeader("Content-Type", "application/json")) }
+    return TransferRequest(
+      method: method, url: address.url, headers: headers, body: body,
+      timeout: Alerter.timeout, connectTimeout: .seconds(5))
   }
 }

@@ -53,6 +53,8 @@ public struct AlertPlan: Sendable {
 public final class Alerter: Sendable {
   /// The shortest time between two checks; the longest is that of every worker (`Dependencies`).
   static let lookIntervalMin: Duration = .milliseconds(100)
+  /// The pause before a check is repeated for which the database could not be read.
+  static let faultPause: Duration = .seconds(1)
   /// Pauses after consecutive failures of a notice; the last one repeats.
   static let retryPauses: [Duration] = [.seconds(5), .seconds(15), .seconds(60), .minutes(5)]
   /// How often an instance that sends no alerts checks whether it has to.

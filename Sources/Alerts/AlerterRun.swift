@@ -26,6 +26,10 @@ struct AlerterRun {
   private var lookAt: MonotonicInstant
   private var healthAt: MonotonicInstant
   private var isReadingFailing = false
+  /// Whether a check has succeeded since the plan was last set. Until then nothing is known to be over.
+  private var hasChecked = false
+  /// What the couriers before the plan's have sent. It may not be on disk yet.
+  private var sentBefore: [AlertRecord] = []
   /// Whether this instance sends alerts.
   private var isOnDuty: Bool
   /// The tag of the first courier's transfers. Transfers of an older plan have smaller tags. The heartbeat
@@ -65,14 +69,16 @@ struct AlerterRun {
     if news.isStopping { return nil }
     let wasOnDuty = isOnDuty
     isOnDuty = alerter.ownership.doesSharedWork
-    // What another instance has sent meanwhile is in the database.
+    if wasOnDuty, !isOnDuty { cancelNotices() }
+    // What another instance has sent meanwhile is in the database, and newer than what is known here.
+    if isOnDuty, !wasOnDuty { couriers = [] }
     if let plan = news.plan ?? (isOnDuty && !wasOnDuty ? plan : nil) { use(plan) }
     guard isOnDuty else { return Alerter.dutyPause }
     let monotonic = monotonic
     if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
     if !couriers.isEmpty, monotonic >= lookAt {
       check()
-      lookAt = monotonic.advanced(by: lookInterval)
+      lookAt = monotonic.advanced(by: isReadingFailing ? min(Alerter.faultPause, lookInterval) : lookInterval)
     }
     if news.isHealthDue || monotonic >= healthAt { checkHealth(monotonic) }
     for index in couriers.indices { send(index) }
@@ -86,24 +92,32 @@ struct AlerterRun {
   }
 
   private mutating func use(_ plan: AlertPlan) {
-    keep(SaveAlerts(sent: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
-    // Records of recent notices may not be on disk yet.
-    let newest = couriers.flatMap(\.ledger.records)
-    _ = transport.cancelAll()
+    cancelNotices()
+    sentBefore = couriers.flatMap(\.ledger.records)
     firstTag += UInt64(Alerter.transfersMax) + 1
     self.plan = plan
     beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
     lookAt = monotonic
-    var records: [AlertRecord] = []
-    do throws(StoreFault) {
-      records = try watch.reader.alerts().filter { record in !newest.contains { $0.key == record.key } }
-    } catch {
-      // Troubles that exist are notified again.
-      log.warning("could not read which alerts were sent", ["error": error.description])
+    hasChecked = false
+    couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: sentBefore) }
+    if couriers.isEmpty, let stored = try? watch.reader.alerts() { restore(stored) }
+  }
+
+  private mutating func cancelNotices() {
+    keep(SaveAlerts(sent: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
+    _ = transport.cancelAll()
+  }
+
+  /// Adds what was sent before the start, or by another instance.
+  private mutating func restore(_ stored: [AlertRecord]) {
+    var records = couriers.flatMap(\.ledger.records)
+    for older in [sentBefore, stored] {
+      records += older.filter { record in !records.contains { $0.key == record.key } }
     }
-    records += newest
-    couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: records) }
-    for index in couriers.indices { _ = couriers[index].ledger.forgetApps(except: plan.apps.map(\.slug)) }
+    for index in couriers.indices {
+      couriers[index].restore(records)
+      _ = couriers[index].ledger.forgetApps(except: plan.apps.map(\.slug))
+    }
     // Drops saved alerts that no rule claims.
     let kept = couriers.reduce(into: Set()) { $0.formUnion($1.ledger.records.map(\.key)) }
     keep(SaveAlerts(forgotten: records.map(\.key).filter { !kept.contains($0) }))
@@ -118,8 +132,11 @@ struct AlerterRun {
 
   private mutating func check() {
     do throws(StoreFault) {
+      let stored = hasChecked ? nil : try watch.reader.alerts()
       let findings = try watch.check(
         for: couriers.map(\.alert), apps: plan.apps, now: now, monotonic: monotonic)
+      if let stored { restore(stored) }
+      hasChecked = true
       for index in couriers.indices {
         couriers[index].troubles = findings.troubles(for: couriers[index].alert, apps: plan.apps)
         let over = couriers[index].ledger.forgetWhatIsOver(now: now)
@@ -155,7 +172,8 @@ struct AlerterRun {
     let age = monotonic.duration(since: startedAt)
     let window = AlertWatch.window(of: couriers[index].alert)
     let notice = couriers[index].next(now: now, monotonic: monotonic) { key in
-      !key.condition.isForgottenAtStop || age >= window
+      // The database's own trouble is known without reading it.
+      (hasChecked || key.condition == .database) && (!key.condition.isForgottenAtStop || age >= window)
     }
     guard let notice else { return }
     let body = message(notice).body(host: host)
@@ -176,16 +194,6 @@ struct AlerterRun {
       }
       return AlertNotice(trouble, since: since, now: now)
     }
-  }
-
-  static func request(
-    _ method: TransferRequest.Method, _ address: AlertPlan.Address, body: [UInt8] = []
-  ) -> TransferRequest {
-    var headers = [TransferHeader("User-Agent", Version.userAgent)]
-    if method == .post { headers.append(TransferHeader("Content-Type", "application/json")) }
-    return TransferRequest(
-      method: method, url: address.url, headers: headers, body: body,
-      timeout: Alerter.timeout, connectTimeout: .seconds(5))
   }
 
   private mutating func start(_ request: TransferRequest, tag: UInt64) {

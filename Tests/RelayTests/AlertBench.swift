@@ -17,6 +17,16 @@ import Testing
 
 @testable import Relay
 
+/// Whether a test's program sends the alerts.
+struct Duty: Ownership {
+  let isOn = Monitor(true)
+
+  func tenure(of app: AppSlug) -> Tenure? { Tenure(fence: nil) }
+  func endingTenure(of app: AppSlug) -> Tenure? { nil }
+  var apps: Set<AppSlug>? { nil }
+  var doesSharedWork: Bool { isOn.withLock { $0 } }
+}
+
 /// One thread. `stop` must be called.
 final class AlertBench {
   static let hook = "https://hooks.example.com/services/T0/B0/very-secret"
@@ -27,6 +37,7 @@ final class AlertBench {
   let freeBytes = Monitor<Int64?>(100 << 30)
   let unreadiness = Monitor<[String]>([])
   let database = Monitor<[ReadinessReason]>([])
+  let duty: Duty
   private var alerter: Alerter
 
   static func alert(
@@ -48,20 +59,21 @@ final class AlertBench {
     clock = ManualClock()
     bench = try Bench(apps, clock: clock, isStarted: false)
     if writes { try bench.committer.start() }
+    duty = Duty()
     alerter = try Self.alerter(
-      try Self.plan(alerts, heartbeat, apps: apps), bench, network, freeBytes, unreadiness, database)
+      try Self.plan(alerts, heartbeat, apps: apps), bench, network, freeBytes, unreadiness, database, duty)
   }
 
   private static func alerter(
     _ plan: AlertPlan, _ bench: Bench, _ network: ScriptedTransport, _ freeBytes: Monitor<Int64?>,
-    _ unreadiness: Monitor<[String]>, _ database: Monitor<[ReadinessReason]>
+    _ unreadiness: Monitor<[String]>, _ database: Monitor<[ReadinessReason]>, _ duty: Duty
   ) throws -> Alerter {
     let sources = AlertSources(
       metrics: bench.metrics, committer: bench.committer, freeBytes: { freeBytes.withLock { $0 } },
       unreadiness: { unreadiness.withLock { $0 } }, database: { database.withLock { $0 } })
     return Alerter(
       plan, sources: sources, transport: network, reader: try StoreReader(path: bench.path),
-      dependencies: Dependencies(log: bench.log, clock: bench.clock))
+      dependencies: Dependencies(log: bench.log, clock: bench.clock), ownership: duty)
   }
 
   func stop() { bench.stop() }
@@ -73,7 +85,7 @@ final class AlertBench {
     if let alerts {
       let apps = bench.directory.slugs.map { Bench.app($0) }
       alerter = try Self.alerter(
-        try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness, database)
+        try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness, database, duty)
     }
     var fault: (any Error)?
     alerter.drive { run in

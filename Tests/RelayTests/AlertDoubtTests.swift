@@ -1,10 +1,13 @@
-// Notices that may have arrived: their answer was lost, or a reload cancelled them.
+// Notices that may have arrived: their answer was lost, or a reload cancelled them. Alerts that are not known
+// because the database could not be read, or because another instance has sent notices.
 
 @testable import Alerts
 @testable import Configuration
 import Domain
 import Durations
 import Platform
+import SQLite
+import Store
 import Testing
 
 @testable import Relay
@@ -98,6 +101,46 @@ import Testing
       try bench.setBreaker(.open)
       #expect(try bench.pass(.minutes(7), &run).isEmpty)
       #expect(try bench.pass(.minutes(4), &run).map(\.notice) == ["breaker_open shop firing"])
+    }
+  }
+
+  @Test("While the database cannot be read nothing is reported as over")
+  func unreadable() throws {
+    let alerts = [AlertBench.alert([.breakerOpen])]
+    let bench = try AlertBench(alerts)
+    defer { bench.stop() }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in #expect(try bench.pass(.seconds(1), &run).count == 1) }
+    let connection = try Connection(path: bench.bench.path, mode: .readWrite, busyTimeout: .seconds(5))
+    try connection.execute("ALTER TABLE breakers RENAME TO hidden")
+    try bench.live(alerts, settles: false) { run throws in
+      #expect(try bench.pass(.seconds(30), &run).isEmpty)
+      bench.use(try AlertBench.plan(alerts, apps: [Bench.app()]))
+      #expect(try bench.pass(.seconds(30), &run).isEmpty)
+      try connection.execute("ALTER TABLE hidden RENAME TO breakers")
+      // The notice from before the start is known, too.
+      #expect(try bench.pass(.minutes(5), &run).isEmpty)
+      try bench.setBreaker(.closed)
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["breaker_open shop resolved"])
+    }
+  }
+
+  @Test("What another instance has sent meanwhile is not sent again")
+  func otherInstance() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      #expect(try bench.pass(.seconds(1), &run).map(\.notice) == ["breaker_open shop firing"])
+      bench.duty.isOn.withLock { $0 = false }
+      #expect(try bench.pass(.seconds(2), &run).isEmpty)
+      try bench.setBreaker(.closed)
+      let key = AlertRecord.Key(
+        destination: AlertNotice.digest(of: AlertBench.hook), condition: "breaker_open", app: "shop")
+      let record = AlertRecord(key: key, isFiring: false, since: bench.bench.now, notifiedAt: bench.bench.now)
+      try bench.bench.store(SaveAlerts(sent: [record]))
+      bench.duty.isOn.withLock { $0 = true }
+      #expect(try bench.pass(.minutes(1), &run).isEmpty)
     }
   }
 
