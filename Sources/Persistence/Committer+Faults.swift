@@ -6,7 +6,6 @@ internal import Store
 
 extension Committer {
   private static let holdTime: Duration = .seconds(8)
-  private static let holdPause: Duration = .milliseconds(50)
 
   func handle(_ fault: StoreFault) {
     switch fault.kind {
@@ -34,7 +33,7 @@ extension Committer {
     let now = dependencies.clock.monotonic
     let isOver = worker.withInbox { $0.isUnavailable || $0.isStopping }
     guard !isOver, now.duration(since: started) < Self.holdTime else { return false }
-    let _: Bool? = pauses.wait(until: MonotonicInstant.now().advanced(by: Self.holdPause)) { _ in nil }
+    let _: Bool? = pauses.wait(until: MonotonicInstant.now().advanced(by: holdPause)) { _ in nil }
     return true
   }
 

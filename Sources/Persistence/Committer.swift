@@ -16,6 +16,9 @@ public final class Committer: Sendable {
   static let batchMax = 1024
   static let batchTime: Duration = .milliseconds(10)
 
+  /// The pause between two attempts to reach the database, in real time.
+  public static let holdPause: Duration = .milliseconds(50)
+
   /// The origin of a command.
   public enum Origin {
     /// A request for an app: refused if the queue is full (R8), or if the app has used its share of it (R11).
@@ -69,17 +72,20 @@ public final class Committer: Sendable {
   let dependencies: Dependencies
   let reserve: any SpaceReserve
   let onSyncFailure: @Sendable (StoreFault) -> Void
+  let holdPause: Duration
   private let metrics: Metrics
   private let onCommit: @Sendable (StoreChanges) -> Void
 
   /// - Parameters:
   ///   - reserve: space for the commands that must go on if the disk is full.
+  ///   - holdPause: a simulation does not wait.
   ///   - onSyncFailure: called once if a sync fails: later answers may be wrong.
   ///   - onCommit: receives the changes of each batch on the committer's thread, after they are on disk.
   ///     Most batches of contexts change nothing that others wait for.
   public init(
     writer: sending StoreWriter, capacity: Int, reserve: any SpaceReserve, dependencies: Dependencies,
-    metrics: Metrics, onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
+    metrics: Metrics, holdPause: Duration = holdPause,
+    onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
     onCommit: @escaping @Sendable (StoreChanges) -> Void
   ) {
     packers = writer.packers
@@ -88,6 +94,7 @@ public final class Committer: Sendable {
     self.reserve = reserve
     self.dependencies = dependencies
     self.onSyncFailure = onSyncFailure
+    self.holdPause = holdPause
     self.metrics = metrics
     self.onCommit = onCommit
   }

@@ -91,7 +91,7 @@ final class RelayCore: Sendable {
     committer = Committer(
       writer: try Self.writer(engine, directory, dependencies), capacity: configuration.limits.queue,
       reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,
-      onSyncFailure: dependencies.onSyncFailure
+      holdPause: dependencies.holdPause, onSyncFailure: dependencies.onSyncFailure
     ) { changes in
       memory.noteCommit()
       guard !changes.isEmpty else { return }

@@ -1,6 +1,7 @@
 // The relay's dependencies. Tests and simulations replace them. A value.
 
 internal import HTTPClient
+internal import Persistence
 internal import Platform
 internal import Store
 
@@ -26,6 +27,8 @@ struct RelayDependencies: Sendable {
   var onSyncFailure: @Sendable (StoreFault) -> Void
   /// How often the database gets a timestamp that receiptd is running.
   var noteServiceInterval: Duration = .seconds(60)
+  /// The pause between two attempts to reach the database while a batch is held.
+  var holdPause = Committer.holdPause
   /// The grace period for deliveries under way after a stop.
   var grace = Daemon.grace
   /// Called on the committer's thread after each commit that changed something. It must not block.

@@ -37,6 +37,8 @@ struct AlertMemory {
   /// check.
   private static let slack = 2 * lookInterval + 20 * SimulatedWorld.minute
 
+  /// How much older than usual the relay's last look may be, because the database could not be read.
+  var blindTime: Int64 = 0
   private var accepted: [Notice.Key: Accepted] = [:]
   private var truths: [Trouble: Truth] = [:]
   /// Troubles of which a notice was sent, whether or not the address accepted it: their end may be reported.
@@ -44,17 +46,22 @@ struct AlertMemory {
   private var reloadedAt = Int64.min
   /// Known in memory, but not saved to the database yet.
   private var unsaved: Set<Int> = []
+  /// Known in memory, and perhaps never saved.
+  private var lost: Set<Int> = []
 
   /// The relay died: it may have forgotten everything that it had not stored.
   mutating func forget() {
-    for (key, last) in accepted where unsaved.contains(last.number) {
+    for (key, last) in accepted where unsaved.union(lost).contains(last.number) {
       accepted[key]?.isKnown = false
       accepted[key]?.isOwed = false
     }
-    unsaved = []
+    (unsaved, lost) = ([], [])
   }
 
   mutating func noteCommit() { unsaved = [] }
+
+  /// A commit failed, or its answer was lost: it may have saved notices.
+  mutating func noteLostCommit() { lost.formUnion(unsaved) }
 
   mutating func noteReload(now: Int64) { reloadedAt = now }
 
@@ -101,7 +108,7 @@ struct AlertMemory {
       return "has no rule"
     }
     // A trouble found at the last look may have ended.
-    let isTrue = truth.isThere == notice.isFiring || now - truth.otherwiseAt <= Self.lookInterval
+    let isTrue = truth.isThere == notice.isFiring || now - truth.otherwiseAt <= Self.lookInterval + blindTime
     if !isTrue {
       return notice.isFiring ? "was reported but does not fire" : "was reported as resolved but fires"
     }

@@ -40,6 +40,9 @@ struct LookupMemory {
 
   private init(changedAt: Int64, count: Int) { (self.changedAt, self.count) = (changedAt, count) }
 
+  /// A commit failed, or its answer was lost: what it would have stored may be asked again.
+  mutating func noteLostCommit() { (answered, ended) = ([:], [:]) }
+
   mutating func noteCommit() { for app in ended.keys { ended[app] = true } }
 
   /// Checks the questions and answers of one step without a commit.

@@ -26,6 +26,7 @@ struct Memory {
     var changedAt: Int64
     /// The checkout session, if known.
     var session: String?
+    var attempts: Int64
   }
 
   var contexts: [String: Context] = [:]
@@ -43,6 +44,8 @@ struct Memory {
   var arrivals: [String: [Arrival]] = [:]
   /// Objects whose receipt an operator has replayed or changed.
   var touched: Set<String> = []
+  /// Apps that another relay owns now.
+  var foreignApps: Set<String> = []
   var faults: [String] = []
 
   /// Promised data must not be missing before this age.
@@ -105,7 +108,8 @@ struct Memory {
   }
 
   private static let receipts = """
-    SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id, updated_at, dictionary
+    SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id, updated_at, dictionary,
+      attempts
     FROM purchases
     WHERE state IS NOT NULL
     """
@@ -132,6 +136,7 @@ struct Memory {
 
   private mutating func record(_ receipt: Seen, _ key: String) {
     var receipt = receipt
+    checkOwner(of: receipt, key)
     if let before = seen[key], before.state == receipt.state {
       receipt.at = before.at
     } else if receipt.state == "failed", let app = key.split(separator: " ").first {
@@ -144,6 +149,15 @@ struct Memory {
     if !isAccepted { faults.append("R3: \(key) is delivered to nobody") }
   }
 
+  /// No outcome of a delivery is stored after another relay has become the app's owner: it may be delivering
+  /// the receipt.
+  private mutating func checkOwner(of receipt: Seen, _ key: String) {
+    guard let before = seen[key], foreignApps.contains(where: { key.hasPrefix("\($0) ") }) else { return }
+    let isOutcome =
+      receipt.attempts > before.attempts || (before.state == "pending" && receipt.state == "failed")
+    if isOutcome { faults.append("\(key) has an outcome of a relay that does not own its app") }
+  }
+
   private mutating func read(
     _ question: Statement, _ values: [Value], _ texts: StoredTexts, now: Int64
   ) throws -> [String: Seen] {
@@ -153,7 +167,7 @@ struct Memory {
       let body = try? texts.text(row.blob(4), row.isNull(8) ? nil : row.integer(8))
       let seen = Seen(
         id: try row.text(2), state: try row.text(3), body: body ?? [], at: now,
-        changedAt: row.integer(7), session: try row.optionalText(6))
+        changedAt: row.integer(7), session: try row.optionalText(6), attempts: row.integer(9))
       current[Self.key(app, object)] = seen
       if ["waiting", "failed", "cancelled"].contains(seen.state), row.isNull(5) {
         faults.append("R4: \(app) \(object) is \(seen.state) without a reason")

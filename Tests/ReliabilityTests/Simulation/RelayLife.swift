@@ -58,7 +58,7 @@ final class RelayLife {
       CommitterWorker(core.committer) { [unowned self] in try lookAtCommit() },
       AskingWorker(
         world.clock, world.network, deliveries,
-        onStep: { world.destinations.drainArrivals().forEach { world.memory.arrived($0) } }),
+        onStep: { world.destinations.drainArrivals().forEach { world.noteArrival($0) } }),
       HousekeeperWorker(world.clock, core) { world.clockSetAt },
       JobWorker(world, core), TrainerWorker(world.clock, core, try reader(), relay.dependencies),
       AskingWorker(
@@ -72,6 +72,9 @@ final class RelayLife {
           world.clock, world.stripeNetwork, lookups, onStep: { try world.judgeLookups() },
           onCommit: { world.lookups.noteCommit() }))
     }
+    if let database = world.database, let instance = core.instance as? SimulatedInstance {
+      workers.append(InstanceWorker(database, instance))
+    }
     if let fetcher = core.keyFetcher {
       workers.append(AskingWorker(world.clock, world.keyNetwork, KeyFetcherRun(fetcher)))
     }
@@ -79,6 +82,7 @@ final class RelayLife {
   }
 
   func live(until end: Int64) throws {
+    world.memory.foreignApps = []
     try world.jobs.checkChanges(reader, wall: nil, &world.memory)
     try world.checkEverything(reader, store)
     try crowd.step()
@@ -95,14 +99,15 @@ final class RelayLife {
 
   private func lookAtCommit() throws {
     guard !world.disk.isPowerCut else { return }
+    let walls = try world.drainCommits()
     crowd.noteCommit()
     world.drainReplies(areLost: false)
     commits += 1
-    try world.jobs.checkChanges(reader, wall: world.wall, &world.memory)
+    for wall in walls { try world.jobs.checkChanges(reader, wall: wall, &world.memory) }
     if commits % Self.commitsBetweenLooks == 0 {
       try world.checkEverything(reader, store)
     } else {
-      try world.memory.checkChanges(changes, texts, wall: world.wall, now: world.now)
+      for wall in walls { try world.memory.checkChanges(changes, texts, wall: wall, now: world.now) }
     }
   }
 }

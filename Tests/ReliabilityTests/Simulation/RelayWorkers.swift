@@ -121,7 +121,7 @@ final class TrainerWorker: SimulatedWorker {
     _ clock: SimulatedClock, _ core: RelayCore, _ reader: sending StoreReader, _ dependencies: Dependencies
   ) {
     trainer = DictionaryTrainer(
-      reader: reader, committer: core.committer, dependencies: dependencies,
+      reader: reader, committer: core.committer, dependencies: dependencies, ownership: core.ownership,
       rules: .init(bodiesMin: 12, ownersMin: 3))
     trainer.connect()
     rounds = DictionaryTrainer.Rounds(clock, core.committer.packers)

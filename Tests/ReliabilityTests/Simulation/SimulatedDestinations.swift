@@ -13,6 +13,8 @@ struct Arrival {
   /// Its status, whether or not the response arrived.
   let status: Int
   let retryAfter: String?
+  /// Whether the destination accepted it, and its response arrives.
+  let isHeard: Bool
 }
 
 /// Every app's destination.
@@ -62,7 +64,8 @@ final class SimulatedDestinations: SimulatedServer {
         state.arrivals.append(
           Arrival(
             app: app, body: request.body, objectID: object, atMonotonic: now,
-            status: fate.status ?? verdict, retryAfter: fate.retryAfter))
+            status: fate.status ?? verdict, retryAfter: fate.retryAfter,
+            isHeard: verdict == 200 && fate.isHonest))
       }
       state.count += 1
       let body = verdict == 200 ? Array(#"{"id":"import-\#(state.count)"}"#.utf8) : []

@@ -171,7 +171,7 @@ extension SimulatedWorld {
     command.pack(with: core.committer.packers.receipt)
     let mailbox = mailbox
     unanswered.append(.post(story: number, context: index, attempts: attempts))
-    let isQueued = core.committer.submit(command, from: .external(app: app)) { result in
+    let isQueued = submit(command, of: app, core) { result in
       let id = try? result.get().id.text
       mailbox.withLock { $0.append(.context(story: number, index: index, attempts: attempts, id: id)) }
     }
@@ -191,7 +191,7 @@ extension SimulatedWorld {
     command.pack(with: core.committer.packers.event)
     let mailbox = mailbox
     unanswered.append(.send(story: number, event: index, attempts: attempts))
-    let isQueued = core.committer.submit(command, from: .external(app: app)) { result in
+    let isQueued = submit(command, of: app, core) { result in
       let isTaken = (try? result.get()) != nil
       mailbox.withLock {
         $0.append(.event(story: number, index: index, attempts: attempts, isTaken: isTaken))

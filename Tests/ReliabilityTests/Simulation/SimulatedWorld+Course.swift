@@ -50,6 +50,7 @@ extension SimulatedWorld {
 
   private func heal() {
     isHealed = true
+    database?.heal()
     disk.heal()
     for app in Self.apps {
       destinations.change(app) { site in
@@ -74,6 +75,7 @@ extension SimulatedWorld {
     for transport in [network, stripeNetwork, keyNetwork, alertNetwork] { transport.cut() }
     provider.forget()
     alerts.forget()
+    database?.endRelay()
     if disk.isPowerCut || (isDead && oneIn(2)) {
       disk.crash(random: &random)
     } else {
@@ -88,11 +90,7 @@ extension SimulatedWorld {
   /// - Returns: whether it died.
   private func liveOnce(until end: Int64) throws -> Bool {
     let dependencies = dependencies()
-    var services = SQLiteEngine.Services()
-    services.keySizes = Life.keySizes
-    let engine = SQLiteEngine(
-      owner: disk.path(), services: services, reserve: EndlessSpace(), log: dependencies.log,
-      onSyncFailure: dependencies.onSyncFailure)
+    let engine = engine(dependencies)
     let core = try RelayCore(configuration, engine, dependencies)
     core.readiness.clear(.starting)
     let sources = AlertSources(
@@ -100,8 +98,9 @@ extension SimulatedWorld {
       unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) })
     let alerter = Alerter(
       try AlertPlan(configuration), sources: sources, transport: alertNetwork,
-      reader: try RelayCore.reader(engine), dependencies: dependencies.shared)
+      reader: try RelayCore.reader(engine), dependencies: dependencies.shared, ownership: core.ownership)
     upSince = now
+    lives += 1
     lookups.forget(now: now)
     let eye = try reader()
     self.eye = eye
@@ -112,13 +111,22 @@ extension SimulatedWorld {
     return life.isDead
   }
 
+  private func engine(_ dependencies: RelayDependencies) -> any StoreEngine {
+    if let database { return NetworkEngine(path: disk.path(), keySizes: Life.keySizes, database) }
+    var services = SQLiteEngine.Services()
+    services.keySizes = Life.keySizes
+    return SQLiteEngine(
+      owner: disk.path(), services: services, reserve: EndlessSpace(), log: dependencies.log,
+      onSyncFailure: dependencies.onSyncFailure)
+  }
+
   private func dependencies() -> RelayDependencies {
     RelayDependencies(
       shared: Dependencies(
-        log: Log(level: .error, clock: clock) { _ in }, clock: clock,
+        log: log(), clock: clock,
         random: SeededGenerator(seed: random.next()), lookInterval: .milliseconds(lookInterval)),
       transport: network, lookupTransport: stripeNetwork, keyTransport: keyNetwork,
-      onSyncFailure: { _ in }, noteServiceInterval: .hours(1))
+      onSyncFailure: { _ in }, noteServiceInterval: .hours(1), holdPause: .zero)
   }
 
   /// The relay is down; the world continues.

@@ -23,17 +23,21 @@ extension SimulatedWorld {
 
   /// No receipt of the healthy app waits longer for its first attempt than its lane may take (R11).
   private func lookAtCalmApp(_ connection: Connection) throws {
-    guard now - upSince > Self.minute, !hasWildClock else { return }
+    guard let since = worksSince(Self.calmApp), now - since > Self.minute, !hasWildClock else { return }
     let late = try connection.prepare(
       """
-      SELECT object_id FROM purchases
+      SELECT object_id, receipt_id, ready_at FROM purchases
       WHERE app = ?1 AND state = 'pending' AND attempts = 0 AND ready_at < ?2
       """
     ).all([.text(Self.calmApp), .integer(wall - Self.minute)]) { row throws(SQLiteError) in
-      try row.text(0)
+      (try row.text(0), id: try row.text(1), readyAt: row.integer(2))
     }
     // The daemon may notice changes by receiptctl late.
-    for object in late where !memory.touched.contains(Memory.key(Self.calmApp, object)) {
+    for (object, id, readyAt) in late where !memory.touched.contains(Memory.key(Self.calmApp, object)) {
+      // It finds with its next look what another relay has stored, if the notification is lost, and what was
+      // stored by a commit whose answer was lost.
+      let looks = lookInterval + Self.minute
+      if unannounced.contains(id), min(now - since, wall - readyAt) < looks { continue }
       memory.faults.append("R11: \(object) of the calm app waits for its first try")
     }
   }
@@ -87,7 +91,7 @@ extension SimulatedWorld {
       return
     }
     try memory.checkEverything(try reader(), wall: wall, now: now)
-    if oneIn(2) { core.checkAll() }
+    announce(to: core)
   }
 
   /// When everything is healthy again, an operator replays what the relay gave up and what an operator
@@ -111,7 +115,7 @@ extension SimulatedWorld {
     if Story.Kind.ofAPI.contains(story.kind), story.kind != .sessionInAPI {
       // The relay waits at most a day for facts that only Stripe's API has.
       guard story.app == Self.calmApp, let since = taken.min() else { return false }
-      return !downs.contains {
+      return !interruptions(of: story.app).contains {
         $0.overlaps(since...since + Self.day) && $0.upperBound - $0.lowerBound > Self.hour
       }
     }
@@ -164,7 +168,8 @@ extension SimulatedWorld {
     // A session that only Stripe's API has is found if the relay was running to ask for it.
     let asked = firstTakenAt - Self.minute...firstTakenAt + 2 * Self.minute
     if story.kind == .sessionInAPI, story.app == Self.calmApp, !hasWildClock,
-      !downs.contains(where: { $0.overlaps(asked) }),
+      !interruptions(of: story.app).contains(where: { $0.overlaps(asked) }),
+      !unannounced.contains(memory.seen[key]?.id ?? ""),
       memory.seen[key]?.session != story.purchase.sessionID
     {
       memory.faults.append("\(key): its session, which Stripe knows, was not found")

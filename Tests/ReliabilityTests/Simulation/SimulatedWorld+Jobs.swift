@@ -82,7 +82,7 @@ extension SimulatedWorld {
     } catch {
       // The power was cut meanwhile.
     }
-    if oneIn(2) { core.checkAll() }
+    announce(to: core)
   }
 
   private func changeJob(_ core: RelayCore) throws {

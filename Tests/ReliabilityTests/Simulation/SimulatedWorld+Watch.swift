@@ -40,8 +40,8 @@ extension SimulatedWorld {
   /// Checks that no lookup is left: while the relay runs and Stripe answers, one that is due is made.
   func judgeLeftLookups() throws {
     for app in Self.appsThatAsk {
-      guard let fineSince = stripeFineSince[app] else { continue }
-      let lasts = now - max(upSince, fineSince)
+      guard let fineSince = stripeFineSince[app], let worksSince = worksSince(app) else { continue }
+      let lasts = now - max(worksSince, fineSince)
       guard lasts > Self.leftAfter.milliseconds else { continue }
       let left = try (eye ?? reader()).prepare(
         "SELECT count(*) FROM look_ups WHERE app = ?1 AND due_at < ?2"
@@ -66,17 +66,20 @@ extension SimulatedWorld {
   /// Checks the notices of the last step.
   func judgeNotices() throws {
     guard !disk.isPowerCut else { return }
-    try checkTroubles(eye ?? reader())
+    if isLookForTroublesDue() { try checkTroubles(eye ?? reader()) }
+    noteDuty()
     let (notices, heard) = receivers.drainLog()
     alerts.judge(notices, heard, isStrict: !hasWildClock, now: now, &memory.faults)
     guard !hasWildClock else { return }
     try judgeLeftLookups()
-    memory.faults += alerts.faults(SimulatedReceivers.calm, since: upSince, now: now)
+    // Another relay sends the alerts while this one has no right to.
+    guard let since = worksSince(SharedDatabase.shared) else { return }
+    memory.faults += alerts.faults(SimulatedReceivers.calm, since: since, now: now)
     if let fineSince = receiverFineSince {
-      memory.faults += alerts.faults(SimulatedReceivers.stormy, since: max(upSince, fineSince), now: now)
+      memory.faults += alerts.faults(SimulatedReceivers.stormy, since: max(since, fineSince), now: now)
     }
-    if now - max(upSince, receivers.beatAt ?? upSince) > Self.hour + Self.minute * 10 {
-      memory.faults.append("no sign of life for \(now - max(upSince, receivers.beatAt ?? upSince)) ms")
+    if now - max(since, receivers.beatAt ?? since) > Self.hour + Self.minute * 10 {
+      memory.faults.append("no sign of life for \(now - max(since, receivers.beatAt ?? since)) ms")
     }
   }
 

@@ -77,6 +77,8 @@ final class SimulatedWorld: SimulatedStage {
   let alertNetwork: SimulatedTransport
   /// Whether the wall clock is set again and again.
   let hasWildClock: Bool
+  /// What the database does as a server behind a network, with other relays; nil for SQLite alone.
+  let database: SharedDatabase?
   var agenda = Agenda<Act>()
   var stories: [Story] = []
   var events: [[SentEvent]] = []
@@ -84,6 +86,7 @@ final class SimulatedWorld: SimulatedStage {
   var eye: SQLite.Connection?
   // The models.
   var memory = Memory()
+  var deliveries = DeliveryMemory()
   var jobs = JobMemory()
   var lookups = LookupMemory()
   var alerts = AlertMemory()
@@ -101,10 +104,19 @@ final class SimulatedWorld: SimulatedStage {
   var isHealed = false
   var lookInterval = hour
   var crashes = 0
+  /// The number of the relay's present life.
+  var lives = 0
   var steps = 0
   var upSince: Int64 = 0
   /// When the wall clock was last set.
   var clockSetAt: Int64 = 0
+  /// Receipts that another relay, or a commit whose answer was lost, has changed: the relay may find that
+  /// late.
+  var unannounced: Set<String> = []
+  /// With which right the relay last sent alerts.
+  var dutyEpoch: Int64?
+  /// When the troubles were last looked for.
+  var troublesCheckedAt: Int64 = 0
   /// When the relay was down, and whether the current downtime is long enough for a backfill.
   var downs: [ClosedRange<Int64>] = []
   var isLongDown = false
@@ -122,9 +134,12 @@ final class SimulatedWorld: SimulatedStage {
     var madeAt: Int64 = 0
   }
 
-  init(seed: UInt64, hasWildClock: Bool = false) throws {
+  /// - Parameter isNetworked: whether the relay is one of several on a database behind a network.
+  init(seed: UInt64, hasWildClock: Bool = false, isNetworked: Bool = false) throws {
     self.seed = seed
     self.hasWildClock = hasWildClock
+    database = isNetworked ? SharedDatabase(seed: seed &* 3, clock: clock, apps: Self.apps) : nil
+    if isNetworked { alerts.blindTime = SharedDatabase.outageMax }
     random = SeededGenerator(seed: seed)
     disk = SimulatedDisk(seed: seed)
     destinations = SimulatedDestinations(seed: ~seed)

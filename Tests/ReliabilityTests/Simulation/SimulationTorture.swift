@@ -25,6 +25,18 @@ import Testing
     ) { try SimulatedWorld(seed: $0, hasWildClock: true) }
   }
 
+  @Test(
+    """
+    A database behind a network may lose answers, notifications and the relay's leases: nothing is lost or \
+    sent twice, and the relay delivers only what it owns (R1–R5, R9, R11)
+    """)
+  func network() throws {
+    try live(
+      "simulation, database behind a network", worlds: Torture.size(short: 1, long: 8),
+      days: Torture.isLong ? Self.days : 2, seed: Torture.seed(20_261_130)
+    ) { try SimulatedWorld(seed: $0, isNetworked: true) }
+  }
+
   /// The progress of the threads that simulate worlds.
   private struct Tally {
     var next = 0
@@ -37,6 +49,9 @@ import Testing
     var questions = 0
     var keyFetches = 0
     var notices = 0
+    var repeats = 0
+    /// By what they count.
+    var network: [(name: String, count: Int)] = []
     var failures: [String] = []
 
     mutating func add(_ world: SimulatedWorld, _ faults: [String]) {
@@ -49,6 +64,9 @@ import Testing
       questions += world.lookups.count
       keyFetches += world.provider.count
       notices += world.receivers.count
+      repeats += world.deliveries.repeats
+      let figures = world.database?.figures.all ?? []
+      network = network.isEmpty ? figures : zip(network, figures).map { ($0.name, $0.count + $1.count) }
       guard !faults.isEmpty else { return }
       failures.append("TORTURE_SEED=\(world.seed): \(faults.prefix(5).joined(separator: "; "))")
     }
@@ -56,19 +74,20 @@ import Testing
 
   /// Simulates this many worlds, two at a time, each on one thread.
   private func live(
-    _ name: String, worlds: Int, seed: UInt64, _ make: @escaping @Sendable (UInt64) throws -> SimulatedWorld
+    _ name: String, worlds: Int, days: Int64 = days, seed: UInt64,
+    _ make: @escaping @Sendable (UInt64) throws -> SimulatedWorld
   ) throws {
     let tally = Monitor(Tally())
     let began = MonotonicInstant.now()
     let threads = try (0..<2).map { number in
       try WorkerThread(name: "worlds-\(number)") {
         while let world = tally.withLock({ Self.nextWorld(&$0, worlds) }) {
-          Self.live(seed &+ UInt64(world), make, tally)
+          Self.live(seed &+ UInt64(world), days: days, make, tally)
         }
       }
     }
     for thread in threads { thread.join() }
-    let (end, days) = (tally.withLock { $0 }, worlds * Int(Self.days + SimulatedWorld.quietDays))
+    let (end, days) = (tally.withLock { $0 }, worlds * Int(days + SimulatedWorld.quietDays))
     #expect(end.failures.isEmpty, "\(end.failures.joined(separator: "\n"))")
     Torture.report(name, "virtual days", days)
     let minutes = MonotonicInstant.now().seconds(since: began) / 60
@@ -83,6 +102,8 @@ import Testing
     Torture.report(name, "fetches of keys", end.keyFetches)
     Torture.report(name, "notices", end.notices)
     Torture.report(name, "crashes survived", end.crashes)
+    Torture.report(name, "receipts accepted twice because the relay could not know the first", end.repeats)
+    for (figure, count) in end.network { Torture.report(name, figure, count) }
   }
 
   /// The number of the next world; nil when none is left, or one has failed.
@@ -93,7 +114,7 @@ import Testing
   }
 
   private static func live(
-    _ seed: UInt64, _ make: (UInt64) throws -> SimulatedWorld, _ tally: Monitor<Tally>
+    _ seed: UInt64, days: Int64, _ make: (UInt64) throws -> SimulatedWorld, _ tally: Monitor<Tally>
   ) {
     do {
       let world = try make(seed)
