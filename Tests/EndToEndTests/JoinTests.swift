@@ -4,9 +4,10 @@ import Domain
 import HTTPServer
 import JSON
 import Store
+import TestSupport
 import Testing
 
-@Suite(.withDaemonLog) struct JoinTests {
+@Suite(.withDaemonLog, .everyPlace) struct JoinTests {
   @Test("A user known for a Stripe customer is the user of that customer's next purchase")
   func userByCustomer() throws {
     try withRelay { relay, destination in
@@ -147,7 +148,7 @@ import Testing
 }
 
 /// R5 and R11: contexts of other users and apps are never used.
-@Suite(.withDaemonLog) struct SeparationTests {
+@Suite(.withDaemonLog, .everyPlace) struct SeparationTests {
   @Test("Contexts of other users are never used, and one context serves one purchase (R5)")
   func otherUsers() throws {
     try withRelay { relay, destination in

@@ -7,7 +7,7 @@ import JSON
 import Store
 import Testing
 
-@Suite(.withDaemonLog) struct MainJobTests {
+@Suite(.withDaemonLog, .everyPlace) struct MainJobTests {
   @Test("A context and then its event make one receipt with exactly these bytes and headers (R2)")
   func contextThenEvent() throws {
     try withRelay { relay, destination in

@@ -10,11 +10,12 @@ import Platform
 import Relay
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator
 
-@Suite("Alerts") struct AlertsTests {
+@Suite("Alerts", .everyPlace) struct AlertsTests {
   /// Accepts or rejects every request with one status.
   private final class Receiver: RequestHandler {
     let status: Int

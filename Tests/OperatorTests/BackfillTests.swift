@@ -8,6 +8,7 @@ import SQLite
 import Sandbox
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator
@@ -161,7 +162,7 @@ import Testing
   }
 }
 
-@Suite struct ReprocessTests {
+@Suite(.everyPlace) struct ReprocessTests {
   /// Events that an older version could not parse.
   private static func harness() throws -> (harness: OperatorHarness, ids: [String]) {
     let harness = try OperatorHarness()
@@ -201,7 +202,7 @@ import Testing
     #expect(audit.allSatisfy { $0["action"] == "events reprocess" })
   }
 
-  @Test func idsMayComeFromStdin() throws {
+  @Test(.fileOnly) func idsMayComeFromStdin() throws {
     let (harness, ids) = try Self.harness()
     let ran = harness.run(
       arguments: ["events", "reprocess", "-", "--yes"], input: "\(ids[0])\n\n \(ids[1]) \n")

@@ -2,11 +2,12 @@ import Domain
 import JSON
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator
 
-@Suite struct ChangeTests {
+@Suite(.everyPlace) struct ChangeTests {
   @Test func aReceiptIsCancelledWithAReason() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1")

@@ -3,11 +3,12 @@
 import Domain
 import JSON
 import Store
+import TestSupport
 import Testing
 
 @testable import Operator
 
-@Suite("Texts about several destinations")
+@Suite("Texts about several destinations", .everyPlace)
 struct DestinationTextTests {
   @Test("stats names each destination that is stopped, and JSON the one to know of first")
   func stats() throws {

@@ -5,7 +5,6 @@ import Durations
 import FoundationEssentials
 import JSON
 import Platform
-import PostgresStore
 import SQLiteStore
 import Sandbox
 import Store
@@ -14,6 +13,7 @@ import TestSupport
 import Testing
 
 @testable import Operator
+@testable import PostgresStore
 
 /// The result of one command.
 struct Ran {
@@ -69,7 +69,7 @@ final class OperatorHarness {
 
   /// - Parameters:
   ///   - swedbank: whether the apps have Swedbank Pay, too.
-  ///   - server: the URL of a PostgreSQL database; nil for a file.
+  ///   - server: the URL of a PostgreSQL database; nil for the place of the running test.
   init(apps: [AppSlug] = ["ios"], swedbank: Bool = false, server: String? = nil) throws {
     folder = FileManager.default.temporaryDirectory.path + "/operator-tests-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -80,9 +80,12 @@ final class OperatorHarness {
         purchasely: { api_key: 'env:API_KEY' }, join: { wait_for_context: '0s' } },
       """
     }
+    let placed = server == nil ? try DatabasePlace.makeURL() : nil
+    let server = server ?? placed
     self.server = server
     let database = server ?? "receiptd.db"
-    let text = "{ database: '\(database)', listen: { port: 1 }, apps: { \(texts.joined()) } }"
+    let unsafe = placed == nil ? "" : " database_durability: 'unsafe',"
+    let text = "{ database: '\(database)',\(unsafe) listen: { port: 1 }, apps: { \(texts.joined()) } }"
     _ = FileManager.default.createFile(atPath: folder + "/receiptd.json5", contents: Data(text.utf8))
     // Nothing gets the purchases of `gone`.
     let rules = AppRules(
@@ -101,7 +104,9 @@ final class OperatorHarness {
         path: folder + "/receiptd.db", role: .owner, rules: allRules, random: random)
       return
     }
-    engine = try PostgresEngine(server, isOwner: true, application: "tests", allowsUnsafe: true)
+    // The times of receiptd's changes are the test's.
+    engine = try PostgresEngine(
+      server, isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: placed == nil)
     writer = try engine.openWriter(rules: allRules, random: random)
   }
 

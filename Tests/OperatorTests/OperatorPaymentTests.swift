@@ -9,7 +9,7 @@ import Testing
 
 @testable import Operator
 
-@Suite struct OperatorPaymentTests {
+@Suite(.everyPlace) struct OperatorPaymentTests {
   private static let order: ObjectID = "/psp/paymentorders/5adc265f"
   private static let key = PurchaseKey(processor: "swedbank", type: "payment_order", id: order)
 
@@ -196,7 +196,7 @@ import Testing
     #expect(!harness.run("receipts", "show", id).out.contains("replayed"))
   }
 
-  @Test func aFetchIsPlannedAndAudited() throws {
+  @Test(.fileOnly) func aFetchIsPlannedAndAudited() throws {
     let harness = try Self.started()
     let ran = harness.run("payments", "fetch", Self.order.text, "--reason", "ticket 4711")
     #expect(ran.code == .done, "\(ran.notes)")

@@ -5,11 +5,12 @@ import Domain
 import Durations
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator
 
-@Suite struct ReceiptAdviceTests {
+@Suite(.everyPlace) struct ReceiptAdviceTests {
   /// A purchase of the harness after 15 days: longer than the join waits for a payment.
   private static func afterItsWaits(
     _ observations: Observations, named: Bool = true

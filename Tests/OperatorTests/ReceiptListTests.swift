@@ -3,11 +3,12 @@ import Durations
 import JSON
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator
 
-@Suite struct ReceiptListTests {
+@Suite(.everyPlace) struct ReceiptListTests {
   private static let fields = [
     "id", "app", "state", "reason", "user_id", "processor", "object_type", "object_id", "price_id",
     "price_mismatch",
@@ -46,7 +47,7 @@ import Testing
     Snapshot.check(ran.out, "receipts-list")
   }
 
-  @Test func theFieldsOfJSONAreThoseOfTheContract() throws {
+  @Test(.fileOnly) func theFieldsOfJSONAreThoseOfTheContract() throws {
     let ran = try Self.everyState().run("receipts", "list", "--json")
     let objects = try ran.objects
     #expect(objects.count == 5)
@@ -186,7 +187,7 @@ import Testing
     #expect(attempts() == "3 (2 of them do not count: the deliveries were paused), the last answer was 200")
   }
 
-  @Test func aReceiptIsShownAsItsStory() throws {
+  @Test(.fileOnly) func aReceiptIsShownAsItsStory() throws {
     let harness = try OperatorHarness()
     let context = try harness.context("e30=", price: "monthly")
     harness.clock.advance(.seconds(2))

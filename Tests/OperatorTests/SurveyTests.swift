@@ -3,12 +3,13 @@ import Durations
 import JSON
 import Store
 import Terminal
+import TestSupport
 import Testing
 
 @testable import Operator
 
-@Suite struct SurveyTests {
-  @Test func statsShowEachApp() throws {
+@Suite(.everyPlace) struct SurveyTests {
+  @Test(.fileOnly) func statsShowEachApp() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])
     try harness.deliver(harness.purchase("sub_old"))
     harness.clock.advance(.hours(2))

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Operator
 
-@Suite("Users")
+@Suite("Users", .everyPlace)
 struct UserTests {
   private func harness() throws -> OperatorHarness {
     let harness = try OperatorHarness()
@@ -117,7 +117,7 @@ struct UserTests {
     for number in 3..<5 { #expect(try reader.events(id: "evt_loose\(number)").count == 1) }
   }
 
-  @Test("An event that cannot be read is named, and all that can be erased is erased")
+  @Test("An event that cannot be read is named, and all that can be erased is erased", .fileOnly)
   func unreadableEvent() throws {
     let harness = try harness()
     for (number, user) in ["jdo-1", "someone"].enumerated() {

@@ -2,7 +2,7 @@
 
 import Domain
 import JSON
-import SQLite
+import PostgresStore
 import SQLiteStore
 import Store
 import TestSupport
@@ -11,7 +11,9 @@ import Testing
 extension Relay {
   /// Reads the database beside the daemon, on a connection that is closed afterwards.
   func read<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
-    try body(try StoreReader(path: databasePath))
+    guard let server else { return try body(try StoreReader(path: databasePath)) }
+    return try body(
+      try PostgresEngine(server, isOwner: false, application: "tests", allowsUnsafe: true).openReader())
   }
 
   /// Every receipt, newest first.
@@ -55,8 +57,7 @@ extension Relay {
 
   /// The number of rows in a table.
   func count(_ table: String) throws -> Int64 {
-    let connection = try Connection(path: databasePath, mode: .readOnly, busyTimeout: .seconds(10))
-    return try #require(try connection.integer("SELECT count(*) FROM \(table)"))
+    try read { try #require(try $0.connection.integer("SELECT count(*) FROM \(table)")) }
   }
 
   /// The value of a sample, such as `receiptd_receipts{app="shop",state="delivered"}`.

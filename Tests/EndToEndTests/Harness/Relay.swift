@@ -6,6 +6,7 @@ import Glibc
 import JSON
 import Platform
 import Store
+import TestSupport
 import Testing
 
 /// The secrets of every test.
@@ -48,6 +49,8 @@ final class Relay {
   @TaskLocal static var logPath: String?
 
   let directory: TemporaryDirectory
+  /// The URL of the database; nil for a file.
+  let server: String?
   var configuration: JSONValue
   /// A command that is prepended to receiptd's; empty to start it directly.
   var launcher: [String] = []
@@ -80,11 +83,13 @@ final class Relay {
   ///   - top: changes for the rest, and other apps.
   init(_ destination: Destination, app: JSONValue = [:], top: JSONValue = [:]) throws {
     directory = try TemporaryDirectory()
+    server = try DatabasePlace.makeURL()
     let base: JSONValue = [
       "listen": ["address": "127.0.0.1", "port": 0], "admin": ["address": "127.0.0.1", "port": 0],
-      "database": .string(directory.file("receiptd.db")), "apps": ["shop": Self.app(destination, app)],
+      "database": .string(server ?? directory.file("receiptd.db")),
+      "apps": ["shop": Self.app(destination, app)],
     ]
-    configuration = base.merging(top)
+    configuration = (server == nil ? base : base.merging(["database_durability": "unsafe"])).merging(top)
   }
 
   var configurationPath: String { directory.file("receiptd.json5") }
