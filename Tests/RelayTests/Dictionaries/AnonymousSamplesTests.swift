@@ -2,6 +2,7 @@
 
 import Compression
 import Domain
+import Glibc
 @testable import Housekeeping
 import Store
 import TestSupport
@@ -10,18 +11,24 @@ import Testing
 /// Bytes in which many texts are looked for.
 struct SearchedBytes {
   private let bytes: [UInt8]
-  /// Each six bytes in a row.
-  private let parts: Set<ArraySlice<UInt8>>
 
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
-    parts = Set((6...max(6, bytes.count)).lazy.map { bytes[max(0, $0 - 6)..<min($0, bytes.count)] })
-  }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// - Parameter text: of six bytes at least.
+  /// By functions of C: thousands of texts are looked for, and under a sanitizer each step of a search in
+  /// Swift allocates memory.
   func has(_ text: String) -> Bool {
     let text = Array(text.utf8)
-    return parts.contains(text.prefix(6)) && bytes.firstRange(of: text) != nil
+    return unsafe bytes.withUnsafeBytes { bytes in
+      guard let first = text.first, var place = bytes.baseAddress else { return false }
+      let end = unsafe place + bytes.count
+      while unsafe end - place >= text.count,
+        let found = unsafe memchr(place, Int32(first), end - place - text.count + 1)
+      {
+        if unsafe memcmp(found, text, text.count) == 0 { return true }
+        unsafe place = UnsafeRawPointer(found) + 1
+      }
+      return false
+    }
   }
 }
 
