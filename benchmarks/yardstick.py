@@ -1,4 +1,4 @@
-"""What pgbench reaches with the same rows: `yardstick.py script BATCH FOLDER <ROWS` reads an event that receiptd has stored,
+"""What pgbench reaches with the same rows: `yardstick.py BATCH FOLDER <ROWS` reads an event that receiptd has stored,
 its receipt and the number of its keys, each as a line of JSON, and writes a script of pgbench that inserts as many rows in
 one transaction as receiptd does in a batch, with new ids and the same values otherwise. The bodies are sent with each row,
 as any client must; the statements are prepared."""

@@ -56,6 +56,8 @@ struct UpgradeClusterTorture {
     let doublesMax = Self.rounds * 2 * Cluster.concurrency * cluster.apps.count
     let lost = try cluster.judge(taken, doublesMax: doublesMax, seed: 0, connection)
     for relay in cluster.relays { #expect(try relay.stop() == 0) }
+    // Checkout waits ten seconds for an answer.
+    #expect(gaps.allSatisfy { $0 < 10_000 }, "\(gaps)")
     Torture.report(Self.suite, "upgrades", Self.rounds)
     cluster.report(Self.suite, taken, lost: lost)
     Torture.report(Self.suite, "longest time without a 2xx, ms", gaps.max() ?? 0)
