@@ -12,7 +12,8 @@ extension DispatcherRun {
   mutating func followOwnership() {
     // The only program on a database owns every app from the start (`use`).
     guard dispatcher.ownership.apps != nil else { return }
-    for app in places.keys {
+    // Also those that a reload has removed: their deliveries under way are completed.
+    for app in Set(places.keys).union(tenures.keys) {
       let tenure = dispatcher.ownership.tenure(of: app)
       guard tenure != tenures[app] else {
         ending.remove(app)
@@ -24,7 +25,7 @@ extension DispatcherRun {
       }
       // A new tenure of the same app has missed what another program has delivered meanwhile.
       if tenures[app] != nil { end(app) }
-      if let tenure, begin(app) { tenures[app] = tenure }
+      if let tenure, places[app] != nil, begin(app) { tenures[app] = tenure }
     }
   }
 
@@ -60,6 +61,7 @@ extension DispatcherRun {
     cancelDeliveries(of: app)
     unstored.removeAll { $0.attempt.command.place.app == app }
     renewLanes(of: app, [:])
+    if places[app] == nil { lanes = lanes.filter { $0.key.app != app } }
   }
 
   private mutating func renewLanes(of app: AppSlug, _ breakers: [AppDestination: Breaker]) {

@@ -101,6 +101,8 @@ struct DispatcherRun {
 
   /// Handles the answers of destinations; waits for them at most `time`.
   mutating func handleAnswers(within time: Duration) {
+    // Reading what is due may have taken longer than the right to deliver it lasts.
+    followOwnership()
     let completions = transport.run(timeout: time)
     // Decisions about these answers must use the corrected clock.
     if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }

@@ -18,10 +18,11 @@ enum InstancesCommands {
         ["instances", "list"], summary: "List the running receiptds, and which apps each one delivers",
         discussion: """
           Each app is delivered by one instance at a time; any instance accepts contexts and webhooks of any \
-          app. SHARED marks the instance that does retention, jobs and alerts for all. LAG is the age of the \
-          oldest receipt that is due for one of its apps, QUEUE how many requests wait for its writer, CLOCK \
-          how far its clock is ahead of the database's. Instances with different CONFIG were started with \
-          configurations that treat receipts differently.
+          app. READY is no while an instance refuses requests: its /readyz has the reasons. SHARED marks the \
+          instance that does retention, jobs and alerts for all. LAG is the age of the oldest receipt that \
+          is due for one of its apps, QUEUE how many requests wait for its writer, CLOCK how far its clock \
+          is ahead of the database's. Instances with different CONFIG were started with configurations that \
+          treat receipts differently.
           """,
         examples: [ExampleSpec("receiptctl instances list", "Which instance delivers which app")]),
       run: list)
@@ -59,6 +60,8 @@ enum InstancesCommands {
     let instance = line.instance
     return [
       "id": .string(name(instance)), "host": .string(instance.host), "version": .string(instance.version),
+      "ready": .bool(instance.unreadiness.isEmpty),
+      "not_ready": .array(instance.unreadiness.map(JSONValue.string)),
       "apps": .array(instance.apps.map { .string($0.text) }), "shared": .bool(instance.doesSharedWork),
       "lag_ms": .optional(line.lag?.milliseconds), "queue": .integer(Int64(instance.queueDepth)),
       "clock_ahead_ms": .integer(instance.clockAhead.milliseconds),
@@ -71,7 +74,8 @@ enum InstancesCommands {
     var table = Table(
       [
         .init("INSTANCE"), .init("HOST", canShrink: true), .init("VERSION"), .init("STARTED"),
-        .init("SHARED"), .init("LAG", alignment: .trailing), .init("QUEUE", alignment: .trailing),
+        .init("READY"), .init("SHARED"), .init("LAG", alignment: .trailing),
+        .init("QUEUE", alignment: .trailing),
         .init("CLOCK", alignment: .trailing), .init("CONFIG"), .init("APPS", canShrink: true),
       ], emptyMessage: "No receiptd runs on the database.")
     for line in lines {
@@ -82,6 +86,7 @@ enum InstancesCommands {
       table.add([
         Table.Cell(name(instance)), Table.Cell(instance.host), Table.Cell(instance.version),
         Table.Cell(started),
+        instance.unreadiness.isEmpty ? Table.Cell("yes") : Table.Cell("no", .red),
         Table.Cell(instance.doesSharedWork ? "yes" : "-"),
         Table.Cell(line.lag.map { DurationText.text(.seconds($0.components.seconds)) } ?? "-"),
         Table.Cell(count: instance.queueDepth),
@@ -106,6 +111,11 @@ enum InstancesCommands {
       session.output.note(
         "No instance delivers \(missing.map(\.text).joined(separator: ", ")) at this moment: it is being "
           + "acquired, which takes a few seconds, or no instance has it in its configuration.")
+    }
+    for line in lines where !line.instance.unreadiness.isEmpty {
+      session.output.note(
+        "The instance \(name(line.instance)) on \(DisplayText.clean(line.instance.host)) is not ready: "
+          + "\(line.instance.unreadiness.map(DisplayText.clean).joined(separator: ", ")).")
     }
     if Set(lines.map(\.instance.configuration)).count > 1 {
       session.output.note(

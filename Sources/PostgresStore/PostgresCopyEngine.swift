@@ -97,6 +97,11 @@ public final class PostgresCopyEngine: CopyEngine {
     for app in apps.sorted() { try inserting.run([.text(app)]) }
   }
 
+  public func lockOut() throws(StoreFault) {
+    // Every batch holds a weaker lock on this table (`PostgresReadAhead`), and reads the mark after it.
+    try writing.prepare("LOCK TABLE app_locks IN EXCLUSIVE MODE").run()
+  }
+
   public func endOwnership() throws(StoreFault) {
     try writing.prepare("UPDATE leases SET owner = NULL, epoch = epoch + 1").run()
   }

@@ -16,7 +16,8 @@ extension PostgresEngine {
         PostgresCommand("SELECT name, owner FROM leases WHERE owner IS NOT NULL ORDER BY name"),
         PostgresCommand(
           """
-          SELECT id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth, is_notified
+          SELECT id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
+            is_notified, unreadiness
           FROM instances WHERE seen_at > \(LeaseTable.clock) - $1 ORDER BY started_at, id
           """, [.integer(Self.seenWithin.milliseconds)]),
       ])
@@ -33,6 +34,7 @@ extension PostgresEngine {
           seenAt: Timestamp(unixMilliseconds: rows.integer(row, 5)),
           clockAhead: .milliseconds(rows.integer(row, 6)), queueDepth: Int(rows.integer(row, 7)),
           isNotified: rows.integer(row, 8) == 1,
+          unreadiness: rows.text(row, 9).split(separator: " ").map(String.init),
           apps: names.filter { $0 != LeaseRow.shared }.map { AppSlug($0) },
           doesSharedWork: names.contains(LeaseRow.shared))
       }

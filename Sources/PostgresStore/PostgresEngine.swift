@@ -20,14 +20,16 @@ public final class PostgresEngine: StoreEngine {
   ///   - application: the name in the server's views.
   ///   - allowsUnsafe: whether to use a server that can lose what was committed.
   ///   - usesServerClock: whether the server's clock decides what is stored, instead of the given times.
+  ///   - onMigration: called before a schema with data is migrated, on the thread that connects.
   public init(
     _ url: String, isOwner: Bool, application: String, allowsUnsafe: Bool = false,
-    usesServerClock: Bool = true
+    usesServerClock: Bool = true, onMigration: @escaping @Sendable () -> Void = {}
   ) throws(StoreError) {
     do throws(PostgresError) {
       var source = try PostgresSource(
         url, application: application, isOwner: isOwner, allowsUnsafe: allowsUnsafe)
       source.usesServerClock = usesServerClock
+      source.onMigration = onMigration
       self.source = source
     } catch {
       throw .fault(StoreFault(error))

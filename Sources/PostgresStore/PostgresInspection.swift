@@ -45,7 +45,8 @@ public struct PostgresInspection: Sendable, Equatable {
     }
   }
 
-  private init(_ connection: PostgresConnection) throws(PostgresError) {
+  /// - Parameter connection: one to such a server.
+  init(_ connection: PostgresConnection) throws(PostgresError) {
     let version = connection.serverVersion
     serverVersion = "\(version / 10_000).\(version % 10_000)"
     let settings = try connection.run("SELECT name, setting FROM pg_settings")
@@ -69,4 +70,45 @@ public struct PostgresInspection: Sendable, Equatable {
         isSynchronous: ["sync", "quorum"].contains(rows.text(row, 2)))
     }
   }
+}
+
+extension PostgresInspection {
+  /// What a crash or the loss of the server may cost, and what to do about it; empty if nothing.
+  /// - Parameter allowsUnsafe: whether a server that can lose what it has committed is used nevertheless.
+  public func risks(allowsUnsafe: Bool) -> [String] {
+    let allowed = allowsUnsafe ? durabilityFault : nil
+    return [allowed.map { "database_durability is \"unsafe\", and \($0)" }, standbyRisk].compactMap(\.self)
+  }
+
+  /// What the loss of the server may cost.
+  private var standbyRisk: String? {
+    guard !isStandby else {
+      return "this server is a standby, which cannot be written; connect to the primary, with "
+        + "target_session_attrs=read-write in `database`"
+    }
+    guard let standbys else {
+      return "the role \(role) may not see the standbys; as a superuser: GRANT pg_monitor TO \(quotedRole)"
+    }
+    guard standbys.contains(where: \.receives) else {
+      return "no standby receives the changes: if this server is lost, so are the receipts since the last "
+        + "backup. Add a standby, and name it in synchronous_standby_names. (A service that replicates the "
+        + "disk does not show that here.)"
+    }
+    guard !standbys.contains(where: \.isSynchronous) else { return nil }
+    return "no standby is synchronous: if this server is lost, receipts that were acknowledged just before "
+      + "may be, too. Name a standby in synchronous_standby_names"
+  }
+
+  /// The role as an identifier in SQL.
+  private var quotedRole: String {
+    let isPlain = role.utf8.allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "_")
+    }
+    return isPlain ? role : "\"\(role.replacing("\"", with: "\"\""))\""
+  }
+}
+
+extension PostgresInspection.Standby {
+  /// A base backup is in the same list.
+  fileprivate var receives: Bool { state == "streaming" || state == "catchup" }
 }

@@ -64,7 +64,7 @@ public final class Daemon: Sendable {
   public init(
     _ configuration: Configuration, makesNewDatabase: Bool = false, log: Log,
     clock: any Clock = SystemClock(),
-    onMigration: () -> Void = {}, onSyncFailure: @escaping @Sendable (String) -> Void
+    onMigration: @escaping @Sendable () -> Void = {}, onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
     let plan = try Self.alertPlan(configuration)
     (self.log, self.clock) = (log, clock)

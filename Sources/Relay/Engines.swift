@@ -13,8 +13,8 @@ enum Engines {
   ///   - makesNew: whether to start with an empty database although files of an earlier one exist.
   ///   - onMigration: called before opening migrates the schema.
   static func serve(
-    _ configuration: Configuration, makesNew: Bool, log: Log, clock: any Clock, onMigration: () -> Void,
-    onSyncFailure: @escaping @Sendable (StoreFault) -> Void
+    _ configuration: Configuration, makesNew: Bool, log: Log, clock: any Clock,
+    onMigration: @escaping @Sendable () -> Void, onSyncFailure: @escaping @Sendable (StoreFault) -> Void
   ) throws(DaemonError) -> any StoreEngine {
     switch configuration.database {
     case .postgres(let url):
@@ -23,7 +23,7 @@ enum Engines {
           "--new-database is for a database file; in an empty database of a server, receiptd creates its "
             + "tables without it")
       }
-      return try server(url, allowsUnsafe: configuration.durability == .lossy)
+      return try server(url, allowsUnsafe: configuration.durability == .lossy, onMigration)
     case .file(let path):
       return try file(
         path, makesNew: makesNew, log: log, clock: clock, onMigration: onMigration,
@@ -32,7 +32,7 @@ enum Engines {
   }
 
   private static func server(
-    _ url: DatabaseURL, allowsUnsafe: Bool
+    _ url: DatabaseURL, allowsUnsafe: Bool, _ onMigration: @escaping @Sendable () -> Void
   ) throws(DaemonError) -> any StoreEngine {
     let text: String
     do throws(Fault) {
@@ -41,7 +41,8 @@ enum Engines {
       throw .configuration(error)
     }
     do throws(StoreError) {
-      return try PostgresEngine(text, isOwner: true, application: application, allowsUnsafe: allowsUnsafe)
+      return try PostgresEngine(
+        text, isOwner: true, application: application, allowsUnsafe: allowsUnsafe, onMigration: onMigration)
     } catch {
       throw DaemonError(error)
     }

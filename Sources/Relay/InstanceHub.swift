@@ -2,8 +2,10 @@
 
 internal import Delivery
 internal import Domain
+internal import Health
 internal import Persistence
 internal import Platform
+internal import Presentation
 internal import Store
 internal import Telemetry
 
@@ -27,7 +29,8 @@ final class InstanceHub: Sendable {
       settle: { app, done in self.settle(app, done) },
       pulse: { self.pulse() },
       isBusy: { app in self.core?.dispatcher.isBusy(app) ?? false },
-      queueDepth: { self.core?.committer.depth ?? 0 })
+      queueDepth: { self.core?.committer.depth ?? 0 },
+      unreadiness: { self.core?.readiness.reasons().map(\.name) ?? [] })
   }
 
   private func settle(_ app: AppSlug, _ done: @escaping @Sendable (Bool) -> Void) {

@@ -42,7 +42,7 @@ enum Listeners {
     let tokens: FormTokens
     do {
       access = try AdminAccess(configuration.admin, clock: services.clock)
-      tokens = try FormTokens()
+      tokens = try FormTokens(configuration.admin)
     } catch let fault as Fault {
       throw .configuration(fault)
     } catch {

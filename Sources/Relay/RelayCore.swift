@@ -247,8 +247,9 @@ final class RelayCore: Sendable {
     housekeeper.stop()
     jobs.stop()
     trainer.stop()
-    instance?.stop()
     committer.stop()
+    // After the last outcomes: another program may begin to deliver at once.
+    instance?.stop()
     receiptLog.stop()
   }
 }

@@ -54,6 +54,9 @@ public final class SQLiteCopyEngine: CopyEngine {
   /// They are sorted when all are known: that writes each page once.
   public var addsKeys: Bool { false }
   public func add(apps: Set<String>) {}
+  /// A transaction that writes is the only one.
+  public func lockOut() {}
+
   public func endOwnership() {}
 
   public func complete(nextPurchaseRow: Int64) throws(StoreFault) {

@@ -96,11 +96,23 @@ import Testing
     #expect(lines.withLock { $0.count } == 2)
   }
 
-  @Test("A token is for one purpose of one process")
+  @Test("A token is for one purpose of one service: of all instances with its password, or of one process")
   func tokens() throws {
-    let (tokens, others) = (try FormTokens(), try FormTokens())
+    let own = Configuration.Admin(password: Secret("open sesame"))
+    let foreign = Configuration.Admin(password: Secret("another one"))
+    try check(FormTokens(own), FormTokens(own), FormTokens(foreign))
+    let one = try FormTokens(Configuration.Admin())
+    try check(one, one, FormTokens(Configuration.Admin()))
+  }
+
+  /// - Parameters:
+  ///   - tokens: those of the page.
+  ///   - same: those that accept its forms.
+  ///   - others: those that do not.
+  private func check(_ tokens: FormTokens, _ same: FormTokens, _ others: FormTokens) throws {
     let token = tokens.token(for: "replay rcp_1")
     #expect(tokens.accepts(token, for: "replay rcp_1"))
+    #expect(same.accepts(token, for: "replay rcp_1"))
     #expect(!tokens.accepts(token, for: "cancel rcp_1"))
     #expect(!tokens.accepts(token, for: "replay rcp_2"))
     #expect(!others.accepts(token, for: "replay rcp_1"))
@@ -141,7 +153,7 @@ import Testing
     let table = RouteTable(
       Dashboard(
         services: services, apps: bench.core.apps, committer: bench.committer, health: health,
-        tokens: try FormTokens(), reader: try StoreReader(path: bench.path)
+        tokens: try FormTokens(Configuration.Admin()), reader: try StoreReader(path: bench.path)
       ).routes)
     let id = "rcp_" + String(repeating: "0", count: 26)
     /// The path of the matching route that admits the request.

@@ -71,6 +71,17 @@ public final class PostgresPair {
     try connection.run("SELECT pg_reload_conf()")
   }
 
+  /// Stops every process of the standby with SIGSTOP: commits wait, and no connection breaks.
+  public func freezeStandby() throws { try signalStandby("STOP") }
+  public func thawStandby() throws { try signalStandby("CONT") }
+
+  private func signalStandby(_ signal: String) throws {
+    try server.run(
+      """
+      server=$(head -n 1 \(standbyFolder)/postmaster.pid); kill -\(signal) "$server" $(pgrep -P "$server")
+      """)
+  }
+
   /// Stops what `PostgresServer` does not know.
   public func end() {
     let folders = isSwapped ? "other" : (hasStandby ? "other" : "")

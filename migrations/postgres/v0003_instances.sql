@@ -39,5 +39,6 @@ CREATE TABLE instances (
   clock_ahead   bigint NOT NULL,                 -- milliseconds, compared with the database's clock
   queue_depth   bigint NOT NULL,
   is_notified   bigint NOT NULL,                 -- whether notifications arrive; poolers swallow them
+  unreadiness   text COLLATE "C" NOT NULL,       -- why it is not ready, separated by spaces; empty if it is
   leases        text COLLATE "C" NOT NULL        -- what it may own, separated by spaces
 ) WITH (fillfactor = 50);

@@ -3,7 +3,7 @@
 // libmicrohttpd's threads.
 
 public import Configuration
-public import Cryptography
+internal import Cryptography
 internal import Domain
 internal import Durations
 internal import Encoding
@@ -157,15 +157,22 @@ final class FailedLogins: Sendable {
   }
 }
 
-/// Tokens that prove that a form comes from a page of this process, for one purpose.
+/// Tokens that prove that a form comes from a page of this service, for one purpose.
 public struct FormTokens: Sendable {
   private let key: HMACSHA256
 
-  public init() throws(CryptographyError) {
-    let random = SecretRandomness()
-    var bytes: [UInt8] = []
-    for _ in 0..<32 { bytes.append(UInt8(truncatingIfNeeded: random.next())) }
-    key = try HMACSHA256(key: bytes)
+  /// With a password, all instances on one database accept each other's forms: a load balancer may send a
+  /// form to another instance than its page. Only users who know the password see a token. Without a password
+  /// the listener serves one machine, and the key is random.
+  /// - Throws: `Fault` if the password cannot be read; `CryptographyError`.
+  public init(_ admin: Configuration.Admin) throws {
+    if let password = try admin.password?.reveal() {
+      let secret = try HMACSHA256(key: Array(password.utf8))
+      key = try HMACSHA256(key: secret.authenticationCode(for: Array("receiptd form tokens".utf8)))
+    } else {
+      let random = SecretRandomness()
+      key = try HMACSHA256(key: (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+    }
   }
 
   /// - Parameter purpose: the form's action and its subject.
@@ -194,6 +201,6 @@ extension Problem {
   public static let foreignForm = Problem(
     slug: "foreign-form", title: "Form not accepted", status: 403,
     detail:
-      "The form is not from this page, or older than the running receiptd. Go back, reload the page and "
+      "The form is not from this page, or from before a restart. Go back, reload the page and "
       + "send it again. Nothing was changed.")
 }

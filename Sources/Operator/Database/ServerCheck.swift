@@ -35,41 +35,7 @@ struct ServerCheck {
     damage + (durability == .safe ? [server.durabilityFault].compactMap(\.self) : [])
   }
 
-  private var warnings: [String] {
-    var warnings: [String] = []
-    if durability == .lossy, let fault = server.durabilityFault {
-      warnings.append("database_durability is \"unsafe\", and \(fault)")
-    }
-    guard !server.isStandby else {
-      return warnings + [
-        "this server is a standby, which cannot be written; connect to the primary, with "
-          + "target_session_attrs=read-write in `database`"
-      ]
-    }
-    guard let standbys = server.standbys else {
-      let role = Self.isPlain(server.role) ? server.role : "\"\(server.role.replacing("\"", with: "\"\""))\""
-      return warnings + [
-        "the role \(server.role) may not see the standbys; as a superuser: GRANT pg_monitor TO \(role)"
-      ]
-    }
-    if !standbys.contains(where: \.receives) {
-      warnings.append(
-        "no standby receives the changes: if this server is lost, so are the receipts since the last backup. "
-          + "Add a standby, and name it in synchronous_standby_names. (A service that replicates the disk "
-          + "does not show that here.)")
-    } else if !standbys.contains(where: \.isSynchronous) {
-      warnings.append(
-        "no standby is synchronous: if this server is lost, receipts that were acknowledged just before may "
-          + "be, too. Name a standby in synchronous_standby_names")
-    }
-    return warnings
-  }
-
-  private static func isPlain(_ role: String) -> Bool {
-    role.utf8.allSatisfy { byte in
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "_")
-    }
-  }
+  private var warnings: [String] { server.risks(allowsUnsafe: durability == .lossy) }
 
   private func show(_ url: DatabaseURL, _ session: Session) {
     let (output, name) = (session.output, url.description)
@@ -112,9 +78,4 @@ struct ServerCheck {
       "durable": .bool(server.durabilityFault == nil), "standbys": standbys ?? .null,
     ]
   }
-}
-
-extension PostgresInspection.Standby {
-  /// A base backup is in the same list.
-  fileprivate var receives: Bool { state == "streaming" || state == "catchup" }
 }

@@ -30,20 +30,22 @@ final class PostgresReadAhead: ReadAhead {
   ) throws(StoreFault) -> [any EngineStatement] {
     try insertLocks(of: plan)
     let locks = Self.locks(plan)
-    hasLocked = !locks.isEmpty
+    hasLocked = plan.locksApps
     let numbered = NumberedTable.allCases.filter { plan.additions[$0, default: 0] > 0 }
     let numbering = numbered.map { Self.acquire($0, Int64(plan.additions[$0, default: 0])) }
     let keyed = wanted.isEmpty ? [] : [PostgresKeys.read(wanted)]
     let notes = hasLocked ? [connection.noteBatch()] : []
     let results = try connection.send(
-      locks + [Self.clock] + notes + numbering + keyed + reads.map(Self.command))
-    if let apps = plan.apps, let locked = locks.isEmpty ? nil : results.first, locked.count < apps.count {
+      locks + [Self.state] + notes + numbering + keyed + reads.map(Self.command))
+    if let apps = plan.apps, hasLocked, let locked = results.first, locked.count < apps.count {
       // An earlier transaction that inserted the row was lost with its server.
       lockable = []
       throw StoreFault(.conflict, operation: "lock apps", reason: "an app has no row to lock")
     }
     var rest = results[locks.count...]
-    let time = rest.popFirst().map { Timestamp(unixMilliseconds: $0.integer(0, 0)) }
+    let state = rest.popFirst()
+    if let state, !state.isNull(0, 1) { throw connection.refuse(state.text(0, 1)) }
+    let time = state.map { Timestamp(unixMilliseconds: $0.integer(0, 0)) }
     now = connection.usesServerClock ? time : nil
     rest = rest.dropFirst(notes.count)
     for table in numbered {
@@ -91,7 +93,10 @@ final class PostgresReadAhead: ReadAhead {
     guard let apps = plan.apps else {
       return [PostgresCommand("SELECT app FROM app_locks ORDER BY app FOR UPDATE", operation: "lock apps")]
     }
-    guard !apps.isEmpty || !plan.purchases.isEmpty else { return [] }
+    // Also without apps: a database that is being retired lets no batch begin (`PostgresCopyEngine.lockOut`).
+    guard plan.locksApps else {
+      return [PostgresCommand("LOCK TABLE app_locks IN ROW SHARE MODE", operation: "lock apps")]
+    }
     return [
       PostgresCommand(
         """
@@ -103,9 +108,13 @@ final class PostgresReadAhead: ReadAhead {
     ]
   }
 
-  /// Read after the locks: `now()` is the time when the transaction began, before it waited for them.
-  private static let clock = PostgresCommand(
-    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", operation: "read the clock")
+  /// Read after the locks: the clock, because `now()` is the time when the transaction began, before it
+  /// waited for them; and the other database of a copy, because a connection can be older than the copy.
+  private static let state = PostgresCommand(
+    """
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+      (SELECT place FROM copies WHERE \(LeaseTable.isCopied) LIMIT 1)
+    """, operation: "read the clock")
 
   private static func command(_ read: BulkRead) -> PostgresCommand {
     guard let (column, values) = read.condition else {

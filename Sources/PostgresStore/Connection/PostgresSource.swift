@@ -1,6 +1,7 @@
 // Where a database is, and how it is opened: the schema's version is checked, and the owner migrates it.
 // Values.
 
+internal import Durations
 internal import Migrations
 internal import Platform
 internal import PostgreSQL
@@ -10,6 +11,8 @@ internal import Store
 struct PostgresSource: Sendable {
   /// The time limit of a call.
   static let timeLimit: Duration = .seconds(30)
+  /// The time limit of a migration, with the wait for one by another program.
+  static let migrationTime: Duration = .hours(1)
   /// The time limit of a program's first attempt to connect.
   static let firstTime: Duration = .seconds(10)
   /// The time limit of an attempt of a program that runs. Requests that arrive meanwhile are refused at once.
@@ -27,6 +30,8 @@ struct PostgresSource: Sendable {
   /// How long a transaction may wait for this program before the server ends it, so that a program that
   /// stopped does not keep the locks of its apps.
   var idleTime: Duration = .seconds(2)
+  /// Called before a schema with data is migrated.
+  var onMigration: @Sendable () -> Void = {}
   /// Whether a database that was copied, or is an unfinished copy, is refused.
   var checksMarks = true
   /// Whether the schema was checked: later connections may find a newer one, while other instances are
@@ -42,6 +47,10 @@ struct PostgresSource: Sendable {
     self.allowsUnsafe = allowsUnsafe
   }
 
+  /// The time limit of a query. A service waits for less: a thread that delivers must notice that another
+  /// server has the database now.
+  var readingTime: Duration { isOwner ? .seconds(10) : Self.timeLimit }
+
   /// Whether a connection was opened before.
   var isKnownToWork: Bool { isChecked.withLock { $0 } }
 
@@ -56,7 +65,10 @@ struct PostgresSource: Sendable {
       connection = try PostgresConnection.open(
         settings, timeLimit: Self.timeLimit, application: application, within: time)
       try checkDurability(connection)
-      schema = isKnownToWork ? .success(()) : try PostgresMigrator.run(connection, migrates: isOwner)
+      schema =
+        isKnownToWork
+        ? .success(())
+        : try PostgresMigrator.run(connection, migrates: isOwner, onMigration: onMigration)
     } catch {
       throw .fault(StoreFault(error))
     }
@@ -131,12 +143,17 @@ enum PostgresMigrator {
 
   /// Checks the version, and migrates.
   static func run(
-    _ connection: PostgresConnection, migrates: Bool
+    _ connection: PostgresConnection, migrates: Bool, onMigration: () -> Void = {}
   ) throws(PostgresError) -> Result<Void, StoreError> {
     let known = Migrations.postgres.count
     let found = try version(connection)
     if let fault = fault(found, known: known, migrates: migrates) { return .failure(fault) }
     guard migrates, found.version < known else { return .success(()) }
+    // An empty one is ready in milliseconds.
+    if found.version > 0 { onMigration() }
+    let usualTime = connection.timeLimit
+    connection.timeLimit = PostgresSource.migrationTime
+    defer { connection.timeLimit = usualTime }
     try connection.runTogether([PostgresCommand("BEGIN"), PostgresCommand(lock)])
     // Another instance may have migrated it meanwhile.
     let locked = try version(connection)

@@ -124,6 +124,7 @@ final class PostgresStoreConnection: EngineConnection {
     // Also when the transaction's time has passed: there is nothing better to do for a moment.
     let end = max(deadline, .now() + .seconds(2))
     while MonotonicInstant.now() < end {
+      let isStored: Bool
       do throws(PostgresError) {
         let connection = try reopened(within: end.duration(since: .now()))
         connection.timeLimit = max(end.duration(since: .now()), .milliseconds(100))
@@ -136,15 +137,15 @@ final class PostgresStoreConnection: EngineConnection {
           PostgresCommand("SELECT batch FROM writers WHERE id = $1 FOR UPDATE", [.integer(writer)]),
           PostgresCommand("COMMIT"),
         ])
-        if results[3].count == 1, results[3].integer(0, 0) == batch { return }
-        throw PostgresError(.misuse, operation: "COMMIT", reason: "")
+        isStored = results[3].count == 1 && results[3].integer(0, 0) == batch
       } catch {
-        if error.kind == .misuse {
-          throw StoreFault(.conflict, operation: "COMMIT", reason: "the connection was lost before it")
-        }
+        // An error of the search says nothing about the batch.
+        PostgresConnection.pause(pause)
+        pause = min(pause * 2, .milliseconds(500))
+        continue
       }
-      PostgresConnection.pause(pause)
-      pause = min(pause * 2, .milliseconds(500))
+      if isStored { return }
+      throw StoreFault(.conflict, operation: "COMMIT", reason: "the connection was lost before it")
     }
     throw StoreFault(
       .unavailable, operation: loss.operation, reason: "\(loss.reason); whether it is stored is not known")
@@ -167,6 +168,14 @@ final class PostgresStoreConnection: EngineConnection {
       SELECT set_config('idle_in_transaction_session_timeout', $1, true),
         set_config('lock_timeout', '3s', true), set_config('statement_timeout', '7s', true), \(Self.plans)
       """ + (source.allowsUnsafe ? "" : durable), [.text("\(source.idleTime.milliseconds)ms")])
+  }
+
+  /// Ends the session on a database that was copied, or is an unfinished copy. The next one finds which.
+  func refuse(_ place: String) -> StoreFault {
+    connection?.close()
+    return StoreFault(
+      .cannotOpen, operation: "begin",
+      reason: "the database is retired, or is an unfinished copy; the other database is \(place)")
   }
 
   func rollBack() {
@@ -221,7 +230,7 @@ final class PostgresStoreConnection: EngineConnection {
 
   /// The time until the deadline.
   private var remaining: Duration {
-    role == .reader ? PostgresSource.timeLimit : max(deadline.duration(since: .now()), .milliseconds(100))
+    role == .reader ? source.readingTime : max(deadline.duration(since: .now()), .milliseconds(100))
   }
 
   /// Runs a change. In a transaction it is sent later.

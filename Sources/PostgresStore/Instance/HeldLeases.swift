@@ -59,9 +59,6 @@ final class HeldLeases: Ownership {
   /// The epochs of all leases that are held, to renew them.
   var epochs: [String: Int64] { held.withLock { $0.mapValues(\.epoch) } }
 
-  /// The lease that is being given up.
-  var leaving: String? { held.withLock { $0.first { $0.value.isLeaving }?.key } }
-
   /// Notes an acquired lease.
   /// - Parameter asked: when the database was asked for it.
   func acquired(_ name: String, epoch: Int64, asked: MonotonicInstant) {

@@ -26,9 +26,13 @@ struct InstanceRun {
   private var clockAhead: Int64 = 0
   private var leases = ChangeWatch<String, LeaseRow>()
   private var instances = ChangeWatch<Int64, Int64>()
-  /// When the lease that is being given up must be given up.
-  private var leavesAt: MonotonicInstant?
+  /// When each lease that is being given up must be given up.
+  private var leavesAt: [String: MonotonicInstant] = [:]
+  /// Leases that had to be given up while deliveries were under way. They are released in the database when
+  /// those are cancelled.
+  private var unreleased: Set<String> = []
   private var clockWarningAt = MonotonicInstant.now()
+  private var lossWarningAt = MonotonicInstant.now()
   private let host = HostName.current()
   private let startedAt = MonotonicInstant.now()
 
@@ -54,7 +58,10 @@ struct InstanceRun {
     if isLookDue { lookAt = now + PostgresInstance.period }
     guard isLookDue || !inbox.news.isEmpty else { return }
     do throws(PostgresError) {
-      guard let connection = try opened() else { return giveUpEnded() }
+      guard let connection = try opened() else {
+        keepNews()
+        return giveUpEnded()
+      }
       if isLookDue { try look(connection) }
       try send(connection)
       if note(.unreachable, isPresent: false) { owner.log.info("the database can be reached again") }
@@ -64,6 +71,7 @@ struct InstanceRun {
       if note(.unreachable, isPresent: true) {
         owner.log.error("the database cannot be reached; trying again", ["error": error.description])
       }
+      keepNews()
       giveUpEnded()
     }
     if isLookDue { owner.calls.pulse() }
@@ -76,6 +84,7 @@ struct InstanceRun {
     do throws(PostgresError) {
       let connection = try owner.source.connect(within: PostgresSource.reconnectTime)
       connection.timeLimit = PostgresInstance.timeLimit
+      try warnAboutLoss(connection)
       self.connection = connection
       backoff = Backoff()
       return connection
@@ -83,6 +92,15 @@ struct InstanceRun {
       backoff.fail()
       throw error
     }
+  }
+
+  /// Says what the loss of the server would cost. After a failover it may be another one, without a standby.
+  private mutating func warnAboutLoss(_ connection: PostgresConnection) throws(PostgresError) {
+    let now = MonotonicInstant.now()
+    guard now >= lossWarningAt else { return }
+    lossWarningAt = now + .hours(1)
+    let server = try PostgresInspection(connection)
+    for risk in server.risks(allowsUnsafe: owner.source.allowsUnsafe) { owner.log.warning(risk) }
   }
 
   private func giveUpEnded() {
@@ -99,31 +117,22 @@ struct InstanceRun {
   // MARK: Leases
 
   private mutating func look(_ connection: PostgresConnection) throws(PostgresError) {
+    try endHangingSessions(connection)
     let (asked, start) = (MonotonicInstant.sinceBoot(), MonotonicInstant.now())
     let isNotified = inbox.heardAt.map { start.duration(since: $0) < Self.testPeriod * 2 } ?? false
     let report = InstanceReport(
       host: host, version: owner.calls.version, configuration: inbox.configuration, leases: wanted,
       clockAhead: clockAhead,
-      queueDepth: owner.calls.queueDepth(), isNotified: isNotified)
+      queueDepth: owner.calls.queueDepth(), isNotified: isNotified, unreadiness: owner.calls.unreadiness())
     let view = try LeaseTable.look(connection, owner.id, report, held: owner.held.epochs)
     let now = MonotonicInstant.now()
     judgeClock(owner.databaseClock.note(view.time, between: start, and: now), now)
-    var hasChanged = !owner.held.renewed(view.renewed, asked: asked).isEmpty
+    if !owner.held.renewed(view.renewed, asked: asked).isEmpty { owner.calls.onOwnership() }
     leases.note(Dictionary(uniqueKeysWithValues: view.leases.map { ($0.name, $0) }), at: now)
     instances.note(view.instances, at: now)
-    if try giveUp(view, connection, now) { hasChanged = true }
+    try giveUp(connection, now)
     try acquire(view, connection, now)
     settle()
-    if hasChanged { owner.calls.onOwnership() }
-    if now >= hangingAt {
-      hangingAt = now + Self.pollPeriod
-      let count = try LeaseTable.endHangingSessions(connection)
-      if count > 0 {
-        owner.log.warning(
-          "ended sessions of a receiptd that hangs, or is cut off, in the middle of a transaction",
-          ["sessions": String(count)])
-      }
-    }
     if now >= forgetAt {
       forgetAt = now + .minutes(10)
       try LeaseTable.forgetOld(connection)
@@ -133,6 +142,18 @@ struct InstanceRun {
       pollAt = now + Self.pollPeriod
       owner.calls.onChanges(nil)
     }
+  }
+
+  /// First, because such a session may hold what this program would wait for.
+  private mutating func endHangingSessions(_ connection: PostgresConnection) throws(PostgresError) {
+    let now = MonotonicInstant.now()
+    guard now >= hangingAt else { return }
+    hangingAt = now + Self.pollPeriod
+    let count = try LeaseTable.endHangingSessions(connection)
+    guard count > 0 else { return }
+    owner.log.warning(
+      "ended sessions of a receiptd that hangs, or is cut off, in the middle of a transaction",
+      ["sessions": String(count)])
   }
 
   private mutating func acquire(
@@ -152,36 +173,50 @@ struct InstanceRun {
       let asked = MonotonicInstant.sinceBoot()
       guard let epoch = try LeaseTable.acquire(row, for: owner.id, connection) else { continue }
       owner.held.acquired(row.name, epoch: epoch, asked: asked)
+      unreleased.remove(row.name)
       owner.worker.withInbox { _ = $0.unsettled.insert(row.name) }
       owner.log.info("acquired a lease", ["name": row.name, "epoch": String(epoch)])
     }
-    if let name = plan.released, leavesAt == nil {
-      owner.held.leave(name)
-      leavesAt = now + PostgresInstance.leavingMax
-      owner.calls.onOwnership()
-    }
+    if let name = plan.released, leavesAt.isEmpty { leave([name], now) }
   }
 
-  /// Gives up the lease that is left, once its deliveries have ended, and those of apps that were removed.
-  /// - Returns: whether there were any.
+  /// Begins to give leases up: their deliveries under way are completed, and nothing new begins.
+  private mutating func leave(_ names: Set<String>, _ now: MonotonicInstant) {
+    guard !names.isEmpty else { return }
+    for name in names {
+      owner.held.leave(name)
+      leavesAt[name] = now + PostgresInstance.leavingMax
+    }
+    owner.calls.onOwnership()
+  }
+
+  /// Gives up the leases that are being left, once their deliveries have ended. Another program acquires a
+  /// lease as soon as it is released, so deliveries that take too long are cancelled before.
   private mutating func giveUp(
-    _ view: LeaseTable.View, _ connection: PostgresConnection, _ now: MonotonicInstant
-  ) throws(PostgresError) -> Bool {
-    var names = Set(owner.held.epochs.keys).subtracting(wanted)
-    if let leavesAt, let name = owner.held.leaving,
-      now >= leavesAt || name == LeaseRow.shared || !owner.calls.isBusy(AppSlug(name))
-    {
-      names.insert(name)
+    _ connection: PostgresConnection, _ now: MonotonicInstant
+  ) throws(PostgresError) {
+    let held = Set(owner.held.epochs.keys)
+    leavesAt = leavesAt.filter { held.contains($0.key) }
+    leave(held.subtracting(wanted).subtracting(leavesAt.keys), now)
+    let (isIdle, isLate) = (
+      leavesAt.filter { !isBusy($0.key) }, leavesAt.filter { isBusy($0.key) && now >= $0.value }
+    )
+    for name in Set(isIdle.keys).union(isLate.keys) {
+      owner.held.remove(name)
+      leavesAt[name] = nil
+      unreleased.insert(name)
     }
-    guard !names.isEmpty else {
-      if owner.held.leaving == nil { leavesAt = nil }
-      return false
-    }
-    leavesAt = nil
-    for name in names { owner.held.remove(name) }
-    try LeaseTable.release(names.sorted(), of: owner.id, connection)
-    owner.log.info("gave up leases", ["names": names.sorted().joined(separator: ", ")])
-    return true
+    if !isLate.isEmpty { owner.calls.onOwnership() }
+    let names = unreleased.filter { !isBusy($0) }.sorted()
+    guard !names.isEmpty else { return }
+    owner.calls.onOwnership()
+    try LeaseTable.release(names, of: owner.id, connection)
+    unreleased.subtract(names)
+    owner.log.info("gave up leases", ["names": names.joined(separator: ", ")])
+  }
+
+  private func isBusy(_ name: String) -> Bool {
+    name != LeaseRow.shared && owner.calls.isBusy(AppSlug(name))
   }
 
   /// Lets the transactions of earlier owners end before the first delivery.
@@ -239,19 +274,19 @@ struct InstanceRun {
   private mutating func send(_ connection: PostgresConnection) throws(PostgresError) {
     let now = MonotonicInstant.now()
     var texts = inbox.news
-    inbox.news = []
     if now >= testAt {
       testAt = now + Self.testPeriod
       texts.append(InstanceNews.test(from: owner.id))
     }
     guard !texts.isEmpty else { return }
-    do throws(PostgresError) {
-      try connection.runTogether(
-        texts.map { PostgresCommand("SELECT pg_notify('\(InstanceNews.channel)', $1)", [.text($0)]) })
-    } catch {
-      // Programs that were not notified find the changes at their next look.
-      owner.worker.withInbox { $0.news.insert(InstanceNews.anything(from: owner.id), at: 0) }
-      throw error
-    }
+    try connection.runTogether(
+      texts.map { PostgresCommand("SELECT pg_notify('\(InstanceNews.channel)', $1)", [.text($0)]) })
+    inbox.news = []
+  }
+
+  /// Programs that could not be notified are asked later to look for any change.
+  private func keepNews() {
+    guard !inbox.news.isEmpty else { return }
+    owner.worker.withInbox { $0.news.insert(InstanceNews.anything(from: owner.id), at: 0) }
   }
 }

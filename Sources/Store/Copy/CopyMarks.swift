@@ -116,8 +116,11 @@ extension StoreConnection {
     if let mark = try marks.find(.target) { return .unfinishedCopy(of: mark.place) }
     guard let mark = try marks.find(.source) else { return nil }
     guard !mark.isRetired else { return .retired(to: mark.place, at: mark.at) }
-    try prepare("DELETE FROM copies WHERE role = 'source' AND id = ?1").run([.integer(mark.id)])
-    return nil
+    try prepare("DELETE FROM copies WHERE role = 'source' AND id = ?1 AND state = 'copying'").run([
+      .integer(mark.id)
+    ])
+    // The copy may have been completed at the same moment; then the mark is still there.
+    return try refuseWriter()
   }
 
   /// Lets programs write again to a database that was copied, and records that.

@@ -54,17 +54,36 @@ public final class StoreCopy {
     try Self.stored { () throws(StoreFault) in
       try CopyMarks(connection: source.writing).save(origin, as: .source)
     }
-    let isSame = try Self.stored { () throws(StoreFault) in
-      try CopyMarks(connection: target.reading).find(.source)?.id == origin.id
-    }
-    guard !isSame else {
+    do throws(CopyFault) {
+      try begin(origin)
+    } catch {
       try Self.stored { () throws(StoreFault) in
         try CopyMarks(connection: source.writing).remove(.source, id: origin.id)
       }
-      throw .sameDatabase
+      throw error
     }
+  }
+
+  /// Marks the target. Nothing writes to it from then on, so it is checked again: a program that has started
+  /// since the first check may have written before.
+  private func begin(_ origin: CopyMark) throws(CopyFault) {
+    let isSame = try Self.stored { () throws(StoreFault) in
+      try CopyMarks(connection: target.reading).find(.source)?.id == origin.id
+    }
+    guard !isSame else { throw .sameDatabase }
+    let marks = CopyMarks(connection: target.writing)
     try Self.stored { () throws(StoreFault) in
-      try CopyMarks(connection: target.writing).save(new, as: .target)
+      try target.writing.transaction { () throws(StoreFault) in
+        try target.lockOut()
+        try marks.save(mark, as: .target)
+      }
+    }
+    do throws(CopyFault) {
+      try Self.checkUnused(target, isSource: false)
+      try Self.checkEmpty(target)
+    } catch {
+      try Self.stored { () throws(StoreFault) in try marks.remove(.target, id: mark.id) }
+      throw error
     }
   }
 
@@ -77,10 +96,8 @@ public final class StoreCopy {
   private static func knownMark(
     _ source: any CopyEngine, _ target: any CopyEngine
   ) throws(CopyFault) -> CopyMark? {
-    for database in [source, target] {
-      let users = try stored { () throws(StoreFault) in try database.users() }
-      guard users.isEmpty else { throw .used(isSource: database === source, by: users) }
-    }
+    try checkUnused(source, isSource: true)
+    try checkUnused(target, isSource: false)
     let (origin, found, own) = try stored { () throws(StoreFault) in
       let marks = CopyMarks(connection: source.reading)
       return (
@@ -96,6 +113,16 @@ public final class StoreCopy {
       guard found.id != origin?.id else { return found }
       throw origin == nil ? .sourceChanged : .otherCopy(of: found.place)
     }
+    try checkEmpty(target)
+    return nil
+  }
+
+  private static func checkUnused(_ database: any CopyEngine, isSource: Bool) throws(CopyFault) {
+    let users = try stored { () throws(StoreFault) in try database.users() }
+    guard users.isEmpty else { throw .used(isSource: isSource, by: users) }
+  }
+
+  private static func checkEmpty(_ target: any CopyEngine) throws(CopyFault) {
     for table in CopyTable.all {
       let isFilled = try stored { () throws(StoreFault) in
         let slices = try CopySlices(table, of: target, CopyLimits(rows: 1))
@@ -103,7 +130,6 @@ public final class StoreCopy {
       }
       guard !isFilled else { throw .notEmpty(table.name) }
     }
-    return nil
   }
 
   private static func stored<Result>(
@@ -197,9 +223,11 @@ public final class StoreCopy {
   /// Retires the source, and then makes the target usable: at no moment both are.
   /// - Parameter entry: of the target's audit.
   public func finish(_ entry: AuditEntry, now: Timestamp) throws(CopyFault) {
+    try Self.checkUnused(target, isSource: false)
     let marks = CopyMarks(connection: source.writing)
     let (users, isKnown) = try Self.stored { () throws(StoreFault) in
       try source.writing.transaction { () throws(StoreFault) -> ([String], Bool) in
+        try source.lockOut()
         let users = try source.users()
         guard users.isEmpty, var origin = try marks.find(.source), origin.id == mark.id else {
           return (users, false)

@@ -18,6 +18,8 @@ public struct InstanceDescription: Sendable, Equatable {
   public var queueDepth: Int
   /// Whether notifications of the other programs reach it.
   public var isNotified: Bool
+  /// Names of the reasons why it is not ready, as `/readyz` has them; empty if it is.
+  public var unreadiness: [String]
   /// The apps that it delivers.
   public var apps: [AppSlug]
   /// Whether it does what one program does for all: retention, jobs, alerts.
@@ -25,7 +27,8 @@ public struct InstanceDescription: Sendable, Equatable {
 
   public init(
     id: Int64, host: String, version: String, configuration: String, startedAt: Timestamp, seenAt: Timestamp,
-    clockAhead: Duration, queueDepth: Int, isNotified: Bool, apps: [AppSlug], doesSharedWork: Bool
+    clockAhead: Duration, queueDepth: Int, isNotified: Bool, unreadiness: [String], apps: [AppSlug],
+    doesSharedWork: Bool
   ) {
     self.id = id
     self.host = host
@@ -36,6 +39,7 @@ public struct InstanceDescription: Sendable, Equatable {
     self.clockAhead = clockAhead
     self.queueDepth = queueDepth
     self.isNotified = isNotified
+    self.unreadiness = unreadiness
     self.apps = apps
     self.doesSharedWork = doesSharedWork
   }

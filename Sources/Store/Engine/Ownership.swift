@@ -79,13 +79,15 @@ public struct InstanceCalls: Sendable {
   public var isBusy: @Sendable (AppSlug) -> Bool
   /// How many commands wait for the writer.
   public var queueDepth: @Sendable () -> Int
+  /// Names of the reasons why the program is not ready, as `/readyz` has them; empty if it is.
+  public var unreadiness: @Sendable () -> [String]
 
   public init(
     version: String, onOwnership: @escaping @Sendable () -> Void,
     onChanges: @escaping @Sendable (StoreChanges?) -> Void,
     settle: @escaping @Sendable (AppSlug, @escaping @Sendable (Bool) -> Void) -> Void,
     pulse: @escaping @Sendable () -> Void, isBusy: @escaping @Sendable (AppSlug) -> Bool,
-    queueDepth: @escaping @Sendable () -> Int
+    queueDepth: @escaping @Sendable () -> Int, unreadiness: @escaping @Sendable () -> [String]
   ) {
     self.version = version
     self.onOwnership = onOwnership
@@ -94,5 +96,6 @@ public struct InstanceCalls: Sendable {
     self.pulse = pulse
     self.isBusy = isBusy
     self.queueDepth = queueDepth
+    self.unreadiness = unreadiness
   }
 }

@@ -29,6 +29,9 @@ public struct BatchPlan: Sendable {
     }
   }
 
+  /// Whether the batch may change rows of an app.
+  public var locksApps: Bool { apps?.isEmpty != true || !purchases.isEmpty }
+
   /// Whether the apps of all rows are known before anything is read.
   var namesItsApps: Bool { apps != nil && purchases.isEmpty }
 }

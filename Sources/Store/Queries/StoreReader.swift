@@ -122,24 +122,25 @@ public final class StoreReader {
   public func due(
     rows: [PurchaseRowID], now: Timestamp
   ) throws(StoreFault) -> [(row: PurchaseRowID, result: Result<DueReceipt, StoreFault>)] {
-    var found: [PurchaseRowID: Result<DueReceipt, StoreFault>] = [:]
+    var found: [(row: PurchaseRowID, result: Result<DueReceipt, StoreFault>)] = []
     func note(_ row: PurchaseRowID, _ read: () throws(StoreFault) -> DueReceipt?) throws(StoreFault) {
       do throws(StoreFault) {
-        if let receipt = try read() { found[row] = .success(receipt) }
+        if let receipt = try read() { found.append((row, .success(receipt))) }
       } catch {
         guard error.kind == .corrupt else { throw error }
-        found[row] = .failure(error)
+        found.append((row, .failure(error)))
       }
     }
-    if connection.engine.hasRoundTrips, rows.count > 1 {
-      let numbers = "[" + rows.map { "\($0.number)" }.joined(separator: ",") + "]"
-      try dueTogether.forEach([.text(numbers), .time(now)]) { row throws(StoreFault) in
-        try note(row.integer(0)) { () throws(StoreFault) in try dueReceipt(row) }
-      }
-    } else {
+    guard connection.engine.hasRoundTrips, rows.count > 1 else {
       for row in rows { try note(row) { () throws(StoreFault) in try due(row: row, now: now) } }
+      return found
     }
-    return rows.compactMap { row in found[row].map { (row, $0) } }
+    let numbers = "[" + rows.map { "\($0.number)" }.joined(separator: ",") + "]"
+    try dueTogether.forEach([.text(numbers), .time(now)]) { row throws(StoreFault) in
+      try note(row.integer(0)) { () throws(StoreFault) in try dueReceipt(row) }
+    }
+    let order = Dictionary(uniqueKeysWithValues: zip(rows, rows.indices))
+    return found.sorted { order[$0.row, default: 0] < order[$1.row, default: 0] }
   }
 
   private func dueReceipt(_ row: StoreRow) throws(StoreFault) -> DueReceipt {

@@ -3,6 +3,7 @@
 import Durations
 import Glibc
 import Platform
+import PostgreSQL
 import TestSupport
 import Testing
 
@@ -43,5 +44,51 @@ struct FailoverClusterTorture {
     cluster.report(Self.suite, taken, lost: lost)
     Torture.report(Self.suite, "median time without a 2xx, ms", gaps.percentile(0.5))
     Torture.report(Self.suite, "p99 time without a 2xx, ms", gaps.percentile(0.99))
+  }
+
+  /// More sessions than two relays need, and far fewer than would remain if each attempt left one.
+  private static let sessionsMax: Int64 = 60
+
+  @Test("A standby that freezes: requests are refused, no sessions pile up, and nothing is lost (R1, R8)")
+  func frozenStandby() throws {
+    let seed = Torture.seed(20_261_130)
+    let rounds = Torture.size(short: 1, long: 5)
+    let pair = try PostgresPair()
+    defer { pair.end() }
+    let cluster = try Cluster(2, apps: 4) { _ in pair.url }
+    defer { cluster.end() }
+    try cluster.start()
+    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    defer { senders.stop() }
+    let observer = try pair.connect()
+    var most: Int64 = 0
+    for _ in 0..<rounds {
+      let goal = senders.taken + 40
+      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      try pair.freezeStandby()
+      for (number, relay) in cluster.relays.enumerated() {
+        try waitUntil("relay \(number) refuses (seed \(seed))") {
+          let checkout = Checkout("frozen-\(number)")
+          let reply = try relay.outside.postContext(checkout.user, checkout.context, app: "shop-0")
+          return reply.status == 503
+        }
+        let sessions = try observer.run(
+          "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'receiptd'")
+        most = max(most, sessions.integer(0, 0))
+      }
+      try pair.thawStandby()
+      let after = senders.taken
+      try waitUntil("it goes on (seed \(seed))") { senders.taken > after + 4 }
+    }
+    let taken = senders.stop()
+    try cluster.settle(observer)
+    let lost = try cluster.judge(
+      taken, doublesMax: rounds * Cluster.concurrency * cluster.apps.count, seed: seed, observer)
+    #expect(most < Self.sessionsMax)
+    for relay in cluster.relays { #expect(try relay.stop() == 0) }
+    let suite = "several relays: frozen standby"
+    Torture.report(suite, "times frozen", rounds)
+    Torture.report(suite, "most sessions of relays", most)
+    cluster.report(suite, taken, lost: lost)
   }
 }

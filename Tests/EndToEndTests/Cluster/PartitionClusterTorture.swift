@@ -65,6 +65,42 @@ struct PartitionClusterTorture {
     cluster.report("several relays: partition", taken, lost: lost)
   }
 
+  @Test("A relay that is suspended for longer than its leases continues without harm (R1, R2)")
+  func suspension() throws {
+    let seed = Torture.seed(20_261_131)
+    let rounds = Torture.size(short: 1, long: 10)
+    let senders = try ClusterSenders(4, ports: cluster.ports, apps: cluster.apps)
+    defer { end(senders) }
+    for _ in 0..<rounds {
+      let goal = senders.taken + 60
+      try waitUntil("more is taken (seed \(seed))") { senders.taken >= goal }
+      // A sender would wait for the answer of a relay that is suspended.
+      senders.use(ports: [cluster.ports[1]])
+      let other = senders.taken + 20
+      try waitUntil("all senders use the other (seed \(seed))") { senders.taken >= other }
+      cluster.relays[0].signal(SIGSTOP)
+      let before = Dictionary(uniqueKeysWithValues: cluster.apps.map { ($0, delivered($0, by: 1)) })
+      try waitUntil("the other delivers all apps (seed \(seed))") {
+        cluster.apps.allSatisfy { delivered($0, by: 1) > before[$0, default: 0] }
+      }
+      cluster.relays[0].signal(SIGCONT)
+      senders.use(ports: cluster.ports)
+      let relay = cluster.relays[0]
+      try waitUntil("the relay is ready again (seed \(seed))") {
+        try relay.admin.request("GET", "/readyz").status == 200
+      }
+    }
+    let taken = senders.stop()
+    let connection = try server.connect(database)
+    try cluster.settle(connection)
+    // A request that was being written when the relay was suspended is written to its end afterwards.
+    let inFlight = rounds * Cluster.concurrency * cluster.apps.count
+    let lost = try cluster.judge(
+      taken, doublesMax: inFlight, overlapsMax: inFlight, seed: seed, connection)
+    Torture.report("several relays: suspended relay", "suspensions survived", rounds)
+    cluster.report("several relays: suspended relay", taken, lost: lost)
+  }
+
   private func delivered(_ app: String, by relay: Int) -> Int {
     destination.ledger.count { $0.head.target.hasSuffix("/\(app)/relay-\(relay)") }
   }

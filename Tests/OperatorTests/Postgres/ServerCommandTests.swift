@@ -82,9 +82,9 @@ struct ServerCommandTests {
   private static let instance = """
     WITH added AS (
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
-        is_notified, leases)
+        is_notified, unreadiness, leases)
       VALUES (7, 'relay-a', '1.2', 'abc', 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, -3, 4, 0,
-        'ios *')
+        'clock_differs', 'ios *')
       RETURNING id)
     INSERT INTO leases (name, owner, epoch, renewed_at) SELECT unnest(ARRAY['ios', '*']), id, 1, 0 FROM added
     """
@@ -99,11 +99,16 @@ struct ServerCommandTests {
     #expect(shown.code == .done)
     let words = shown.out.split(separator: "\n").last?.split(separator: " ").map(String.init) ?? []
     #expect(words.first == "000000000000")
-    for word in ["relay-a", "1.2", "yes", "abc", "ios", "4"] { #expect(words.contains(word), "\(shown.out)") }
+    for word in ["relay-a", "1.2", "yes", "abc", "ios", "4", "no"] {
+      #expect(words.contains(word), "\(shown.out)")
+    }
     #expect(shown.notes.contains("Notifications do not reach every instance"))
+    #expect(shown.notes.contains("The instance 000000000000 on relay-a is not ready: clock_differs."))
     let object = try #require(try harness.run("instances", "list", "--json").objects.first)
     #expect(object["apps"] == ["ios"])
     #expect(object["shared"] == true)
+    #expect(object["ready"] == false)
+    #expect(object["not_ready"] == ["clock_differs"])
     #expect(object["clock_ahead_ms"] == -3)
     let file = try OperatorHarness().run("instances", "list")
     #expect(file.code == .refused)

@@ -176,8 +176,8 @@ struct CopyMarkTests {
     let (file, server) = (place(filled, .sqlite), try CopyPlace(.postgres))
     let insertion = """
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
-        is_notified, leases)
-      VALUES (1, 'db7', '1', '', 0, (extract(epoch FROM now()) * 1000)::bigint - 50000, 0, 0, 1, '')
+        is_notified, unreadiness, leases)
+      VALUES (1, 'db7', '1', '', 0, (extract(epoch FROM now()) * 1000)::bigint - 50000, 0, 0, 1, '', '')
       """
     try server.execute(insertion)
     #expect(throws: CopyFault.used(isSource: false, by: ["db7"])) { try file.copy(to: server) }
@@ -195,6 +195,71 @@ struct CopyMarkTests {
     try copy.finish(CopyPlace.entry, now: TestStore.start)
     let fenced = try server.reader().connection.integer("SELECT epoch FROM leases WHERE owner IS NULL")
     #expect(fenced == 5)
+  }
+
+  @Test("A connection that is older than a copy is refused once its database is retired, with any command")
+  func openConnections() throws {
+    let filled = try filled(.postgres)
+    let (server, target) = (place(filled, .postgres), try CopyPlace(.sqlite))
+    let writers = try (0..<2).map { _ in try server.writer() }
+    for writer in writers { try writer.apply(WriteAudit(CopyPlace.entry), now: TestStore.start) }
+    try server.copyAll(to: target)
+    let report = ServiceReport(name: .health, at: TestStore.start, content: "{}")
+    #expect(throws: StoreFault.self) {
+      try writers[0].apply(WriteAudit(CopyPlace.entry), now: TestStore.start)
+    }
+    // It names no app.
+    #expect(throws: StoreFault.self) { try writers[1].apply(SaveServiceReport(report), now: TestStore.start) }
+    #expect(try server.rows()["audit"]?.count == target.rows()["audit"].map { $0.count - 1 })
+  }
+
+  @Test("A copy ends after a batch that has begun, and no batch begins while it ends")
+  func lastBatch() throws {
+    let filled = try filled(.postgres)
+    let (server, target) = (place(filled, .postgres), try CopyPlace(.sqlite))
+    let copy = try server.copy(to: target)
+    try copy.copyRows { _, _ in }
+    let name = try PostgresDatabases.name(of: server.folder)
+    let other = try PostgresServer.shared.get().connect(name)
+    // As a batch does.
+    try other.run("BEGIN")
+    try other.run("LOCK TABLE app_locks IN ROW SHARE MODE")
+    #expect(throws: CopyFault.self) { try copy.finish(CopyPlace.entry, now: TestStore.start) }
+    try other.run("COMMIT")
+    try copy.finish(CopyPlace.entry, now: TestStore.start)
+    #expect(throws: StoreError.retired(to: "SQLite", at: TestStore.start)) { try server.writer() }
+  }
+
+  @Test("A mark that was set meanwhile is not removed by a program that starts")
+  func retiredMeanwhile() throws {
+    let filled = try filled(.postgres)
+    let (server, target) = (place(filled, .postgres), try CopyPlace(.sqlite))
+    let copy = try server.copy(to: target)
+    try copy.copyRows { _, _ in }
+    let name = try PostgresDatabases.name(of: server.folder)
+    let other = try PostgresServer.shared.get().connect(name)
+    try other.run("BEGIN")
+    try other.run("UPDATE copies SET state = 'retired' WHERE role = 'source'")
+    // The program waits for the row, which was "copying" when it looked.
+    let refusal = Monitor<(any Error)?>(nil)
+    let url = try PostgresServer.shared.get().url(name)
+    let starting = try WorkerThread(name: "starting") {
+      do {
+        _ = try PostgresEngine(url, isOwner: true, application: "tests", allowsUnsafe: true)
+          .openWriter(rules: TestStore.rules, random: SeededGenerator(seed: 1))
+      } catch {
+        refusal.withLock { $0 = error }
+      }
+    }
+    let observer = try PostgresServer.shared.get().connect()
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = $1"
+    while try observer.run(waiting, [.text(name)]).integer(0, 0) == 0 {
+      PostgresConnection.pause(.milliseconds(5))
+    }
+    try other.run("COMMIT")
+    starting.join()
+    #expect(refusal.withLock { $0 } as? StoreError == .retired(to: "SQLite", at: TestStore.start))
+    #expect(try server.opened().reading.retirement()?.place == "SQLite")
   }
 
   @Test("A connection that is lost and made again finds that its database was retired meanwhile")

@@ -14,6 +14,8 @@ private final class Program: Sendable {
   let engine: PostgresEngine
   let instance: PostgresInstance
   let news: Monitor<[StoreChanges?]>
+  /// Lines of the log.
+  let warnings = Monitor<[String]>([])
   private let busy: Monitor<Set<AppSlug>>
 
   init(_ url: String, apps: [AppSlug]) throws {
@@ -23,9 +25,12 @@ private final class Program: Sendable {
     let calls = InstanceCalls(
       version: "1", onOwnership: {}, onChanges: { changes in news.withLock { $0.append(changes) } },
       settle: { _, done in done(true) }, pulse: {}, isBusy: { app in busy.withLock { $0.contains(app) } },
-      queueDepth: { 0 })
-    instance = try #require(
-      engine.makeInstance(calls, log: Log(level: .error, clock: SystemClock()) { _ in }) as? PostgresInstance)
+      queueDepth: { 0 }, unreadiness: { ["queue_full", "disk_full"] })
+    let warnings = warnings
+    let log = Log(level: .warning, clock: SystemClock()) { line in
+      warnings.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+    }
+    instance = try #require(engine.makeInstance(calls, log: log) as? PostgresInstance)
     instance.use(apps: apps, configuration: "c")
     try instance.start()
   }
@@ -76,6 +81,19 @@ struct InstanceTests {
     #expect(left.integer(0, 0) == 0)
   }
 
+  @Test("An instance reports why it is not ready, and warns once what the loss of the server would cost (R1)")
+  func reports() throws {
+    let program = try program()
+    try wait("it has all") { program.apps == Set(Self.apps) }
+    let found = try #require(try program.engine.instances()).running
+    #expect(found.map(\.unreadiness) == [["queue_full", "disk_full"]])
+    program.instance.stop()
+    // A test of pg_basebackup may be a standby of this server at this moment.
+    let risks = program.warnings.withLock { $0 }.filter { $0.contains("no standby ") }
+    #expect(risks.count == 1)
+    #expect(risks.first?.contains("synchronous_standby_names") == true)
+  }
+
   @Test("An app whose deliveries are under way is given up after them")
   func busy() throws {
     let first = try program(["a"])
@@ -87,6 +105,53 @@ struct InstanceTests {
     #expect(second.apps.isEmpty || first.apps.isEmpty)
     first.instance.stop()
     second.instance.stop()
+  }
+
+  @Test("An app that a reload removes is given up after its deliveries, too")
+  func removed() throws {
+    let program = try program(["a", "b"])
+    try wait("it has all") { program.apps == ["a", "b"] }
+    let tenure = program.instance.tenure(of: "a")
+    program.set(busy: ["a"])
+    program.instance.use(apps: ["b"], configuration: "c")
+    try wait("nothing new begins") { program.apps == ["b"] }
+    #expect(program.instance.endingTenure(of: "a") == tenure)
+    // Its lease is renewed meanwhile.
+    let connection = try server.connect(database)
+    func owners() throws -> Int64 {
+      try connection.run("SELECT count(*) FROM leases WHERE name = 'a' AND owner IS NOT NULL").integer(0, 0)
+    }
+    #expect(try owners() == 1)
+    program.set(busy: [])
+    try wait("it is given up") { (try? owners()) == 0 }
+    #expect(program.instance.endingTenure(of: "a") == nil)
+    program.instance.stop()
+  }
+
+  @Test("A program that waits for a lease's row leaves no session behind with each attempt, and recovers")
+  func lockedLeases() throws {
+    let program = try program()
+    try wait("it has all") { program.apps == Set(Self.apps) }
+    let blocker = try server.connect(database)
+    try blocker.run("BEGIN")
+    try blocker.run("SELECT name FROM leases FOR UPDATE")
+    let observer = try server.connect()
+    let sessions = """
+      SELECT pid FROM pg_stat_activity WHERE datname = $1 AND application_name = 'tests'
+        AND wait_event_type = 'Lock'
+      """
+    // Each attempt has a new session.
+    var seen: Set<Int64> = []
+    try wait("it tries five times") {
+      guard let found = try? observer.run(sessions, [.text(database)]) else { return false }
+      #expect(found.count <= 1)
+      if found.count > 0 { seen.insert(found.integer(0, 0)) }
+      return seen.count >= 5
+    }
+    try wait("its leases have ended") { program.apps.isEmpty }
+    try blocker.run("ROLLBACK")
+    try wait("it has all again") { program.apps == Set(Self.apps) }
+    program.instance.stop()
   }
 
   @Test("A program that cannot reach the database stops before another acquires its apps (R2)")
