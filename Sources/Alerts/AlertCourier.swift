@@ -38,12 +38,13 @@ struct AlertCourier {
 
   /// Returns the notice to send now; nil if there is none, or if none may be sent yet.
   mutating func next(
-    now: Timestamp, monotonic: MonotonicInstant, isCertain: (Trouble.Key) -> Bool
+    _ duty: AlertDuty, now: Timestamp, monotonic: MonotonicInstant, isCertain: (Trouble.Key) -> Bool
   ) -> AlertLedger.Notice? {
     guard sending == nil else { return nil }
     if let restUntil, monotonic < restUntil { return nil }
     restUntil = nil
-    sending = ledger.next(troubles, now: now, isCertain: isCertain)
+    let own = troubles.filter { duty.includes($0.key) }
+    sending = ledger.next(own, now: now) { duty.includes($0) && isCertain($0) }
     return sending
   }
 

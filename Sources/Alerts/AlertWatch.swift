@@ -164,7 +164,7 @@ extension AlertWatch.Findings {
   private func trouble(_ condition: AlertCondition, app: AppConfiguration?, window: Duration) -> Trouble? {
     if case .diskLow(let limit) = condition {
       guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
-      return .disk(free: freeBytes ?? 0, limit: limit, isFull: isDiskFull, now: now)
+      return .disk(free: freeBytes, limit: limit, isFull: isDiskFull, now: now)
     }
     if case .database = condition { return database }
     guard let app else { return nil }

@@ -13,16 +13,16 @@ internal import Telemetry
 
 /// One run of the alerter, from start to stop.
 struct AlerterRun {
-  private let alerter: Alerter
-  private let transport: any HTTPTransport
+  let alerter: Alerter
+  let transport: any HTTPTransport
   private let clock: any Clock
   private let log: Log
   private let host = HostName.current()
   private let startedAt: MonotonicInstant
   private var watch: AlertWatch
   private var plan: AlertPlan
-  private var couriers: [AlertCourier] = []
-  private var beat: Heartbeats?
+  var couriers: [AlertCourier] = []
+  var beat: Heartbeats?
   private var lookAt: MonotonicInstant
   private var healthAt: MonotonicInstant
   private var isReadingFailing = false
@@ -30,11 +30,11 @@ struct AlerterRun {
   private var hasChecked = false
   /// What the couriers before the plan's have sent. It may not be on disk yet.
   private var sentBefore: [AlertRecord] = []
-  /// Whether this instance sends alerts.
-  private var isOnDuty: Bool
+  /// Which alerts this instance sends.
+  private var duty: AlertDuty
   /// The tag of the first courier's transfers. Transfers of an older plan have smaller tags. The heartbeat
   /// has the tag before it.
-  private var firstTag: UInt64 = 0
+  var firstTag: UInt64 = 0
 
   init(_ alerter: Alerter, reader: StoreReader, plan: AlertPlan) {
     self.alerter = alerter
@@ -43,7 +43,7 @@ struct AlerterRun {
     log = alerter.dependencies.log
     watch = AlertWatch(reader: reader, sources: alerter.sources)
     self.plan = plan
-    isOnDuty = alerter.ownership.doesSharedWork
+    duty = alerter.ownership.doesSharedWork ? .all : .none
     startedAt = clock.monotonic
     lookAt = startedAt
     healthAt = startedAt
@@ -51,7 +51,7 @@ struct AlerterRun {
   }
 
   private var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
-  private var monotonic: MonotonicInstant { clock.monotonic }
+  var monotonic: MonotonicInstant { clock.monotonic }
 
   /// Runs steps until the stop.
   mutating func loop() {
@@ -67,13 +67,12 @@ struct AlerterRun {
       return inbox
     }
     if news.isStopping { return nil }
-    let wasOnDuty = isOnDuty
-    isOnDuty = alerter.ownership.doesSharedWork
-    if wasOnDuty, !isOnDuty { cancelNotices() }
-    // What another instance has sent meanwhile is in the database, and newer than what is known here.
-    if isOnDuty, !wasOnDuty { couriers = [] }
-    if let plan = news.plan ?? (isOnDuty && !wasOnDuty ? plan : nil) { use(plan) }
-    guard isOnDuty else { return Alerter.dutyPause }
+    changeDuty(to: duty(after: duty))
+    if let plan = news.plan { use(plan) }
+    guard duty == .all else {
+      if duty == .database { checkDatabase() }
+      return Alerter.dutyPause
+    }
     let monotonic = monotonic
     if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
     if !couriers.isEmpty, monotonic >= lookAt {
@@ -91,9 +90,27 @@ struct AlerterRun {
     for completion in transport.run(timeout: time) { finish(completion) }
   }
 
-  private mutating func use(_ plan: AlertPlan) {
+  private mutating func changeDuty(to next: AlertDuty) {
+    guard next != duty else { return }
+    let previous = duty
+    duty = next
     cancelNotices()
-    sentBefore = couriers.flatMap(\.ledger.records)
+    guard next == .all else { return }
+    // What another instance has sent meanwhile is in the database, and newer than what is known here: except
+    // what could not be saved, because the database could not be reached.
+    use(plan) { previous == .database && $0.key.condition == AlertCondition.database.text }
+  }
+
+  /// Sends what is known about the database without reading it.
+  private mutating func checkDatabase() {
+    noteDatabaseTrouble()
+    for index in couriers.indices { send(index) }
+  }
+
+  /// - Parameter isKnown: whether what was sent is still known; the rest is read from the database.
+  private mutating func use(_ plan: AlertPlan, keeping isKnown: (AlertRecord) -> Bool = { _ in true }) {
+    cancelNotices()
+    sentBefore = couriers.flatMap(\.ledger.records).filter(isKnown)
     firstTag += UInt64(Alerter.transfersMax) + 1
     self.plan = plan
     beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
@@ -144,16 +161,20 @@ struct AlerterRun {
       }
       isReadingFailing = false
     } catch {
-      // The last results stay valid until the store can be read again. The database's own trouble is known
-      // without reading it.
-      let trouble = watch.databaseTrouble(now: now)
-      for index in couriers.indices where couriers[index].alert.on.contains(.database) {
-        couriers[index].troubles[Trouble.Key(condition: .database, app: nil)] = trouble
-      }
+      // The last results stay valid until the store can be read again.
+      noteDatabaseTrouble()
       if !isReadingFailing {
         log.error("could not check the alert conditions; trying again", ["error": error.description])
       }
       isReadingFailing = true
+    }
+  }
+
+  /// The database's own trouble is known without reading it.
+  private mutating func noteDatabaseTrouble() {
+    let trouble = watch.databaseTrouble(now: now)
+    for index in couriers.indices where couriers[index].alert.on.contains(.database) {
+      couriers[index].troubles[.database] = trouble
     }
   }
 
@@ -171,9 +192,8 @@ struct AlerterRun {
   private mutating func send(_ index: Int) {
     let age = monotonic.duration(since: startedAt)
     let window = AlertWatch.window(of: couriers[index].alert)
-    let notice = couriers[index].next(now: now, monotonic: monotonic) { key in
-      // The database's own trouble is known without reading it.
-      (hasChecked || key.condition == .database) && (!key.condition.isForgottenAtStop || age >= window)
+    let notice = couriers[index].next(duty, now: now, monotonic: monotonic) { key in
+      (hasChecked || key == .database) && (!key.condition.isForgottenAtStop || age >= window)
     }
     guard let notice else { return }
     let body = message(notice).body(host: host)
@@ -236,7 +256,7 @@ struct AlerterRun {
   }
 
   /// Logs the first failure, and the first success after it.
-  private func report(_ isFailing: Bool, _ isNews: Bool, _ name: String, _ status: String, _ label: String?) {
+  func report(_ isFailing: Bool, _ isNews: Bool, _ name: String, _ status: String, _ label: String?) {
     guard isNews else { return }
     if isFailing {
       log.warning(
@@ -251,34 +271,6 @@ struct AlerterRun {
   private func keep(_ command: SaveAlerts) {
     guard !command.sent.isEmpty || !command.forgotten.isEmpty else { return }
     _ = alerter.sources.committer.submit(command, from: .internal) { _ in }
-  }
-
-  private mutating func sendHeartbeat() {
-    guard var beat else { return }
-    defer { self.beat = beat }
-    switch beat.step(monotonic: monotonic, isReady: alerter.sources.unreadiness().isEmpty) {
-    case .none: break
-    case .ask:
-      let alerter = alerter
-      let isQueued = alerter.sources.committer.submit(Pulse(), from: .internal) { result in
-        if case .success = result {
-          alerter.worker.post { $0.pulse = true }
-        } else {
-          alerter.worker.post { $0.pulse = false }
-        }
-      }
-      if !isQueued { beat.pulse(false, monotonic: monotonic) }
-    case .send:
-      let request = Self.request(.get, beat.address)
-      do throws(TransferFailure) {
-        try transport.start(request, tag: firstTag - 1)
-      } catch {
-        let result = TransferResult(
-          status: nil, failure: error, requestWasSent: false, duration: .zero)
-        let isNews = beat.finish(result, monotonic: monotonic)
-        report(true, isNews, "heartbeat", error.rawValue, beat.address.label)
-      }
-    }
   }
 
   private func sleepTime() -> Duration {

@@ -76,13 +76,15 @@ extension Trouble {
       advice: "receiptctl receipts list --state pending --app \(app), and receiptctl stats for the breaker")
   }
 
-  static func disk(free: Int64, limit: Int, isFull: Bool, now: Timestamp) -> Trouble {
-    let size = HealthReport.size(free)
+  /// - Parameter free: nil if it is not known, as of a server's disk.
+  static func disk(free: Int64?, limit: Int, isFull: Bool, now: Timestamp) -> Trouble {
+    let left = free.map { "\(HealthReport.size($0)) left" }
+    let details = left.map { " (\($0))" } ?? ""
     return Trouble(
-      key: Key(condition: .diskLow(underBytes: limit), app: nil), since: now, value: Double(free),
+      key: Key(condition: .diskLow(underBytes: limit), app: nil), since: now, value: Double(free ?? 0),
       summary: isFull
-        ? "the database's disk is full (\(size) left); contexts and events are refused"
-        : "the database's disk has \(size) left",
+        ? "the database's disk is full\(details); contexts and events are refused"
+        : "the database's disk has \(left ?? "little space left")",
       advice:
         "Free space on it, or shorten retention, then run: receiptctl reload. When it is full, contexts and "
         + "events are refused with 503; deliveries continue")
