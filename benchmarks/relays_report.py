@@ -1,12 +1,14 @@
 """The tables of `benchmarks/relays`: `row FOLDER FIGURES` checks and keeps the figures of one load, and `end FOLDER` prints
 what was kept as docs/scaling.md has it."""
 
-import json, pathlib, re, sys
+import json, math, pathlib, re, sys
 
 COLUMNS = ("relays", "apps", "slower by", "events stored", "p50", "p99", "stored and delivered", "commands in a batch",
            "CPU of the relays, µs", "CPU of PostgreSQL, µs", "WAL, bytes", "database, bytes", "commits")
 # Of the cost model: how much higher the peak is than the mean, and how busy the CPUs may be then.
 PEAK, USE = 5, 0.5
+# CPUs of a relay, and the most that one database has: CPUs, and MB/s of WAL, which a link of 1 Gbit/s carries to a standby.
+RELAY, SERVER, WAL_MAX = 4, 32, 100
 
 
 def row(folder, delivers, *words):
@@ -60,14 +62,18 @@ def goals(one, stored_only, pgbench):
 def costs(apps, cost):
     relay_cpu, server_cpu, wal, size = cost
     print(f"\nThe model with the figures of one relay and {amount(apps)}, the peak {PEAK} times the mean, and the CPUs busy for "
-          f"{USE:.0%} of the time then:\n")
+          f"{USE:.0%} of the time then. A relay has {RELAY} CPUs, and one relay of each database may be lost; a database has at most "
+          f"{SERVER} CPUs, and {WAL_MAX} MB/s of WAL, which a link of 1 Gbit/s carries to its standby:\n")
     table("receipts a day", "a second, mean", "at the peak", "CPUs for relays", "CPUs for PostgreSQL", "WAL at the peak",
-          "database for 30 days")
+          "database for 30 days", "databases", "relays")
     for exponent, name in ((6, "10⁶"), (8, "10⁸"), (9, "10⁹")):
         mean = 10**exponent / 86_400
         cpus = [mean * PEAK * each / 1e6 / USE for each in (relay_cpu, server_cpu)]
-        print(f"| {name} | {mean:,.0f} | {mean * PEAK:,.0f} | {cpus[0]:,.2f} | {cpus[1]:,.2f} | {mean * PEAK * wal / 1e6:,.1f} MB/s | "
-              f"{10**exponent * size * 30 / 1e9:,.0f} GB |")
+        log = mean * PEAK * wal / 1e6
+        databases = math.ceil(max(cpus[1] / SERVER, log / WAL_MAX))
+        relays = math.ceil(cpus[0] / RELAY / databases + 1) * databases
+        print(f"| {name} | {mean:,.0f} | {mean * PEAK:,.0f} | {cpus[0]:,.2f} | {cpus[1]:,.2f} | {log:,.1f} MB/s | "
+              f"{10**exponent * size * 30 / 1e9:,.0f} GB | {databases} | {relays} |")
 
 
 def end(folder):

@@ -135,6 +135,11 @@ public struct AppDirectory: Sendable {
 
   public var slugs: [AppSlug] { apps.keys.sorted() }
 
+  /// The shortest age at which a processor refuses a signature; nil if none has a time.
+  public var signatureAgeMax: Duration? {
+    apps.values.flatMap(\.processors.values).compactMap(\.signatureAgeMax).min()
+  }
+
   /// Each app with each of its processors.
   public var places: [AppProcessor] {
     apps.values.flatMap { app in app.processors.keys.map { AppProcessor(app.slug, $0) } }

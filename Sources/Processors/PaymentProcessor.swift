@@ -21,6 +21,9 @@ public protocol PaymentProcessor: Sendable {
   /// - Parameter isAsked: whether the app has an API key for lookups.
   static func rules(isAsked: Bool) -> ProcessorRules
 
+  /// How old a signature may be; nil if it has no time. A machine's clock must not be wrong by more.
+  var signatureAgeMax: Duration? { get }
+
   /// Decides who sent a request, before any code parses its body (R6). Total.
   func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity
 
@@ -48,6 +51,8 @@ extension PaymentProcessor {
   public static var hasWebhooks: Bool { true }
 
   public static var hasPathToken: Bool { false }
+
+  public var signatureAgeMax: Duration? { nil }
 
   public var queries: (any ProcessorQueries)? { nil }
 

@@ -5,6 +5,7 @@ internal import Apps
 internal import Configuration
 internal import Delivery
 internal import Domain
+internal import Durations
 internal import HTTPClient
 internal import HTTPServer
 internal import Health
@@ -132,7 +133,7 @@ final class RelayCore: Sendable {
     apps = AppRegistry(directory)
     associations = AssociationRegistry(try Self.associations(configuration))
     hub.connect(self)
-    instance?.use(apps: directory.slugs, configuration: configuration.digest)
+    use(directory, digest: configuration.digest)
     reportReadiness(dependencies.clock)
     let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
@@ -142,6 +143,16 @@ final class RelayCore: Sendable {
     // A reload reports these apps separately (`ReloadReport`).
     UnconfiguredApp.log(try Self.reader(engine), configured: directory.slugs, dependencies.log)
   }
+
+  /// Says to the other instances what this one may own.
+  private func use(_ directory: AppDirectory, digest: String) {
+    instance?.use(
+      apps: directory.slugs, configuration: digest, clockMax: directory.signatureAgeMax ?? Self.clockMax)
+  }
+
+  /// The largest difference between this machine's clock and the database's, without signatures that have a
+  /// time.
+  private static let clockMax: Duration = .minutes(5)
 
   private func reportReadiness(_ clock: any Clock) {
     readiness.add { [committer] in committer.unreadiness(now: clock.monotonic) }
@@ -195,7 +206,7 @@ final class RelayCore: Sendable {
     keyFetcher?.use(directory)
     captureWorker?.use(directory)
     backendWorker?.use(directory)
-    instance?.use(apps: directory.slugs, configuration: configuration.digest)
+    use(directory, digest: configuration.digest)
     housekeeper.checkAll()
     housekeeper.reconsider(apps: directory.slugs)
   }

@@ -98,8 +98,8 @@ struct InstanceRun {
   private mutating func warnAboutLoss(_ connection: PostgresConnection) throws(PostgresError) {
     let now = MonotonicInstant.now()
     guard now >= lossWarningAt else { return }
-    lossWarningAt = now + .hours(1)
     let server = try PostgresInspection(connection)
+    lossWarningAt = now + .hours(1)
     for risk in server.risks(allowsUnsafe: owner.source.allowsUnsafe) { owner.log.warning(risk) }
   }
 
@@ -197,16 +197,16 @@ struct InstanceRun {
   ) throws(PostgresError) {
     let held = Set(owner.held.epochs.keys)
     leavesAt = leavesAt.filter { held.contains($0.key) }
-    leave(held.subtracting(wanted).subtracting(leavesAt.keys), now)
-    let (isIdle, isLate) = (
-      leavesAt.filter { !isBusy($0.key) }, leavesAt.filter { isBusy($0.key) && now >= $0.value }
-    )
-    for name in Set(isIdle.keys).union(isLate.keys) {
+    let isIdle = leavesAt.keys.filter { !isBusy($0) }
+    let isLate = leavesAt.filter { now >= $0.value }.map(\.key)
+    for name in Set(isIdle).union(isLate) {
       owner.held.remove(name)
       leavesAt[name] = nil
       unreleased.insert(name)
     }
     if !isLate.isEmpty { owner.calls.onOwnership() }
+    // At the earliest at the next look: a delivery may have begun a moment ago.
+    leave(held.subtracting(wanted).subtracting(leavesAt.keys).subtracting(unreleased), now)
     let names = unreleased.filter { !isBusy($0) }.sorted()
     guard !names.isEmpty else { return }
     owner.calls.onOwnership()
@@ -259,7 +259,7 @@ struct InstanceRun {
   private mutating func judgeClock(_ ahead: Int64, _ now: MonotonicInstant) {
     clockAhead = ahead
     let difference = Duration.milliseconds(Int64(ahead.magnitude))
-    let isTooFar = difference > PostgresInstance.clockMax
+    let isTooFar = difference > inbox.clockMax
     owner.troubles.withLock { troubles in
       troubles = troubles.filter { if case .clockDiffers = $0 { false } else { true } }
       if isTooFar { troubles.insert(.clockDiffers(difference)) }

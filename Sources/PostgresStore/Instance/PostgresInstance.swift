@@ -17,8 +17,6 @@ final class PostgresInstance: StoreInstance {
   static let timeLimit: Duration = .seconds(1)
   /// A clock that differs by more is reported.
   static let clockTolerance: Duration = .seconds(2)
-  /// With a larger difference, signatures of webhooks are judged wrongly: Stripe's may be five minutes old.
-  static let clockMax: Duration = .minutes(5)
   /// How long a lease is left to others by a program that has its share.
   static let patience: Duration = .seconds(2)
   /// How long deliveries under way may keep a lease that is being given up.
@@ -28,6 +26,7 @@ final class PostgresInstance: StoreInstance {
     var isStopping = false
     var apps: [AppSlug] = []
     var configuration = ""
+    var clockMax: Duration = .longest
     /// Texts of notifications to send.
     var news: [String] = []
     /// When the last notification of this program came back to it.
@@ -81,10 +80,11 @@ final class PostgresInstance: StoreInstance {
     listener.stop()
   }
 
-  func use(apps: [AppSlug], configuration: String) {
+  func use(apps: [AppSlug], configuration: String, clockMax: Duration) {
     worker.post { inbox in
       inbox.apps = apps
       inbox.configuration = configuration
+      inbox.clockMax = clockMax
     }
   }
 

@@ -120,6 +120,8 @@ public struct StripeProcessor: PaymentProcessor {
     apiKey.map { StripeQueries(settings, apiKey: $0, base: settings.apiBase) }
   }
 
+  public var signatureAgeMax: Duration? { settings.tolerance }
+
   public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {
     verifier.verify(headers: request.headers(Self.signatureHeader), body: request.body, now: now)
   }

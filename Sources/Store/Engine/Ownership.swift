@@ -57,8 +57,10 @@ public protocol StoreInstance: Ownership {
   /// Gives up what it owns, so that others need not wait.
   func stop()
   /// Sets the apps that it may own.
-  /// - Parameter configuration: a digest that is equal for equal configurations.
-  func use(apps: [AppSlug], configuration: String)
+  /// - Parameters:
+  ///   - configuration: a digest that is equal for equal configurations.
+  ///   - clockMax: with a larger difference between the clocks, the program is not ready.
+  func use(apps: [AppSlug], configuration: String, clockMax: Duration)
   /// Notifies the other programs of a commit.
   func note(_ changes: StoreChanges)
 }

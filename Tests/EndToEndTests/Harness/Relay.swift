@@ -81,15 +81,18 @@ final class Relay {
   /// - Parameters:
   ///   - app: changes for the app `shop`.
   ///   - top: changes for the rest, and other apps.
-  init(_ destination: Destination, app: JSONValue = [:], top: JSONValue = [:]) throws {
+  ///   - server: the URL of the database; nil for the place of the test's databases.
+  init(
+    _ destination: Destination, app: JSONValue = [:], top: JSONValue = [:], server: String? = nil
+  ) throws {
     directory = try TemporaryDirectory()
-    server = try DatabasePlace.makeURL()
+    self.server = try server ?? DatabasePlace.makeURL()
     let base: JSONValue = [
       "listen": ["address": "127.0.0.1", "port": 0], "admin": ["address": "127.0.0.1", "port": 0],
-      "database": .string(server ?? directory.file("receiptd.db")),
+      "database": .string(self.server ?? directory.file("receiptd.db")),
       "apps": ["shop": Self.app(destination, app)],
     ]
-    configuration = (server == nil ? base : base.merging(["database_durability": "unsafe"])).merging(top)
+    configuration = (self.server == nil ? base : base.merging(["database_durability": "unsafe"])).merging(top)
   }
 
   var configurationPath: String { directory.file("receiptd.json5") }
@@ -176,10 +179,10 @@ func withRelay(
 
 /// Runs `body` with a relay that delivers to a destination, or as `app` configures.
 func withRelay(
-  to destination: Destination, app: JSONValue = [:], top: JSONValue = [:],
+  to destination: Destination, app: JSONValue = [:], top: JSONValue = [:], server: String? = nil,
   prepare: (Relay) throws -> Void = { _ in }, _ body: (Relay) throws -> Void
 ) throws {
-  let relay = try Relay(destination, app: app, top: top)
+  let relay = try Relay(destination, app: app, top: top, server: server)
   try prepare(relay)
   try Relay.$logPath.withValue(relay.logPath) {
     // A test that kills the program cannot see from the exit code whether it had crashed before.

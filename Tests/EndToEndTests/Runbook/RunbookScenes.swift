@@ -26,6 +26,8 @@ struct RunbookScene {
   var swedbank: JSONValue = [:]
   /// Users whose payments only Stripe knows: their events never arrived.
   var missed: [String] = []
+  /// The server of a section about PostgreSQL; nil for a database in a file.
+  var server: RunbookServer?
 
   private static func buy(_ relay: Relay, _ users: [String]) throws {
     for user in users {
@@ -129,7 +131,7 @@ struct RunbookScene {
       }, object: Checkout(users[0]).subscription)
   }
 
-  private static var usual: RunbookScene {
+  static var usual: RunbookScene {
     RunbookScene(prepare: { relay, _ in
       try buy(relay, users)
       try wait(relay, .delivered, users)
@@ -208,6 +210,10 @@ struct RunbookScene {
     case "Restore from a backup": restored
     case "The database file is gone": moved
     case "The database is damaged": damaged
+    case "The PostgreSQL database cannot be used": try checked()
+    case "The PostgreSQL database cannot be reached": try unreachable()
+    case "Which relay delivers an app": try owner()
+    case "Remove a relay": try removed()
     default: usual
     }
   }

@@ -52,7 +52,7 @@ private final class RunbookRun {
   /// The service manager's actions.
   private func control(_ verb: String) throws {
     switch verb {
-    case "stop": try #require(try relay.stop() == 0)
+    case "stop", "disable": try #require(try relay.stop() == 0)
     case "start": try relay.start()
     case "restart":
       try #require(try relay.stop() == 0)
@@ -81,7 +81,9 @@ private final class RunbookRun {
   }
 
   private func outward(_ output: String) -> String {
-    output.replacing(relay.directory.file("backups"), with: "/var/backups/receiptd")
+    let places = scene.server.map { output.replacing($0.url, with: RunbookServer.url) } ?? output
+    return places.replacing(HostName.current(), with: "relay-a")
+      .replacing(relay.directory.file("backups"), with: "/var/backups/receiptd")
       .replacing(relay.configurationPath, with: "/etc/receiptd/receiptd.json5")
       .replacing(relay.directory.path, with: "/var/lib/receiptd")
   }
@@ -98,7 +100,10 @@ struct RunbookTests {
   func section(title: String) throws {
     let steps = try Runbook().steps(of: title)
     let scene = try #require(try RunbookScene.of(title))
-    defer { scene.shop?.stop() }
+    defer {
+      scene.shop?.stop()
+      scene.server?.end()
+    }
     let destination = try Destination()
     defer { destination.stop() }
     let stripe = try SandboxStripe(behaviour: SandboxStripeBehaviour(apiKey: RunbookScene.stripeKey))
@@ -108,7 +113,9 @@ struct RunbookTests {
       "stripe": ["api_key": .string(RunbookScene.stripeKey), "api_base": .string(stripe.base)]
     ]
     let shop = scene.shop?.configuration(scene.swedbank) ?? (app: [:], top: [:])
-    try withRelay(to: destination, app: app.merging(scene.app).merging(shop.app), top: shop.top) { relay in
+    try withRelay(
+      to: destination, app: app.merging(scene.app).merging(shop.app), top: shop.top, server: scene.server?.url
+    ) { relay in
       try scene.prepare(relay, destination)
       let run = try RunbookRun(relay, scene)
       var performed: [Runbook.Step] = []

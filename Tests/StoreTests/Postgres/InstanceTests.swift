@@ -1,6 +1,7 @@
 // Tests that of several programs on a database each app has one owner, also if programs hang or end.
 
 import Domain
+import Durations
 import Platform
 import PostgreSQL
 import Store
@@ -31,7 +32,7 @@ private final class Program: Sendable {
       warnings.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
     }
     instance = try #require(engine.makeInstance(calls, log: log) as? PostgresInstance)
-    instance.use(apps: apps, configuration: "c")
+    instance.use(apps: apps, configuration: "c", clockMax: .minutes(5))
     try instance.start()
   }
 
@@ -107,13 +108,28 @@ struct InstanceTests {
     second.instance.stop()
   }
 
+  @Test("With a larger difference between the clocks than signatures allow, it is not ready")
+  func clockDiffers() throws {
+    let program = try program(["a"])
+    try wait("it has all") { program.apps == ["a"] }
+    #expect(program.engine.troubles == [])
+    // No difference is as small.
+    program.instance.use(apps: ["a"], configuration: "c", clockMax: .milliseconds(-1))
+    try wait("it is not ready") {
+      program.engine.troubles.contains { if case .clockDiffers = $0 { true } else { false } }
+    }
+    program.instance.use(apps: ["a"], configuration: "c", clockMax: .minutes(5))
+    try wait("it is ready") { program.engine.troubles == [] }
+    program.instance.stop()
+  }
+
   @Test("An app that a reload removes is given up after its deliveries, too")
   func removed() throws {
     let program = try program(["a", "b"])
     try wait("it has all") { program.apps == ["a", "b"] }
     let tenure = program.instance.tenure(of: "a")
     program.set(busy: ["a"])
-    program.instance.use(apps: ["b"], configuration: "c")
+    program.instance.use(apps: ["b"], configuration: "c", clockMax: .minutes(5))
     try wait("nothing new begins") { program.apps == ["b"] }
     #expect(program.instance.endingTenure(of: "a") == tenure)
     // Its lease is renewed meanwhile.
@@ -163,7 +179,7 @@ struct InstanceTests {
     let fence = try #require(cut.instance.tenure(of: "a")?.fence)
     let other = try program(["f"])
     try wait("the second has its own") { other.apps == ["f"] }
-    other.instance.use(apps: Self.apps + ["f"], configuration: "c")
+    other.instance.use(apps: Self.apps + ["f"], configuration: "c", clockMax: .minutes(5))
     proxy.use(.silent)
     let began = MonotonicInstant.now()
     while other.apps.count < 6 {
