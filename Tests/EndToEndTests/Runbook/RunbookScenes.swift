@@ -210,9 +210,8 @@ struct RunbookScene {
     case "Restore from a backup": restored
     case "The database file is gone": moved
     case "The database is damaged": damaged
-    case "The PostgreSQL database cannot be used": try checked()
+    case "The PostgreSQL database cannot be used", "Which relay delivers an app": try served()
     case "The PostgreSQL database cannot be reached": try unreachable()
-    case "Which relay delivers an app": try owner()
     case "Remove a relay": try removed()
     default: usual
     }

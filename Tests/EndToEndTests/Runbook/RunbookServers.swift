@@ -68,9 +68,7 @@ extension RunbookScene {
     }
   }
 
-  static func owner() throws -> RunbookScene { on(try RunbookServer()) }
-
-  static func checked() throws -> RunbookScene { on(try RunbookServer()) }
+  static func served() throws -> RunbookScene { on(try RunbookServer()) }
 
   static func unreachable() throws -> RunbookScene {
     let server = try RunbookServer()
