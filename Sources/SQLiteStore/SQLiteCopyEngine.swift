@@ -54,9 +54,8 @@ public final class SQLiteCopyEngine: CopyEngine {
   /// They are sorted when all are known: that writes each page once.
   public var addsKeys: Bool { false }
   public func add(apps: Set<String>) {}
-  /// A transaction that writes is the only one.
+  /// No other program has the database open.
   public func lockOut() {}
-
   public func endOwnership() {}
 
   public func complete(nextPurchaseRow: Int64) throws(StoreFault) {

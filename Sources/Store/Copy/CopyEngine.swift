@@ -20,8 +20,8 @@ public protocol CopyEngine: AnyObject {
   func add(apps: Set<String>) throws(StoreFault)
   /// Called when all rows are copied, perhaps twice: makes what follows from them.
   func complete(nextPurchaseRow: Int64) throws(StoreFault)
-  /// Called first in the transaction that retires the database: waits for open batches, and lets none begin
-  /// before its end.
+  /// Called first in a transaction that forbids the database's use, of a source at the end of a copy and of
+  /// a target at its beginning: waits for open batches, and lets none begin before its end.
   func lockOut() throws(StoreFault)
   /// Called in the transaction that retires the database: a program that was cut off from it can store no
   /// outcome afterwards.
