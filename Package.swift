@@ -119,6 +119,7 @@ let package = Package(
         .embedInCode("sqlite/v0003_truth.sql"), .embedInCode("postgres/v0001_receipts.sql"),
         .embedInCode("postgres/v0002_service.sql"), .embedInCode("postgres/v0003_instances.sql"),
         .embedInCode("postgres/v0004_copies.sql"),
+        .embedInCode("postgres/v0005_operators.sql"),
       ],
       swiftSettings: house),
     library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),

@@ -11,6 +11,7 @@ public enum Migrations {
   public static let postgres: [String] = [
     text(PackageResources.v0001_receipts_sql), text(PackageResources.v0002_service_sql),
     text(PackageResources.v0003_instances_sql), text(PackageResources.v0004_copies_sql),
+    text(PackageResources.v0005_operators_sql),
   ]
 
   /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it

@@ -42,6 +42,7 @@ struct AlertWatch {
   /// The results of one check, for all configured alerts.
   struct Findings {
     fileprivate let breakers: [AppDestination: Breaker]
+    fileprivate let pauses: [AppSlug: AppPause]
     fileprivate let oldest: [AppSlug: Timestamp]
     fileprivate let failed: [AppSlug: [FailureCount]]
     fileprivate let failures: [Duration: [AppSlug: Int64]]
@@ -112,7 +113,8 @@ struct AlertWatch {
       troubles[window] = processors(window).mapValues(ProcessorTroubles.init)
     }
     return Findings(
-      breakers: try reader.breakers(), oldest: oldest, failed: try reader.failedNow(), failures: failures,
+      breakers: try reader.breakers(), pauses: try reader.pauses(), oldest: oldest,
+      failed: try reader.failedNow(), failures: failures,
       recent: recent, signatures: growth, processors: troubles,
       captures: try captures(for: alerts, apps: apps, reader: reader),
       database: .database(database, now: now),
@@ -178,7 +180,12 @@ extension AlertWatch.Findings {
         count, app: app.slug, now: now, recent: recent[window]?[app.slug] ?? [],
         standing: failed[app.slug] ?? [])
     case .oldestPending(let limit):
-      guard let readyAt = oldest[app.slug], now.duration(since: readyAt) > limit else { return nil }
+      // While they are paused they wait on purpose, and afterwards they need time.
+      let pause = pauses[app.slug] ?? AppPause()
+      guard !pause.isActive(now: now),
+        let readyAt = oldest[app.slug].map({ max($0, pause.endedAt(now: now) ?? $0) }),
+        now.duration(since: readyAt) > limit
+      else { return nil }
       return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)
     case .signatureFailures(let limit):
       let growth = signatures[window]?.filter { $0.key.first == app.slug.text } ?? [:]
@@ -198,6 +205,7 @@ extension AlertWatch.Findings {
       return .callbacks(
         troubles(of: app, window).mapValues(\.unreported), app: app.slug, window: window, now: now,
         advice: app.webhookAdvice)
+    case .appPaused: return .pause(pauses[app.slug], app: app.slug, now: now)
     case .diskLow, .database: return nil
     }
   }

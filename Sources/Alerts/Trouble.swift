@@ -67,6 +67,15 @@ extension Trouble {
         : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats")
   }
 
+  /// - Returns: nil if the deliveries are not paused.
+  static func pause(_ pause: AppPause?, app: AppSlug, now: Timestamp) -> Trouble? {
+    guard let text = PauseText(pause, app: app.text, now: now), let since = pause?.since else { return nil }
+    return Trouble(
+      key: Key(condition: .appPaused, app: app), since: since, value: Self.seconds(from: since, to: now),
+      summary: "deliveries of \(app) \(text.sentence.dropLast())", advice: text.advice,
+      commands: [text.command])
+  }
+
   static func oldest(readyAt: Timestamp, limit: Duration, app: AppSlug, now: Timestamp) -> Trouble {
     let seconds = Self.seconds(from: readyAt, to: now)
     return Trouble(

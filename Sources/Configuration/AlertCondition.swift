@@ -24,6 +24,8 @@ public enum AlertCondition: Sendable, Hashable {
   case captureUnknown(over: Duration)
   /// A payment of an app was found paid, and no callback of its processor had reported it.
   case callbacksMissing
+  /// An operator holds an app's deliveries.
+  case appPaused
 }
 
 extension AlertCondition {
@@ -40,7 +42,7 @@ extension AlertCondition {
     AlertCondition.breakerOpen, .receiptFailed, .oldestPending(over: oldestPendingDefault),
     .diskLow(underBytes: diskLowDefault), .database, .signatureFailures(over: signatureFailuresDefault),
     .processorFailures(over: processorFailuresDefault), .captureUnknown(over: captureUnknownDefault),
-    .callbacksMissing,
+    .callbacksMissing, .appPaused,
   ]
 
   /// The name without the limit, as notices and metrics use it.
@@ -55,13 +57,14 @@ extension AlertCondition {
     case .processorFailures: "processor_failures"
     case .captureUnknown: "capture_unknown"
     case .callbacksMissing: "callbacks_missing"
+    case .appPaused: "app_paused"
     }
   }
 
   /// The name with its limit, as the configuration writes it: `oldest_pending>15m`.
   public var text: String {
     switch self {
-    case .breakerOpen, .receiptFailed, .database, .callbacksMissing: name
+    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused: name
     case .oldestPending(let limit), .captureUnknown(let limit): "\(name)>\(DurationText.text(limit))"
     case .diskLow(let limit): "\(name)<\(SizeText.text(bytes: limit))"
     case .signatureFailures(let limit), .processorFailures(let limit): "\(name)>\(limit)"
@@ -102,6 +105,7 @@ extension AlertCondition {
       guard let limit = Self.age(limit) else { return nil }
       self = .captureUnknown(over: limit)
     case ("callbacks_missing", nil): self = .callbacksMissing
+    case ("app_paused", nil): self = .appPaused
     case ("disk_low", nil): self = .diskLow(underBytes: Self.diskLowDefault)
     case ("disk_low", "<"):
       guard let limit = SizeText.bytes(parsing: limit), ConfigurationLimits.alertDiskBytes.contains(limit)

@@ -8,20 +8,41 @@ struct ConfirmationPage {
   static let wordsCharactersMax = 1000
   /// The default rate of the form, in receipts per second.
   static let rateDefault = "5"
+  static let rateComplaint = "Say how many receipts a second: a number from 0.001 to 10000."
 
-  let title: String
+  /// A field for one line of text.
+  struct Field {
+    let name: String
+    let label: String
+    /// What it proposes.
+    let value: String
+    let help: String
+    let isRequired: Bool
+    /// Whether a phone shows digits first.
+    var isNumber = false
+
+    /// How many receipts a job releases.
+    static func rate(_ value: String) -> Field {
+      Field(
+        name: "rate", label: "Receipts a second", value: value,
+        help: "How many become due each second. Use a low rate for a destination that has just recovered.",
+        isRequired: true, isNumber: true)
+    }
+  }
+
+  var title: String
   let place: DashboardPage.Place
   /// What will happen.
-  let text: [String]
-  let button: String
+  var text: [String]
+  var button: String
   /// Whether the operator must give a reason.
   let needsReason: Bool
   /// The form's action.
   let target: Link
   /// Hidden fields, including the token.
   let hidden: [(name: String, value: String)]
-  /// The proposed rate in receipts per second; nil if the form has no such field.
-  var rate: String?
+  /// What it asks besides the reason.
+  var fields: [Field] = []
   let back: Link
   /// What was wrong with the submitted form.
   var complaint: String?
@@ -33,18 +54,7 @@ struct ConfirmationPage {
       for line in text { Tag.p(.class("lead")) { PageParts.untrusted(line) } }
       Tag.form(.class("card confirm"), .action(target), .method("post")) {
         for (name, value) in hidden { VoidTag.input(.type("hidden"), .name(name), .value(value)) }
-        if let rate {
-          Tag.div(.class("field")) {
-            Tag.label(.for("rate")) { "Receipts a second" }
-            VoidTag.input(
-              .id("rate"), .name("rate"), .type("text"), .value(rate), .required(true),
-              Attribute("inputmode", "decimal"), Attribute("autocomplete", "off"),
-              Attribute("aria-describedby", "rate-help"))
-            Tag.p(.id("rate-help"), .class("help")) {
-              "How many become due each second. Use a low rate for a destination that has just recovered."
-            }
-          }
-        }
+        for field in fields { row(field) }
         Tag.div(.class("field")) {
           Tag.label(.for("why")) { needsReason ? "Why" : "Why (optional)" }
           VoidTag.input(
@@ -58,6 +68,17 @@ struct ConfirmationPage {
           Tag.a(.class("button quiet"), .href(back)) { "Go back" }
         }
       }
+    }
+  }
+
+  private func row(_ field: Field) -> HTML {
+    Tag.div(.class("field")) {
+      Tag.label(.for(field.name)) { field.label }
+      VoidTag.input(
+        .id(field.name), .name(field.name), .type("text"), .value(field.value), .required(field.isRequired),
+        Attribute("inputmode", field.isNumber ? "decimal" : "text"), Attribute("autocomplete", "off"),
+        Attribute("aria-describedby", "\(field.name)-help"))
+      Tag.p(.id("\(field.name)-help"), .class("help")) { field.help }
     }
   }
 }

@@ -88,7 +88,7 @@ extension Dashboard {
       hidden: [
         (Self.tokenField, tokens.token(for: purpose)), ("app", group.app.text),
         ("processor", group.processor.text), ("reason", group.reason), ("cause", group.cause ?? ""),
-      ], rate: rate ?? ConfirmationPage.rateDefault, back: Link("failed"), complaint: complaint)
+      ], fields: [.rate(rate ?? ConfirmationPage.rateDefault)], back: Link("failed"), complaint: complaint)
   }
 
   private static func purpose(_ kind: ReceiptAction, _ id: String) -> String { "\(kind.rawValue) \(id)" }
@@ -123,14 +123,14 @@ extension Dashboard {
     let group = try group(form)
     let typed = form["rate"] ?? ConfirmationPage.rateDefault
     guard let rate = Double(typed), JobRequest.rates.contains(rate) else {
-      let complaint = "Say how many receipts a second: a number from 0.001 to 10000."
-      let page = try confirmation(group: group, rate: typed, complaint: complaint).page
+      let page = try confirmation(group: group, rate: typed, complaint: ConfirmationPage.rateComplaint).page
       return exchange.answer(page.response)
     }
     replay(group, rate: rate, form["why"], visitor, exchange)
   }
 
-  private func check(_ form: AdminForm, for purpose: String) throws(Refusal) {
+  /// Refuses a form that another site made.
+  func check(_ form: AdminForm, for purpose: String) throws(Refusal) {
     guard tokens.accepts(form[Self.tokenField], for: purpose) else { throw .problem(.foreignForm) }
   }
 
@@ -170,10 +170,12 @@ extension Dashboard {
   /// Applies the change, then redirects to the page that shows it, so that a reload repeats nothing (RFC 9110
   /// §15.4.4).
   func apply<Command: StoreCommand>(
-    _ command: Command, app: AppSlug, _ exchange: Exchange,
+    _ command: Command, app: AppSlug?, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> Result<Link, Problem>
   ) {
     let services = services
+    // Changes that concern no single app share one part of the queue.
+    let app = app ?? AppSlug("")
     let isQueued = committer.submit(command, from: .external(app: app)) { result in
       switch result {
       case .success(let outcome):

@@ -37,11 +37,11 @@ extension Dashboard {
     return JobListPage(jobs: Array(jobs.prefix(size)), hasMore: jobs.count > size, now: now).page
   }
 
-  func job(_ id: String) throws(Refusal) -> DashboardPage {
+  func job(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
     let page = try read { source throws(StoreFault) -> JobPage? in
       guard let job = try source.reader.job(id: JobID(id)) else { return nil }
-      return JobPage(job: job, holds: try source.reader.holds(job, now: now), now: now)
+      return JobPage(job: job, holds: try source.reader.holds(job, now: now), done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownJob) }
     return page.page

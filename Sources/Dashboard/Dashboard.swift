@@ -101,43 +101,6 @@ public struct Dashboard: Sendable {
     return .invalid("invalid-filter", "\(subject) \(fault.message). Go back and correct it.")
   }
 
-  func overview(_ form: AdminForm) throws(Refusal) -> DashboardPage {
-    let configured = Set(apps.current.slugs)
-    let now = now
-    let (summaries, next) = try read { source throws(StoreFault) in
-      var counts: [AppSlug: [ReceiptState: Int64]] = [:]
-      for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
-      let breakers = try source.reader.breakers()
-      let slugs = configured.union(counts.keys).sorted().drop { $0 < AppSlug(form["from"] ?? "") }
-      try source.history.update(source.reader, now: now)
-      var summaries: [AppSummary] = []
-      let used = Dictionary(grouping: try source.reader.countsByProcessor().keys, by: \.app)
-      for slug in slugs.prefix(OverviewPage.appsMax) {
-        let processors = Set((used[slug] ?? []).map(\.processor)).union(
-          apps.current[slug]?.processors.keys ?? [:].keys)
-        var unfinished: [UnfinishedText] = []
-        for processor in processors.sorted() {
-          let place = AppProcessor(slug, processor)
-          let work = try source.reader.unfinished(place, now: now)
-          if let text = UnfinishedText(work, of: place, now: now) { unfinished.append(text) }
-        }
-        let worst = breakers.worst(of: slug, now: now)
-        let route = apps.current[slug]?.routes.first { $0.name == worst?.destination }
-        summaries.append(
-          AppSummary(
-            slug: slug, isConfigured: configured.contains(slug), counts: counts[slug] ?? [:],
-            oldestPending: try source.reader.oldestPending(app: slug), breaker: worst?.breaker,
-            destination: worst?.destination, destinationAdvice: route?.advice,
-            lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
-            webhookAdvice: apps.current[slug]?.webhookAdvice ?? [:],
-            processorAdvice: apps.current[slug]?.processorAdvice ?? [:],
-            hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now)))
-      }
-      return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)
-    }
-    return OverviewPage(apps: summaries, next: next?.text, health: health.report(now: now), now: now).page
-  }
-
   func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
     let search: ReceiptSearch
     do throws(Fault) {

@@ -20,6 +20,9 @@ extension Dashboard {
       page("/receipts/{receipt}") { dashboard, visit throws(Refusal) in
         try dashboard.receipt(ReceiptID(visit["receipt"] ?? ""), try dashboard.form(visit.head.query))
       },
+      page("/apps/{app}") { dashboard, visit throws(Refusal) in
+        try dashboard.app(AppSlug(visit["app"] ?? ""), try dashboard.form(visit.head.query))
+      },
       page("/failed") { dashboard, _ throws(Refusal) in try dashboard.failed() },
       page("/event") { dashboard, visit throws(Refusal) in
         try dashboard.event(try dashboard.form(visit.head.query))
@@ -30,8 +33,11 @@ extension Dashboard {
       page("/jobs") { dashboard, visit throws(Refusal) in
         try dashboard.jobs(try dashboard.form(visit.head.query))
       },
-      page("/jobs/{job}") { dashboard, visit throws(Refusal) in try dashboard.job(visit["job"] ?? "") },
-    ] + replayOfFailed + ReceiptAction.allCases.flatMap(change)
+      page("/jobs/{job}") { dashboard, visit throws(Refusal) in
+        try dashboard.job(visit["job"] ?? "", try dashboard.form(visit.head.query))
+      },
+    ] + replayOfFailed + ReceiptAction.allCases.flatMap(change) + AppChange.allCases.flatMap(change)
+      + JobChange.allCases.flatMap(change)
   }
 
   private func file(_ path: String, _ file: DashboardFile) -> Route {
@@ -81,6 +87,22 @@ extension Dashboard {
       try dashboard.confirmation(receipt: ReceiptID(visit["receipt"] ?? ""), action)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.change(receipt: ReceiptID(visit["receipt"] ?? ""), action, form, visit.visitor, exchange)
+    }
+  }
+
+  private func change(_ change: AppChange) -> [Route] {
+    form("/apps/{app}/\(change.rawValue)") { dashboard, visit throws(Refusal) in
+      try dashboard.confirmation(app: AppSlug(visit["app"] ?? ""), change)
+    } change: { dashboard, visit, form, exchange throws(Refusal) in
+      try dashboard.change(app: AppSlug(visit["app"] ?? ""), change, form, visit.visitor, exchange)
+    }
+  }
+
+  private func change(_ change: JobChange) -> [Route] {
+    form("/jobs/{job}/\(change.rawValue)") { dashboard, visit throws(Refusal) in
+      try dashboard.confirmation(job: JobID(visit["job"] ?? ""), change)
+    } change: { dashboard, visit, form, exchange throws(Refusal) in
+      try dashboard.change(job: JobID(visit["job"] ?? ""), change, form, visit.visitor, exchange)
     }
   }
 

@@ -23,6 +23,8 @@ public final class Dispatcher: Sendable {
     var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
     var directory: AppDirectory?
     var checksAll = false
+    /// Whether to read the pauses of apps.
+    var checksPauses = false
     var isStopping = false
   }
 
@@ -87,6 +89,9 @@ public final class Dispatcher: Sendable {
 
   /// Checks all lanes, because another process changed the database.
   public func checkAll() { worker.post { $0.checksAll = true } }
+
+  /// Reads the pauses of apps, because one has changed.
+  public func checkPauses() { worker.post { $0.checksPauses = true } }
 
   /// Checks which apps this program delivers now.
   public func checkOwnership() { worker.post { _ in } }

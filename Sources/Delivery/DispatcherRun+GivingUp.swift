@@ -13,7 +13,7 @@ extension DispatcherRun {
   func giveUpOverdue(_ lane: Lane) {
     let policy = lane.app.delivery.retry
     let cutoff = now - policy.giveUpAfter
-    let paused = lane.breaker.pausedTime(now: now)
+    let paused = lane.pausedTime(now: now)
     // If the read fails, the next failed probe checks again.
     let overdue = try? reader.overdue(lane.place, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
     let rows = (overdue ?? []).filter { item in

@@ -24,6 +24,8 @@ extension DispatcherRun {
       breakers = [:]
     }
     let (now, monotonic) = (now, monotonic)
+    // New lanes have no pause yet.
+    pausesReadAt = monotonic
     places = directory.apps.mapValues { app in app.routes.map { AppDestination(app.slug, $0.name) } }
     let current = Set(places.values.joined())
     for place in Set(lanes.keys).union(breakers.keys) where !current.contains(place) {
@@ -64,6 +66,10 @@ extension DispatcherRun {
       "the wall clock was set; due times are adjusted. If you did not set it, check the machine's time",
       ["milliseconds": String(step.milliseconds)])
     let now = now
+    // The stored ones follow a little later (`FollowClock`).
+    pausesReadAt = monotonic.advanced(by: lookInterval)
+    for app in pauses?.keys ?? [:].keys { pauses?[app]?.clockStepped(by: step) }
+    givePauses()
     for place in lanes.keys {
       lanes[place]?.clockStepped(by: step, now: now)
       // The breaker of a retired lane stops nothing.

@@ -65,6 +65,7 @@ extension DispatcherRun {
   }
 
   private mutating func renewLanes(of app: AppSlug, _ breakers: [AppDestination: Breaker]) {
+    pausesReadAt = monotonic
     for place in places[app] ?? [] {
       guard let lane = lanes[place] else { continue }
       lanes[place] = Lane(

@@ -8,7 +8,7 @@ internal import Store
 
 extension DispatcherRun {
   func sleepTime() -> Duration {
-    var sleep = lookInterval
+    var sleep = min(lookInterval, max(.zero, pausesReadAt.duration(since: monotonic)))
     // What is due for an app of another instance is not due here.
     for var lane in lanes.values where mayStart(lane.place.app) {
       if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }

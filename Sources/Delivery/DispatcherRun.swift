@@ -57,6 +57,10 @@ struct DispatcherRun {
   private var watch: ClockWatch
   /// When to check all lanes for receipts without a notification.
   private var lookAt: MonotonicInstant
+  /// Nil until they are read. An app that is paused must stay so, so nothing is delivered before.
+  var pauses: [AppSlug: AppPause]?
+  /// When to read them again.
+  var pausesReadAt: MonotonicInstant
   /// When deliveries under way are cancelled; nil until a stop is requested.
   private var stopAt: MonotonicInstant?
 
@@ -68,6 +72,7 @@ struct DispatcherRun {
     log = dispatcher.dependencies.log
     random = dispatcher.dependencies.random
     lookAt = clock.monotonic
+    pausesReadAt = clock.monotonic
     watch = ClockWatch(clock)
     use(directory)
   }
@@ -90,7 +95,7 @@ struct DispatcherRun {
     if isStopping, stopAt == nil { stopAt = dispatcher.stopDeadline() }
     if let stopAt {
       if isAllStored || monotonic >= stopAt { return nil }
-    } else {
+    } else if followPauses() {
       startWhatIsDue()
     }
     storeAgain()
@@ -134,6 +139,7 @@ struct DispatcherRun {
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
     if looksAgain { lookAt = monotonic.advanced(by: lookInterval) }
+    if news.checksPauses || news.checksAll { pausesReadAt = monotonic }
     if news.checksAll || looksAgain {
       for place in lanes.keys { lanes[place]?.note(anythingDueAt: now) }
     }
@@ -279,7 +285,7 @@ struct DispatcherRun {
     }
     let before = lane.breaker
     lane.judge(verdict, detail: result.detail, row: attempt.receipt.row, now: now)
-    let paused = lane.breaker.pausedTime(now: now) - attempt.receipt.pausedBase
+    let paused = lane.pausedTime(now: now) - attempt.receipt.pausedBase
     let decision = Delivery.decide(
       verdict,
       budget: RetryBudget(

@@ -26,6 +26,8 @@ struct Lane {
   /// Counts the lane's configurations.
   private(set) var generation = 0
   private(set) var breaker: Breaker
+  /// An operator's pause of the app.
+  var pause = AppPause()
   private var bucket: TokenBucket
   /// Receipts being sent, and receipts whose outcome is not on disk yet; they must not be sent again (R3).
   private(set) var underWay: Set<PurchaseRowID> = []
@@ -127,6 +129,11 @@ struct Lane {
     note(replaysDueAt: moment)
   }
 
+  /// For how long the receipts of the lane were held in all, which counts against none of them.
+  func pausedTime(now: Timestamp) -> Duration {
+    breaker.pausedTime(now: now) + pause.pausedTime(now: now)
+  }
+
   /// Adjusts the breaker to a step of the wall clock. Due times must be read from the database again.
   mutating func clockStepped(by step: Duration, now: Timestamp) {
     breaker.clockStepped(by: step)
@@ -148,7 +155,7 @@ struct Lane {
   }
 
   private mutating func places(now: Timestamp, monotonic: MonotonicInstant) -> Int {
-    guard freePlaces > 0 else { return 0 }
+    guard freePlaces > 0, !pause.isActive(now: now) else { return 0 }
     guard bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == .zero else { return 0 }
     switch breaker.admission(now: now, probing: probe != nil) {
     case .none: return 0
@@ -245,6 +252,10 @@ struct Lane {
     guard !isRetired, freePlaces > 0, var moment = dueAt ?? replaysDueAt else { return nil }
     if let replaysDueAt { moment = min(moment, replaysDueAt) }
     if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
+      moment = max(moment, until)
+    }
+    if pause.isActive(now: now) {
+      guard let until = pause.until else { return nil }
       moment = max(moment, until)
     }
     let tokens = bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000)

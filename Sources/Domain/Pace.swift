@@ -16,6 +16,14 @@ public struct Pace: Sendable, Equatable {
     self.nextAtNanoseconds = nextAtNanoseconds
   }
 
+  /// - Parameter ratePerSecond: clamped to valid rates, from one in 1000 s to a million per second.
+  public init(ratePerSecond: Double?) {
+    self.init(perThousandSeconds: ratePerSecond.map { Int64(max(1, min($0 * 1000, 1e9)).rounded()) })
+  }
+
+  /// The rate per second; nil for no limit.
+  public var ratePerSecond: Double? { perThousandSeconds.map { Double($0) / 1000 } }
+
   /// Takes the items that are due now.
   /// - Returns: how many.
   public mutating func acquire(now: Timestamp, atMost: Int) -> Int {

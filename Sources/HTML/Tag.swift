@@ -66,6 +66,7 @@ extension Tag {
   public static let select = Tag("select")
   public static let option = Tag("option")
   public static let button = Tag("button")
+  public static let progress = Tag("progress")
   // Drawings.
   public static let svg = Tag("svg")
   public static let title = Tag("title")

@@ -18,7 +18,8 @@ enum CommandTable {
     ReceiptsCommands.verbs + JobsCommands.verbs + PaymentsCommands.verbs + EventsCommands.verbs
     + ContextsCommands.verbs
     + UsersCommands.verbs
-    + StatsCommands.verbs + InstancesCommands.verbs + AlertsCommands.verbs + AuditCommands.verbs
+    + StatsCommands.verbs + AppsCommands.verbs + InstancesCommands.verbs + AlertsCommands.verbs
+    + AuditCommands.verbs
     + DatabaseCommands.verbs
     + ConfigurationCommands.verbs
     + [ReloadCommand.verb] + LinksCommands.verbs + SandboxCommands.verbs + ReferenceVerbs.verbs
@@ -45,7 +46,7 @@ enum CommandTable {
     groups: [
       ReceiptsCommands.spec, JobsCommands.spec, PaymentsCommands.spec, EventsCommands.spec,
       ContextsCommands.spec,
-      UsersCommands.spec, InstancesCommands.spec, AlertsCommands.spec,
+      UsersCommands.spec, AppsCommands.spec, InstancesCommands.spec, AlertsCommands.spec,
       AuditCommands.spec, DatabaseCommands.spec, ConfigurationCommands.spec, LinksCommands.spec,
       SandboxCommands.spec,
     ],

@@ -3,13 +3,14 @@
 internal import Domain
 internal import JSON
 internal import Platform
+internal import Presentation
 internal import Store
 internal import Terminal
 
 enum JobsCommands {
   static let spec = CommandGroup("jobs", summary: "Bulk changes of receipts, which run in the background")
 
-  static let verbs = [list, show, watch, pause, resume, cancel]
+  static let verbs = [list, show, watch, pause, resume, rate, cancel]
 
   private static let example = "job_01KAGFN9P300000001Q7M2X5ZC"
   private static let idArgument = ArgumentSpec("ID", help: "the job, job_…")
@@ -58,6 +59,17 @@ enum JobsCommands {
       options: [CommandTable.reason],
       examples: [ExampleSpec("receiptctl jobs resume \(example)", "Continue at its rate")]),
     run: { try change($0, .resume) })
+
+  private static let rate = Verb(
+    spec: CommandSpec(
+      ["jobs", "rate"], summary: "Change how many receipts of a job become due each second",
+      discussion: "RATE is such as 5/s, or none for no limit. Receipts released before are not slowed down.",
+      arguments: [idArgument, ArgumentSpec("RATE", help: "such as 5/s, or none")],
+      options: [CommandTable.reason],
+      examples: [
+        ExampleSpec("receiptctl jobs rate \(example) 2/s --reason 'too fast'", "Slow a replay down"),
+        ExampleSpec("receiptctl jobs rate \(example) none", "Release the rest as fast as possible"),
+      ]), run: runRate)
 
   private static let cancel = Verb(
     spec: CommandSpec(
@@ -117,9 +129,9 @@ enum JobsCommands {
     for job in jobs {
       table.add([
         Table.Cell(job.id.text), Table.Cell(JobText.state(job, isServed: isServed), job.state.style),
-        Table.Cell(JobText.asked(job)), Table.Cell(count: job.processed),
+        Table.Cell(JobDescription.asked(job)), Table.Cell(count: job.processed),
         Table.Cell(count: job.total),
-        Table.Cell(job.request.ratePerSecond == nil ? "-" : JobText.pace(job)),
+        Table.Cell(job.request.ratePerSecond == nil ? "-" : JobDescription.pace(job)),
         Table.Cell(session.relative(job.createdAt)), Table.Cell(job.request.actor),
       ])
     }
@@ -132,7 +144,7 @@ enum JobsCommands {
     let job = try find(session, reader)
     let holds = try reader.holds(job, now: session.now)
     guard !session.isJSON else {
-      session.output.json(JobText.json(job, heldApps: holds.map(\.place.app)))
+      session.output.json(JobText.json(job, heldApps: holds.map(\.app)))
       return .done
     }
     let output = session.output
@@ -140,8 +152,8 @@ enum JobsCommands {
     output.line(Style.bold.applied(to: job.id.text, inColour: output.isInColour))
     var facts = [
       ("state", JobText.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),
-      ("what", JobText.asked(job)), ("pace", JobText.pace(job)),
-      ("receipts", "\(CountText.grouped(job.total)): \(JobText.outcomes(job))"),
+      ("what", JobDescription.asked(job)), ("pace", JobDescription.pace(job)),
+      ("receipts", "\(CountText.grouped(job.total)): \(JobDescription.outcomes(job))"),
       ("who", "\(job.request.actor), \(session.relative(job.createdAt))"),
     ]
     if let why = job.request.reason { facts.append(("why", why)) }
@@ -177,15 +189,27 @@ enum JobsCommands {
     return job.missed.isEmpty && job.state == .done ? .done : .partly
   }
 
+  private static func runRate(_ session: Session) throws -> ExitCode {
+    let text = session.command.positionals[1]
+    guard text != "none" else { return try change(session, .rate(nil)) }
+    let rates = JobRequest.rates
+    guard let rate = ParsedCommand.rate(parsing: text), rates.contains(rate) else {
+      throw session.usage(
+        "RATE must be such as 5/s, from \(rates.lowerBound)/s to \(rates.upperBound)/s, or none, not "
+          + "'\(DisplayText.clean(text))'")
+    }
+    return try change(session, .rate(rate))
+  }
+
   private static func runCancel(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let job = try find(session, session.reader(configuration))
     if session.command.flag("dry-run") {
-      session.output.line("Job \(job.id): \(JobText.outcomes(job)); nothing was changed.")
+      session.output.line("Job \(job.id): \(JobDescription.outcomes(job)); nothing was changed.")
       return .done
     }
     if job.state != .cancelled, job.state != .done {
-      session.output.note("\(JobText.asked(job)): \(JobText.outcomes(job))")
+      session.output.note("\(JobDescription.asked(job)): \(JobDescription.outcomes(job))")
       try session.ask("Cancel the job?")
     }
     return try change(session, .cancel)
@@ -194,7 +218,9 @@ enum JobsCommands {
   private static func change(_ session: Session, _ change: ChangeJob.Change) throws -> ExitCode {
     let id = JobID(session.command.positionals[0])
     let configuration = try session.configuration()
-    let entry = session.auditEntry(subject: id.text, reason: try session.reason())
+    let details: JSONValue =
+      if case .rate(let rate) = change { ["rate": rate.map { .number($0) } ?? .null] } else { [:] }
+    let entry = session.auditEntry(subject: id.text, reason: try session.reason(), details: details)
     let command = Audited(ChangeJob(id: id, change)) { outcome in
       if case .done(_, isChanged: true) = outcome { entry } else { nil }
     }
@@ -208,7 +234,8 @@ enum JobsCommands {
         session.output.json(JobText.json(job))
       } else {
         let already = isChanged ? "" : " already"
-        session.output.line("Job \(job.id) is \(job.state.rawValue)\(already); \(JobText.outcomes(job)).")
+        let state = if case .rate = change { JobDescription.pace(job) } else { job.state.rawValue }
+        session.output.line("Job \(job.id) is \(state)\(already); \(JobDescription.outcomes(job)).")
       }
       return .done
     }

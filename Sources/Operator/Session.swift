@@ -182,7 +182,11 @@ extension Session {
 
   /// `--app`, where only a configured app will do; nil without the option.
   func configuredApp(_ configuration: Configuration) throws -> AppConfiguration? {
-    guard let slug = command.options["app"].map(AppSlug.init) else { return nil }
+    try command.options["app"].map { name in try configuredApp(AppSlug(name), configuration) }
+  }
+
+  /// A configured app.
+  func configuredApp(_ slug: AppSlug, _ configuration: Configuration) throws -> AppConfiguration {
     guard let app = configuration.app(slug) else {
       throw OperatorFault(.notFound, Self.unknown(slug, configuration))
     }

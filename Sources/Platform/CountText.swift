@@ -18,4 +18,14 @@ public enum CountText {
   public static func of(_ count: some BinaryInteger, _ noun: String) -> String {
     "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
   }
+
+  /// A rate: `5/s`, `0.5/s`.
+  public static func rate(_ perSecond: Double) -> String {
+    let whole = Int64((perSecond * 1000).rounded())
+    if whole % 1000 == 0 { return "\(whole / 1000)/s" }
+    var digits = String(whole % 1000)
+    digits = String(repeating: "0", count: 3 - digits.count) + digits
+    while digits.last == "0" { digits.removeLast() }
+    return "\(whole / 1000).\(digits)/s"
+  }
 }

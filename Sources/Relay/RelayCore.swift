@@ -55,6 +55,10 @@ final class RelayCore: Sendable {
 
     func notify(of changes: StoreChanges) {
       dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
+      if changes.hasPauses {
+        dispatcher?.checkPauses()
+        jobs?.checkNow()
+      }
       housekeeper?.note(waitUntil: changes.waitUntil)
       checkoutPolls?.noteChanged(changes.contextIDs)
       if changes.hasJobs { jobs?.checkNow() }

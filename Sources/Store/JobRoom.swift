@@ -14,10 +14,17 @@ enum JobRoom: Equatable {
   case held
 
   /// - Parameters:
+  ///   - pause: an operator's pause of the app.
   ///   - window: how many replays of the app may be due at once.
   ///   - replaysDue: how many are due; counted up to `window`.
   ///   - hasDue: whether any receipt of the app is due.
-  init(_ breaker: Breaker?, window: Int, now: Timestamp, replaysDue: Int, hasDue: Bool) {
+  init(
+    _ breaker: Breaker?, _ pause: AppPause?, window: Int, now: Timestamp, replaysDue: Int, hasDue: Bool
+  ) {
+    guard pause?.isActive(now: now) != true else {
+      self = .held
+      return
+    }
     switch (breaker ?? Breaker()).admission(now: now, probing: false) {
     case .free: self = replaysDue < window ? .open(window - replaysDue) : .full
     // Only an attempt shows that the destination is back. If nothing else is due, the job releases one

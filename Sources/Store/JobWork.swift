@@ -83,7 +83,7 @@ public struct JobWork {
   /// What may be released of each app that has planned receipts.
   private func rooms(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> [JobRoom] {
     if job.request.kind == .cancel { return [.open(StepJob.slice)] }
-    let breakers = try reader.breakers()
+    let (breakers, pauses) = (try reader.breakers(), try reader.pauses())
     var rooms: [JobRoom] = []
     for app in try reader.plannedApps(ofJob: job.row) {
       guard let window = windows[app] else {
@@ -93,7 +93,7 @@ public struct JobWork {
       }
       rooms.append(
         JobRoom(
-          breakers.worst(of: app, now: now)?.breaker, window: window, now: now,
+          breakers.worst(of: app, now: now)?.breaker, pauses[app], window: window, now: now,
           replaysDue: try reader.replaysDue(app: app, now: now, limit: window),
           hasDue: try reader.hasDue(app: app, now: now)))
     }

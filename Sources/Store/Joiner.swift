@@ -127,14 +127,14 @@ extension StoreSession {
   /// When to check an undecidable receipt again.
   var reconsideredAt: Timestamp { now.advanced(by: Self.reconsiderAfter) }
 
-  /// The present moment for a receipt: what counts as paused is that of its destination.
+  /// The present moment for a receipt: what counts as paused is that of its app and of its destination.
   /// - Parameter place: the destination; nil for the present one of its processor.
   func moment(of record: PurchaseRecord, sentTo place: DestinationName? = nil) -> ReceiptMoment {
+    let held = pauses[record.app].pausedTime(now: now)
     let destination = place ?? rules(of: record.app)?.destination(record.purchase.key.processor)
-    let paused = destination.map {
-      breakers.pausedTime(AppDestination(record.app, $0), now: now)
-    }
-    return ReceiptMoment(now: now, pausedTime: paused ?? .zero)
+    guard let destination else { return ReceiptMoment(now: now, pausedTime: held) }
+    let paused = breakers.pausedTime(AppDestination(record.app, destination), now: now)
+    return ReceiptMoment(now: now, pausedTime: held + paused)
   }
 
   /// Sets a customer's newly known user for the customer's other purchases that lack one.

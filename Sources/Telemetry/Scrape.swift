@@ -90,6 +90,7 @@ public struct Scrape {
         let isStopped = breakers.worst(of: app, now: now).map { $0.breaker.state != .closed } ?? false
         return ([("app", app.text)], isStopped ? 1 : 0)
       })
+    try writePauses(of: known, reader, to: &text)
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
     text.gauge(
       "receiptd_http_connections", "Connections to the public listener.",
@@ -135,6 +136,22 @@ public struct Scrape {
       "receiptd_abandoned_captures",
       "Captures that were given up, of payments that are not known to be captured."
     ) { Double($0.abandonedCaptures) }
+  }
+
+  /// Which apps operators hold, and until when.
+  private func writePauses(
+    of apps: [AppSlug], _ reader: StoreReader, to text: inout MetricsText
+  ) throws(StoreFault) {
+    let pauses = try reader.pauses().filter { $0.value.isActive(now: now) }
+    text.gauge(
+      "receiptd_app_paused", "1 while an operator holds an app's deliveries.",
+      apps.map { ([("app", $0.text)], pauses[$0] == nil ? 0 : 1) })
+    text.gauge(
+      "receiptd_app_pause_ends_timestamp_seconds",
+      "When the pause of an app ends, in Unix time. No sample if it is not paused, or has no end.",
+      apps.compactMap { app in
+        pauses[app]?.until.map { ([("app", app.text)], Double($0.unixMilliseconds) / 1000) }
+      })
   }
 
   /// Unknown values are left out.

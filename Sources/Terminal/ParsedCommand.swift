@@ -81,10 +81,15 @@ public struct ParsedCommand: Sendable, Equatable {
   /// A rate per second, as `5/s` or `5`; nil when the option was not given.
   public func ratePerSecond(_ name: String, in range: ClosedRange<Double>) throws(UsageError) -> Double? {
     guard let text = options[name] else { return nil }
-    guard let rate = Double(text.hasSuffix("/s") ? text.dropLast(2) : text[...]), range.contains(rate) else {
+    guard let rate = Self.rate(parsing: text), range.contains(rate) else {
       throw refusal(name, "a rate such as 5/s, from \(range.lowerBound)/s to \(range.upperBound)/s", text)
     }
     return rate
+  }
+
+  /// A rate per second, written as `5/s` or `5`; nil if the text is none.
+  public static func rate(parsing text: String) -> Double? {
+    Double(text.hasSuffix("/s") ? text.dropLast(2) : text[...])
   }
 
   /// A span such as `90s` or `5m` (`DurationText`); nil when the option was not given.

@@ -22,7 +22,7 @@ import Testing
       ("signature_failures", "signature_failures>10"), ("signature_failures>0", "signature_failures>0"),
       ("processor_failures", "processor_failures>10"), ("processor_failures>0", "processor_failures>0"),
       ("capture_unknown", "capture_unknown>15m"), ("capture_unknown > 2h", "capture_unknown>2h"),
-      ("callbacks_missing", "callbacks_missing"),
+      ("callbacks_missing", "callbacks_missing"), ("app_paused", "app_paused"),
     ])
   func forms(text: String, shortest: String) {
     #expect(AlertCondition(parsing: text)?.text == shortest)
@@ -35,6 +35,7 @@ import Testing
       "", ">", "breaker", "breaker_open>1", "oldest_pending<15m", "oldest_pending>", "oldest_pending>0s",
       "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
       "processor_failures>-1", "capture_unknown>0s", "capture_unknown<15m", "callbacks_missing>3",
+      "app_paused>1h",
       "receipt_failed>3", "disk_low<9999999GiB", "oldest_pending>15m>1h",
     ])
   func refused(text: String) { #expect(AlertCondition(parsing: text) == nil) }

@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--import-id|--interval|--limit|--merchant-id|--object|--outcome|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--limit|--merchant-id|--object|--outcome|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -83,6 +83,8 @@ _receiptctl() {
     'jobs pause:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'jobs resume:--reason') :; return ;;
     'jobs resume:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'jobs rate:--reason') :; return ;;
+    'jobs rate:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'jobs cancel:--reason') :; return ;;
     'jobs cancel:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'payments list:--app') :; return ;;
@@ -133,6 +135,12 @@ _receiptctl() {
     'top '*':--app') :; return ;;
     'top '*':--interval') :; return ;;
     'top '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'apps list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'apps pause:--for') :; return ;;
+    'apps pause:--why') :; return ;;
+    'apps pause:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'apps resume:--why') :; return ;;
+    'apps resume:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'instances list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'alerts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'alerts test:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -237,6 +245,7 @@ _receiptctl() {
       'jobs watch') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs pause') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs resume') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
+      'jobs rate') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs cancel') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'payments list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --limit --config --json --no-input --help -h --version' -- "$current") ;;
       'payments fetch') mapfile -t COMPREPLY < <(compgen -W '--app --reason --config --json --no-input --help -h --version' -- "$current") ;;
@@ -250,6 +259,9 @@ _receiptctl() {
       'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'apps list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'apps pause') mapfile -t COMPREPLY < <(compgen -W '--for --why --config --json --no-input --help -h --version' -- "$current") ;;
+      'apps resume') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
       'instances list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'alerts list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'alerts test') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -280,13 +292,14 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs payments events contexts users instances alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs payments events contexts users apps instances alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
-    'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume cancel' -- "$current") ;;
+    'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume rate cancel' -- "$current") ;;
     'payments ') mapfile -t COMPREPLY < <(compgen -W 'list fetch' -- "$current") ;;
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;
     'contexts ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
     'users ') mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$current") ;;
+    'apps ') mapfile -t COMPREPLY < <(compgen -W 'list pause resume' -- "$current") ;;
     'instances ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'alerts ') mapfile -t COMPREPLY < <(compgen -W 'list test' -- "$current") ;;
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;

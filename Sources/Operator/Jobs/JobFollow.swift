@@ -101,12 +101,19 @@ struct JobFollow {
     if printed.insert(sentence).inserted { session.output.note(sentence) }
   }
 
-  /// Reports why nothing moves, as far as the breakers show.
+  /// Reports why nothing moves, as far as pauses and breakers show.
   private mutating func explain(_ job: Job) throws {
     let waiting = try reader.receipts(ofJob: job.row, outcome: .released, limit: 100).compactMap(\.receiptID)
     let apps = Set(
       try ReceiptOutline.all(waiting, reader).map(\.app)
-        + reader.holds(job, now: session.now).map(\.place.app))
+        + reader.holds(job, now: session.now).map(\.app))
+    for (app, pause) in try reader.pauses() where apps.contains(app) {
+      let name = DisplayText.clean(app.text)
+      guard let text = PauseText(pause, app: name, now: session.now),
+        printed.insert("\(app) paused").inserted
+      else { continue }
+      session.output.note(DisplayText.clean("Deliveries of \(name) \(text.sentence) \(text.advice)"))
+    }
     for (place, breaker) in try reader.breakers() where apps.contains(place.app) {
       let app = place.app
       let advice = configuration.destinationAdvice(of: place)
@@ -122,7 +129,7 @@ struct JobFollow {
   }
 
   private func report(_ job: Job) {
-    session.output.note(JobText.outcomes(job) + ".")
+    session.output.note(JobDescription.outcomes(job) + ".")
     guard !job.missed.isEmpty else { return }
     let notes = session.output.notes
     notes.write(JobText.missedTable(job).text(terminalColumns: notes.columns))

@@ -59,14 +59,7 @@ enum Counted {
   static func receipts(_ count: Int) -> String { of(count, "receipt") }
 
   /// `5/s`, `0.5/s`
-  static func rate(_ perSecond: Double) -> String {
-    let whole = Int64((perSecond * 1000).rounded())
-    if whole % 1000 == 0 { return "\(whole / 1000)/s" }
-    var digits = String(whole % 1000)
-    digits = String(repeating: "0", count: 3 - digits.count) + digits
-    while digits.last == "0" { digits.removeLast() }
-    return "\(whole / 1000).\(digits)/s"
-  }
+  static func rate(_ perSecond: Double) -> String { CountText.rate(perSecond) }
 
   /// `about 14 min at 5/s`
   static func estimate(_ count: Int, perSecond: Double) -> String {

@@ -22,6 +22,8 @@ struct AppStats {
   let work: [(processor: ProcessorName, work: UnfinishedWork)]
   /// In the order in which an operator should know of them.
   let breakers: [(destination: DestinationName, breaker: Breaker)]
+  /// An operator's pause of the app.
+  let pause: AppPause?
   /// Whether a receiptd runs and can deliver.
   let isServed: Bool
   /// What is blocked because the app is not configured; nil when it is configured, or has no open receipts.
@@ -36,7 +38,7 @@ struct AppStats {
     let isServed = try session.isServed(configuration, reader)
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
-    let breakers = try reader.breakers()
+    let (breakers, pauses) = (try reader.breakers(), try reader.pauses())
     let now = session.now
     let configured = Set(configuration.apps.map(\.slug))
     let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
@@ -50,7 +52,7 @@ struct AppStats {
         deliveredLastDay: try reader.delivered(
           app: slug, since: now - .days(1)),
         work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
-        breakers: breakers.sorted(of: slug, now: now), isServed: isServed,
+        breakers: breakers.sorted(of: slug, now: now), pause: pauses[slug], isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
         isConfigured: configured.contains(slug), now: now)
@@ -62,6 +64,9 @@ struct AppStats {
 
   /// Whether deliveries run, and if not, why.
   func deliveries(_ session: Session) -> Table.Cell {
+    if let text = PauseText(pause, app: slug.text, now: now) {
+      return Table.Cell(DisplayText.clean(text.short), .yellow)
+    }
     guard isServed else { return Table.Cell("receiptd is not running", .red) }
     guard isConfigured else { return Table.Cell("not configured", unconfigured == nil ? .dim : .red) }
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
@@ -80,13 +85,17 @@ struct AppStats {
     if let unconfigured {
       return [("The app \(app) \(unconfigured.sentence).", "  \(unconfigured.advice)")]
     }
-    return breakers.compactMap { destination, breaker in
-      let advice = configuration.destinationAdvice(of: AppDestination(slug, destination))
-      let name = DisplayText.clean(destination.text)
-      return BreakerText(breaker, app: app, now: now, advice: advice).map { text in
-        ("Deliveries of \(app) to \(name) \(text.sentence)", "  \(text.advice)")
-      }
+    let paused = PauseText(pause, app: app, now: now).map { text in
+      [(DisplayText.clean("Deliveries of \(app) \(text.sentence)"), "  \(text.advice)")]
     }
+    return (paused ?? [])
+      + breakers.compactMap { destination, breaker in
+        let advice = configuration.destinationAdvice(of: AppDestination(slug, destination))
+        let name = DisplayText.clean(destination.text)
+        return BreakerText(breaker, app: app, now: now, advice: advice).map { text in
+          ("Deliveries of \(app) to \(name) \(text.sentence)", "  \(text.advice)")
+        }
+      }
   }
 
   /// The first of `stoppages`; nil if nothing stops deliveries.
@@ -108,6 +117,15 @@ struct AppStats {
     ]
   }
 
+  /// Null unless the deliveries are paused now.
+  private var pauseJSON: JSONValue {
+    guard let pause, pause.isActive(now: now) else { return .null }
+    return [
+      "since": .time(pause.since), "until": .time(pause.until), "actor": .string(pause.actor),
+      "why": .optional(pause.reason),
+    ]
+  }
+
   var json: JSONValue {
     let states = ReceiptState.allCases.map { state in
       JSONValue.Member(name: state.rawValue, value: .integer(counts[state] ?? 0))
@@ -126,6 +144,7 @@ struct AppStats {
         .init(
           name: "processors",
           value: .object(work.map { .init(name: $0.processor.text, value: json($0.work)) })),
+        .init(name: "pause", value: pauseJSON),
         .init(
           name: "breaker",
           value: [

@@ -28,6 +28,7 @@ enum InstanceNews {
       members.append(.init(name: "wait", value: .integer(until.unixMilliseconds)))
     }
     if changes.hasJobs { members.append(.init(name: "jobs", value: true)) }
+    if changes.hasPauses { members.append(.init(name: "pauses", value: true)) }
     if !changes.contextIDs.isEmpty {
       let ids = changes.contextIDs.map(\.text).sorted().map(JSONValue.string)
       members.append(.init(name: "contexts", value: .array(ids)))
@@ -63,6 +64,7 @@ enum InstanceNews {
     changes.replaysDueAt = times(object["replays"])
     changes.waitUntil = time(object["wait"])
     changes.hasJobs = object["jobs"] == true
+    changes.hasPauses = object["pauses"] == true
     for id in elements(object["contexts"]).compactMap(\.stringValue) {
       changes.contextIDs.insert(ContextID(id))
     }

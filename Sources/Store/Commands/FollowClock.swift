@@ -25,8 +25,10 @@ public struct FollowClock: StoreCommand {
     if let step {
       let noticed = step > .zero ? step - .milliseconds(1) : Self.noticeTime
       apps = try store.purchases.shift(by: step, now: store.now, exceptSince: store.now - noticed)
+      try store.pauses.shift(by: step, now: store.now, exceptSince: store.now - noticed)
     } else {
       apps = try store.purchases.bringBack(to: store.now)
+      try store.pauses.bringBack(to: store.now)
     }
     try store.lookups.bringBack(to: store.now, after: step)
     try store.jobs.bringBack(to: store.now)

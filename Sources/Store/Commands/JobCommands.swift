@@ -20,22 +20,22 @@ public struct StartJob: StoreCommand {
       request.source = .filter(filter, limit: limit)
     }
     let row = try store.jobs.nextRow()
-    // Clamped to valid rates: from one in 1000 s to a million per second.
-    let rate = request.ratePerSecond.map { Int64(max(1, min($0 * 1000, 1e9)).rounded()) }
     let job = Job(
       row: row, id: store.jobIdentifier(row: row), state: .preparing, request: request, total: 0,
-      pace: Pace(perThousandSeconds: rate), createdAt: store.now, updatedAt: store.now)
+      pace: Pace(ratePerSecond: request.ratePerSecond), createdAt: store.now, updatedAt: store.now)
     try store.jobs.insert(job)
     store.changes.hasJobs = true
     return job
   }
 }
 
-/// Pauses, resumes or cancels a job.
+/// Pauses, resumes or cancels a job, or changes its rate.
 public struct ChangeJob: StoreCommand {
   /// What the operator wants.
   public enum Change: Sendable {
     case pause, resume, cancel
+    /// Receipts per second; nil for no limit.
+    case rate(Double?)
   }
 
   public enum Outcome: Sendable, Equatable {
@@ -66,6 +66,14 @@ public struct ChangeJob: StoreCommand {
     case (.resume, .paused):
       job.state = .running
       job.pace.nextAtNanoseconds = nil
+    case (.rate(let rate), .preparing), (.rate(let rate), .running), (.rate(let rate), .paused):
+      let pace = Pace(ratePerSecond: rate)
+      guard pace.perThousandSeconds != job.pace.perThousandSeconds else {
+        return .done(job, isChanged: false)
+      }
+      // The new rate begins now.
+      job.pace = pace
+      job.request.ratePerSecond = pace.ratePerSecond
     case (.cancel, .preparing), (.cancel, .running), (.cancel, .paused):
       job.state = .cancelled
       if job.count(.released) == 0 { job.endedAt = store.now }

@@ -139,8 +139,8 @@ public struct StepJob: StoreCommand {
       // not configured.
       guard job.request.kind != .cancel, let rules = store.rules(of: app) else { return StepJob.slice }
       return JobRoom(
-        store.breakers.byPlace.worst(of: app, now: store.now)?.breaker, window: rules.replayWindow,
-        now: store.now,
+        store.breakers.byPlace.worst(of: app, now: store.now)?.breaker, store.pauses[app],
+        window: rules.replayWindow, now: store.now,
         replaysDue: try store.jobs.replaysDue(app: app, now: store.now, limit: rules.replayWindow),
         hasDue: try store.jobs.hasDue(app: app, now: store.now)
       ).count

@@ -25,6 +25,7 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("job_receipts", key: "job_row", "position"),
     CopyTable("job_counts", key: "job_row", "outcome", "reason"),
     CopyTable("breakers", key: "app", "destination"),
+    CopyTable("pauses", key: "app"),
     CopyTable("receipt_counts", key: "app", "state", "reason", "last_cause", "processor"),
     CopyTable("delivery_counts", key: "minute", "app"),
     CopyTable("failure_counts", key: "minute", "app", "reason", "last_cause"),

@@ -112,17 +112,16 @@ extension StoreReader {
     return Int(clamping: count ?? 0)
   }
 
-  /// The apps of a job's planned receipts whose deliveries are stopped.
-  public func holds(_ job: Job, now: Timestamp) throws(StoreFault) -> [(
-    place: AppDestination, breaker: Breaker
-  )] {
+  /// What holds the apps of a job's planned receipts.
+  public func holds(_ job: Job, now: Timestamp) throws(StoreFault) -> [JobHold] {
     guard job.state == .running, job.request.kind != .cancel else { return [] }
-    let breakers = try breakers()
+    let (breakers, pauses) = (try breakers(), try pauses())
     return try plannedApps(ofJob: job.row).compactMap { app in
+      if let pause = pauses[app], pause.isActive(now: now) { return .pause(app, pause) }
       guard let (destination, breaker) = breakers.worst(of: app, now: now),
         breaker.admission(now: now, probing: true) != .free
       else { return nil }
-      return (AppDestination(app, destination), breaker)
+      return .breaker(AppDestination(app, destination), breaker)
     }
   }
 

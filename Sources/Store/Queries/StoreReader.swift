@@ -187,6 +187,9 @@ public final class StoreReader {
   /// The breaker of each destination of each app.
   public func breakers() throws(StoreFault) -> [AppDestination: Breaker] { try BreakerRows.all(connection) }
 
+  /// The apps that were ever paused.
+  public func pauses() throws(StoreFault) -> [AppSlug: AppPause] { try PauseRows.all(connection) }
+
   /// Receipts by app and state.
   public func counts() throws(StoreFault) -> [(app: AppSlug, state: ReceiptState, count: Int64)] {
     try countsByState.all { row throws(StoreFault) in

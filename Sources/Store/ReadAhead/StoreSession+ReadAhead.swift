@@ -13,7 +13,7 @@ extension StoreSession {
     let reads =
       purchases.reads(objects: found.objects, rows: plan.purchases) + contexts.reads(ids: found.contexts)
       + events.reads(ids: found.events) + pastPurchases.reads(objects: found.objects) + erasures.reads()
-      + breakers.reads(plan) + leases.reads(plan.declared)
+      + breakers.reads(plan) + pauses.reads() + leases.reads(plan.declared)
     let indices = reads.indices.filter { !reads[$0].isEmpty }
     let results = try readAhead.begin(plan, found.keys, indices.map { reads[$0] })
     purchases.expect(objects: found.objects, rows: plan.purchases)
@@ -27,6 +27,7 @@ extension StoreSession {
       case "events": try events.add(row)
       case "past_purchases": try pastPurchases.add(row)
       case "breakers": try breakers.add(row)
+      case "pauses": try pauses.add(row)
       case "leases": try leases.add(row)
       default: try erasures.add(row)
       }

@@ -126,13 +126,13 @@ final class JobRows {
     try statement(
       """
       UPDATE jobs SET state = ?2, total = ?3, found_to = ?4, next_at_ns = ?5, note = ?6,
-        updated_at = ?7, ended_at = ?8 WHERE row_id = ?1 AND state = ?9
+        updated_at = ?7, ended_at = ?8, rate_milli = ?10 WHERE row_id = ?1 AND state = ?9
       """
     ).changeOne(
       [
         .integer(job.row), .text(job.state.rawValue), .integer(Int64(job.total)), .optional(job.foundTo),
         .optional(job.pace.nextAtNanoseconds), .optional(job.note), .time(job.updatedAt),
-        .time(job.endedAt), .text(old.rawValue),
+        .time(job.endedAt), .text(old.rawValue), .optional(job.pace.perThousandSeconds),
       ], for: "change a job")
   }
 

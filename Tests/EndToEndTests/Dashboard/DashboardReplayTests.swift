@@ -43,7 +43,7 @@ import Testing
       #expect(filter.processor == "stripe")
       #expect(filter.reason == "gave_up")
       #expect(filter.cause == "http_503")
-      #expect(try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("0.5 a second"))
+      #expect(try relay.admin.request("GET", "/jobs/\(job.id)").text.contains("0.5/s"))
       let failed = try relay.admin.request("GET", "/failed").text
       #expect(failed.contains("the last cause was"))
       #expect(failed.contains("cause=http_503"))

@@ -195,6 +195,25 @@ struct RunbookScene {
     return scene
   }
 
+  private static var held: RunbookScene {
+    var scene = usual
+    scene.before = [
+      1: { relay, _ in
+        try buy(relay, ["jdo-4"])
+        try wait(relay, .pending, ["jdo-4"])
+      },
+      3: { relay, _ in try wait(relay, .delivered, ["jdo-4"]) },
+    ]
+    return scene
+  }
+
+  /// Purchases come faster than the app may deliver them.
+  private static var flood: RunbookScene {
+    RunbookScene(
+      prepare: { relay, _ in try buy(relay, (1...60).map { "jdo-\($0)" }) },
+      app: ["delivery": ["rate": 1]])
+  }
+
   static func of(_ title: String) throws -> RunbookScene? {
     switch title {
     case "A payment processor is down": try processorDown()
@@ -206,6 +225,8 @@ struct RunbookScene {
     case "The destination is down for hours": down
     case "One receipt keeps its app paused": oneReceipt
     case "A flood of unmatched events": unmatched
+    case "Hold an app's deliveries": held
+    case "An app floods": flood
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "Restore from a backup": restored
     case "The database file is gone": moved

@@ -66,7 +66,7 @@ struct JobRoomTests {
     _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: breaker))
     let running = try jobs.run(job)
     #expect(running.count(.released) == 3, "the other app's are not held up (R11)")
-    #expect(try jobs.store.reader.holds(running, now: jobs.store.now).map(\.place.app) == ["ios"])
+    #expect(try jobs.store.reader.holds(running, now: jobs.store.now).map(\.app) == ["ios"])
     _ = try jobs.store.apply(SaveBreaker(app: "ios", breaker: Breaker()))
     #expect(try jobs.run(job).count(.released) == 8)
     #expect(try jobs.store.reader.holds(jobs.current(job), now: jobs.store.now).isEmpty)

@@ -149,6 +149,10 @@ struct FilledStore {
     INSERT INTO audit (at, actor, action, subject, details)
     VALUES (1, 'ann', 'receipts cancel', 'rcp_é', '{"a":"b"}')
     """,
+    """
+    INSERT INTO pauses (app, began_at, ends_at, actor, reason, paused_ms)
+    VALUES ('ios', 1, 2, 'ann', 'é', 3)
+    """,
     "INSERT INTO erasure_key (row_id, key) VALUES (1, X'00ff')",
     "INSERT INTO service (row_id, serves_at) VALUES (1, 5)",
     "INSERT INTO backfills (app, processor, since) VALUES ('ios', 'stripe', 1)",

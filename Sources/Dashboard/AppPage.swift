@@ -1,0 +1,81 @@
+// One app: whether its deliveries run, its receipts, and its destinations. Pure; called from any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+struct AppPage {
+  let app: AppSummary
+  /// The app's destinations; the breaker is nil if none is stored.
+  let destinations: [(name: DestinationName, breaker: Breaker?)]
+  let processors: [ProcessorName]
+  /// The change that has just been made.
+  let done: String?
+  let now: Timestamp
+
+  private var slug: String { app.slug.text }
+  private var isPaused: Bool { app.pause?.isActive(now: now) == true }
+
+  var page: DashboardPage {
+    let card = AppCard(app: app, id: "app", now: now)
+    return DashboardPage(title: slug, place: .overview) {
+      Tag.p(.class("crumb")) { Tag.a(.href(Link())) { "Overview" } }
+      Tag.h1 {
+        PageParts.untrusted(app.slug)
+        " "
+        card.badge
+      }
+      if let done = done.flatMap(AppChange.init) {
+        PageParts.notice("good") {
+          Tag.p { done == .pause ? "Its deliveries are paused." : "Its deliveries resume." }
+        }
+      }
+      card.notices
+      if app.isConfigured { actions }
+      card.tiles
+      card.charts
+      if !destinations.isEmpty { table }
+      if !processors.isEmpty {
+        Tag.p(.class("lead")) {
+          "Its payments come from \(processors.map(\.text).joined(separator: ", "))."
+        }
+      }
+    }
+  }
+
+  private var actions: HTML {
+    Tag.div(.class("actions")) {
+      if isPaused {
+        Tag.a(.class("button"), .href(Link("apps", slug, "resume"))) { "Resume…" }
+        Tag.a(.class("button quiet"), .href(Link("apps", slug, "pause"))) { "Change the pause…" }
+      } else {
+        Tag.a(.class("button quiet"), .href(Link("apps", slug, "pause"))) { "Pause deliveries…" }
+      }
+    }
+  }
+
+  private var table: HTML {
+    var table = DataTable("Destinations", [.init("Name"), .init("State"), .init("Since")])
+    table.rows = destinations.map { name, breaker in
+      [PageParts.untrusted(name), state(breaker), PageParts.time(breaker?.since, now: now)]
+    }
+    return table.html
+  }
+
+  private func state(_ breaker: Breaker?) -> HTML {
+    let (kind, word) =
+      switch breaker?.state ?? .closed {
+      case .closed: ("delivered", "accepts receipts")
+      case .open: ("failed", "is down")
+      case .paused: ("failed", "refuses the configuration")
+      }
+    return HTML {
+      Tag.span(.class("badge \(kind)")) { word }
+      if let cause = breaker?.cause {
+        " "
+        Tag.span(.class("reason")) { PageParts.untrusted(cause.text) }
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// A job: what it was asked to do, how far it is, and what an operator can do with it. Pure; called from any
+// thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+struct JobPage {
+  static let refreshSeconds = 5
+
+  let job: Job
+  /// What delays the job.
+  let holds: [JobHold]
+  /// The change that has just been made.
+  var done: String?
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(
+      title: "Job \(job.id)", place: .jobs, refreshSeconds: job.endedAt == nil ? Self.refreshSeconds : nil
+    ) {
+      Tag.p(.class("crumb")) { Tag.a(.href(Link("jobs"))) { "Jobs" } }
+      Tag.h1(.class("id")) { PageParts.identifier(job.id) }
+      Tag.p(.class("lead")) {
+        Self.badge(job)
+        " "
+        sentence
+      }
+      if let done = done.flatMap(JobChange.init) { PageParts.notice("good") { Tag.p { done.outcome } } }
+      for hold in holds { notice(hold) }
+      progress
+      actions
+      Tag.section(.class("card"), .labelledBy("facts")) {
+        Tag.h2(.id("facts")) { "Request" }
+        Tag.dl {
+          row("what", PageParts.untrusted(JobDescription.asked(job)))
+          row("rate", HTML(text: JobDescription.pace(job)))
+          row("by", PageParts.untrusted(job.request.actor))
+          if let reason = job.request.reason { row("why", PageParts.untrusted(reason)) }
+          row("begun", PageParts.time(job.createdAt, now: now))
+          if let ended = job.endedAt { row("ended", PageParts.time(ended, now: now)) }
+        }
+      }
+      if !job.counts.isEmpty { table }
+    }
+  }
+
+  private func notice(_ hold: JobHold) -> HTML {
+    PageParts.notice("pending") {
+      Tag.p {
+        "No receipt of "
+        Tag.a(.href(Link("apps", hold.app.text))) { PageParts.untrusted(hold.app) }
+        switch hold {
+        case .pause(_, let pause):
+          " is released while its deliveries are paused. They "
+          PageParts.untrusted(PauseText(pause, app: hold.app.text, now: now)?.sentence ?? "are paused.")
+        case .breaker(let place, let breaker):
+          " is released while its deliveries to \(place.destination) are stopped, except one as the probe "
+          "when nothing else of the app is due. "
+          BreakerText(breaker, app: place.app.text, now: now, advice: nil).map { "They \($0.sentence)" } ?? ""
+        }
+      }
+    }
+  }
+
+  /// How much is done. The bar only repeats the text.
+  private var progress: HTML {
+    HTML {
+      Tag.p {
+        "\(PageParts.number(Int64(job.processed))) of \(PageParts.counted(Int64(job.total), "receipt")): "
+        JobDescription.outcomes(job)
+        "."
+      }
+      if job.total > 0, job.endedAt == nil {
+        Tag.progress(
+          .value(String(job.processed)), Attribute("max", String(job.total)), .label("Receipts processed")
+        ) { "" }
+      }
+    }
+  }
+
+  private var actions: HTML {
+    let changes = JobChange.allCases.filter { $0.isPossible(in: job.state) }
+    guard !changes.isEmpty else { return HTML() }
+    return Tag.div(.class("actions")) {
+      for change in changes {
+        Tag.a(.class("button quiet"), .href(Link("jobs", job.id.text, change.rawValue))) { change.label }
+      }
+    }
+  }
+
+  private func row(_ name: String, _ value: HTML) -> HTML {
+    Tag.div {
+      Tag.dt { name }
+      Tag.dd { value }
+    }
+  }
+
+  private var sentence: String {
+    switch job.state {
+    case .preparing: "Its receipts are being chosen."
+    case .running: "It continues when this page is closed."
+    case .paused: "It is paused: no further receipt is released."
+    case .done: "Every receipt was processed."
+    case .cancelled: "It was cancelled; receipts that it released before are still delivered."
+    }
+  }
+
+  static func badge(_ job: Job) -> HTML {
+    let kind =
+      switch job.state {
+      case .preparing, .running: "pending"
+      case .paused: "waiting"
+      case .done: "delivered"
+      case .cancelled: "cancelled"
+      }
+    return Tag.span(.class("badge \(kind)")) { job.state.rawValue }
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "Outcomes of its \(PageParts.counted(Int64(job.total), "receipt"))",
+      [.init("Outcome"), .init("Reason"), .init("Receipts", isNumber: true)])
+    table.rows = job.counts.map { count in
+      [
+        HTML(text: count.outcome.rawValue),
+        count.reason.map(PageParts.untrusted) ?? Tag.span(.class("none")) { "–" },
+        HTML(text: PageParts.number(Int64(count.count))),
+      ]
+    }
+    return table.html
+  }
+}

@@ -1,0 +1,80 @@
+// The rules of an app, as its configuration sets them. Values; any thread.
+
+public import Domain
+
+/// The parts of an app's configuration that the store needs.
+public struct AppRules: Sendable {
+  public var join: JoinPolicy
+  /// The app's payment processors.
+  public var processors: [ProcessorName: ProcessorRules]
+  /// How many replays of the app may be due at once before jobs release no more.
+  public var replayWindow: Int
+  /// The app's destinations. A receipt that is still to be delivered to another is redirected.
+  public var destinations: Set<DestinationName>
+  /// The destination of a processor's purchases; nil if there is none now.
+  public var destination: @Sendable (ProcessorName) -> DestinationName?
+  /// Makes the body that a destination receives; nil if the app does not have the destination.
+  public var compose: @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
+  /// Makes the body that reports a reversal to a destination; nil if the app does not have the destination,
+  /// or it has no form for that.
+  public var composeReversal: @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
+
+  public init(
+    join: JoinPolicy, processors: [ProcessorName: ProcessorRules], replayWindow: Int = JobWork.windowDefault,
+    destinations: Set<DestinationName>,
+    destination: @escaping @Sendable (ProcessorName) -> DestinationName?,
+    compose: @escaping @Sendable (ReceiptContent, DestinationName) -> [UInt8]?,
+    composeReversal: @escaping @Sendable (ReceiptContent, DestinationName) -> [UInt8]? = { _, _ in nil }
+  ) {
+    self.join = join
+    self.processors = processors
+    self.replayWindow = max(1, replayWindow)
+    self.destinations = destinations
+    self.destination = destination
+    self.compose = compose
+    self.composeReversal = composeReversal
+  }
+
+  /// The processor of a purchase.
+  func processor(of purchase: Purchase) -> ProcessorRules {
+    processors[purchase.key.processor] ?? ProcessorRules()
+  }
+
+  /// The destinations that the app has for a purchase.
+  func destinations(of purchase: Purchase) -> PurchaseDestinations {
+    PurchaseDestinations(all: destinations, present: destination(purchase.key.processor))
+  }
+
+  /// The content in the format of its processor's destination; nil if there is no destination now.
+  func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload? {
+    guard let name = destination(content.key.processor), let body = compose(content, name) else { return nil }
+    return ReceiptPayload(
+      destination: name, priceID: content.priceID, priceMismatch: priceMismatch, body: body)
+  }
+
+  /// The content in the format of its processor's destination, for an operator who sends it.
+  func payloadToSend(
+    _ content: ReceiptContent, _ priceMismatch: Bool
+  ) throws(SendingObstacle) -> ReceiptPayload {
+    guard let payload = payload(content, priceMismatch) else { throw .lacks(.destination) }
+    return payload
+  }
+}
+
+/// Applies the rules of `Join` to a purchase of the app.
+extension AppRules {
+  func resolve(_ purchase: Purchase, now: Timestamp) -> Join.Resolution {
+    Join.resolve(purchase, policy: join, processor: processor(of: purchase), now: now)
+  }
+
+  func mayGuess(for purchase: Purchase, now: Timestamp) -> Bool {
+    Join.mayGuess(for: purchase, policy: join, processor: processor(of: purchase), now: now)
+  }
+
+  func choose(
+    from candidates: [Join.Candidate], for purchase: Purchase, now: Timestamp
+  ) -> Join.Candidate? {
+    Join.choose(
+      from: candidates, for: purchase, policy: join, processor: processor(of: purchase), now: now)
+  }
+}

@@ -1,0 +1,54 @@
+// Holds and releases an app's deliveries.
+
+public import Domain
+
+/// Holds an app's deliveries. What is under way is completed; contexts, events and everything else go on.
+/// Must be wrapped in `Audited`.
+public struct PauseApp: StoreCommand {
+  /// The shortest and the longest pause that ends by its time.
+  public static let times: ClosedRange<Duration> = .seconds(1)...(.seconds(365 * 86_400))
+
+  public var app: AppSlug
+  /// For how long; nil until an operator resumes it.
+  public var time: Duration?
+  public var actor: String
+  public var reason: String?
+
+  public init(app: AppSlug, for time: Duration?, actor: String, reason: String?) {
+    self.app = app
+    self.time = time
+    self.actor = actor
+    self.reason = reason
+  }
+
+  public var scope: CommandScope { .apps([app]) }
+
+  /// The pause.
+  public func apply(to store: StoreSession) throws(StoreFault) -> AppPause {
+    var pause = store.pauses[app]
+    pause.begin(now: store.now, until: time.map(store.now.advanced), actor: actor, reason: reason)
+    try store.pauses.save(pause, of: app)
+    store.changes.hasPauses = true
+    return pause
+  }
+}
+
+/// Ends the pause of an app. Must be wrapped in `Audited`.
+public struct ResumeApp: StoreCommand {
+  public var app: AppSlug
+
+  public init(app: AppSlug) { self.app = app }
+
+  public var scope: CommandScope { .apps([app]) }
+
+  /// The pause that it ended; nil if there was none.
+  public func apply(to store: StoreSession) throws(StoreFault) -> AppPause? {
+    let before = store.pauses[app]
+    guard before.isActive(now: store.now) else { return nil }
+    var pause = before
+    pause.end(now: store.now)
+    try store.pauses.save(pause, of: app)
+    store.changes.hasPauses = true
+    return before
+  }
+}

@@ -1,0 +1,88 @@
+// Tests of `receiptctl apps` and `receiptctl jobs rate`.
+
+import Domain
+import Durations
+import JSON
+import Store
+import Terminal
+import TestSupport
+import Testing
+
+@testable import Operator
+
+@Suite("Apps") struct AppsTests {
+  @Test("A pause is shown by every command that an operator would look at, and audited")
+  func pause() throws {
+    let harness = try OperatorHarness(apps: ["ios", "web"])
+    _ = try harness.purchase("sub_1")
+    let ran = harness.run("apps", "pause", "ios", "--for", "1h", "--why", "the destination asked for it")
+    #expect(ran.code == .done)
+    #expect(ran.out == "Deliveries of ios are paused until 2026-11-20T11:00:00.000Z\n")
+    #expect(ran.notes.contains("No receiptd serves this database"))
+    harness.clock.advance(.minutes(3))
+    Snapshot.check(harness.run("apps", "list").out, "apps-list")
+    let stats = harness.run("stats").out
+    #expect(stats.contains("Deliveries of ios were paused by ann 3 min ago: the destination asked for it."))
+    #expect(stats.contains("to resume them now: receiptctl apps resume ios"))
+    let app = try #require(try harness.run("apps", "list", "--json").objects.first)
+    #expect(app["pause"]?["until"] == "2026-11-20T11:00:00.000Z")
+    #expect(app["pause"]?["why"] == "the destination asked for it")
+    let entry = try #require(try harness.run("audit", "list", "--json").objects.first)
+    #expect(entry["action"] == "apps pause")
+    #expect(entry["app"] == "ios")
+    #expect(entry["details"]?["seconds"] == 3600)
+
+    let resumed = harness.run("apps", "resume", "ios")
+    #expect(resumed.out == "Deliveries of ios resume; 1 receipt of it is pending.\n")
+    #expect(harness.run("apps", "resume", "ios").out.contains("are not paused"))
+    #expect(try harness.run("audit", "list", "--json").objects.count == 2)
+    #expect(try harness.run("apps", "list", "--json").objects.first?["pause"] == .null)
+  }
+
+  @Test("Without a time it lasts until it is resumed")
+  func open() throws {
+    let harness = try OperatorHarness()
+    let ran = harness.run("apps", "pause", "ios", "--why", "wrong prices")
+    #expect(ran.out == "Deliveries of ios are paused until: receiptctl apps resume ios\n")
+    harness.clock.advance(.days(30))
+    #expect(harness.run("stats").out.contains("They stay so until an operator resumes them"))
+    #expect(harness.run("alerts", "list").out.contains("app_paused"))
+  }
+
+  @Test(
+    "A mistake changes nothing, and is explained",
+    arguments: [
+      (["apps", "pause", "iso", "--why", "x"], ExitCode.notFound, "there is no app"),
+      (["apps", "resume", "web"], .notFound, "there is no app"),
+      (["apps", "pause", "ios", "--for", "1", "--why", "x"], .usage, "such as 90s or 5m"),
+      (["apps", "pause", "ios", "--for", "0s", "--why", "x"], .usage, "from 1s"),
+      (["apps", "pause", "ios", "--why", " "], .usage, "needs a few words"),
+      (["apps", "pause", "ios", "--for", "1h"], .usage, "--why is missing"),
+      (["apps", "pause"], .usage, "APP"),
+    ])
+  func mistakes(command: [String], code: ExitCode, says: String) throws {
+    let harness = try OperatorHarness()
+    let ran = harness.run(arguments: command)
+    #expect(ran.code == code)
+    #expect(ran.notes.contains(says), "\(ran.notes)")
+    #expect(try harness.run("audit", "list", "--json").objects.isEmpty)
+  }
+
+  @Test("The rate of a job is changed, audited and shown")
+  func rate() throws {
+    let harness = try OperatorHarness()
+    for number in 1...3 { try harness.fail(try harness.purchase("sub_\(number)"), status: 422) }
+    let started = harness.run("receipts", "replay", "--state", "failed", "--rate", "0.001/s", "--yes")
+    let job = try #require(started.job)
+    let changed = harness.run("jobs", "rate", job, "2/s", "--reason", "too slow")
+    #expect(changed.code == .done)
+    #expect(changed.out.hasPrefix("Job \(job) is 2/s"))
+    #expect(harness.run("jobs", "rate", job, "2").out.contains("already"))
+    #expect(try harness.run("jobs", "show", job, "--json").objects.first?["rate"] == 2)
+    #expect(try harness.run("audit", "list", "--json").objects.first?["details"]?["rate"] == 2)
+    #expect(harness.run("jobs", "rate", job, "none").out.contains("unlimited"))
+    for wrong in ["fast", "0/s", "-1", "nan", "20000"] {
+      #expect(harness.run("jobs", "rate", job, wrong).code == .usage, "\(wrong)")
+    }
+  }
+}

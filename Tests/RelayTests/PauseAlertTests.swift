@@ -1,0 +1,44 @@
+// The alert about a pause, and that a pause makes no other alert fire.
+
+@testable import Alerts
+@testable import Configuration
+import Domain
+import Durations
+import JSON
+import Platform
+import Store
+import Testing
+
+@testable import Relay
+
+@Suite("Alerts of a paused app") struct PauseAlertTests {
+  @Test("app_paused fires while it lasts, with who, why and the command, and is resolved at its end")
+  func pause() throws {
+    let bench = try AlertBench([AlertBench.alert([.appPaused])])
+    defer { bench.stop() }
+    _ = try bench.bench.store(PauseApp(app: "shop", for: .minutes(5), actor: "ann", reason: "flood"))
+    try bench.live { run in
+      let first = try bench.pass(.seconds(30), &run)
+      #expect(first.map(\.notice) == ["app_paused shop firing"])
+      #expect(first.first?["summary"]?.stringValue?.contains("by ann") == true)
+      #expect(first.first?["summary"]?.stringValue?.contains("flood") == true)
+      #expect(first.first?["commands"] == ["receiptctl apps resume shop"])
+      #expect(try bench.pass(.minutes(5), &run).map(\.notice) == ["app_paused shop resolved"])
+    }
+  }
+
+  @Test("While it is paused its receipts are not overdue, and afterwards their age counts from the end")
+  func overdue() throws {
+    let condition = try #require(AlertCondition(parsing: "oldest_pending>5m"))
+    let bench = try AlertBench([AlertBench.alert([condition])])
+    defer { bench.stop() }
+    try bench.bench.sell(1)
+    _ = try bench.bench.store(PauseApp(app: "shop", for: nil, actor: "ann", reason: nil))
+    try bench.live { run in
+      #expect(try bench.pass(.minutes(60), &run).isEmpty)
+      _ = try bench.bench.store(ResumeApp(app: "shop"))
+      #expect(try bench.pass(.minutes(4), &run).isEmpty)
+      #expect(try bench.pass(.minutes(2), &run).map(\.notice) == ["oldest_pending>5m shop firing"])
+    }
+  }
+}
