@@ -116,7 +116,8 @@ let package = Package(
       name: "Migrations", path: "migrations",
       resources: [
         .embedInCode("sqlite/v0001_initial.sql"), .embedInCode("sqlite/v0002_operations.sql"),
-        .embedInCode("sqlite/v0003_truth.sql"), .embedInCode("postgres/v0001_receipts.sql"),
+        .embedInCode("sqlite/v0003_truth.sql"), .embedInCode("sqlite/v0004_operators.sql"),
+        .embedInCode("postgres/v0001_receipts.sql"),
         .embedInCode("postgres/v0002_service.sql"), .embedInCode("postgres/v0003_instances.sql"),
         .embedInCode("postgres/v0004_copies.sql"),
         .embedInCode("postgres/v0005_operators.sql"),

@@ -5,7 +5,7 @@
 public enum Migrations {
   public static let sqlite: [String] = [
     text(PackageResources.v0001_initial_sql), text(PackageResources.v0002_operations_sql),
-    text(PackageResources.v0003_truth_sql),
+    text(PackageResources.v0003_truth_sql), text(PackageResources.v0004_operators_sql),
   ]
 
   public static let postgres: [String] = [

@@ -43,6 +43,8 @@ struct AlertWatch {
   struct Findings {
     fileprivate let breakers: [AppDestination: Breaker]
     fileprivate let pauses: [AppSlug: AppPause]
+    /// The failures that somebody takes care of.
+    fileprivate let quiet: QuietFailures
     fileprivate let oldest: [AppSlug: Timestamp]
     fileprivate let failed: [AppSlug: [FailureCount]]
     fileprivate let failures: [Duration: [AppSlug: Int64]]
@@ -113,7 +115,8 @@ struct AlertWatch {
       troubles[window] = processors(window).mapValues(ProcessorTroubles.init)
     }
     return Findings(
-      breakers: try reader.breakers(), pauses: try reader.pauses(), oldest: oldest,
+      breakers: try reader.breakers(), pauses: try reader.pauses(),
+      quiet: QuietFailures(try reader.failureGroups()), oldest: oldest,
       failed: try reader.failedNow(), failures: failures,
       recent: recent, signatures: growth, processors: troubles,
       captures: try captures(for: alerts, apps: apps, reader: reader),
@@ -140,10 +143,11 @@ struct AlertWatch {
 
   /// The receipts that failed since then, for a notice about a trouble that lasts.
   func failures(of app: AppSlug, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
-    .failures(
-      try reader.failures(since: since)[app] ?? 0, app: app, now: now,
-      recent: try reader.recentFailures(since: since)[app] ?? [],
-      standing: try reader.failedNow()[app] ?? [])
+    let (count, loud) = QuietFailures(try reader.failureGroups(FailureFilter(app: app))).rest(
+      of: try reader.failures(since: since)[app] ?? 0,
+      try reader.recentFailures(since: since)[app] ?? [], app: app)
+    return .failures(
+      count, app: app, now: now, recent: loud, standing: try reader.failedNow()[app] ?? [])
   }
 }
 
@@ -175,10 +179,11 @@ extension AlertWatch.Findings {
       return .breakers(
         breakers.sorted(of: app.slug, now: now), app: app.slug, now: now, advice: app.destinationAdvice)
     case .receiptFailed:
-      guard let count = failures[window]?[app.slug], count > 0 else { return nil }
+      let (count, loud) = quiet.rest(
+        of: failures[window]?[app.slug] ?? 0, recent[window]?[app.slug] ?? [], app: app.slug)
+      guard count > 0 else { return nil }
       return .failures(
-        count, app: app.slug, now: now, recent: recent[window]?[app.slug] ?? [],
-        standing: failed[app.slug] ?? [])
+        count, app: app.slug, now: now, recent: loud, standing: failed[app.slug] ?? [])
     case .oldestPending(let limit):
       // While they are paused they wait on purpose, and afterwards they need time.
       let pause = pauses[app.slug] ?? AppPause()

@@ -17,6 +17,8 @@ struct AppSummary {
   var destination: DestinationName?
   /// How to correct the configuration of the breaker's destination; nil if it is not configured.
   var destinationAdvice: DestinationAdvice?
+  /// Whether it has failures that nobody has acknowledged, or that have grown since.
+  var needsAttention: Bool
   /// An operator's pause of the app.
   var pause: AppPause?
   /// When the newest event arrived.
@@ -120,7 +122,8 @@ struct AppCard {
   private func tile(_ state: ReceiptState) -> HTML {
     let count = app.counts[state] ?? 0
     let link = Link("receipts", query: [("app", app.slug.text), ("state", state.rawValue)])
-    return Tag.a(.class("tile \(count > 0 ? state.rawValue : "zero")"), .href(link)) {
+    let isKnown = state == .failed && !app.needsAttention
+    return Tag.a(.class("tile \(count > 0 ? isKnown ? "known" : state.rawValue : "zero")"), .href(link)) {
       Tag.span(.class("name")) { state.rawValue }
       " "
       Tag.span(.class("value")) { PageParts.number(count) }

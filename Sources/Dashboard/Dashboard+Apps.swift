@@ -34,12 +34,15 @@ extension Dashboard {
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     var breakers: [AppDestination: Breaker]
     var pauses: [AppSlug: AppPause]
+    /// The apps with failures that are new or growing.
+    var loud: Set<AppSlug>
     var used: [AppSlug: [AppProcessor]]
 
     init(_ source: inout Source, now: Timestamp) throws(StoreFault) {
       for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
       breakers = try source.reader.breakers()
       pauses = try source.reader.pauses()
+      loud = Set(try source.reader.failureGroups().filter { $0.attention != .acknowledged }.map(\.app))
       used = Dictionary(grouping: try source.reader.countsByProcessor().keys, by: \.app)
       try source.history.update(source.reader, now: now)
     }
@@ -62,7 +65,8 @@ extension Dashboard {
       oldestPending: try source.reader.oldestPending(app: slug), breaker: worst?.breaker,
       destination: worst?.destination,
       destinationAdvice: app?.routes.first { $0.name == worst?.destination }?.advice,
-      pause: shared.pauses[slug], lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
+      needsAttention: shared.loud.contains(slug), pause: shared.pauses[slug],
+      lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
       webhookAdvice: app?.webhookAdvice ?? [:], processorAdvice: app?.processorAdvice ?? [:],
       hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now))
   }

@@ -65,8 +65,9 @@ extension Dashboard {
     let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
     let groups = try read { source throws(StoreFault) in
       try source.reader.failures(
-        app: AppSlug(app), processor: form["processor"].map(ProcessorName.init), reason: reason, cause: cause,
-        limit: 1)
+        FailureFilter(
+          app: AppSlug(app), processor: form["processor"].map(ProcessorName.init), reason: reason,
+          cause: cause), limit: 1)
     }
     guard let group = groups.first else { throw .problem(.nothingFailed) }
     return group

@@ -36,7 +36,8 @@ extension Dashboard {
       page("/jobs/{job}") { dashboard, visit throws(Refusal) in
         try dashboard.job(visit["job"] ?? "", try dashboard.form(visit.head.query))
       },
-    ] + replayOfFailed + ReceiptAction.allCases.flatMap(change) + AppChange.allCases.flatMap(change)
+    ] + replayOfFailed + FailureChange.allCases.flatMap(change) + ReceiptAction.allCases.flatMap(change)
+      + AppChange.allCases.flatMap(change)
       + JobChange.allCases.flatMap(change)
   }
 
@@ -95,6 +96,14 @@ extension Dashboard {
       try dashboard.confirmation(app: AppSlug(visit["app"] ?? ""), change)
     } change: { dashboard, visit, form, exchange throws(Refusal) in
       try dashboard.change(app: AppSlug(visit["app"] ?? ""), change, form, visit.visitor, exchange)
+    }
+  }
+
+  private func change(_ change: FailureChange) -> [Route] {
+    form("/failed/\(change.rawValue)") { dashboard, visit throws(Refusal) in
+      dashboard.confirmation(group: try dashboard.group(try dashboard.form(visit.head.query)), change)
+    } change: { dashboard, visit, form, exchange throws(Refusal) in
+      try dashboard.change(change, form, visit.visitor, exchange)
     }
   }
 

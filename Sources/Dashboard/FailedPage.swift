@@ -23,17 +23,24 @@ struct FailedPage {
         Tag.p(.class("lead")) {
           "Failed receipts are not sent again automatically. Fix the cause first, then replay a whole group."
         }
-        table
+        let (known, open) = (
+          groups.filter { $0.attention == .acknowledged }, groups.filter { $0.attention != .acknowledged }
+        )
+        if open.isEmpty {
+          PageParts.notice("good") { Tag.p { "Somebody takes care of every group, and none has grown." } }
+        } else {
+          table(open, "New or growing, the largest group first")
+        }
+        if !known.isEmpty { table(known, "Acknowledged, and not grown since") }
       }
     }
   }
 
-  private var table: HTML {
+  private func table(_ groups: [FailureGroup], _ caption: String) -> HTML {
     var table = DataTable(
-      "By app, processor, reason and cause, the largest group first",
+      caption,
       [.init("Reason"), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
-        .init("Receipts", isNumber: true), .init("Oldest"), .init("Newest"),
-        .init("Replay"),
+        .init("Receipts", isNumber: true), .init("Newest"), .init("State", isLong: true), .init("Actions"),
       ])
     for group in groups {
       let query: [(name: String, value: String?)] = [
@@ -58,11 +65,46 @@ struct FailedPage {
           Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {
             PageParts.number(group.count)
           },
-          PageParts.time(group.oldest, now: now), PageParts.time(group.newest, now: now),
-          again(group, query),
+          PageParts.time(group.newest, now: now), state(group),
+          Tag.div(.class("row-actions")) {
+            again(group, query)
+            care(group, query)
+          },
         ])
     }
     return table.html
+  }
+
+  /// Who takes care of it, and whether it has grown.
+  private func state(_ group: FailureGroup) -> HTML {
+    HTML {
+      switch group.attention {
+      case .new: Tag.span(.class("badge failed")) { "new" }
+      case .growing:
+        Tag.span(.class("badge failed")) { "\(PageParts.number(group.growth)) more" }
+      case .acknowledged: Tag.span(.class("badge cancelled")) { "acknowledged" }
+      }
+      if let known = group.acknowledgement {
+        " "
+        Tag.span(.class("meaning")) {
+          PageParts.untrusted(known.owner)
+          ", "
+          PageParts.time(known.at, now: now)
+          if !known.note.isEmpty {
+            ": "
+            PageParts.untrusted(known.note)
+          }
+        }
+      }
+    }
+  }
+
+  private func care(_ group: FailureGroup, _ query: [(name: String, value: String?)]) -> HTML {
+    let change = group.attention == .acknowledged ? FailureChange.reopen : .acknowledge
+    return Tag.a(
+      .class("button quiet small"), .href(Link("failed", change.rawValue, query: query)),
+      .label("\(change.label) \(group.reason) of \(group.app)…")
+    ) { "\(change.label)…" }
   }
 
   /// A replay of a group skips receipts that lack data or are unpaid, so the page says what helps instead.

@@ -116,6 +116,8 @@ enum Stylesheet {
     .tile .value { display: block; font-size: 1.35rem; font-weight: 600; line-height: 1.3;
       font-variant-numeric: tabular-nums; }
     .tile.zero .value { color: var(--soft); font-weight: 500; }
+    progress { width: 100%; max-width: 30rem; height: 0.75rem; accent-color: var(--link); }
+    .row-actions { display: flex; flex-wrap: wrap; gap: 0.4rem; align-items: center; }
     .tile.failed { border-color: var(--bad); }
     .tile.failed .value { color: var(--bad); }
     .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 1.5rem

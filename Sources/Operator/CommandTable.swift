@@ -15,7 +15,8 @@ struct Verb: Sendable {
 enum CommandTable {
   /// In the order of help. A new command group is a file in this folder and its line here.
   static let verbs: [Verb] =
-    ReceiptsCommands.verbs + JobsCommands.verbs + PaymentsCommands.verbs + EventsCommands.verbs
+    ReceiptsCommands.verbs + FailuresCommands.verbs + JobsCommands.verbs + PaymentsCommands.verbs
+    + EventsCommands.verbs
     + ContextsCommands.verbs
     + UsersCommands.verbs
     + StatsCommands.verbs + AppsCommands.verbs + InstancesCommands.verbs + AlertsCommands.verbs
@@ -44,7 +45,8 @@ enum CommandTable {
         flag: "no-input", help: "Never ask; refuse commands that need an answer, unless --yes is given"),
     ],
     groups: [
-      ReceiptsCommands.spec, JobsCommands.spec, PaymentsCommands.spec, EventsCommands.spec,
+      ReceiptsCommands.spec, FailuresCommands.spec, JobsCommands.spec, PaymentsCommands.spec,
+      EventsCommands.spec,
       ContextsCommands.spec,
       UsersCommands.spec, AppsCommands.spec, InstancesCommands.spec, AlertsCommands.spec,
       AuditCommands.spec, DatabaseCommands.spec, ConfigurationCommands.spec, LinksCommands.spec,

@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--limit|--merchant-id|--object|--outcome|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--limit|--merchant-id|--note|--object|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -73,6 +73,23 @@ _receiptctl() {
     'receipts complete:--context') :; return ;;
     'receipts complete:--why') :; return ;;
     'receipts complete:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'failures list:--app') :; return ;;
+    'failures list:--processor') :; return ;;
+    'failures list:--reason') :; return ;;
+    'failures list:--cause') :; return ;;
+    'failures list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'failures ack:--app') :; return ;;
+    'failures ack:--processor') :; return ;;
+    'failures ack:--reason') :; return ;;
+    'failures ack:--cause') :; return ;;
+    'failures ack:--owner') :; return ;;
+    'failures ack:--note') :; return ;;
+    'failures ack:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'failures reopen:--app') :; return ;;
+    'failures reopen:--processor') :; return ;;
+    'failures reopen:--reason') :; return ;;
+    'failures reopen:--cause') :; return ;;
+    'failures reopen:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'jobs list:--state') mapfile -t COMPREPLY < <(compgen -W 'preparing running paused done cancelled' -- "$current"); return ;;
     'jobs list:--limit') :; return ;;
     'jobs list:--after') :; return ;;
@@ -240,6 +257,9 @@ _receiptctl() {
       'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --reason --cause --object --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'failures list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
+      'failures ack') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --owner --note --config --json --no-input --help -h --version' -- "$current") ;;
+      'failures reopen') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs list') mapfile -t COMPREPLY < <(compgen -W '--state --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs watch') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -292,8 +312,9 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts jobs payments events contexts users apps instances alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts failures jobs payments events contexts users apps instances alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
+    'failures ') mapfile -t COMPREPLY < <(compgen -W 'list ack reopen' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume rate cancel' -- "$current") ;;
     'payments ') mapfile -t COMPREPLY < <(compgen -W 'list fetch' -- "$current") ;;
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;

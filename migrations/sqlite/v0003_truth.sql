@@ -284,16 +284,3 @@ CREATE TABLE copies (
   at       INTEGER NOT NULL,                     -- when the copy began, or the source was retired
   progress TEXT    NOT NULL                      -- a JSON object: how far the target has come
 ) STRICT, WITHOUT ROWID;
-
--- 8. What operators do.
-
--- The apps whose deliveries an operator has held. A pause needs no step at its end: the times say whether it
--- is over.
-CREATE TABLE pauses (
-  app       TEXT    PRIMARY KEY,
-  began_at  INTEGER NOT NULL,                    -- the present or last pause
-  ends_at   INTEGER,                             -- its end; NULL while only an operator ends it
-  actor     TEXT    NOT NULL,
-  reason    TEXT,
-  paused_ms INTEGER NOT NULL                     -- the length of all earlier pauses
-) STRICT, WITHOUT ROWID;

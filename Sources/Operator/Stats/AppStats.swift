@@ -22,6 +22,8 @@ struct AppStats {
   let work: [(processor: ProcessorName, work: UnfinishedWork)]
   /// In the order in which an operator should know of them.
   let breakers: [(destination: DestinationName, breaker: Breaker)]
+  /// Whether it has failures that nobody has acknowledged, or that have grown since.
+  let needsAttention: Bool
   /// An operator's pause of the app.
   let pause: AppPause?
   /// Whether a receiptd runs and can deliver.
@@ -39,6 +41,7 @@ struct AppStats {
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
     let (breakers, pauses) = (try reader.breakers(), try reader.pauses())
+    let loud = Set(try reader.failureGroups().filter { $0.attention != .acknowledged }.map(\.app))
     let now = session.now
     let configured = Set(configuration.apps.map(\.slug))
     let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
@@ -52,7 +55,8 @@ struct AppStats {
         deliveredLastDay: try reader.delivered(
           app: slug, since: now - .days(1)),
         work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
-        breakers: breakers.sorted(of: slug, now: now), pause: pauses[slug], isServed: isServed,
+        breakers: breakers.sorted(of: slug, now: now), needsAttention: loud.contains(slug),
+        pause: pauses[slug], isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
         isConfigured: configured.contains(slug), now: now)

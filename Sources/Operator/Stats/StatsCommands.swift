@@ -108,7 +108,7 @@ enum StatsCommands {
     for app in stats {
       let states = ReceiptState.allCases.map { state in
         let count = app.counts[state] ?? 0
-        return Table.Cell(count: count, state == .failed && count > 0 ? .red : .plain)
+        return Table.Cell(count: count, state == .failed && app.needsAttention ? .red : .plain)
       }
       table.add(
         [Table.Cell(app.slug.text)] + states + [

@@ -27,6 +27,7 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("breakers", key: "app", "destination"),
     CopyTable("pauses", key: "app"),
     CopyTable("receipt_counts", key: "app", "state", "reason", "last_cause", "processor"),
+    CopyTable("acknowledgements", key: "app", "processor", "reason", "last_cause"),
     CopyTable("delivery_counts", key: "minute", "app"),
     CopyTable("failure_counts", key: "minute", "app", "reason", "last_cause"),
     CopyTable("alerts", key: "destination", "condition", "app"), CopyTable("audit"),

@@ -28,6 +28,8 @@ final class CountRows {
   static let deliveryCountsKept: Duration = .days(8)
 
   private var changes: [Group: Int64] = [:]
+  /// How many receipts entered a group of failures.
+  private var entered: [Group: Int64] = [:]
   private var ends: [AppSlug: (delivered: Int64, failed: Int64)] = [:]
   private var failures: [Failure: (count: Int64, madeSince: Int64)] = [:]
   private var nextPurchase: Int64 = 1
@@ -48,10 +50,10 @@ final class CountRows {
     writingNext = try connection.prepare("UPDATE sequences SET next = ?1 WHERE name = 'purchases'")
     counting = try connection.prepare(
       """
-      INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count, entered)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT (app, state, reason, last_cause, processor)
-          DO UPDATE SET count = receipt_counts.count + ?6
+          DO UPDATE SET count = receipt_counts.count + ?6, entered = receipt_counts.entered + ?7
       """)
     countingEnds = try connection.prepare(
       """
@@ -75,6 +77,7 @@ final class CountRows {
   /// what another process may have changed.
   func begin() throws(StoreFault) {
     changes.removeAll(keepingCapacity: true)
+    entered.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
     failures.removeAll(keepingCapacity: true)
     isNumberUsed = false
@@ -97,6 +100,7 @@ final class CountRows {
     if let old { changes[old, default: 0] -= 1 }
     guard let new else { return }
     changes[new, default: 0] += 1
+    if new.state == ReceiptState.failed.rawValue { entered[new, default: 0] += 1 }
     guard new.state != old?.state else { return }
     if new.state == ReceiptState.delivered.rawValue { ends[new.app, default: (0, 0)].delivered += 1 }
     guard new.state == ReceiptState.failed.rawValue else { return }
@@ -110,10 +114,10 @@ final class CountRows {
   /// Writes the collected changes. Called right before the commit.
   func end(now: Timestamp) throws(StoreFault) {
     if isNumberUsed { try writingNext.run([.integer(nextPurchase)]) }
-    for (group, change) in changes where change != 0 {
+    for (group, change) in changes where change != 0 || entered[group] != nil {
       try counting.run([
         .text(group.app), .text(group.state), .text(group.reason), .text(group.cause),
-        .text(group.processor), .integer(change),
+        .text(group.processor), .integer(change), .integer(entered[group] ?? 0),
       ])
     }
     let minute = now.unixMinute

@@ -98,4 +98,30 @@ import Testing
       #expect(after.text.contains("while the job is cancelled"))
     }
   }
+
+  @Test("A group of failures is acknowledged with an owner, and opened again")
+  func failures() throws {
+    try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
+      let query = "?app=shop&reason=gave_up&cause=http_503"
+      let processor = try #require(
+        try relay.admin.request("GET", "/failed/acknowledge\(query)").field("processor"))
+      let group = ["app": "shop", "processor": processor, "reason": "gave_up", "cause": "http_503"]
+      func post(_ change: String, _ fields: [String: String]) throws -> Reply {
+        let token = try #require(try relay.admin.request("GET", "/failed/\(change)\(query)").field("token"))
+        return try relay.admin.request(
+          "POST", "/failed/\(change)",
+          body: formBody(group.merging(fields) { $1 }.merging(["token": token]) { $1 }),
+          headers: ["Content-Type": "application/x-www-form-urlencoded"])
+      }
+      #expect(try post("acknowledge", ["owner": " "]).text.contains("Say who"))
+      #expect(try post("acknowledge", ["owner": "bob <b>", "why": "asked them"]).status == 303)
+      let page = try relay.admin.request("GET", "/failed").text
+      #expect(page.contains("Acknowledged, and not grown since"))
+      #expect(page.contains("bob &lt;b&gt;"))
+      #expect(page.contains("asked them"))
+      #expect(try post("reopen", [:]).status == 303)
+      #expect(!(try relay.admin.request("GET", "/failed").text.contains("Acknowledged, and not grown")))
+      #expect(try relay.admin.request("GET", "/audit").text.contains("failures reopen"))
+    }
+  }
 }

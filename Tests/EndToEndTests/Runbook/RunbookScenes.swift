@@ -51,7 +51,7 @@ struct RunbookScene {
         try buy(relay, users)
         try wait(relay, .failed, users)
       },
-      before: [3: { _, destination in destination.answerAll(.taken) }],
+      before: [5: { _, destination in destination.answerAll(.taken) }],
       object: Checkout(users[0]).subscription)
   }
 

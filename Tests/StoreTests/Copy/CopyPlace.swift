@@ -153,6 +153,10 @@ struct FilledStore {
     INSERT INTO pauses (app, began_at, ends_at, actor, reason, paused_ms)
     VALUES ('ios', 1, 2, 'ann', 'é', 3)
     """,
+    """
+    INSERT INTO acknowledgements (app, processor, reason, last_cause, entered, owner, note, actor, at)
+    VALUES ('ios', 'stripe', 'price', '', 1, 'ann', 'é', 'bob', 2)
+    """,
     "INSERT INTO erasure_key (row_id, key) VALUES (1, X'00ff')",
     "INSERT INTO service (row_id, serves_at) VALUES (1, 5)",
     "INSERT INTO backfills (app, processor, since) VALUES ('ios', 'stripe', 1)",

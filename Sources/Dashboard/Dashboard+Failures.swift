@@ -1,0 +1,87 @@
+// Groups of failures: acknowledge them, and open them again.
+
+internal import Domain
+internal import HTML
+internal import HTTPServer
+internal import HTTPService
+internal import JSON
+internal import Persistence
+internal import Presentation
+internal import Store
+
+/// What an operator can note about a group of failures.
+enum FailureChange: String, Sendable, CaseIterable {
+  case acknowledge, reopen
+
+  var label: String { self == .acknowledge ? "Acknowledge" : "Open again" }
+
+  func purpose(_ group: FailureGroup) -> String {
+    "failures \(rawValue) \(group.app) \(group.processor) \(group.reason) \(group.cause ?? "")"
+  }
+}
+
+extension Dashboard {
+  func confirmation(
+    group: FailureGroup, _ change: FailureChange, owner: String? = nil, complaint: String? = nil
+  ) -> ConfirmationPage {
+    let hidden: [(name: String, value: String)] = [
+      (Self.tokenField, tokens.token(for: change.purpose(group))), ("app", group.app.text),
+      ("processor", group.processor.text), ("reason", group.reason), ("cause", group.cause ?? ""),
+    ]
+    let what =
+      "\(PageParts.counted(group.count, "receipt")) of \(group.app), paid by \(group.processor), failed for "
+      + "\(group.reason) (\(Reason(group.reason).meaning))."
+    switch change {
+    case .acknowledge:
+      return ConfirmationPage(
+        title: "Acknowledge this group?", place: .failed,
+        text: [what, "It stays quiet until more receipts fail. A replay that empties it resolves it."],
+        button: "Acknowledge", needsReason: false, target: Link("failed", change.rawValue), hidden: hidden,
+        fields: [
+          ConfirmationPage.Field(
+            name: "owner", label: "Who takes care of it", value: owner ?? "",
+            help: "A name that your colleagues know. No data of a user.", isRequired: true)
+        ], back: Link("failed"), complaint: complaint)
+    case .reopen:
+      return ConfirmationPage(
+        title: "Open this group again?", place: .failed, text: [what], button: "Open again",
+        needsReason: false, target: Link("failed", change.rawValue), hidden: hidden, back: Link("failed"),
+        complaint: complaint)
+    }
+  }
+
+  func change(
+    _ change: FailureChange, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
+  ) throws(Refusal) {
+    let group = try group(form)
+    try check(form, for: change.purpose(group))
+    let words = form["why"]
+    let entry = AuditEntry(
+      at: now, actor: visitor, action: change == .acknowledge ? "failures ack" : "failures reopen",
+      app: group.app, reason: words,
+      details: JSONValue.object([
+        .init(name: "reason", value: .string(group.reason)),
+        .init(name: "cause", value: .optional(group.cause)),
+        .init(name: "processor", value: .string(group.processor.text)),
+      ]).text)
+    let filter = FailureFilter(
+      processor: group.processor, reason: group.reason, cause: group.cause ?? "")
+    switch change {
+    case .acknowledge:
+      guard let owner = form["owner"], !owner.allSatisfy(\.isWhitespace) else {
+        let page = confirmation(group: group, change, complaint: "Say who takes care of it.").page
+        return exchange.answer(page.response)
+      }
+      let command = AcknowledgeFailures(
+        app: group.app, filter, owner: String(owner.prefix(100)), note: words ?? "", actor: visitor)
+      apply(Audited(command) { $0 == 0 ? nil : entry }, app: group.app, exchange) { _ in
+        .success(Link("failed"))
+      }
+    case .reopen:
+      let command = ReopenFailures(app: group.app, filter)
+      apply(Audited(command) { $0 == 0 ? nil : entry }, app: group.app, exchange) { _ in
+        .success(Link("failed"))
+      }
+    }
+  }
+}
