@@ -85,6 +85,7 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CMalloc"),
+    .systemLibrary(name: "CTimex"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     // Not linked: it loads libpq when a database needs it.
@@ -99,13 +100,13 @@ let package = Package(
     library("JSON"),
     library("AppLinks", ["Encoding", "JSON"]),
     library("HTML", ["Encoding", "AppLinks"]),
-    library("Platform", ["CMalloc", "Durations", "JSON"]),
+    library("Platform", ["CMalloc", "CTimex", "Durations", "JSON"]),
     library("Cryptography", ["CCrypto", "Platform"]),
     library("Compression", ["CZstd", "Platform"]),
     library("SQLite", ["CSQLite", "Durations"]),
     library("PostgreSQL", ["CPostgreSQL", "Durations", "Platform"]),
     library("HTTPServer", ["CMicroHTTPD", "Durations", "Platform"]),
-    library("HTTPClient", ["CCurl", "Durations", "Platform"]),
+    library("HTTPClient", ["CCurl", "Cryptography", "Durations", "Platform"]),
 
     // The job itself.
     library("Domain", ["Durations"]),

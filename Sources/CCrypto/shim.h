@@ -1,4 +1,5 @@
 #pragma once
+#include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -7,9 +8,11 @@
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/params.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 /* A selection that Swift cannot read, because it is made of macros (EVP_PKEY_fromdata(3)). */
 static const int ccrypto_public_key = EVP_PKEY_PUBLIC_KEY;

@@ -45,6 +45,10 @@ static inline CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
+static inline CURLcode ccurl_get_certificates(CURL *easy, struct curl_certinfo **value) {
+  return curl_easy_getinfo(easy, CURLINFO_CERTINFO, value);
+}
+
 static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }

@@ -2,6 +2,7 @@
 // The pool's thread only. A callback runs inside curl_multi_perform(3) and must not call libcurl.
 
 internal import CCurl
+internal import Cryptography
 internal import Durations
 internal import Platform
 
@@ -86,7 +87,7 @@ internal import Platform
     return TransferResult(
       status: collector.status, headers: collector.headers, body: collector.body, failure: reason,
       detail: failure == nil ? detail(of: reason) : nil, requestWasSent: requestWasSent,
-      duration: MonotonicInstant.now().duration(since: started))
+      certificateExpiresAt: certificate?.expiresAt, duration: MonotonicInstant.now().duration(since: started))
   }
 
   /// Details of a failure before a status was received.
@@ -103,6 +104,23 @@ internal import Platform
     unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &error)
     let said = unsafe message.baseAddress.flatMap { unsafe String(validatingCString: $0) } ?? ""
     return reason.detail(address: address, systemError: Int32(clamping: error), said: said)
+  }
+
+  /// The server's certificate; nil unless this transfer made the connection (CURLINFO_CERTINFO(3)).
+  private var certificate: Certificate? {
+    var chain: UnsafeMutablePointer<curl_certinfo>?
+    guard unsafe ccurl_get_certificates(easy, &chain) == CURLE_OK, let chain = unsafe chain?.pointee,
+      unsafe chain.num_of_certs > 0
+    else { return nil }
+    // A list of lines "name:value", of which one is the certificate in PEM.
+    let name = "Cert:"
+    var line = unsafe chain.certinfo?.pointee
+    while let entry = unsafe line {
+      let text = unsafe entry.pointee.data.flatMap { unsafe String(validatingCString: $0) } ?? ""
+      if text.hasPrefix(name) { return try? Certificate(pem: Array(text.utf8.dropFirst(name.utf8.count))) }
+      unsafe line = entry.pointee.next
+    }
+    return nil
   }
 
   /// Resets the result, and frees the body after libcurl has dropped its pointer to it. The handle must not
@@ -145,6 +163,7 @@ extension Transfer {
     try set(CURLOPT_SSL_VERIFYHOST, 2)
     try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    try set(CURLOPT_CERTINFO, 1)
     guard let file = certificateAuthorityFile else { return }
     guard !file.utf8.contains(0) else { throw .certificateAuthorityUnreadable }
     try set(CURLOPT_CAINFO, file)

@@ -21,12 +21,15 @@ public struct TransferResult: Sendable, Equatable {
   /// Whether any byte of the request may have been sent. A failure without a status is then ambiguous: the
   /// server may have processed the request.
   public let requestWasSent: Bool
+  /// When the server's certificate expires, as Unix time in milliseconds. Nil without TLS, when the
+  /// certificate was not accepted, and on a connection that was kept from an earlier transfer.
+  public let certificateExpiresAt: Int64?
   /// From `start` to the end, on the monotonic clock.
   public let duration: Duration
 
   public init(
     status: Int?, headers: [TransferHeader] = [], body: [UInt8] = [], failure: TransferFailure? = nil,
-    detail: String? = nil, requestWasSent: Bool, duration: Duration
+    detail: String? = nil, requestWasSent: Bool, certificateExpiresAt: Int64? = nil, duration: Duration
   ) {
     self.status = status
     self.headers = headers
@@ -34,6 +37,7 @@ public struct TransferResult: Sendable, Equatable {
     self.failure = failure
     self.detail = detail
     self.requestWasSent = requestWasSent
+    self.certificateExpiresAt = certificateExpiresAt
     self.duration = duration
   }
 

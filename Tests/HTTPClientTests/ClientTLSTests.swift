@@ -30,6 +30,25 @@ struct ClientTLSTests {
     #expect(!result.body.isEmpty)
   }
 
+  @Test("The transfer that makes a connection learns when the server's certificate expires")
+  func certificateExpiry() throws {
+    let before = SystemClock().wallMilliseconds
+    let certificate = try SelfSignedCertificate(for: "DNS:localhost")
+    let server = try TLSServer(certificate)
+    let pool = try makePool()
+    let result = try perform(server.request(certificate), on: pool)
+    let expiresAt = try #require(result.certificateExpiresAt)
+    // openssl counts the two days from the whole second in which it runs.
+    let lifetime: Int64 = 2 * 86_400_000
+    #expect((before / 1000 * 1000 + lifetime...SystemClock().wallMilliseconds + lifetime).contains(expiresAt))
+    let plain = try withServer({ connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    }) { try perform($0.request(), on: pool) }
+    #expect(plain.status == 200)
+    #expect(plain.certificateExpiresAt == nil)
+  }
+
   @Test("A certificate for another name is rejected, although its authority is trusted")
   func otherName() throws {
     let certificate = try SelfSignedCertificate(for: "DNS:other.example")

@@ -1,8 +1,9 @@
 // The monotonic clock: arithmetic that cannot trap.
 
 import Durations
-import Platform
 import Testing
+
+@testable import Platform
 
 @Suite("The clocks") struct ClockTests {
   private static func at(_ nanoseconds: Int64) -> MonotonicInstant {
@@ -35,6 +36,16 @@ import Testing
     #expect(Self.at(.min).duration(since: Self.at(.max)) == .nanoseconds(Int64.min))
     #expect(Self.at(1_500_000_000).seconds(since: Self.at(0)) == 1.5)
     #expect(Self.at(.max).seconds(since: Self.at(.min)) > 9e9)
+  }
+
+  @Test("The kernel's state of the clock: synchronised or not, and how wrong at most")
+  func discipline() throws {
+    // STA_PLL and STA_NANO; and STA_UNSYNC (adjtimex(2)).
+    let good = ClockDiscipline(status: 0x2001, maxError: 1500)
+    #expect(good == ClockDiscipline(isSynchronised: true, errorMax: .microseconds(1500)))
+    #expect(!ClockDiscipline(status: 0x0040, maxError: 16_000_000).isSynchronised)
+    // Where the system reports it, the figure is one of the kernel's: at most 16 s (NTP_PHASE_LIMIT).
+    if let state = ClockDiscipline.current() { #expect((.zero ... .seconds(16)).contains(state.errorMax)) }
   }
 
   @Test("The monotonic clock never goes back, and the wall clock is in this century")
