@@ -11,10 +11,18 @@ internal import Terminal
 struct DatabaseBackup {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
+    if session.command.flag("record") { return try recordOther(configuration, session) }
     if case .postgres(let url) = configuration.database { return ServerCopy.backup(url, session) }
     let source = try session.reader(configuration)
     let backup = DatabaseBackup(of: source, to: session.command.positionals[0])
     let rows = try backup.write(session)
+    do {
+      try record(backup.path, configuration, session)
+    } catch {
+      // The copy is good nevertheless.
+      session.output.note(
+        "The backup could not be recorded, so alerts do not know of it: \(DisplayText.clean("\(error)"))")
+    }
     if session.isJSON {
       let counts = rows.map { JSONValue.Member(name: $0.table, value: .integer($0.rows)) }
       session.output.json(["file": .string(backup.path), "rows": .object(counts)])
@@ -23,6 +31,26 @@ struct DatabaseBackup {
       session.output.line("\(DisplayText.clean(backup.path)): copied and verified (\(counts))")
     }
     return .done
+  }
+
+  /// Records that another program has copied the database.
+  private static func recordOther(_ configuration: Configuration, _ session: Session) throws -> ExitCode {
+    let name = session.command.positionals[0]
+    try record(name, configuration, session)
+    if session.isJSON {
+      session.output.json(["file": .string(name), "recorded": true])
+    } else {
+      session.output.line("\(DisplayText.clean(name)): recorded")
+    }
+    return .done
+  }
+
+  /// Notes in the database when the last backup was made, for the alert `backup_old`.
+  private static func record(_ name: String, _ configuration: Configuration, _ session: Session) throws {
+    let now = session.moment
+    let content: JSONValue = ["file": .string(name)]
+    try session.writer(configuration).apply(
+      SaveServiceReport(ServiceReport(name: .backup, at: now, content: content.text)), now: now)
   }
 
   private let source: StoreReader

@@ -23,12 +23,18 @@ enum DatabaseCommands {
         discussion: """
           The copy is a consistent snapshot of the database, readable by its owner only. It gets its \
           name only when it is complete, checked and synced. An existing file is never overwritten. With \
-          PostgreSQL nothing is copied: it prints the commands of the server's own tools, and ends with 77.
+          PostgreSQL nothing is copied: it prints the commands of the server's own tools, and ends with 77. \
+          The time is recorded in the database, for the alert backup_old; --record does only that.
           """,
         arguments: [ArgumentSpec("FILE", help: "the copy; it must not exist yet")],
+        options: [
+          OptionSpec(
+            flag: "record", help: "Copy nothing: record that another program has made the backup FILE")
+        ],
         examples: [
           ExampleSpec(
-            "receiptctl db backup /var/backups/receiptd/receiptd-$(date -I).db", "Each night, from cron")
+            "receiptctl db backup /var/backups/receiptd/receiptd-$(date -I).db", "Each night, from cron"),
+          ExampleSpec("receiptctl db backup --record receiptd.dump", "After pg_dump"),
         ]), run: DatabaseBackup.run),
     Verb(
       spec: CommandSpec(

@@ -10,6 +10,8 @@ public struct ServiceReport: Sendable, Equatable {
     case health
     /// The result of the last reload of the configuration.
     case reload
+    /// The last backup of the database, by receiptctl or by another program that reported it.
+    case backup
   }
 
   public var name: Name
