@@ -197,8 +197,9 @@ let package = Package(
     library(
       "Operator",
       [
-        "Durations", "Platform", "Encoding", "JSON", "AppLinks", "HTTPServer", "HTTPClient", "Domain",
-        "Destinations", "Store", "SQLiteStore", "PostgresStore", "Presentation", "Telemetry", "Configuration",
+        "Durations", "Platform", "Encoding", "JSON", "AppLinks", "Cryptography", "HTTPServer", "HTTPClient",
+        "Domain", "Processors", "Destinations", "Store", "SQLiteStore", "PostgresStore", "Presentation",
+        "Telemetry", "Configuration",
         "Health", "Apps", "Alerts", "Housekeeping", "Terminal", "Relay", "Sandbox", "DaemonCommand",
       ]),
     program("receiptctl", ["Platform", "Terminal", "Operator"]),

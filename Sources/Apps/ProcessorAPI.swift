@@ -68,6 +68,15 @@ public struct ProcessorAPI: Sendable {
     }
   }
 
+  /// A request that only shows whether the credentials are accepted; nil if there is no harmless one.
+  public var probe: TransferRequest? { queries.probe.map(request) }
+
+  /// The addresses that the processor sends webhooks to; nil if its API does not list them.
+  public var registry: (any WebhookRegistry)? { queries.webhookRegistry }
+
+  /// How old a signature of the processor may be; nil if its signatures have no time.
+  public var signatureAgeMax: Duration? { processor.signatureAgeMax }
+
   /// The lists of events since a time.
   public func eventLists(since: Timestamp, undeliveredOnly: Bool) -> [PagedEvents] {
     let selection = EventSelection(since: since, undeliveredOnly: undeliveredOnly)

@@ -23,14 +23,16 @@ public enum RetryAfter {
   }
 }
 
-enum HTTPDate {
+/// Dates in HTTP's headers (RFC 9110 §5.6.7).
+public enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
   /// Parses IMF-fixdate (`Sun, 06 Nov 1994 08:49:37 GMT`), RFC 850 (`Sunday, 06-Nov-94 08:49:37 GMT`) and
   /// asctime (`Sun Nov  6 08:49:37 1994`). The weekday is ignored: it adds no information.
-  static func timestamp(_ text: String, now: Timestamp) -> Timestamp? {
+  /// - Returns: nil for any other text.
+  public static func timestamp(_ text: String, now: Timestamp) -> Timestamp? {
     let words = text.split(separator: " ").map(String.init)
     switch words.count {
     case 6 where words[5] == "GMT" && words[0].hasSuffix(","):

@@ -15,6 +15,8 @@ public final class ConfigurationLedger: Sendable {
     /// Keys of the current configuration that only a restart applies.
     var needsRestart: [String] = []
     fileprivate var snapshot: ConfigurationSnapshot
+    /// `Configuration.digest`, which takes some time to compute.
+    fileprivate(set) var digest: String
   }
 
   private let started: ConfigurationSnapshot
@@ -22,7 +24,7 @@ public final class ConfigurationLedger: Sendable {
 
   public init(_ configuration: Configuration, now: Timestamp) {
     started = ConfigurationSnapshot(configuration)
-    state = Monitor(Current(appliedAt: now, snapshot: started))
+    state = Monitor(Current(appliedAt: now, snapshot: started, digest: configuration.digest))
   }
 
   var current: Current { state.withLock { $0 } }
@@ -31,7 +33,7 @@ public final class ConfigurationLedger: Sendable {
   public func applied(_ loaded: LoadedConfiguration, began: MonotonicInstant, now: Timestamp) -> ReloadReport
   {
     let snapshot = ConfigurationSnapshot(loaded.configuration)
-    let started = started
+    let (started, digest) = (started, loaded.configuration.digest)
     return state.withLock { current in
       current.generation += 1
       current.appliedAt = now
@@ -41,7 +43,7 @@ public final class ConfigurationLedger: Sendable {
       report.needsRestart = started.changes(to: snapshot).fixed
       report.keptSecrets = loaded.configuration.secrets.filter(\.secret.isFixedUntilRestart)
         .map { "\($0.path) (\($0.secret))" }
-      current.snapshot = snapshot
+      (current.snapshot, current.digest) = (snapshot, digest)
       current.needsRestart = report.needsRestart
       current.lastReload = report
       return report

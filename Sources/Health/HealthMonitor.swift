@@ -48,6 +48,7 @@ public final class HealthMonitor: Sendable {
     (report.freeBytes, report.generation) = (freeBytes, current.generation)
     report.refusedWebhooks = counts
     report.processorTroubles = troubles
+    report.configurationDigest = current.digest
     report.needsRestart = current.needsRestart
     if let reload = current.lastReload, reload.isRefused {
       var faults = reload.faults.prefix(Self.faultsMax).map(\.description)

@@ -44,6 +44,8 @@ public struct HealthReport: Sendable, Equatable {
   /// Counts the configurations that this process applied, from 1.
   public var generation: Int64 = 1
   public var configuredAt: Timestamp
+  /// `Configuration.digest` of the applied configuration; nil in a report of an older version.
+  public var configurationDigest: String?
   public var refusedReload: RefusedReload?
   /// Changed keys that only a restart applies.
   public var needsRestart: [String] = []
@@ -97,7 +99,8 @@ extension HealthReport {
         reasons.map { ["name": .string($0.name), "text": .string($0.text), "advice": .string($0.advice)] }),
       "disk_free_bytes": .optional(freeBytes),
       "configuration": [
-        "generation": .integer(generation), "applied_at": .time(configuredAt), "refused_reload": refused,
+        "generation": .integer(generation), "applied_at": .time(configuredAt),
+        "digest": .optional(configurationDigest), "refused_reload": refused,
         "needs_restart": .array(needsRestart.map(JSONValue.string)),
       ],
       "refused_webhooks_last_hour": .object(webhooks),
@@ -135,6 +138,7 @@ extension HealthReport {
     }
     if case .integer(let bytes)? = value["disk_free_bytes"] { freeBytes = bytes }
     if case .integer(let number)? = configuration["generation"] { generation = number }
+    configurationDigest = configuration["digest"]?.stringValue
     if let refused = configuration["refused_reload"], let at = Self.time(refused["at"]) {
       let faults = (refused["faults"]?.elements ?? []).compactMap(\.stringValue)
       refusedReload = RefusedReload(at: at, faults: faults)

@@ -19,7 +19,8 @@ enum CommandTable {
     + EventsCommands.verbs
     + ContextsCommands.verbs
     + UsersCommands.verbs
-    + StatsCommands.verbs + AppsCommands.verbs + InstancesCommands.verbs + AlertsCommands.verbs
+    + StatsCommands.verbs + [DoctorCommand.verb] + AppsCommands.verbs + InstancesCommands.verbs
+    + AlertsCommands.verbs
     + AuditCommands.verbs
     + DatabaseCommands.verbs
     + ConfigurationCommands.verbs

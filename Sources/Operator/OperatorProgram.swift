@@ -26,6 +26,10 @@ public struct OperatorDependencies: Sendable {
   public var guarding: @Sendable (@escaping @Sendable () -> Bool, () throws -> Void) throws -> Void
   /// Waits for this long, and returns whether a signal asked the program to end.
   public var isStopped: @Sendable (Duration) -> Bool
+  /// Whether something keeps the machine's clock right.
+  public var clockDiscipline: @Sendable () -> ClockDiscipline?
+  /// The process that uses the database file at a path exclusively; nil if none does.
+  public var lockHolder: @Sendable (String) -> LockHolder?
 
   public init(
     output: Output, environment: Environment = .process, clock: any Clock = SystemClock(),
@@ -36,7 +40,9 @@ public struct OperatorDependencies: Sendable {
     guarding: @escaping @Sendable (@escaping @Sendable () -> Bool, () throws -> Void) throws -> Void = {
       try Signals.guarding(exitCode: ExitCode.tryAgain.rawValue, cleanup: $0, $1)
     },
-    isStopped: @escaping @Sendable (Duration) -> Bool = { Signals.wait(for: $0) == .stop }
+    isStopped: @escaping @Sendable (Duration) -> Bool = { Signals.wait(for: $0) == .stop },
+    clockDiscipline: @escaping @Sendable () -> ClockDiscipline? = { ClockDiscipline.current() },
+    lockHolder: (@Sendable (String) -> LockHolder?)? = nil
   ) {
     self.output = output
     self.environment = environment
@@ -47,6 +53,8 @@ public struct OperatorDependencies: Sendable {
     self.catchStop = catchStop
     self.guarding = guarding
     self.isStopped = isStopped
+    self.clockDiscipline = clockDiscipline
+    self.lockHolder = lockHolder ?? { DatabaseAccess.holder($0) }
   }
 
   /// Sleeps on the monotonic clock.

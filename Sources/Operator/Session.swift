@@ -126,7 +126,7 @@ struct Session {
 
   /// The same with only the file's path known.
   func daemon(path: String) -> LockHolder? {
-    guard let holder = DatabaseAccess.holder(path), holder.purpose == .serving else { return nil }
+    guard let holder = dependencies.lockHolder(path), holder.purpose == .serving else { return nil }
     return holder
   }
 

@@ -47,12 +47,22 @@ public protocol ProcessorQueries: Sendable {
   /// Parses one page of a list; nil when the body is not a page.
   func page(from body: [UInt8]) -> EventPage?
 
+  /// A request that only shows whether the credentials are accepted; nil if there is no harmless one.
+  var probe: ProcessorQuery? { get }
+
+  /// The addresses that the processor sends webhooks to; nil if its API does not list them.
+  var webhookRegistry: (any WebhookRegistry)? { get }
+
   /// Classifies an answer before its body is parsed.
   /// - Parameter status: nil when there was no answer.
   func judge(status: Int?) -> QueryVerdict
 }
 
 extension ProcessorQueries {
+  public var probe: ProcessorQuery? { nil }
+
+  public var webhookRegistry: (any WebhookRegistry)? { nil }
+
   /// An answer that a purchase does not exist proves nothing by default: it may exist later.
   public func report(
     fromNotFound body: [UInt8], about key: PurchaseKey, facts: PaymentFacts?, startedAt: Timestamp,

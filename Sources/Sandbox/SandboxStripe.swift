@@ -81,10 +81,13 @@ public struct SandboxStripeBehaviour: Sendable, Equatable {
   public var delay: Duration
   /// The accepted key; nil accepts any.
   public var apiKey: String?
+  /// Whether the key may list webhook endpoints.
+  public var listsEndpoints: Bool
 
   public init(
     status: Int? = nil, failRate: Double = 0, requestsPerSecondMax: Int? = nil, retryAfterSeconds: Int? = 1,
-    pageSizeMax: Int = 100, delay: Duration = .zero, apiKey: String? = nil
+    pageSizeMax: Int = 100, delay: Duration = .zero, apiKey: String? = nil,
+    listsEndpoints: Bool = true
   ) {
     self.status = status
     self.failRate = failRate
@@ -93,6 +96,7 @@ public struct SandboxStripeBehaviour: Sendable, Equatable {
     self.pageSizeMax = pageSizeMax
     self.delay = delay
     self.apiKey = apiKey
+    self.listsEndpoints = listsEndpoints
   }
 }
 

@@ -98,6 +98,8 @@ final class SandboxStripeHandler: RequestHandler {
     switch words.count {
     case 2 where words == ["v1", "events"]:
       return events(parameters, state)
+    case 2 where words == ["v1", "webhook_endpoints"]:
+      return endpoints(parameters, state)
     case 3 where words[..<2] == ["v1", "subscriptions"]:
       return state.records.object(words[2], kind: "subscription").map { whole($0) } ?? missing(words[2])
     case 3 where words == ["v1", "checkout", "sessions"]:
@@ -146,6 +148,30 @@ final class SandboxStripeHandler: RequestHandler {
         "object": "list", "url": "/v1/events", "has_more": .bool(hasMore), "data": .array(events),
       ])
     }
+  }
+
+  /// https://docs.stripe.com/api/webhook_endpoints/list
+  private static func endpoints(_ parameters: [FormFields.Field], _ state: State) -> Response {
+    func value(_ name: String) -> String? { parameters.last { $0.name == name }?.value }
+    // The answer to a restricted key without this right (https://docs.stripe.com/keys/restricted-api-keys).
+    guard state.behaviour.listsEndpoints else {
+      return fault(403, "invalid_request_error", "The provided key does not have the required permissions")
+    }
+    guard let limit = Int(value("limit") ?? "10"), (1...100).contains(limit) else {
+      return fault(400, "invalid_request_error", "limit must be from 1 to 100")
+    }
+    let all = state.records.endpoints
+    let start =
+      value("starting_after").map { cursor in all.firstIndex { $0["id"]?.stringValue == cursor } } ?? -1
+    guard let start else {
+      return fault(400, "invalid_request_error", "No such endpoint", "resource_missing")
+    }
+    let rest = all[(start + 1)...]
+    let page = rest.prefix(min(limit, state.behaviour.pageSizeMax))
+    return whole([
+      "object": "list", "url": "/v1/webhook_endpoints", "has_more": .bool(page.count < rest.count),
+      "data": .array(Array(page)),
+    ])
   }
 
   private static func whole(_ value: JSONValue) -> Response {

@@ -31,6 +31,8 @@ public struct StripeRecords: Sendable {
   /// Newest first.
   private var entries: [Entry] = []
   private var objects: [String: JSONValue] = [:]
+  /// The registered webhook endpoints, newest first.
+  var endpoints: [JSONValue] = []
 
   public init() {}
 
@@ -61,6 +63,17 @@ public struct StripeRecords: Sendable {
   /// Adds an object under its id, and replaces an existing one.
   public mutating func add(object: JSONValue) {
     if let id = object["id"]?.stringValue { objects[id] = object }
+  }
+
+  /// Registers a webhook endpoint.
+  /// - Parameter types: the types of events that are sent there; `*` means all.
+  public mutating func register(_ url: String, types: [String], isEnabled: Bool = true) {
+    let endpoint: JSONValue = [
+      "id": .string("we_\(endpoints.count + 1)"), "object": "webhook_endpoint", "api_version": .null,
+      "application": .null, "description": .null, "enabled_events": .array(types.map(JSONValue.string)),
+      "livemode": false, "metadata": [:], "status": isEnabled ? "enabled" : "disabled", "url": .string(url),
+    ]
+    endpoints.insert(endpoint, at: 0)
   }
 
   /// Marks an event's webhook as delivered to all endpoints.

@@ -60,6 +60,10 @@ final class OperatorHarness {
   let folder: String
   let clock = ManualClock()
   let writer: StoreWriter
+  /// The receiptd that seems to serve the database; nil for none.
+  var daemon: LockHolder?
+  /// What the system says about its clock.
+  var clockDiscipline: ClockDiscipline? = ClockDiscipline(isSynchronised: true, errorMax: .milliseconds(2))
   var configurationPath: String { folder + "/receiptd.json5" }
   var databasePath: String { folder + "/receiptd.db" }
   /// The URL of a PostgreSQL database; nil for a file.
@@ -165,7 +169,8 @@ final class OperatorHarness {
         clock.advance(duration)
         pause(duration)
         return false
-      })
+      }, clockDiscipline: { [clockDiscipline] in clockDiscipline },
+      lockHolder: { [daemon] _ in daemon })
     let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: dependencies)
     // Free disk space differs from run to run.
     let shown = result.text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")

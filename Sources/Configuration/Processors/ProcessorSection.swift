@@ -1,5 +1,6 @@
 // A payment processor's part of an app's configuration. Pure, except for reading secrets.
 
+package import AppLinks
 public import Domain
 internal import Durations
 package import Processors
@@ -18,6 +19,8 @@ package protocol ProcessorSection: Sendable, Equatable {
   var backfillsAfter: Duration? { get }
   /// The secrets that authenticate its webhooks.
   var webhookSecrets: [Secret] { get }
+  /// Where the processor and its pages reach the relay; nil if the section does not say it.
+  var publicOrigin: WebOrigin? { get }
   /// The processor's properties that the join needs. The default is that of the kind.
   var rules: ProcessorRules { get }
 
@@ -47,6 +50,8 @@ extension ProcessorSection {
   package var kind: ProcessorKind { Self.kind }
 
   package static var sendersKey: String? { nil }
+
+  package var publicOrigin: WebOrigin? { nil }
 
   package var rules: ProcessorRules { kind.rules(isAsked) }
 
@@ -97,6 +102,12 @@ extension AppConfiguration {
 }
 
 extension AppConfiguration {
+  /// Where devices, browsers and processors reach the relay, as far as the app's configuration says it.
+  package var publicOrigins: [WebOrigin] {
+    let all = [links?.origin].compactMap(\.self) + processors.compactMap(\.section.publicOrigin)
+    return Set(all).sorted { $0.text < $1.text }
+  }
+
   /// The app with each of its processors.
   package var places: [AppProcessor] { processors.map { AppProcessor(slug, $0.name) } }
 }

@@ -27,13 +27,9 @@ struct LinkFetch {
   func run(_ hosts: [AssociationFiles]) throws -> ExitCode {
     var code = ExitCode.done
     for files in hosts {
-      for (path, expected) in [
-        ("/.well-known/apple-app-site-association", files.apple.json),
-        ("/.well-known/assetlinks.json", files.android.json),
-      ] {
-        let url = files.origin.text + path
+      for (url, expected) in Self.expected(of: files) {
         session.noteWork("Asking \(DisplayText.clean(files.host)) …")
-        let (faults, isAnswered) = check(fetch(url), expected)
+        let (faults, isAnswered) = Self.check(fetch(url), expected)
         if !isAnswered { code = .unavailable } else if !faults.isEmpty, code == .done { code = .failed }
         if session.isJSON {
           session.output.json([
@@ -48,30 +44,34 @@ struct LinkFetch {
     return code
   }
 
-  private func fetch(_ url: String) -> Result<TransferResult, TransferFailure> {
+  /// The URLs of a host's files, and what the configuration puts there.
+  static func expected(of files: AssociationFiles) -> [(url: String, content: JSONValue)] {
+    let folder = files.origin.text + "/.well-known/"
+    return [
+      (folder + "apple-app-site-association", files.apple.json),
+      (folder + "assetlinks.json", files.android.json),
+    ]
+  }
+
+  private func fetch(_ url: String) -> TransferResult {
     let request = TransferRequest(
       method: .get, url: url, headers: [TransferHeader("User-Agent", "receiptctl/\(Version.number)")],
       answerBytesMax: AppSiteAssociation.byteCountMax)
     do throws(TransferFailure) {
       try pool.start(request, tag: 0)
     } catch {
-      return .failure(error)
+      return TransferResult(status: nil, failure: error, requestWasSent: false, duration: .zero)
     }
     // The transfer has its own time-out.
     while true {
-      if let done = pool.run(timeout: .seconds(1)).first { return .success(done.result) }
+      if let done = pool.run(timeout: .seconds(1)).first { return done.result }
     }
   }
 
   /// Reports what devices would reject, and differences from the configuration.
-  private func check(
-    _ fetched: Result<TransferResult, TransferFailure>, _ expected: JSONValue
+  static func check(
+    _ result: TransferResult, _ expected: JSONValue
   ) -> (faults: [String], isAnswered: Bool) {
-    let result: TransferResult
-    switch fetched {
-    case .success(let answer): result = answer
-    case .failure(let failure): return (["cannot be asked (\(failure.rawValue))"], false)
-    }
     guard let status = result.status else {
       return (["does not answer (\(result.failureText ?? "")): devices need it over https"], false)
     }
@@ -94,7 +94,7 @@ struct LinkFetch {
   }
 
   /// Whether two files are equal, ignoring the order of members.
-  private func says(_ bytes: [UInt8], _ expected: JSONValue) -> Bool {
+  private static func says(_ bytes: [UInt8], _ expected: JSONValue) -> Bool {
     // Invalid JSON is different.
     guard let file = try? JSONValue(parsing: bytes) else { return false }
     return file == (try? JSONValue(parsing: expected.serialized()))

@@ -43,7 +43,7 @@ struct ServiceHealth {
   }
 
   /// Whether the last report is too old for a working receiptd.
-  private var isSilent: Bool {
+  var isSilent: Bool {
     guard let lastReport else { return false }
     return now.duration(since: lastReport) > HealthReport.staleAfter
   }

@@ -23,6 +23,10 @@ public struct AfterpayQueries: ProcessorQueries {
     headers = settings.headers(secret: secret)
   }
 
+  /// The limits of the merchant's payments
+  /// (https://developers.cash.app/afterpay/api-reference/reference/configuration/get-configuration).
+  public var probe: ProcessorQuery? { ProcessorQuery(target: AfterpayBackend.configurationTarget) }
+
   /// The path of the payment of a token.
   static func target(_ key: PurchaseKey) -> String {
     "/v2/payments/token:" + PercentEncoding.encode(key.id.text)

@@ -20,6 +20,8 @@ public struct StripeQueries: ProcessorQueries {
     "customer.subscription.updated", "customer.subscription.deleted", "invoice.paid",
     "invoice.payment_succeeded",
   ]
+  /// Types that Stripe sends beside another one about the same payment.
+  static let doubledTypes: Set = ["invoice.payment_succeeded"]
 
   private let settings: StripeSettings
   private let apiKey: String
@@ -41,6 +43,11 @@ public struct StripeQueries: ProcessorQueries {
   public var headers: [(name: String, value: String)] {
     [("Authorization", "Bearer \(apiKey)"), ("Accept", "application/json")]
   }
+
+  /// The newest event, which the key must be allowed to read anyway.
+  public var probe: ProcessorQuery? { ProcessorQuery(target: "/v1/events?limit=1") }
+
+  public var webhookRegistry: (any WebhookRegistry)? { StripeWebhookEndpoints() }
 
   /// A purchase of a connected account is not found: only its events name the account.
   public func lookups(of key: PurchaseKey, sessionID: SessionID?, lacking: Reason?) -> [ProcessorQuery] {

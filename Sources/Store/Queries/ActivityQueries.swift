@@ -36,6 +36,13 @@ extension StoreReader {
     }
   }
 
+  /// When the oldest purchase that is still kept was first known; nil if there is none.
+  public func oldestPurchaseAt() throws(StoreFault) -> Timestamp? {
+    try connection.prepare("SELECT first_seen_at FROM purchases ORDER BY row_id LIMIT 1").first {
+      row throws(StoreFault) in Timestamp(unixMilliseconds: row.integer(0))
+    }
+  }
+
   /// The present growth of the tables.
   public func growth() throws(StoreFault) -> Growth {
     var growth = Growth()

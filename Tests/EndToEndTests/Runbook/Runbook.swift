@@ -92,7 +92,7 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.replacing(/\b\d+\.\d+\/s/, with: "RATE/s")
     text = text.replacing(/-restore-\d+/, with: "-restore-N")
     text = text.replacing(/\bprocess \d+/, with: "process N")
-    text = text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")
+    text = text.replacing(/\d+(\.\d+)? [GM]iB( free|; to check)/) { "SIZE\($0.output.2)" }
     // The width of a table depends on its content.
     text = text.split(separator: " ").joined(separator: " ")
     // How often a fetch was tried until the command ran.
