@@ -35,11 +35,17 @@ public final class BackupFile {
   public var isCurrent: Bool { version == Migrations.currentVersion }
 
   /// The findings of SQLite's integrity check; empty when there are none. Reads the whole file.
-  public func faults() throws(StoreFault) -> [String] {
+  /// - Parameter progress: called with the share that is done, 0…1.
+  public func faults(progress: (Double) -> Void = { _ in }) throws(StoreFault) -> [String] {
     try translated { () throws(SQLiteError) in
-      try connection.prepare("PRAGMA integrity_check").all { row throws(SQLiteError) in try row.text(0) }
-        .filter { $0 != "ok" }
+      try IntegrityCheck(connection: connection).run(progress: progress).all
     }
+  }
+
+  /// Makes a running check or copy fail with the kind `interrupted`. Called from any thread.
+  public var interrupt: @Sendable () -> Void {
+    let interrupter = connection.interrupter
+    return { interrupter.interrupt() }
   }
 
   /// Whether a dictionary is missing or damaged, so that some compressed bodies cannot be read. A file that
@@ -71,6 +77,11 @@ public final class BackupFile {
   /// The jobs that would continue after a restore.
   public func activeJobs() throws(StoreFault) -> [HaltedJob] {
     try translated { () throws(SQLiteError) in try HaltedJob.all(connection) }
+  }
+
+  /// About how large a copy becomes.
+  public func usedBytes() throws(StoreFault) -> Int64 {
+    try translated { () throws(SQLiteError) in try connection.usedBytes() }
   }
 
   /// Copies the database into a new file.

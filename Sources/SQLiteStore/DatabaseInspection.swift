@@ -51,8 +51,14 @@ public struct DatabaseInspection {
 
   private let connection: Connection
 
+  /// - Parameters:
+  ///   - onStart: gets what interrupts the inspection from another thread; it then throws `interrupted`.
+  ///   - progress: called with the share that is done, 0…1.
   /// - Throws: why the database cannot be opened. Damage is a finding, not an error.
-  public static func run(path: String) throws(StoreError) -> DatabaseFindings {
+  public static func run(
+    path: String, onStart: (@escaping @Sendable () -> Void) -> Void = { _ in },
+    progress: (Double) -> Void = { _ in }
+  ) throws(StoreError) -> DatabaseFindings {
     let inspection: DatabaseInspection
     do throws(StoreError) {
       inspection = DatabaseInspection(connection: try Database.open(path: path, role: .guest))
@@ -61,15 +67,17 @@ public struct DatabaseInspection {
     } catch {
       throw error
     }
+    let interrupter = inspection.connection.interrupter
+    onStart { interrupter.interrupt() }
     do throws(SQLiteError) {
-      let findings = try inspection.findings()
+      let findings = try inspection.findings { progress($0 * pagesShare) }
       if !findings.faults.isEmpty { return findings }
     } catch {
       guard error.kind == .corrupt else { throw .fault(StoreFault(error)) }
       return DatabaseFindings(faults: [error.description], isUnreadable: true)
     }
-    let reader = try StoreReader(path: path, role: .guest)
     do throws(StoreFault) {
+      let reader = StoreReader(StoreConnection(SQLiteConnection(inspection.connection)))
       let (orphans, damaged) = (try inspection.orphans(), try reader.damagedDictionaries())
       return DatabaseFindings(
         faults: try orphans + reader.wrongCounts() + damaged,
@@ -79,12 +87,14 @@ public struct DatabaseInspection {
     }
   }
 
-  private func findings() throws(SQLiteError) -> DatabaseFindings {
-    var findings = DatabaseFindings(faults: try check("PRAGMA integrity_check"))
+  /// The share of the pages; the rest is the comparison of rows with each other.
+  private static let pagesShare = 0.85
+
+  private func findings(_ progress: (Double) -> Void) throws(SQLiteError) -> DatabaseFindings {
+    let result = try IntegrityCheck(connection: connection).run(progress: progress)
+    var findings = DatabaseFindings(faults: result.all)
     guard !findings.faults.isEmpty else { return findings }
-    for table in try connection.tableNames() {
-      let faults = try check("PRAGMA integrity_check('\(table)')")
-      guard !faults.isEmpty else { continue }
+    for (table, faults) in result.tables {
       if KeyRebuild.tables.contains(table) {
         // REINDEX does not help: the table is the index. A new file gets a new one.
         findings.parts.append(DamagedPart(name: table, state: .canBeRebuilt))
@@ -114,19 +124,6 @@ public struct DatabaseInspection {
   /// events`: all rows can be read, but some differ from what was stored.
   private static func isAboutRows(_ fault: String) -> Bool {
     fault.contains("Rowid ") || fault.contains(" value in ") || fault.hasPrefix("CHECK ")
-  }
-
-  /// Returns the findings of a check, including damage that ended it.
-  private func check(_ pragma: String) throws(SQLiteError) -> [String] {
-    do throws(SQLiteError) {
-      return try connection.prepare(pragma).all { row throws(SQLiteError) in try row.text(0) }
-        .filter { $0 != "ok" }
-        // One row of the result may contain several findings.
-        .flatMap { $0.split(separator: "\n").map(String.init) }
-    } catch {
-      guard error.kind == .corrupt else { throw error }
-      return [error.description]
-    }
   }
 
   /// Examples: `row 7 missing from index purchases_by_object`, `wrong # of entries in index purchases_due`.

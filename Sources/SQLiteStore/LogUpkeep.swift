@@ -131,6 +131,33 @@ extension StoreReader {
     self.init(StoreConnection(SQLiteConnection(connection, memory: memory)))
   }
 
+  /// Makes a running statement of an SQLite database fail with the kind `interrupted`. Called from any
+  /// thread.
+  /// - Returns: nil for another engine.
+  public var interrupt: (@Sendable () -> Void)? {
+    guard let engine = connection.engine as? SQLiteConnection else { return nil }
+    let interrupter = engine.connection.interrupter
+    return { interrupter.interrupt() }
+  }
+
+  /// Checks the pages of an SQLite database, and what its rows say about each other. Reads all of it.
+  /// - Parameter progress: called with the share that is done, 0…1.
+  /// - Returns: one sentence per fault.
+  public func integrityFaults(progress: (Double) -> Void) throws(StoreFault) -> [String] {
+    guard let engine = connection.engine as? SQLiteConnection else { return try integrityFaults() }
+    let pages = try translated { () throws(SQLiteError) in
+      try IntegrityCheck(connection: engine.connection).run { progress($0 * 0.85) }.all
+        + engine.connection.orphans()
+    }
+    return try pages + wrongCounts() + damagedDictionaries()
+  }
+
+  /// About how large a copy of an SQLite database becomes.
+  public func usedBytes() throws(StoreFault) -> Int64 {
+    guard let engine = connection.engine as? SQLiteConnection else { return 0 }
+    return try translated { () throws(SQLiteError) in try engine.connection.usedBytes() }
+  }
+
   /// Copies a snapshot of the database into a new file.
   public func copy(to path: String) throws(StoreFault) {
     guard let engine = connection.engine as? SQLiteConnection else {

@@ -120,7 +120,7 @@ struct OperatorScreenTests {
         // ended process until the delay is over.
         let slow = ["strace", "-D", "-f", "-o", "/dev/null", "-e", "trace=rename", "-e"]
         let screen = try PseudoTerminal(slow + ["inject=rename:delay_enter=10000000"] + backup)
-        #expect(screen.shows("Checking the copy"))
+        #expect(screen.shows("syncing"))
         screen.interrupt()
         #expect(screen.end() == 75)
         #expect(try ShellRun(["ls", "-A", folder]).output == "")

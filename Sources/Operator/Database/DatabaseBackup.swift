@@ -92,31 +92,29 @@ struct DatabaseBackup {
         error.isMissingFile ? .notFound : .refused,
         "cannot write \(part) (\(error.reason)); choose a folder that you may write to")
     }
-    var rows: [(table: String, rows: Int64)] = []
-    try session.dependencies.guarding({ [partPath] in
-      Self.remove(part: partPath)
-      return true
-    }) {
-      rows = try fill { session.noteWork($0) }
-    }
-    return rows
+    return try LongWork.run(
+      session, left: "the partial copy was removed",
+      undo: { [partPath] in
+        Self.remove(part: partPath)
+        return true
+      }, fill)
   }
 
   /// Fills, verifies and renames the temporary file; a failure leaves no file.
-  private func fill(_ note: (String) -> Void) throws -> [(table: String, rows: Int64)] {
+  private func fill(_ work: LongWork) throws -> [(table: String, rows: Int64)] {
     let shown = DisplayText.clean(path)
     var isNamed = false
     do {
-      note("Copying …")
-      let before = try source.rowCounts()
-      try copy()
-      note("Checking the copy …")
-      let rows = try verify(expecting: before)
-      try FileWriting.sync(partPath)
-      try FileWriting.rename(partPath, to: path)
-      isNamed = true
-      // Only this sync makes the new name durable.
-      try FileWriting.sync(FileWriting.folder(of: path))
+      let before = try count(work, to: 0.05)
+      try copy(work)
+      let rows = try verify(work, expecting: before)
+      try work.step("syncing", to: 1) {
+        try FileWriting.sync(partPath)
+        try FileWriting.rename(partPath, to: path)
+        isNamed = true
+        // Only this sync makes the new name durable.
+        try FileWriting.sync(FileWriting.folder(of: path))
+      }
       return rows
     } catch {
       Self.remove(part: partPath)
@@ -126,6 +124,18 @@ struct DatabaseBackup {
       }
       throw error
     }
+  }
+
+  private func count(_ work: LongWork, to end: Double) throws -> [(table: String, rows: Int64)] {
+    try work.step("counting", to: end, interrupt: source.interrupt) { try source.rowCounts() }
+  }
+
+  private func copy(_ work: LongWork) throws {
+    let (partPath, bytes) = (partPath, try source.usedBytes())
+    try work.step(
+      "copying", to: 0.5, interrupt: source.interrupt,
+      measure: { Double(DiskSpace.fileBytes(at: partPath) ?? 0) / Double(max(1, bytes)) }
+    ) { try copy() }
   }
 
   private func copy() throws {
@@ -141,16 +151,18 @@ struct DatabaseBackup {
   }
 
   /// Opens the copy as any program would, runs its integrity check, and compares the row counts.
-  private func verify(expecting before: [(table: String, rows: Int64)]) throws -> [(
-    table: String, rows: Int64
-  )] {
+  private func verify(
+    _ work: LongWork, expecting before: [(table: String, rows: Int64)]
+  ) throws -> [(table: String, rows: Int64)] {
     let copy: StoreReader
     do throws(StoreError) {
       copy = try StoreReader(path: partPath, role: .reader)
     } catch {
       throw OperatorFault(.failed, "the copy cannot be opened (\(error)); the partial copy was removed")
     }
-    let faults = try copy.integrityFaults()
+    let faults = try work.step("checking the copy", to: 0.95, interrupt: copy.interrupt) {
+      try copy.integrityFaults(progress: { work.report($0) })
+    }
     guard faults.isEmpty else {
       throw OperatorFault(
         .badData,
@@ -158,8 +170,8 @@ struct DatabaseBackup {
           + "receiptctl db check"
       )
     }
-    let rows = try copy.rowCounts()
-    let after = try source.rowCounts()
+    let rows = try work.step("counting", to: 0.97, interrupt: copy.interrupt) { try copy.rowCounts() }
+    let after = try count(work, to: 0.98)
     // Other processes write meanwhile, so the true count is only known to be between the counts before and
     // after.
     for (index, table) in rows.enumerated() {

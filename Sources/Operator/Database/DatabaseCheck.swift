@@ -21,12 +21,15 @@ enum DatabaseCheck {
   }
 
   private static func check(_ path: String, _ session: Session) throws -> ExitCode {
-    session.noteWork("Checking \(DisplayText.clean(path)) …")
-    let findings: DatabaseFindings
-    do throws(StoreError) {
-      findings = try DatabaseInspection.run(path: path)
-    } catch {
-      throw OperatorFault(error, path: path)
+    let findings = try LongWork.run(session, left: "nothing was changed") { work in
+      try work.step("checking", to: 1) {
+        do throws(StoreError) {
+          return try DatabaseInspection.run(
+            path: path, onStart: { work.isInterrupted(by: $0) }, progress: { work.report($0) })
+        } catch {
+          throw OperatorFault(error, path: path)
+        }
+      }
     }
     let isSound = findings.faults.isEmpty
     let next = isSound ? [] : next(findings, path)

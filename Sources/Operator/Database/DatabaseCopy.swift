@@ -29,12 +29,13 @@ struct DatabaseCopy {
       session.output.note(
         "warning: --to has a password, which all users of this machine can see; write env:NAME or file:/path")
     }
-    // A stop takes effect between two slices.
-    session.dependencies.catchStop()
-    let source = try CopyHold(configuration.database, configuration.durability, isTarget: false)
-    let target = try CopyHold(place, configuration.durability, isTarget: true)
-    try Self(session, source, target).perform()
-    withExtendedLifetime((source, target)) {}
+    // A stop takes effect between two slices. It may come at any moment: nothing has to be undone.
+    let report = try LongWork.run(session, left: "run the same command again, it continues") { work in
+      let source = try CopyHold(configuration.database, configuration.durability, isTarget: false)
+      let target = try CopyHold(place, configuration.durability, isTarget: true)
+      return try Self(session, source, target).perform(work)
+    }
+    report()
     return .done
   }
 
@@ -50,20 +51,21 @@ struct DatabaseCopy {
     }
   }
 
-  private func perform() throws {
+  /// - Returns: reports the result.
+  private func perform(_ work: LongWork) throws -> () -> Void {
     do {
       try source.alone {}
       if copy.continuesEarlierRun { session.output.note("Continuing the copy that was interrupted.") }
       let start = session.dependencies.clock.monotonic
-      let copied = try copyRows()
+      let copied = try copyRows(work)
       let seconds = session.dependencies.clock.monotonic.seconds(since: start)
-      let found = try compare()
+      let found = try compare(work)
       try report(differences: found.filter { !$0.isEqual })
       let total = found.reduce(0) { $0 + $1.source.rows }
       let entry = session.auditEntry(
         details: ["from": .string(source.name), "to": .string(target.name), "rows": .integer(total)])
       try source.alone { try copy.finish(entry, now: session.moment) }
-      report(found, copied: copied, seconds: seconds)
+      return { report(found, copied: copied, seconds: seconds) }
     } catch let error as CopyFault {
       throw Self.fault(error, source.name, target.name)
     } catch let error as StoreFault {
@@ -72,25 +74,36 @@ struct DatabaseCopy {
   }
 
   /// - Returns: how many rows this run has copied.
-  private func copyRows() throws -> Int64 {
-    let bars = TableBars(session)
-    defer { bars.finish() }
+  private func copyRows(_ work: LongWork) throws -> Int64 {
+    let shares = try TableShares(copy)
     var (copied, last, known): (Int64, String, Int64) = (0, "", 0)
-    try copy.copyRows { table, rows throws(StoreFault) in
-      if table.name != last { (last, known) = (table.name, rows) }
-      (copied, known) = (copied + rows - known, rows)
-      try bars.update("copying", table, rows, of: copy)
+    try work.step("copying", to: 0.5) {
+      try copy.copyRows { table, rows throws(StoreFault) in
+        if table.name != last { (last, known) = (table.name, rows) }
+        (copied, known) = (copied + rows - known, rows)
+        try note(table, rows, "copying", shares, work)
+      }
     }
     return copied
   }
 
-  private func compare() throws -> [CopyComparison] {
-    let bars = TableBars(session)
-    defer { bars.finish() }
-    return try CopyTable.all.map { table in
-      try copy.compare(table) { rows throws(StoreFault) in try bars.update("comparing", table, rows, of: copy)
+  private func compare(_ work: LongWork) throws -> [CopyComparison] {
+    let shares = try TableShares(copy)
+    return try work.step("comparing", to: 1) {
+      try CopyTable.all.map { table in
+        try copy.compare(table) { rows throws(StoreFault) in
+          try note(table, rows, "comparing", shares, work)
+        }
       }
     }
+  }
+
+  /// Notes the progress, and ends the work between two slices.
+  private func note(
+    _ table: CopyTable, _ rows: Int64, _ label: String, _ shares: TableShares, _ work: LongWork
+  ) throws(StoreFault) {
+    work.report(shares.share(table, rows), "\(label) \(table.name)")
+    guard !work.isStopping, !session.dependencies.isStopped(.zero) else { throw .stopped }
   }
 
   private func report(differences: [CopyComparison]) throws {
@@ -155,32 +168,22 @@ extension CopyComparison.Side {
   }
 }
 
-/// A progress bar for each table, and the end between two slices.
-private final class TableBars {
-  private let session: Session
-  private var bar: ProgressBar?
-  private var table = ""
+/// How much of all rows the rows of each table are, as far as that is known before they are read.
+private struct TableShares {
+  private var places: [String: (before: Int64, rows: Int64)] = [:]
+  private var total: Int64 = 0
 
-  init(_ session: Session) { self.session = session }
-
-  func update(
-    _ label: String, _ table: CopyTable, _ rows: Int64, of copy: StoreCopy
-  ) throws(StoreFault) {
-    if self.table != table.name {
-      finish()
-      self.table = table.name
-      bar = ProgressBar(
-        "\(label) \(table.name)", total: Int(max(rows, try copy.estimate(of: table))),
-        doneBefore: Int(rows), on: session.output.notes, clock: session.dependencies.clock)
-    }
-    bar?.update(done: Int(rows))
-    if session.dependencies.isStopped(.zero) {
-      throw StoreFault(.interrupted, operation: "copy", reason: "stopped by a signal")
+  init(_ copy: StoreCopy) throws(StoreFault) {
+    for table in CopyTable.all {
+      let rows = try copy.estimate(of: table)
+      places[table.name] = (total, rows)
+      total += rows
     }
   }
 
-  func finish() {
-    bar?.finish()
-    bar = nil
+  /// The share that is done after this many rows of a table.
+  func share(_ table: CopyTable, _ rows: Int64) -> Double {
+    guard let place = places[table.name], total > 0 else { return 1 }
+    return Double(place.before + min(rows, place.rows)) / Double(total)
   }
 }

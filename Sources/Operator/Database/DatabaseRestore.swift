@@ -10,11 +10,11 @@ internal import Store
 internal import Terminal
 
 struct DatabaseRestore {
-  private let session: Session
-  private let configuration: Configuration
-  private let path: String
-  private let filePath: String
-  private let backup: BackupFile
+  let session: Session
+  let configuration: Configuration
+  let path: String
+  let filePath: String
+  let backup: BackupFile
 
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
@@ -27,7 +27,9 @@ struct DatabaseRestore {
     // Replaces the target of a symbolic link, not the link.
     let path = (try? FilePath.resolved(named)) ?? named
     guard !session.command.flag("dry-run") else {
-      let restore = try DatabaseRestore(session, configuration, path)
+      let restore = try LongWork.run(session, left: unchanged) { work in
+        try DatabaseRestore(session, configuration, path, work, checked: 1)
+      }
       try restore.backup.describe(at: restore.filePath, to: session)
       if session.isJSON { session.output.json(try restore.json(aside: nil, restore.backup.activeJobs())) }
       session.output.note("Nothing was changed.")
@@ -36,19 +38,18 @@ struct DatabaseRestore {
     let lock = try Self.lock(path)
     let undo = RestoreUndo(lock)
     do {
-      try session.dependencies.guarding({ [output = session.output] in
-        guard undo.run() == .undone else { return false }
-        output.error("stopped by a signal; nothing was changed")
-        return true
-      }) {
-        let restore = try DatabaseRestore(session, configuration, lock.path)
+      let (restore, aside, jobs) = try LongWork.run(
+        session, left: unchanged, undo: { undo.run() == .undone }
+      ) { work in
+        let restore = try DatabaseRestore(session, configuration, lock.path, work, checked: 0.3)
         try restore.backup.describe(at: restore.filePath, to: session)
         try session.ask("Put it in the place of \(DisplayText.clean(restore.path))?")
-        let (aside, jobs) = try restore.exchange(lock, undo, reason: reason)
-        // No program may open the database before all of its files are in place.
-        withExtendedLifetime(lock) {}
-        try restore.report(aside, jobs)
+        let (aside, jobs) = try restore.exchange(lock, undo, work, reason: reason)
+        return (restore, aside, jobs)
       }
+      // No program may open the database before all of its files are in place.
+      withExtendedLifetime(lock) {}
+      try restore.report(aside, jobs)
     } catch {
       undo.run()
       throw error
@@ -56,7 +57,12 @@ struct DatabaseRestore {
     return .done
   }
 
-  private init(_ session: Session, _ configuration: Configuration, _ path: String) throws {
+  private static let unchanged = "nothing was changed"
+
+  /// - Parameter checked: the share of all work that is done when the backup is checked.
+  private init(
+    _ session: Session, _ configuration: Configuration, _ path: String, _ work: LongWork, checked: Double
+  ) throws {
     self.session = session
     self.configuration = configuration
     self.path = path
@@ -65,6 +71,7 @@ struct DatabaseRestore {
       throw OperatorFault(
         .refused, "\(DisplayText.clean(filePath)) is the database itself; name a backup of it")
     }
+    let backup: BackupFile
     do throws(StoreError) {
       backup = try BackupFile(path: filePath)
     } catch .foreign {
@@ -76,8 +83,10 @@ struct DatabaseRestore {
     } catch {
       throw OperatorFault(error, path: filePath)
     }
-    session.noteWork("Checking \(DisplayText.clean(filePath)) …")
-    let faults = try backup.faults()
+    self.backup = backup
+    let faults = try work.step("checking the backup", to: checked, interrupt: backup.interrupt) {
+      try backup.faults { work.report($0) }
+    }
     guard faults.isEmpty else {
       throw OperatorFault(
         .badData,
@@ -111,7 +120,7 @@ struct DatabaseRestore {
 
   /// - Returns: the new path of the old database, nil when there was none; and the jobs that do not resume.
   private func exchange(
-    _ lock: DatabaseLock, _ undo: RestoreUndo, reason: String?
+    _ lock: DatabaseLock, _ undo: RestoreUndo, _ work: LongWork, reason: String?
   ) throws -> (aside: String?, jobs: [HaltedJob]) {
     let new = RestoreUndo.copyPath(of: path)
     let aside = "\(path).before-restore-\(session.moment.unixMilliseconds / 1000)"
@@ -124,15 +133,10 @@ struct DatabaseRestore {
         .refused, "cannot write \(DisplayText.clean(new)) (\(error.reason)); nothing was changed")
     }
     do {
-      try backup.copy(to: new)
-      let faults = try BackupFile(path: new).faults()
-      guard faults.isEmpty else {
-        throw OperatorFault(
-          .badData, "the copy is damaged (\(DisplayText.clean(faults[0]))); nothing was changed")
-      }
-      let jobs = try prepare(new, reason: reason)
+      try copy(to: new, work)
+      let jobs = try prepare(new, work, reason: reason)
       FileWriting.copyOwner(of: FileWriting.folder(of: path), for: new)
-      try FileWriting.sync(new)
+      try work.step("syncing", to: 1) { try FileWriting.sync(new) }
       try undo.withoutStop {
         try lock.keepingUsersOut { try replace(with: new, aside: aside, isThere: isThere) }
       }
@@ -145,6 +149,22 @@ struct DatabaseRestore {
           .failed, "cannot put the backup in its place (\(error)); the previous database is still in use")
       }
       throw error
+    }
+  }
+
+  private func copy(to new: String, _ work: LongWork) throws {
+    let bytes = max(1, try backup.usedBytes())
+    try work.step(
+      "copying", to: 0.6, interrupt: backup.interrupt,
+      measure: { Double(DiskSpace.fileBytes(at: new) ?? 0) / Double(bytes) }
+    ) { try backup.copy(to: new) }
+    let copy = try BackupFile(path: new)
+    let faults = try work.step("checking the copy", to: 0.85, interrupt: copy.interrupt) {
+      try copy.faults { work.report($0) }
+    }
+    guard faults.isEmpty else {
+      throw OperatorFault(
+        .badData, "the copy is damaged (\(DisplayText.clean(faults[0]))); nothing was changed")
     }
   }
 
@@ -164,22 +184,25 @@ struct DatabaseRestore {
 
   /// Changes the copy before it replaces the database, so that no program sees it unchanged: jobs do not
   /// resume, and the audit records the restore.
-  private func prepare(_ new: String, reason: String?) throws -> [HaltedJob] {
+  private func prepare(_ new: String, _ work: LongWork, reason: String?) throws -> [HaltedJob] {
     let jobs = try Database.haltJobs(path: new, now: session.moment)
     if backup.isCurrent {
       let entry = session.auditEntry(
         subject: path, reason: reason,
         details: ["backup": .string(filePath), "halted_jobs": .array(jobs.map { .string($0.id) })])
-      do throws(StoreError) {
-        let writer = try StoreWriter(path: new, role: .guest, rules: [:])
-        do throws(StoreFault) {
-          try KeyRebuild.run(path: new)  // The backup may have been made of a damaged file.
-          try writer.apply(WriteAudit(entry), now: session.moment)
+      try work.step("sorting keys", to: 0.95) {
+        do throws(StoreError) {
+          let writer = try StoreWriter(path: new, role: .guest, rules: [:])
+          do throws(StoreFault) {
+            // The backup may have been made of a damaged file.
+            try KeyRebuild.run(path: new, onStart: { work.isInterrupted(by: $0) })
+            try writer.apply(WriteAudit(entry), now: session.moment)
+          } catch {
+            throw .fault(error)
+          }
         } catch {
-          throw .fault(error)
+          throw OperatorFault(error, path: new)
         }
-      } catch {
-        throw OperatorFault(error, path: new)
       }
       // Only the database file of the copy is moved, so no content may be left in its log.
       guard try Database.moveWholeLog(path: new) else { throw Self.isInUse }
@@ -249,43 +272,5 @@ struct DatabaseRestore {
       if isBack { FileWriting.remove(aside) }
       throw error
     }
-  }
-
-  private func json(aside: String?, _ jobs: [HaltedJob]) throws -> JSONValue {
-    [
-      "database": .string(path), "backup": .string(filePath), "set_aside": .optional(aside),
-      "last_event_at": .time(try backup.lastEventAt()),
-      "pending": .optional(backup.isCurrent ? try backup.countPending() : nil),
-      "schema": .integer(Int64(backup.version)),
-      "jobs_paused": .array(jobs.filter(\.canGoOn).map { .string($0.id) }),
-      "jobs_cancelled": .array(jobs.filter { !$0.canGoOn }.map { .string($0.id) }),
-    ]
-  }
-
-  private func report(_ aside: String?, _ jobs: [HaltedJob]) throws {
-    let last = try backup.lastEventAt()
-    let pending = backup.isCurrent ? try backup.countPending() : nil
-    if session.isJSON {
-      session.output.json(try json(aside: aside, jobs))
-      return
-    }
-    let output = session.output
-    output.line("\(DisplayText.clean(path)) is now \(DisplayText.clean(filePath)).")
-    if let aside { output.line("The previous database: \(DisplayText.clean(aside))") }
-    if let pending, pending > 0 {
-      output.line(
-        "\(Counted.receipts(Int(pending))) \(pending == 1 ? "is" : "are") due in it; those delivered "
-          + "since are sent again.")
-    }
-    for job in jobs {
-      output.line(
-        job.canGoOn
-          ? "Job \(job.id) was running and is paused: its work after the backup is not in it, and "
-            + "would be done "
-            + "again. Look at it first, then: receiptctl jobs resume \(job.id)"
-          : "Job \(job.id) had not begun and is cancelled; start it again if you still need it.")
-    }
-    output.line("Start receiptd now.")
-    for line in RestoreAdvice.lines(configuration, since: last) { output.line(DisplayText.clean(line)) }
   }
 }

@@ -15,7 +15,6 @@ struct ServerCheck {
   private let damage: [String]
 
   static func run(_ url: DatabaseURL, _ configuration: Configuration, _ session: Session) throws -> ExitCode {
-    session.noteWork("Checking \(DisplayText.clean(url.description)) …")
     let text = try DatabaseAccess.text(of: url)
     let server: PostgresInspection
     do throws(StoreError) {
@@ -23,8 +22,12 @@ struct ServerCheck {
     } catch {
       throw OperatorFault(error, configuration.database)
     }
-    // Opening it checks the schema's version.
-    let damage = try session.reader(configuration).integrityFaults()
+    let damage = try LongWork.run(session, left: "nothing was changed") { work in
+      try work.step("checking", to: 1) {
+        // Opening it checks the schema's version.
+        try session.reader(configuration).integrityFaults()
+      }
+    }
     let check = ServerCheck(server: server, durability: configuration.durability, damage: damage)
     check.show(url, session)
     return check.faults.isEmpty ? .done : .badData

@@ -12,9 +12,15 @@ public enum KeyRebuild {
   private static let batch = 1_000_000
 
   /// Makes the index of a file that nothing else uses; a file of an older schema has none.
-  public static func run(path: String) throws(StoreFault) {
+  /// - Parameter onStart: gets what interrupts the work from another thread; then it throws `interrupted`,
+  ///   and the file is as before.
+  public static func run(
+    path: String, onStart: (@escaping @Sendable () -> Void) -> Void = { _ in }
+  ) throws(StoreFault) {
     try translated { () throws(SQLiteError) in
       let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
+      let interrupter = connection.interrupter
+      onStart { interrupter.interrupt() }
       let names = Set(try connection.tableNames())
       guard tables.isSubset(of: names) else { return }
       try connection.transaction { () throws(SQLiteError) in try run(connection) }
