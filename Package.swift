@@ -155,7 +155,9 @@ let package = Package(
     library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
     library("Lookups", parts + ["HTTPClient", "Processors", "Apps"]),
     library("Housekeeping", parts + ["Encoding", "JSON", "Compression", "Configuration"]),
-    library("Alerts", parts + ["HTTPClient", "JSON", "Cryptography", "Health", "Configuration"]),
+    library(
+      "Alerts",
+      parts + ["HTTPClient", "JSON", "Cryptography", "Destinations", "Health", "Configuration"]),
     library(
       "Intake",
       parts + [

@@ -3,38 +3,39 @@
 
 internal import Configuration
 internal import Domain
-internal import HTTPClient
 internal import Platform
+internal import Presentation
 internal import Store
-internal import Telemetry
 
 /// Sends notices to one address.
 struct AlertCourier {
   let alert: Configuration.Alert
-  let address: AlertPlan.Address
+  let target: AlertTarget
   var ledger: AlertLedger
   /// The troubles that the last check found.
   var troubles: [Trouble.Key: Trouble] = [:]
   private(set) var sending: AlertLedger.Notice?
+  /// The notices that no attempt was accepted of yet: whether each is of a start, and its first attempt.
+  private var tried: [Trouble.Key: (isFiring: Bool, at: Timestamp)] = [:]
   private var failures = 0
   private(set) var restUntil: MonotonicInstant?
 
-  init(_ alert: Configuration.Alert, _ address: AlertPlan.Address, records: [AlertRecord]) {
+  init(_ alert: Configuration.Alert, _ target: AlertTarget, records: [AlertRecord]) {
     self.alert = alert
-    self.address = address
-    ledger = Self.ledger(alert, address, records)
+    self.target = target
+    ledger = Self.ledger(alert, target, records)
   }
 
   private static func ledger(
-    _ alert: Configuration.Alert, _ address: AlertPlan.Address, _ records: [AlertRecord]
+    _ alert: Configuration.Alert, _ target: AlertTarget, _ records: [AlertRecord]
   ) -> AlertLedger {
     AlertLedger(
-      destination: address.digest, every: alert.every, records: records,
+      destination: target.digest, every: alert.every, records: records,
       conditions: alert.on)
   }
 
   /// Replaces what is known to have been sent.
-  mutating func restore(_ records: [AlertRecord]) { ledger = Self.ledger(alert, address, records) }
+  mutating func restore(_ records: [AlertRecord]) { ledger = Self.ledger(alert, target, records) }
 
   /// Returns the notice to send now; nil if there is none, or if none may be sent yet.
   mutating func next(
@@ -45,7 +46,30 @@ struct AlertCourier {
     restUntil = nil
     let own = troubles.filter { duty.includes($0.key) }
     sending = ledger.next(own, now: now) { duty.includes($0) && isCertain($0) }
+    noteAttempt(now)
     return sending
+  }
+
+  private mutating func noteAttempt(_ now: Timestamp) {
+    // A trouble that ended before any notice of it arrived has another notice when it comes back.
+    tried = tried.filter { key, _ in
+      troubles[key] != nil || ledger.records.contains { $0.isFiring && $0.key == ledger.key(of: key) }
+    }
+    guard let sending, tried[sending.key]?.isFiring != sending.isFiring else { return }
+    tried[sending.key] = (sending.isFiring, now)
+  }
+
+  /// The id of the notice under way: the same for each attempt, so that the receiver of a webhook can ignore
+  /// all but the first.
+  var messageID: String {
+    guard let sending, let attempt = tried[sending.key] else { return "" }
+    let key = sending.key
+    return "msg_"
+      + AlertNotice.digest(
+        of: [
+          ledger.destination, key.condition.text, key.app?.text ?? "", attempt.isFiring ? "firing" : "over",
+          attempt.at.rfc3339,
+        ].joined(separator: "\n"))
   }
 
   /// The result of sending a notice.
@@ -57,19 +81,20 @@ struct AlertCourier {
     var isNews = false
   }
 
-  mutating func finish(_ result: TransferResult, now: Timestamp, monotonic: MonotonicInstant) -> Outcome {
+  mutating func finish(_ attempt: AlertAttempt, now: Timestamp, monotonic: MonotonicInstant) -> Outcome {
     guard let notice = sending else { return Outcome() }
     sending = nil
     let schedule = Alerter.retryPauses
-    guard let status = result.status, (200...299).contains(status) else {
+    guard attempt.isAccepted else {
       defer { failures += 1 }
-      restUntil = monotonic.advanced(by: schedule[min(failures, schedule.count - 1)])
-      let mayHaveArrived = result.status == nil && result.requestWasSent
+      let step = attempt.isRefusal ? schedule.count - 1 : min(failures, schedule.count - 1)
+      restUntil = monotonic.advanced(by: schedule[step])
       return Outcome(
-        record: mayHaveArrived ? ledger.noteUnanswered(notice, now: now) : nil, isNews: failures == 0)
+        record: attempt.mayHaveArrived ? ledger.noteUnanswered(notice, now: now) : nil, isNews: failures == 0)
     }
     let wasFailing = failures > 0
     failures = 0
+    tried[notice.key] = nil
     restUntil = monotonic.advanced(by: Alerter.paceInterval)
     return Outcome(record: ledger.note(notice, now: now), hasArrived: true, isNews: wasFailing)
   }
@@ -89,16 +114,7 @@ extension AlertLedger.Notice {
     case .resolved(let key, _): key
     }
   }
-}
 
-extension AlerterRun {
-  static func request(
-    _ method: TransferRequest.Method, _ address: AlertPlan.Address, body: [UInt8] = []
-  ) -> TransferRequest {
-    var headers = [TransferHeader("User-Agent", Version.userAgent)]
-    if method == .post { headers.append(TransferHeader("Content-Type", "application/json")) }
-    return TransferRequest(
-      method: method, url: address.url, headers: headers, body: body,
-      timeout: Alerter.timeout, connectTimeout: .seconds(5))
-  }
+  /// Whether it reports a trouble, not its end.
+  var isFiring: Bool { if case .firing = self { true } else { false } }
 }

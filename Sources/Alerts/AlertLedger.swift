@@ -100,7 +100,8 @@ struct AlertLedger {
     return passed >= every || passed < .zero
   }
 
-  private func key(of key: Trouble.Key) -> AlertRecord.Key {
+  /// The key of the trouble's record.
+  func key(of key: Trouble.Key) -> AlertRecord.Key {
     AlertRecord.Key(destination: destination, condition: key.condition.text, app: key.app)
   }
 

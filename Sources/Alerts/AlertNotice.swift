@@ -18,7 +18,18 @@ public struct AlertNotice: Sendable, Equatable {
     case test
   }
 
+  /// How urgent it is, as PagerDuty distinguishes it.
+  enum Severity: String {
+    case critical, error, warning, info
+  }
+
+  /// The condition with its limit.
   let alert: String
+  /// The condition without its limit.
+  let name: String
+  let severity: Severity
+  /// The same for each attempt to send this notice, and for no other notice.
+  let id: String
   let state: State
   let app: AppSlug?
   let since: Timestamp
@@ -31,8 +42,12 @@ public struct AlertNotice: Sendable, Equatable {
   let processors: [ProcessorName]
 
   /// Reports a trouble that exists.
-  init(_ trouble: Trouble, since: Timestamp, now: Timestamp) {
+  /// - Parameter id: see the property.
+  init(_ trouble: Trouble, since: Timestamp, id: String, now: Timestamp) {
     alert = trouble.key.condition.text
+    name = trouble.key.condition.name
+    severity = trouble.key.condition.severity
+    self.id = id
     state = .firing
     app = trouble.key.app
     self.since = since
@@ -46,8 +61,12 @@ public struct AlertNotice: Sendable, Equatable {
   }
 
   /// Reports that a trouble is over.
-  init(endOf condition: AlertCondition, app: AppSlug?, since: Timestamp, now: Timestamp) {
+  /// - Parameter id: see the property.
+  init(endOf condition: AlertCondition, app: AppSlug?, since: Timestamp, id: String, now: Timestamp) {
     alert = condition.text
+    name = condition.name
+    severity = condition.severity
+    self.id = id
     state = .resolved
     self.app = app
     self.since = since
@@ -71,6 +90,9 @@ public struct AlertNotice: Sendable, Equatable {
   /// - Parameter milliseconds: the time now, in Unix milliseconds.
   public init(testAt milliseconds: Int64) {
     alert = "test"
+    name = "test"
+    severity = .info
+    id = "msg_" + Self.digest(of: "test \(milliseconds)")
     state = .test
     app = nil
     since = Timestamp(unixMilliseconds: milliseconds)
@@ -92,16 +114,18 @@ public struct AlertNotice: Sendable, Equatable {
   /// - Parameter host: of this machine.
   public func body(host: String) -> [UInt8] { json(host: host).serialized() }
 
-  func json(host: String) -> JSONValue {
-    let mark =
-      switch state {
-      case .firing: "FIRING"
-      case .resolved: "RESOLVED"
-      case .test: "TEST"
-      }
+  /// The state, as people read it first.
+  var mark: String { state.rawValue.uppercased() }
+
+  /// The whole notice in one line.
+  func text(host: String) -> String {
     let tail = state == .firing ? ". What to do: \(advice)." : "."
-    return [
-      "text": .string("[\(mark)] receiptd on \(host): \(summary)\(tail)"),
+    return "[\(mark)] receiptd on \(host): \(summary)\(tail)"
+  }
+
+  func json(host: String) -> JSONValue {
+    [
+      "text": .string(text(host: host)),
       "alert": .string(alert), "state": .string(state.rawValue), "app": .optional(app?.text),
       "processors": .array(processors.map { .string($0.text) }),
       "since": .time(since), "at": .time(at), "value": value.map(JSONValue.number) ?? .null,
@@ -111,5 +135,16 @@ public struct AlertNotice: Sendable, Equatable {
       "commands": .array(commands.map(JSONValue.string)), "host": .string(host),
       "version": .string(Version.number),
     ]
+  }
+}
+
+extension AlertCondition {
+  /// `critical` loses data or refuses requests; `error` leaves receipts undelivered; `warning` will.
+  var severity: AlertNotice.Severity {
+    switch self {
+    case .database, .diskLow: .critical
+    case .breakerOpen, .receiptFailed, .oldestPending, .captureUnknown: .error
+    case .signatureFailures, .processorFailures, .callbacksMissing: .warning
+    }
   }
 }

@@ -12,36 +12,27 @@ public import Store
 
 /// The configured alerts and heartbeat with their resolved addresses.
 public struct AlertPlan: Sendable {
-  /// One alert address.
-  public struct Address: Sendable {
+  /// The address of the heartbeat.
+  struct Address {
     /// The key of the configuration, for messages: the address may be a secret (R7).
     let label: String
     let url: String
-
-    /// - Throws: `Fault` if the secret cannot be read.
-    init(_ to: Secret, label: String) throws(Fault) {
-      self.label = label
-      url = try to.reveal()
-    }
-
-    /// The address's identifier in the database.
-    var digest: String { AlertNotice.digest(of: url) }
   }
 
-  let alerts: [(alert: Configuration.Alert, address: Address)]
+  let alerts: [(alert: Configuration.Alert, target: AlertTarget)]
   let heartbeat: (every: Duration, address: Address)?
   let apps: [AppConfiguration]
 
-  /// Resolves the addresses.
+  /// Reads the addresses and keys.
   /// - Throws: `Fault` if an address cannot be read.
   public init(_ configuration: Configuration) throws(Fault) {
-    var alerts: [(Configuration.Alert, Address)] = []
+    var alerts: [(Configuration.Alert, AlertTarget)] = []
     for (index, alert) in configuration.alerts.enumerated() {
-      alerts.append((alert, try Address(alert.to, label: "alerts[\(index)]")))
+      alerts.append((alert, try AlertTarget(alert, label: "alerts[\(index)]")))
     }
     self.alerts = alerts
     if let heartbeat = configuration.heartbeat {
-      self.heartbeat = (heartbeat.every, try Address(heartbeat.to, label: "heartbeat"))
+      self.heartbeat = (heartbeat.every, Address(label: "heartbeat", url: try heartbeat.to.reveal()))
     } else {
       heartbeat = nil
     }
@@ -64,6 +55,7 @@ public final class Alerter: Sendable {
   /// The longest pause after a heartbeat that was withheld or failed.
   static let beatRetryPause: Duration = .seconds(10)
   static let timeout: Duration = .seconds(10)
+  static let connectTimeout: Duration = .seconds(5)
   /// One transfer for each alert, and one for the heartbeat.
   public static let transfersMax = ConfigurationLimits.alerts.upperBound + 1
 

@@ -4,6 +4,7 @@ internal import HTTPClient
 internal import Persistence
 internal import Platform
 internal import Store
+internal import Telemetry
 
 extension AlerterRun {
   /// Sends the heartbeat if it is due.
@@ -23,7 +24,9 @@ extension AlerterRun {
       }
       if !isQueued { beat.pulse(false, monotonic: monotonic) }
     case .send:
-      let request = Self.request(.get, beat.address)
+      let request = TransferRequest(
+        method: .get, url: beat.address.url, headers: [TransferHeader("User-Agent", Version.userAgent)],
+        timeout: Alerter.timeout, connectTimeout: Alerter.connectTimeout)
       do throws(TransferFailure) {
         try transport.start(request, tag: firstTag - 1)
       } catch {

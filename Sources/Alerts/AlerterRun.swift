@@ -15,14 +15,16 @@ internal import Telemetry
 struct AlerterRun {
   let alerter: Alerter
   let transport: any HTTPTransport
-  private let clock: any Clock
-  private let log: Log
+  let clock: any Clock
+  let log: Log
   private let host = HostName.current()
   private let startedAt: MonotonicInstant
   private var watch: AlertWatch
-  private var plan: AlertPlan
+  var plan: AlertPlan
   var couriers: [AlertCourier] = []
   var beat: Heartbeats?
+  /// The e-mails under way, by the tags that transfers would have.
+  var mails: [UInt64: MailDelivery] = [:]
   private var lookAt: MonotonicInstant
   private var healthAt: MonotonicInstant
   private var isReadingFailing = false
@@ -50,12 +52,13 @@ struct AlerterRun {
     use(plan)
   }
 
-  private var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
   var monotonic: MonotonicInstant { clock.monotonic }
 
   /// Runs steps until the stop.
   mutating func loop() {
     while let sleep = step() { handleAnswers(within: sleep) }
+    mails = [:]
     _ = transport.cancelAll()
   }
 
@@ -71,7 +74,7 @@ struct AlerterRun {
     if let plan = news.plan { use(plan) }
     guard duty == .all else {
       if duty == .database { checkDatabase() }
-      return Alerter.dutyPause
+      return mails.isEmpty ? Alerter.dutyPause : MailDelivery.stepPause
     }
     let monotonic = monotonic
     if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
@@ -88,6 +91,7 @@ struct AlerterRun {
   /// Handles the answers of the addresses; waits for them at most `time`.
   mutating func handleAnswers(within time: Duration) {
     for completion in transport.run(timeout: time) { finish(completion) }
+    handleMails()
   }
 
   private mutating func changeDuty(to next: AlertDuty) {
@@ -116,12 +120,13 @@ struct AlerterRun {
     beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
     lookAt = monotonic
     hasChecked = false
-    couriers = plan.alerts.map { AlertCourier($0.alert, $0.address, records: sentBefore) }
+    couriers = plan.alerts.map { AlertCourier($0.alert, $0.target, records: sentBefore) }
     if couriers.isEmpty, let stored = try? watch.reader.alerts() { restore(stored) }
   }
 
   private mutating func cancelNotices() {
     keep(SaveAlerts(sent: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
+    for mail in mails.values { mail.cancel() }
     _ = transport.cancelAll()
   }
 
@@ -196,15 +201,16 @@ struct AlerterRun {
       (hasChecked || key == .database) && (!key.condition.isForgottenAtStop || age >= window)
     }
     guard let notice else { return }
-    let body = message(notice).body(host: host)
-    let request = Self.request(.post, couriers[index].address, body: body)
-    start(request, tag: firstTag + UInt64(index))
+    let message = couriers[index].target.message(
+      self.notice(notice, id: couriers[index].messageID), sentAt: clock.wallMilliseconds, host: host,
+      userAgent: Version.userAgent)
+    start(message, tag: firstTag + UInt64(index))
   }
 
-  private func message(_ notice: AlertLedger.Notice) -> AlertNotice {
+  private func notice(_ notice: AlertLedger.Notice, id: String) -> AlertNotice {
     switch notice {
     case .resolved(let key, let since):
-      return AlertNotice(endOf: key.condition, app: key.app, since: since, now: now)
+      return AlertNotice(endOf: key.condition, app: key.app, since: since, id: id, now: now)
     case .firing(var trouble, let since):
       // For a trouble that lasts, report the total since it began.
       if case .receiptFailed = trouble.key.condition, let app = trouble.key.app,
@@ -212,65 +218,8 @@ struct AlerterRun {
       {
         trouble = whole
       }
-      return AlertNotice(trouble, since: since, now: now)
+      return AlertNotice(trouble, since: since, id: id, now: now)
     }
-  }
-
-  private mutating func start(_ request: TransferRequest, tag: UInt64) {
-    do throws(TransferFailure) {
-      try transport.start(request, tag: tag)
-    } catch {
-      let result = TransferResult(
-        status: nil, failure: error, requestWasSent: false, duration: .zero)
-      finish(TransferCompletion(tag: tag, result: result))
-    }
-  }
-
-  private mutating func finish(_ completion: TransferCompletion) {
-    let result = completion.result
-    let status = result.status.map { String($0) } ?? result.failureText ?? "none"
-    if completion.tag == firstTag - 1 {
-      let monotonic = monotonic
-      guard let isNews = beat?.finish(result, monotonic: monotonic) else { return }
-      report(beat?.isFailing == true, isNews, "heartbeat", status, plan.heartbeat?.address.label)
-      return
-    }
-    guard completion.tag >= firstTag, couriers.indices.contains(Int(completion.tag - firstTag)) else {
-      return
-    }
-    let index = Int(completion.tag - firstTag)
-    guard let notice = couriers[index].sending else { return }
-    let outcome = couriers[index].finish(result, now: now, monotonic: monotonic)
-    let name = notice.key.condition.name
-    alerter.sources.metrics.alerts.increment(name, outcome.hasArrived ? "told" : "failed")
-    report(!outcome.hasArrived, outcome.isNews, name, status, couriers[index].address.label)
-    if let record = outcome.record { keep(SaveAlerts(sent: [record])) }
-    guard outcome.hasArrived, let record = outcome.record else { return }
-    log.info(
-      "sent an alert",
-      [
-        "alert": record.key.condition, "app": record.key.app?.text,
-        "state": record.isFiring ? "firing" : "resolved",
-        "to": couriers[index].address.label,
-      ])
-  }
-
-  /// Logs the first failure, and the first success after it.
-  func report(_ isFailing: Bool, _ isNews: Bool, _ name: String, _ status: String, _ label: String?) {
-    guard isNews else { return }
-    if isFailing {
-      log.warning(
-        "could not send an alert; trying again. Test it with: receiptctl alerts test",
-        ["alert": name, "to": label, "status": status])
-    } else {
-      log.info("alerts can be sent again", ["alert": name, "to": label])
-    }
-  }
-
-  /// Saves alerts. An alert that cannot be saved is sent again after a restart.
-  private func keep(_ command: SaveAlerts) {
-    guard !command.sent.isEmpty || !command.forgotten.isEmpty else { return }
-    _ = alerter.sources.committer.submit(command, from: .internal) { _ in }
   }
 
   private func sleepTime() -> Duration {
@@ -278,6 +227,7 @@ struct AlerterRun {
     var until = monotonic.advanced(by: .hours(1))
     if !couriers.isEmpty { until = min(until, lookAt) }
     if alerter.sources.health != nil { until = min(until, healthAt) }
+    if !mails.isEmpty { until = min(until, monotonic.advanced(by: MailDelivery.stepPause)) }
     for rest in couriers.compactMap(\.restUntil) where rest > monotonic { until = min(until, rest) }
     if let beat = beat?.nextAt { until = min(until, beat) }
     return max(.zero, until.duration(since: monotonic))

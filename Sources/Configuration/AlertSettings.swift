@@ -4,10 +4,36 @@ public import Domain
 internal import Durations
 
 extension Configuration {
-  /// One address that notices are posted to.
+  /// One receiver of notices.
   public struct Alert: Sendable, Equatable {
-    /// https, or http to this machine. The URL itself may be a secret.
-    public var to: Secret
+    /// What the receiver expects.
+    public enum Form: String, Sendable, CaseIterable {
+      /// The relay's own JSON object, with a text.
+      case json
+      /// A message of Slack.
+      case slack
+      /// An event of PagerDuty's Events API v2.
+      case pagerduty
+      /// The relay's own JSON object in a signed message of the Standard Webhooks specification.
+      case webhook
+      /// An e-mail, sent by the system's sendmail program.
+      case email
+    }
+
+    /// https, or http to this machine. The URL itself may be a secret. Nil only for PagerDuty, which has a
+    /// default, and for e-mails.
+    public var to: Secret?
+    public var form = Form.json
+    /// PagerDuty's integration key; nil for any other form.
+    public var routingKey: Secret?
+    /// The keys that sign a webhook; empty for any other form.
+    public var secrets: [Secret] = []
+    /// The receivers of e-mails; empty for any other form.
+    public var mailTo: [String] = []
+    /// The sender of e-mails; nil for any other form.
+    public var mailFrom: String?
+    /// The path of the program that sends e-mails.
+    public var sendmail = "/usr/sbin/sendmail"
     /// At least one; no duplicates.
     public var on: [AlertCondition]
     /// The least time between two notices that one condition still holds. Counts, too, are taken over this
@@ -19,7 +45,7 @@ extension Configuration {
     public static let everyDefault: Duration = .minutes(10)
 
     public init(
-      to: Secret, on: [AlertCondition], every: Duration = everyDefault, apps: [AppSlug]? = nil
+      to: Secret?, on: [AlertCondition], every: Duration = everyDefault, apps: [AppSlug]? = nil
     ) {
       self.to = to
       self.on = on

@@ -72,6 +72,7 @@ public enum ConfigurationLimits {
   static let giveUpAfter: ClosedRange<Duration> = millisecond...year
   public static let alerts = 0...20
   static let alertConditions = 1...20
+  static let mailReceivers = 1...20
   static let alertEvery = second...(day * 7)
   static let alertAge = second...year
   static let alertDiskBytes = mebibyte...(1 << 50)

@@ -27,9 +27,10 @@ enum AlertsCommands {
       run: list),
     Verb(
       spec: CommandSpec(
-        ["alerts", "test"], summary: "Send a test notice to every address of the configuration",
+        ["alerts", "test"], summary: "Send a test notice to every receiver of the configuration",
         discussion: """
-          Needs to read the addresses, so run it as the user that receiptd runs as. Ends with 0 when all of \
+          Each in the form that it expects; PagerDuty opens an incident, which you resolve there. Needs to \
+          read the addresses and keys, so run it as the user that receiptd runs as. Ends with 0 when all of \
           them accepted it, 3 when some did, 69 when none did. The heartbeat is not touched.
           """,
         examples: [ExampleSpec("receiptctl alerts test", "After changing alerts")]), run: test),
@@ -40,7 +41,8 @@ enum AlertsCommands {
     var labels: [String: String] = [:]
     for (index, alert) in configuration.alerts.enumerated() {
       // An address that this operator may not read is shown by its digest.
-      if let url = try? alert.to.reveal() { labels[AlertNotice.digest(of: url)] = "alerts[\(index)]" }
+      let label = "alerts[\(index)]"
+      if let target = try? AlertTarget(alert, label: label) { labels[target.digest] = label }
     }
     let reader = try session.reader(configuration)
     let health = try ServiceHealth(reader, configuration, session)
@@ -114,47 +116,63 @@ enum AlertsCommands {
     }
     var taken = 0
     for (index, alert) in configuration.alerts.enumerated() {
-      let (isTaken, answer) = try send(alert.to, session)
-      if isTaken { taken += 1 }
       let label = "alerts[\(index)]"
+      let attempt = try send(AlertTarget(alert, label: label), session)
+      if attempt.isAccepted { taken += 1 }
+      let form = alert.form.rawValue
+      let address = alert.to?.description ?? alert.mailTo.joined(separator: ",")
       if session.isJSON {
         session.output.json([
-          "to": .string(label), "address": .string(alert.to.description), "taken": .bool(isTaken),
-          "answer": .string(answer),
+          "to": .string(label), "as": .string(form), "address": .string(address),
+          "taken": .bool(attempt.isAccepted), "answer": .string(attempt.text),
         ])
       } else {
-        let address = DisplayText.clean(alert.to.description)
-        session.output.line("\(label) \(address): \(isTaken ? "accepted" : "not accepted") (\(answer))")
+        let verdict = attempt.isAccepted ? "accepted" : "not accepted"
+        let receiver = [label, form, address].filter { !$0.isEmpty }.joined(separator: " ")
+        session.output.line(DisplayText.clean("\(receiver): \(verdict) (\(attempt.text))"))
       }
     }
     if taken == configuration.alerts.count { return .done }
     session.output.note(
       "\(configuration.alerts.count - taken) of \(configuration.alerts.count) did not accept it; check the "
-        + "address, and whether this machine reaches it")
+        + "address and key, and whether this machine reaches it")
     return taken > 0 ? .partly : .unavailable
   }
 
-  /// - Returns: whether the receiver accepted it, and the status or the failure.
-  private static func send(_ to: Secret, _ session: Session) throws -> (isTaken: Bool, answer: String) {
-    let notice = AlertNotice(testAt: session.now.unixMilliseconds)
-    let request = TransferRequest(
-      method: .post, url: try to.reveal(),
-      headers: [
-        TransferHeader("User-Agent", "receiptctl/\(Version.number)"),
-        TransferHeader("Content-Type", "application/json"),
-      ], body: notice.body(host: HostName.current()))
+  private static func send(_ target: AlertTarget, _ session: Session) throws -> AlertAttempt {
+    let now = session.now.unixMilliseconds
+    let message = target.message(
+      AlertNotice(testAt: now), sentAt: now, host: HostName.current(),
+      userAgent: "receiptctl/\(Version.number)")
+    switch message {
+    case .request(let request): return post(request)
+    case .mail(let mail): return send(mail)
+    }
+  }
+
+  private static func post(_ request: TransferRequest) -> AlertAttempt {
     do throws(TransferFailure) {
       let transfers = try TransferPool(connectionsMax: 1)
       try transfers.start(request, tag: 0)
       while true {
         guard let result = transfers.run(timeout: .seconds(60)).first?.result else { continue }
-        guard let status = result.status else {
-          return (false, result.failureText ?? TransferFailure.internalFault.rawValue)
-        }
-        return ((200...299).contains(status), String(status))
+        return AlertAttempt(result)
       }
     } catch {
-      return (false, error.rawValue)
+      return AlertAttempt(
+        TransferResult(status: nil, failure: error, requestWasSent: false, duration: .zero))
+    }
+  }
+
+  private static func send(_ mail: Mail) -> AlertAttempt {
+    do throws(SystemError) {
+      let delivery = try MailDelivery(mail, now: .now())
+      while true {
+        if let attempt = delivery.step(now: .now()) { return attempt }
+        OperatorDependencies.sleep(for: MailDelivery.stepPause)
+      }
+    } catch {
+      return AlertAttempt(notStarted: error, mail)
     }
   }
 }

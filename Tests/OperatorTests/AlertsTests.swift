@@ -34,10 +34,14 @@ import Testing
 
   /// A configuration whose alerts go to these addresses.
   private static func harness(_ addresses: [String]) throws -> OperatorHarness {
+    try harness(entries: addresses.map { "to: '\($0)'" })
+  }
+
+  private static func harness(entries: [String]) throws -> OperatorHarness {
     let harness = try OperatorHarness()
     let path = harness.configurationPath
     let text = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
-    let alerts = addresses.map { "{ to: '\($0)', on: ['breaker_open'] }" }.joined(separator: ", ")
+    let alerts = entries.map { "{ \($0), on: ['breaker_open'] }" }.joined(separator: ", ")
     let changed = text.replacing("{ database:", with: "{ alerts: [\(alerts)], database:", maxReplacements: 1)
     try Data(changed.utf8).write(to: URL(filePath: path))
     return harness
@@ -55,7 +59,7 @@ import Testing
     #expect(none.notes.contains("alerts: [{"))
     let all = try Self.harness([urls[0]]).run("alerts", "test")
     #expect(all.code == .done)
-    #expect(all.out == "alerts[0] (set in place): accepted (200)\n")
+    #expect(all.out == "alerts[0] json (set in place): accepted (200)\n")
     #expect(good.bodies.withLock { $0.first?["state"] } == "test")
     let some = try Self.harness(urls).run("alerts", "test", "--json")
     #expect(some.code == .partly)
@@ -67,6 +71,45 @@ import Testing
       try Self.harness(["http://127.0.0.1:1/"]).run("alerts", "test").out.contains(
         "not accepted (connect_failed: 127.0.0.1:1: Connection refused)"))
     #expect(try Self.harness(["env:NOT_SET"]).run("alerts", "test").code == .configuration)
+  }
+
+  @Test("A test notice has the form of its receiver")
+  func forms() throws {
+    StandardStream.ignoreBrokenPipes()
+    let receiver = Receiver(202)
+    let server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: receiver)
+    defer { server.stop(grace: .zero) }
+    let url = "http://127.0.0.1:\(server.port)/"
+    let (good, bad) = (try StandInSendmail(), try StandInSendmail("echo 'no relay' >&2; exit 69"))
+    func mail(_ program: StandInSendmail) -> String {
+      "as: 'email', mail_to: ['ops@example.com'], mail_from: 'r@example.com', sendmail: '\(program.path)'"
+    }
+    let key = String(repeating: "k", count: 32)
+    let harness = try Self.harness(entries: [
+      "to: '\(url)', as: 'slack'", "to: '\(url)', as: 'pagerduty', routing_key: '\(key)'",
+      "to: '\(url)', as: 'webhook', secrets: ['whsec_\(String(repeating: "A", count: 43))=']", mail(good),
+      mail(bad),
+    ])
+    let result = harness.run("alerts", "test")
+    #expect(result.code == .partly)
+    #expect(
+      result.out == """
+        alerts[0] slack (set in place): accepted (202)
+        alerts[1] pagerduty (set in place): accepted (202)
+        alerts[2] webhook (set in place): accepted (202)
+        alerts[3] email ops@example.com: accepted (sendmail exited with 0)
+        alerts[4] email ops@example.com: not accepted (sendmail exited with 69: no relay)
+
+        """)
+    let bodies = receiver.bodies.withLock { $0 }
+    #expect(bodies.count == 3)
+    #expect(bodies[0]["blocks"]?[0]?["text"]?["text"] == "TEST: test")
+    #expect(bodies[1]["event_action"] == "trigger")
+    #expect(bodies[2]["type"] == "alert.test")
+    #expect(good.message?.contains("Subject: [TEST] test on ") == true)
+    let objects = try harness.run("alerts", "test", "--json").objects
+    #expect(objects.map { $0["as"] } == ["slack", "pagerduty", "webhook", "email", "email"])
+    #expect(objects.last?["address"] == "ops@example.com")
   }
 
   @Test("Alerts still firing are listed with their addresses")

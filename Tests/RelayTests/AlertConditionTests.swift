@@ -63,7 +63,7 @@ import Testing
     #expect(!shown.text.contains("secret-path"))
     #expect(shown["alerts"]?.text.contains(#""to":"env:API_KEY_URL""#) == true)
     #expect(shown["heartbeat"]?["to"] == "(set in place)")
-    #expect(try AlertPlan(configuration).alerts.map(\.address.label) == ["alerts[0]", "alerts[1]"])
+    #expect(try AlertPlan(configuration).alerts.map(\.target.label) == ["alerts[0]", "alerts[1]"])
   }
 
   @Test(

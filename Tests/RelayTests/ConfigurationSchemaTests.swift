@@ -13,7 +13,10 @@ import Testing
   typealias Samples = ConfigurationSamples
 
   /// Keys that exclude others, which every key but them is set in.
-  private static let exclusive = ["admin.socket", "apps.NAME.client.jwt.keys"]
+  private static let exclusive = [
+    "admin.socket", "apps.NAME.client.jwt.keys", "alerts[].routing_key", "alerts[].secrets",
+    "alerts[].mail_to", "alerts[].mail_from",
+  ]
 
   /// A file with every key but these, each with its default or an example.
   private static func everyKey() throws -> JSONValue {

@@ -52,7 +52,7 @@ complete -c receiptctl -n '__fish_seen_subcommand_from apps; and not __fish_seen
 complete -c receiptctl -n '__fish_seen_subcommand_from apps; and not __fish_seen_subcommand_from list pause resume' -a resume -d 'End a pause: what is due is delivered at once'
 complete -c receiptctl -n '__fish_seen_subcommand_from instances; and not __fish_seen_subcommand_from list' -a list -d 'List the running receiptds, and which apps each one delivers'
 complete -c receiptctl -n '__fish_seen_subcommand_from alerts; and not __fish_seen_subcommand_from list test' -a list -d 'List current problems: alerts still firing, and the relay'\''s health'
-complete -c receiptctl -n '__fish_seen_subcommand_from alerts; and not __fish_seen_subcommand_from list test' -a test -d 'Send a test notice to every address of the configuration'
+complete -c receiptctl -n '__fish_seen_subcommand_from alerts; and not __fish_seen_subcommand_from list test' -a test -d 'Send a test notice to every receiver of the configuration'
 complete -c receiptctl -n '__fish_seen_subcommand_from audit; and not __fish_seen_subcommand_from list' -a list -d 'List changes, newest first'
 complete -c receiptctl -n '__fish_seen_subcommand_from db; and not __fish_seen_subcommand_from check backup restore copy unretire purge' -a check -d 'Check the database'\''s integrity'
 complete -c receiptctl -n '__fish_seen_subcommand_from db; and not __fish_seen_subcommand_from check backup restore copy unretire purge' -a backup -d 'Copy the database while receiptd runs, and verify the copy'

@@ -1,5 +1,6 @@
 // The keys of an alert and of the heartbeat. As ConfigurationReader: one thread, every fault.
 
+internal import Destinations
 internal import Domain
 internal import JSON
 internal import Platform
@@ -9,11 +10,36 @@ private let addressAdvice =
 
 extension Configuration.Alert {
   static let section = ConfigurationSection(
-    Self(to: Secret(""), on: []),
+    Self(to: nil, on: []),
     [
-      .required(
-        "to", \.to, .secretURL, example: "file:/etc/receiptd/secrets/slack_url", advice: addressAdvice,
-        "The URL that notices are posted to."),
+      .optional(
+        "to", \.to, .secretURL, example: "file:/etc/receiptd/secrets/slack_url",
+        need: .alternative(isPreferred: true),
+        "The URL that notices are posted to. Required, except with as: \"pagerduty\" and \"email\"."),
+      .key(
+        "as", \.form, .choice,
+        "What the receiver expects: the relay's JSON object with a text, a message of Slack, an event of "
+          + "PagerDuty, a webhook that is signed as in the Standard Webhooks specification, or an e-mail."),
+      .optional(
+        "routing_key", \.routingKey, .secret, example: "file:/etc/receiptd/secrets/pagerduty_key",
+        need: .alternative(isPreferred: false),
+        "The integration key of PagerDuty's Events API v2. Required with as: \"pagerduty\". In PagerDuty's "
+          + "EU region, to is https://events.eu.pagerduty.com/v2/enqueue."),
+      .optional(
+        "secrets", \.signingKeys, .secrets(count: ConfigurationLimits.webhookSecrets),
+        example: ["file:/etc/receiptd/secrets/alert_webhook_secret"], need: .alternative(isPreferred: false),
+        "The key that signs notices, as webhook.secrets. Required with as: \"webhook\"."),
+      .optional(
+        "mail_to", \.receivers, .set(of: .mailAddress, count: ConfigurationLimits.mailReceivers, "addresses"),
+        example: ["ops@example.com"], need: .alternative(isPreferred: false),
+        "The receivers of e-mails. Required with as: \"email\"."),
+      .optional(
+        "mail_from", \.mailFrom, .mailAddress, example: "receiptd@example.com",
+        need: .alternative(isPreferred: false),
+        "The sender of e-mails, which gets the reports of those that cannot be delivered. Required with as: "
+          + "\"email\"."),
+      .key(
+        "sendmail", \.sendmail, .file, "The program that sends e-mails. It has the options of sendmail."),
       .required(
         "on", \.on, .set(of: .condition, count: ConfigurationLimits.alertConditions, "conditions"),
         example: ["breaker_open", "receipt_failed"],
@@ -27,8 +53,58 @@ extension Configuration.Alert {
         "The least time between two notices of the same problem."),
       .optional(
         "apps", \.apps, .list(of: .app, count: ConfigurationLimits.apps, "apps"), example: ["ios"],
-        "The apps that the alert is about; all of them without the key."),
+        "The apps that the alert is about; all of them without the key."
+      ).then { alert, reader, _ in alert.check(reader) },
     ])
+
+  /// `secrets` as a value that may be absent, as the other keys of a form.
+  private var signingKeys: [Secret]? {
+    get { secrets.isEmpty ? nil : secrets }
+    set { secrets = newValue ?? [] }
+  }
+
+  private var receivers: [String]? {
+    get { mailTo.isEmpty ? nil : mailTo }
+    set { mailTo = newValue ?? [] }
+  }
+
+  /// Reports the keys that the form needs and the file does not have, and those that it does not use.
+  private func check(_ reader: ObjectReader) {
+    guard reader.isObject else { return }
+    switch form {
+    case .json, .slack, .webhook: _ = reader.required("to", addressAdvice)
+    case .email where reader.has("to"):
+      reader.collector.fault(reader.path(of: "to"), "is not for e-mails; write the receivers into mail_to")
+    case .email, .pagerduty: break
+    }
+    report("mail_to", of: .email, reader, advice: "write the receivers: [\"ops@example.com\"]")
+    report("mail_from", of: .email, reader, advice: "write the sender: \"receiptd@example.com\"")
+    report(
+      "routing_key", of: .pagerduty, reader,
+      advice: "write the integration key of PagerDuty's Events API v2 as \"env:NAME\" or \"file:/path\"")
+    report(
+      "secrets", of: .webhook, reader,
+      advice: "write the key that signs the notices: [\"env:NAME\"]")
+    if let key = routingKey, let value = try? key.reveal(), !Self.isRoutingKey(value) {
+      reader.collector.fault(
+        reader.path(of: "routing_key"), "must be an integration key of PagerDuty: 32 letters and digits")
+    }
+    WebhookKey.report(secrets, path: reader.path(of: "secrets"), reader.collector)
+  }
+
+  private func report(_ key: String, of form: Form, _ reader: ObjectReader, advice: String) {
+    if self.form == form {
+      _ = reader.required(key, advice)
+    } else if reader.has(key) {
+      reader.collector.fault(
+        reader.path(of: key), "is only for as: \"\(form.rawValue)\"; change as, or take this out")
+    }
+  }
+
+  /// The 32 characters of an integration key (PagerDuty, Events API v2).
+  private static func isRoutingKey(_ text: String) -> Bool {
+    text.utf8.count == 32 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+  }
 }
 
 extension Configuration.Heartbeat {

@@ -40,8 +40,8 @@ extension Configuration {
           "How long data is kept. A receipt that waits or is pending stays at any age."),
         .key(
           "alerts", \.alerts, .list(of: .section(Alert.section), count: ConfigurationLimits.alerts, "alerts"),
-          "The addresses that are notified of problems, by a POST of JSON with a text that Slack shows. Test "
-            + "them with: receiptctl alerts test."),
+          "The receivers that are notified of problems: Slack, PagerDuty, a mailbox, or any address that "
+            + "accepts a POST of JSON. Test them with: receiptctl alerts test."),
         .optional(
           "heartbeat", \.heartbeat, .section(Heartbeat.section),
           "A URL that is requested at intervals while receiptd is well. The service behind it raises the "

@@ -82,15 +82,21 @@ extension AppConfiguration.Webhook {
         "The key that signs receipts, whsec_ and 24 to 64 bytes in base64, such as from: echo "
           + "whsec_$(openssl rand -base64 32). Several while one is being replaced: each signs."
       ).then { webhook, reader, _ in
-        let path = reader.path(of: "secrets")
-        for (index, secret) in webhook.secrets.enumerated() {
-          // An unreadable secret was already reported, where it matters.
-          guard let value = try? secret.reveal(), WebhookKey(value) == nil else { continue }
-          reader.collector.fault(
-            "\(path)[\(index)]",
-            "must be whsec_ and \(WebhookKey.sizes.lowerBound) to \(WebhookKey.sizes.upperBound) bytes in "
-              + "base64, such as from: echo whsec_$(openssl rand -base64 32)")
-        }
+        WebhookKey.report(webhook.secrets, path: reader.path(of: "secrets"), reader.collector)
       },
     ])
+}
+
+extension WebhookKey {
+  /// Reports the secrets that are no keys.
+  static func report(_ secrets: [Secret], path: String, _ collector: FaultCollector) {
+    for (index, secret) in secrets.enumerated() {
+      // An unreadable secret was already reported, where it matters.
+      guard let value = try? secret.reveal(), WebhookKey(value) == nil else { continue }
+      collector.fault(
+        "\(path)[\(index)]",
+        "must be whsec_ and \(sizes.lowerBound) to \(sizes.upperBound) bytes in base64, such as from: echo "
+          + "whsec_$(openssl rand -base64 32)")
+    }
+  }
 }

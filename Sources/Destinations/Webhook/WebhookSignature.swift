@@ -1,7 +1,7 @@
 // The signature of a webhook (Standard Webhooks specification, version 1.0.0,
 // https://github.com/standard-webhooks/standard-webhooks). Pure; any thread.
 
-internal import Cryptography
+public import Cryptography
 internal import Encoding
 
 /// A key that signs webhooks: `whsec_` and the key's bytes in base64.
@@ -23,17 +23,18 @@ public struct WebhookKey: Sendable, Equatable {
 }
 
 /// Signs webhooks with one key, or with several while one is being replaced.
-struct WebhookSigner: Sendable {
+public struct WebhookSigner: Sendable {
   private let keys: [HMACSHA256]
 
-  init(_ keys: [WebhookKey]) throws(CryptographyError) {
+  /// - Throws: an error if the system has no HMAC.
+  public init(_ keys: [WebhookKey]) throws(CryptographyError) {
     var codes: [HMACSHA256] = []
     for key in keys { codes.append(try HMACSHA256(key: key.bytes)) }
     self.keys = codes
   }
 
   /// The value of `webhook-signature`: a signature of `id.timestamp.body` for each key.
-  func signature(id: String, timestamp: String, body: [UInt8]) -> String {
+  public func signature(id: String, timestamp: String, body: [UInt8]) -> String {
     let head = Array("\(id).\(timestamp).".utf8)
     return keys.map { "v1,\(Base64.encode($0.authenticationCode(for: head, body)))" }.joined(separator: " ")
   }

@@ -1,0 +1,11 @@
+// Elements of JSON lists, for tests.
+
+public import JSON
+
+extension JSONValue {
+  /// An element of a list; nil for any other value, or if the list is shorter.
+  public subscript(index: Int) -> JSONValue? {
+    guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+    return elements[index]
+  }
+}
