@@ -142,9 +142,11 @@ extension AlertCondition {
   /// `critical` loses data or refuses requests; `error` leaves receipts undelivered; `warning` will.
   var severity: AlertNotice.Severity {
     switch self {
-    case .database, .diskLow: .critical
-    case .breakerOpen, .receiptFailed, .oldestPending, .captureUnknown: .error
-    case .signatureFailures, .processorFailures, .callbacksMissing: .warning
+    case .database, .diskLow, .corruption: .critical
+    case .breakerOpen, .receiptFailed, .oldestPending, .captureUnknown, .backlogGrowing, .noEvents: .error
+    case .signatureFailures, .processorFailures, .callbacksMissing, .reloadRefused, .backupOld,
+      .certificateExpires, .clock:
+      .warning
     }
   }
 }

@@ -23,7 +23,15 @@ public struct CurrentTrouble: Sendable, Equatable {
 /// The default conditions.
 public enum AlertPreview {
   /// The conditions in the syntax of the configuration.
-  public static var conditions: [String] { AlertCondition.forms.map(\.text) }
+  public static var conditions: [String] { standard.map(\.text) }
+
+  /// All but those that need preparation, or a process that observes.
+  private static let standard = AlertCondition.forms.filter { condition in
+    switch condition {
+    case .backupOld, .backlogGrowing, .clock: false
+    default: true
+    }
+  }
 
   /// Finds the troubles of all configured apps.
   /// - Parameters:
@@ -34,7 +42,7 @@ public enum AlertPreview {
     now: Timestamp
   ) throws(StoreFault) -> [CurrentTrouble] {
     let alert = Configuration.Alert(
-      to: Secret("nobody"), on: AlertCondition.forms, every: RecentCounts.windowMax)
+      to: Secret("nobody"), on: standard, every: RecentCounts.windowMax)
     var refused: [LabelValues: UInt64] = [:]
     for (place, reasons) in health?.refusedWebhooks ?? [:] {
       for (reason, count) in reasons {
@@ -43,12 +51,18 @@ public enum AlertPreview {
       }
     }
     let apps = configuration.apps
+    var events = EventWatch()
+    var observed = AlertObservations(refusedReload: health?.refusedReload)
+    observed.silent = try events.unusual(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
+    observed.certificates[.listener] =
+      configuration.listen.tls.map(\.certificatePath).flatMap(ListenerCertificate.expiry)
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
       processors: { _ in health?.processorTroubles ?? [:] },
       database: ReadinessReason.ofDatabase.filter { names.contains($0.name) }, freeBytes: freeBytes,
-      isDiskFull: names.contains(ReadinessReason.diskFull.name), now: now)
+      isDiskFull: names.contains(ReadinessReason.diskFull.name),
+      observed: observed, now: now)
     let troubles = findings.troubles(for: alert, apps: apps).values
     return troubles.sorted {
       ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "")

@@ -3,6 +3,7 @@
 
 internal import Configuration
 internal import Domain
+internal import Durations
 public import Health
 public import Persistence
 internal import Platform
@@ -20,14 +21,17 @@ public struct AlertSources: Sendable {
   let unreadiness: @Sendable () -> [String]
   /// Makes the health report; nil if none is stored.
   var health: HealthMonitor?
+  /// The file of the public listener's certificate; nil if it has none.
+  var listenerCertificate: String?
   /// What is wrong with the database's files; empty if nothing is.
   var database: @Sendable () -> [ReadinessReason] = { [] }
 
   public init(
     metrics: Metrics, committer: Committer, freeBytes: @escaping @Sendable () -> Int64?,
     unreadiness: @escaping @Sendable () -> [String], health: HealthMonitor? = nil,
-    database: @escaping @Sendable () -> [ReadinessReason] = { [] }
+    database: @escaping @Sendable () -> [ReadinessReason] = { [] }, listenerCertificate: String? = nil
   ) {
+    self.listenerCertificate = listenerCertificate
     self.metrics = metrics
     self.committer = committer
     self.freeBytes = freeBytes
@@ -52,7 +56,10 @@ struct AlertWatch {
     fileprivate let signatures: [Duration: [LabelValues: UInt64]]
     fileprivate let processors: [Duration: [AppProcessor: ProcessorTroubles]]
     fileprivate let captures: [AppProcessor: UnfinishedCaptures]
+    fileprivate let observed: AlertObservations
+    fileprivate let backup: ServiceReport?
     fileprivate let database: Trouble?
+    fileprivate let isDatabaseDamaged: Bool
     fileprivate let freeBytes: Int64?
     fileprivate let isDiskFull: Bool
     fileprivate let now: Timestamp
@@ -62,6 +69,10 @@ struct AlertWatch {
   let sources: AlertSources
   private var signatures = RecentCounts()
   private var processors = RecentCounts()
+  private var backlogs: [AppSlug: BacklogTrend] = [:]
+  private var unreadable = UnreadableReceipts()
+  private var events = EventWatch()
+  private var listenerFileRead: (at: MonotonicInstant, expiresAt: Timestamp?)?
 
   init(reader: StoreReader, sources: AlertSources) {
     self.reader = reader
@@ -84,12 +95,47 @@ struct AlertWatch {
     signatures.record(sources.metrics.signatureFailures.snapshot(), now: monotonic)
     processors.record(sources.metrics.processorTroubles, now: monotonic)
     let (signatures, processors) = (signatures, processors)
+    var observed = try observe(alerts, now: now, monotonic: monotonic)
+    observed.silent = try events.unusual(
+      for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
     return try Self.findings(
       for: alerts, apps: apps, reader: reader,
       signatures: { signatures.growth(within: $0, now: monotonic) },
       processors: { Metrics.troubles(processors.growth(within: $0, now: monotonic)) },
       database: sources.database(),
-      freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, now: now)
+      freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, observed: observed, now: now)
+  }
+
+  /// When the certificate in the listener's file expires, read once a minute; nil if it cannot be read.
+  private mutating func listenerFile(now: MonotonicInstant) -> Timestamp? {
+    if let read = listenerFileRead, now.duration(since: read.at) < .minutes(1) { return read.expiresAt }
+    let expiresAt = sources.listenerCertificate.flatMap(ListenerCertificate.expiry)
+    listenerFileRead = (now, expiresAt)
+    return expiresAt
+  }
+
+  /// What is known only from observing for a while, or by this process.
+  private mutating func observe(
+    _ alerts: [Configuration.Alert], now: Timestamp, monotonic: MonotonicInstant
+  ) throws(StoreFault) -> AlertObservations {
+    var observed = AlertObservations(refusedReload: sources.health?.report(now: now).refusedReload)
+    unreadable.record(sources.metrics.unreadableReceipts.snapshot(), now: monotonic)
+    observed.unreadable = unreadable.apps(now: monotonic)
+    observed.certificates = sources.metrics.certificates.all
+    observed.listenerFile = listenerFile(now: monotonic)
+    observed.clockAhead = sources.metrics.clock.offset(now: monotonic)
+    let isBacklogWatched = alerts.contains { alert in
+      alert.on.contains { if case .backlogGrowing = $0 { true } else { false } }
+    }
+    guard isBacklogWatched else { return observed }
+    let pending = try reader.pendingNow()
+    let at = monotonic.duration(since: MonotonicInstant(nanoseconds: 0))
+    for app in Set(pending.keys).union(backlogs.keys) {
+      let count = pending[app] ?? 0
+      backlogs[app, default: BacklogTrend()].record(count, at: at)
+      if backlogs[app]?.isGrowing == true { observed.growing[app] = count }
+    }
+    return observed
   }
 
   /// - Parameters:
@@ -99,7 +145,7 @@ struct AlertWatch {
     for alerts: [Configuration.Alert], apps: [AppConfiguration], reader: StoreReader,
     signatures: (Duration) -> [LabelValues: UInt64],
     processors: (Duration) -> [AppProcessor: [String: Int64]], database: [ReadinessReason], freeBytes: Int64?,
-    isDiskFull: Bool, now: Timestamp
+    isDiskFull: Bool, observed: AlertObservations, now: Timestamp
   ) throws(StoreFault) -> Findings {
     var oldest: [AppSlug: Timestamp] = [:]
     for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
@@ -119,8 +165,9 @@ struct AlertWatch {
       quiet: QuietFailures(try reader.failureGroups()), oldest: oldest,
       failed: try reader.failedNow(), failures: failures,
       recent: recent, signatures: growth, processors: troubles,
-      captures: try captures(for: alerts, apps: apps, reader: reader),
-      database: .database(database, now: now),
+      captures: try captures(for: alerts, apps: apps, reader: reader), observed: observed,
+      backup: try reader.serviceReport(.backup),
+      database: .database(database, now: now), isDatabaseDamaged: database.contains(.databaseDamaged),
       freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
   }
 
@@ -157,7 +204,9 @@ extension AlertWatch.Findings {
     var troubles: [Trouble.Key: Trouble] = [:]
     let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }
     for condition in alert.on {
-      for app in condition.isOfRelay ? [nil] : apps.map(Optional.some) {
+      let subjects: [AppConfiguration?] =
+        (condition.isOfRelay ? [nil] : []) + (condition.isOfApps ? apps.map(Optional.some) : [])
+      for app in subjects {
         guard let trouble = trouble(condition, app: app, window: AlertWatch.window(of: alert)) else {
           continue
         }
@@ -168,12 +217,7 @@ extension AlertWatch.Findings {
   }
 
   private func trouble(_ condition: AlertCondition, app: AppConfiguration?, window: Duration) -> Trouble? {
-    if case .diskLow(let limit) = condition {
-      guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
-      return .disk(free: freeBytes, limit: limit, isFull: isDiskFull, now: now)
-    }
-    if case .database = condition { return database }
-    guard let app else { return nil }
+    guard let app else { return trouble(ofRelay: condition) }
     switch condition {
     case .breakerOpen:
       return .breakers(
@@ -211,7 +255,34 @@ extension AlertWatch.Findings {
         troubles(of: app, window).mapValues(\.unreported), app: app.slug, window: window, now: now,
         advice: app.webhookAdvice)
     case .appPaused: return .pause(pauses[app.slug], app: app.slug, now: now)
-    case .diskLow, .database: return nil
+    case .backlogGrowing(let limit):
+      guard let count = observed.growing[app.slug], count > limit else { return nil }
+      return .backlog(count, limit: limit, app: app.slug, now: now)
+    case .noEvents(let limit):
+      guard let since = observed.silent[app.slug], now.duration(since: since) > limit else { return nil }
+      return .silence(since: since, limit: limit, app: app, now: now)
+    case .certificateExpires(let limit):
+      return .certificates(observed.certificates, limit: limit, app: app.slug, now: now)
+    case .diskLow, .database, .reloadRefused, .backupOld, .corruption, .clock: return nil
+    }
+  }
+
+  private func trouble(ofRelay condition: AlertCondition) -> Trouble? {
+    switch condition {
+    case .diskLow(let limit):
+      guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
+      return .disk(free: freeBytes, limit: limit, isFull: isDiskFull, now: now)
+    case .database: return database
+    case .reloadRefused: return observed.refusedReload.map { .reload($0, now: now) }
+    case .backupOld(let limit): return .backup(backup, limit: limit, now: now)
+    case .certificateExpires(let limit):
+      return .listenerCertificate(
+        observed.certificates[.listener], file: observed.listenerFile, limit: limit, now: now)
+    case .clock(let limit):
+      return observed.clockAhead.flatMap { .clock(ahead: $0, limit: limit, now: now) }
+    case .corruption:
+      return .corruption(isDatabaseDamaged: isDatabaseDamaged, unreadable: observed.unreadable, now: now)
+    default: return nil
     }
   }
 

@@ -117,6 +117,9 @@ struct AlerterRun {
     sentBefore = couriers.flatMap(\.ledger.records).filter(isKnown)
     firstTag += UInt64(Alerter.transfersMax) + 1
     self.plan = plan
+    alerter.sources.metrics.certificates.keep { place in
+      plan.apps.contains { $0.slug == place.app && $0.destinationAdvice(place.destination) != nil }
+    }
     beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
     lookAt = monotonic
     hasChecked = false
@@ -198,7 +201,8 @@ struct AlerterRun {
     let age = monotonic.duration(since: startedAt)
     let window = AlertWatch.window(of: couriers[index].alert)
     let notice = couriers[index].next(duty, now: now, monotonic: monotonic) { key in
-      (hasChecked || key == .database) && (!key.condition.isForgottenAtStop || age >= window)
+      (hasChecked || key == .database)
+        && age >= key.condition.observation(window: window, isOfApp: key.app != nil) ?? .zero
     }
     guard let notice else { return }
     let message = couriers[index].target.message(

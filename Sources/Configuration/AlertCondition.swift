@@ -26,23 +26,39 @@ public enum AlertCondition: Sendable, Hashable {
   case callbacksMissing
   /// An operator holds an app's deliveries.
   case appPaused
+  /// The last reload of the configuration was refused.
+  case reloadRefused
+  /// The last recorded backup of the database is older than this, or there is none.
+  case backupOld(over: Duration)
+  /// More receipts of an app than this are ready and not delivered, and they become more.
+  case backlogGrowing(over: Int)
+  /// The database is damaged, or a part of what it stores cannot be read.
+  case corruption
+  /// An app got no event for longer than this, at a time at which events are usual.
+  case noEvents(over: Duration)
+  /// The certificate of the listener, or of a destination's server, expires within this time.
+  case certificateExpires(within: Duration)
+  /// This machine's clock differs from those of the destinations by more than this.
+  case clock(over: Duration)
 }
 
 extension AlertCondition {
-  static let oldestPendingDefault: Duration = .minutes(15)
-  static let diskLowDefault = 1 << 30
   /// Not zero: anyone who finds the address can send unsigned requests.
   static let signatureFailuresDefault = 10
   /// Not zero: single calls fail, and are repeated.
   public static let processorFailuresDefault = 10
-  static let captureUnknownDefault: Duration = .minutes(15)
+
+  /// The dates of answers have whole seconds.
+  private static let clockMin: Duration = .seconds(2)
 
   /// The forms that a configuration may contain, with the default limits.
   public static let forms = [
-    AlertCondition.breakerOpen, .receiptFailed, .oldestPending(over: oldestPendingDefault),
-    .diskLow(underBytes: diskLowDefault), .database, .signatureFailures(over: signatureFailuresDefault),
-    .processorFailures(over: processorFailuresDefault), .captureUnknown(over: captureUnknownDefault),
-    .callbacksMissing, .appPaused,
+    AlertCondition.breakerOpen, .receiptFailed, .oldestPending(over: .minutes(15)),
+    .diskLow(underBytes: 1 << 30), .database, .signatureFailures(over: signatureFailuresDefault),
+    .processorFailures(over: processorFailuresDefault), .captureUnknown(over: .minutes(15)),
+    .callbacksMissing, .appPaused, .reloadRefused, .backupOld(over: .hours(26)),
+    .backlogGrowing(over: 1000), .corruption,
+    .noEvents(over: .minutes(30)), .certificateExpires(within: .days(14)), .clock(over: .seconds(5)),
   ]
 
   /// The name without the limit, as notices and metrics use it.
@@ -58,32 +74,56 @@ extension AlertCondition {
     case .captureUnknown: "capture_unknown"
     case .callbacksMissing: "callbacks_missing"
     case .appPaused: "app_paused"
+    case .reloadRefused: "reload_refused"
+    case .backupOld: "backup_old"
+    case .backlogGrowing: "backlog_growing"
+    case .corruption: "corruption"
+    case .noEvents: "no_events"
+    case .certificateExpires: "certificate_expires"
+    case .clock: "clock"
     }
   }
 
   /// The name with its limit, as the configuration writes it: `oldest_pending>15m`.
   public var text: String {
     switch self {
-    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused: name
-    case .oldestPending(let limit), .captureUnknown(let limit): "\(name)>\(DurationText.text(limit))"
+    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused,
+      .corruption: name
+    case .oldestPending(let limit), .captureUnknown(let limit), .backupOld(let limit),
+      .noEvents(let limit), .clock(let limit):
+      "\(name)>\(DurationText.text(limit))"
+    case .certificateExpires(let limit): "\(name)<\(DurationText.text(limit))"
     case .diskLow(let limit): "\(name)<\(SizeText.text(bytes: limit))"
-    case .signatureFailures(let limit), .processorFailures(let limit): "\(name)>\(limit)"
+    case .signatureFailures(let limit), .processorFailures(let limit), .backlogGrowing(let limit):
+      "\(name)>\(limit)"
     }
   }
 
-  /// Whether it concerns the whole relay, not one app.
+  /// Whether it can concern the whole relay, not one app.
   public var isOfRelay: Bool {
     switch self {
-    case .diskLow, .database: true
+    case .diskLow, .database, .reloadRefused, .backupOld, .corruption, .clock, .certificateExpires: true
     default: false
     }
   }
 
-  /// Whether it is counted in memory only: a restart loses the count.
-  public var isForgottenAtStop: Bool {
+  /// Whether it can concern one app.
+  public var isOfApps: Bool { if case .certificateExpires = self { true } else { !isOfRelay } }
+
+  /// For how long a new process observes before it knows that the condition does not hold, because a restart
+  /// loses what was counted in memory; nil if nothing is lost.
+  /// - Parameters:
+  ///   - window: the time over which the alert counts.
+  ///   - isOfApp: whether it is about one app.
+  public func observation(window: Duration, isOfApp: Bool) -> Duration? {
     switch self {
-    case .signatureFailures, .processorFailures, .callbacksMissing: true
-    default: false
+    // The certificate of a destination is known after the first delivery to it.
+    case .certificateExpires where isOfApp: .days(1)
+    case .clock: .hours(1)
+    case .signatureFailures, .processorFailures, .callbacksMissing: window
+    case .backlogGrowing: .minutes(15)
+    case .corruption: .hours(2)
+    default: nil
     }
   }
 
@@ -91,36 +131,33 @@ extension AlertCondition {
   public init?(parsing text: String) {
     let text = text.filter { $0 != " " }
     let name = text.prefix { $0 != ">" && $0 != "<" }
-    let sign = text.dropFirst(name.count).first
-    let limit = String(text.dropFirst(name.count + 1))
-    switch (name, sign) {
-    case ("breaker_open", nil): self = .breakerOpen
-    case ("receipt_failed", nil): self = .receiptFailed
-    case ("oldest_pending", nil): self = .oldestPending(over: Self.oldestPendingDefault)
-    case ("oldest_pending", ">"):
-      guard let limit = Self.age(limit) else { return nil }
-      self = .oldestPending(over: limit)
-    case ("capture_unknown", nil): self = .captureUnknown(over: Self.captureUnknownDefault)
-    case ("capture_unknown", ">"):
-      guard let limit = Self.age(limit) else { return nil }
-      self = .captureUnknown(over: limit)
-    case ("callbacks_missing", nil): self = .callbacksMissing
-    case ("app_paused", nil): self = .appPaused
-    case ("disk_low", nil): self = .diskLow(underBytes: Self.diskLowDefault)
-    case ("disk_low", "<"):
-      guard let limit = SizeText.bytes(parsing: limit), ConfigurationLimits.alertDiskBytes.contains(limit)
-      else { return nil }
-      self = .diskLow(underBytes: limit)
-    case ("database", nil): self = .database
-    case ("signature_failures", nil): self = .signatureFailures(over: Self.signatureFailuresDefault)
-    case ("signature_failures", ">"):
-      guard let limit = Self.count(limit) else { return nil }
-      self = .signatureFailures(over: limit)
-    case ("processor_failures", nil): self = .processorFailures(over: Self.processorFailuresDefault)
-    case ("processor_failures", ">"):
-      guard let limit = Self.count(limit) else { return nil }
-      self = .processorFailures(over: limit)
-    default: return nil
+    guard let standard = Self.forms.first(where: { $0.name == name }) else { return nil }
+    guard let sign = text.dropFirst(name.count).first else {
+      self = standard
+      return
+    }
+    // The sign is that of the standard form, after its name.
+    guard standard.text.dropFirst(name.count).first == sign,
+      let condition = standard.with(limit: String(text.dropFirst(name.count + 1)))
+    else { return nil }
+    self = condition
+  }
+
+  /// The same condition with another limit; nil if the text is not one.
+  private func with(limit text: String) -> AlertCondition? {
+    switch self {
+    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused, .corruption:
+      nil
+    case .oldestPending: Self.age(text).map { .oldestPending(over: $0) }
+    case .captureUnknown: Self.age(text).map { .captureUnknown(over: $0) }
+    case .certificateExpires: Self.age(text).map { .certificateExpires(within: $0) }
+    case .clock: Self.age(text).flatMap { $0 < Self.clockMin ? nil : .clock(over: $0) }
+    case .noEvents: Self.age(text).map { .noEvents(over: $0) }
+    case .backupOld: Self.age(text).map { .backupOld(over: $0) }
+    case .diskLow: Self.size(text).map { .diskLow(underBytes: $0) }
+    case .signatureFailures: Self.count(text).map { .signatureFailures(over: $0) }
+    case .processorFailures: Self.count(text).map { .processorFailures(over: $0) }
+    case .backlogGrowing: Self.count(text).map { .backlogGrowing(over: $0) }
     }
   }
 
@@ -130,5 +167,9 @@ extension AlertCondition {
 
   private static func count(_ text: String) -> Int? {
     Int(text).flatMap { ConfigurationLimits.alertCount.contains($0) ? $0 : nil }
+  }
+
+  private static func size(_ text: String) -> Int? {
+    SizeText.bytes(parsing: text).flatMap { ConfigurationLimits.alertDiskBytes.contains($0) ? $0 : nil }
   }
 }

@@ -21,6 +21,7 @@ extension DispatcherRun {
       "could not read due receipts; they stay pending and are tried again in an hour, others are delivered",
       fault, app: place.app,
       ["destination": place.destination.text, "receipts": String(unreadable.count)], to: log, now: monotonic)
+    for _ in unreadable { dispatcher.metrics.unreadableReceipts.increment(place.app.text) }
     for receipt in unreadable { lane.hold(row: receipt.row) }
     let until = now.advanced(by: Self.pause)
     let again = now.advanced(by: Dispatcher.faultPause)

@@ -246,6 +246,7 @@ struct DispatcherRun {
   private mutating func finish(_ completion: TransferCompletion, isStopping: Bool = false) {
     guard let attempt = attempts.removeValue(forKey: completion.tag) else { return }
     let result = completion.result
+    observe(result, at: attempt.place)
     var report = AttemptReport(
       startedAt: attempt.startedAt, duration: result.duration,
       status: result.status.map(Int64.init), error: result.failure?.rawValue, detail: result.detail,

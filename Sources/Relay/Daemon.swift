@@ -93,7 +93,7 @@ public final class Daemon: Sendable {
         freeBytes: { engine.space.freeBytes })
       adminServer = try Listeners.admin(configuration, core, services, health)
       do throws(DaemonError) {
-        alerter = try Self.alerter(plan, core, health, log, clock)
+        alerter = try Self.alerter(plan, core, health, log, clock, configuration.listen.tls?.certificatePath)
         publicServer = try Listeners.public(configuration, core, services)
         core.use(publicServer.load)
         do throws(SystemError) {
@@ -136,13 +136,15 @@ public final class Daemon: Sendable {
 
   /// The alerter has its own connection and transfers.
   private static func alerter(
-    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ log: Log, _ clock: any Clock
+    _ plan: AlertPlan, _ core: RelayCore, _ health: HealthMonitor, _ log: Log, _ clock: any Clock,
+    _ listenerCertificate: String?
   ) throws(DaemonError) -> Alerter {
     let sources = AlertSources(
       metrics: core.metrics, committer: core.committer,
       freeBytes: { [engine = core.engine] in engine.space.freeBytes },
       unreadiness: { [readiness = core.readiness] in readiness.reasons().map(\.text) },
-      health: health, database: { [engine = core.engine] in engine.troubles.map(ReadinessReason.init) })
+      health: health, database: { [engine = core.engine] in engine.troubles.map(ReadinessReason.init) },
+      listenerCertificate: listenerCertificate)
     return Alerter(
       plan, sources: sources, transport: try transport(Alerter.transfersMax),
       reader: try RelayCore.reader(core.engine),

@@ -1,7 +1,9 @@
 // The two listeners: how they are set up, their routes, and who may use them. The main thread.
 
 internal import Configuration
+internal import Cryptography
 internal import Dashboard
+internal import Domain
 internal import Durations
 internal import Health
 internal import HTTPServer
@@ -31,7 +33,11 @@ enum Listeners {
     var services = services
     services.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
     let routes = core.publicListener(services, configuration.limits, configuration.registry)
-    return try server(try settings(configuration), routes, services.log)
+    let settings = try settings(configuration)
+    if let pem = settings.tls?.certificatePEM, let certificate = try? Certificate(pem: Array(pem.utf8)) {
+      services.metrics.certificates.note(Timestamp(unixMilliseconds: certificate.expiresAt), of: .listener)
+    }
+    return try server(settings, routes, services.log)
   }
 
   private static func adminRoutes(

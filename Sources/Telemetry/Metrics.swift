@@ -33,6 +33,10 @@ public final class Metrics: Sendable {
   public let deliveriesWithoutID = CounterFamily(
     "receiptd_deliveries_without_id_total",
     "Receipts that the destination accepted without naming an import id.", labels: ["app"])
+  public let unreadableReceipts = CounterFamily(
+    "receiptd_unreadable_receipts_total",
+    "Due receipts that could not be read, because what is stored is damaged; each again after an hour.",
+    labels: ["app"])
   public let lookups = CounterFamily(
     "receiptd_lookups_total",
     "Lookups of missing data of a purchase and of the state of payments, by result.",
@@ -78,6 +82,9 @@ public final class Metrics: Sendable {
     labels: ["alert", "result"])
   public let logLinesLeftOut = CounterFamily(
     "receiptd_log_lines_left_out_total", "Lines about receipts beyond the log's rate limit.", labels: [])
+
+  public let certificates = KnownCertificates()
+  public let clock = ClockSamples()
 
   public init() {}
 
@@ -158,12 +165,21 @@ public final class Metrics: Sendable {
       contexts, clientRefusals, keySetFetches, events, signatureFailures, refusedWebhooks, deliveries,
       deliveriesWithoutID,
     ] { family.write(to: &text) }
+    unreadableReceipts.write(
+      to: &text,
+      zeros: Set(places.map(\.app.text)).map { LabelValues(first: $0, second: "", third: "") })
     lookups.write(to: &text, zeros: zeros(ProcessorTroubles.lookupResults))
     unreportedPayments.write(to: &text, zeros: zeros([""]))
     backendTroubles.write(to: &text, zeros: zeros(ProcessorTroubles.backendReasons))
     for family in [
       captures, commitStatements, commitPages, requests, longPolls, alerts, logLinesLeftOut,
     ] { family.write(to: &text) }
+    text.gauge(
+      "receiptd_certificate_expires_timestamp_seconds",
+      "When the certificate of the listener or of a destination expires, in Unix time.",
+      certificates.all.sorted { $0.key.label < $1.key.label }.map {
+        ([("place", $0.key.label)], Double($0.value.unixMilliseconds / 1000))
+      })
     for family in [deliverySeconds, backendCallSeconds, commitSeconds, commitBatch, requestSeconds] {
       family.write(to: &text)
     }

@@ -92,6 +92,26 @@ import Testing
     }
   }
 
+  @Test("A missing backup and a refused reload are reported until the operator has acted")
+  func operatorsWork() throws {
+    try withAlerts(["backup_old>1h", "reload_refused"]) { relay, _, receiver in
+      let missing = try waitForNotice(receiver, "backup_old>1h", "firing")
+      #expect(missing["summary"] == "no backup of the database was recorded")
+      #expect(try relay.operate(["db", "backup", relay.directory.file("copy.db")]).end() == 0)
+      _ = try waitForNotice(receiver, "backup_old>1h", "resolved")
+      let good = relay.configuration
+      relay.configuration = good.merging(["apps": ["shop": ["stripe": ["tolerance": "soon"]]]])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      let refused = try waitForNotice(receiver, "reload_refused", "firing")
+      #expect(refused["summary"]?.contains("apps.shop.stripe.tolerance: must be a duration") == true)
+      relay.configuration = good
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      _ = try waitForNotice(receiver, "reload_refused", "resolved")
+    }
+  }
+
   @Test("Heartbeats are sent while the relay is ready, and again after a restart")
   func heartbeat() throws {
     try withAlerts(["disk_low<1MiB"]) { relay, _, receiver in

@@ -71,6 +71,24 @@ struct DaemonTLSTests {
     }
   }
 
+  @Test("A listener's certificate that expires soon is an alert")
+  func expiringCertificate() throws {
+    let (directory, receiver) = (try TemporaryDirectory(), try Destination())
+    defer { receiver.stop() }
+    let made = try SelfSigned(in: directory)
+    let top: JSONValue = [
+      "listen": ["tls": ["certificate": .string(made.certificate), "key": .string(made.key)]],
+      "alerts": [["to": .string(receiver.url), "on": ["certificate_expires<14d"], "every": "1s"]],
+    ]
+    try withRelay(top: top) { relay, _ in
+      let notice = try waitFor("a notice") { receiver.ledger.first { $0["state"] == "firing" } }
+      #expect(notice["what_to_do"]?.hasPrefix("Renew the certificate in the file of listen.tls") == true)
+      #expect(notice["summary"] == "the certificate of the public listener expires in 47h")
+      let metrics = try relay.admin.request("GET", "/metrics").text
+      #expect(metrics.contains("receiptd_certificate_expires_timestamp_seconds{place=\"listener\"} "))
+    }
+  }
+
   @Test(
     "A destination with an invalid certificate gets nothing; the app pauses and gives nothing up (R4)")
   func untrustedDestination() throws {

@@ -112,6 +112,19 @@ import Testing
     #expect(objects.last?["address"] == "ops@example.com")
   }
 
+  @Test("db backup --record records the backup of another program, in any database")
+  func recordedBackup() throws {
+    let harness = try OperatorHarness()
+    let reader = try harness.reader()
+    #expect(try reader.serviceReport(.backup) == nil)
+    let result = harness.run("db", "backup", "--record", "snapshot-42")
+    #expect(result.code == .done)
+    #expect(result.out == "snapshot-42: recorded\n")
+    let report = try #require(try reader.serviceReport(.backup))
+    #expect(report.at == harness.clock.now)
+    #expect(report.content == #"{"file":"snapshot-42"}"#)
+  }
+
   @Test("Alerts still firing are listed with their addresses")
   func list() throws {
     let url = "https://hooks.example.com/hidden"

@@ -6,6 +6,7 @@
 import Domain
 import Durations
 import HTTPClient
+@testable import Health
 import JSON
 @testable import Persistence
 import Platform
@@ -38,6 +39,9 @@ final class AlertBench {
   let unreadiness = Monitor<[String]>([])
   let database = Monitor<[ReadinessReason]>([])
   let duty: Duty
+  /// The configurations that were applied and refused.
+  let ledger: ConfigurationLedger
+  private let health: HealthMonitor?
   private var alerter: Alerter
 
   static func alert(
@@ -54,23 +58,32 @@ final class AlertBench {
 
   init(
     _ alerts: [Configuration.Alert], heartbeat: Configuration.Heartbeat? = nil,
-    apps: [AppConfiguration] = [Bench.app()], writes: Bool = true
+    apps: [AppConfiguration] = [Bench.app()], writes: Bool = true, hasHealth: Bool = false
   ) throws {
     clock = ManualClock()
     bench = try Bench(apps, clock: clock, isStarted: false)
     if writes { try bench.committer.start() }
     duty = Duty()
+    ledger = ConfigurationLedger(Configuration(database: .file("/none"), apps: apps), now: bench.now)
+    health =
+      hasHealth
+      ? HealthMonitor(
+        readiness: Readiness(), ledger: ledger, metrics: bench.metrics, startedAt: bench.now,
+        freeBytes: { nil })
+      : nil
     alerter = try Self.alerter(
-      try Self.plan(alerts, heartbeat, apps: apps), bench, network, freeBytes, unreadiness, database, duty)
+      try Self.plan(alerts, heartbeat, apps: apps), bench, network, freeBytes, unreadiness, database, duty,
+      health)
   }
 
   private static func alerter(
     _ plan: AlertPlan, _ bench: Bench, _ network: ScriptedTransport, _ freeBytes: Monitor<Int64?>,
-    _ unreadiness: Monitor<[String]>, _ database: Monitor<[ReadinessReason]>, _ duty: Duty
+    _ unreadiness: Monitor<[String]>, _ database: Monitor<[ReadinessReason]>, _ duty: Duty,
+    _ health: HealthMonitor?
   ) throws -> Alerter {
     let sources = AlertSources(
       metrics: bench.metrics, committer: bench.committer, freeBytes: { freeBytes.withLock { $0 } },
-      unreadiness: { unreadiness.withLock { $0 } }, database: { database.withLock { $0 } })
+      unreadiness: { unreadiness.withLock { $0 } }, health: health, database: { database.withLock { $0 } })
     return Alerter(
       plan, sources: sources, transport: network, reader: try StoreReader(path: bench.path),
       dependencies: Dependencies(log: bench.log, clock: bench.clock), ownership: duty)
@@ -85,7 +98,7 @@ final class AlertBench {
     if let alerts {
       let apps = bench.directory.slugs.map { Bench.app($0) }
       alerter = try Self.alerter(
-        try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness, database, duty)
+        try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness, database, duty, health)
     }
     var fault: (any Error)?
     alerter.drive { run in

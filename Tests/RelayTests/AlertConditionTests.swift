@@ -23,6 +23,13 @@ import Testing
       ("processor_failures", "processor_failures>10"), ("processor_failures>0", "processor_failures>0"),
       ("capture_unknown", "capture_unknown>15m"), ("capture_unknown > 2h", "capture_unknown>2h"),
       ("callbacks_missing", "callbacks_missing"), ("app_paused", "app_paused"),
+      ("reload_refused", "reload_refused"),
+      ("backup_old", "backup_old>26h"), ("backup_old > 8d", "backup_old>8d"),
+      ("backlog_growing", "backlog_growing>1000"), ("backlog_growing>0", "backlog_growing>0"),
+      ("corruption", "corruption"), ("no_events", "no_events>30m"), ("no_events>2h", "no_events>2h"),
+      ("certificate_expires", "certificate_expires<14d"),
+      ("certificate_expires<3d", "certificate_expires<3d"),
+      ("clock", "clock>5s"), ("clock>2s", "clock>2s"),
     ])
   func forms(text: String, shortest: String) {
     #expect(AlertCondition(parsing: text)?.text == shortest)
@@ -36,9 +43,19 @@ import Testing
       "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
       "processor_failures>-1", "capture_unknown>0s", "capture_unknown<15m", "callbacks_missing>3",
       "app_paused>1h",
-      "receipt_failed>3", "disk_low<9999999GiB", "oldest_pending>15m>1h",
+      "receipt_failed>3", "reload_refused>1", "backup_old<26h", "backlog_growing>1h", "corruption>1",
+      "no_events<30m", "certificate_expires>14d", "certificate_expires<14", "clock>1s", "clock<5s",
+      "disk_low<9999999GiB", "oldest_pending>15m>1h",
     ])
   func refused(text: String) { #expect(AlertCondition(parsing: text) == nil) }
+
+  @Test("Every condition is read from its text, and may be listed together with the others")
+  func allForms() throws {
+    for condition in AlertCondition.forms { #expect(AlertCondition(parsing: condition.text) == condition) }
+    let texts = AlertCondition.forms.map { "'\($0.text)'" }.joined(separator: ", ")
+    let root = "alerts: [{ to: 'https://h/', on: [\(texts)] }],"
+    #expect(try Samples.read(Samples.text(root: root)).configuration.alerts.first?.on == AlertCondition.forms)
+  }
 
   @Test("Alerts and heartbeat are read, and shown without their addresses (R7)")
   func read() throws {

@@ -194,8 +194,7 @@ struct ScrapedText {
     bench.stop()
     let scrape = Scrape(
       metrics: bench.metrics, places: ["shop", "other"].map { AppProcessor($0, "stripe") }, queueDepth: 7,
-      isReady: true,
-      droppedLogLines: 3,
+      isReady: true, droppedLogLines: 3,
       listener: ListenerGauges(load: ServerLoad(connections: 5, connectionsMax: 10), longPolls: 2),
       space: SQLiteEngine(guest: bench.path).space, now: bench.now)
     let scraped = ScrapedText(try scrape.text(reader: bench.reader))
@@ -205,11 +204,12 @@ struct ScrapedText {
       "receiptd_client_refusals_total": "counter", "receiptd_key_set_fetches_total": "counter",
       "receiptd_signature_failures_total": "counter", "receiptd_receipts": "gauge",
       "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
-      "receiptd_deliveries_without_id_total": "counter", "receiptd_ready": "gauge",
+      "receiptd_deliveries_without_id_total": "counter", "receiptd_unreadable_receipts_total": "counter",
+      "receiptd_certificate_expires_timestamp_seconds": "gauge", "receiptd_ready": "gauge",
       "receiptd_backend_troubles_total": "counter", "receiptd_backend_call_seconds": "histogram",
       "receiptd_captures_total": "counter", "receiptd_refused_webhooks_total": "counter",
-      "receiptd_processor_receipts": "gauge",
-      "receiptd_delivery_seconds": "histogram", "receiptd_breaker_open": "gauge",
+      "receiptd_processor_receipts": "gauge", "receiptd_delivery_seconds": "histogram",
+      "receiptd_breaker_open": "gauge",
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
       "receiptd_commit_statements_total": "counter", "receiptd_commit_pages_total": "counter",
       "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",

@@ -287,7 +287,7 @@ _receiptctl() {
       'alerts test') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'audit list') mapfile -t COMPREPLY < <(compgen -W '--subject --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
       'db check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'db backup') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'db backup') mapfile -t COMPREPLY < <(compgen -W '--record --config --json --no-input --help -h --version' -- "$current") ;;
       'db restore') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'db copy') mapfile -t COMPREPLY < <(compgen -W '--to --config --json --no-input --help -h --version' -- "$current") ;;
       'db unretire') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;

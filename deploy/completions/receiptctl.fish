@@ -217,6 +217,7 @@ complete -c receiptctl -n '__fish_seen_subcommand_from audit; and __fish_seen_su
 complete -c receiptctl -n '__fish_seen_subcommand_from audit; and __fish_seen_subcommand_from list' -l until -x -d 'Only those made before then'
 complete -c receiptctl -n '__fish_seen_subcommand_from audit; and __fish_seen_subcommand_from list' -l limit -x -d 'At most this many; default 50'
 complete -c receiptctl -n '__fish_seen_subcommand_from audit; and __fish_seen_subcommand_from list' -l after -x -d 'Start after this change: the next page'
+complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subcommand_from backup' -l record -d 'Copy nothing: record that another program has made the backup FILE'
 complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subcommand_from backup' -F
 complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subcommand_from restore' -l reason -x -d 'Why; kept in the audit'
 complete -c receiptctl -n '__fish_seen_subcommand_from db; and __fish_seen_subcommand_from restore' -l yes -s y -d 'Do not ask'

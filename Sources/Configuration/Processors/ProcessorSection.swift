@@ -17,6 +17,8 @@ package protocol ProcessorSection: Sendable, Equatable {
   var isAsked: Bool { get }
   /// Events are fetched at the start if receiptd was down for longer than this; nil means never.
   var backfillsAfter: Duration? { get }
+  /// Whether the processor has a list of its events that the app may read. The default is no.
+  var listsEvents: Bool { get }
   /// The secrets that authenticate its webhooks.
   var webhookSecrets: [Secret] { get }
   /// Where the processor and its pages reach the relay; nil if the section does not say it.
@@ -52,6 +54,8 @@ extension ProcessorSection {
   package static var sendersKey: String? { nil }
 
   package var publicOrigin: WebOrigin? { nil }
+
+  package var listsEvents: Bool { false }
 
   package var rules: ProcessorRules { kind.rules(isAsked) }
 
@@ -107,6 +111,9 @@ extension AppConfiguration {
     let all = [links?.origin].compactMap(\.self) + processors.compactMap(\.section.publicOrigin)
     return Set(all).sorted { $0.text < $1.text }
   }
+
+  /// Whether events that were missed can be fetched from a list of a processor.
+  package var listsEvents: Bool { processors.contains { $0.section.listsEvents } }
 
   /// The app with each of its processors.
   package var places: [AppProcessor] { processors.map { AppProcessor(slug, $0.name) } }

@@ -37,6 +37,8 @@ package struct StripeSection: ProcessorSection {
 
   package var isAsked: Bool { apiKey != nil }
 
+  package var listsEvents: Bool { apiKey != nil }
+
   package var backfillsAfter: Duration? { backfill == .auto ? backfillAfter : nil }
 
   package func makeProcessor(

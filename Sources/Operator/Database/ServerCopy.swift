@@ -18,6 +18,7 @@ enum ServerCopy {
         "  pg_basebackup --checkpoint=fast --pgdata=\(ShellWord.quoted(file + ".base")) "
           + "--dbname=\(word(url))",
         "How to recover from that: https://www.postgresql.org/docs/current/continuous-archiving.html",
+        "After a backup, for the alert backup_old: receiptctl db backup --record \(ShellWord.quoted(file))",
       ], session)
   }
 

@@ -63,6 +63,15 @@ extension StoreReader {
     return groups
   }
 
+  /// How many receipts of each app are ready and not delivered now; apps without any are left out.
+  public func pendingNow() throws(StoreFault) -> [AppSlug: Int64] {
+    var pending: [AppSlug: Int64] = [:]
+    try connection.prepare(
+      "SELECT app, sum(count) FROM receipt_counts WHERE state = 'pending' AND count > 0 GROUP BY app"
+    ).forEach { row throws(StoreFault) in pending[try row.text(0)] = row.integer(1) }
+    return pending
+  }
+
   static let recentFailuresSQL = """
     SELECT app, reason, last_cause, sum(count), min(made_since) FROM failure_counts WHERE minute >= ?1
     GROUP BY app, reason, last_cause

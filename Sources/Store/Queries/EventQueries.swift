@@ -49,6 +49,11 @@ extension StoreReader {
     WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND processor = ?4 AND row_id > ?5 AND row_id < ?6
     ORDER BY row_id DESC LIMIT ?7
     """,
+    groupFrom: """
+    SELECT row_id FROM events
+    WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND processor = ?4 AND row_id >= ?5
+    ORDER BY row_id LIMIT ?6
+    """,
     // Each statement skips a group: to the next type, outcome, processor, app. With one comparison of the
     // four columns SQLite would read the group to its end.
     nextGroup: [
@@ -195,5 +200,27 @@ extension StoreReader {
     var filter = EventFilter()
     filter.app = app
     return try events(filter, limit: 1).first?.receivedAt
+  }
+
+  /// When the event with this number, counted from a moment on, was received by an app; nil if there are
+  /// fewer. It reads that many entries of the index for each type of event.
+  public func event(
+    number: Int, ofApp app: AppSlug, from moment: Timestamp
+  ) throws(StoreFault) -> Timestamp? {
+    var filter = EventFilter()
+    filter.app = app
+    let first = try firstRow(from: moment)
+    let reading = try connection.prepare(Self.eventSQL.groupFrom)
+    var rows: [Int64] = []
+    for group in try eventGroups(filter) {
+      rows += try reading.all([
+        .text(group.app), .text(group.outcome), .text(group.type), .text(group.processor), .integer(first),
+        .integer(Int64(number)),
+      ]) { row throws(StoreFault) in row.integer(0) }
+    }
+    guard rows.count >= number else { return nil }
+    rows.sort()
+    return try connection.prepare(Self.eventSQL.one).first([.integer(rows[number - 1])], Self.eventSummary)?
+      .receivedAt
   }
 }

@@ -214,6 +214,19 @@ struct RunbookScene {
       app: ["delivery": ["rate": 1]])
   }
 
+  /// A faulty configuration, which is corrected.
+  private static var refusedReload: RunbookScene {
+    var scene = usual
+    scene.prepare = { relay, destination in
+      try usual.prepare(relay, destination)
+      try change(relay, ["stripe": ["tolerance": "soon"]])
+      relay.signal(SIGHUP)
+      try waitUntil("the reload is refused") { relay.log.contains("keeping the previous configuration") }
+      try change(relay, ["stripe": ["tolerance": "10m"]])
+    }
+    return scene
+  }
+
   static func of(_ title: String) throws -> RunbookScene? {
     switch title {
     case "A payment processor is down": try processorDown()
@@ -228,7 +241,9 @@ struct RunbookScene {
     case "Hold an app's deliveries": held
     case "An app floods": flood
     case "Rotate Stripe's signing secret without losing an event": rotation
-    case "Restore from a backup": restored
+    case "A reload is refused": refusedReload
+    case "The backlog grows": down
+    case "Restore from a backup", "An app gets no events": restored
     case "The database file is gone": moved
     case "The database is damaged": damaged
     case "The PostgreSQL database cannot be used", "Which relay delivers an app": try served()

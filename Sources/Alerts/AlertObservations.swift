@@ -1,0 +1,44 @@
+// What the alerter knows only from observing for a while, or only of its own process. Values; one thread.
+
+internal import Domain
+internal import Durations
+internal import Health
+internal import Platform
+internal import Telemetry
+
+/// What is not in the database.
+struct AlertObservations {
+  /// Nil unless the last reload was refused.
+  var refusedReload: HealthReport.RefusedReload?
+  /// The apps whose backlog grows, with its size.
+  var growing: [AppSlug: Int64] = [:]
+  /// The last event of each app that gets none, although events are usual.
+  var silent: [AppSlug: Timestamp] = [:]
+  /// When certificates expire, as far as known.
+  var certificates: [KnownCertificates.Place: Timestamp] = [:]
+  /// When the certificate in the listener's file expires: a running listener may still have an older one.
+  var listenerFile: Timestamp?
+  /// How far the clock is ahead; nil if it is not known.
+  var clockAhead: Duration?
+  /// The apps with receipts that cannot be read.
+  var unreadable: [AppSlug] = []
+}
+
+/// The apps with receipts that cannot be read.
+struct UnreadableReceipts {
+  /// A receipt is read again after an hour, and the dispatcher may be late.
+  private static let memory: Duration = .hours(2)
+
+  private var last: [LabelValues: UInt64] = [:]
+  private var seen: [AppSlug: MonotonicInstant] = [:]
+
+  /// - Parameter counts: how often receipts could not be read, by app.
+  mutating func record(_ counts: [LabelValues: UInt64], now: MonotonicInstant) {
+    for (key, count) in counts where count > last[key, default: 0] { seen[AppSlug(key.first)] = now }
+    last = counts
+  }
+
+  func apps(now: MonotonicInstant) -> [AppSlug] {
+    seen.filter { now.duration(since: $0.value) < Self.memory }.keys.sorted()
+  }
+}

@@ -1,0 +1,26 @@
+// What the answer to a delivery shows besides its verdict. The dispatcher's thread.
+
+internal import Destinations
+internal import Domain
+internal import Durations
+internal import HTTPClient
+internal import Telemetry
+
+extension DispatcherRun {
+  /// A slower answer may have waited after it was dated.
+  private static var delayMax: Duration { .seconds(1) }
+
+  /// Notes the certificate's end and the difference of the clocks.
+  func observe(_ result: TransferResult, at place: AppDestination) {
+    let metrics = dispatcher.metrics
+    if let end = result.certificateExpiresAt {
+      metrics.certificates.note(Timestamp(unixMilliseconds: end), of: .destination(place))
+    }
+    let (now, monotonic) = (now, monotonic)
+    guard result.duration < Self.delayMax, metrics.clock.wantsSample(of: place, now: monotonic),
+      let text = result.header("Date"), let date = HTTPDate.timestamp(text, now: now)
+    else { return }
+    // The date has whole seconds, so on average it is half a second old.
+    metrics.clock.note(now.duration(since: date) - .milliseconds(500), from: place, now: monotonic)
+  }
+}
