@@ -256,7 +256,9 @@ extension AlertWatch.Findings {
         advice: app.webhookAdvice)
     case .appPaused: return .pause(pauses[app.slug], app: app.slug, now: now)
     case .backlogGrowing(let limit):
-      guard let count = observed.growing[app.slug], count > limit else { return nil }
+      guard pauses[app.slug]?.isActive(now: now) != true, let count = observed.growing[app.slug],
+        count > limit
+      else { return nil }
       return .backlog(count, limit: limit, app: app.slug, now: now)
     case .noEvents(let limit):
       guard let since = observed.silent[app.slug], now.duration(since: since) > limit else { return nil }
