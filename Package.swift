@@ -128,7 +128,8 @@ let package = Package(
     library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
     library(
       "PostgresStore", ["Durations", "Platform", "JSON", "Domain", "PostgreSQL", "Store", "Migrations"]),
-    library("Presentation", ["Durations", "Platform", "JSON", "Domain", "Store"]),
+    library(
+      "Presentation", ["Durations", "Platform", "Encoding", "JSON", "HTTPClient", "Domain", "Store"]),
     library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
 
     // From the file to values; which apps there are.
@@ -289,7 +290,7 @@ let package = Package(
       "OperatorTests",
       service + [
         "Operator", "Sandbox", "Terminal", "Store", "SQLiteStore", "SQLite", "PostgresStore", "PostgreSQL",
-        "Domain", "JSON", "Platform", "AppLinks", "Cryptography", "TestSupport", "HTTPServer",
+        "Domain", "JSON", "Platform", "AppLinks", "Cryptography", "Presentation", "TestSupport", "HTTPServer",
       ],
       exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),

@@ -9,24 +9,21 @@ internal import Store
 struct AuditPage {
   static let pageSize = 50
 
-  let records: [AuditRecord]
-  /// The row after which the next page begins.
-  let next: Int64?
+  let search: ListSearch<AuditFilter>
+  let page: ListPage<AuditRecord, Int64>
   let now: Timestamp
 
-  var page: DashboardPage {
+  var html: DashboardPage {
     DashboardPage(title: "Audit", place: .audit) {
       Tag.h1 { "Audit" }
-      if records.isEmpty {
-        Tag.p(.class("empty")) { "There are no changes yet." }
+      FilterForm(search: search).html
+      if page.entries.isEmpty {
+        Tag.p(.class("empty")) { search.isFiltered ? "No change matches." : "There are no changes yet." }
       } else {
+        ListParts.summary(search, nil, "change", now: now)
         table
       }
-      if let next {
-        Tag.nav(.class("pages"), .label("Pages")) {
-          Tag.a(.class("next"), .href(Link("audit", query: [("after", String(next))]))) { "Next page" }
-        }
-      }
+      ListParts.pages(search, page) { String($0) }
     }
   }
 
@@ -37,7 +34,7 @@ struct AuditPage {
         .init("When"), .init("Who", isLong: true), .init("What"), .init("Of", isLong: true),
         .init("Why", isLong: true),
       ])
-    for record in records {
+    for record in page.entries {
       let entry = record.entry
       let none = Tag.span(.class("none")) { "–" }
       let isReceipt = entry.subject.map { ReceiptID($0).isWellFormed }

@@ -182,10 +182,7 @@ extension Dashboard {
       case .success(let outcome):
         switch answer(outcome) {
         case .success(let link):
-          exchange.answer {
-            Response(
-              status: 303, headers: HTMLDocument.protectingHeaders + [(name: "Location", value: link.text)])
-          }
+          exchange.answer { .redirect(to: link) }
         case .failure(let problem): exchange.answer(problem.page(requestID: exchange.scope.requestID))
         }
       case .failure(let error):

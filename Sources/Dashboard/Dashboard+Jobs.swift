@@ -28,15 +28,6 @@ extension Dashboard {
     apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id.text)) }
   }
 
-  func jobs(_ form: AdminForm) throws(Refusal) -> DashboardPage {
-    var filter = JobFilter()
-    filter.after = form["after"].map(JobID.init)
-    let size = JobListPage.pageSize
-    let wanted = filter
-    let jobs = try read { source throws(StoreFault) in try source.reader.jobs(wanted, limit: size + 1) }
-    return JobListPage(jobs: Array(jobs.prefix(size)), hasMore: jobs.count > size, now: now).page
-  }
-
   func job(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
     let page = try read { source throws(StoreFault) -> JobPage? in

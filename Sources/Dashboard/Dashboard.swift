@@ -5,7 +5,7 @@ public import Apps
 internal import Configuration
 internal import Cryptography
 internal import Domain
-internal import HTML
+public import HTML
 internal import HTTPServer
 public import HTTPService
 public import Health
@@ -46,6 +46,8 @@ public struct Dashboard: Sendable {
   public enum Refusal: Error {
     case store(StoreFault)
     case problem(Problem)
+    /// The page has another URL.
+    case moved(Link)
   }
 
   var now: Timestamp { Timestamp(unixMilliseconds: services.clock.wallMilliseconds) }
@@ -53,6 +55,7 @@ public struct Dashboard: Sendable {
   func response(to refusal: Refusal, _ scope: RequestScope) -> Response {
     switch refusal {
     case .problem(let problem): return problem.page(requestID: scope.requestID)
+    case .moved(let link): return .redirect(to: link)
     case .store(let error):
       services.log.error(
         "the dashboard could not read the database",
@@ -101,35 +104,6 @@ public struct Dashboard: Sendable {
     return .invalid("invalid-filter", "\(subject) \(fault.message). Go back and correct it.")
   }
 
-  func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    let search: ReceiptSearch
-    do throws(Fault) {
-      search = try ReceiptSearch(query: head.query)
-    } catch {
-      throw .problem(Self.problem(error))
-    }
-    let now = now
-    let size = ReceiptSearch.pageSize
-    let (records, known, unpaid) = try read { source throws(StoreFault) in
-      (
-        try source.reader.receipts(search.filter(now: now), limit: size + 1),
-        Set(try source.reader.countsByProcessor().keys),
-        try search.object.map { object throws(StoreFault) in
-          try source.reader.details(object: ObjectID(object)).filter { $0.record.receipt == nil }
-        } ?? []
-      )
-    }
-    let current = apps.current
-    return ReceiptListPage(
-      search: search, apps: Set(known.map(\.app)).union(current.slugs).sorted(),
-      processors: Set(known.map(\.processor)).union(current.processorNames).sorted(),
-      records: Array(records.prefix(size)), hasMore: records.count > size,
-      withoutReceipt: unpaid.map { detail in
-        (detail, current[detail.record.app]?.label(of: detail.record.purchase.key.processor))
-      }, now: now
-    ).page
-  }
-
   func receipt(_ id: ReceiptID, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
     let configured = apps.current
@@ -163,20 +137,12 @@ public struct Dashboard: Sendable {
     guard !events.isEmpty else { throw .problem(.unknownEvent) }
     return EventPage(events: events, now: now).page
   }
+}
 
-  func audit(_ form: AdminForm) throws(Refusal) -> DashboardPage {
-    var filter = AuditFilter()
-    if let after = form["after"] {
-      guard let row = Int64(after) else {
-        throw .problem(Self.problem(Fault(path: "after", message: "is the number of a change")))
-      }
-      filter.after = row
-    }
-    let size = AuditPage.pageSize
-    let wanted = filter
-    let records = try read { source throws(StoreFault) in try source.reader.audit(wanted, limit: size + 1) }
-    let next = records.count > size ? records[size - 1].row : nil
-    return AuditPage(records: Array(records.prefix(size)), next: next, now: now).page
+extension Response {
+  /// A page with another URL (RFC 9110 §15.4.4).
+  static func redirect(to link: Link) -> Response {
+    Response(status: 303, headers: HTMLDocument.protectingHeaders + [(name: "Location", value: link.text)])
   }
 }
 

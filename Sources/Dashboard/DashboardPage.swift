@@ -13,6 +13,7 @@ public struct DashboardPage {
   enum Place: String, CaseIterable {
     case overview = "Overview"
     case receipts = "Receipts"
+    case events = "Events"
     case failed = "Failed"
     case jobs = "Jobs"
     case audit = "Audit"
@@ -21,6 +22,7 @@ public struct DashboardPage {
       switch self {
       case .overview: Link()
       case .receipts: Link("receipts")
+      case .events: Link("events")
       case .failed: Link("failed")
       case .jobs: Link("jobs")
       case .audit: Link("audit")

@@ -27,12 +27,9 @@ extension Dashboard {
       page("/event") { dashboard, visit throws(Refusal) in
         try dashboard.event(try dashboard.form(visit.head.query))
       },
-      page("/audit") { dashboard, visit throws(Refusal) in
-        try dashboard.audit(try dashboard.form(visit.head.query))
-      },
-      page("/jobs") { dashboard, visit throws(Refusal) in
-        try dashboard.jobs(try dashboard.form(visit.head.query))
-      },
+      page("/events") { dashboard, visit throws(Refusal) in try dashboard.events(visit.head) },
+      page("/audit") { dashboard, visit throws(Refusal) in try dashboard.audit(visit.head) },
+      page("/jobs") { dashboard, visit throws(Refusal) in try dashboard.jobs(visit.head) },
       page("/jobs/{job}") { dashboard, visit throws(Refusal) in
         try dashboard.job(visit["job"] ?? "", try dashboard.form(visit.head.query))
       },

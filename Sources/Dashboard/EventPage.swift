@@ -12,8 +12,8 @@ struct EventPage {
 
   var page: DashboardPage {
     let id = events.first?.summary.id ?? ""
-    return DashboardPage(title: "Event \(id)", place: .receipts) {
-      Tag.p(.class("crumb")) { Tag.a(.href(Link("receipts"))) { "Receipts" } }
+    return DashboardPage(title: "Event \(id)", place: .events) {
+      Tag.p(.class("crumb")) { Tag.a(.href(Link("events"))) { "Events" } }
       Tag.h1(.class("id")) { PageParts.identifier(id) }
       for (index, event) in events.enumerated() { section(event.summary, event.body, id: "event-\(index)") }
     }

@@ -47,6 +47,9 @@ struct FailedPage {
         ("app", group.app.text), ("processor", group.processor.text), ("reason", group.reason),
         ("cause", group.cause == group.reason ? nil : group.cause),
       ]
+      // In the order of the list's URL.
+      var listQuery = query
+      listQuery.insert(("state", "failed"), at: 2)
       table.rows.append(
         [
           HTML {
@@ -62,7 +65,7 @@ struct FailedPage {
           },
           PageParts.untrusted(group.app),
         ] + (showsProcessor ? [PageParts.untrusted(group.processor)] : []) + [
-          Tag.a(.href(Link("receipts", query: query + [("state", "failed")]))) {
+          Tag.a(.href(Link("receipts", query: listQuery))) {
             PageParts.number(group.count)
           },
           PageParts.time(group.newest, now: now), state(group),

@@ -9,25 +9,23 @@ internal import Store
 struct JobListPage {
   static let pageSize = 50
 
-  let jobs: [Job]
-  let hasMore: Bool
+  let search: ListSearch<JobFilter>
+  let page: ListPage<Job, JobID>
   let now: Timestamp
 
-  var page: DashboardPage {
+  var html: DashboardPage {
     DashboardPage(title: "Jobs", place: .jobs) {
       Tag.h1 { "Jobs" }
-      if jobs.isEmpty {
+      FilterForm(search: search).html
+      if page.entries.isEmpty {
         Tag.p(.class("empty")) {
-          "There are no jobs. Replaying a group of failed receipts starts one."
+          search.isFiltered
+            ? "No job matches." : "There are no jobs. Replaying a group of failed receipts starts one."
         }
       } else {
         table
       }
-      if hasMore, let last = jobs.last {
-        Tag.nav(.class("pages"), .label("Pages")) {
-          Tag.a(.class("next"), .href(Link("jobs", query: [("after", last.id.text)]))) { "Next page" }
-        }
-      }
+      ListParts.pages(search, page) { $0.text }
     }
   }
 
@@ -40,7 +38,7 @@ struct JobListPage {
         .init("By", isLong: true),
         .init("Begun"),
       ])
-    table.rows = jobs.map { job in
+    table.rows = page.entries.map { job in
       [
         Tag.a(.href(Link("jobs", job.id.text))) { PageParts.identifier(job.id) },
         PageParts.untrusted(JobDescription.asked(job)),

@@ -46,6 +46,7 @@ extension Attribute {
   public static func `for`(_ id: String) -> Attribute { Attribute("for", id) }
   public static func method(_ text: String) -> Attribute { Attribute("method", text) }
   public static func selected(_ isSelected: Bool) -> Attribute { Attribute(flag: "selected", isSelected) }
+  public static func open(_ isOpen: Bool) -> Attribute { Attribute(flag: "open", isOpen) }
   public static func required(_ isRequired: Bool) -> Attribute { Attribute(flag: "required", isRequired) }
   public static func maxLength(_ count: Int) -> Attribute { Attribute("maxlength", String(count)) }
 }

@@ -65,6 +65,7 @@ extension Tag {
   public static let label = Tag("label")
   public static let select = Tag("select")
   public static let option = Tag("option")
+  public static let datalist = Tag("datalist")
   public static let button = Tag("button")
   public static let progress = Tag("progress")
   // Drawings.
@@ -78,7 +79,9 @@ extension Tag {
 
 /// Elements without content.
 public enum VoidTag {
-  public static func input(_ attributes: Attribute...) -> HTML {
+  public static func input(_ attributes: Attribute...) -> HTML { input(attributes) }
+
+  public static func input(_ attributes: [Attribute]) -> HTML {
     HTML(markup: "<input\(attributes.map(\.markup).joined())>")
   }
 }

@@ -6,6 +6,7 @@ internal import Domain
 internal import HTTPClient
 internal import JSON
 internal import Platform
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Telemetry
@@ -23,6 +24,7 @@ enum AlertsCommands {
           alerts in the configuration. If no alerts are configured: those that would fire with the default \
           conditions.
           """,
+        options: [ListFormat.option],
         examples: [ExampleSpec("receiptctl alerts list", "Current problems")]),
       run: list),
     Verb(
@@ -46,30 +48,31 @@ enum AlertsCommands {
     }
     let reader = try session.reader(configuration)
     let health = try ServiceHealth(reader, configuration, session)
-    health.show(session)
+    let format = try ListFormat(session)
+    if format != .csv { health.show(session) }
     if configuration.alerts.isEmpty { return try preview(reader, configuration, health, session) }
-    let firing = try reader.alerts().filter(\.isFiring)
-    if session.isJSON {
+    let known = labels
+    func address(_ record: AlertRecord) -> String {
+      known[record.key.destination] ?? record.key.destination
+    }
+    let fields: ExportFields<AlertRecord> = [
+      .text("alert") { $0.key.condition }, .text("app") { $0.key.app?.text },
+      .text("since") { $0.since.rfc3339 }, .text("told_at") { $0.notifiedAt.rfc3339 },
+      .text("to") { known[$0.key.destination] ?? $0.key.destination },
+    ]
+    try session.show(reader.alerts().filter(\.isFiring), fields, format) { firing in
+      var table = Table(
+        [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST SENT"), .init("TO")],
+        emptyMessage: "No alert is firing.")
       for record in firing {
-        session.output.json([
-          "alert": .string(record.key.condition), "app": .optional(record.key.app?.text),
-          "since": .time(record.since), "told_at": .time(record.notifiedAt),
-          "to": .string(labels[record.key.destination] ?? record.key.destination),
+        table.add([
+          Table.Cell(record.key.condition), Table.Cell(record.key.app?.text ?? "-"),
+          Table.Cell(session.relative(record.since)), Table.Cell(session.relative(record.notifiedAt)),
+          Table.Cell(address(record)),
         ])
       }
-      return .done
+      return table
     }
-    var table = Table(
-      [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST SENT"), .init("TO")],
-      emptyMessage: "No alert is firing.")
-    for record in firing {
-      table.add([
-        Table.Cell(record.key.condition), Table.Cell(record.key.app?.text ?? "-"),
-        Table.Cell(session.relative(record.since)), Table.Cell(session.relative(record.notifiedAt)),
-        Table.Cell(labels[record.key.destination] ?? record.key.destination),
-      ])
-    }
-    session.output.table(table)
     return .done
   }
 
@@ -79,34 +82,36 @@ enum AlertsCommands {
   ) throws -> ExitCode {
     let troubles = try AlertPreview.troubles(
       configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: session.now)
-    if session.isJSON {
+    let format = try ListFormat(session)
+    if format == .table {
+      session.output.note(
+        "No alerts are configured, so no notices are sent (docs/alerts.md). With the default conditions, "
+          + "\(AlertPreview.conditions.joined(separator: ", ")), these would fire:")
+    }
+    try session.show(troubles, previewFields, format) { troubles in
+      var table = Table(
+        [.init("ALERT"), .init("APP"), .init("SINCE"), .init("WHAT", canShrink: true)],
+        emptyMessage: "Nothing would fire.")
       for trouble in troubles {
-        session.output.json([
-          "alert": .string(trouble.alert), "app": .optional(trouble.app?.text), "since": .time(trouble.since),
-          "told_at": .null, "to": .null, "summary": .string(trouble.summary),
-          "what_to_do": .string(trouble.advice),
+        table.add([
+          Table.Cell(trouble.alert), Table.Cell(trouble.app?.text ?? "-"),
+          Table.Cell(session.relative(trouble.since)), Table.Cell(trouble.summary),
         ])
       }
-      return .done
+      return table
     }
-    session.output.note(
-      "No alerts are configured, so no notices are sent (docs/alerts.md). With the default conditions, "
-        + "\(AlertPreview.conditions.joined(separator: ", ")), these would fire:")
-    var table = Table(
-      [.init("ALERT"), .init("APP"), .init("SINCE"), .init("WHAT", canShrink: true)],
-      emptyMessage: "Nothing would fire.")
-    for trouble in troubles {
-      table.add([
-        Table.Cell(trouble.alert), Table.Cell(trouble.app?.text ?? "-"),
-        Table.Cell(session.relative(trouble.since)), Table.Cell(trouble.summary),
-      ])
-    }
-    session.output.table(table)
+    guard format == .table else { return .done }
     for trouble in troubles {
       session.output.line(DisplayText.clean("\(trouble.app.map { "\($0): " } ?? "")\(trouble.advice)"))
     }
     return .done
   }
+
+  private static let previewFields: ExportFields<CurrentTrouble> = [
+    .text("alert") { $0.alert }, .text("app") { $0.app?.text }, .text("since") { $0.since.rfc3339 },
+    .text("told_at") { _ in nil }, .text("to") { _ in nil }, .text("summary") { $0.summary },
+    .text("what_to_do") { $0.advice },
+  ]
 
   private static func test(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()

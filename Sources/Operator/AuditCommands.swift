@@ -1,7 +1,7 @@
 // `receiptctl audit`: lists the operators' changes.
 
 internal import Domain
-internal import JSON
+internal import Presentation
 internal import Store
 internal import Terminal
 
@@ -12,9 +12,7 @@ enum AuditCommands {
     Verb(
       spec: CommandSpec(
         ["audit", "list"], summary: "List changes, newest first",
-        options: [
-          OptionSpec("subject", placeholder: "ID", help: "Only those of this receipt, event or job")
-        ] + Page.timeOptions("made") + Page.options(of: "change"),
+        options: AuditFilter.options + Page.options(of: "change"),
         examples: [
           ExampleSpec("receiptctl audit list --since 1d", "All changes since yesterday"),
           ExampleSpec(
@@ -25,38 +23,23 @@ enum AuditCommands {
   private static func list(_ session: Session) throws -> ExitCode {
     let page = try Page(session)
     let configuration = try session.configuration()
-    var filter = AuditFilter()
-    filter.subject = session.command.options["subject"]
-    filter.since = try session.time("since")
-    filter.until = try session.time("until")
+    var filter: AuditFilter = try session.filter(configuration)
     if let after = page.after {
       guard let row = Int64(after), row > 0 else {
         throw session.usage("--after must be the number of a change")
       }
       filter.after = row
     }
-    let found = try session.reader(configuration).audit(filter, limit: page.fetchLimit)
-    let shown = found.prefix(page.limit)
-    if session.isJSON {
-      for record in shown { session.output.json(json(record)) }
-    } else {
-      session.output.table(table(shown, session))
+    let reader = try session.reader(configuration)
+    try page.show(session, AuditExport.fields) {
+      table($0, session)
+    } word: { (last: Int64) in
+      String(last)
+    } fetch: { after, limit in
+      filter.after = after ?? filter.after
+      return ListPage(try reader.audit(filter, limit: limit + 1), limit: limit) { $0.row }
     }
-    try page.note(fetched: found.count, last: shown.last.map { String($0.row) }, session)
     return .done
-  }
-
-  private static func json(_ record: AuditRecord) -> JSONValue {
-    let entry = record.entry
-    return [
-      "number": .integer(record.row), "at": .time(entry.at), "actor": .string(entry.actor),
-      "action": .string(entry.action), "app": .optional(entry.app?.text), "subject": .optional(entry.subject),
-      "reason": .optional(entry.reason), "details": details(of: entry) ?? [:],
-    ]
-  }
-
-  private static func details(of entry: AuditEntry) -> JSONValue? {
-    try? JSONValue(parsing: Array(entry.details.utf8))  // written by receiptd; edited text is not shown
   }
 
   private static func table(_ records: some Collection<AuditRecord>, _ session: Session) -> Table {

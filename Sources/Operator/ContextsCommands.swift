@@ -3,6 +3,7 @@
 internal import Destinations
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Store
 internal import Terminal
 
@@ -13,10 +14,7 @@ enum ContextsCommands {
     Verb(
       spec: CommandSpec(
         ["contexts", "list"], summary: "List contexts, newest first",
-        options: [
-          OptionSpec("app", placeholder: "APP", help: "Only those of this app"),
-          OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
-        ] + Page.timeOptions("received") + Page.options(of: "context"),
+        options: ContextFilter.options + Page.options(of: "context"),
         examples: [
           ExampleSpec("receiptctl contexts list --user jdo-1", "The contexts of one user")
         ]), run: list),
@@ -32,25 +30,23 @@ enum ContextsCommands {
   private static func list(_ session: Session) throws -> ExitCode {
     let page = try Page(session)
     let configuration = try session.configuration()
-    var filter = ContextFilter()
-    filter.app = try session.app(configuration)
-    filter.userID = session.command.options["user"].map(UserID.init)
-    filter.since = try session.time("since")
-    filter.until = try session.time("until")
+    var filter: ContextFilter = try session.filter(configuration)
     if let after = page.after.map(ContextID.init) {
       guard after.isWellFormed else {
         throw session.usage("--after must be the id of a context, ctx_…")
       }
       filter.after = after
     }
-    let found = try session.reader(configuration).contexts(filter, now: session.now, limit: page.fetchLimit)
-    let shown = found.prefix(page.limit)
-    if session.isJSON {
-      for context in shown { session.output.json(.object(members(of: context))) }
-    } else {
-      session.output.table(table(shown, session))
+    let reader = try session.reader(configuration)
+    try page.show(session, ContextExport.fields) {
+      table($0, session)
+    } word: { (last: ContextID) in
+      last.text
+    } fetch: { after, limit in
+      filter.after = after ?? filter.after
+      let found = try reader.contexts(filter, now: session.now, limit: limit + 1)
+      return ListPage(found, limit: limit) { $0.id }
     }
-    try page.note(fetched: found.count, last: shown.last?.id.text, session)
     return .done
   }
 
@@ -113,17 +109,6 @@ enum ContextsCommands {
 
   /// A context with its blob.
   static func json(_ context: ContextSummary) -> JSONValue {
-    .object(members(of: context) + [.init(name: "ply_context", value: .string(context.blob.text))])
-  }
-
-  private static func members(of context: ContextSummary) -> [JSONValue.Member] {
-    let fields: KeyValuePairs<String, JSONValue> = [
-      "id": .string(context.id.text), "app": .string(context.app.text),
-      "user_id": .string(context.userID.text),
-      "state": .string(context.state.rawValue), "receipt_id": .optional(context.receiptID?.text),
-      "price_id": .optional(context.blob.priceID?.text), "received_at": .time(context.receivedAt),
-      "posted_at": .time(context.postedAt), "expires_at": .time(context.expiresAt),
-    ]
-    return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+    ContextExport.fields.object(of: context).adding("ply_context", .string(context.blob.text))
   }
 }

@@ -3,6 +3,8 @@
 internal import Configuration
 internal import Domain
 internal import JSON
+internal import Platform
+internal import Presentation
 internal import Store
 internal import Terminal
 
@@ -13,14 +15,7 @@ enum EventsCommands {
     Verb(
       spec: CommandSpec(
         ["events", "list"], summary: "List events, newest first",
-        options: [
-          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
-          OptionSpec(
-            "type", placeholder: "TYPE", help: "Only those of this type, such as checkout.session.completed"),
-          OptionSpec(
-            "outcome", placeholder: "OUTCOME", help: "Only those with this outcome",
-            choices: EventOutcome.allCases.map(\.rawValue)),
-        ] + Page.timeOptions("received") + Page.options(of: "event"),
+        options: EventFilter.options + Page.options(of: "event"),
         examples: [
           ExampleSpec("receiptctl events list --since 1h", "The events of the last hour"),
           ExampleSpec("receiptctl events list --outcome unparsed", "Events that could not be read"),
@@ -47,7 +42,7 @@ enum EventsCommands {
           be running or stopped.
           """,
         options: [
-          OptionSpec("since", placeholder: "TIME", help: "The start, required: \(TimeArgument.forms)"),
+          OptionSpec("since", placeholder: "TIME", help: "The start, required: \(MomentText.forms)"),
           OptionSpec(
             "app", placeholder: "APP",
             help: "Only for this app; else for every app with a key, and the others are named"),
@@ -76,13 +71,7 @@ enum EventsCommands {
             "ID", help: "the event, evt_…; - reads ids from stdin, one to a line", isRequired: false,
             isRepeatable: true)
         ],
-        options: [
-          OptionSpec(
-            "outcome", placeholder: "OUTCOME", help: "Those with this outcome",
-            choices: EventOutcome.allCases.map(\.rawValue)),
-          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
-          OptionSpec("type", placeholder: "TYPE", help: "Only those of this type"),
-        ] + Page.timeOptions("received") + CommandTable.asking + [CommandTable.reason],
+        options: EventFilter.options + CommandTable.asking + [CommandTable.reason],
         examples: [
           ExampleSpec("receiptctl events reprocess --outcome unparsed", "After an update"),
           ExampleSpec("receiptctl events reprocess evt_1NG8Du2eZvKYlo2CUI79vXWy", "One event"),
@@ -96,13 +85,7 @@ enum EventsCommands {
     let page = try Page(session)
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
-    var filter = EventFilter()
-    filter.app = try session.app(configuration)
-    filter.processor = session.processor
-    filter.type = session.command.options["type"]
-    filter.outcome = session.command.options["outcome"].flatMap(EventOutcome.init)
-    filter.since = try session.time("since")
-    filter.until = try session.time("until")
+    var filter: EventFilter = try session.filter(configuration)
     if let after = page.after {
       // `ios/evt_1`: two apps may receive the same event.
       let parts = after.split(separator: "/", maxSplits: 1).map(String.init)
@@ -113,14 +96,15 @@ enum EventsCommands {
           .notFound, "--after: there is no event \(DisplayText.clean(after)); start again without it")
       }
     }
-    let found = try reader.events(filter, limit: page.fetchLimit)
-    let shown = found.prefix(page.limit)
-    if session.isJSON {
-      for event in shown { session.output.json(EventJSON.summary(of: event)) }
-    } else {
-      session.output.table(table(shown, session, configuration))
+    try page.show(session, EventExport.fields) {
+      table($0, session, configuration)
+    } word: {
+      (last: EventSummary) in
+      "\(last.app)/\(last.id)"
+    } fetch: { last, limit in
+      filter.after = last?.row ?? filter.after
+      return ListPage(try reader.events(filter, limit: limit + 1), limit: limit) { $0 }
     }
-    try page.note(fetched: found.count, last: shown.last.map { "\($0.app)/\($0.id)" }, session)
     return .done
   }
 
@@ -187,21 +171,8 @@ enum EventsCommands {
 }
 
 enum EventJSON {
-  static func summary(of event: EventSummary) -> JSONValue { .object(members(of: event)) }
-
   /// With the raw bytes as text; invalid UTF-8 is repaired.
   static func detail(of event: EventSummary, body: [UInt8]) -> JSONValue {
-    .object(members(of: event) + [.init(name: "body", value: .string(String(decoding: body, as: UTF8.self)))])
-  }
-
-  private static func members(of event: EventSummary) -> [JSONValue.Member] {
-    let fields: KeyValuePairs<String, JSONValue> = [
-      "id": .string(event.id.text), "app": .string(event.app.text),
-      "processor": .string(event.processor.text),
-      "type": .string(event.type), "outcome": .string(event.outcome),
-      "receipt_id": .optional(event.receiptID?.text),
-      "received_at": .time(event.receivedAt),
-    ]
-    return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
+    EventExport.fields.object(of: event).adding("body", .string(String(decoding: body, as: UTF8.self)))
   }
 }

@@ -24,6 +24,7 @@ enum InstancesCommands {
           is ahead of the database's. Instances with different CONFIG were started with configurations that \
           treat receipts differently.
           """,
+        options: [ListFormat.option],
         examples: [ExampleSpec("receiptctl instances list", "Which instance delivers which app")]),
       run: list)
   ]
@@ -47,28 +48,24 @@ enum InstancesCommands {
       let oldest = try instance.apps.compactMap { try reader.oldestPending(app: $0) }.min()
       return Line(instance: instance, lag: oldest.map { max(.zero, now.duration(since: $0)) })
     }
-    if session.isJSON {
-      for line in lines { session.output.json(json(line)) }
-    } else {
-      session.output.table(table(lines, now: now))
-      note(lines, configuration, session)
-    }
+    let format = try ListFormat(session)
+    try session.show(lines, fields, format) { table($0, now: now) }
+    if format == .table { note(lines, configuration, session) }
     return .done
   }
 
-  private static func json(_ line: Line) -> JSONValue {
-    let instance = line.instance
-    return [
-      "id": .string(name(instance)), "host": .string(instance.host), "version": .string(instance.version),
-      "ready": .bool(instance.unreadiness.isEmpty),
-      "not_ready": .array(instance.unreadiness.map(JSONValue.string)),
-      "apps": .array(instance.apps.map { .string($0.text) }), "shared": .bool(instance.doesSharedWork),
-      "lag_ms": .optional(line.lag?.milliseconds), "queue": .integer(Int64(instance.queueDepth)),
-      "clock_ahead_ms": .integer(instance.clockAhead.milliseconds),
-      "notified": .bool(instance.isNotified), "config": .string(instance.configuration),
-      "started_at": .time(instance.startedAt), "seen_at": .time(instance.seenAt),
-    ]
-  }
+  private static let fields: ExportFields<Line> = [
+    .text("id") { name($0.instance) }, .text("host") { $0.instance.host },
+    .text("version") { $0.instance.version },
+    ExportField("ready") { .bool($0.instance.unreadiness.isEmpty) },
+    ExportField("not_ready") { .array($0.instance.unreadiness.map(JSONValue.string)) },
+    ExportField("apps") { .array($0.instance.apps.map { .string($0.text) }) },
+    ExportField("shared") { .bool($0.instance.doesSharedWork) }, .number("lag_ms") { $0.lag?.milliseconds },
+    .number("queue") { Int64($0.instance.queueDepth) },
+    .number("clock_ahead_ms") { $0.instance.clockAhead.milliseconds },
+    ExportField("notified") { .bool($0.instance.isNotified) }, .text("config") { $0.instance.configuration },
+    .text("started_at") { $0.instance.startedAt.rfc3339 }, .text("seen_at") { $0.instance.seenAt.rfc3339 },
+  ]
 
   private static func table(_ lines: [Line], now: Timestamp) -> Table {
     var table = Table(

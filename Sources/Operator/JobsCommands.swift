@@ -18,11 +18,7 @@ enum JobsCommands {
   private static let list = Verb(
     spec: CommandSpec(
       ["jobs", "list"], summary: "List jobs, newest first",
-      options: [
-        OptionSpec(
-          "state", placeholder: "STATE", help: "Only those in this state",
-          choices: JobState.allCases.map(\.rawValue))
-      ] + Page.options(of: "job"),
+      options: JobFilter.options + Page.options(of: "job"),
       examples: [ExampleSpec("receiptctl jobs list --state running", "Running jobs")]),
     run: runList)
 
@@ -96,8 +92,7 @@ enum JobsCommands {
   private static func runList(_ session: Session) throws -> ExitCode {
     let page = try Page(session)
     let configuration = try session.configuration()
-    var filter = JobFilter()
-    filter.state = session.command.options["state"].flatMap(JobState.init)
+    var filter: JobFilter = try session.filter(configuration)
     if let after = page.after.map(JobID.init) {
       guard after.isWellFormed else {
         throw session.usage("--after must be the id of a job, job_…")
@@ -105,15 +100,14 @@ enum JobsCommands {
       filter.after = after
     }
     let reader = try session.reader(configuration)
-    let found = try reader.jobs(filter, limit: page.fetchLimit)
-    let shown = found.prefix(page.limit)
-    if session.isJSON {
-      for job in shown { session.output.json(JobText.json(job)) }
-    } else {
-      let isServed = try session.isServed(configuration, reader)
-      session.output.table(table(shown, isServed: isServed, session))
+    try page.show(session, JobExport.fields()) { jobs in
+      table(jobs, isServed: try session.isServed(configuration, reader), session)
+    } word: { (last: JobID) in
+      last.text
+    } fetch: { after, limit in
+      filter.after = after ?? filter.after
+      return ListPage(try reader.jobs(filter, limit: limit + 1), limit: limit) { $0.id }
     }
-    try page.note(fetched: found.count, last: shown.last?.id.text, session)
     return .done
   }
 
@@ -144,7 +138,7 @@ enum JobsCommands {
     let job = try find(session, reader)
     let holds = try reader.holds(job, now: session.now)
     guard !session.isJSON else {
-      session.output.json(JobText.json(job, heldApps: holds.map(\.app)))
+      session.output.json(JobExport.fields(heldApps: holds.map(\.app)).object(of: job))
       return .done
     }
     let output = session.output
@@ -182,7 +176,7 @@ enum JobsCommands {
     var follow = JobFollow(session, configuration, reader, try find(session, reader).id)
     guard let job = try follow.run() else { return .tryAgain }
     if session.isJSON {
-      session.output.json(JobText.json(job))
+      session.output.json(JobExport.fields().object(of: job))
     } else {
       session.output.line("Job \(job.id) is \(job.state.rawValue).")
     }
@@ -231,7 +225,7 @@ enum JobsCommands {
     case .done(let job, let isChanged):
       session.wakeDaemon(configuration)
       if session.isJSON {
-        session.output.json(JobText.json(job))
+        session.output.json(JobExport.fields().object(of: job))
       } else {
         let already = isChanged ? "" : " already"
         let state = if case .rate = change { JobDescription.pace(job) } else { job.state.rawValue }

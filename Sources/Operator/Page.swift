@@ -1,46 +1,71 @@
 // Pages of lists: the number of rows, and the command that shows the next page. Pure; any thread.
 
 internal import Domain
+internal import Platform
+internal import Presentation
+internal import Store
 internal import Terminal
 
-/// The page that a list command shows.
+/// The page that a list command shows, or with `--all` every page.
 struct Page {
   static let limitDefault = 50
   static let limitMax = 10_000
+  /// Entries that `--all` reads at once.
+  static let slice = 1000
 
-  /// `--limit` and `--after` of every list.
+  /// `--limit`, `--after` and the options for other programs, of every list.
   static func options(of what: String) -> [OptionSpec] {
     [
       OptionSpec("limit", placeholder: "N", help: "At most this many; default \(limitDefault)"),
       OptionSpec("after", placeholder: "ID", help: "Start after this \(what): the next page"),
-    ]
-  }
-
-  /// `--since` and `--until` of every list.
-  static func timeOptions(_ what: String) -> [OptionSpec] {
-    [
       OptionSpec(
-        "since", placeholder: "TIME", help: "Only those \(what) then or later: \(TimeArgument.forms)"),
-      OptionSpec("until", placeholder: "TIME", help: "Only those \(what) before then"),
+        flag: "all", help: "Every \(what), not only a page; with --csv or --json, which it writes as it reads"
+      ),
+      ListFormat.option,
     ]
   }
 
   let limit: Int
   let after: String?
+  private let isAll: Bool
 
   init(_ session: Session) throws {
     limit = try session.command.integer("limit", in: 1...Self.limitMax) ?? Self.limitDefault
     after = session.command.options["after"]
+    isAll = session.command.flag("all")
+    if isAll, session.command.options.contains("limit") {
+      throw session.usage("--all and --limit exclude each other")
+    }
+    if isAll, try ListFormat(session) == .table {
+      throw session.usage("--all writes for other programs: add --csv or --json")
+    }
   }
 
-  /// One more than is shown, to find out whether there is a next page.
-  var fetchLimit: Int { limit + 1 }
-
-  /// Prints the command for the next page, if there is one.
-  /// - Parameter last: the last entry of this page, as `--after` accepts it.
-  func note(fetched: Int, last: String?, _ session: Session) throws {
-    guard fetched > limit, let last else { return }
-    session.output.note("More: \(try Self.command(session, after: last))")
+  /// Prints the page, or with `--all` every page.
+  /// - Parameters:
+  ///   - table: the entries for people.
+  ///   - word: a position, as `--after` accepts it.
+  ///   - fetch: reads a page after a position; nil is the start of the list.
+  func show<Entry, Position>(
+    _ session: Session, _ fields: ExportFields<Entry>, table: ([Entry]) throws -> Table,
+    word: (Position) -> String, fetch: (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
+  ) throws {
+    let format = try ListFormat(session)
+    var page = try fetch(nil, isAll ? Self.slice : limit)
+    try session.show(page.entries, fields, format, table: table)
+    while isAll, let next = page.next, !session.output.result.isClosed {
+      page = try fetch(next, Self.slice)
+      session.add(page.entries, fields, format)
+    }
+    guard !isAll, let next = page.next else { return }
+    let command = try Self.command(session, after: word(next))
+    if let compared = page.compared {
+      session.output.note(
+        "Compared the newest \(CountText.grouped(compared)) receipts that may match. To look further: "
+          + command)
+    } else {
+      session.output.note("More: \(command)")
+    }
   }
 
   /// The same command starting after `last`. Relative times become absolute, so that the next page covers the

@@ -3,7 +3,6 @@
 
 internal import Configuration
 internal import Domain
-internal import JSON
 internal import Presentation
 internal import Relay
 internal import Store
@@ -27,6 +26,7 @@ enum PaymentsCommands {
           OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
           OptionSpec(
             "limit", placeholder: "N", help: "At most this many of each kind; default \(Page.limitDefault)"),
+          OptionSpec(flag: "all", help: "Every payment"), ListFormat.option,
         ],
         examples: [
           ExampleSpec("receiptctl payments list", "What to look at after an outage of a processor")
@@ -65,7 +65,12 @@ enum PaymentsCommands {
   }
 
   private static func list(_ session: Session) throws -> ExitCode {
-    let limit = try session.command.integer("limit", in: 1...Page.limitMax) ?? Page.limitDefault
+    let isAll = session.command.flag("all")
+    if isAll, session.command.options.contains("limit") {
+      throw session.usage("--all and --limit exclude each other")
+    }
+    let given = try session.command.integer("limit", in: 1...Page.limitMax) ?? Page.limitDefault
+    let limit = isAll ? Int(Int32.max) : given
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     var found: [TroubledPayment] = []
@@ -78,11 +83,7 @@ enum PaymentsCommands {
         found += ofKind.prefix(limit)
       }
     }
-    if session.isJSON {
-      for payment in found { session.output.json(json(payment)) }
-    } else {
-      session.output.table(table(found, session))
-    }
+    try session.show(found, PaymentExport.fields, ListFormat(session)) { table($0, session) }
     if hasMore { session.output.note(more(limit)) }
     return .done
   }
@@ -110,16 +111,6 @@ enum PaymentsCommands {
       ])
     }
     return table
-  }
-
-  private static func json(_ payment: TroubledPayment) -> JSONValue {
-    [
-      "id": .string(payment.objectID.text), "app": .string(payment.place.app.text),
-      "processor": .string(payment.place.processor.text), "user_id": .optional(payment.userID?.text),
-      "receipt_id": .optional(payment.receiptID?.text), "what": .string(payment.kind.rawValue),
-      "since": .time(payment.since), "failures": .integer(payment.failures),
-      "next_call_at": .time(payment.nextAt),
-    ]
   }
 
   private static func fetch(_ session: Session) throws -> ExitCode {

@@ -9,10 +9,10 @@ enum ProcessorNames {
   private static let kinds = ProcessorRegistry.standard.kinds
   private static let listers = kinds.filter { $0.eventsKept != nil }
 
-  /// `--processor` of every list.
+  static let all = kinds.map(\.name.text)
+  /// `--processor` of a list without other filters.
   static let option = OptionSpec(
-    "processor", placeholder: "PROCESSOR", help: "Only those of this payment processor",
-    choices: kinds.map(\.name.text))
+    "processor", placeholder: "PROCESSOR", help: "Only those of this payment processor", choices: all)
 
   /// Those that list their events.
   static let ofListers = listers.map(\.label).joined(separator: " or ")

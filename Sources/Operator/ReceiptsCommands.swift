@@ -1,5 +1,6 @@
 // `receiptctl receipts`: the commands and their options. Their code is in `Receipts/`.
 
+internal import Configuration
 internal import Domain
 internal import Platform
 internal import Presentation
@@ -13,34 +14,26 @@ enum ReceiptsCommands {
 
   private static let example = "rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM"
 
-  /// The options that filter receipts.
-  private static let filterOptions =
-    [
-      OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
-      OptionSpec(
-        "state", placeholder: "STATE", help: "Only those in this state",
-        choices: ReceiptState.allCases.map(\.rawValue)),
-      OptionSpec("user", placeholder: "USER", help: "Only those of this user"),
-      OptionSpec(
-        "reason", placeholder: "REASON", help: "Only those with this reason, such as http_422 or user"),
-      CauseOption.spec,
-      OptionSpec(
-        "object", placeholder: "ID",
-        help: "Only those about this object of the processor: a subscription (sub_…), checkout session "
-          + "(cs_…) or payment"),
-      OptionSpec(
-        "import-id", placeholder: "ID", help: "Only the one that the destination accepted with this id"),
-      OptionSpec(flag: "no-import-id", help: "Only delivered ones whose answer named no import id"),
-    ] + Page.timeOptions("made")
+  /// The fields that filter receipts in a command. `complete` supplies user and price.
+  static func filterFields(of path: [String]) -> [FilterField<ReceiptFilter>] {
+    let supplied: Set<String> = path.last == "complete" ? ["user", "price"] : []
+    return ReceiptFilter.fields.filter { !supplied.contains($0.name) }
+  }
+
+  private static func filterOptions(_ verb: String) -> [OptionSpec] {
+    filterFields(of: ["receipts", verb]).map { OptionSpec($0) }
+  }
 
   private static let list = Verb(
     spec: CommandSpec(
       ["receipts", "list"], summary: "List receipts, newest first",
-      options: filterOptions + Page.options(of: "receipt"),
+      options: filterOptions("list") + Page.options(of: "receipt"),
       examples: [
         ExampleSpec("receiptctl receipts list --state failed", "Receipts that need attention"),
         ExampleSpec("receiptctl receipts list --state failed --cause timeout", "Failures without an answer"),
         ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "One user's latest purchases"),
+        ExampleSpec(
+          "receiptctl receipts list --status 503 --since 1d", "What the destination answered 503 to"),
         ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
       ]),
     run: ReceiptList.run)
@@ -77,7 +70,7 @@ enum ReceiptsCommands {
         with --rate is slower (see receiptctl jobs). New receipts are always delivered first.
         """,
       arguments: [manyArgument],
-      options: filterOptions + [
+      options: filterOptions("replay") + [
         limitOption,
         OptionSpec(flag: "force", help: "Send delivered ones again, too"),
         OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
@@ -105,7 +98,7 @@ enum ReceiptsCommands {
         A delivered receipt cannot be recalled; a cancelled one can be replayed.
         """,
       arguments: [manyArgument],
-      options: filterOptions + [
+      options: filterOptions("cancel") + [
         limitOption,
         OptionSpec(
           "why", placeholder: "TEXT", help: "Why, in a few words; kept with the receipt; required"),
@@ -127,7 +120,7 @@ enum ReceiptsCommands {
         refused then, because they differ from receipt to receipt.
         """,
       arguments: [manyArgument],
-      options: filterOptions.filter { $0.name != "user" } + [
+      options: filterOptions("complete") + [
         limitOption,
         OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
         OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
@@ -147,29 +140,16 @@ enum ReceiptsCommands {
       ]),
     run: ReceiptComplete.run)
 
-  /// The filter that the options describe.
-  static func filter(_ session: Session, _ app: AppSlug?) throws -> ReceiptFilter {
-    let options = session.command.options
-    var filter = ReceiptFilter()
-    filter.app = app
-    filter.processor = session.processor
-    filter.state = options["state"].flatMap(ReceiptState.init)
-    filter.userID = options["user"].map(UserID.init)
-    if let reason = options["reason"], let fault = Reason.fault(in: reason) {
-      throw session.usage("--reason: \(DisplayText.clean(fault))")
-    }
-    filter.reason = options["reason"]
-    filter.cause = try CauseOption.value(session)
-    filter.lacksImportID = session.command.flag("no-import-id")
-    filter.objectID = options["object"].map(ObjectID.init)
-    filter.importID = options["import-id"]
-    filter.since = try session.time("since")
-    filter.until = try session.time("until")
-    return filter
+  /// The filter that the options of a command describe.
+  static func filter(_ session: Session, _ configuration: Configuration) throws -> ReceiptFilter {
+    try session.filter(configuration, of: filterFields(of: session.command.path))
   }
 
-  /// The names of the options that filter receipts.
-  static let filterNames = filterOptions.map(\.name) + ["limit"]
+  /// The options that select receipts and are given.
+  static func givenFilters(_ session: Session) -> [String] {
+    (filterFields(of: session.command.path).map(\.name) + ["limit"])
+      .filter(session.command.options.contains)
+  }
 
   /// Reports ids without a receipt, and what to do.
   /// - Parameter isSearched: whether no purchase has one of the ids either.

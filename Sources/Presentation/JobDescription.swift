@@ -19,8 +19,9 @@ public enum JobDescription {
         ("app", filter.app?.text), ("processor", filter.processor?.text), ("state", filter.state?.rawValue),
         ("reason", filter.reason),
         ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),
-        ("without", filter.lacksImportID ? "import id" : nil),
-        ("user", filter.userID?.text), ("object", filter.objectID?.text), ("import id", filter.importID),
+        ("last answer", filter.status?.text), ("without", filter.lacksImportID ? "import id" : nil),
+        ("user", filter.userID?.text), ("customer", filter.customerID?.text),
+        ("price", filter.priceID?.text), ("checkout", filter.sessionID?.text), ("object", filter.objectID?.text), ("import id", filter.importID),
         ("since", filter.since?.rfc3339), ("until", isOwnEnd ? nil : filter.until?.rfc3339),
         ("at most", limit.map(CountText.grouped)),
       ]
@@ -51,13 +52,7 @@ public enum JobDescription {
   public static func pace(_ job: Job) -> String {
     guard let rate = job.request.ratePerSecond else { return "unlimited" }
     let text = CountText.rate(rate)
-    guard let left = secondsLeft(job) else { return text }
+    guard let left = job.secondsLeft else { return text }
     return "\(text), \(RelativeTime.span(seconds: left)) left"
-  }
-
-  public static func secondsLeft(_ job: Job) -> UInt64? {
-    guard job.endedAt == nil, job.state != .cancelled, let seconds = job.releaseSecondsLeft, seconds > 0
-    else { return nil }
-    return UInt64(min(seconds, 1e15).rounded(.up))
   }
 }

@@ -18,9 +18,13 @@ extension JobSource {
       add("processor", filter.processor.map { .string($0.text) })
       add("state", (filter.state?.rawValue).map(JSONValue.string))
       add("user", filter.userID.map { .string($0.text) })
+      add("customer", filter.customerID.map { .string($0.text) })
       add("reason", filter.reason.map(JSONValue.string))
       add("cause", filter.cause.map(JSONValue.string))
+      add("status", filter.status.map { .string($0.text) })
+      add("price", filter.priceID.map { .string($0.text) })
       add("object", filter.objectID.map { .string($0.text) })
+      add("session", filter.sessionID.map { .string($0.text) })
       add("import_id", filter.importID.map(JSONValue.string))
       add("no_import_id", filter.lacksImportID ? .bool(true) : nil)
       add("since", filter.since.map { .integer($0.unixMilliseconds) })
@@ -62,10 +66,17 @@ extension JobSource {
       if filter.state == nil { isReadable = false }
     }
     filter.userID = string("user").map(UserID.init)
+    filter.customerID = string("customer").map(CustomerID.init)
     filter.reason = string("reason")
     filter.objectID = string("object").map(ObjectID.init)
+    filter.sessionID = string("session").map(SessionID.init)
     filter.importID = string("import_id")
     filter.cause = string("cause")
+    if let status = string("status") {
+      filter.status = AnswerStatus(status)
+      if filter.status == nil { isReadable = false }
+    }
+    filter.priceID = string("price").map(PriceID.init)
     filter.lacksImportID = json["no_import_id"] == .bool(true)
     filter.since = integer("since").map(Timestamp.init(unixMilliseconds:))
     filter.until = integer("until").map(Timestamp.init(unixMilliseconds:))

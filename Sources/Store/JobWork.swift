@@ -110,13 +110,15 @@ public struct JobWork {
     }
     filter.after = job.foundTo.map(ReceiptID.init)
     let room = min(ExtendJob.slice, max(0, (limit ?? Int.max) - job.total))
-    let found = try reader.outlines(filter, limit: room)
+    let page = try reader.outlinePage(filter, limit: room)
+    let found = page.entries
+    let isLimit = room < ExtendJob.slice && found.count == room
     return .apply(
       .extend(
         ExtendJob(
-          job: job.row, from: job.foundTo, to: found.last?.id.text ?? job.foundTo,
+          job: job.row, from: job.foundTo, to: page.next?.text ?? found.last?.id.text ?? job.foundTo,
           rows: found.filter { job.request.concerns($0.state, $0.reason) }.map(\.row),
-          isLast: found.count < ExtendJob.slice)))
+          isLast: page.next == nil || isLimit)))
   }
 }
 

@@ -102,13 +102,13 @@ public struct ParsedCommand: Sendable, Equatable {
     return duration
   }
 
-  /// A point in time as `TimeArgument` reads it; nil when the option was not given.
+  /// A point in time as `MomentText` reads it; nil when the option was not given.
   /// - Parameter now: Unix milliseconds.
   /// - Returns: Unix milliseconds.
   public func time(_ name: String, now: Int64) throws(UsageError) -> Int64? {
     guard let text = options[name] else { return nil }
-    guard let time = TimeArgument.unixMilliseconds(parsing: text, now: now) else {
-      throw refusal(name, TimeArgument.forms, text)
+    guard let time = MomentText.unixMilliseconds(parsing: text, now: now) else {
+      throw refusal(name, MomentText.forms, text)
     }
     return time
   }

@@ -52,7 +52,7 @@ import Testing
       let said = TextFile.read(relay.directory.file("receiptctl.log"))
       #expect(said.contains(silent.subscription))
       #expect(!said.contains(loud.subscription))
-      let page = try relay.admin.request("GET", "/receipts?import_id=none").text
+      let page = try relay.admin.request("GET", "/receipts?no_import_id=yes").text
       #expect(page.contains(try #require(try relay.receipt(of: silent.subscription)).id.text))
       #expect(!page.contains(try #require(try relay.receipt(of: loud.subscription)).id.text))
     }

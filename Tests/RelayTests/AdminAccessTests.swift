@@ -124,22 +124,46 @@ import Testing
   @Test("A search keeps its filters from page to page, and ignores empty fields")
   func search() throws {
     let query = "app=shop&state=failed&reason=&user=a%26b%3D%22&object=&since=24h"
-    let search = try ReceiptSearch(query: query)
-    #expect(search.app == "shop")
-    #expect(search.state == .failed)
-    #expect(search.reason == nil)
-    #expect(search.user == "a&b=\"")
+    let now = Timestamp(unixMilliseconds: 100_000_000)
+    func search(_ query: String?) throws -> ListSearch<ReceiptFilter> {
+      try ListSearch("receipts", query: query, now: now)
+    }
+    let found = try search(query)
+    #expect(found["app"] == "shop")
+    #expect(found.filter.state == .failed)
+    #expect(found["reason"] == nil)
+    #expect(found.filter.userID == "a&b=\"")
+    #expect(!found.isCanonical, "it has empty fields")
     let id = "rcp_" + String(repeating: "0", count: 26)
-    let next = search.link(after: id).text
+    let next = found.link(after: id).text
     let expected = "/receipts?app=shop&state=failed&user=a%26b%3D%22&since=24h&after=\(id)"
     #expect(next == expected)
-    let filter = try ReceiptSearch(query: String(next.dropFirst("/receipts?".count)))
-      .filter(now: Timestamp(unixMilliseconds: 100_000_000))
-    #expect(filter.since?.unixMilliseconds == 13_600_000)
-    #expect(filter.after?.text == id)
-    #expect(try !ReceiptSearch(query: nil).isFiltered)
-    #expect(search.isFiltered)
-    #expect(throws: Fault.self) { try ReceiptSearch(query: "since=\(Int64.max)d") }
+    let canonical = try search(String(next.dropFirst("/receipts?".count)))
+    #expect(canonical.isCanonical)
+    #expect(canonical.filter.since?.unixMilliseconds == 13_600_000)
+    #expect(canonical.after == id)
+    #expect(try !search(nil).isFiltered)
+    #expect(try search(nil).isCanonical)
+    #expect(found.isFiltered)
+    #expect(throws: Fault.self) { try search("since=\(Int64.max)d") }
+    #expect(try !search("state=failed&app=shop").isCanonical, "its fields are in another order")
+    #expect(try !search("app=shop&app=web").isCanonical)
+    let permanent = found.permanentLink(now: now).text
+    #expect(
+      permanent == "/receipts?app=shop&state=failed&user=a%26b%3D%22&since=1970-01-01T03%3A46%3A40.000Z"
+        + "&until=1970-01-02T03%3A46%3A40.000Z")
+  }
+
+  @Test("`error` is another name of `cause`, which the URL has")
+  func otherName() throws {
+    let search = try ListSearch<ReceiptFilter>(
+      "receipts", query: "error=timeout", now: Timestamp(unixMilliseconds: 0))
+    #expect(search.filter.cause == "timeout")
+    #expect(search.link(after: nil).text == "/receipts?cause=timeout")
+    #expect(throws: Fault.self) {
+      try ListSearch<ReceiptFilter>(
+        "receipts", query: "cause=timeout&error=http_503", now: Timestamp(unixMilliseconds: 0))
+    }
   }
 
   @Test("Paths are matched whole")

@@ -33,7 +33,7 @@ import Testing
       ("30m", now - 1_800_000), ("2h", now - 7_200_000), ("3d", now - 259_200_000), ("0s", now),
     ] as [(String, Int64)])
   func sinceIsATimestampADateOrHowLongAgo(text: String, time: Int64) {
-    #expect(TimeArgument.unixMilliseconds(parsing: text, now: Self.now) == time)
+    #expect(MomentText.unixMilliseconds(parsing: text, now: Self.now) == time)
   }
 
   @Test(arguments: [
@@ -44,6 +44,6 @@ import Testing
     "2026-1-1", "99999999d", "9999999999999999999d", "1969-12-31", "2026-11-20T10:00:00+24:00", "２026-11-20",
   ])
   func anotherTimeIsRefused(text: String) {
-    #expect(TimeArgument.unixMilliseconds(parsing: text, now: Self.now) == nil)
+    #expect(MomentText.unixMilliseconds(parsing: text, now: Self.now) == nil)
   }
 }

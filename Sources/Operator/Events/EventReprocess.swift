@@ -6,6 +6,7 @@ internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Terminal
@@ -45,11 +46,11 @@ struct EventReprocess {
   /// The events that the command selects, in the order of arrival.
   private func chosen() throws -> [EventSummary] {
     let options = session.command.options
-    let app = try session.app(configuration)
-    let filters = ["outcome", "processor", "type", "since", "until"].filter(options.contains)
     let ids = try ids()
     if !ids.isEmpty {
-      guard filters.isEmpty else {
+      let app = try session.app(configuration)
+      let filters = EventFilter.fields.map(\.name).filter { $0 != "app" }
+      guard !filters.contains(where: options.contains) else {
         throw session.usage("name events by id, or choose them with filters, not both")
       }
       return try ids.flatMap { id in
@@ -66,13 +67,7 @@ struct EventReprocess {
     guard options.contains("outcome") else {
       throw session.usage("say which: ids, or --outcome with more filters, such as --outcome unparsed")
     }
-    var filter = EventFilter()
-    filter.app = app
-    filter.processor = session.processor
-    filter.outcome = options["outcome"].flatMap(EventOutcome.init)
-    filter.type = options["type"]
-    filter.since = try session.time("since")
-    filter.until = try session.time("until")
+    var filter: EventFilter = try session.filter(configuration)
     var found: [EventSummary] = []
     var progress = ProgressLine(on: session.output.notes, clock: session.dependencies.clock)
     defer { progress.finish() }

@@ -1,7 +1,6 @@
 // Formats jobs for operators and scripts. Pure; any thread.
 
 internal import Domain
-internal import JSON
 internal import Platform
 internal import Presentation
 internal import Store
@@ -62,34 +61,6 @@ enum JobText {
       return "No receipt of \(app) is released while its deliveries to \(destination) are stopped, "
         + "except one as the probe when nothing else of the app is due: they\(why)"
     }
-  }
-
-  static func json(_ job: Job, heldApps: [AppSlug] = []) -> JSONValue {
-    let rate = job.request.ratePerSecond.map { JSONValue.number($0) } ?? .null
-    let outcomes = JobOutcome.allCases.map { outcome in
-      JSONValue.Member(name: outcome.rawValue, value: .integer(Int64(job.count(outcome))))
-    }
-    let failures = job.missed.map { missed -> JSONValue in
-      [
-        "outcome": .string(missed.outcome.rawValue), "reason": .optional(missed.reason),
-        "count": .integer(Int64(missed.count)),
-      ]
-    }
-    let head: JSONValue = [
-      "id": .string(job.id.text), "kind": .string(job.request.kind.rawValue),
-      "state": .string(job.state.rawValue),
-      "asked": job.request.source.json, "force": .bool(job.request.force),
-      "price_id": .optional(job.request.priceID?.text), "rate": rate, "actor": .string(job.request.actor),
-      "why": .optional(job.request.reason), "total": .integer(Int64(job.total)),
-    ]
-    let tail: JSONValue = [
-      "failures": .array(failures), "held_apps": .array(heldApps.map { .string($0.text) }),
-      "seconds_left": .optional(JobDescription.secondsLeft(job).map { Int64(clamping: $0) }),
-      "note": .optional(job.note),
-      "created_at": .time(job.createdAt), "updated_at": .time(job.updatedAt), "ended_at": .time(job.endedAt),
-    ]
-    guard case .object(let first) = head, case .object(let last) = tail else { return head }
-    return .object(first + outcomes + last)
   }
 }
 

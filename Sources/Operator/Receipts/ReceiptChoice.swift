@@ -18,7 +18,7 @@ enum ReceiptChoice {
 
   init(_ session: Session, _ configuration: Configuration) throws {
     let words = session.command.positionals
-    let given = ReceiptsCommands.filterNames.filter(session.command.options.contains)
+    let given = ReceiptsCommands.givenFilters(session)
     guard words.isEmpty else {
       guard given.isEmpty else {
         throw session.usage("name receipts by id, or choose them with filters, not both")
@@ -39,7 +39,7 @@ enum ReceiptChoice {
           + "--state failed")
     }
     let limit = try session.command.integer("limit", in: 1...Int(Int32.max))
-    self = .filter(try ReceiptsCommands.filter(session, session.app(configuration)), limit: limit)
+    self = .filter(try ReceiptsCommands.filter(session, configuration), limit: limit)
   }
 
   private static func unique(_ ids: [ReceiptID]) -> [ReceiptID] {

@@ -114,8 +114,7 @@ enum ReceiptComplete {
 
   private static func completeOne(_ session: Session, _ id: ReceiptID) throws -> ExitCode {
     let options = session.command.options
-    let others = ReceiptsCommands.filterNames.filter { $0 != "user" && options.contains($0) }
-    guard others.isEmpty else {
+    guard ReceiptsCommands.givenFilters(session).isEmpty else {
       throw session.usage("name receipts by id, or choose them with filters, not both")
     }
     let shown = DisplayText.clean(id.text)
@@ -162,7 +161,7 @@ enum ReceiptComplete {
     guard outcome == .done else { throw Self.refused(id, outcome) }
     session.wakeDaemon(configuration)
     if session.isJSON, let completed = try reader.receipt(id: id) {
-      session.output.json(ReceiptJSON.summary(of: completed))
+      session.output.json(ReceiptExport.fields.object(of: completed))
     } else {
       session.output.line("\(shown) is complete and due now.")
     }

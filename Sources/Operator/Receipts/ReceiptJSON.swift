@@ -4,14 +4,10 @@
 internal import Domain
 internal import Durations
 internal import JSON
+internal import Presentation
 internal import Store
 
 enum ReceiptJSON {
-  /// The fields of a list; a missing value is null.
-  static func summary(of record: PurchaseRecord) -> JSONValue {
-    .object(members(of: record))
-  }
-
   /// The fields of a list, then the session and the customer, the context's blob, the payment with its
   /// captures and its planned lookup, every attempt, the events, and the operators' changes.
   static func detail(
@@ -25,7 +21,7 @@ enum ReceiptJSON {
     }
     let purchase = detail.record.purchase
     return .object(
-      members(of: detail.record) + [
+      ReceiptExport.fields.members(of: detail.record) + [
         .init(name: "session_id", value: .optional(purchase.sessionID?.text)),
         .init(name: "customer_id", value: .optional(purchase.customerID?.text)),
         .init(name: "ply_context", value: .optional(purchase.context?.text)),
@@ -33,32 +29,9 @@ enum ReceiptJSON {
         .init(name: "captures", value: .array(detail.captures.map(capture))),
         .init(name: "lookup", value: detail.lookup.map(lookup) ?? .null),
         .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
-        .init(name: "events", value: .array(detail.events.map(EventJSON.summary(of:)))),
+        .init(name: "events", value: .array(detail.events.map { EventExport.fields.object(of: $0) })),
         .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),
       ])
-  }
-
-  private static func members(of record: PurchaseRecord) -> [JSONValue.Member] {
-    let purchase = record.purchase
-    let receipt = record.receipt
-    let fields: KeyValuePairs<String, JSONValue> = [
-      "id": .optional(receipt?.id.text), "app": .string(record.app.text),
-      "state": .optional(receipt?.state.rawValue),
-      "reason": .optional(receipt?.reason?.text), "user_id": .optional(purchase.userID?.text),
-      "processor": .string(purchase.key.processor.text),
-      "object_type": .string(purchase.key.type.text), "object_id": .string(purchase.key.id.text),
-      // The content that will be sent; before that is fixed, the values known so far.
-      "price_id": .optional((receipt?.priceID ?? purchase.prices.first)?.text),
-      "price_mismatch": .bool(receipt?.priceMismatch ?? false),
-      "context_disputed": .bool(receipt?.contextDisputed ?? false),
-      "context_id": .optional(purchase.contextID?.text),
-      "import_id": .optional(receipt?.importID), "attempts": .integer(receipt?.attempts ?? 0),
-      "last_status": .optional(receipt?.lastStatus), "last_cause": .optional(receipt?.lastCause?.text),
-      "created_at": .time(receipt?.createdAt),
-      "ready_at": .time(receipt?.readyAt), "next_attempt_at": .time(receipt?.nextAttemptAt),
-      "delivered_at": .time(receipt?.deliveredAt), "updated_at": .time(record.updatedAt),
-    ]
-    return fields.map { JSONValue.Member(name: $0.key, value: $0.value) }
   }
 
   /// Null for a purchase that did not start at the relay.

@@ -2,7 +2,6 @@
 
 internal import Configuration
 internal import Domain
-internal import JSON
 internal import Presentation
 internal import Store
 internal import Terminal
@@ -11,21 +10,22 @@ enum ReceiptList {
   static func run(_ session: Session) throws -> ExitCode {
     let page = try Page(session)
     let configuration = try session.configuration()
-    var filter = try ReceiptsCommands.filter(session, session.app(configuration))
+    var filter = try ReceiptsCommands.filter(session, configuration)
     if let after = page.after.map(ReceiptID.init) {
       guard after.isWellFormed else {
         throw session.usage("--after must be the id of a receipt, rcp_…")
       }
       filter.after = after
     }
-    let found = try session.reader(configuration).receipts(filter, limit: page.fetchLimit)
-    let shown = found.prefix(page.limit)
-    if session.isJSON {
-      for record in shown { session.output.json(ReceiptJSON.summary(of: record)) }
-    } else {
-      session.output.table(table(shown, session, configuration))
+    let reader = try session.reader(configuration)
+    try page.show(session, ReceiptExport.fields) {
+      table($0, session, configuration)
+    } word: { (last: ReceiptID) in
+      last.text
+    } fetch: { after, limit in
+      filter.after = after ?? filter.after
+      return try reader.receiptPage(filter, limit: limit)
     }
-    try page.note(fetched: found.count, last: shown.last?.receipt?.id.text, session)
     return .done
   }
 

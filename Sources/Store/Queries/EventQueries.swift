@@ -76,6 +76,15 @@ extension StoreReader {
       ORDER BY app, processor, outcome, type LIMIT 1
       """,
     ],
+    countAll: """
+    SELECT count(*) FROM (SELECT 1 FROM events WHERE row_id > ?1 AND row_id < ?2 LIMIT ?3)
+    """,
+    countGroup: """
+    SELECT count(*) FROM (
+      SELECT 1 FROM events
+      WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND processor = ?4 AND row_id > ?5 AND row_id < ?6
+      LIMIT ?7)
+    """,
     firstRow: "SELECT row_id, received_at FROM events WHERE row_id >= ?1 ORDER BY row_id LIMIT 1"
   )
 
@@ -83,9 +92,7 @@ extension StoreReader {
   ///   on the number of events.
   public func events(_ filter: EventFilter, limit: Int) throws(StoreFault) -> [EventSummary] {
     try connection.snapshot { () throws(StoreFault) in
-      var after = try filter.since.map { moment throws(StoreFault) in try firstRow(from: moment) - 1 } ?? 0
-      var before = try filter.until.map { moment throws(StoreFault) in try firstRow(from: moment) } ?? .max
-      before = min(before, filter.after?.number ?? .max)
+      var (after, before) = try rows(filter)
       guard filter.isOfGroups else {
         return try connection.prepare(Self.eventSQL.all)
           .all([.integer(after), .integer(before), .integer(Int64(limit))], Self.eventSummary)
@@ -108,6 +115,36 @@ extension StoreReader {
         if let event = try one.first([.integer(row)], Self.eventSummary) { events.append(event) }
       }
       return events
+    }
+  }
+
+  /// The rows of a filter are greater than `after` and less than `before`.
+  private func rows(_ filter: EventFilter) throws(StoreFault) -> (after: Int64, before: Int64) {
+    let after = try filter.since.map { moment throws(StoreFault) in try firstRow(from: moment) - 1 } ?? 0
+    let before = try filter.until.map { moment throws(StoreFault) in try firstRow(from: moment) } ?? .max
+    return (after, min(before, filter.after?.number ?? .max))
+  }
+
+  /// How many events match, counted up to `limit`.
+  func count(_ filter: EventFilter, limit: Int) throws(StoreFault) -> Int {
+    try connection.snapshot { () throws(StoreFault) in
+      let (after, before) = try rows(filter)
+      func number(_ row: StoreRow) -> Int { Int(clamping: row.integer(0)) }
+      guard filter.isOfGroups else {
+        return try connection.prepare(Self.eventSQL.countAll)
+          .first([.integer(after), .integer(before), .integer(Int64(limit))], number) ?? 0
+      }
+      let counting = try connection.prepare(Self.eventSQL.countGroup)
+      var count = 0
+      for group in try eventGroups(filter) where count < limit {
+        count +=
+          try counting.first(
+            [
+              .text(group.app), .text(group.outcome), .text(group.type), .text(group.processor),
+              .integer(after), .integer(before), .integer(Int64(limit - count)),
+            ], number) ?? 0
+      }
+      return count
     }
   }
 

@@ -16,12 +16,12 @@ extension StoreReader {
   static let oldestOfGroupSQL = """
     SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
       AND last_cause IS ?4 AND processor = ?5
-    ORDER BY receipt_id LIMIT 1
+    ORDER BY reason, last_cause, receipt_id LIMIT 1
     """
   static let newestOfGroupSQL = """
     SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
       AND last_cause IS ?4 AND processor = ?5
-    ORDER BY receipt_id DESC LIMIT 1
+    \(newestFirst) LIMIT 1
     """
 
   /// Groups of failed receipts without their times: those that need attention first, then the largest.

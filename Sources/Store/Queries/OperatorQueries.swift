@@ -36,10 +36,19 @@ extension StoreReader {
   /// The maximum number of ids in one query.
   public static let idsMax = 500
 
-  /// - Returns: at most `limit` receipts, newest first.
+  /// - Returns: at most `limit` receipts, newest first. With a condition that no index has, only those of one
+  ///   page; see `receiptPage`.
   public func outlines(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [ReceiptOutline] {
+    try outlinePage(filter, limit: limit).entries
+  }
+
+  /// A page of a list, as `receiptPage`.
+  func outlinePage(
+    _ filter: ReceiptFilter, limit: Int
+  ) throws(StoreFault) -> ListPage<ReceiptOutline, ReceiptID> {
     try connection.snapshot { () throws(StoreFault) in
-      try outlines(rows: try places(filter, limit: limit).map(\.row))
+      let page = try placePage(filter, limit: limit)
+      return page.with(try outlines(rows: page.entries.map(\.row)))
     }
   }
 
@@ -52,17 +61,11 @@ extension StoreReader {
   }
 
   private func outlines(rows: [PurchaseRowID]) throws(StoreFault) -> [ReceiptOutline] {
-    let reading = try connection.prepare(
-      """
+    let outline = """
       SELECT receipt_id, app, state, reason, created_at, last_status, row_id, last_cause
-      FROM purchases WHERE row_id = ?1 AND state IS NOT NULL
+      FROM purchases WHERE state IS NOT NULL
       """
-    )
-    var outlines: [ReceiptOutline] = []
-    for row in rows {
-      if let outline = try reading.first([.integer(row)], Self.outline) { outlines.append(outline) }
-    }
-    return outlines
+    return try read(rows, outline, row: \.row, Self.outline)
   }
 
   private static func outline(_ row: StoreRow) throws(StoreFault) -> ReceiptOutline {

@@ -16,16 +16,22 @@ extension ReceiptFilter {
   /// The condition that selects few receipts.
   fileprivate func narrow(_ keys: any KeyIndex) throws(StoreFault) -> Condition? {
     let listed = "SELECT value FROM json_each(?2)"
-    if let objectID {
+    func sold(_ id: ObjectID) throws(StoreFault) -> Condition {
       // An object is found by its own id and by the id of the checkout that sold it.
-      return (
+      (
         """
         row_id IN (SELECT row_id FROM purchases WHERE object_id = ?1 UNION ALL \(listed))
         AND (+object_id = ?1 OR +session_id = ?1)
-        """, [.text(objectID), try keys.list(.session, objectID)]
+        """, [.text(id), try keys.list(.session, id)]
       )
     }
+    if let objectID { return try sold(objectID) }
+    if let sessionID { return try sold(ObjectID(sessionID)) }
     if let importID { return ("import_id = ?", [.text(importID)]) }
+    if let customerID {
+      let rows = try keys.list(.customer, customerID)
+      return ("row_id IN (\(listed)) AND +customer_id = ?1", [.text(customerID), rows])
+    }
     if let userID {
       return ("row_id IN (\(listed)) AND +user_id = ?1", [.text(userID), try keys.list(.user, userID)])
     }
@@ -33,14 +39,20 @@ extension ReceiptFilter {
   }
 
   /// Whether it selects few receipts.
-  var isNarrow: Bool { objectID != nil || importID != nil || userID != nil }
+  var isNarrow: Bool {
+    objectID != nil || sessionID != nil || importID != nil || customerID != nil || userID != nil
+  }
 
   /// The other conditions, for the few receipts of `narrow`. The plus keeps SQLite from using them to scan a
   /// whole group (https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_).
   fileprivate var rest: [Condition] {
     var conditions: [Condition] = []
     func add(_ sql: String, _ value: StoreValue?) { if let value { conditions.append((sql, [value])) } }
+    if let sessionID {
+      conditions.append(("(+session_id = ? OR +object_id = ?)", [.text(sessionID), .text(sessionID)]))
+    }
     add("+import_id = ?", importID.map(StoreValue.text))
+    add("+customer_id = ?", customerID.map(StoreValue.text))
     add("+user_id = ?", userID.map(StoreValue.text))
     add("+app = ?", app.map(StoreValue.text))
     add("+processor = ?", processor.map(StoreValue.text))
@@ -70,6 +82,7 @@ extension ReceiptFilter {
       && (state == nil || state?.rawValue == group.state)
       && (reason == nil || reason == group.reason) && (cause == nil || cause == group.cause)
       && (!lacksImportID || group.state == ReceiptState.delivered.rawValue)
+      && (status?.mayBeLast(in: group) ?? true)
   }
 }
 
@@ -78,8 +91,11 @@ extension StoreReader {
     SELECT receipt_id, row_id FROM purchases
     WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
       AND receipt_id > ?6 AND receipt_id < ?7
-    ORDER BY receipt_id DESC LIMIT ?8
+    \(newestFirst) LIMIT ?8
     """
+  /// In a group, that is by id. PostgreSQL sorts a group whose reason is NULL unless the statement names the
+  /// index's columns.
+  static let newestFirst = "ORDER BY reason DESC, last_cause DESC, receipt_id DESC"
   /// The terms of the partial index `purchases_without_import_id`; the other conditions only use the
   /// remaining parameters.
   static let withoutImportIDSQL = """
@@ -96,11 +112,17 @@ extension StoreReader {
     if let few = try Self.few(filter, connection.engine.keys) {
       return try connection.prepare(few.sql).all(few.values + [.integer(Int64(limit))], Self.place)
     }
-    let reading = try connection.prepare(filter.lacksImportID ? Self.withoutImportIDSQL : Self.groupSQL)
+    let groups = try groups(filter)
     let upper = filter.bounds.upper
     var lower = filter.bounds.lower
+    if connection.engine.hasRoundTrips {
+      let joined = filter.lacksImportID ? Self.joinedWithoutImportIDSQL : Self.joinedSQL
+      return try connection.prepare("\(joined)\nORDER BY receipt_id DESC LIMIT ?4").all(
+        [Self.json(of: groups), .text(lower), .text(upper), .integer(Int64(limit))], Self.place)
+    }
+    let reading = try connection.prepare(filter.lacksImportID ? Self.withoutImportIDSQL : Self.groupSQL)
     var found: [ReceiptPlace] = []
-    for group in try groups(filter) {
+    for group in groups {
       let more = try reading.all(
         Self.values(of: group) + [.text(lower), .text(upper), .integer(Int64(limit))],
         Self.place)

@@ -9,12 +9,20 @@ public struct ReceiptFilter: Sendable, Equatable {
   public var processor: ProcessorName?
   public var state: ReceiptState?
   public var userID: UserID?
+  /// The processor's id of the customer.
+  public var customerID: CustomerID?
   public var reason: String?
   /// Why the last attempt failed, such as `timeout` or `http_503`; empty for receipts without a failed
   /// attempt.
   public var cause: String?
+  /// The HTTP status of the last answer. No index has it: receipts are compared one by one.
+  public var status: AnswerStatus?
+  /// The price that was sent, or that would be. No index has it, either.
+  public var priceID: PriceID?
   /// Any id of the purchased object: the subscription's, or the checkout session's.
   public var objectID: ObjectID?
+  /// The checkout session that sold it.
+  public var sessionID: SessionID?
   public var importID: String?
   /// Only delivered receipts whose answer had no import id; erased users' receipts are excluded.
   public var lacksImportID = false
@@ -62,18 +70,10 @@ public struct ReceiptDetail: Sendable, Equatable {
 }
 
 extension StoreReader {
-  /// - Returns: at most `limit` receipts, newest first.
+  /// - Returns: at most `limit` receipts, newest first. With a condition that no index has, only those of one
+  ///   page; see `receiptPage`.
   public func receipts(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [PurchaseRecord] {
-    let reading = try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1")
-    return try connection.snapshot { () throws(StoreFault) in
-      var records: [PurchaseRecord] = []
-      for place in try places(filter, limit: limit) {
-        if let record = try reading.first([.integer(place.row)], bodies.purchase) {
-          records.append(record)
-        }
-      }
-      return records
-    }
+    try receiptPage(filter, limit: limit).entries
   }
 
   /// A receipt by its id.

@@ -62,7 +62,7 @@ extension StoreReader {
       SELECT last_status, created_at, receipt_id FROM purchases
       WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
         AND receipt_id > ?6 AND receipt_id < ?7
-      ORDER BY receipt_id LIMIT ?8)
+      ORDER BY reason, last_cause, receipt_id LIMIT ?8)
     GROUP BY last_status
     """
 
@@ -73,7 +73,7 @@ extension StoreReader {
   ) throws(StoreFault) -> [ReceiptGroup] {
     var groups: [ReceiptGroup] = []
     var counted = 0
-    if limit == nil, !filter.isNarrow, !filter.lacksImportID {
+    if limit == nil, !filter.isNarrow, !filter.lacksImportID, !filter.isCompared {
       for group in try self.groups(filter) {
         var lower = filter.bounds.lower
         while true {
@@ -91,12 +91,12 @@ extension StoreReader {
     var filter = filter
     while counted < limit ?? Int.max {
       let size = min(1000, (limit ?? Int.max) - counted)
-      let page = try outlines(filter, limit: size)
-      for receipt in page { ReceiptGroup.add(ReceiptGroup(receipt), to: &groups) }
-      counted += page.count
+      let page = try outlinePage(filter, limit: size)
+      for receipt in page.entries { ReceiptGroup.add(ReceiptGroup(receipt), to: &groups) }
+      counted += page.entries.count
       progress(counted)
-      guard page.count == size, let last = page.last else { break }
-      filter.after = last.id
+      guard let next = page.next else { break }
+      filter.after = next
     }
     return groups
   }

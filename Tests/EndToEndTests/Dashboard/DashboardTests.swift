@@ -25,7 +25,8 @@ import Testing
         "/", "/receipts", "/receipts?app=shop&state=failed&reason=http_422&since=24h", "/receipts/\(id)",
         "/receipts/\(id)/replay", "/receipts/\(id)/cancel", "/failed",
         "/failed/replay?app=shop&reason=http_422",
-        "/event?id=evt_77", "/jobs", "/audit", "/receipts?user=user-7&object=sub_7",
+        "/event?id=evt_77", "/events", "/events?app=shop&outcome=receipt&since=24h", "/jobs", "/audit",
+        "/receipts?user=user-7&object=sub_7",
       ] {
         let reply = try relay.admin.request("GET", path)
         #expect(reply.status == 200, "\(path)")
@@ -72,7 +73,7 @@ import Testing
         #expect(reply.status == status, "\(method) \(path): \(reply.status)")
       }
       let reply = try relay.admin.request("GET", "/receipts?state=sold")
-      #expect(reply.text.contains("`state` is one of waiting, pending"))
+      #expect(reply.text.contains("`state` must be one of waiting, pending"))
       #expect(reply.header("Content-Type")?.hasPrefix("text/html") == true)
       #expect(try relay.admin.request("GET", "/receipts?reason=422").text.contains("did you mean http_422?"))
     }

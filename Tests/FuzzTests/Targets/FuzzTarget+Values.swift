@@ -51,7 +51,7 @@ extension FuzzTarget {
       try checkWritten(time)
     }
     let now: Int64 = 1_795_168_800_000
-    if let time = TimeArgument.unixMilliseconds(parsing: text, now: now) {
+    if let time = MomentText.unixMilliseconds(parsing: text, now: now) {
       try hold(time >= 0, "a time before 1970")
     }
   }

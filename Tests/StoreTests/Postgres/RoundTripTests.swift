@@ -64,4 +64,38 @@ struct RoundTripTests {
     ).all { row throws(StoreFault) in "\(try row.text(0)) \(row.integer(1)) \(row.integer(2))" }
     #expect(counts == ["pending 100 100"])
   }
+
+  @Test("A page of receipts, however many groups it merges")
+  func lists() throws {
+    defer { PostgresDatabases.remove(folder) }
+    for app in ["ios", "web"] {
+      for number in 0..<20 {
+        let prices: [PriceID] = number % 2 == 0 ? ["price_1"] : []
+        let report = Said.completed("\(number)", user: number % 3 == 0 ? nil : "u\(number)", prices: prices)
+        let event = Submission(
+          IngestEvent(
+            app: AppSlug(app), processor: "stripe", eventID: EventID("evt_\(number)"), type: "t",
+            body: Array("{}".utf8), content: .report(report, keep: true))
+        ) { _ in }
+        #expect(writer.apply([event], now: TestStore.start).fault == nil)
+      }
+    }
+    let reader = StoreReader(StoreConnection(connection))
+    func cost(_ change: (inout ReceiptFilter) -> Void = { _ in }) throws -> Int {
+      var filter = ReceiptFilter()
+      change(&filter)
+      let before = connection.roundTrips
+      let page = try reader.receiptPage(filter, limit: 50)
+      #expect(!page.entries.isEmpty)
+      #expect(
+        page.entries.map { $0.receipt?.id.text ?? "" }
+          == page.entries.map { $0.receipt?.id.text ?? "" }.sorted(by: >))
+      return connection.roundTrips - before
+    }
+    #expect(try reader.receiptPage(ReceiptFilter(), limit: 50).entries.count == 40)
+    #expect(try cost() <= 6)
+    #expect(try cost { $0.app = "web" } <= 6)
+    #expect(try cost { $0.userID = "u1" } <= 6)
+    #expect(try cost { $0.priceID = "price_1" } <= 8)
+  }
 }

@@ -14,6 +14,7 @@ extension ReceiptFilter {
     let changes: [((inout ReceiptFilter) -> Void, String)] = [
       ({ $0.userID = "u" }, "INTEGER PRIMARY KEY"), ({ $0.objectID = "sub" }, "INTEGER PRIMARY KEY"),
       ({ $0.importID = "imp" }, "INDEX purchases_by_import"),
+      ({ $0.customerID = "cus" }, "INTEGER PRIMARY KEY"), ({ $0.sessionID = "cs" }, "INTEGER PRIMARY KEY"),
     ]
     return changes.flatMap { change, index in
       var alone = ReceiptFilter()
@@ -145,11 +146,14 @@ struct QueryPlanTests {
     #expect(held.count >= 7, "\(held)")
     for sql in held { #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)") }
     let receipts = [
-      StoreReader.groupSQL, StoreReader.failuresSQL, JobRow.replaysDueSQL, JobRow.hasDueSQL,
-      JobRow.plannedAppsSQL, JobRow.plannedSQL,
+      StoreReader.groupSQL, StoreReader.countGroupSQL, StoreReader.comparedSQL, StoreReader.failuresSQL,
+      JobRow.replaysDueSQL, JobRow.hasDueSQL, JobRow.plannedAppsSQL, JobRow.plannedSQL,
     ]
     let events = StoreReader.eventSQL
-    for sql in receipts + [events.all, events.ofPurchase, events.one, events.group] + events.nextGroup {
+    let counts = [events.countAll, events.countGroup]
+    for sql in receipts + counts + [events.all, events.ofPurchase, events.one, events.group]
+      + events.nextGroup
+    {
       #expect(try fullScans(of: sql, sqlite(store.reader)) == [], "\(sql)")
     }
     for (filter, index) in ReceiptFilter.narrow {
@@ -181,9 +185,9 @@ struct QueryPlanTests {
         == "SEARCH purchases USING INDEX purchases_by_object (object_id=? AND app=?)")
     let failures = try plan(of: StoreReader.failuresSQL, sqlite(store.reader))
     #expect(failures.first?.hasPrefix("SEARCH delivery_counts USING PRIMARY KEY (minute>?)") == true)
-    let counts = try plan(of: StoreReader.deliveriesSQL, sqlite(store.reader))
+    let deliveries = try plan(of: StoreReader.deliveriesSQL, sqlite(store.reader))
     #expect(
-      counts.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)
+      deliveries.first?.contains("SEARCH delivery_counts USING PRIMARY KEY (minute>? AND minute<?)") == true)
     for sql in [StoreReader.oldestOfGroupSQL, StoreReader.newestOfGroupSQL] {
       let steps = try plan(of: sql, sqlite(store.reader))
       let index = "purchases_by_group (app=? AND state=? AND reason=? AND last_cause=? AND processor=?"
@@ -191,6 +195,8 @@ struct QueryPlanTests {
     }
     let withoutID = try plan(of: StoreReader.withoutImportIDSQL, sqlite(store.reader))
     #expect(withoutID.map { $0.contains("purchases_without_import_id (app=? AND receipt_id>") } == [true])
+    let total = try plan(of: StoreReader.countGroupSQL, sqlite(store.reader))
+    #expect(total.contains { $0.contains("COVERING INDEX purchases_by_group") }, "\(total)")
     let group = try plan(of: StoreReader.groupSQL, sqlite(store.reader))
     #expect(group.map { $0.contains("AND last_cause=? AND processor=? AND receipt_id>") } == [true])
   }

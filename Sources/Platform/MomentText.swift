@@ -1,10 +1,9 @@
-// Points in time as users type them. Pure; any thread.
+// Points in time as people type them, on the command line and in the dashboard. Pure; thread-safe.
 
 internal import Durations
-internal import Platform
 
-/// The values of `--since` and `--until`.
-public enum TimeArgument {
+/// The values of `--since` and `--until`, and of the same fields of the dashboard.
+public enum MomentText {
   /// The accepted forms, for messages.
   public static let forms =
     "a time such as 2026-11-20T10:00:00Z, a date (2026-11-20, UTC) or how long ago (30m, 2h, 3d)"

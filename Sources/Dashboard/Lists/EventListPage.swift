@@ -1,0 +1,49 @@
+// The list of events, with filters and pages. Pure; called from any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+struct EventListPage {
+  static let pageSize = 50
+
+  let search: ListSearch<EventFilter>
+  let form: FilterForm<EventFilter>
+  let page: ListPage<EventSummary, EventRowID>
+  let total: ListTotal
+  let now: Timestamp
+
+  var html: DashboardPage {
+    DashboardPage(title: "Events", place: .events) {
+      Tag.h1 { "Events" }
+      form.html
+      if page.entries.isEmpty {
+        Tag.p(.class("empty")) { search.isFiltered ? "No event matches." : "There are no events yet." }
+      } else {
+        ListParts.summary(search, total, "event", now: now)
+        table
+      }
+      ListParts.pages(search, page) { String($0.number) }
+    }
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "Newest first",
+      [.init("Event", isLong: true), .init("Type", isLong: true), .init("Outcome"), .init("App")]
+        + (form.showsProcessor ? [.init("Processor")] : []) + [.init("Receipt"), .init("Received")])
+    table.rows = page.entries.map { event in
+      [
+        Tag.a(.href(Link("event", query: [("id", event.id.text)]))) { PageParts.identifier(event.id) },
+        PageParts.untrusted(event.type), PageParts.untrusted(event.outcome), PageParts.untrusted(event.app),
+      ] + (form.showsProcessor ? [PageParts.untrusted(event.processor)] : []) + [
+        event.receiptID.map { id in
+          Tag.a(.href(Link("receipts", id.text))) { PageParts.identifier(id) }
+        } ?? Tag.span(.class("none")) { "–" },
+        PageParts.time(event.receivedAt, now: now),
+      ]
+    }
+    return table.html
+  }
+}

@@ -1,0 +1,166 @@
+// Tests the conditions of lists: each finds exactly what it names, also where no index has it, and totals
+// count the same receipts.
+
+import Domain
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite("Lists", .everyEngine)
+struct ListTests {
+  /// Receipts that ended with a 503, a timeout after a 503, a 422, a 200, a 204, and one that was never sent.
+  private static func store() throws -> JobStore {
+    let jobs = try JobStore(failed: 0)
+    for name in ["down", "slow", "bad", "good", "silent", "open"] { try jobs.purchase(name, nil) }
+    func end(_ name: String, _ decision: Delivery.Decision, _ status: Int64?, _ error: String? = nil) throws {
+      let row = try #require(try jobs.store.reader.receipts(of(name), limit: 1).first).rowID
+      let report = AttemptReport(
+        startedAt: jobs.store.now, duration: .milliseconds(1), status: status, error: error, detail: nil,
+        isAmbiguous: false, response: [])
+      _ = try jobs.store.apply(
+        RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))
+    }
+    try end("down", .failed(.gaveUp), 503)
+    try end("slow", .retry(at: jobs.store.now, spent: true), 503)
+    try end("slow", .failed(.gaveUp), nil, "timeout")
+    try end("bad", .failed(.status(422)), 422)
+    try end("good", .delivered(importID: "imp"), 200)
+    try end("silent", .delivered(importID: nil), 204)
+    return jobs
+  }
+
+  private static func of(_ name: String) -> ReceiptFilter {
+    var filter = ReceiptFilter()
+    filter.objectID = ObjectID("sub_\(name)")
+    return filter
+  }
+
+  private static func names(
+    _ jobs: JobStore, _ change: (inout ReceiptFilter) -> Void
+  ) throws -> [String] {
+    var filter = ReceiptFilter()
+    change(&filter)
+    let found = try jobs.store.reader.receiptPage(filter, limit: 100)
+    #expect(found.next == nil)
+    // Bulk commands count the receipts that the list shows, and a total as well.
+    #expect(try jobs.store.reader.survey(filter).reduce(0) { $0 + $1.count } == found.entries.count)
+    if let total = try jobs.store.reader.total(filter) {
+      #expect(total == ListTotal(exact: found.entries.count))
+    }
+    return found.entries.map { String($0.purchase.key.id.text.dropFirst("sub_".count)) }.sorted()
+  }
+
+  @Test("A status is that of the last answer, whatever failed after it")
+  func status() throws {
+    let jobs = try Self.store()
+    func found(_ text: String) throws -> [String] {
+      try Self.names(jobs) { $0.status = AnswerStatus(text) }
+    }
+    #expect(try found("503") == ["down", "slow"])
+    #expect(try found("5xx") == ["down", "slow"])
+    #expect(try found("422") == ["bad"])
+    #expect(try found("2xx") == ["good", "silent"])
+    #expect(try found("204") == ["silent"])
+    #expect(try found("404") == [])
+    #expect(try Self.names(jobs) { ($0.status, $0.state) = (AnswerStatus("503"), .delivered) } == [])
+    #expect(try Self.names(jobs) { ($0.status, $0.objectID) = (AnswerStatus("503"), "sub_slow") } == ["slow"])
+  }
+
+  @Test(
+    "Only statuses of HTTP and their classes are read",
+    arguments: ["", "5", "50", "5000", "600", "099", "0xx", "6xx", "5x", "5xxx", "5x0", "+50", "-50", "５00"])
+  func noStatus(text: String) {
+    #expect(AnswerStatus(text) == nil)
+  }
+
+  @Test("Customers, checkouts and prices are found exactly")
+  func ids() throws {
+    let jobs = try Self.store()
+    try jobs.store.ingest(Said.completed("yearly", prices: ["price_2"]))
+    try jobs.store.endWaits()
+    #expect(try Self.names(jobs) { $0.customerID = "cus_bad" } == ["bad"])
+    #expect(try Self.names(jobs) { $0.customerID = "cus_ba" } == [])
+    #expect(try Self.names(jobs) { $0.sessionID = "cs_good" } == ["good"])
+    #expect(try Self.names(jobs) { ($0.sessionID, $0.customerID) = ("cs_good", "cus_bad") } == [])
+    #expect(try Self.names(jobs) { ($0.objectID, $0.sessionID) = ("sub_good", "cs_bad") } == [])
+    #expect(try Self.names(jobs) { $0.priceID = "price_2" } == ["yearly"])
+    #expect(try Self.names(jobs) { $0.priceID = "price_1" }.count == 6)
+    #expect(try Self.names(jobs) { ($0.priceID, $0.customerID) = ("price_2", "cus_bad") } == [])
+    #expect(try Self.names(jobs) { $0.priceID = "price" } == [])
+  }
+
+  @Test("A comparison ends after its bound, and the next page continues where it ended")
+  func bound() throws {
+    let jobs = try JobStore(failed: 0)
+    for number in 0..<9 { try jobs.store.ingest(Said.completed("\(number)", prices: ["price_1"])) }
+    try jobs.store.ingest(Said.completed("first", prices: ["price_2"]))
+    for number in 10..<15 { try jobs.store.ingest(Said.completed("\(number)", prices: ["price_1"])) }
+    try jobs.store.endWaits()
+    let newest = try jobs.store.reader.receipts(ReceiptFilter(), limit: 100)
+    #expect(newest.count == 15)
+    var filter = ReceiptFilter()
+    filter.priceID = "price_2"
+    let first = try jobs.store.reader.placePage(filter, limit: 10, comparing: 4)
+    #expect(first.entries.isEmpty)
+    #expect(first.compared == 4)
+    #expect(first.next == newest[3].receipt?.id)
+    filter.after = first.next
+    let second = try jobs.store.reader.placePage(filter, limit: 10, comparing: 4)
+    #expect(second.entries.map(\.row) == [newest[5].rowID])
+    filter.after = second.next
+    var pages = 0
+    while let page = Optional(try jobs.store.reader.placePage(filter, limit: 10, comparing: 4)),
+      let next = page.next
+    {
+      pages += 1
+      filter.after = next
+    }
+    #expect(pages == 1)
+  }
+
+  @Test("A job finds the receipts of a comparison, and its filter is stored")
+  func job() throws {
+    let jobs = try Self.store()
+    let job = try jobs.start {
+      $0.state = .failed
+      $0.status = AnswerStatus("5xx")
+      $0.priceID = "price_1"
+      $0.customerID = "cus_slow"
+      $0.sessionID = "cs_slow"
+    }
+    #expect(try jobs.current(job).request == job.request)
+    #expect(try jobs.run(job).total == 1)
+  }
+
+  @Test("Events are counted as they are listed")
+  func events() throws {
+    let jobs = try Self.store()
+    let reader = jobs.store.reader
+    var filter = EventFilter()
+    #expect(try reader.total(filter) == ListTotal(exact: try reader.events(filter, limit: 100).count))
+    filter.app = "ios"
+    #expect(try reader.total(filter) == ListTotal(exact: try reader.events(filter, limit: 100).count))
+    filter.since = jobs.store.now
+    #expect(try reader.total(filter).count == 0)
+    #expect(ListTotal(counted: 10_001) == ListTotal(counted: 20_000))
+    #expect(ListTotal(counted: 10_001).isMore)
+    #expect(!ListTotal(counted: 10_000).isMore)
+  }
+
+  @Test("Receipts of a time are counted by their ids")
+  func times() throws {
+    let jobs = try JobStore(failed: 3)
+    let receipts = try jobs.store.reader.receipts(ReceiptFilter(), limit: 10)
+    let middle = try #require(receipts[1].receipt?.createdAt)
+    var filter = ReceiptFilter()
+    filter.since = middle
+    #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 2))
+    filter.until = middle
+    #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 0))
+    filter.since = nil
+    #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 1))
+    filter.userID = "u1"
+    #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 1))
+  }
+}
