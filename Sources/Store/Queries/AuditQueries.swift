@@ -41,6 +41,16 @@ extension StoreReader {
     add("at >= ?", filter.since.map { .time($0) })
     add("at < ?", filter.until.map { .time($0) })
     add("row_id < ?", filter.after.map(StoreValue.integer))
+    // Rows are in order of time, up to the difference of clocks; so a period is a range of rows, too.
+    if filter.subject == nil {
+      let slack = Self.clockDifferenceMax
+      if let since = filter.since {
+        add("row_id >= ?", .integer(try firstRow(of: .audit, from: since - slack)))
+      }
+      if let until = filter.until {
+        add("row_id < ?", .integer(try firstRow(of: .audit, from: until.advanced(by: slack))))
+      }
+    }
     let sql = """
       SELECT row_id, at, actor, action, app, subject, reason, details FROM audit
       \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.sql).joined(separator: " AND "))

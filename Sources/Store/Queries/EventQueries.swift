@@ -34,16 +34,16 @@ private struct EventGroup {
 }
 
 extension StoreReader {
-  private static let columns = """
+  static let eventColumns = """
     SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
     FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
     """
 
   /// The statements for lists of events.
   static let eventSQL = (
-    all: "\(columns) WHERE e.row_id > ?1 AND e.row_id < ?2 ORDER BY e.row_id DESC LIMIT ?3",
-    ofPurchase: "\(columns) WHERE e.purchase_row = ?1 ORDER BY e.row_id DESC LIMIT ?2",
-    one: "\(columns) WHERE e.row_id = ?1",
+    all: "\(eventColumns) WHERE e.row_id > ?1 AND e.row_id < ?2 ORDER BY e.row_id DESC LIMIT ?3",
+    ofPurchase: "\(eventColumns) WHERE e.purchase_row = ?1 ORDER BY e.row_id DESC LIMIT ?2",
+    one: "\(eventColumns) WHERE e.row_id = ?1",
     group: """
     SELECT row_id FROM events
     WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND processor = ?4 AND row_id > ?5 AND row_id < ?6
@@ -84,8 +84,7 @@ extension StoreReader {
       SELECT 1 FROM events
       WHERE app = ?1 AND outcome = ?2 AND type = ?3 AND processor = ?4 AND row_id > ?5 AND row_id < ?6
       LIMIT ?7)
-    """,
-    firstRow: "SELECT row_id, received_at FROM events WHERE row_id >= ?1 ORDER BY row_id LIMIT 1"
+    """
   )
 
   /// - Returns: at most `limit` events, newest first. The cost of a page does not depend on its position or
@@ -97,6 +96,7 @@ extension StoreReader {
         return try connection.prepare(Self.eventSQL.all)
           .all([.integer(after), .integer(before), .integer(Int64(limit))], Self.eventSummary)
       }
+      if connection.engine.hasRoundTrips { return try joinedEvents(filter, after, before, limit) }
       let reading = try connection.prepare(Self.eventSQL.group)
       var rows: [Int64] = []
       for group in try eventGroups(filter) {
@@ -120,8 +120,10 @@ extension StoreReader {
 
   /// The rows of a filter are greater than `after` and less than `before`.
   private func rows(_ filter: EventFilter) throws(StoreFault) -> (after: Int64, before: Int64) {
-    let after = try filter.since.map { moment throws(StoreFault) in try firstRow(from: moment) - 1 } ?? 0
-    let before = try filter.until.map { moment throws(StoreFault) in try firstRow(from: moment) } ?? .max
+    let after =
+      try filter.since.map { moment throws(StoreFault) in try firstRow(of: .events, from: moment) - 1 } ?? 0
+    let before =
+      try filter.until.map { moment throws(StoreFault) in try firstRow(of: .events, from: moment) } ?? .max
     return (after, min(before, filter.after?.number ?? .max))
   }
 
@@ -133,6 +135,10 @@ extension StoreReader {
       guard filter.isOfGroups else {
         return try connection.prepare(Self.eventSQL.countAll)
           .first([.integer(after), .integer(before), .integer(Int64(limit))], number) ?? 0
+      }
+      if connection.engine.hasRoundTrips {
+        return try connection.prepare("SELECT count(*) FROM (\(Self.joinedEventSQL) LIMIT ?3)")
+          .first(Self.joinedValues(filter, after, before, limit), number) ?? 0
       }
       let counting = try connection.prepare(Self.eventSQL.countGroup)
       var count = 0
@@ -179,22 +185,6 @@ extension StoreReader {
     return groups
   }
 
-  /// The first row received at a moment or later, found by binary search because rows are in order of time.
-  /// If the clock was set back, a window may miss rows of the repeated hours at its edge.
-  private func firstRow(from moment: Timestamp) throws(StoreFault) -> Int64 {
-    let reading = try connection.prepare(Self.eventSQL.firstRow)
-    var low = try connection.integer("SELECT min(row_id) FROM events") ?? 0
-    var high = (try connection.integer("SELECT max(row_id) FROM events") ?? 0) + 1
-    while low < high {
-      let middle = low + (high - low) / 2
-      let found = try reading.first([.integer(middle)]) { row throws(StoreFault) in
-        (row: row.integer(0), at: row.integer(1))
-      }
-      if let found, found.at < moment.unixMilliseconds { low = found.row + 1 } else { high = middle }
-    }
-    return low
-  }
-
   /// The row of an event; nil if there is none. Without an app, the newest of several, so that a page repeats
   /// an event rather than skipping one.
   public func row(ofEvent id: EventID, app: AppSlug?) throws(StoreFault) -> EventRowID? {
@@ -202,7 +192,7 @@ extension StoreReader {
       .first([.text(id), .optional(app)]) { row throws(StoreFault) in row.optionalInteger(0) } ?? nil
   }
 
-  private static func eventSummary(_ row: StoreRow) throws(StoreFault) -> EventSummary {
+  static func eventSummary(_ row: StoreRow) throws(StoreFault) -> EventSummary {
     EventSummary(
       row: row.integer(7), id: try row.text(0), app: try row.text(1),
       processor: try row.text(2),

@@ -163,4 +163,24 @@ struct ListTests {
     filter.userID = "u1"
     #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 1))
   }
+
+  @Test("Changes of a period are found, also if a clock was a little behind")
+  func changes() throws {
+    let store = try TestStore()
+    func moment(_ seconds: Int64) -> Timestamp { TestStore.start.advanced(by: .seconds(seconds)) }
+    for seconds: Int64 in [0, 3600, 7200, 7199, 10_800] {
+      try store.apply(WriteAudit(AuditEntry(at: moment(seconds), actor: "ann", action: "\(seconds)")))
+    }
+    func found(_ since: Int64?, _ until: Int64?) throws -> [String] {
+      var filter = AuditFilter()
+      filter.since = since.map(moment)
+      filter.until = until.map(moment)
+      return try store.reader.audit(filter, limit: 10).map(\.entry.action)
+    }
+    #expect(try found(7199, 7201) == ["7199", "7200"])
+    #expect(try found(7200, nil) == ["10800", "7200"])
+    #expect(try found(nil, 3600) == ["0"])
+    #expect(try found(20_000, nil) == [])
+    #expect(try found(nil, nil).count == 5)
+  }
 }

@@ -97,5 +97,12 @@ struct RoundTripTests {
     #expect(try cost { $0.app = "web" } <= 6)
     #expect(try cost { $0.userID = "u1" } <= 6)
     #expect(try cost { $0.priceID = "price_1" } <= 8)
+    var events = EventFilter()
+    events.app = "web"
+    events.since = TestStore.start
+    let before = connection.roundTrips
+    #expect(try reader.events(events, limit: 50).count == 20)
+    #expect(try reader.total(events).count == 20)
+    #expect(connection.roundTrips - before <= 12)
   }
 }
