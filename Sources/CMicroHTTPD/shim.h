@@ -114,6 +114,17 @@ static inline int64_t CMicroHTTPD_bytesReceived(int socket) {
 /// accept4(2), which sys/socket.h shows only to those who define _GNU_SOURCE.
 int accept4(int listener, struct sockaddr *address, socklen_t *size, int flags);
 
+/// The response has neither a length nor chunks, and the connection ends with it.
+static inline enum MHD_Result CMicroHTTPD_endConnection(struct MHD_Response *response) {
+  return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+// What a reader of content returns, and the size of content that is not known. They are casts, which Swift
+// cannot read.
+static const ssize_t CMicroHTTPD_endOfStream = MHD_CONTENT_READER_END_OF_STREAM;
+static const ssize_t CMicroHTTPD_endWithError = MHD_CONTENT_READER_END_WITH_ERROR;
+static const uint64_t CMicroHTTPD_sizeUnknown = MHD_SIZE_UNKNOWN;
+
 // epoll(7), whose events have a union for their data.
 
 /// Reports `ticket` once, when the other side of the socket has closed or shut down its side.

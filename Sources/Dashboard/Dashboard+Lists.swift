@@ -9,15 +9,19 @@ internal import Presentation
 internal import Store
 
 extension Dashboard {
-  /// The filter in a URL. A form sends empty fields, too; then the browser goes to the URL without them,
-  /// which people may share.
-  func search<Filter: ListFilter>(_ path: String, _ head: RequestHead) throws(Refusal) -> ListSearch<Filter> {
-    let search: ListSearch<Filter>
+  /// The filter in a URL.
+  func parsed<Filter: ListFilter>(_ path: String, _ head: RequestHead) throws(Refusal) -> ListSearch<Filter> {
     do throws(Fault) {
-      search = try ListSearch(path, query: head.query, now: now)
+      return try ListSearch(path, query: head.query, now: now)
     } catch {
       throw .problem(Self.problem(error))
     }
+  }
+
+  /// The same for a page. A form sends empty fields, too; then the browser goes to the URL without them,
+  /// which people may share.
+  func search<Filter: ListFilter>(_ path: String, _ head: RequestHead) throws(Refusal) -> ListSearch<Filter> {
+    let search: ListSearch<Filter> = try parsed(path, head)
     guard search.isCanonical else { throw .moved(search.link(after: search.after)) }
     return search
   }

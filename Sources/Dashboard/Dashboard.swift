@@ -28,6 +28,7 @@ public struct Dashboard: Sendable {
   let health: HealthMonitor
   let tokens: FormTokens
   let source: Monitor<Source>
+  let exports = ExportPlaces()
 
   /// - Parameter reader: a connection that only the dashboard uses.
   public init(

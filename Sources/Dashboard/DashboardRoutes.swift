@@ -33,7 +33,7 @@ extension Dashboard {
       page("/jobs/{job}") { dashboard, visit throws(Refusal) in
         try dashboard.job(visit["job"] ?? "", try dashboard.form(visit.head.query))
       },
-    ] + replayOfFailed + FailureChange.allCases.flatMap(change) + ReceiptAction.allCases.flatMap(change)
+    ] + exportRoutes + replayOfFailed + FailureChange.allCases.flatMap(change) + ReceiptAction.allCases.flatMap(change)
       + AppChange.allCases.flatMap(change)
       + JobChange.allCases.flatMap(change)
   }

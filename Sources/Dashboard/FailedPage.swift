@@ -23,6 +23,12 @@ struct FailedPage {
         Tag.p(.class("lead")) {
           "Failed receipts are not sent again automatically. Fix the cause first, then replay a whole group."
         }
+        Tag.p(.class("summary")) {
+          for format in ExportFormat.allCases {
+            Tag.a(.href(Link("failed.\(format.rawValue)"))) { format.rawValue.uppercased() }
+            " "
+          }
+        }
         let (known, open) = (
           groups.filter { $0.attention == .acknowledged }, groups.filter { $0.attention != .acknowledged }
         )

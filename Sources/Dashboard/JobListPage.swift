@@ -23,6 +23,7 @@ struct JobListPage {
             ? "No job matches." : "There are no jobs. Replaying a group of failed receipts starts one."
         }
       } else {
+        Tag.p(.class("summary")) { ListParts.exports(search) }
         table
       }
       ListParts.pages(search, page) { $0.text }

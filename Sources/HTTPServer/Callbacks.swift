@@ -86,7 +86,7 @@ enum Callbacks {
     switch step {
     case .proceed: return .YES
     case .close: return .NO
-    case .send(let response): return unsafe response.queue(on: handle, for: connection.core)
+    case .send(let response): return unsafe response.queue(on: handle, for: connection)
     }
   }
 
@@ -116,14 +116,11 @@ extension HeaderFields {
 }
 
 extension Response {
-  /// Hands the answer to libmicrohttpd, which copies it.
+  /// Hands the answer to libmicrohttpd, which copies it, or asks for its body while it sends.
   /// - Returns: `MHD_NO`, which closes the connection, when libmicrohttpd rejects the response.
-  func queue(on handle: OpaquePointer, for core: Core) -> MHD_Result {
-    let made = unsafe body.withUnsafeBytes { bytes in
-      // libmicrohttpd does not write to the buffer: MHD_RESPMEM_MUST_COPY.
-      unsafe MHD_create_response_from_buffer(
-        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
-    }
+  func queue(on handle: OpaquePointer, for connection: ClientConnection) -> MHD_Result {
+    let core = connection.core
+    let made = unsafe stream.map { unsafe Self.streamed($0, connection) } ?? copied
     guard let made = unsafe made else { return .NO }
     // The connection holds its own reference until the answer is sent.
     defer { unsafe MHD_destroy_response(made) }
@@ -134,8 +131,40 @@ extension Response {
         core.log("dropped the response header \(name): libmicrohttpd refuses it")
       }
     }
+    // libmicrohttpd 0.9.75 would send the end of a chunked body after the answer to HEAD, too.
+    if stream != nil, connection.isHead { _ = unsafe CMicroHTTPD_endConnection(made) }
     if closesConnection || core.isStopping { _ = unsafe MHD_add_response_header(made, "Connection", "close") }
     if sendableStatus != status { core.log("status \(status) sent as \(sendableStatus)") }
     return unsafe MHD_queue_response(handle, UInt32(sendableStatus), made)
+  }
+
+  private var copied: OpaquePointer? {
+    unsafe body.withUnsafeBytes { bytes in
+      // libmicrohttpd does not write to the buffer: MHD_RESPMEM_MUST_COPY.
+      unsafe MHD_create_response_from_buffer(
+        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
+    }
+  }
+
+  /// How many bytes libmicrohttpd asks for at once, at most; its buffer is that of the connection.
+  private static let streamedBytes = 32 * 1024
+
+  /// The response owns the stream: the last callback releases it, also if the response is never sent.
+  private static func streamed(_ stream: any BodyStream, _ connection: ClientConnection) -> OpaquePointer? {
+    let box = unsafe Unmanaged.passRetained(StreamInFlight(stream, connection))
+    let made = unsafe MHD_create_response_from_callback(
+      CMicroHTTPD_sizeUnknown, streamedBytes,
+      { box, _, buffer, size in
+        guard let box = unsafe box, let buffer = unsafe buffer else {
+          return CMicroHTTPD_endWithError
+        }
+        let stream = unsafe Unmanaged<StreamInFlight>.fromOpaque(box).takeUnretainedValue()
+        return unsafe stream.copy(to: UnsafeMutableRawBufferPointer(start: buffer, count: size))
+      }, box.toOpaque(),
+      { box in
+        if let box = unsafe box { unsafe Unmanaged<StreamInFlight>.fromOpaque(box).release() }
+      })
+    if unsafe made == nil { unsafe box.release() }
+    return unsafe made
   }
 }

@@ -9,6 +9,8 @@ public struct Response: Sendable {
   public var headers: [(name: String, value: String)]
   /// Not sent for HEAD, 204 and 304.
   public var body: [UInt8]
+  /// Makes the body while it is sent, instead of `body`. It is not asked for HEAD, 204 and 304.
+  public var stream: (any BodyStream)?
   /// Whether the connection is closed after this answer.
   public var closesConnection = false
 
@@ -21,6 +23,13 @@ public struct Response: Sendable {
   /// - Parameter type: the media type, for example `application/json`.
   public init(status: Int, type: String, body: [UInt8]) {
     self.init(status: status, headers: [("Content-Type", type)], body: body)
+  }
+
+  /// A body of unknown length. HTTP/1.1 sends it in chunks; for HTTP/1.0 its end is that of the connection,
+  /// and an answer to HEAD closes the connection, too.
+  public init(status: Int, headers: [(name: String, value: String)], stream: any BodyStream) {
+    self.init(status: status, headers: headers)
+    self.stream = stream
   }
 
   /// Plain text in UTF-8.

@@ -19,6 +19,18 @@ enum ListParts {
         " "
       }
       Tag.a(.href(search.permanentLink(now: now))) { "Link to exactly these" }
+      " "
+      exports(search)
+    }
+  }
+
+  /// The links to the whole list as a file.
+  static func exports<Filter>(_ search: ListSearch<Filter>) -> HTML {
+    HTML {
+      for format in ExportFormat.allCases {
+        Tag.a(.href(search.link(after: nil, suffix: ".\(format.rawValue)"))) { format.rawValue.uppercased() }
+        " "
+      }
     }
   }
 

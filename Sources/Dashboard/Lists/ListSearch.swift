@@ -17,7 +17,7 @@ struct ListSearch<Filter: ListFilter> {
   /// them empty.
   let isCanonical: Bool
   /// The texts of the fields that are given, in the order of the form.
-  private let given: [(field: FilterField<Filter>, text: String)]
+  let given: [(field: FilterField<Filter>, text: String)]
 
   /// - Throws: `Fault` with the invalid field.
   init(_ path: String, query: String?, now: Timestamp) throws(Fault) {

@@ -31,6 +31,8 @@ public struct FilterField<Filter: Sendable>: Sendable {
   public let kind: Kind
   /// The field of which it is another name. The dashboard shows and links only that one.
   public let original: String?
+  /// Whether its values may lead to a user: the audit does not keep them.
+  public let isPersonal: Bool
 
   /// Sets the condition, and returns why the text is invalid, as the end of a sentence: `must be …`.
   let set: @Sendable (_ filter: inout Filter, _ text: String, _ now: Timestamp) -> String?
@@ -38,7 +40,7 @@ public struct FilterField<Filter: Sendable>: Sendable {
   /// - Parameter set: sets the condition, and returns why the text is invalid, as the end of a sentence.
   init(
     _ name: String, _ placeholder: String?, _ label: String, _ help: String, _ kind: Kind = .text,
-    original: String? = nil,
+    original: String? = nil, isPersonal: Bool = false,
     set: @escaping @Sendable (_ filter: inout Filter, _ text: String, _ now: Timestamp) -> String?
   ) {
     self.name = name
@@ -47,6 +49,7 @@ public struct FilterField<Filter: Sendable>: Sendable {
     self.help = help
     self.kind = kind
     self.original = original
+    self.isPersonal = isPersonal
     self.set = set
   }
 
@@ -65,9 +68,9 @@ extension FilterField {
   /// A field for an id or a name, which is compared exactly.
   static func id(
     _ name: String, _ placeholder: String, _ label: String, _ help: String, _ kind: Kind = .text,
-    set: @escaping @Sendable (inout Filter, String) -> Void
+    isPersonal: Bool = false, set: @escaping @Sendable (inout Filter, String) -> Void
   ) -> FilterField {
-    FilterField(name, placeholder, label, help, kind) { filter, text, _ in
+    FilterField(name, placeholder, label, help, kind, isPersonal: isPersonal) { filter, text, _ in
       guard UntrustedText.identifier(text) != nil else {
         return "must be 1 to \(UntrustedText.identifierBytesMax) bytes of plain text"
       }

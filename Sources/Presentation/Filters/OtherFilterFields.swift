@@ -18,7 +18,7 @@ extension ContextFilter: ListFilter {
   public static let fields: [FilterField<ContextFilter>] =
     [
       .app { $0.app = $1 },
-      .id("user", "USER", "User", "Only those of this user") { $0.userID = UserID($1) },
+      .id("user", "USER", "User", "Only those of this user", isPersonal: true) { $0.userID = UserID($1) },
     ] + FilterField.times("received", since: { $0.since = $1 }, until: { $0.until = $1 })
 }
 

@@ -11,8 +11,11 @@ extension ReceiptFilter: ListFilter {
     [
       .app { $0.app = $1 }, .processor { $0.processor = $1 },
       .choice(ReceiptState.self, "state", "State", "Only those in this state") { $0.state = $1 },
-      .id("user", "USER", "User", "Only those of this user") { $0.userID = UserID($1) },
-      .id("customer", "CUSTOMER", "Customer", "Only those of this customer of the processor, such as cus_…") {
+      .id("user", "USER", "User", "Only those of this user", isPersonal: true) { $0.userID = UserID($1) },
+      .id(
+        "customer", "CUSTOMER", "Customer", "Only those of this customer of the processor, such as cus_…",
+        isPersonal: true
+      ) {
         $0.customerID = CustomerID($1)
       },
       FilterField("reason", "REASON", "Reason", "Only those with this reason, such as http_422 or user") {
@@ -34,12 +37,15 @@ extension ReceiptFilter: ListFilter {
       .id(
         "object", "ID", "The processor's id",
         "Only those about this object of the processor: a subscription (sub_…), checkout session "
-          + "(cs_…) or payment"
+          + "(cs_…) or payment", isPersonal: true
       ) { $0.objectID = ObjectID($1) },
-      .id("session", "ID", "Checkout", "Only those that this checkout session sold, cs_…") {
+      .id("session", "ID", "Checkout", "Only those that this checkout session sold, cs_…", isPersonal: true) {
         $0.sessionID = SessionID($1)
       },
-      .id("import-id", "ID", "Import id", "Only the one that the destination accepted with this id") {
+      .id(
+        "import-id", "ID", "Import id", "Only the one that the destination accepted with this id",
+        isPersonal: true
+      ) {
         $0.importID = $1
       },
       .flag("no-import-id", "No import id", "Only delivered ones whose answer named no import id") {

@@ -108,7 +108,7 @@ final class Wire {
     }
   }
 
-  /// The next response, with the body that Content-Length announces.
+  /// The next response, with the body that Content-Length announces or that comes in chunks.
   /// - Parameter hasBody: false for a response to HEAD, which has a length and no body.
   func reply(
     within time: Duration = Waiting.patience, hasBody: Bool = true
@@ -128,11 +128,38 @@ final class Wire {
     }
     let headers = Array(lines.dropFirst())
     let head = Reply(status: status, headers: headers, body: [])
+    if hasBody, head.header("Transfer-Encoding") == "chunked" {
+      received.removeFirst(headEnd)
+      return Reply(status: status, headers: headers, body: try chunks(until: deadline))
+    }
     let total = headEnd + (hasBody ? head.header("Content-Length").flatMap { Int($0) } ?? 0 : 0)
     while received.count < total { try receive(until: deadline) }
     let reply = Reply(status: status, headers: headers, body: Array(received[headEnd..<total]))
     received.removeFirst(total)
     return reply
+  }
+
+  /// The data of a chunked body (RFC 9112 §7.1) without trailers.
+  private func chunks(until deadline: MonotonicInstant) throws(WireError) -> [UInt8] {
+    var data: [UInt8] = []
+    var at = 0
+    while true {
+      guard let line = received[at...].firstIndex(of: UInt8(ascii: "\n")), line > at else {
+        try receive(until: deadline)
+        continue
+      }
+      guard let size = Int(String(decoding: received[at..<line - 1], as: UTF8.self), radix: 16) else {
+        throw .notHTTP(String(decoding: received[at..<line], as: UTF8.self))
+      }
+      let end = line + 1 + size + 2
+      while received.count < end { try receive(until: deadline) }
+      data += received[(line + 1)..<(line + 1 + size)]
+      at = end
+      guard size > 0 else {
+        received.removeFirst(at)
+        return data
+      }
+    }
   }
 
   private var endOfHead: Int? {
