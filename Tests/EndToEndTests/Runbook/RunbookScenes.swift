@@ -94,6 +94,8 @@ struct RunbookScene {
       app: ["delivery": ["breaker": ["failures": 3, "open_for": "30s"], "retry": ["schedule": ["5s"]]]])
   }
 
+  private static var listed: RunbookScene { RunbookScene(prepare: down.prepare, app: down.app) }
+
   /// The destination answers one receipt with errors, and accepts every other.
   private static var oneReceipt: RunbookScene {
     let object = Checkout("jdo-3").subscription
@@ -236,6 +238,7 @@ struct RunbookScene {
     case "Receipts fail with 422": refused
     case "Purchasely refuses the credentials": credentials
     case "The destination is down for hours": down
+    case "List what failed, for someone else": listed
     case "One receipt keeps its app paused": oneReceipt
     case "A flood of unmatched events": unmatched
     case "Hold an app's deliveries": held
