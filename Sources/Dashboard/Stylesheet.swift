@@ -212,6 +212,8 @@ enum Stylesheet {
     .button.small { min-height: 2.2rem; padding: 0.2rem 0.8rem; font-size: 0.875rem; }
     .actions { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; }
     .confirm { max-width: 40rem; }
+    [role=search] > .actions { margin-top: 0.8rem; }
+    .summary { color: var(--soft); }
     .pages { display: flex; gap: 1.5rem; }
     .pages .next { margin-left: auto; }
 
