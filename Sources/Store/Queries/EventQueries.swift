@@ -236,7 +236,7 @@ extension StoreReader {
   ) throws(StoreFault) -> Timestamp? {
     var filter = EventFilter()
     filter.app = app
-    let first = try firstRow(from: moment)
+    let first = try firstRow(of: .events, from: moment)
     let reading = try connection.prepare(Self.eventSQL.groupFrom)
     var rows: [Int64] = []
     for group in try eventGroups(filter) {
