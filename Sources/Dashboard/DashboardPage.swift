@@ -34,6 +34,8 @@ public struct DashboardPage {
   var title: String
   var place: Place?
   var refreshSeconds: Int?
+  /// The text in the search box.
+  var search = ""
   var content: HTML
 
   init(
@@ -81,6 +83,7 @@ public struct DashboardPage {
               }
             }
           }
+          FindBox(text: search).html
         }
       }
       Tag.main(.id("content"), .tabindex(-1)) { content }

@@ -33,8 +33,8 @@ extension Dashboard {
       page("/jobs/{job}") { dashboard, visit throws(Refusal) in
         try dashboard.job(visit["job"] ?? "", try dashboard.form(visit.head.query))
       },
-    ] + exportRoutes + replayOfFailed + FailureChange.allCases.flatMap(change) + ReceiptAction.allCases.flatMap(change)
-      + AppChange.allCases.flatMap(change)
+    ] + find + exportRoutes + replayOfFailed + FailureChange.allCases.flatMap(change)
+      + ReceiptAction.allCases.flatMap(change) + AppChange.allCases.flatMap(change)
       + JobChange.allCases.flatMap(change)
   }
 
@@ -64,20 +64,37 @@ extension Dashboard {
     _ path: String, ask: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> ConfirmationPage,
     change: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
   ) -> [Route] {
-    let post = Route(["POST"], path, label: Self.label, bodyBytesMax: Self.formBytesMax) {
-      visit throws(Problem) in
+    [
+      page(path) { dashboard, visit throws(Refusal) in try ask(dashboard, visit).page },
+      post(path, change),
+    ]
+  }
+
+  private func post(
+    _ path: String,
+    _ receive: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
+  ) -> Route {
+    Route(["POST"], path, label: Self.label, bodyBytesMax: Self.formBytesMax) { visit throws(Problem) in
       try Self.checkIDs(of: visit)
       guard AdminAccess.isOfThisSite(visit.head) else { throw .foreignForm }
       guard visit.head.mediaType == .form else { throw .wrongMediaType }
       return { request, exchange in
         do throws(Refusal) {
-          try change(self, visit, try self.form(sent: request), exchange)
+          try receive(self, visit, try self.form(sent: request), exchange)
         } catch {
           exchange.answer(response(to: error, exchange.scope))
         }
       }
     }
-    return [page(path) { dashboard, visit throws(Refusal) in try ask(dashboard, visit).page }, post]
+  }
+
+  private var find: [Route] {
+    [
+      page("/find") { dashboard, visit throws(Refusal) in
+        try dashboard.find(try dashboard.form(visit.head.query))
+      },
+      post("/find") { dashboard, _, form, exchange throws(Refusal) in try dashboard.find(form, exchange) },
+    ]
   }
 
   private func change(_ action: ReceiptAction) -> [Route] {

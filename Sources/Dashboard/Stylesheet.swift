@@ -201,6 +201,10 @@ enum Stylesheet {
       padding: 0.4rem 0.7rem; border: 1px solid var(--strong-line); border-radius: 8px;
     }
     .help { font-size: 0.875rem; color: var(--soft); }
+    .find { display: flex; gap: 0.5rem; margin-left: auto; padding: 0.5rem 0; flex: 0 1 20rem; }
+    .find input { min-width: 0; min-height: 2.2rem; }
+    .find input::placeholder { color: var(--soft); opacity: 1; }
+    .find button { min-height: 2.2rem; padding: 0.2rem 0.9rem; }
     button, .button {
       display: inline-flex; align-items: center; justify-content: center; font: inherit; font-weight: 600;
       color: var(--on-link); background: var(--link); border: 1px solid var(--link); border-radius: 8px;
@@ -224,7 +228,8 @@ enum Stylesheet {
       .bar, main, footer { padding-left: 1rem; padding-right: 1rem; }
       .bar { column-gap: 1rem; }
       .brand { padding: 0.7rem 0 0; }
-      header nav { width: 100%; }
+      header nav, .find { width: 100%; flex: none; }
+      .find { padding: 0 0 0.6rem; }
       header nav ul { margin: 0 -0.5rem; }
       header nav a { padding: 0.7rem 0.5rem; }
       main { padding-top: 1.25rem; gap: 1rem; }

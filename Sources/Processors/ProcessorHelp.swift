@@ -14,10 +14,13 @@ public struct ProcessorHelp: Sendable, Equatable {
   public var apiKeyRights: String
   /// How far back it lists events: `30 days`; nil if it lists none.
   public var eventsKept: String?
+  /// The path that its ids of payments begin with, and its portal leaves out; nil if they are no paths.
+  public var idFolder: String?
 
   public init(
     webhookSecretKey: String, webhookSecretOrigin: String, apiKeyKey: String = "api_key",
-    apiSettings: [String] = ["api_base"], apiKeyRights: String, eventsKept: String? = nil
+    apiSettings: [String] = ["api_base"], apiKeyRights: String, eventsKept: String? = nil,
+    idFolder: String? = nil
   ) {
     self.webhookSecretKey = webhookSecretKey
     self.webhookSecretOrigin = webhookSecretOrigin
@@ -25,5 +28,6 @@ public struct ProcessorHelp: Sendable, Equatable {
     self.apiSettings = apiSettings
     self.apiKeyRights = apiKeyRights
     self.eventsKept = eventsKept
+    self.idFolder = idFolder
   }
 }

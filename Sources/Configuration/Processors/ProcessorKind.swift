@@ -79,6 +79,9 @@ extension ProcessorKind {
   /// How far back it lists events: `30 days`; nil if it lists none.
   package var eventsKept: String? { help.eventsKept }
 
+  /// The path that its ids of payments begin with; nil if they are no paths.
+  var idFolder: String? { help.idFolder }
+
   /// The key for its API in an app's configuration: `stripe.api_key`.
   package var apiKeyPath: String { "\(name.text).\(help.apiKeyKey)" }
 

@@ -11,6 +11,9 @@ package struct ProcessorRegistry: Sendable, Equatable {
   /// The processors of this program. Add a new processor here.
   package static let standard = ProcessorRegistry(kinds: [.stripe, .swedbank, .afterpay])
 
+  /// The paths that ids of payments begin with, for `FindQuery`.
+  package var idFolders: [String] { kinds.compactMap(\.idFolder) }
+
   /// The processor that may repeat its events for the longest time.
   var longestRepeating: ProcessorKind? {
     kinds.max { $0.rules(false).repeatPeriod < $1.rules(false).repeatPeriod }

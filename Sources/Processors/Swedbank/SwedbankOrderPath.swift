@@ -117,7 +117,8 @@ struct SwedbankOrderPath: Sendable, Equatable {
 
   // MARK: One segment of our own paths
 
-  private static let folder = "/psp/paymentorders/"
+  /// What the usual ids begin with.
+  static let folder = "/psp/paymentorders/"
   /// Begins a segment that is a whole path in base64.
   private static let mark = "~"
 

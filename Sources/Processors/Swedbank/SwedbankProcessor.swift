@@ -17,7 +17,7 @@ public struct SwedbankProcessor: PaymentProcessor {
     webhookSecretOrigin: "the access token of the merchant in Swedbank Pay's admin portal",
     apiKeyKey: "merchant_token", apiSettings: ["payee_id", "api_base"],
     apiKeyRights: "It must be an access token of this payee, for payment orders, made in the environment of "
-      + "api_base")
+      + "api_base", idFolder: SwedbankOrderPath.folder)
 
   /// What the ids of Swedbank Pay begin with. It knows no prices: the references of order items are the
   /// merchant's names.

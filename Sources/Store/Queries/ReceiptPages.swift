@@ -70,9 +70,13 @@ extension ReceiptFilter {
 
   /// The range of ids: an id begins with the creation time of its receipt.
   var bounds: (lower: String, upper: String) {
-    let lower = since.map { ReceiptID.bound(at: $0) } ?? ""
+    var lower = since.map { ReceiptID.bound(at: $0) } ?? ""
     // Greater than every id: `~` sorts after all characters of an id.
     var upper = until.map { ReceiptID.bound(at: $0) } ?? "~"
+    if let beginning {
+      if lower.utf8.lexicographicallyPrecedes(beginning.utf8) { lower = beginning }
+      if "\(beginning)~".utf8.lexicographicallyPrecedes(upper.utf8) { upper = "\(beginning)~" }
+    }
     if let after = after?.text, after.utf8.lexicographicallyPrecedes(upper.utf8) { upper = after }
     return (lower, upper)
   }

@@ -24,6 +24,8 @@ public struct ReceiptFilter: Sendable, Equatable {
   /// The checkout session that sold it.
   public var sessionID: SessionID?
   public var importID: String?
+  /// The beginning of the receipts' ids.
+  var beginning: String?
   /// Only delivered receipts whose answer had no import id; erased users' receipts are excluded.
   public var lacksImportID = false
   /// Made at or after.

@@ -30,7 +30,8 @@ struct DashboardBrowserTests {
         ("receipt-delivered", "/receipts/\(delivered)"), ("replay", "/receipts/\(failed)/replay"),
         ("cancel", "/receipts/\(failed)/cancel"), ("failed", "/failed"),
         ("failed-replay", "/failed/replay?app=shop&reason=http_422"), ("event", "/event?id=evt_77"),
-        ("jobs", "/jobs"), ("audit", "/audit"), ("error", "/receipts?state=none"),
+        ("jobs", "/jobs"), ("audit", "/audit"), ("find", "/find"), ("find-none", "/find?q=nobody"),
+        ("found", "/find?q=evt_1000"), ("error", "/receipts?state=none"),
       ]
       let browser = try Browser()
       for view in Browser.View.all {
@@ -87,6 +88,21 @@ struct DashboardBrowserTests {
       let things = try browser.accessibleThings()
       #expect(things.contains { $0.role == "image" && $0.name.contains("deliveries and failures") })
       #expect(things.contains { $0.role == "heading" && $0.name == "shop" })
+    }
+  }
+
+  @Test("The search box is named, and typing and Enter lead to the result")
+  func search() throws {
+    try Relay.withPast(receipts: 100, failed: 5) { relay, _ in
+      let browser = try Browser()
+      try browser.open("http://127.0.0.1:\(relay.admin.port)/jobs")
+      #expect(try browser.accessibleThings().contains { $0.role == "searchbox" && !$0.name.isEmpty })
+      _ = try browser.value("document.querySelector('.find input').focus()")
+      try browser.type("evt_77")
+      try browser.press("Enter")
+      #expect(try browser.text("document.querySelector('h1').textContent") == "evt_77")
+      #expect(try browser.text("location.search") == "?id=evt_77")
+      #expect(browser.complaints.isEmpty, "\(browser.complaints)")
     }
   }
 

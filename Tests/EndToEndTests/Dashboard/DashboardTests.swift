@@ -26,6 +26,7 @@ import Testing
         "/receipts/\(id)/replay", "/receipts/\(id)/cancel", "/failed",
         "/failed/replay?app=shop&reason=http_422",
         "/event?id=evt_77", "/events", "/events?app=shop&outcome=receipt&since=24h", "/jobs", "/audit",
+        "/find", "/find?q=user-7",
         "/receipts?user=user-7&object=sub_7",
       ] {
         let reply = try relay.admin.request("GET", path)

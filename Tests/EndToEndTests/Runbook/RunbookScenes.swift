@@ -140,6 +140,12 @@ struct RunbookScene {
     })
   }
 
+  private static var customer: RunbookScene {
+    var scene = usual
+    scene.object = Checkout(users[0]).subscription
+    return scene
+  }
+
   private static var rotation: RunbookScene {
     var scene = usual
     scene.prepare = { relay, destination in
@@ -243,6 +249,7 @@ struct RunbookScene {
     case "A flood of unmatched events": unmatched
     case "Hold an app's deliveries": held
     case "An app floods": flood
+    case "A customer writes": customer
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "A reload is refused": refusedReload
     case "The backlog grows": down

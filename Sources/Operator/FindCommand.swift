@@ -1,0 +1,123 @@
+// `receiptctl find`: what an id of any kind, or the beginning of one, is about.
+
+internal import Configuration
+internal import Domain
+internal import JSON
+internal import Presentation
+internal import Store
+internal import Terminal
+
+enum FindCommand {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["find"], summary: "Find purchases, contexts and events by an id of any kind",
+      discussion: """
+        X is the id of a receipt (rcp_…), a context (ctx_…), an event (evt_…), a subscription (sub_…), a \
+        checkout session (cs_…), a customer (cus_…), a payment of another processor, an import or a user, or \
+        a URL of a processor's dashboard that ends with one. If nothing has exactly this id, the command \
+        finds the receipts, contexts, events, purchases and imports whose ids begin with X, which then needs \
+        at least \(FindQuery.partMin) characters after its prefix. Ends with 66 when nothing is found.
+        """,
+      arguments: [ArgumentSpec("X", help: "the id, or its beginning")],
+      options: [OptionSpec("app", placeholder: "APP", help: "Only what belongs to this app")]
+        + Page.timeOptions("made or received") + [
+          OptionSpec(
+            "limit", placeholder: "N",
+            help:
+              "At most this many, the newest; default \(Page.limitDefault), at most \(StoreReader.findMax)")
+        ],
+      examples: [
+        ExampleSpec("receiptctl find cus_NffrFeUfNV2Hib", "The purchases of a customer"),
+        ExampleSpec("receiptctl find sub_1MowQVLkdIw", "By the beginning of an id"),
+        ExampleSpec("receiptctl find jdo-1 --since 2026-11-20", "What a user did since a date"),
+      ]), run: run)
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    let typed = session.command.positionals[0]
+    guard let query = FindQuery(typed, folders: ProcessorRegistry.standard.idFolders) else {
+      throw session.usage(
+        "X must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
+    }
+    let limit =
+      try session.command.integer("limit", in: 1...StoreReader.findMax) ?? Page.limitDefault
+    let configuration = try session.configuration()
+    var filter = FindFilter()
+    filter.app = try session.app(configuration)
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    let reader = try session.reader(configuration)
+    let found = try reader.find(query, filter, now: session.now, limit: limit)
+    guard !found.list.isEmpty else {
+      let why = FoundText.nothing(query, isFiltered: filter != FindFilter())
+      throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")
+    }
+    if session.isJSON {
+      for finding in found.list { session.output.json(json(finding)) }
+    } else {
+      session.output.table(table(found, session))
+    }
+    note(found, session)
+    return .done
+  }
+
+  private static func table(_ found: Findings, _ session: Session) -> Table {
+    var table = Table(
+      [
+        .init("WHAT"), .init("ID"), .init("APP", canDrop: true), .init("STATE", canShrink: true),
+        .init("USER", canShrink: true), .init("FOUND BY", canShrink: true, canDrop: true), .init("WHEN"),
+      ], emptyMessage: "Nothing was found.")
+    for finding in found.list {
+      let text = FoundText(finding)
+      table.add([
+        Table.Cell(text.what), Table.Cell(text.id), Table.Cell(text.app.text),
+        Table.Cell(text.state, finding.receiptState?.style ?? .plain), Table.Cell(text.userID?.text ?? "-"),
+        Table.Cell(text.match), Table.Cell(session.relative(finding.at)),
+      ])
+    }
+    return table
+  }
+
+  /// Remarks: what to run next, and whether there is more.
+  private static func note(_ found: Findings, _ session: Session) {
+    if found.isCut {
+      session.output.note(
+        "More: these are the newest that were read; give more of the id, --since or --until")
+    }
+    guard !session.isJSON, let newest = found.list.first else { return }
+    let id = ShellWord.quoted(FoundText(newest).id)
+    let group =
+      switch newest.item {
+      case .purchase: "receipts"
+      case .context: "contexts"
+      case .event: "events"
+      }
+    session.output.note("Details: receiptctl \(group) show \(id)")
+  }
+
+  private static func json(_ finding: Finding) -> JSONValue {
+    let text = FoundText(finding)
+    var receiptID: ReceiptID?
+    var objectID: ObjectID?
+    var state = text.state
+    switch finding.item {
+    case .purchase(let purchase):
+      (receiptID, objectID) = (purchase.receiptID, purchase.objectID)
+      state = purchase.state?.rawValue ?? "none"
+    case .context(let context): receiptID = context.receiptID
+    case .event(let event): (receiptID, state) = (event.receiptID, event.outcome)
+    }
+    return [
+      "what": .string(text.what), "id": .string(text.id), "app": .string(text.app.text),
+      "state": .string(state), "user_id": .optional(text.userID?.text),
+      "object_id": .optional(objectID?.text), "receipt_id": .optional(receiptID?.text),
+      "found_by": .string(finding.match.rawValue), "at": .time(finding.at),
+    ]
+  }
+}
+
+extension Finding {
+  /// The state of its receipt; nil if it is not a purchase with one.
+  fileprivate var receiptState: ReceiptState? {
+    if case .purchase(let purchase) = item { purchase.state } else { nil }
+  }
+}

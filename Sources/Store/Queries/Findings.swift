@@ -1,0 +1,72 @@
+// What a search finds. Values.
+
+public import Domain
+
+/// A purchase that a search found.
+public struct FoundPurchase: Sendable, Equatable {
+  public var row: PurchaseRowID
+  public var app: AppSlug
+  public var processor: ProcessorName
+  public var objectID: ObjectID
+  public var sessionID: SessionID?
+  public var customerID: CustomerID?
+  public var userID: UserID?
+  /// Nil if it has no receipt.
+  public var receiptID: ReceiptID?
+  public var state: ReceiptState?
+  public var reason: Reason?
+  public var importID: String?
+  /// When its receipt was made, or else the first event about it came.
+  public var at: Timestamp
+}
+
+/// One result of a search.
+public struct Finding: Sendable, Equatable {
+  public enum Item: Sendable, Equatable {
+    case purchase(FoundPurchase)
+    case context(ContextSummary)
+    case event(EventSummary)
+  }
+
+  /// Which of its ids the text is, or begins.
+  public enum Match: String, Sendable {
+    case receipt, purchase, checkout, customer, user, importID = "import id", context, event
+  }
+
+  public var item: Item
+  public var match: Match
+
+  /// When the receipt was made, or the context or event came.
+  public var at: Timestamp {
+    switch item {
+    case .purchase(let purchase): purchase.at
+    case .context(let context): context.receivedAt
+    case .event(let event): event.receivedAt
+    }
+  }
+}
+
+/// The results of a search, newest first.
+public struct Findings: Sendable, Equatable {
+  public var list: [Finding] = []
+  /// Whether the text is only a part of their ids.
+  public var isPart = false
+  /// Whether there are more than were read.
+  public var isCut = false
+
+  public init() {}
+}
+
+/// Which results are wanted; a nil property restricts nothing.
+public struct FindFilter: Sendable, Equatable {
+  public var app: AppSlug?
+  public var since: Timestamp?
+  public var until: Timestamp?
+
+  public init() {}
+
+  func includes(_ finding: Finding, app: AppSlug) -> Bool {
+    (self.app == nil || self.app == app) && since.map { finding.at >= $0 } ?? true
+      && until.map { finding.at < $0 } ?? true
+  }
+}
