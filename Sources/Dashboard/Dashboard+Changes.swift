@@ -65,7 +65,7 @@ extension Dashboard {
     let cause = form["cause"] ?? (reason.hasPrefix("http_") ? reason : "")
     let groups = try read { source throws(StoreFault) in
       try source.reader.failures(
-        FailureFilter(
+        FailureChoice(
           app: AppSlug(app), processor: form["processor"].map(ProcessorName.init), reason: reason,
           cause: cause), limit: 1)
     }

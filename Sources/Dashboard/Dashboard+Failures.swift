@@ -64,7 +64,7 @@ extension Dashboard {
         .init(name: "cause", value: .optional(group.cause)),
         .init(name: "processor", value: .string(group.processor.text)),
       ]).text)
-    let filter = FailureFilter(
+    let filter = FailureChoice(
       processor: group.processor, reason: group.reason, cause: group.cause ?? "")
     switch change {
     case .acknowledge:

@@ -19,7 +19,8 @@ struct FindBox {
     Tag.form(.class("find"), .action(Link("find")), .method("post"), .role("search"), .label("Find")) {
       VoidTag.input(
         .name(Self.field), .type("search"), .value(text), .maxLength(UntrustedText.identifierBytesMax),
-        .label("An id or the beginning of one"), Attribute("placeholder", "Find an id"), .required(true),
+        .label("Any id, a part of one, or an e-mail address"),
+        Attribute("placeholder", "Id or e-mail address"), .required(true),
         Attribute("autocomplete", "off"), Attribute("autocapitalize", "none"),
         Attribute("spellcheck", "false"))
       Tag.button(.type("submit")) { "Find" }
@@ -28,6 +29,8 @@ struct FindBox {
 }
 
 struct FindPage {
+  static let findingsMax = 50
+
   /// Nil if nothing was searched for.
   let query: FindQuery?
   let found: Findings
@@ -48,6 +51,7 @@ struct FindPage {
       } else {
         help
       }
+      if let note = FoundText.indexing(found) { PageParts.notice("pending") { Tag.p { "\(note)." } } }
     }
     page.search = query?.text ?? ""
     return page
@@ -59,9 +63,10 @@ struct FindPage {
   private var help: HTML {
     HTML {
       Tag.p(.class("lead")) {
-        "Type an id into the box above: of a receipt, a context, an event, a subscription, a checkout "
-        "session, a customer, a payment, an import or a user; or a URL of a processor's dashboard that ends "
-        "with one. Of an id, at least \(FindQuery.partMin) characters after its prefix are enough."
+        "Type any id into the box above: of a receipt, a context, an event, a purchase, a checkout session, "
+        "a customer, a payment, an invoice, a charge, an import or a user; or an e-mail address; or a URL of "
+        "a processor's dashboard that ends with an id. Of an id, its first or last \(FindQuery.partMin) "
+        "characters are enough, without its prefix."
       }
     }
   }
@@ -70,7 +75,7 @@ struct FindPage {
     Tag.p(.class("lead")) {
       found.isPart ? "Nothing has exactly the id " : "What has the id "
       PageParts.identifier(query.text)
-      found.isPart ? "; these begin with it, the newest first." : ", the newest first."
+      found.isPart ? "; it is a part of these, the newest first." : ", the newest first."
       if found.isCut { " There are more: type more of the id." }
     }
   }
@@ -152,7 +157,9 @@ extension Dashboard {
   private func search(_ query: FindQuery) throws(Refusal) -> FindPage {
     let now = now
     let found = try read { source throws(StoreFault) in
-      try source.reader.find(query, FindFilter(), now: now, limit: ReceiptSearch.pageSize)
+      try source.reader.find(
+        query, FindFilter(), mentions: ProcessorRegistry.standard.mentions, now: now,
+        limit: FindPage.findingsMax)
     }
     return FindPage(query: query, found: found, now: now)
   }

@@ -56,7 +56,7 @@ enum CommandTable {
     commands: verbs.map(\.spec),
     examples: [
       ExampleSpec("receiptctl stats", "The state of the relay"),
-      ExampleSpec("receiptctl find cus_NffrFeUfNV2Hib", "What an id of any kind is about"),
+      ExampleSpec("receiptctl find cus_NffrFeUfNV2Hib", "What any id, or an e-mail address, is about"),
       ExampleSpec("receiptctl receipts list --state failed", "Receipts that need attention"),
       ExampleSpec("receiptctl receipts show rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "The history of one receipt"),
       ExampleSpec(

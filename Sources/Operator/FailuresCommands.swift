@@ -60,12 +60,12 @@ enum FailuresCommands {
       examples: [ExampleSpec("receiptctl failures reopen --app ios --reason http_422", "Loud again")]),
     run: runReopen)
 
-  private static func filter(_ session: Session, _ configuration: Configuration) throws -> FailureFilter {
+  private static func filter(_ session: Session, _ configuration: Configuration) throws -> FailureChoice {
     let options = session.command.options
     if let reason = options["reason"], let fault = Reason.fault(in: reason) {
       throw session.usage("--reason is wrong: \(fault)")
     }
-    return FailureFilter(
+    return FailureChoice(
       app: try session.app(configuration), processor: options["processor"].map(ProcessorName.init),
       reason: options["reason"], cause: options["cause"])
   }
@@ -143,7 +143,7 @@ enum FailuresCommands {
   /// Applies a command to each app that has such groups.
   /// - Returns: how many groups it changed.
   private static func change<Command: StoreCommand>(
-    _ session: Session, _ configuration: Configuration, _ filter: FailureFilter, reason: String?,
+    _ session: Session, _ configuration: Configuration, _ filter: FailureChoice, reason: String?,
     _ command: (AppSlug) -> Command
   ) throws -> Int where Command.Outcome == Int {
     let groups = try session.reader(configuration).failureGroups(filter)

@@ -3,6 +3,7 @@
 internal import Configuration
 internal import Domain
 internal import JSON
+internal import Platform
 internal import Presentation
 internal import Store
 internal import Terminal
@@ -10,17 +11,22 @@ internal import Terminal
 enum FindCommand {
   static let verb = Verb(
     spec: CommandSpec(
-      ["find"], summary: "Find purchases, contexts and events by an id of any kind",
+      ["find"], summary: "Find purchases, contexts and events by any id, or an e-mail address",
       discussion: """
-        X is the id of a receipt (rcp_…), a context (ctx_…), an event (evt_…), a subscription (sub_…), a \
-        checkout session (cs_…), a customer (cus_…), a payment of another processor, an import or a user, or \
-        a URL of a processor's dashboard that ends with one. If nothing has exactly this id, the command \
-        finds the receipts, contexts, events, purchases and imports whose ids begin with X, which then needs \
-        at least \(FindQuery.partMin) characters after its prefix. Ends with 66 when nothing is found.
+        X is any id: of a receipt, context, event, purchase, checkout session, customer, import or user; of \
+        a payment (pi_…), an invoice (in_…) or a charge (ch_…) that an event names; your reference of a \
+        payment that the relay started; or a URL of a processor's dashboard that ends with an id. It may \
+        also be an e-mail address in an event. If nothing has exactly this id, ids that begin or end with X \
+        are found, if it has at least \(FindQuery.partMin) characters after its prefix. Ends with 66 when \
+        nothing is found.
         """,
-      arguments: [ArgumentSpec("X", help: "the id, or its beginning")],
+      arguments: [ArgumentSpec("X", help: "the id, a part of it, or an e-mail address")],
       options: [OptionSpec("app", placeholder: "APP", help: "Only what belongs to this app")]
-        + Page.timeOptions("made or received") + [
+        + [
+          OptionSpec(
+            "since", placeholder: "TIME",
+            help: "Only those made or received then or later: \(MomentText.forms)"),
+          OptionSpec("until", placeholder: "TIME", help: "Only those made or received before then"),
           OptionSpec(
             "limit", placeholder: "N",
             help:
@@ -29,7 +35,8 @@ enum FindCommand {
       examples: [
         ExampleSpec("receiptctl find cus_NffrFeUfNV2Hib", "The purchases of a customer"),
         ExampleSpec("receiptctl find sub_1MowQVLkdIw", "By the beginning of an id"),
-        ExampleSpec("receiptctl find jdo-1 --since 2026-11-20", "What a user did since a date"),
+        ExampleSpec(
+          "receiptctl find ann@example.com --since 2026-11-20", "A customer who writes, and since when"),
       ]), run: run)
 
   private static func run(_ session: Session) throws -> ExitCode {
@@ -46,7 +53,9 @@ enum FindCommand {
     filter.since = try session.time("since")
     filter.until = try session.time("until")
     let reader = try session.reader(configuration)
-    let found = try reader.find(query, filter, now: session.now, limit: limit)
+    let found = try reader.find(
+      query, filter, mentions: ProcessorRegistry.standard.mentions, now: session.now, limit: limit)
+    if let note = FoundText.indexing(found) { session.output.note(note) }
     guard !found.list.isEmpty else {
       let why = FoundText.nothing(query, isFiltered: filter != FindFilter())
       throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")

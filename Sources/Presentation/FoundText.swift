@@ -24,7 +24,7 @@ public struct FoundText: Sendable, Equatable {
       let reason = purchase.reason.map { " (\($0))" } ?? ""
       state = purchase.state.map { $0.rawValue + reason } ?? "no receipt"
       userID = purchase.userID
-      matched = purchase.id(finding.match)
+      matched = finding.named ?? purchase.id(finding.match)
     case .context(let context):
       (what, id, app) = ("context", context.id.text, context.app)
       (state, userID) = (context.state.rawValue, context.userID)
@@ -32,6 +32,7 @@ public struct FoundText: Sendable, Equatable {
     case .event(let event):
       (what, id, app) = ("event", event.id.text, event.app)
       (state, userID) = ("\(event.type), \(event.outcome)", nil)
+      matched = finding.named
     }
     if let other = matched, other != id {
       match = "\(finding.match.rawValue) \(other)"
@@ -40,10 +41,17 @@ public struct FoundText: Sendable, Equatable {
     }
   }
 
+  /// Why a search may have missed events; nil if it read all.
+  public static func indexing(_ found: Findings) -> String? {
+    found.isIndexing
+      ? "receiptd is still indexing events: what only they name, such as addresses, may be missing here" : nil
+  }
+
   /// What a search without results found out, as a sentence without its full stop.
   public static func nothing(_ query: FindQuery, isFiltered: Bool) -> String {
-    var text = "nothing is known of this id, and no id begins with it"
-    if query.beginnings.isEmpty {
+    var text = "nothing is known of this id, and no id begins or ends with it"
+    if query.isAddress { text = "no user has this id, and no stored event this address" }
+    if query.beginnings.isEmpty, !query.isAddress {
       text =
         "nothing has exactly this id, and a part of an id needs at least \(FindQuery.partMin) characters "
         + "after its prefix"
@@ -60,7 +68,7 @@ extension FoundPurchase {
     case .customer: customerID?.text
     case .user: userID?.text
     case .importID: importID
-    case .receipt, .context, .event: nil
+    case .receipt, .context, .event, .mention, .reference, .address: nil
     }
   }
 }

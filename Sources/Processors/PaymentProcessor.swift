@@ -30,6 +30,9 @@ public protocol PaymentProcessor: Sendable {
   /// Parses a body that was not refused. Total: returns a value for any bytes.
   func read(_ body: [UInt8], now: Timestamp) -> EventReading
 
+  /// What a body of an authenticated webhook names, for a search; independent of any configuration. Total.
+  static func mentions(in body: [UInt8]) -> Mentions
+
   /// The queries that the processor supports; nil when it has none, or when the app has no key for them.
   var queries: (any ProcessorQueries)? { get }
 
@@ -53,6 +56,8 @@ extension PaymentProcessor {
   public static var hasPathToken: Bool { false }
 
   public var signatureAgeMax: Duration? { nil }
+
+  public static func mentions(in body: [UInt8]) -> Mentions { Mentions() }
 
   public var queries: (any ProcessorQueries)? { nil }
 

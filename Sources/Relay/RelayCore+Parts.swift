@@ -3,6 +3,7 @@
 internal import Apps
 internal import Configuration
 internal import HTTPClient
+internal import Housekeeping
 internal import Intake
 internal import Lookups
 internal import Persistence
@@ -45,6 +46,15 @@ extension RelayCore {
     } catch {
       throw DaemonError(error)
     }
+  }
+
+  static func indexer(
+    _ engine: any StoreEngine, _ committer: Committer, _ dependencies: RelayDependencies,
+    _ ownership: any Ownership
+  ) throws(DaemonError) -> SearchIndexer {
+    SearchIndexer(
+      reader: try reader(engine), committer: committer, dependencies: dependencies.shared,
+      ownership: ownership, mentions: ProcessorRegistry.standard.mentions)
   }
 
   /// Nil if no lookup transport is given.

@@ -33,6 +33,7 @@ final class RelayCore: Sendable {
   let housekeeper: Housekeeper
   let jobs: JobRunner
   let trainer: DictionaryTrainer
+  let indexer: SearchIndexer
   let memory: IdleMemory
   let receiptLog: ReceiptLog
   /// Nil if no lookup transport is given.
@@ -127,6 +128,7 @@ final class RelayCore: Sendable {
       reader: try Self.reader(engine), committer: committer, dependencies: dependencies.shared,
       ownership: ownership)
     trainer.connect()
+    indexer = try Self.indexer(engine, committer, dependencies, ownership)
     lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies, ownership)
     keyFetcher = dependencies.keyTransport.map { [metrics] transport in
       KeyFetcher(
@@ -174,6 +176,7 @@ final class RelayCore: Sendable {
       try housekeeper.start()
       try jobs.start()
       try trainer.start()
+      try indexer.start()
       try lookupWorker?.start()
       try keyFetcher?.start()
       try captureWorker?.start()
@@ -262,6 +265,7 @@ final class RelayCore: Sendable {
     housekeeper.stop()
     jobs.stop()
     trainer.stop()
+    indexer.stop()
     committer.stop()
     // After the last outcomes: another program may begin to deliver at once.
     instance?.stop()

@@ -49,7 +49,7 @@ public struct FailureAcknowledgement: Sendable, Equatable {
 }
 
 /// Which groups of failures a command concerns; nil for any.
-public struct FailureFilter: Sendable, Equatable {
+public struct FailureChoice: Sendable, Equatable {
   public var app: AppSlug?
   public var processor: ProcessorName?
   public var reason: String?

@@ -23,6 +23,7 @@ public final class StoreSession {
   let captures: CaptureRows
   let pastPurchases: PastPurchaseRows
   let dictionaries: DictionaryRows
+  let search: SearchRows
   let leases = LeaseRows()
   private let bodies: BodyReader
   var rules: [AppSlug: AppRules]
@@ -64,6 +65,7 @@ public final class StoreSession {
     captures = try CaptureRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
     dictionaries = DictionaryRows(connection, bodies: bodies)
+    search = SearchRows(connection)
   }
 
   /// Makes a new receipt's identifier, which contains its row.
@@ -73,6 +75,11 @@ public final class StoreSession {
 
   /// Creates the erasure key if needed. Called before any erasure.
   func prepareErasure() throws(StoreFault) { try erasures.prepare(random: &random) }
+
+  /// A new key.
+  func randomBytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+  }
 
   /// Makes a new job's identifier, which contains its row.
   func jobIdentifier(row: JobRowID) -> JobID {
@@ -123,15 +130,6 @@ public final class StoreSession {
       throw error
     }
   }
-
-  /// Bounds the memory of what was read ahead: a user may have many contexts. Who needs a row reads it again.
-  func forgetIfLarge() {
-    if contexts.known.map({ $0.count > Self.knownMax }) ?? false { contexts.forgetKnown() }
-    if purchases.known.map({ $0.count > Self.knownMax }) ?? false { purchases.forgetKnown() }
-  }
-
-  /// Rows of a table in memory. A context may have 16 KiB, and most have one.
-  static let knownMax = 4000
 
   /// Forgets the rows that were read: at the start of a transaction, and after a change that is not known row
   /// by row.

@@ -58,7 +58,7 @@ struct FindCommandTests {
     let harness = try harness()
     let unknown = harness.run("find", "sub_unknown-1")
     #expect(unknown.code == .notFound)
-    #expect(unknown.notes.contains("no id begins with it"))
+    #expect(unknown.notes.contains("no id begins or ends with it"))
     #expect(harness.run("find", "sub_1").notes.contains("at least 6 characters"))
     #expect(harness.run("find", "jdo-1", "--until", "30m").code == .done)
     #expect(harness.run("find", "jdo-1", "--since", "1s").notes.contains("in this app and time"))

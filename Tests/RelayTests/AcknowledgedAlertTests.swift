@@ -19,7 +19,7 @@ import Testing
     try bench.live { run in
       #expect(try bench.pass(.seconds(30), &run).map(\.notice) == ["receipt_failed shop firing"])
       _ = try bench.bench.store(
-        AcknowledgeFailures(app: "shop", FailureFilter(), owner: "bob", note: "", actor: "ann"))
+        AcknowledgeFailures(app: "shop", FailureChoice(), owner: "bob", note: "", actor: "ann"))
       #expect(try bench.pass(.minutes(2), &run).map(\.notice) == ["receipt_failed shop resolved"])
       try bench.fail(2)
       let again = try bench.pass(.minutes(9), &run)

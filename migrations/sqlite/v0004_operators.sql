@@ -1,4 +1,4 @@
--- What operators do.
+-- What operators do and look for.
 
 -- The apps whose deliveries an operator has held. A pause needs no step at its end: the times say whether it
 -- is over.
@@ -26,3 +26,17 @@ CREATE TABLE acknowledgements (
   at         INTEGER NOT NULL,
   PRIMARY KEY (app, processor, reason, last_cause)
 ) STRICT, WITHOUT ROWID;
+
+-- The index of a search over what events and payments name; made from their rows while receiptd runs.
+-- `key` is that of the hashes of addresses; `erasures` grows with each erasure: what was read before is void.
+CREATE TABLE search_state (row_id INTEGER PRIMARY KEY CHECK (row_id = 1), key BLOB NOT NULL,
+  erasures INTEGER NOT NULL) STRICT;
+-- A range of rows of `events` (family 0) or `purchases` (1); level 1 is made from runs of level 0.
+CREATE TABLE search_runs (
+  run INTEGER PRIMARY KEY, family INTEGER NOT NULL, level INTEGER NOT NULL, first_row INTEGER NOT NULL,
+  last_row INTEGER NOT NULL, made_at INTEGER NOT NULL, state TEXT NOT NULL
+    CHECK (state = 'building' OR state = 'ready' OR state = 'dropped')) STRICT;
+-- Sorted entries: 8 bytes of a part of an id or of a hash, 5 of its row. `first` is the first key.
+CREATE TABLE search_blocks (row_id INTEGER PRIMARY KEY, run INTEGER NOT NULL, first INTEGER NOT NULL,
+  entries BLOB NOT NULL) STRICT;
+CREATE INDEX search_blocks_by_first ON search_blocks (run, first);

@@ -15,6 +15,8 @@ package struct ProcessorKind: Sendable {
   let help: ProcessorHelp
   /// The properties that the join needs, with and without lookups.
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
+  /// What a body of its webhooks names.
+  let mentions: @Sendable (_ body: [UInt8]) -> Mentions
   /// Whether it sends webhooks.
   package let hasWebhooks: Bool
   /// Whether the path of its webhooks ends in a secret.
@@ -38,6 +40,7 @@ package struct ProcessorKind: Sendable {
     self.label = label
     help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
+    mentions = { Processor.mentions(in: $0) }
     hasWebhooks = Processor.hasWebhooks
     hasPathToken = Processor.hasPathToken
     backendEndpoints = Processor.backendEndpoints

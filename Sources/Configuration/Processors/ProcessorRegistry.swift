@@ -1,7 +1,7 @@
 // The payment processors of this program. A new one adds its section, its `ProcessorKind`, and its name to
 // `ProcessorRegistry.standard`. Pure; any thread.
 
-internal import Domain
+package import Domain
 
 /// The payment processors that a configuration may name.
 package struct ProcessorRegistry: Sendable, Equatable {
@@ -13,6 +13,11 @@ package struct ProcessorRegistry: Sendable, Equatable {
 
   /// The paths that ids of payments begin with, for `FindQuery`.
   package var idFolders: [String] { kinds.compactMap(\.idFolder) }
+
+  /// What a body of a processor's webhook names, for a search; nothing if the processor is unknown.
+  package func mentions(_ processor: ProcessorName, in body: [UInt8]) -> Mentions {
+    kinds.first { $0.name == processor }?.mentions(body) ?? Mentions()
+  }
 
   /// The processor that may repeat its events for the longest time.
   var longestRepeating: ProcessorKind? {

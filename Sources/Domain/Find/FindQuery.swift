@@ -73,14 +73,6 @@ public struct FindQuery: Sendable, Equatable {
 
   /// Whether enough follows the prefix of an id: `cs_test_`, `sub_`, `/psp/paymentorders/`.
   private static func hasPart(_ id: String) -> Bool {
-    var rest = id[...]
-    if let slash = rest.lastIndex(of: "/") {
-      rest = rest[rest.index(after: slash)...]
-    } else {
-      let kind = rest.prefix { $0 >= "a" && $0 <= "z" }
-      if !kind.isEmpty, rest.dropFirst(kind.count).first == "_" { rest = rest.dropFirst(kind.count + 1) }
-      for mode in ["test_", "live_"] where rest.hasPrefix(mode) { rest = rest.dropFirst(mode.count) }
-    }
-    return rest.utf8.count >= partMin
+    IDText.core(id).utf8.count >= partMin
   }
 }

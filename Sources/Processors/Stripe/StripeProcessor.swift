@@ -88,6 +88,8 @@ public struct StripeProcessor: PaymentProcessor {
   /// Stripe can resend events for 30 days (https://docs.stripe.com/webhooks), and lists them for a backfill.
   public static let repeatPeriod: Duration = .days(30)
 
+  public static func mentions(in body: [UInt8]) -> Mentions { StripeMentions.read(body) }
+
   public static let help = ProcessorHelp(
     webhookSecretKey: "webhook_secrets",
     webhookSecretOrigin: "the endpoint's signing secret in Stripe's dashboard",

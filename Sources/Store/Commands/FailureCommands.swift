@@ -6,12 +6,12 @@ public import Domain
 public struct AcknowledgeFailures: StoreCommand {
   public var app: AppSlug
   /// Which of the app's groups.
-  public var filter: FailureFilter
+  public var filter: FailureChoice
   public var owner: String
   public var note: String
   public var actor: String
 
-  public init(app: AppSlug, _ filter: FailureFilter, owner: String, note: String, actor: String) {
+  public init(app: AppSlug, _ filter: FailureChoice, owner: String, note: String, actor: String) {
     self.app = app
     self.filter = filter
     self.filter.app = app
@@ -28,7 +28,7 @@ public struct AcknowledgeFailures: StoreCommand {
       """
       INSERT INTO acknowledgements (app, processor, reason, last_cause, entered, owner, note, actor, at)
         SELECT r.app, r.processor, r.reason, r.last_cause, r.entered, ?5, ?6, ?7, ?8 FROM receipt_counts r
-        WHERE r.state = 'failed' AND r.count > 0 AND \(FailureFilter.condition("r"))
+        WHERE r.state = 'failed' AND r.count > 0 AND \(FailureChoice.condition("r"))
         ON CONFLICT (app, processor, reason, last_cause) DO UPDATE SET
           entered = excluded.entered, owner = excluded.owner, note = excluded.note,
           actor = excluded.actor, at = excluded.at
@@ -41,9 +41,9 @@ public struct AcknowledgeFailures: StoreCommand {
 /// Takes the acknowledgements of groups back. Must be wrapped in `Audited`.
 public struct ReopenFailures: StoreCommand {
   public var app: AppSlug
-  public var filter: FailureFilter
+  public var filter: FailureChoice
 
-  public init(app: AppSlug, _ filter: FailureFilter) {
+  public init(app: AppSlug, _ filter: FailureChoice) {
     self.app = app
     self.filter = filter
     self.filter.app = app
@@ -54,7 +54,7 @@ public struct ReopenFailures: StoreCommand {
   /// How many groups it opened.
   public func apply(to store: StoreSession) throws(StoreFault) -> Int {
     let count = try store.connection.prepare(
-      "DELETE FROM acknowledgements WHERE \(FailureFilter.condition("acknowledgements"))"
+      "DELETE FROM acknowledgements WHERE \(FailureChoice.condition("acknowledgements"))"
     ).count(filter.values)
     return Int(clamping: count)
   }

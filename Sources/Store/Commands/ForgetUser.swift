@@ -31,6 +31,7 @@ public struct ForgetPurchases: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     try store.prepareErasure()
     var outcome = Outcome()
+    var erased: Set<Int64> = []
     let hasJobsByID = try store.erasures.hasJobsByID()
     for row in rows {
       guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else { continue }
@@ -48,11 +49,14 @@ public struct ForgetPurchases: StoreCommand {
         if record != found { try store.write(&record, from: found) }
       }
       outcome.events += try store.erasures.empty(record, at: store.now, hasJobsByID: hasJobsByID)
+      erased.insert(row.number)
       store.forgetKnown()
       try store.lookups.drop(row: row)
       try store.captures.empty(row)
       if record.receipt != nil { outcome.receipts += 1 }
     }
+    try store.search.erase(erased, of: .payments)
+    try store.search.erase(store.erasures.drainEvents(), of: .events)
     return outcome
   }
 }
@@ -105,6 +109,7 @@ public struct ForgetEvents: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) {
     try store.prepareErasure()
     for row in rows { try store.erasures.empty(eventRow: row) }
+    try store.search.erase(store.erasures.drainEvents(), of: .events)
     store.forgetKnown()
   }
 }

@@ -39,6 +39,8 @@ public struct CopyTable: Sendable, Equatable {
     "schema_version": "the target has its own schema",
     "keys": "made from the copied rows", "recent_keys": "made from the copied rows",
     "key_tail": "made from the copied rows", "app_locks": "made from the copied rows",
+    "search_state": "made from the copied rows", "search_runs": "made from the copied rows",
+    "search_blocks": "made from the copied rows",
     "service_reports": "about a receiptd that has stopped, and about backups of this database",
     "writers": "about programs that have ended", "leases": "about programs that have ended",
     "instances": "about programs that have ended", "copies": "about the database itself",

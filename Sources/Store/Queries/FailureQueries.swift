@@ -8,7 +8,7 @@ extension StoreReader {
       a.entered, a.owner, a.note, a.actor, a.at
     FROM receipt_counts r LEFT JOIN acknowledgements a ON a.app = r.app AND a.processor = r.processor
       AND a.reason = r.reason AND a.last_cause = r.last_cause
-    WHERE r.state = 'failed' AND r.count > 0 AND \(FailureFilter.condition("r"))
+    WHERE r.state = 'failed' AND r.count > 0 AND \(FailureChoice.condition("r"))
     ORDER BY CASE WHEN a.entered >= r.entered THEN 1 ELSE 0 END, r.count DESC,
       r.app, r.reason, r.last_cause, r.processor
     LIMIT ?5
@@ -26,7 +26,7 @@ extension StoreReader {
 
   /// Groups of failed receipts without their times: those that need attention first, then the largest.
   public func failureGroups(
-    _ filter: FailureFilter = FailureFilter(), limit: Int = .max
+    _ filter: FailureChoice = FailureChoice(), limit: Int = .max
   ) throws(StoreFault) -> [FailureGroup] {
     try connection.prepare(Self.failureGroupsSQL).all(filter.values + [.integer(Int64(limit))]) {
       row throws(StoreFault) in
@@ -44,7 +44,7 @@ extension StoreReader {
 
   /// The same with the times of the oldest and the newest receipt.
   public func failures(
-    _ filter: FailureFilter = FailureFilter(), limit: Int
+    _ filter: FailureChoice = FailureChoice(), limit: Int
   ) throws(StoreFault) -> [FailureGroup] {
     var groups = try failureGroups(filter, limit: limit)
     for index in groups.indices {

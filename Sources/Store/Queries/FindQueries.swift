@@ -5,7 +5,8 @@
 public import Domain
 
 extension StoreReader {
-  /// The largest number of ids with one beginning that are read: a text that more of them share is too short.
+  /// The largest number of ids with one beginning that are read: a text that more of them share is too
+  /// short.
   public static let findMax = 200
 
   private static let foundColumns = """
@@ -33,19 +34,26 @@ extension StoreReader {
 
   /// Searches for an id of any kind; if nothing has it, for ids that begin with it.
   /// - Parameters:
+  ///   - mentions: reads the bodies of events.
   ///   - now: decides whether contexts have expired.
   ///   - limit: of each kind of result, and of all.
   public func find(
-    _ query: FindQuery, _ filter: FindFilter, now: Timestamp, limit: Int
+    _ query: FindQuery, _ filter: FindFilter, mentions: MentionReader, now: Timestamp, limit: Int
   ) throws(StoreFault) -> Findings {
     try connection.snapshot { () throws(StoreFault) in
       var search = FindSearch(filter: filter, limit: min(limit, Self.findMax))
       for id in query.ids { try find(id, now: now, &search) }
-      if search.found.list.isEmpty {
+      // An address may be the id of a user, too.
+      if search.found.list.isEmpty || query.isAddress {
+        let (whole, part) = try findMentions(query, mentions, &search)
+        try add(whole, &search)
+        guard search.found.list.isEmpty else { return search.result }
         search.found.isPart = true
+        try add(part, &search)
         if let row = query.receiptRow {
           try add(purchases: [row.number], &search) { purchase in
-            purchase.receiptID?.text.hasSuffix(query.text.uppercased()) == true ? .receipt : nil
+            purchase.receiptID?.text.hasSuffix(query.text.uppercased()) == true
+              ? FoundMentions.Place(match: .receipt) : nil
           }
         }
         for beginning in query.beginnings { try find(beginning: beginning, now: now, &search) }
@@ -62,12 +70,9 @@ extension StoreReader {
       try connection.prepare(sql).all([.text(id), limit]) { row throws(StoreFault) in row.integer(0) }
     }
     var purchases = Set(try rows(Self.findSQL.object) + rows(Self.findSQL.importID))
-    let keys = connection.engine.keys
-    for kind in [RowKey.Kind.session, .customer, .user] {
-      purchases.formUnion(try keys.rows(RowKey.numbers(kind, ObjectID(id))))
-    }
+    purchases.formUnion(try keyed(id, [.session, .customer, .user]))
     if let row = ReceiptID(id).purchaseRow { purchases.insert(row.number) }
-    try add(purchases: Array(purchases), &search) { $0.match { $0 == ObjectID(id) } }
+    try add(purchases: Array(purchases), &search) { Self.place($0, id: id) }
 
     if let context = try context(id: ContextID(id), now: now) {
       search.add(Finding(item: .context(context), match: .context), app: context.app)
@@ -83,9 +88,20 @@ extension StoreReader {
     }
   }
 
+  /// The rows of the purchases that may have an id as one of these.
+  private func keyed(_ id: String, _ kinds: [RowKey.Kind]) throws(StoreFault) -> [Int64] {
+    var rows: [Int64] = []
+    for kind in kinds { rows += try connection.engine.keys.rows(RowKey.numbers(kind, ObjectID(id))) }
+    return rows
+  }
+
+  private static func place(_ purchase: FoundPurchase, id: String) -> FoundMentions.Place? {
+    purchase.match { $0 == ObjectID(id) }.map { FoundMentions.Place(match: $0) }
+  }
+
   /// - Parameter match: nil for a purchase that was found by a number only, or is not wanted.
   private func add(
-    purchases rows: [Int64], _ search: inout FindSearch, match: (FoundPurchase) -> Finding.Match?
+    purchases rows: [Int64], _ search: inout FindSearch, match: (FoundPurchase) -> FoundMentions.Place?
   ) throws(StoreFault) {
     guard !rows.isEmpty else { return }
     let found = try connection.prepare(Self.findSQL.purchases).all([
@@ -94,8 +110,25 @@ extension StoreReader {
       .integer(search.filter.until?.unixMilliseconds ?? .max), .integer(Int64(search.limit + 1)),
     ]) { row throws(StoreFault) in try FoundPurchase(row) }
     for purchase in found {
-      guard let match = match(purchase) else { continue }
-      search.add(Finding(item: .purchase(purchase), match: match), app: purchase.app)
+      guard let place = match(purchase) else { continue }
+      search.add(
+        Finding(item: .purchase(purchase), match: place.match, named: place.id), app: purchase.app)
+    }
+  }
+
+  // MARK: What events name
+
+  private func add(_ found: FoundMentions, _ search: inout FindSearch) throws(StoreFault) {
+    try add(purchases: Array(found.purchases.keys), &search) { found.purchases[$0.row.number] }
+    let one = try connection.prepare(Self.eventSQL.one)
+    for (row, place) in found.events {
+      guard let event = try one.first([.integer(row)], Self.eventSummary) else { continue }
+      search.add(Finding(item: .event(event), match: place.match, named: place.id), app: event.app)
+    }
+    // A charge belongs to no purchase, but names its customer, and so the customer's purchases.
+    guard found.purchases.isEmpty else { return }
+    for id in Set(found.named).prefix(Self.findMax) {
+      try add(purchases: try keyed(id, [.session, .customer]), &search) { Self.place($0, id: id) }
     }
   }
 
@@ -122,8 +155,8 @@ extension StoreReader {
       (receipts.since, receipts.until) = (search.filter.since, search.filter.until)
       purchases += try places(receipts, limit: search.limit + 1).map(\.row.number)
     }
-    try add(purchases: Array(Set(purchases)), &search) {
-      $0.match { $0.text.utf8.starts(with: beginning.utf8) }
+    try add(purchases: Array(Set(purchases)), &search) { purchase in
+      purchase.match { $0.text.utf8.starts(with: beginning.utf8) }.map { FoundMentions.Place(match: $0) }
     }
     if beginning.hasPrefix(ContextID.prefix) {
       let ids: [ContextID] = try connection.prepare(Self.findSQL.contexts).all(range) {
@@ -145,7 +178,7 @@ extension StoreReader {
 }
 
 /// The results of a search so far.
-private struct FindSearch {
+struct FindSearch {
   let filter: FindFilter
   let limit: Int
   var found = Findings()

@@ -31,10 +31,22 @@ public struct Finding: Sendable, Equatable {
   /// Which of its ids the text is, or begins.
   public enum Match: String, Sendable {
     case receipt, purchase, checkout, customer, user, importID = "import id", context, event
+    /// An event names it.
+    case mention
+    /// The merchant's reference of a payment that the relay started.
+    case reference
+    /// An e-mail address in an event.
+    case address
   }
 
   public var item: Item
   public var match: Match
+  /// The id in an event, or the reference, of which the text is all or a part; nil for other matches.
+  public var named: String?
+
+  init(item: Item, match: Match, named: String? = nil) {
+    (self.item, self.match, self.named) = (item, match, named)
+  }
 
   /// When the receipt was made, or the context or event came.
   public var at: Timestamp {
@@ -53,6 +65,8 @@ public struct Findings: Sendable, Equatable {
   public var isPart = false
   /// Whether there are more than were read.
   public var isCut = false
+  /// Whether there are events that are not in the index of a search yet, and were not read either.
+  public var isIndexing = false
 
   public init() {}
 }

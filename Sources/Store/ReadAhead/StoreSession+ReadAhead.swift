@@ -36,6 +36,15 @@ extension StoreSession {
     try readFoundRows(found)
   }
 
+  /// Bounds the memory of what was read ahead: a user may have many contexts. Who needs a row reads it again.
+  func forgetIfLarge() {
+    if contexts.known.map({ $0.count > Self.knownMax }) ?? false { contexts.forgetKnown() }
+    if purchases.known.map({ $0.count > Self.knownMax }) ?? false { purchases.forgetKnown() }
+  }
+
+  /// Rows of a table in memory. A context may have 16 KiB, and most have one.
+  static let knownMax = 4000
+
   /// Reads the rows of the keys, and the purchases that have the contexts.
   private func readFoundRows(_ found: Found) throws(StoreFault) {
     var rows: Set<PurchaseRowID> = []

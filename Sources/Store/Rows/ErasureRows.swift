@@ -26,6 +26,8 @@ final class ErasureRows {
   private let forgettingJobReason: StoreStatement
   private let forgettingAsked: StoreStatement
   private let readsAhead: Bool
+  /// The events that were emptied since `drainEvents`.
+  private var emptied: Set<Int64> = []
   /// Nil until a user was erased.
   private(set) var currentHash: ErasureHash?
 
@@ -103,7 +105,7 @@ final class ErasureRows {
   func add(_ row: StoreRow) throws(StoreFault) { currentHash = try ErasureHash(key: row.blob(0)) }
 
   /// Invalidates the cached key after a rollback, which may have removed it.
-  func invalidate() { currentHash = nil }
+  func invalidate() { (currentHash, emptied) = (nil, []) }
 
   /// Creates the key, unless there is one.
   func prepare(random: inout any RandomNumberGenerator & Sendable) throws(StoreFault) {
@@ -196,6 +198,12 @@ final class ErasureRows {
     if let found = try event.first([.integer(row)], Self.named) { try empty(found) }
   }
 
+  /// The rows of the events that were emptied since the last call.
+  func drainEvents() -> Set<Int64> {
+    defer { emptied = [] }
+    return emptied
+  }
+
   private typealias NamedEvent = (row: EventRowID, app: AppSlug, id: EventID)
 
   private static func named(_ row: StoreRow) throws(StoreFault) -> NamedEvent {
@@ -204,6 +212,7 @@ final class ErasureRows {
 
   private func empty(_ event: NamedEvent) throws(StoreFault) {
     guard !Purchase.isErased(event.id), let token = token(event.id, app: event.app) else { return }
+    emptied.insert(event.row.number)
     try emptyingEvent.run([.integer(event.row), .text(token)])
     try renamingSubject.run([.text(event.id), .text(token)])
   }

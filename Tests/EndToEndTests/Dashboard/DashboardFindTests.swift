@@ -39,7 +39,7 @@ struct DashboardFindTests {
       #expect(listed.header("Location")?.hasPrefix("/find?q=rcp_") == true, "the beginning of an id")
       let page = try relay.admin.request("GET", try #require(listed.header("Location")))
       #expect(page.status == 200)
-      #expect(page.text.contains("these begin with it"))
+      #expect(page.text.contains("it is a part of these"))
       #expect(page.text.contains("href=\"/receipts/\(receipt.id)\""))
       #expect(try relay.admin.request("GET", "/find?q=nobody-1").text.contains("nothing is known of this id"))
       let hostile = try relay.admin.request("GET", "/find?q=%3Cscript%3Ealert(1)")
@@ -52,7 +52,13 @@ struct DashboardFindTests {
   func address() throws {
     try withRelay { relay, _ in
       let checkout = Checkout("ann")
-      let named: JSONValue = ["data": ["object": ["client_reference_id": "ann@example.com"]]]
+      let named: JSONValue = [
+        "data": [
+          "object": [
+            "client_reference_id": "ann@example.com", "customer_details": ["email": "Ann.Doe@example.com"],
+          ]
+        ]
+      ]
       try relay.ingest(checkout.completed.merging(named))
       let receipt = try relay.reaches(.delivered, checkout.subscription)
       let reply = try post("ann@example.com", relay)
@@ -60,6 +66,11 @@ struct DashboardFindTests {
       #expect(reply.header("Location") == nil)
       #expect(reply.header("Cache-Control") == "no-store")
       #expect(reply.text.contains("href=\"/receipts/\(receipt.id)\""))
+      let byAddress = try post(" ann.doe@EXAMPLE.com ", relay)
+      #expect(byAddress.status == 200)
+      #expect(byAddress.text.contains("href=\"/receipts/\(receipt.id)\""))
+      #expect(byAddress.text.contains("address"))
+      #expect(try post("nobody@example.com", relay).text.contains("no stored event this address"))
       let inURL = try relay.admin.request("GET", "/find?q=ann%40example.com")
       #expect(inURL.status == 400)
       #expect(!inURL.text.contains(receipt.id.text))

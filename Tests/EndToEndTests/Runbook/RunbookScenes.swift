@@ -141,9 +141,22 @@ struct RunbookScene {
   }
 
   private static var customer: RunbookScene {
-    var scene = usual
-    scene.object = Checkout(users[0]).subscription
-    return scene
+    RunbookScene(
+      prepare: { relay, _ in
+        for user in users {
+          let said: JSONValue = [
+            "data": [
+              "object": [
+                "customer_details": ["email": .string("\(user)@example.com")],
+                "invoice": .string("in_1PgafmB7WZ01zgkW\(user)"),
+              ]
+            ]
+          ]
+          try relay.post(Checkout(user))
+          try relay.ingest(Checkout(user).completed.merging(said))
+        }
+        try wait(relay, .delivered, users)
+      }, object: Checkout(users[0]).subscription)
   }
 
   private static var rotation: RunbookScene {
@@ -249,7 +262,7 @@ struct RunbookScene {
     case "A flood of unmatched events": unmatched
     case "Hold an app's deliveries": held
     case "An app floods": flood
-    case "A customer writes": customer
+    case "A customer writes: an e-mail address and a date": customer
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "A reload is refused": refusedReload
     case "The backlog grows": down

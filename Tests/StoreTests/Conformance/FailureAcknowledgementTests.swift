@@ -13,7 +13,7 @@ struct FailureAcknowledgementTests {
     }
   }
 
-  private static func acknowledge(_ jobs: JobStore, _ filter: FailureFilter = FailureFilter()) throws -> Int {
+  private static func acknowledge(_ jobs: JobStore, _ filter: FailureChoice = FailureChoice()) throws -> Int {
     try jobs.store.apply(
       AcknowledgeFailures(app: "ios", filter, owner: "bob", note: "asked them", actor: "ann"))
   }
@@ -33,9 +33,9 @@ struct FailureAcknowledgementTests {
     #expect(try Self.groups(jobs) == ["ios http_422 5 growing 2"])
     #expect(try Self.acknowledge(jobs) == 1)
     #expect(try Self.groups(jobs) == ["ios http_422 5 acknowledged 0"])
-    #expect(try jobs.store.apply(ReopenFailures(app: "ios", FailureFilter())) == 1)
+    #expect(try jobs.store.apply(ReopenFailures(app: "ios", FailureChoice())) == 1)
     #expect(try Self.groups(jobs) == ["ios http_422 5 new 5"])
-    #expect(try jobs.store.apply(ReopenFailures(app: "ios", FailureFilter())) == 0)
+    #expect(try jobs.store.apply(ReopenFailures(app: "ios", FailureChoice())) == 0)
   }
 
   @Test("As many new failures as a replay has taken out are noticed")
@@ -78,11 +78,11 @@ struct FailureAcknowledgementTests {
     let jobs = try JobStore(failed: 3)
     try jobs.purchase("other", .failed(.status(400)), status: 400)
     try jobs.purchase("web", .failed(.status(422)), status: 422, app: "web")
-    #expect(try Self.acknowledge(jobs, FailureFilter(reason: "http_500")) == 0)
-    #expect(try Self.acknowledge(jobs, FailureFilter(processor: "swedbank")) == 0)
-    #expect(try Self.acknowledge(jobs, FailureFilter(reason: "http_422", cause: "")) == 0)
+    #expect(try Self.acknowledge(jobs, FailureChoice(reason: "http_500")) == 0)
+    #expect(try Self.acknowledge(jobs, FailureChoice(processor: "swedbank")) == 0)
+    #expect(try Self.acknowledge(jobs, FailureChoice(reason: "http_422", cause: "")) == 0)
     #expect(
-      try Self.acknowledge(jobs, FailureFilter(processor: "stripe", reason: "http_422", cause: "http_422"))
+      try Self.acknowledge(jobs, FailureChoice(processor: "stripe", reason: "http_422", cause: "http_422"))
         == 1)
     #expect(
       try Self.groups(jobs) == [

@@ -28,7 +28,8 @@ struct FindTests {
     var filter = FindFilter()
     change(&filter)
     return try store.reader.find(
-      try #require(FindQuery(text, folders: ["/psp/"])), filter, now: store.now, limit: limit)
+      try #require(FindQuery(text, folders: ["/psp/"])), filter,
+      mentions: { _, _ in Mentions() }, now: store.now, limit: limit)
   }
 
   /// Two purchases of ann's, one of them delivered, one of bob's in another app, and what came before them.

@@ -27,5 +27,15 @@ extension QueryPlanTests {
     let steps = try plan(of: sql.purchases, sqlite(store.reader))
     #expect(steps.first == "SEARCH purchases USING INTEGER PRIMARY KEY (rowid=?)", "\(steps)")
     #expect(try fullScans(of: sql.purchases, sqlite(store.reader)) == [])
+    let indexed = try plan(of: StoreReader.searchSQL.find, sqlite(store.reader))
+    #expect(
+      indexed.contains("SEARCH b USING INDEX search_blocks_by_first (run=? AND first>? AND first<?)"),
+      "\(indexed)")
+    #expect(indexed.allSatisfy { !$0.contains("SCAN b") }, "\(indexed)")
+    #expect(indexed.allSatisfy { !$0.contains("TEMP B-TREE") }, "\(indexed)")
+    for sql in [StoreReader.searchSQL.events, StoreReader.searchSQL.payments] {
+      let steps = try plan(of: sql, sqlite(store.reader))
+      #expect(steps.map { $0.contains("INTEGER PRIMARY KEY (rowid>?)") } == [true], "\(steps)")
+    }
   }
 }
