@@ -88,7 +88,8 @@ extension AlertCondition {
   public var text: String {
     switch self {
     case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused,
-      .corruption: name
+      .corruption:
+      name
     case .oldestPending(let limit), .captureUnknown(let limit), .backupOld(let limit),
       .noEvents(let limit), .clock(let limit):
       "\(name)>\(DurationText.text(limit))"

@@ -7,6 +7,8 @@ internal import Platform
 internal import Store
 
 extension DispatcherRun {
+  var lookInterval: Duration { dispatcher.dependencies.lookInterval }
+
   func sleepTime() -> Duration {
     var sleep = min(lookInterval, max(.zero, pausesReadAt.duration(since: monotonic)))
     // What is due for an app of another instance is not due here.

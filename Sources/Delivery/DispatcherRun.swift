@@ -146,8 +146,6 @@ struct DispatcherRun {
     return news.isStopping
   }
 
-  var lookInterval: Duration { dispatcher.dependencies.lookInterval }
-
   private mutating func startWhatIsDue() {
     for place in lanes.keys {
       do throws(StoreFault) {

@@ -30,7 +30,7 @@ enum FindCommand {
           OptionSpec(
             "limit", placeholder: "N",
             help:
-              "At most this many, the newest; default \(Page.limitDefault), at most \(StoreReader.findMax)")
+              "At most this many, the newest; default \(Page.limitDefault), at most \(StoreReader.findMax)"),
         ],
       examples: [
         ExampleSpec("receiptctl find cus_NffrFeUfNV2Hib", "The purchases of a customer"),

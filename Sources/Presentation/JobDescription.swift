@@ -21,7 +21,8 @@ public enum JobDescription {
         ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),
         ("last answer", filter.status?.text), ("without", filter.lacksImportID ? "import id" : nil),
         ("user", filter.userID?.text), ("customer", filter.customerID?.text),
-        ("price", filter.priceID?.text), ("checkout", filter.sessionID?.text), ("object", filter.objectID?.text), ("import id", filter.importID),
+        ("price", filter.priceID?.text), ("checkout", filter.sessionID?.text),
+        ("object", filter.objectID?.text), ("import id", filter.importID),
         ("since", filter.since?.rfc3339), ("until", isOwnEnd ? nil : filter.until?.rfc3339),
         ("at most", limit.map(CountText.grouped)),
       ]

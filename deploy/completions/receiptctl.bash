@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--limit|--merchant-id|--note|--object|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -21,9 +21,14 @@ _receiptctl() {
     'receipts list:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts list:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts list:--user') :; return ;;
+    'receipts list:--customer') :; return ;;
     'receipts list:--reason') :; return ;;
     'receipts list:--cause') :; return ;;
+    'receipts list:--error') :; return ;;
+    'receipts list:--status') :; return ;;
+    'receipts list:--price') :; return ;;
     'receipts list:--object') :; return ;;
+    'receipts list:--session') :; return ;;
     'receipts list:--import-id') :; return ;;
     'receipts list:--since') :; return ;;
     'receipts list:--until') :; return ;;
@@ -35,9 +40,14 @@ _receiptctl() {
     'receipts replay:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts replay:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts replay:--user') :; return ;;
+    'receipts replay:--customer') :; return ;;
     'receipts replay:--reason') :; return ;;
     'receipts replay:--cause') :; return ;;
+    'receipts replay:--error') :; return ;;
+    'receipts replay:--status') :; return ;;
+    'receipts replay:--price') :; return ;;
     'receipts replay:--object') :; return ;;
+    'receipts replay:--session') :; return ;;
     'receipts replay:--import-id') :; return ;;
     'receipts replay:--since') :; return ;;
     'receipts replay:--until') :; return ;;
@@ -49,9 +59,14 @@ _receiptctl() {
     'receipts cancel:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts cancel:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
     'receipts cancel:--user') :; return ;;
+    'receipts cancel:--customer') :; return ;;
     'receipts cancel:--reason') :; return ;;
     'receipts cancel:--cause') :; return ;;
+    'receipts cancel:--error') :; return ;;
+    'receipts cancel:--status') :; return ;;
+    'receipts cancel:--price') :; return ;;
     'receipts cancel:--object') :; return ;;
+    'receipts cancel:--session') :; return ;;
     'receipts cancel:--import-id') :; return ;;
     'receipts cancel:--since') :; return ;;
     'receipts cancel:--until') :; return ;;
@@ -61,9 +76,13 @@ _receiptctl() {
     'receipts complete:--app') :; return ;;
     'receipts complete:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'receipts complete:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
+    'receipts complete:--customer') :; return ;;
     'receipts complete:--reason') :; return ;;
     'receipts complete:--cause') :; return ;;
+    'receipts complete:--error') :; return ;;
+    'receipts complete:--status') :; return ;;
     'receipts complete:--object') :; return ;;
+    'receipts complete:--session') :; return ;;
     'receipts complete:--import-id') :; return ;;
     'receipts complete:--since') :; return ;;
     'receipts complete:--until') :; return ;;
@@ -125,10 +144,10 @@ _receiptctl() {
     'events backfill:--app') :; return ;;
     'events backfill:--reason') :; return ;;
     'events backfill:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'events reprocess:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
     'events reprocess:--app') :; return ;;
     'events reprocess:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'events reprocess:--type') :; return ;;
+    'events reprocess:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
     'events reprocess:--since') :; return ;;
     'events reprocess:--until') :; return ;;
     'events reprocess:--reason') :; return ;;
@@ -146,12 +165,20 @@ _receiptctl() {
     'users forget:--app') :; return ;;
     'users forget:--reason') :; return ;;
     'users forget:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'find '*':--app') :; return ;;
+    'find '*':--since') :; return ;;
+    'find '*':--until') :; return ;;
+    'find '*':--limit') :; return ;;
+    'find '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'stats '*':--app') :; return ;;
     'stats '*':--interval') :; return ;;
     'stats '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'top '*':--app') :; return ;;
     'top '*':--interval') :; return ;;
     'top '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'doctor '*':--app') :; return ;;
+    'doctor '*':--only') :; return ;;
+    'doctor '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'apps list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'apps pause:--for') :; return ;;
     'apps pause:--why') :; return ;;
@@ -252,40 +279,42 @@ _receiptctl() {
   esac
   if [[ $current == -* ]]; then
     case "$command" in
-      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --price --object --session --import-id --no-import-id --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --reason --cause --object --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --reason --cause --object --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --price --object --session --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --price --object --session --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --object --session --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'failures list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
       'failures ack') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --owner --note --config --json --no-input --help -h --version' -- "$current") ;;
       'failures reopen') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
-      'jobs list') mapfile -t COMPREPLY < <(compgen -W '--state --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'jobs list') mapfile -t COMPREPLY < <(compgen -W '--state --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs watch') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs pause') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs resume') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs rate') mapfile -t COMPREPLY < <(compgen -W '--reason --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs cancel') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'payments list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --limit --config --json --no-input --help -h --version' -- "$current") ;;
+      'payments list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --limit --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'payments fetch') mapfile -t COMPREPLY < <(compgen -W '--app --reason --config --json --no-input --help -h --version' -- "$current") ;;
-      'events list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'events list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'events show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'events backfill') mapfile -t COMPREPLY < <(compgen -W '--since --app --undelivered --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
-      'events reprocess') mapfile -t COMPREPLY < <(compgen -W '--outcome --app --processor --type --since --until --yes -y --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
-      'contexts list') mapfile -t COMPREPLY < <(compgen -W '--app --user --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'events reprocess') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --since --until --yes -y --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
+      'contexts list') mapfile -t COMPREPLY < <(compgen -W '--app --user --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
       'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'find '*) mapfile -t COMPREPLY < <(compgen -W '--app --since --until --limit --config --json --no-input --help -h --version' -- "$current") ;;
       'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'doctor '*) mapfile -t COMPREPLY < <(compgen -W '--app --only --local --config --json --no-input --help -h --version' -- "$current") ;;
       'apps list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'apps pause') mapfile -t COMPREPLY < <(compgen -W '--for --why --config --json --no-input --help -h --version' -- "$current") ;;
       'apps resume') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
-      'instances list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'alerts list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'instances list') mapfile -t COMPREPLY < <(compgen -W '--csv --config --json --no-input --help -h --version' -- "$current") ;;
+      'alerts list') mapfile -t COMPREPLY < <(compgen -W '--csv --config --json --no-input --help -h --version' -- "$current") ;;
       'alerts test') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'audit list') mapfile -t COMPREPLY < <(compgen -W '--subject --since --until --limit --after --config --json --no-input --help -h --version' -- "$current") ;;
+      'audit list') mapfile -t COMPREPLY < <(compgen -W '--subject --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'db check') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'db backup') mapfile -t COMPREPLY < <(compgen -W '--record --config --json --no-input --help -h --version' -- "$current") ;;
       'db restore') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
@@ -312,7 +341,7 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts failures jobs payments events contexts users apps instances alerts audit db config links sandbox stats top reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts failures jobs payments events contexts users apps instances alerts audit db config links sandbox find stats top doctor reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
     'failures ') mapfile -t COMPREPLY < <(compgen -W 'list ack reopen' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume rate cancel' -- "$current") ;;

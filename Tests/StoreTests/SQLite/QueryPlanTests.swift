@@ -115,7 +115,10 @@ struct QueryPlanTests {
       random: SeededGenerator(seed: 1))
     let held = try statements(connection)
     #expect(held.count > 25, "the session's \(held.count) statements are there to be asked about")
-    for sql in held { #expect(try fullScans(of: sql, connection) == [], "\(sql)") }
+    // `pauses` has one row for each app that was ever paused, and all are needed.
+    for sql in held where !sql.hasSuffix("FROM pauses") {
+      #expect(try fullScans(of: sql, connection) == [], "\(sql)")
+    }
     // Statements that run for every event or delivery must not sort in a temporary table.
     for sql in held where !sql.hasPrefix("UPDATE") {
       #expect(try !plan(of: sql, connection).contains { $0.contains("TEMP B-TREE") }, "\(sql)")
