@@ -5,7 +5,10 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Long work on a database", .withDaemonLog) struct CancelTests {
+/// Under a sanitizer the copy of 200,000 receipts takes many minutes, and no bound of time holds.
+@Suite(
+  "Long work on a database", .withDaemonLog, .enabled(if: !Sanitizer.isOn, "it takes too long"))
+struct CancelTests {
   /// A stopped relay with 200,000 receipts, their events and contexts.
   private final class Bench {
     let relay: Relay
@@ -44,7 +47,7 @@ import Testing
       if number == 0 { screen.interrupt() } else { screen.send(SIGTERM) }
       #expect(screen.end() == 75, "\(label): \(screen.text)")
       // A second, and as much for a busy machine.
-      #expect(MonotonicInstant.now().duration(since: start) < .seconds(Sanitizer.isOn ? 30 : 2), "\(label)")
+      #expect(MonotonicInstant.now().duration(since: start) < .seconds(2), "\(label)")
       #expect(screen.text.contains("stopped by a signal; "), "\(screen.text)")
       #expect(try bench.files() == before, "\(label)")
     }
@@ -86,7 +89,7 @@ import Testing
       let start = MonotonicInstant.now()
       screen.interrupt()
       #expect(screen.end() == 75, "\(screen.text)")
-      #expect(MonotonicInstant.now().duration(since: start) < .seconds(Sanitizer.isOn ? 30 : 2))
+      #expect(MonotonicInstant.now().duration(since: start) < .seconds(2))
       #expect(screen.text.contains("run the same command again, it continues"), "\(screen.text)")
     }
     try complete(command, bench)
