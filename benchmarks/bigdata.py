@@ -190,11 +190,14 @@ def count_anew(target):
     """Fills the tables that only count, as far as this schema has them."""
     tables = {name for (name,) in target.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if "receipt_counts" in tables:
-        group = [row[1] for row in target.execute("PRAGMA table_info(receipt_counts)") if row[1] != "count"]
+        columns = [row[1] for row in target.execute("PRAGMA table_info(receipt_counts)")]
+        group = [name for name in columns if name not in ("count", "entered")]
         values = ", ".join(f"coalesce({name}, '')" for name in group)
         target.execute("DELETE FROM receipt_counts")
         target.execute(f"INSERT INTO receipt_counts ({', '.join(group)}, count) "
                        f"SELECT {values}, count(*) FROM purchases WHERE state IS NOT NULL GROUP BY {values}")
+        if "entered" in columns:
+            target.execute("UPDATE receipt_counts SET entered = count")
     if "delivery_counts" in tables:
         target.execute("INSERT OR REPLACE INTO delivery_counts (minute, app, delivered, failed) "
                        "SELECT delivered_at / 60000, app, count(*), 0 FROM purchases "
