@@ -1,4 +1,4 @@
-// Formats jobs for operators and scripts. Pure; any thread.
+// Formats jobs for operators. Pure; any thread.
 
 internal import Domain
 internal import Platform
