@@ -68,8 +68,6 @@ extension DispatcherRun {
     let now = now
     // The stored ones follow a little later (`FollowClock`).
     pausesReadAt = monotonic.advanced(by: lookInterval)
-    for app in pauses?.keys ?? [:].keys { pauses?[app]?.clockStepped(by: step) }
-    givePauses()
     for place in lanes.keys {
       lanes[place]?.clockStepped(by: step, now: now)
       // The breaker of a retired lane stops nothing.

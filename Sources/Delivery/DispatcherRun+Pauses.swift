@@ -7,31 +7,19 @@ internal import Store
 internal import Telemetry
 
 extension DispatcherRun {
-  /// Reads the pauses if it is time to.
-  /// - Returns: whether they are known.
-  mutating func followPauses() -> Bool {
+  /// Reads the pauses if it is time to, and gives each lane that of its app.
+  mutating func followPauses() {
     let monotonic = monotonic
-    guard monotonic >= pausesReadAt else { return pauses != nil }
+    guard monotonic >= pausesReadAt else { return }
     do throws(StoreFault) {
-      pauses = try reader.pauses()
+      let pauses = try reader.pauses()
+      let now = now
+      for place in lanes.keys { lanes[place]?.use(pauses[place.app] ?? AppPause(), now: now) }
       pausesReadAt = monotonic.advanced(by: lookInterval)
     } catch {
       dispatcher.faultLines.logFault(
         "could not read which apps are paused; trying again", error, to: log, now: monotonic)
       pausesReadAt = monotonic.advanced(by: Dispatcher.faultPause)
-    }
-    givePauses()
-    return pauses != nil
-  }
-
-  /// Gives each lane the pause of its app.
-  mutating func givePauses() {
-    let now = now
-    for place in lanes.keys {
-      let pause = pauses?[place.app] ?? AppPause()
-      guard let before = lanes[place]?.pause, before != pause else { continue }
-      lanes[place]?.pause = pause
-      if before.isActive(now: now), !pause.isActive(now: now) { lanes[place]?.note(anythingDueAt: now) }
     }
   }
 }

@@ -57,9 +57,7 @@ struct DispatcherRun {
   private var watch: ClockWatch
   /// When to check all lanes for receipts without a notification.
   private var lookAt: MonotonicInstant
-  /// Nil until they are read. An app that is paused must stay so, so nothing is delivered before.
-  var pauses: [AppSlug: AppPause]?
-  /// When to read them again.
+  /// When to read the pauses of apps again.
   var pausesReadAt: MonotonicInstant
   /// When deliveries under way are cancelled; nil until a stop is requested.
   private var stopAt: MonotonicInstant?
@@ -95,7 +93,8 @@ struct DispatcherRun {
     if isStopping, stopAt == nil { stopAt = dispatcher.stopDeadline() }
     if let stopAt {
       if isAllStored || monotonic >= stopAt { return nil }
-    } else if followPauses() {
+    } else {
+      followPauses()
       startWhatIsDue()
     }
     storeAgain()

@@ -26,8 +26,9 @@ struct Lane {
   /// Counts the lane's configurations.
   private(set) var generation = 0
   private(set) var breaker: Breaker
-  /// An operator's pause of the app.
-  var pause = AppPause()
+  /// An operator's pause of the app. Nil until it is read: an app that is paused must stay so, so nothing
+  /// starts before.
+  private(set) var pause: AppPause?
   private var bucket: TokenBucket
   /// Receipts being sent, and receipts whose outcome is not on disk yet; they must not be sent again (R3).
   private(set) var underWay: Set<PurchaseRowID> = []
@@ -131,12 +132,20 @@ struct Lane {
 
   /// For how long the receipts of the lane were held in all, which counts against none of them.
   func pausedTime(now: Timestamp) -> Duration {
-    breaker.pausedTime(now: now) + pause.pausedTime(now: now)
+    breaker.pausedTime(now: now) + (pause?.pausedTime(now: now) ?? .zero)
   }
 
-  /// Adjusts the breaker to a step of the wall clock. Due times must be read from the database again.
+  /// Adopts what is stored about the app's pause.
+  mutating func use(_ pause: AppPause, now: Timestamp) {
+    guard self.pause != pause else { return }
+    if self.pause?.isActive(now: now) == true, !pause.isActive(now: now) { note(anythingDueAt: now) }
+    self.pause = pause
+  }
+
+  /// Adjusts the breaker and the pause to a step of the wall clock. Due times must be read from the database again.
   mutating func clockStepped(by step: Duration, now: Timestamp) {
     breaker.clockStepped(by: step)
+    pause?.clockStepped(by: step)
     breaker.adopt(policy: app.delivery.breaker, now: now)
     note(anythingDueAt: now)
   }
@@ -155,7 +164,7 @@ struct Lane {
   }
 
   private mutating func places(now: Timestamp, monotonic: MonotonicInstant) -> Int {
-    guard freePlaces > 0, !pause.isActive(now: now) else { return 0 }
+    guard freePlaces > 0, let pause, !pause.isActive(now: now) else { return 0 }
     guard bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == .zero else { return 0 }
     switch breaker.admission(now: now, probing: probe != nil) {
     case .none: return 0
@@ -249,7 +258,7 @@ struct Lane {
   /// In how long to check again; nil if only a notification can change anything.
   mutating func waitTime(now: Timestamp, monotonic: MonotonicInstant) -> Duration? {
     let replaysDueAt = replayPlaces > 0 ? replaysDueAt : nil
-    guard !isRetired, freePlaces > 0, var moment = dueAt ?? replaysDueAt else { return nil }
+    guard !isRetired, freePlaces > 0, let pause, var moment = dueAt ?? replaysDueAt else { return nil }
     if let replaysDueAt { moment = min(moment, replaysDueAt) }
     if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
       moment = max(moment, until)

@@ -95,7 +95,9 @@ import Testing
   @Test("A lane of a paused app has no room, not even for a probe, and waits for the end")
   func lane() throws {
     var bed = try LaneTests.Bed(openFor: .milliseconds(10))
-    bed.lane.pause.begin(now: bed.now, until: LaneTests.Bed.at(5000), actor: "ann", reason: nil)
+    var pause = AppPause()
+    pause.begin(now: bed.now, until: LaneTests.Bed.at(5000), actor: "ann", reason: nil)
+    bed.lane.use(pause, now: bed.now)
     #expect(bed.room == 0)
     #expect(bed.wait == 5000)
     #expect(bed.admit(1, 2).isEmpty)
@@ -105,8 +107,18 @@ import Testing
     bed.milliseconds = 5000
     #expect(bed.room == 3)
     #expect(bed.lane.pausedTime(now: bed.now) == .milliseconds(5000))
-    bed.lane.pause.begin(now: bed.now, until: nil, actor: "ann", reason: nil)
+    pause.begin(now: bed.now, until: nil, actor: "ann", reason: nil)
+    bed.lane.use(pause, now: bed.now)
     #expect(bed.room == 0)
     #expect(bed.wait == nil, "only a notification can change anything")
+  }
+  @Test("A lane has no room before the pause of its app is known")
+  func unknown() throws {
+    var bed = try LaneTests.Bed(openFor: .milliseconds(10), readsPauses: false)
+    #expect(bed.room == 0)
+    #expect(bed.wait == nil, "the dispatcher reads the pauses, whatever is due")
+    bed.lane.use(AppPause(), now: bed.now)
+    #expect(bed.room == 3)
+    #expect(bed.wait == 0)
   }
 }

@@ -19,7 +19,7 @@ extension LaneTests {
 
     init(
       concurrency: Int = 3, rate: Double = 1000, failures: Int = 2, openFor: Duration = .milliseconds(100),
-      breaker: Breaker = Breaker()
+      breaker: Breaker = Breaker(), readsPauses: Bool = true
     ) throws {
       let policy = Bench.delivery(concurrency: concurrency, rate: rate, failures: failures, openFor: openFor)
       let app = try App(Bench.app(delivery: policy))
@@ -28,6 +28,7 @@ extension LaneTests {
         monotonic: MonotonicInstant(nanoseconds: 0))
       // No replays, except in tests that set them.
       lane.rest(until: nil, replays: true)
+      if readsPauses { lane.use(AppPause(), now: now) }
     }
 
     /// Installs a new configuration of the app.
