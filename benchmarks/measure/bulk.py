@@ -4,7 +4,7 @@ import http.client, shutil, statistics, time
 
 import bigdata
 import workload
-from measure import ingest, seeds, starting, table
+from measure import ingest, reading, seeds, starting, table
 from measure.programs import app, bare, configure, listed, receiptctl, receiptd, wrk
 from measure.settings import CONNECTIONS, FOLDER, LONG_SECONDS, RATE_MAX, ROUNDS, ROWS, SECONDS, fail, say
 
@@ -114,20 +114,23 @@ def ingestion(folder, apps, first):
 
 
 def reads(made):
-    """Everything that only reads, in turn from both. Gives the times, and those of starts."""
-    timer = Timer()
+    """Everything that only reads, in turn from both. Gives the times, with those of starts, and what operators read."""
+    timer, operators = Timer(), Timer()
+    subjects = {size: reading.Subject(config, APPS) for size, (_, _, config) in made.items()}
     newest = {size: listed(config, "receipts", "list", "--state", "delivered", "--limit", "1")[0]
               for size, (_, _, config) in made.items()}
     for number in range(1, ROUNDS + 1):
         for size, (folder, apps, config) in made.items():
             read(timer, size, config, newest[size])
+            reading.commands(operators, size, subjects[size])
             for _ in range(4):
                 timer.add("start to ready", size, starting.start(config))
             with receiptd(apps, folder) as relay:
                 for _ in range(METRICS):
                     metrics(timer, size, relay)
-        say(f"big, round {number}: lists, receipts, metrics and starts of both, all answers right")
-    return timer
+                reading.pages(operators, size, subjects[size], relay)
+        say(f"big, round {number}: lists, receipts, metrics, pages and starts of both, all answers right")
+    return timer, operators
 
 
 def into_small(made):
@@ -176,7 +179,7 @@ def big(notes):
     ingest.write_records("events", int(LOAD_SECONDS * ROUNDS * rate))
     with bare() as destination:
         made = {"small": make("small", SMALL, destination), "big": make("big", ROWS, destination)}
-        timer = reads(made)
+        timer, operators = reads(made)
         rates = long_writes(made, notes) if LONG_SECONDS else writes(made)
     shutil.rmtree(FOLDER / "big")
     rows = [table.at_least(f"events into {ROWS:,} receipts", table.middle(rates["big"]),
@@ -186,7 +189,8 @@ def big(notes):
     notes += [f"  {row.what}: {row.ours}, {row.limit}" for row in lists]
     slowest = max(lists, key=lambda row: row.ratio)
     slowest.what = "  " + slowest.what + " (worst)"
-    others = [row for row in timer.rows() if "list" not in row.what]
+    notes += reading.notes(operators)
+    others = [row for row in timer.rows() if "list" not in row.what] + reading.rows(operators)
     for row in others:
         row.what = "  " + row.what
     return rows + [slowest] + others
