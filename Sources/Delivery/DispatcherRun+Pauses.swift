@@ -13,13 +13,27 @@ extension DispatcherRun {
     guard monotonic >= pausesReadAt else { return }
     do throws(StoreFault) {
       let pauses = try reader.pauses()
-      let now = now
-      for place in lanes.keys { lanes[place]?.use(pauses[place.app] ?? AppPause(), now: now) }
+      for place in lanes.keys { use(pauses[place.app] ?? AppPause(), of: place) }
       pausesReadAt = monotonic.advanced(by: lookInterval)
     } catch {
       dispatcher.faultLines.logFault(
         "could not read which apps are paused; trying again", error, to: log, now: monotonic)
       pausesReadAt = monotonic.advanced(by: Dispatcher.faultPause)
+    }
+  }
+
+  /// Gives a lane its pause. Logs that deliveries are held from now on, or not any more: another program
+  /// that changed the pause cannot know when that is. Only the program that delivers the app logs it.
+  private mutating func use(_ pause: AppPause, of place: AppDestination) {
+    let now = now
+    let wasActive = lanes[place]?.pause?.isActive(now: now) ?? false
+    lanes[place]?.use(pause, now: now)
+    guard pause.isActive(now: now) != wasActive, mayStart(place.app) else { return }
+    let lane: LogFields = ["app": place.app.text, "destination": place.destination.text]
+    if wasActive {
+      log.info("the operator's hold on the deliveries has ended", lane)
+    } else {
+      log.info("an operator holds the deliveries", lane + ["until": pause.until?.text])
     }
   }
 }

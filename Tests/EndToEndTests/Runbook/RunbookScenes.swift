@@ -220,6 +220,10 @@ struct RunbookScene {
     var scene = usual
     scene.before = [
       1: { relay, _ in
+        // Until receiptd has read the pause it may still send a receipt that becomes due.
+        try waitUntil("receiptd holds the deliveries") {
+          relay.log.contains("an operator holds the deliveries")
+        }
         try buy(relay, ["jdo-4"])
         try wait(relay, .pending, ["jdo-4"])
       },
@@ -228,11 +232,13 @@ struct RunbookScene {
     return scene
   }
 
-  /// Purchases come faster than the app may deliver them.
+  /// Purchases come faster than the app may deliver them: while the commands run, only the first is delivered.
   private static var flood: RunbookScene {
     RunbookScene(
-      prepare: { relay, _ in try buy(relay, (1...60).map { "jdo-\($0)" }) },
-      app: ["delivery": ["rate": 1]])
+      prepare: { relay, _ in
+        try buy(relay, (1...60).map { "jdo-\($0)" })
+        try wait(relay, .delivered, ["jdo-1"])
+      }, app: ["delivery": ["rate": 0.001]])
   }
 
   /// A faulty configuration, which is corrected.
