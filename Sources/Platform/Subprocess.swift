@@ -129,7 +129,7 @@ extension Subprocess {
     unsafe posix_spawn_file_actions_adddup2(&actions, standardOutput, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, standardOutput, 2)
     // Also those that a library opened without close-on-exec. Those that are closed meanwhile are ignored.
-    for descriptor in openDescriptors() where descriptor > 2 {
+    for descriptor in OpenDescriptors.numbers() where descriptor > 2 {
       unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
     }
     var attributes = posix_spawnattr_t()
@@ -167,16 +167,5 @@ extension Subprocess {
   private static func stopBlocking(_ descriptor: Int32) throws(SystemError) {
     let flags = fcntl(descriptor, F_GETFL)
     guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else { throw .last("fcntl") }
-  }
-
-  private static func openDescriptors() -> [Int32] {
-    guard let directory = unsafe opendir("/proc/self/fd") else { return [] }
-    defer { unsafe closedir(directory) }
-    var found: [Int32] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if let number = Int32(String(decoding: name, as: UTF8.self)) { found.append(number) }
-    }
-    return found
   }
 }

@@ -109,13 +109,6 @@ public struct Spawn: ~Copyable {
 
   /// The program must not inherit the sockets and files of tests that run at the same time.
   private static func keepFilesToThisProcess() {
-    guard let directory = unsafe opendir("/proc/self/fd") else { return }
-    defer { unsafe closedir(directory) }
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-      if let file = Int32(String(decoding: name, as: UTF8.self)), file > 2 {
-        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-      }
-    }
+    for file in OpenDescriptors.numbers() where file > 2 { _ = fcntl(file, F_SETFD, FD_CLOEXEC) }
   }
 }
