@@ -26,14 +26,15 @@ extension DispatcherRun {
   /// that changed the pause cannot know when that is. Only the program that delivers the app logs it.
   private mutating func use(_ pause: AppPause, of place: AppDestination) {
     let now = now
-    let wasActive = lanes[place]?.pause?.isActive(now: now) ?? false
     lanes[place]?.use(pause, now: now)
-    guard pause.isActive(now: now) != wasActive, mayStart(place.app) else { return }
-    let lane: LogFields = ["app": place.app.text, "destination": place.destination.text]
-    if wasActive {
-      log.info("the operator's hold on the deliveries has ended", lane)
+    let isHeld = pause.isActive(now: now)
+    guard let lane = lanes[place], lane.isLoggedAsHeld != isHeld, mayStart(place.app) else { return }
+    lanes[place]?.isLoggedAsHeld = isHeld
+    let fields: LogFields = ["app": place.app.text, "destination": place.destination.text]
+    if isHeld {
+      log.info("an operator holds the deliveries", fields + ["until": pause.until?.text])
     } else {
-      log.info("an operator holds the deliveries", lane + ["until": pause.until?.text])
+      log.info("the operator's hold on the deliveries has ended", fields)
     }
   }
 }

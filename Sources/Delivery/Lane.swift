@@ -29,6 +29,8 @@ struct Lane {
   /// An operator's pause of the app. Nil until it is read: an app that is paused must stay so, so nothing
   /// starts before.
   private(set) var pause: AppPause?
+  /// Whether the log's last entry about the pause says that deliveries are held.
+  var isLoggedAsHeld = false
   private var bucket: TokenBucket
   /// Receipts being sent, and receipts whose outcome is not on disk yet; they must not be sent again (R3).
   private(set) var underWay: Set<PurchaseRowID> = []

@@ -74,6 +74,7 @@ import Testing
     try bench.waitFor(1, .delivered)
     let attempt = try #require(try bench.attempts(1).first)
     #expect(attempt.startedAt >= until)
+    try bench.waitUntil { bench.logText.contains("hold on the deliveries has ended") }
   }
 
   @Test("A pause by another program is found without a notification")
