@@ -83,6 +83,12 @@ public final class App: Sendable {
   /// The display name of one of its processors; nil if it does not have it.
   public func label(of processor: ProcessorName) -> String? { configuration.label(of: processor) }
 
+  /// The page about an object in the dashboard of its processor; nil if there is none.
+  /// - Parameter others: further ids of the same purchase.
+  public func portalPage(of id: String, beside others: [String], at processor: ProcessorName) -> String? {
+    processors[processor]?.portalPage(of: id, beside: others)
+  }
+
   /// The properties of a processor that the join needs.
   public func rules(of processor: ProcessorName) -> ProcessorRules { configuration.rules(of: processor) }
 

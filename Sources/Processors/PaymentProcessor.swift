@@ -33,6 +33,11 @@ public protocol PaymentProcessor: Sendable {
   /// What a body of an authenticated webhook names, for a search; independent of any configuration. Total.
   static func mentions(in body: [UInt8]) -> Mentions
 
+  /// The URL of the page about an object in the processor's own dashboard, which begins with https; nil if it
+  /// has no such page. Total.
+  /// - Parameter others: further ids of the same purchase, which may show the mode of all of them.
+  func portalPage(of id: String, beside others: [String]) -> String?
+
   /// The queries that the processor supports; nil when it has none, or when the app has no key for them.
   var queries: (any ProcessorQueries)? { get }
 
@@ -58,6 +63,8 @@ extension PaymentProcessor {
   public var signatureAgeMax: Duration? { nil }
 
   public static func mentions(in body: [UInt8]) -> Mentions { Mentions() }
+
+  public func portalPage(of id: String, beside others: [String]) -> String? { nil }
 
   public var queries: (any ProcessorQueries)? { nil }
 

@@ -124,6 +124,9 @@ public struct StripeProcessor: PaymentProcessor {
 
   public var signatureAgeMax: Duration? { settings.tolerance }
 
+  /// Whether its receipts are of Stripe's test mode.
+  var isOfTestMode: Bool { settings.livemode == .test }
+
   public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {
     verifier.verify(headers: request.headers(Self.signatureHeader), body: request.body, now: now)
   }
