@@ -41,7 +41,7 @@ struct AppStats {
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try reader.counts() { counts[app, default: [:]][state] = count }
     let (breakers, pauses) = (try reader.breakers(), try reader.pauses())
-    let loud = Set(try reader.failureGroups().filter { $0.attention != .acknowledged }.map(\.app))
+    let loud = try reader.loudFailures(app: only)
     let now = session.now
     let configured = Set(configuration.apps.map(\.slug))
     let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
@@ -55,7 +55,7 @@ struct AppStats {
         deliveredLastDay: try reader.delivered(
           app: slug, since: now - .days(1)),
         work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
-        breakers: breakers.sorted(of: slug, now: now), needsAttention: loud.contains(slug),
+        breakers: breakers.sorted(of: slug, now: now), needsAttention: loud[slug] != nil,
         pause: pauses[slug], isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),

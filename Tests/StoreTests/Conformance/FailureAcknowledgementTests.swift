@@ -8,7 +8,13 @@ import Testing
 @Suite("Acknowledged failures", .everyEngine)
 struct FailureAcknowledgementTests {
   private static func groups(_ jobs: JobStore) throws -> [String] {
-    try jobs.store.reader.failureGroups().map {
+    let groups = try jobs.store.reader.failureGroups()
+    let loud = Dictionary(grouping: groups.filter { $0.attention != .acknowledged }, by: \.app)
+    #expect(try jobs.store.reader.loudFailures() == loud.mapValues { $0.reduce(0) { $0 + $1.growth } })
+    for app in Set(groups.map(\.app)) {
+      #expect(try jobs.store.reader.loudFailures(app: app)[app] == loud[app]?.reduce(0) { $0 + $1.growth })
+    }
+    return groups.map {
       "\($0.app) \($0.reason) \($0.count) \($0.attention.rawValue) \($0.growth)"
     }
   }
