@@ -69,25 +69,6 @@ enum ReceiptComplete {
     return "has the price \(DisplayText.clean(purchase.prices.map(\.text).joined(separator: ", "))) already"
   }
 
-  /// What was supplied and what it replaced. Of a user it records only the fact, because user ids are not
-  /// kept in the audit.
-  private static func details(
-    _ old: Purchase, _ user: UserID?, _ price: PriceID?, _ supplied: [JSONValue]
-  ) -> JSONValue {
-    var members: [JSONValue.Member] = [.init(name: "supplied", value: .array(supplied))]
-    if let price, old.prices != [price] {
-      let before = old.prices.isEmpty ? nil : old.prices.map(\.text).joined(separator: ", ")
-      members += [
-        .init(name: "price_before", value: .optional(before)),
-        .init(name: "price", value: .string(price.text)),
-      ]
-    }
-    if let user, let known = old.userID, known != user {
-      members.append(.init(name: "user_replaced", value: .bool(true)))
-    }
-    return .object(members)
-  }
-
   private static func refused(_ id: ReceiptID, _ outcome: OperatorResult) -> OperatorFault {
     OperatorFault(
       outcome == .notFound ? .notFound : .refused,
@@ -95,21 +76,10 @@ enum ReceiptComplete {
   }
 
   /// The receipt's content as it would be sent, before it is changed.
-  private static func plan(_ record: PurchaseRecord, _ session: Session) -> [String] {
-    let purchase = record.purchase
-    var lines = [
-      "  user     \(DisplayText.clean(purchase.userID?.text ?? "-"))",
-      "  price    \(DisplayText.clean(record.receipt?.priceID?.text ?? "-"))",
-    ]
-    guard let context = purchase.context else {
-      return lines + ["  context  none: it is sent without ply_context"]
+  private static func plan(_ record: PurchaseRecord) -> [String] {
+    CompletionText.plan(record).map { name, value in
+      "  \(DisplayText.padded(name, to: 8)) \(DisplayText.clean(value))"
     }
-    let source = purchase.contextSourceText.map { ", \($0)" } ?? ""
-    let price =
-      context.priceID.map { ", names the price \(DisplayText.clean($0.text))" } ?? ", names no price"
-    lines.append(
-      "  context  \(DisplayText.clean(purchase.contextID?.text ?? "inside the event"))\(price)\(source)")
-    return lines
   }
 
   private static func completeOne(_ session: Session, _ id: ReceiptID) throws -> ExitCode {
@@ -142,7 +112,7 @@ enum ReceiptComplete {
     let writer = try session.writer(configuration)
     let preview = try writer.apply(PreviewCompletion(command), now: session.moment)
     guard let planned = preview.record else { throw Self.refused(id, preview.result) }
-    if !session.isJSON { for line in Self.plan(planned, session) { session.output.line(line) } }
+    if !session.isJSON { for line in Self.plan(planned) { session.output.line(line) } }
     if session.command.flag("dry-run") {
       session.output.line("Would complete \(Counted.receipts(1)); nothing was changed.")
       return .done
@@ -152,10 +122,10 @@ enum ReceiptComplete {
     if planned.purchase.contextSource == .guess, session.output.canAsk, !session.command.flag("no-input") {
       try session.ask("Send it with these values?")
     }
-    let supplied = ["user", "price", "context"].filter(options.contains).map(JSONValue.string)
     let entry = session.auditEntry(
       app: record.app, subject: id.text, reason: try session.reason(option: "why"),
-      details: details(record.purchase, user, price, supplied))
+      details: CompletionText.details(
+        record.purchase, user: user, price: price, context: options["context"].map(ContextID.init)))
     let audited = Audited(command) { $0 == .done ? entry : nil }
     let outcome = try writer.apply(audited, now: session.moment)
     guard outcome == .done else { throw Self.refused(id, outcome) }
