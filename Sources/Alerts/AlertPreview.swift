@@ -5,20 +5,9 @@ public import Configuration
 public import Domain
 public import Health
 internal import Platform
-internal import Presentation
+public import Presentation
 public import Store
 internal import Telemetry
-
-/// A trouble that exists now.
-public struct CurrentTrouble: Sendable, Equatable {
-  /// The condition with its limit, such as `oldest_pending>15m`.
-  public let alert: String
-  /// Nil if it concerns the whole relay.
-  public let app: AppSlug?
-  public let since: Timestamp
-  public let summary: String
-  public let advice: String
-}
 
 /// The default conditions.
 public enum AlertPreview {
@@ -41,6 +30,16 @@ public enum AlertPreview {
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
     now: Timestamp
   ) throws(StoreFault) -> [CurrentTrouble] {
+    var events = EventWatch()
+    return try troubles(
+      configuration, reader: reader, health: health, freeBytes: freeBytes, events: &events, now: now)
+  }
+
+  /// - Parameter events: what is known of the silences of the apps.
+  static func troubles(
+    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
+    events: inout EventWatch, now: Timestamp
+  ) throws(StoreFault) -> [CurrentTrouble] {
     let alert = Configuration.Alert(
       to: Secret("nobody"), on: standard, every: RecentCounts.windowMax)
     var refused: [LabelValues: UInt64] = [:]
@@ -51,7 +50,6 @@ public enum AlertPreview {
       }
     }
     let apps = configuration.apps
-    var events = EventWatch()
     var observed = AlertObservations(refusedReload: health?.refusedReload)
     observed.silent = try events.unusual(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
     observed.certificates[.listener] =

@@ -20,6 +20,8 @@ public struct Dashboard: Sendable {
   struct Source {
     var reader: StoreReader
     var history = DeliveryHistory()
+    /// The last numbers of the frames.
+    var live: LiveFigures?
   }
 
   let services: ListenerServices
@@ -27,19 +29,21 @@ public struct Dashboard: Sendable {
   let committer: Committer
   let health: HealthMonitor
   let tokens: FormTokens
+  let alerts: AlertFacts
   let source: Monitor<Source>
   let exports = ExportPlaces()
 
   /// - Parameter reader: a connection that only the dashboard uses.
   public init(
     services: ListenerServices, apps: AppRegistry, committer: Committer, health: HealthMonitor,
-    tokens: FormTokens, reader: sending StoreReader
+    tokens: FormTokens, alerts: AlertFacts, reader: sending StoreReader
   ) {
     self.services = services
     self.apps = apps
     self.committer = committer
     self.health = health
     self.tokens = tokens
+    self.alerts = alerts
     source = Monitor(Source(reader: reader))
   }
 
@@ -105,6 +109,19 @@ public struct Dashboard: Sendable {
     return .invalid("invalid-filter", "\(subject) \(fault.message). Go back and correct it.")
   }
 
+  static func invalid(_ field: String, _ message: String) -> Problem {
+    problem(Fault(path: field, message: message))
+  }
+
+  /// The dashboard of the processor of a purchase or an event.
+  /// - Parameter others: further ids of the same purchase.
+  func portal(_ app: AppSlug, _ processor: ProcessorName, beside others: [String] = []) -> Portal {
+    guard let app = apps.current[app] else { return Portal() }
+    return Portal(label: app.label(of: processor)) { id in
+      app.portalPage(of: id, beside: others, at: processor)
+    }
+  }
+
   func receipt(_ id: ReceiptID, _ form: AdminForm) throws(Refusal) -> DashboardPage {
     let now = now
     let configured = apps.current
@@ -125,8 +142,10 @@ public struct Dashboard: Sendable {
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
         destinations: app?.destinations(of: processor) ?? .none, processor: app?.rules(of: processor),
-        processorLabel: app?.label(of: processor), done: form["done"],
-        now: now)
+        processorLabel: app?.label(of: processor),
+        portal: portal(
+          record.app, processor, beside: [record.purchase.sessionID?.text ?? "", record.purchase.key.id.text]),
+        done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }
     return page.page
@@ -136,7 +155,9 @@ public struct Dashboard: Sendable {
     guard let id = form["id"] else { throw .problem(.notFound) }
     let events = try read { source throws(StoreFault) in try source.reader.events(id: EventID(id)) }
     guard !events.isEmpty else { throw .problem(.unknownEvent) }
-    return EventPage(events: events, now: now).page
+    return EventPage(
+      events: events.map { ($0.summary, $0.body, portal($0.summary.app, $0.summary.processor)) }, now: now
+    ).page
   }
 }
 

@@ -14,7 +14,8 @@ extension Dashboard {
     [
       file("/style.css", .stylesheet), file("/icon.svg", .icon),
       page("/") { dashboard, visit throws(Refusal) in
-        try dashboard.overview(try dashboard.form(visit.head.query))
+        try dashboard.overview(
+          try dashboard.form(visit.head.query), isLive: LiveSwitch(visit.head).isOn)
       },
       page("/receipts") { dashboard, visit throws(Refusal) in try dashboard.receipts(visit.head) },
       page("/receipts/{receipt}") { dashboard, visit throws(Refusal) in
@@ -23,6 +24,15 @@ extension Dashboard {
       page("/apps/{app}") { dashboard, visit throws(Refusal) in
         try dashboard.app(AppSlug(visit["app"] ?? ""), try dashboard.form(visit.head.query))
       },
+      page("/contexts") { dashboard, visit throws(Refusal) in try dashboard.contexts(visit.head) },
+      page("/contexts/{context}") { dashboard, visit throws(Refusal) in
+        try dashboard.context(ContextID(visit["context"] ?? ""))
+      },
+      page("/user") { dashboard, visit throws(Refusal) in
+        try dashboard.user(try dashboard.form(visit.head.query))
+      },
+      page("/alerts") { dashboard, _ throws(Refusal) in try dashboard.alertsPage() },
+      page("/settings") { dashboard, _ throws(Refusal) in dashboard.settings() },
       page("/failed") { dashboard, _ throws(Refusal) in try dashboard.failed() },
       page("/event") { dashboard, visit throws(Refusal) in
         try dashboard.event(try dashboard.form(visit.head.query))
@@ -31,9 +41,11 @@ extension Dashboard {
       page("/audit") { dashboard, visit throws(Refusal) in try dashboard.audit(visit.head) },
       page("/jobs") { dashboard, visit throws(Refusal) in try dashboard.jobs(visit.head) },
       page("/jobs/{job}") { dashboard, visit throws(Refusal) in
-        try dashboard.job(visit["job"] ?? "", try dashboard.form(visit.head.query))
+        try dashboard.job(
+          visit["job"] ?? "", try dashboard.form(visit.head.query), isLive: LiveSwitch(visit.head).isOn)
       },
-    ] + find + exportRoutes + replayOfFailed + FailureChange.allCases.flatMap(change)
+    ] + find + liveRoutes + completeRoutes + exportRoutes + replayOfFailed
+      + FailureChange.allCases.flatMap(change)
       + ReceiptAction.allCases.flatMap(change) + AppChange.allCases.flatMap(change)
       + JobChange.allCases.flatMap(change)
   }
@@ -44,14 +56,15 @@ extension Dashboard {
     }
   }
 
-  private func page(
+  func page(
     _ path: String, _ make: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> DashboardPage
   ) -> Route {
     Route(Route.reading, path, label: Self.label) { visit throws(Problem) in
       try Self.checkIDs(of: visit)
       return { _, exchange in
+        if let change = LiveSwitch.change(visit.head) { return exchange.answer(change) }
         do throws(Refusal) {
-          exchange.answer(try make(self, visit).response)
+          exchange.answer(try make(self, visit).response(LiveSwitch(visit.head)))
         } catch {
           exchange.answer(response(to: error, exchange.scope))
         }
@@ -70,7 +83,7 @@ extension Dashboard {
     ]
   }
 
-  private func post(
+  func post(
     _ path: String,
     _ receive: @escaping @Sendable (Dashboard, Visit, AdminForm, Exchange) throws(Refusal) -> Void
   ) -> Route {
@@ -138,8 +151,9 @@ extension Dashboard {
   }
 
   /// An id with the wrong form gets 404.
-  private static func checkIDs(of visit: Visit) throws(Problem) {
+  static func checkIDs(of visit: Visit) throws(Problem) {
     if let id = visit["receipt"], !ReceiptID(id).isWellFormed { throw .notFound }
+    if let id = visit["context"], !ContextID(id).isWellFormed { throw .notFound }
     if let id = visit["job"], !JobID(id).isWellFormed { throw .notFound }
   }
 }

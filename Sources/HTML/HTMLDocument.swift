@@ -84,8 +84,8 @@ public struct HTMLDocument: Sendable {
 }
 
 extension HTMLDocument {
-  /// Restricts the browser to what the dashboard needs: a stylesheet from this server, forms to this server,
-  /// and no frames.
+  /// Restricts the browser to what the dashboard needs: a stylesheet and frames from this server, and forms to
+  /// this server. No other page may show it in a frame.
   ///
   /// `same-origin` and not `no-referrer`: with the latter, browsers send `Origin: null` with forms
   /// (https://fetch.spec.whatwg.org/#append-a-request-origin-header), so the origin of a form could not be
@@ -93,12 +93,23 @@ extension HTMLDocument {
   public static let protectingHeaders: [(name: String, value: String)] = [
     (
       "Content-Security-Policy",
-      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
-        + "frame-ancestors 'none'"
+      "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; "
+        + "base-uri 'none'; frame-ancestors 'none'"
     ),
     ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
     ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"), ("Cache-Control", "no-store"),
+  ]
+
+  /// The same for a document in a frame of this server: only its pages may show it, and it has no form.
+  public static let frameHeaders: [(name: String, value: String)] = [
+    (
+      "Content-Security-Policy",
+      "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+    ),
+    ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "SAMEORIGIN"),
+    ("Referrer-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cache-Control", "no-store"),
   ]
 
   /// The same for a public page. It loads nothing, sends nothing and no referrer, and contains only the

@@ -41,6 +41,15 @@ public struct Link: Sendable, Hashable {
     self.text = text
   }
 
+  /// A path on the same server with its query, as a browser sent it.
+  /// - Returns: nil if it has a byte that a target must not contain, or would lead to another server.
+  public init?(target: String) {
+    guard RequestTarget.isPlain(target), let second = target.utf8.dropFirst().first ?? "?".utf8.first,
+      second != UInt8(ascii: "/"), second != UInt8(ascii: "\\")
+    else { return nil }
+    text = target
+  }
+
   /// A URL on the relay's public listener, from its origin and a request target.
   /// - Parameter target: begins with `/` and is kept byte for byte. The result is nil if it has a byte that a
   ///   target must not contain (RFC 9112 §3.2).

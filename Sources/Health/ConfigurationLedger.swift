@@ -14,6 +14,8 @@ public final class ConfigurationLedger: Sendable {
     var lastReload: ReloadReport?
     /// Keys of the current configuration that only a restart applies.
     var needsRestart: [String] = []
+    /// Its secrets show only their sources.
+    fileprivate(set) var configuration: Configuration
     fileprivate var snapshot: ConfigurationSnapshot
     /// `Configuration.digest`, which takes some time to compute.
     fileprivate(set) var digest: String
@@ -24,7 +26,9 @@ public final class ConfigurationLedger: Sendable {
 
   public init(_ configuration: Configuration, now: Timestamp) {
     started = ConfigurationSnapshot(configuration)
-    state = Monitor(Current(appliedAt: now, snapshot: started, digest: configuration.digest))
+    state = Monitor(
+      Current(
+        appliedAt: now, configuration: configuration, snapshot: started, digest: configuration.digest))
   }
 
   var current: Current { state.withLock { $0 } }
@@ -44,6 +48,7 @@ public final class ConfigurationLedger: Sendable {
       report.keptSecrets = loaded.configuration.secrets.filter(\.secret.isFixedUntilRestart)
         .map { "\($0.path) (\($0.secret))" }
       (current.snapshot, current.digest) = (snapshot, digest)
+      current.configuration = loaded.configuration
       current.needsRestart = report.needsRestart
       current.lastReload = report
       return report

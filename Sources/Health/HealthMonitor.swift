@@ -1,7 +1,7 @@
 // Makes the health report of this process and decides when to store it. The alerter's thread updates it; the
 // dashboard reads it.
 
-internal import Configuration
+public import Configuration
 public import Domain
 public import Platform
 internal import Presentation
@@ -37,6 +37,9 @@ public final class HealthMonitor: Sendable {
     (self.readiness, self.ledger, self.metrics) = (readiness, ledger, metrics)
     (self.startedAt, self.freeBytes) = (startedAt, freeBytes)
   }
+
+  /// The configuration in force.
+  public var configuration: Configuration { ledger.current.configuration }
 
   /// The current report; its counters and free space are those of the last check.
   public func report(now: Timestamp) -> HealthReport {

@@ -5,43 +5,64 @@ internal import Domain
 internal import Platform
 public import Store
 
+/// One fact about a purchase or its receipt.
+public struct ReceiptFact: Sendable, Equatable {
+  public let name: String
+  public let value: String
+  /// The id in the value, if there is one.
+  public let id: NamedID?
+
+  init(_ name: String, _ value: String, _ id: NamedID? = nil) {
+    self.name = name
+    self.value = value
+    self.id = id
+  }
+}
+
 /// The facts about a purchase and its receipt, the most requested first.
 public enum ReceiptFacts {
-  public static func all(_ detail: ReceiptDetail) -> [(name: String, value: String)] {
+  public static func all(_ detail: ReceiptDetail) -> [ReceiptFact] {
     let record = detail.record
     let purchase = record.purchase
     let receipt = record.receipt
     let source = purchase.userSourceText.map { " (\($0))" } ?? ""
-    var facts: [(name: String, value: String)] = [
-      (
+    var facts = [
+      ReceiptFact(
         "state",
         receipt.map { $0.state.rawValue + ($0.reason.map { " (\($0.text))" } ?? "") }
           ?? "no receipt: \(PaymentText.state(of: purchase))"
       ),
-      ("app", record.app.text),
-      ("user", purchase.userID.map { "\($0)\(source)" } ?? "not known"),
-      ("processor", purchase.key.processor.text),
-      ("purchase", "\(purchase.key.type) \(purchase.key.id)"),
+      ReceiptFact("app", record.app.text),
+      ReceiptFact(
+        "user", purchase.userID.map { "\($0)\(source)" } ?? "not known",
+        purchase.userID.map(NamedID.user)),
+      ReceiptFact("processor", purchase.key.processor.text),
+      ReceiptFact("purchase", "\(purchase.key.type) \(purchase.key.id)", .object(purchase.key.id)),
     ]
     if let session = purchase.sessionID, ObjectID(session) != purchase.key.id {
-      facts.append(("checkout", session.text))
+      facts.append(ReceiptFact("checkout", session.text, .session(session)))
     }
-    if let customer = purchase.customerID { facts.append(("customer", customer.text)) }
-    if let amount = PaymentText.amount(of: purchase) { facts.append(("amount", amount)) }
-    for capture in detail.captures { facts.append(("capture", PaymentText.capture(capture))) }
-    if let lookup = detail.lookup { facts.append(("lookup", PaymentText.lookup(lookup))) }
-    if purchase.isReversed { facts.append(("reversed", reversed(receipt))) }
-    facts.append(("price", price(record, receipt)))
-    facts.append(("context", context(purchase)))
+    if let customer = purchase.customerID {
+      facts.append(ReceiptFact("customer", customer.text, .customer(customer)))
+    }
+    if let amount = PaymentText.amount(of: purchase) { facts.append(ReceiptFact("amount", amount)) }
+    for capture in detail.captures { facts.append(ReceiptFact("capture", PaymentText.capture(capture))) }
+    if let lookup = detail.lookup { facts.append(ReceiptFact("lookup", PaymentText.lookup(lookup))) }
+    if purchase.isReversed { facts.append(ReceiptFact("reversed", reversed(receipt))) }
+    let priceID = receipt?.priceID ?? purchase.prices.first
+    facts.append(ReceiptFact("price", price(record, receipt), priceID.map(NamedID.price)))
+    facts.append(ReceiptFact("context", context(purchase), purchase.contextID.map(NamedID.context)))
     guard let receipt else { return facts }
-    if receipt.contextDisputed { facts.append(("disputed", disputed)) }
-    if let importID = receipt.importID { facts.append(("import id", importID)) }
+    if receipt.contextDisputed { facts.append(ReceiptFact("disputed", disputed)) }
+    if let importID = receipt.importID {
+      facts.append(ReceiptFact("import id", importID, .importID(importID)))
+    }
     var last = receipt.lastStatus.map { ", the last answer was \($0)" } ?? ""
     if let cause = receipt.lastCause, cause.text != receipt.lastStatus.map({ "http_\($0)" }) {
       last += ", the last attempt failed with \(cause.text)"
     }
-    facts.append(("attempts", "\(attempts(detail, receipt))\(last)"))
-    if let note = receipt.note { facts.append(("note", note)) }
+    facts.append(ReceiptFact("attempts", "\(attempts(detail, receipt))\(last)"))
+    if let note = receipt.note { facts.append(ReceiptFact("note", note)) }
     return facts
   }
 

@@ -19,8 +19,8 @@ public struct ReceiptStory: Sendable, Equatable {
     public var detail = ""
     /// The destination's answer, unchanged.
     public var answer: [UInt8] = []
-    /// The id of the event, if the entry is one.
-    public var eventID: EventID?
+    /// The id in the detail, if there is one.
+    public var id: NamedID?
   }
 
   /// The entries, oldest first.
@@ -37,7 +37,7 @@ public struct ReceiptStory: Sendable, Equatable {
     addPayment(detail)
     for event in detail.events {
       entries.append(
-        Entry(time: event.receivedAt, what: "event", detail: Self.text(event), eventID: event.id))
+        Entry(time: event.receivedAt, what: "event", detail: Self.text(event), id: .event(event.id)))
     }
     if let receipt = detail.record.receipt { addReceipt(receipt, detail) }
     // Entries with equal times keep the order above, so that causes precede effects.
@@ -89,9 +89,14 @@ public struct ReceiptStory: Sendable, Equatable {
   private mutating func addContext(_ detail: ReceiptDetail) {
     guard let context = detail.context else { return }
     let price = context.blob.priceID.map { ", names \($0)" } ?? ""
-    entries.append(Entry(time: context.receivedAt, what: "context", detail: "\(context.id)\(price)"))
+    entries.append(
+      Entry(
+        time: context.receivedAt, what: "context", detail: "\(context.id)\(price)", id: .context(context.id)))
     if context.postedAt > context.receivedAt {
-      entries.append(Entry(time: context.postedAt, what: "context", detail: "\(context.id) posted again"))
+      entries.append(
+        Entry(
+          time: context.postedAt, what: "context", detail: "\(context.id) posted again",
+          id: .context(context.id)))
     }
   }
 
@@ -110,7 +115,8 @@ public struct ReceiptStory: Sendable, Equatable {
       entries.append(
         Entry(
           time: job.createdAt, what: "job", tone: .waiting,
-          detail: "\(job.id), \(request.kind.rawValue), started by \(request.actor)\(why)\(came)"))
+          detail: "\(job.id), \(request.kind.rawValue), started by \(request.actor)\(why)\(came)",
+          id: .job(job.id)))
     }
   }
 
@@ -122,8 +128,9 @@ public struct ReceiptStory: Sendable, Equatable {
         receipt.importID.map { "accepted with the import id \($0)" }
         ?? (record.purchase.isErased ? "accepted" : "accepted; the answer had no import id")
       entries.append(
-        Entry(time: receipt.deliveredAt ?? record.updatedAt, what: "delivered", tone: .good, detail: importID)
-      )
+        Entry(
+          time: receipt.deliveredAt ?? record.updatedAt, what: "delivered", tone: .good, detail: importID,
+          id: receipt.importID.map(NamedID.importID)))
     case .failed:
       let cause = receipt.lastCause.flatMap { $0 == receipt.reason ? nil : "; the last cause was \($0.text)" }
       entries.append(

@@ -1,5 +1,6 @@
 // The two listeners: how they are set up, their routes, and who may use them. The main thread.
 
+internal import Alerts
 internal import Configuration
 internal import Cryptography
 internal import Dashboard
@@ -56,12 +57,21 @@ enum Listeners {
     }
     let dashboard = Dashboard(
       services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
-      reader: try RelayCore.reader(core.engine))
+      alerts: alertFacts, reader: try RelayCore.reader(core.engine))
     let probes = ProbeRoutes(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       reader: Monitor(try RelayCore.reader(core.engine)),
       space: { [engine = core.engine] in engine.space }, gauges: core.listenerGauges)
     return .admin(services: services, access: access, probes: probes, dashboard: dashboard)
+  }
+
+  private static var alertFacts: AlertFacts {
+    let finder = TroubleFinder()
+    return AlertFacts { configuration, reader, health, now throws(StoreFault) in
+      try finder.troubles(configuration, reader: reader, health: health, now: now)
+    } digest: { alert in
+      try? AlertTarget(alert, label: "").digest
+    }
   }
 
   /// The connections of the admin listener: some browsers, monitoring and receiptctl. They may all come from
@@ -150,7 +160,7 @@ extension Router {
       }
     } refusal: { problem, route, requestID in
       // A browser gets a page, also for an unknown path.
-      route.map { $0.label == Dashboard.label } ?? true
+      route.map { $0.label == Dashboard.label || $0.label == Dashboard.liveLabel } ?? true
         ? problem.page(requestID: requestID) : problem.response(requestID: requestID)
     }
   }

@@ -106,4 +106,19 @@ import Testing
     #expect(policy.hasPrefix("default-src 'none';"))
     #expect(!policy.contains("unsafe"))
   }
+
+  @Test("A frame shows a page of this server only, and a target of a request leads to no other server")
+  func frames() {
+    let frame = Frame(Link("live", query: [("q", "a\"b")]), title: "<numbers>").html.markup
+    #expect(
+      frame == "<iframe src=\"/live?q=a%22b\" title=\"&lt;numbers&gt;\" tabindex=\"-1\"></iframe>", "\(frame)"
+    )
+    #expect(Link(target: "/receipts?app=a&live=off")?.text == "/receipts?app=a&live=off")
+    #expect(Link(target: "/")?.text == "/")
+    for target in [
+      "", "receipts", "//evil.example", "/\\evil.example", "/a\"b", "/a b", "https://a.example/",
+    ] {
+      #expect(Link(target: target) == nil, "\(target)")
+    }
+  }
 }

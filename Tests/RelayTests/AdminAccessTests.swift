@@ -177,7 +177,9 @@ import Testing
     let table = RouteTable(
       Dashboard(
         services: services, apps: bench.core.apps, committer: bench.committer, health: health,
-        tokens: try FormTokens(Configuration.Admin()), reader: try StoreReader(path: bench.path)
+        tokens: try FormTokens(Configuration.Admin()),
+        alerts: AlertFacts(troubles: { _, _, _, _ in [] }, digest: { _ in nil }),
+        reader: try StoreReader(path: bench.path)
       ).routes)
     let id = "rcp_" + String(repeating: "0", count: 26)
     /// The path of the matching route that admits the request.

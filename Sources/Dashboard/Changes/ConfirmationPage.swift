@@ -34,6 +34,8 @@ struct ConfirmationPage {
   let place: DashboardPage.Place
   /// What will happen.
   var text: [String]
+  /// What would be stored or sent, as names and values.
+  var facts: [(name: String, value: String)] = []
   var button: String
   /// Whether the operator must give a reason.
   let needsReason: Bool
@@ -48,10 +50,15 @@ struct ConfirmationPage {
   var complaint: String?
 
   var page: DashboardPage {
-    DashboardPage(status: complaint == nil ? 200 : 400, title: title, place: place) {
+    DashboardPage(status: complaint == nil ? 200 : 400, title: title, place: place, updates: .still) {
       Tag.h1 { title }
       if let complaint { PageParts.notice("bad") { Tag.p { complaint } } }
       for line in text { Tag.p(.class("lead")) { PageParts.untrusted(line) } }
+      if !facts.isEmpty {
+        Tag.dl(.class("card confirm")) {
+          for fact in facts { PageParts.fact(fact.name, PageParts.untrusted(fact.value)) }
+        }
+      }
       Tag.form(.class("card confirm"), .action(target), .method("post")) {
         for (name, value) in hidden { VoidTag.input(.type("hidden"), .name(name), .value(value)) }
         for field in fields { row(field) }

@@ -174,6 +174,26 @@ extension Dashboard {
     _ command: Command, app: AppSlug?, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> Result<Link, Problem>
   ) {
+    submit(command, app: app, exchange) { outcome in
+      switch answer(outcome) {
+      case .success(let link): .redirect(link)
+      case .failure(let problem): .problem(problem)
+      }
+    }
+  }
+
+  /// How the dashboard answers once a command was applied.
+  enum ChangeAnswer {
+    case redirect(Link)
+    case page(DashboardPage)
+    case problem(Problem)
+  }
+
+  /// Gives a command to the committer, and answers when it was applied.
+  func submit<Command: StoreCommand>(
+    _ command: Command, app: AppSlug?, _ exchange: Exchange,
+    answer: @escaping @Sendable (Command.Outcome) -> ChangeAnswer
+  ) {
     let services = services
     // Changes that concern no single app share one part of the queue.
     let app = app ?? AppSlug("")
@@ -181,9 +201,10 @@ extension Dashboard {
       switch result {
       case .success(let outcome):
         switch answer(outcome) {
-        case .success(let link):
+        case .redirect(let link):
           exchange.answer { .redirect(to: link) }
-        case .failure(let problem): exchange.answer(problem.page(requestID: exchange.scope.requestID))
+        case .page(let page): exchange.answer(page.response)
+        case .problem(let problem): exchange.answer(problem.page(requestID: exchange.scope.requestID))
         }
       case .failure(let error):
         services.log.error(
@@ -214,10 +235,10 @@ extension Problem {
       case .lacks(.subscription):
         "It is about a subscription that has no id yet; it comes with the payment."
       case .lacks(let reason):
-        "It lacks its \(reason.text). Supply it with receiptctl receipts complete, which also sends it."
+        "It lacks its \(reason.text). Supply it with Complete… on its page, which also sends it."
       case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
       case .contextNotUsable: "Its context cannot be used."
-      case .known: "It has one already; receiptctl receipts complete replaces it, with --force."
+      case .known: "It has one already."
       case .erased: "Its user was erased, so it cannot be sent."
       }
     return Problem(

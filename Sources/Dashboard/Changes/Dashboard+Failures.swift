@@ -21,31 +21,38 @@ enum FailureChange: String, Sendable, CaseIterable {
 }
 
 extension Dashboard {
+  private func formChange(_ group: FailureGroup, _ change: FailureChange) -> FormChange {
+    FormChange(
+      purpose: change.purpose(group),
+      action: change == .acknowledge ? "failures ack" : "failures reopen", app: group.app, place: .failed,
+      target: Link("failed", change.rawValue), back: Link("failed"))
+  }
+
   func confirmation(
     group: FailureGroup, _ change: FailureChange, owner: String? = nil, complaint: String? = nil
   ) -> ConfirmationPage {
+    let asked = formChange(group, change)
     let hidden: [(name: String, value: String)] = [
-      (Self.tokenField, tokens.token(for: change.purpose(group))), ("app", group.app.text),
-      ("processor", group.processor.text), ("reason", group.reason), ("cause", group.cause ?? ""),
+      ("app", group.app.text), ("processor", group.processor.text), ("reason", group.reason),
+      ("cause", group.cause ?? ""),
     ]
     let what =
       "\(PageParts.counted(group.count, "receipt")) of \(group.app), paid by \(group.processor), failed for "
       + "\(group.reason) (\(Reason(group.reason).meaning))."
     switch change {
     case .acknowledge:
-      return ConfirmationPage(
-        title: "Acknowledge this group?", place: .failed,
+      return question(
+        asked, title: "Acknowledge this group?",
         text: [what, "It stays quiet until more receipts fail. A replay that empties it resolves it."],
-        button: "Acknowledge", needsReason: false, target: Link("failed", change.rawValue), hidden: hidden,
+        button: "Acknowledge", hidden: hidden,
         fields: [
           ConfirmationPage.Field(
             name: "owner", label: "Who takes care of it", value: owner ?? "",
             help: "A name that your colleagues know. No data of a user.", isRequired: true)
-        ], back: Link("failed"), complaint: complaint)
+        ], complaint: complaint)
     case .reopen:
-      return ConfirmationPage(
-        title: "Open this group again?", place: .failed, text: [what], button: "Open again",
-        needsReason: false, target: Link("failed", change.rawValue), hidden: hidden, back: Link("failed"),
+      return question(
+        asked, title: "Open this group again?", text: [what], button: "Open again", hidden: hidden,
         complaint: complaint)
     }
   }
@@ -54,16 +61,14 @@ extension Dashboard {
     _ change: FailureChange, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
   ) throws(Refusal) {
     let group = try group(form)
-    try check(form, for: change.purpose(group))
-    let words = form["why"]
-    let entry = AuditEntry(
-      at: now, actor: visitor, action: change == .acknowledge ? "failures ack" : "failures reopen",
-      app: group.app, reason: words,
-      details: JSONValue.object([
-        .init(name: "reason", value: .string(group.reason)),
-        .init(name: "cause", value: .optional(group.cause)),
-        .init(name: "processor", value: .string(group.processor.text)),
-      ]).text)
+    let asked = formChange(group, change)
+    try check(form, for: asked.purpose)
+    let details = JSONValue.object([
+      .init(name: "reason", value: .string(group.reason)),
+      .init(name: "cause", value: .optional(group.cause)),
+      .init(name: "processor", value: .string(group.processor.text)),
+    ])
+    let entry = entry(asked, form, visitor, details)
     let filter = FailureChoice(
       processor: group.processor, reason: group.reason, cause: group.cause ?? "")
     switch change {
@@ -73,14 +78,14 @@ extension Dashboard {
         return exchange.answer(page.response)
       }
       let command = AcknowledgeFailures(
-        app: group.app, filter, owner: String(owner.prefix(100)), note: words ?? "", actor: visitor)
+        app: group.app, filter, owner: String(owner.prefix(100)), note: form.why ?? "", actor: visitor)
       apply(Audited(command) { $0 == 0 ? nil : entry }, app: group.app, exchange) { _ in
-        .success(Link("failed"))
+        .success(asked.back)
       }
     case .reopen:
       let command = ReopenFailures(app: group.app, filter)
       apply(Audited(command) { $0 == 0 ? nil : entry }, app: group.app, exchange) { _ in
-        .success(Link("failed"))
+        .success(asked.back)
       }
     }
   }

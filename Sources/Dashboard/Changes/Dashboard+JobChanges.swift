@@ -45,18 +45,22 @@ enum JobChange: String, Sendable, CaseIterable {
 }
 
 extension Dashboard {
+  private func formChange(_ id: JobID, _ change: JobChange) -> FormChange {
+    FormChange(
+      purpose: change.purpose(id), action: "jobs \(change.rawValue)", subject: id.text, place: .jobs,
+      target: Link("jobs", id.text, change.rawValue), back: Link("jobs", id.text))
+  }
+
   /// - Parameter typed: the rate that the submitted form had.
   func confirmation(
     job id: JobID, _ change: JobChange, rate typed: String? = nil, complaint: String? = nil
   ) throws(Refusal) -> ConfirmationPage {
     let job = try read { source throws(StoreFault) in try source.reader.job(id: id) }
     guard let job else { throw .problem(.unknownJob) }
-    var page = ConfirmationPage(
-      title: "", place: .jobs,
+    var page = question(
+      formChange(id, change), title: "",
       text: ["\(JobDescription.asked(job)): \(JobDescription.outcomes(job))."], button: "",
-      needsReason: change == .cancel, target: Link("jobs", id.text, change.rawValue),
-      hidden: [(Self.tokenField, tokens.token(for: change.purpose(id)))], back: Link("jobs", id.text),
-      complaint: complaint)
+      needsReason: change == .cancel, complaint: complaint)
     switch change {
     case .pause:
       (page.title, page.button) = ("Pause this job?", "Pause")
@@ -80,20 +84,18 @@ extension Dashboard {
   func change(
     job id: JobID, _ change: JobChange, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
   ) throws(Refusal) {
-    try check(form, for: change.purpose(id))
+    let asked = formChange(id, change)
+    try check(form, for: asked.purpose)
     let again = { (complaint: String) throws(Refusal) -> Response in
       try confirmation(job: id, change, rate: form["rate"], complaint: complaint).page.response
     }
-    let words = form["why"]
     var details: JSONValue = [:]
     let command: ChangeJob.Change
     switch change {
     case .pause: command = .pause
     case .resume: command = .resume
     case .cancel:
-      guard let words, !words.allSatisfy(\.isWhitespace) else {
-        return exchange.answer(try again("Say why, in a few words."))
-      }
+      guard form.why != nil else { return exchange.answer(try again(AdminForm.whyComplaint)) }
       command = .cancel
     case .rate:
       guard let rate = form["rate"].flatMap(Double.init), JobRequest.rates.contains(rate) else {
@@ -102,9 +104,7 @@ extension Dashboard {
       command = .rate(rate)
       details = ["rate": .number(rate)]
     }
-    let entry = AuditEntry(
-      at: now, actor: visitor, action: "jobs \(change.rawValue)", subject: id.text, reason: words,
-      details: details.text)
+    let entry = entry(asked, form, visitor, details)
     let audited = Audited(ChangeJob(id: id, command)) { outcome in
       if case .done(_, isChanged: true) = outcome { entry } else { nil }
     }

@@ -28,11 +28,12 @@ extension Dashboard {
     apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id.text)) }
   }
 
-  func job(_ id: String, _ form: AdminForm) throws(Refusal) -> DashboardPage {
+  func job(_ id: String, _ form: AdminForm, isLive: Bool) throws(Refusal) -> DashboardPage {
     let now = now
     let page = try read { source throws(StoreFault) -> JobPage? in
       guard let job = try source.reader.job(id: JobID(id)) else { return nil }
-      return JobPage(job: job, holds: try source.reader.holds(job, now: now), done: form["done"], now: now)
+      return JobPage(
+        job: job, holds: try source.reader.holds(job, now: now), done: form["done"], isLive: isLive, now: now)
     }
     guard let page else { throw .problem(.unknownJob) }
     return page.page

@@ -29,6 +29,14 @@ struct DeliveryHistory {
     }
   }
 
+  /// The last hours of all apps together.
+  func sum(last hours: Int64, now: Timestamp) -> DeliveryCount {
+    let current = Self.hour(of: now)
+    return ((current - hours + 1)...current).reduce(DeliveryCount()) { sum, hour in
+      (byHour[hour] ?? [:]).values.reduce(sum, +)
+    }
+  }
+
   /// An app's last hours, oldest first.
   func counts(_ app: AppSlug, last hours: Int64, now: Timestamp) -> [DeliveryCount] {
     let current = Self.hour(of: now)

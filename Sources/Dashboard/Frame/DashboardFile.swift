@@ -1,6 +1,7 @@
 // The static files of the pages. They do not change while the program runs. Called from any thread.
 
 internal import Cryptography
+internal import HTML
 internal import HTTPServer
 
 /// An embedded static file.
@@ -25,12 +26,20 @@ public struct DashboardFile: Sendable {
       stroke="#1d5fc4" stroke-width="2" stroke-linecap="round"/></svg>
       """)
 
+  /// The version in its URLs.
+  private var version: String { String(tag.dropFirst().prefix(12)) }
+
+  /// A URL that changes with the content, so that a browser asks for it once, not once for each frame.
+  func link(_ name: String) -> Link { Link(name, query: [("v", version)]) }
+
   /// The file, or 304 if the browser has it already.
   func response(to head: RequestHead) -> Response {
     let known = head.headers("If-None-Match").contains { $0.contains(tag) }
     var response = known ? Response(status: 304) : Response(status: 200, type: type, body: body)
+    let isExact = head.query == "v=\(version)"
     response.headers += [
-      ("ETag", tag), ("Cache-Control", "no-cache"), ("X-Content-Type-Options", "nosniff"),
+      ("ETag", tag), ("Cache-Control", isExact ? "private, max-age=31536000, immutable" : "no-cache"),
+      ("X-Content-Type-Options", "nosniff"),
       ("Content-Security-Policy", "default-src 'none'"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
     return response

@@ -22,6 +22,22 @@ enum PageParts {
     return Tag.time(.datetime(time.rfc3339), .title(time.rfc3339)) { time.relative(to: now) }
   }
 
+  /// A fact in a list of facts.
+  static func fact(_ name: String, _ value: HTML) -> HTML {
+    Tag.div {
+      Tag.dt { name }
+      Tag.dd { value }
+    }
+  }
+
+  /// The exact time, and how long ago that is.
+  static func exact(_ time: Timestamp, now: Timestamp) -> HTML {
+    HTML {
+      Tag.time(.datetime(time.rfc3339)) { time.rfc3339.replacing("T", with: " ").dropLast(1).description }
+      Tag.span(.class("none")) { " (\(time.relative(to: now)))" }
+    }
+  }
+
   /// A state with its reason. The colour only repeats the text.
   static func badge(_ state: ReceiptState, _ reason: String? = nil) -> HTML {
     HTML {

@@ -37,18 +37,23 @@ struct AuditPage {
     for record in page.entries {
       let entry = record.entry
       let none = Tag.span(.class("none")) { "–" }
-      let isReceipt = entry.subject.map { ReceiptID($0).isWellFormed }
       let subject = entry.subject.map { subject in
-        isReceipt == true
-          ? Tag.a(.href(Link("receipts", subject))) { PageParts.identifier(subject) }
-          : PageParts.identifier(subject)
+        Self.named(subject)?.html ?? PageParts.identifier(subject)
       }
+      let app = entry.app.map { app in Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) } }
       table.rows.append([
         PageParts.time(entry.at, now: now), PageParts.untrusted(entry.actor),
         PageParts.untrusted(entry.action),
-        subject ?? entry.app.map(PageParts.untrusted) ?? none, entry.reason.map(PageParts.untrusted) ?? none,
+        subject ?? app ?? none, entry.reason.map(PageParts.untrusted) ?? none,
       ])
     }
     return table.html
+  }
+
+  /// What a subject is the id of; nil if that is not known.
+  private static func named(_ subject: String) -> NamedID? {
+    if ReceiptID(subject).isWellFormed { return .receipt(ReceiptID(subject)) }
+    if JobID(subject).isWellFormed { return .job(JobID(subject)) }
+    return ContextID(subject).isWellFormed ? .context(ContextID(subject)) : nil
   }
 }

@@ -69,7 +69,6 @@ extension Dashboard {
         } ?? []
       )
     }
-    let current = apps.current
     return ReceiptListPage(
       search: search,
       form: form(
@@ -77,7 +76,12 @@ extension Dashboard {
         known: known),
       page: page, total: total,
       withoutReceipt: unpaid.map { detail in
-        (detail, current[detail.record.app]?.label(of: detail.record.purchase.key.processor))
+        (
+          detail,
+          portal(
+            detail.record.app, detail.record.purchase.key.processor,
+            beside: [detail.record.purchase.sessionID?.text ?? ""])
+        )
       }, now: now
     ).html
   }

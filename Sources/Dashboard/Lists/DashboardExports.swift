@@ -36,6 +36,12 @@ extension Dashboard {
       filter.after = last
       return ListPage(try reader.events(filter, limit: limit + 1), limit: limit) { $0.row }
     }
+    let contexts = export("contexts", ContextExport.fields) {
+      (reader, filter: ContextFilter, last: ContextID?, limit) throws(StoreFault) in
+      var filter = filter
+      filter.after = last
+      return ListPage(try reader.contexts(filter, now: now, limit: limit + 1), limit: limit) { $0.id }
+    }
     let audit = export("audit", AuditExport.fields) {
       (reader, filter: AuditFilter, last: Int64?, limit) throws(StoreFault) in
       var filter = filter
@@ -52,7 +58,7 @@ extension Dashboard {
       (reader, _: FailureFilter, _: Int?, _) throws(StoreFault) in
       ListPage<FailureGroup, Int>(try reader.failures(limit: FailedPage.groupsMax), next: nil)
     }
-    return events + audit + jobs + failed
+    return events + contexts + audit + jobs + failed
   }
 
   /// The routes of one list.

@@ -35,12 +35,11 @@ struct EventListPage {
         + (form.showsProcessor ? [.init("Processor")] : []) + [.init("Receipt"), .init("Received")])
     table.rows = page.entries.map { event in
       [
-        Tag.a(.href(Link("event", query: [("id", event.id.text)]))) { PageParts.identifier(event.id) },
-        PageParts.untrusted(event.type), PageParts.untrusted(event.outcome), PageParts.untrusted(event.app),
+        NamedID.event(event.id).html,
+        PageParts.untrusted(event.type), PageParts.untrusted(event.outcome),
+        Tag.a(.href(Link("apps", event.app.text))) { PageParts.untrusted(event.app) },
       ] + (form.showsProcessor ? [PageParts.untrusted(event.processor)] : []) + [
-        event.receiptID.map { id in
-          Tag.a(.href(Link("receipts", id.text))) { PageParts.identifier(id) }
-        } ?? Tag.span(.class("none")) { "–" },
+        event.receiptID.map { NamedID.receipt($0).html } ?? Tag.span(.class("none")) { "–" },
         PageParts.time(event.receivedAt, now: now),
       ]
     }

@@ -15,8 +15,8 @@ struct FailedPage {
   let now: Timestamp
 
   var page: DashboardPage {
-    DashboardPage(title: "Failed", place: .failed) {
-      Tag.h1 { "Failed" }
+    DashboardPage(title: "Failures", place: .failed) {
+      Tag.h1 { "Failures" }
       if groups.isEmpty {
         Tag.p(.class("empty")) { "Nothing has failed." }
       } else {
@@ -69,7 +69,7 @@ struct FailedPage {
               }
             }
           },
-          PageParts.untrusted(group.app),
+          Tag.a(.href(Link("apps", group.app.text))) { PageParts.untrusted(group.app) },
         ] + (showsProcessor ? [PageParts.untrusted(group.processor)] : []) + [
           Tag.a(.href(Link("receipts", query: listQuery))) {
             PageParts.number(group.count)
@@ -88,9 +88,9 @@ struct FailedPage {
   private func state(_ group: FailureGroup) -> HTML {
     HTML {
       switch group.attention {
-      case .new: Tag.span(.class("badge failed")) { "new" }
+      case .new: Tag.span(.class("badge alarm")) { "new" }
       case .growing:
-        Tag.span(.class("badge failed")) { "\(PageParts.number(group.growth)) more" }
+        Tag.span(.class("badge alarm")) { "\(PageParts.number(group.growth)) more" }
       case .acknowledged: Tag.span(.class("badge cancelled")) { "acknowledged" }
       }
       if let known = group.acknowledgement {
@@ -132,7 +132,7 @@ struct FailedPage {
     return switch reason {
     case .payment: "if it is paid, it continues automatically"
     case .subscription: "its id comes with the payment"
-    default: "supply it: receiptctl receipts complete"
+    default: "open a receipt and complete it"
     }
   }
 }

@@ -41,7 +41,7 @@ struct JobListPage {
       ])
     table.rows = page.entries.map { job in
       [
-        Tag.a(.href(Link("jobs", job.id.text))) { PageParts.identifier(job.id) },
+        NamedID.job(job.id).html,
         PageParts.untrusted(JobDescription.asked(job)),
         JobPage.badge(job), HTML(text: PageParts.number(Int64(job.processed))),
         HTML(text: PageParts.number(Int64(job.total))),

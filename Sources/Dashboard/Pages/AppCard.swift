@@ -1,4 +1,4 @@
-// The state of one app, as the overview and its own page show it. Pure; called from any thread.
+// The state of one app, as its page shows it. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
@@ -7,55 +7,33 @@ internal import Store
 
 /// The state of one app.
 struct AppSummary {
-  var slug: AppSlug
-  /// Whether the app is configured; the database keeps the receipts of removed apps.
-  var isConfigured: Bool
-  var counts: [ReceiptState: Int64]
+  var rank: AppRank
   var oldestPending: Timestamp?
-  var breaker: Breaker?
-  /// The breaker's destination.
+  /// That of the breaker.
   var destination: DestinationName?
   /// How to correct the configuration of the breaker's destination; nil if it is not configured.
   var destinationAdvice: DestinationAdvice?
-  /// Whether it has failures that nobody has acknowledged, or that have grown since.
-  var needsAttention: Bool
-  /// An operator's pause of the app.
-  var pause: AppPause?
   /// When the newest event arrived.
   var lastEvent: Timestamp?
   /// The unfinished lookups and captures at each processor.
   var unfinished: [UnfinishedText] = []
-  /// What to do when the webhooks of a processor are refused.
-  var webhookAdvice: [ProcessorName: WebhookAdvice]
-  /// What to do when a processor refuses the credentials.
-  var processorAdvice: [ProcessorName: ProcessorAdvice]
   /// The last seven days in hours, oldest first.
   var hours: [DeliveryCount]
 
+  var slug: AppSlug { rank.slug }
+  var isConfigured: Bool { rank.isConfigured }
+  var pause: AppPause? { rank.pause }
+  var breaker: Breaker? { rank.breaker }
+
   /// The open receipts that make no progress because the app is not configured.
-  var unconfigured: UnconfiguredApp? { isConfigured ? nil : UnconfiguredApp(slug: slug, counts) }
+  var unconfigured: UnconfiguredApp? { isConfigured ? nil : UnconfiguredApp(slug: slug, rank.counts) }
 }
 
 struct AppCard {
   private static let dayHours = 24
 
   let app: AppSummary
-  /// Unique in the page.
-  let id: String
   let now: Timestamp
-
-  /// One card of several: its heading leads to the app's page.
-  var html: HTML {
-    Tag.section(.class("card"), .labelledBy(id)) {
-      Tag.div(.class("card-head")) {
-        Tag.h2(.id(id)) { Tag.a(.href(Link("apps", app.slug.text))) { PageParts.untrusted(app.slug) } }
-        badge
-      }
-      notices
-      tiles
-      charts
-    }
-  }
 
   /// What stops the app's deliveries, and what needs an operator.
   @HTMLBuilder var notices: HTML {
@@ -114,35 +92,22 @@ struct AppCard {
 
   var charts: HTML {
     Tag.div(.class("charts")) {
-      DeliveryChart.day(Array(app.hours.suffix(Self.dayHours)), now: now, id: id).html
-      DeliveryChart.week(app.hours, now: now, id: id).html
+      DeliveryChart.day(Array(app.hours.suffix(Self.dayHours)), now: now, id: "app").html
+      DeliveryChart.week(app.hours, now: now, id: "app").html
     }
   }
 
   private func tile(_ state: ReceiptState) -> HTML {
-    let count = app.counts[state] ?? 0
+    let count = app.rank.counts[state] ?? 0
     let link = Link("receipts", query: [("app", app.slug.text), ("state", state.rawValue)])
-    let isKnown = state == .failed && !app.needsAttention
-    return Tag.a(.class("tile \(count > 0 ? isKnown ? "known" : state.rawValue : "zero")"), .href(link)) {
+    let isKnown = state == .failed && app.rank.newFailures == 0
+    return Tag.a(
+      .class("tile \(count > 0 ? isKnown ? "known" : state == .failed ? "alarm" : state.rawValue : "zero")"),
+      .href(link)
+    ) {
       Tag.span(.class("name")) { state.rawValue }
       " "
       Tag.span(.class("value")) { PageParts.number(count) }
     }
-  }
-
-  var badge: HTML {
-    guard app.isConfigured else { return Tag.span(.class("badge cancelled")) { "not configured" } }
-    guard app.pause?.isActive(now: now) != true else {
-      return Tag.span(.class("badge waiting")) { "paused by an operator" }
-    }
-    let (kind, word) =
-      switch app.breaker?.state ?? .closed {
-      case .paused: ("failed", "deliveries paused")
-      case .open: ("failed", "destination down")
-      case .closed:
-        app.breaker?.restUntil.map { $0 > now } == true
-          ? ("pending", "deliveries on hold") : ("delivered", "deliveries running")
-      }
-    return Tag.span(.class("badge \(kind)")) { word }
   }
 }

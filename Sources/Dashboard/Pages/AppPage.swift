@@ -18,13 +18,14 @@ struct AppPage {
   private var isPaused: Bool { app.pause?.isActive(now: now) == true }
 
   var page: DashboardPage {
-    let card = AppCard(app: app, id: "app", now: now)
+    let badge = app.rank.badge(now: now)
+    let card = AppCard(app: app, now: now)
     return DashboardPage(title: slug, place: .overview) {
       Tag.p(.class("crumb")) { Tag.a(.href(Link())) { "Overview" } }
       Tag.h1 {
         PageParts.untrusted(app.slug)
         " "
-        card.badge
+        Tag.span(.class("badge \(badge.kind)")) { badge.text }
       }
       if let done = done.flatMap(AppChange.init) {
         PageParts.notice("good") {
@@ -67,8 +68,8 @@ struct AppPage {
     let (kind, word) =
       switch breaker?.state ?? .closed {
       case .closed: ("delivered", "accepts receipts")
-      case .open: ("failed", "is down")
-      case .paused: ("failed", "refuses the configuration")
+      case .open: ("alarm", "is down")
+      case .paused: ("alarm", "refuses the configuration")
       }
     return HTML {
       Tag.span(.class("badge \(kind)")) { word }

@@ -14,61 +14,51 @@ internal import Presentation
 internal import Store
 
 extension Dashboard {
-  func overview(_ form: AdminForm) throws(Refusal) -> DashboardPage {
-    let now = now
-    let configured = apps.current.slugs
-    let (summaries, next) = try read { source throws(StoreFault) in
-      let shared = try SharedState(&source, now: now)
-      let slugs = Set(configured).union(shared.counts.keys).sorted().drop { $0 < AppSlug(form["from"] ?? "") }
-      var summaries: [AppSummary] = []
-      for slug in slugs.prefix(OverviewPage.appsMax) {
-        summaries.append(try summary(slug, shared, source, now: now))
+  func overview(_ form: AdminForm, isLive: Bool) throws(Refusal) -> DashboardPage {
+    let (now, report, configuration) = (now, health.report(now: now), health.configuration)
+    let number = max(1, form["page"].flatMap(Int.init) ?? 1)
+    let configured = apps.current
+    let page = try read { source throws(StoreFault) -> OverviewPage in
+      let figures = try source.figures(now: now)
+      let troubles = try alerts.troubles(configuration, source.reader, report, now)
+      let ranks = try ranks(&source, troubled: Set(troubles.compactMap(\.app)), now: now)
+      let gone = ranks.filter { !$0.isConfigured }.compactMap { UnconfiguredApp(slug: $0.slug, $0.counts) }
+      let before = min(ranks.count, (number - 1) * AppList.pageSize)
+      var rows: [AppRow] = []
+      for rank in ranks.dropFirst(before).prefix(AppList.pageSize) {
+        rows.append(
+          AppRow(
+            rank: rank, oldestPending: try source.reader.oldestPending(app: rank.slug),
+            lastEvent: try source.reader.lastEvent(app: rank.slug)))
       }
-      return (summaries, slugs.dropFirst(OverviewPage.appsMax).first)
+      return OverviewPage(
+        figures: figures, isLive: isLive, troubles: TroubleList(troubles, unconfigured: gone, now: now),
+        rows: rows,
+        number: number, hasMore: ranks.count > before + rows.count, health: report, configured: configured,
+        now: now)
     }
-    return OverviewPage(apps: summaries, next: next?.text, health: health.report(now: now), now: now).page
+    return page.page
   }
 
-  /// What the summaries of all apps need.
-  private struct SharedState {
+  /// All apps, those with trouble first. It reads a few rows for each, all in the same statements.
+  private func ranks(
+    _ source: inout Source, troubled: Set<AppSlug>, now: Timestamp
+  ) throws(StoreFault) -> [AppRank] {
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
-    var breakers: [AppDestination: Breaker]
-    var pauses: [AppSlug: AppPause]
-    /// The apps with failures that are new or growing.
-    var loud: Set<AppSlug>
-    var used: [AppSlug: [AppProcessor]]
-
-    init(_ source: inout Source, now: Timestamp) throws(StoreFault) {
-      for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
-      breakers = try source.reader.breakers()
-      pauses = try source.reader.pauses()
-      loud = Set(try source.reader.failureGroups().filter { $0.attention != .acknowledged }.map(\.app))
-      used = Dictionary(grouping: try source.reader.countsByProcessor().keys, by: \.app)
-      try source.history.update(source.reader, now: now)
+    for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
+    let (breakers, pauses) = (try source.reader.breakers(), try source.reader.pauses())
+    let loud = try source.reader.loudFailures()
+    let configured = apps.current
+    try source.history.update(source.reader, now: now)
+    let history = source.history
+    let ranks = Set(configured.slugs).union(counts.keys).map { slug in
+      AppRank(
+        slug: slug, isConfigured: configured[slug] != nil, counts: counts[slug] ?? [:],
+        breaker: breakers.worst(of: slug, now: now)?.breaker, pause: pauses[slug],
+        newFailures: loud[slug] ?? 0, isTroubled: troubled.contains(slug),
+        hours: history.counts(slug, last: 24, now: now))
     }
-  }
-
-  private func summary(
-    _ slug: AppSlug, _ shared: SharedState, _ source: Source, now: Timestamp
-  ) throws(StoreFault) -> AppSummary {
-    let app = apps.current[slug]
-    let processors = Set((shared.used[slug] ?? []).map(\.processor)).union(app?.processors.keys ?? [:].keys)
-    var unfinished: [UnfinishedText] = []
-    for processor in processors.sorted() {
-      let place = AppProcessor(slug, processor)
-      let work = try source.reader.unfinished(place, now: now)
-      if let text = UnfinishedText(work, of: place, now: now) { unfinished.append(text) }
-    }
-    let worst = shared.breakers.worst(of: slug, now: now)
-    return AppSummary(
-      slug: slug, isConfigured: app != nil, counts: shared.counts[slug] ?? [:],
-      oldestPending: try source.reader.oldestPending(app: slug), breaker: worst?.breaker,
-      destination: worst?.destination,
-      destinationAdvice: app?.routes.first { $0.name == worst?.destination }?.advice,
-      needsAttention: shared.loud.contains(slug), pause: shared.pauses[slug],
-      lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
-      webhookAdvice: app?.webhookAdvice ?? [:], processorAdvice: app?.processorAdvice ?? [:],
-      hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now))
+    return AppRank.sorted(ranks, now: now)
   }
 
   // MARK: One app
@@ -77,11 +67,12 @@ extension Dashboard {
     let now = now
     let app = apps.current[slug]
     let page = try read { source throws(StoreFault) -> AppPage? in
-      let shared = try SharedState(&source, now: now)
-      guard app != nil || shared.counts[slug] != nil else { return nil }
-      let breakers = shared.breakers
+      let counts = try source.reader.counts(app: slug)
+      guard app != nil || !counts.isEmpty else { return nil }
+      let breakers = try source.reader.breakers()
+      let processors = Set(counts.keys).union(app?.processors.keys ?? [:].keys).sorted()
       return AppPage(
-        app: try summary(slug, shared, source, now: now),
+        app: try summary(slug, counts, breakers, processors, &source, now: now),
         destinations: (app?.routes.map(\.name) ?? []).map { name in
           (name, breakers[AppDestination(slug, name)])
         },
@@ -91,47 +82,71 @@ extension Dashboard {
     return page.page
   }
 
+  private func summary(
+    _ slug: AppSlug, _ counts: [ProcessorName: [ReceiptState: Int64]], _ breakers: [AppDestination: Breaker],
+    _ processors: [ProcessorName], _ source: inout Source, now: Timestamp
+  ) throws(StoreFault) -> AppSummary {
+    let app = apps.current[slug]
+    var unfinished: [UnfinishedText] = []
+    for processor in processors {
+      let place = AppProcessor(slug, processor)
+      let work = try source.reader.unfinished(place, now: now)
+      if let text = UnfinishedText(work, of: place, now: now) { unfinished.append(text) }
+    }
+    let worst = breakers.worst(of: slug, now: now)
+    let rank = AppRank(
+      slug: slug, isConfigured: app != nil,
+      counts: counts.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) },
+      breaker: worst?.breaker, pause: try source.reader.pauses()[slug],
+      newFailures: try source.reader.loudFailures(app: slug)[slug] ?? 0)
+    try source.history.update(source.reader, now: now)
+    return AppSummary(
+      rank: rank, oldestPending: try source.reader.oldestPending(app: slug), destination: worst?.destination,
+      destinationAdvice: app?.routes.first { $0.name == worst?.destination }?.advice,
+      lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
+      hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now))
+  }
+
+  private func formChange(_ slug: AppSlug, _ change: AppChange) -> FormChange {
+    FormChange(
+      purpose: change.purpose(slug), action: "apps \(change.rawValue)", app: slug, place: .overview,
+      target: Link("apps", slug.text, change.rawValue), back: Link("apps", slug.text))
+  }
+
   /// Asks before a pause begins or ends.
   /// - Parameter typed: what the submitted form said.
   func confirmation(
     app slug: AppSlug, _ change: AppChange, typed: AdminForm? = nil, complaint: String? = nil
   ) throws(Refusal) -> ConfirmationPage {
     guard apps.current[slug] != nil else { throw .problem(.unknownApp) }
-    let hidden = [(name: Self.tokenField, value: tokens.token(for: change.purpose(slug)))]
-    let back = Link("apps", slug.text)
+    let asked = formChange(slug, change)
     switch change {
     case .pause:
-      return ConfirmationPage(
-        title: "Pause the deliveries of \(slug)?", place: .overview,
+      return question(
+        asked, title: "Pause the deliveries of \(slug)?",
         text: [
           "Contexts and events are accepted as always, and payments are captured. Receipts wait, and the "
             + "time does not count against their retries. What is under way is completed."
         ],
-        button: "Pause", needsReason: true, target: Link("apps", slug.text, change.rawValue), hidden: hidden,
+        button: "Pause", needsReason: true,
         fields: [
           ConfirmationPage.Field(
             name: "for", label: "For how long", value: typed?["for"] ?? "1h",
             help: "Such as 30m, 4h or 2d. Leave it empty to pause until somebody resumes them.",
             isRequired: false)
-        ], back: back, complaint: complaint)
+        ], complaint: complaint)
     case .resume:
-      return ConfirmationPage(
-        title: "Resume the deliveries of \(slug)?", place: .overview,
-        text: ["What is due is delivered at once."], button: "Resume", needsReason: false,
-        target: Link("apps", slug.text, change.rawValue), hidden: hidden, back: back, complaint: complaint)
+      return question(
+        asked, title: "Resume the deliveries of \(slug)?", text: ["What is due is delivered at once."],
+        button: "Resume", complaint: complaint)
     }
   }
 
   func change(
     app slug: AppSlug, _ change: AppChange, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
   ) throws(Refusal) {
-    try check(form, for: change.purpose(slug))
-    let words = form["why"]
-    func entry(_ details: JSONValue) -> AuditEntry {
-      AuditEntry(
-        at: now, actor: visitor, action: "apps \(change.rawValue)", app: slug, reason: words,
-        details: details.text)
-    }
+    let asked = formChange(slug, change)
+    try check(form, for: asked.purpose)
     let again = { (complaint: String) throws(Refusal) -> Response in
       try confirmation(app: slug, change, typed: form, complaint: complaint).page.response
     }
@@ -139,9 +154,7 @@ extension Dashboard {
     let target = Link("apps", slug.text, query: [("done", change.rawValue)])
     switch change {
     case .pause:
-      guard let words, !words.allSatisfy(\.isWhitespace) else {
-        return exchange.answer(try again("Say why, in a few words."))
-      }
+      guard let why = form.why else { return exchange.answer(try again(AdminForm.whyComplaint)) }
       var time: Duration?
       if let text = form["for"], !text.isEmpty {
         guard let parsed = DurationText.duration(parsing: text), PauseApp.times.contains(parsed) else {
@@ -150,14 +163,14 @@ extension Dashboard {
         }
         time = parsed
       }
-      let details = entry(["seconds": .optional(time?.components.seconds)])
+      let entry = entry(asked, form, visitor, ["seconds": .optional(time?.components.seconds)])
       apply(
-        Audited(PauseApp(app: slug, for: time, actor: visitor, reason: words)) { _ in details }, app: slug,
+        Audited(PauseApp(app: slug, for: time, actor: visitor, reason: why)) { _ in entry }, app: slug,
         exchange
       ) { _ in .success(target) }
     case .resume:
-      let details = entry([:])
-      apply(Audited(ResumeApp(app: slug)) { $0 == nil ? nil : details }, app: slug, exchange) { _ in
+      let entry = entry(asked, form, visitor)
+      apply(Audited(ResumeApp(app: slug)) { $0 == nil ? nil : entry }, app: slug, exchange) { _ in
         .success(target)
       }
     }

@@ -91,9 +91,11 @@ struct FindPage {
       let text = FoundText(finding)
       let id = PageParts.identifier(text.id)
       table.rows.append([
-        finding.link.map { link in Tag.a(.href(link)) { id } } ?? id, HTML(text: text.what),
-        state(finding, text), PageParts.untrusted(text.app),
-        text.userID.map(PageParts.untrusted) ?? Tag.span(.class("none")) { "–" },
+        Tag.a(.class("id"), .href(finding.link)) { id }, HTML(text: text.what),
+        state(finding, text),
+        Tag.a(.href(Link("apps", text.app.text))) { PageParts.untrusted(text.app) },
+        text.userID.map { id in Tag.a(.href(NamedID.user(id).link)) { PageParts.untrusted(id) } }
+          ?? Tag.span(.class("none")) { "–" },
         PageParts.untrusted(text.match), PageParts.time(finding.at, now: now),
       ])
     }
@@ -109,13 +111,13 @@ struct FindPage {
 }
 
 extension Finding {
-  /// Its page; nil for a context that no purchase has.
-  fileprivate var link: Link? {
+  /// Its page.
+  fileprivate var link: Link {
     switch item {
     case .purchase(let purchase):
       purchase.receiptID.map { Link("receipts", $0.text) }
         ?? Link("receipts", query: [("object", purchase.objectID.text)])
-    case .context(let context): context.receiptID.map { Link("receipts", $0.text) }
+    case .context(let context): Link("contexts", context.id.text)
     case .event(let event): Link("event", query: [("id", event.id.text)])
     }
   }

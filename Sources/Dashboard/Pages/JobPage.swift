@@ -7,39 +7,35 @@ internal import Presentation
 internal import Store
 
 struct JobPage {
-  static let refreshSeconds = 5
-
   let job: Job
   /// What delays the job.
   let holds: [JobHold]
   /// The change that has just been made.
   var done: String?
+  let isLive: Bool
   let now: Timestamp
 
   var page: DashboardPage {
-    DashboardPage(
-      title: "Job \(job.id)", place: .jobs, refreshSeconds: job.endedAt == nil ? Self.refreshSeconds : nil
-    ) {
+    DashboardPage(title: "Job \(job.id)", place: .jobs) {
       Tag.p(.class("crumb")) { Tag.a(.href(Link("jobs"))) { "Jobs" } }
       Tag.h1(.class("id")) { PageParts.identifier(job.id) }
-      Tag.p(.class("lead")) {
-        Self.badge(job)
-        " "
-        sentence
-      }
+      Tag.p(.class("lead")) { sentence }
       if let done = done.flatMap(JobChange.init) { PageParts.notice("good") { Tag.p { done.outcome } } }
       for hold in holds { notice(hold) }
-      progress
+      LiveBlock(
+        title: "Progress, renewed every \(Dashboard.liveJobSeconds) seconds", name: "job",
+        source: Link("live", "jobs", job.id.text), content: JobProgress(job: job).html
+      ).html(isLive: isLive && job.endedAt == nil)
       actions
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "Request" }
         Tag.dl {
-          row("what", PageParts.untrusted(JobDescription.asked(job)))
-          row("rate", HTML(text: JobDescription.pace(job)))
-          row("by", PageParts.untrusted(job.request.actor))
-          if let reason = job.request.reason { row("why", PageParts.untrusted(reason)) }
-          row("begun", PageParts.time(job.createdAt, now: now))
-          if let ended = job.endedAt { row("ended", PageParts.time(ended, now: now)) }
+          PageParts.fact("what", PageParts.untrusted(JobDescription.asked(job)))
+          PageParts.fact("rate", HTML(text: JobDescription.pace(job)))
+          PageParts.fact("by", PageParts.untrusted(job.request.actor))
+          if let reason = job.request.reason { PageParts.fact("why", PageParts.untrusted(reason)) }
+          PageParts.fact("begun", PageParts.exact(job.createdAt, now: now))
+          if let ended = job.endedAt { PageParts.fact("ended", PageParts.exact(ended, now: now)) }
         }
       }
       if !job.counts.isEmpty { table }
@@ -64,22 +60,6 @@ struct JobPage {
     }
   }
 
-  /// How much is done. The bar only repeats the text.
-  private var progress: HTML {
-    HTML {
-      Tag.p {
-        "\(PageParts.number(Int64(job.processed))) of \(PageParts.counted(Int64(job.total), "receipt")): "
-        JobDescription.outcomes(job)
-        "."
-      }
-      if job.total > 0, job.endedAt == nil {
-        Tag.progress(
-          .value(String(job.processed)), Attribute("max", String(job.total)), .label("Receipts processed")
-        ) { "" }
-      }
-    }
-  }
-
   private var actions: HTML {
     let changes = JobChange.allCases.filter { $0.isPossible(in: job.state) }
     guard !changes.isEmpty else { return HTML() }
@@ -87,13 +67,6 @@ struct JobPage {
       for change in changes {
         Tag.a(.class("button quiet"), .href(Link("jobs", job.id.text, change.rawValue))) { change.label }
       }
-    }
-  }
-
-  private func row(_ name: String, _ value: HTML) -> HTML {
-    Tag.div {
-      Tag.dt { name }
-      Tag.dd { value }
     }
   }
 
@@ -130,5 +103,26 @@ struct JobPage {
       ]
     }
     return table.html
+  }
+}
+
+/// The state of a job, and how much is done. The bar only repeats the text.
+struct JobProgress {
+  let job: Job
+
+  var html: HTML {
+    HTML {
+      Tag.p {
+        JobPage.badge(job)
+        " \(PageParts.number(Int64(job.processed))) of \(PageParts.counted(Int64(job.total), "receipt")): "
+        JobDescription.outcomes(job)
+        "."
+      }
+      if job.total > 0, job.endedAt == nil {
+        Tag.progress(
+          .value(String(job.processed)), Attribute("max", String(job.total)), .label("Receipts processed")
+        ) { "" }
+      }
+    }
   }
 }

@@ -21,6 +21,7 @@ struct ReceiptPage {
   let processor: ProcessorRules?
   /// The processor's display name; nil if the app is not configured with it.
   let processorLabel: String?
+  let portal: Portal
   /// The action just done, from the URL.
   let done: String?
   let now: Timestamp
@@ -40,10 +41,7 @@ struct ReceiptPage {
         Tag.h2(.id("facts")) { "What is known" }
         Tag.dl {
           for fact in ReceiptFacts.all(detail) {
-            Tag.div {
-              Tag.dt { fact.name }
-              Tag.dd { PageParts.untrusted(fact.value) }
-            }
+            PageParts.fact(fact.name, value(fact))
           }
         }
       }
@@ -64,9 +62,17 @@ struct ReceiptPage {
 
   private var record: PurchaseRecord { detail.record }
 
+  private func value(_ fact: ReceiptFact) -> HTML {
+    if fact.name == "app" {
+      return Tag.a(.href(Link("apps", fact.value))) { PageParts.untrusted(fact.value) }
+    }
+    return fact.id?.html(in: fact.value, portal) ?? PageParts.untrusted(fact.value)
+  }
+
   private var message: String? {
     switch done {
     case "replay": "It is due now and will be sent again, with its whole retry budget."
+    case "complete": "It is complete and due now."
     case "cancel": "It is cancelled and will not be sent."
     default: nil
     }
@@ -84,6 +90,12 @@ struct ReceiptPage {
     return (try? record.purchase.contentToReplay(receipt, to: destinations, processor)) != nil
   }
 
+  /// Whether an operator may supply a user, a price or a context.
+  private var mayComplete: Bool {
+    processor != nil && receipt.state != .delivered && receipt.state != .pending && !receipt.isReversal
+      && !record.purchase.isErased
+  }
+
   private var replayButton: String { receipt.attempts > 0 ? "Send again…" : "Send now…" }
 
   private var buttons: HTML {
@@ -94,6 +106,11 @@ struct ReceiptPage {
         {
           replayButton
         }
+      }
+      if mayComplete {
+        Tag.a(
+          .class(mayReplay ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "complete"))
+        ) { "Complete…" }
       }
       if !isOver {
         Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id.text, "cancel"))) { "Cancel…" }
@@ -111,11 +128,7 @@ struct ReceiptPage {
       Tag.div(.class("step")) {
         Tag.strong { entry.what }
         " "
-        if let event = entry.eventID {
-          Tag.a(.href(Link("event", query: [("id", event.text)]))) { PageParts.untrusted(entry.detail) }
-        } else {
-          PageParts.untrusted(entry.detail)
-        }
+        entry.id?.html(in: entry.detail, portal) ?? PageParts.untrusted(entry.detail)
         if !entry.answer.isEmpty {
           Tag.details {
             Tag.summary { "The destination's answer" }

@@ -45,10 +45,10 @@ enum ReceiptShow {
     let output = session.output
     let title = DisplayText.clean(receipt?.id.text ?? object)
     output.line(Style.bold.applied(to: title, inColour: output.isInColour))
-    for (name, value) in ReceiptFacts.all(detail) {
-      let style = name == "state" ? receipt?.state.style ?? .plain : .plain
-      let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
-      output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")
+    for fact in ReceiptFacts.all(detail) {
+      let style = fact.name == "state" ? receipt?.state.style ?? .plain : .plain
+      let shown = style.applied(to: DisplayText.clean(fact.value), inColour: output.isInColour)
+      output.line("  \(DisplayText.padded(fact.name, to: 9)) \(shown)")
     }
     output.line()
     output.table(ReceiptStory(detail, audit: audit, jobs: jobs).table(session))

@@ -4,6 +4,7 @@
 internal import Configuration
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Platform
 internal import Relay
 internal import Store

@@ -3,6 +3,7 @@
 
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Store
 
 /// The ids that identify a user's events.

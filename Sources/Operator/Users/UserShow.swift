@@ -3,6 +3,7 @@
 internal import Configuration
 internal import Domain
 internal import JSON
+internal import Presentation
 internal import Platform
 internal import Store
 internal import Terminal
@@ -56,7 +57,7 @@ enum UserShow {
     output.line(Style.bold.applied(to: id, inColour: output.isInColour))
     for part in survey.parts {
       output.line("  app        \(DisplayText.clean(part.app.text))")
-      output.line("  receipts   \(receiptCounts(part))")
+      output.line("  receipts   \(part.receiptCounts)")
       output.line("  contexts   \(CountText.grouped(part.contexts))")
       let customers = part.customers.map { DisplayText.clean($0.text) }.joined(separator: ", ")
       output.line("  customers  \(customers.isEmpty ? "none" : customers)")
@@ -76,16 +77,6 @@ enum UserShow {
       let word = ShellWord.quoted(user.text)
       output.note("The newest are shown; all: receiptctl receipts list --user \(word), and contexts list")
     }
-  }
-
-  private static func receiptCounts(_ part: UserSurvey.Part) -> String {
-    let receipts = part.receipts
-    guard !receipts.isEmpty else { return "none" }
-    let states = ReceiptState.allCases.compactMap { state in
-      let count = receipts.filter { $0.state == state }.count
-      return count > 0 ? "\(CountText.grouped(count)) \(state.rawValue)" : nil
-    }
-    return "\(CountText.grouped(receipts.count)): \(states.joined(separator: ", "))"
   }
 
   private static func json(

@@ -24,6 +24,12 @@ struct DashboardBrowserTests {
       let base = "http://127.0.0.1:\(relay.admin.port)"
       let failed = try receipt(relay) { $0.reason = "http_422" }
       let delivered = try receipt(relay) { $0.state = .delivered }
+      let browser = try Browser()
+      let job = try startJob(base, browser)
+      let context = try #require(
+        try relay.read {
+          try $0.contexts(ContextFilter(), now: Timestamp(unixMilliseconds: 0), limit: 1)
+        }.first)
       let pages = [
         ("overview", "/"), ("receipts", "/receipts"), ("receipts-none", "/receipts?user=nobody"),
         ("receipts-hostile", "/receipts?app=web"), ("receipt-failed", "/receipts/\(failed)"),
@@ -31,9 +37,13 @@ struct DashboardBrowserTests {
         ("cancel", "/receipts/\(failed)/cancel"), ("failed", "/failed"),
         ("failed-replay", "/failed/replay?app=shop&reason=http_422"), ("event", "/event?id=evt_77"),
         ("jobs", "/jobs"), ("audit", "/audit"), ("find", "/find"), ("find-none", "/find?q=nobody"),
-        ("found", "/find?q=evt_1000"), ("error", "/receipts?state=none"),
+        ("found", "/find?q=evt_1000"), ("error", "/receipts?state=none"), ("app", "/apps/shop"),
+        ("app-down", "/apps/web"), ("app-pause", "/apps/shop/pause"), ("events", "/events"),
+        ("contexts", "/contexts"), ("context", "/contexts/\(context.id)"),
+        ("user", "/user?id=\(context.userID)"), ("complete", "/receipts/\(failed)/complete"),
+        ("acknowledge", "/failed/acknowledge?app=shop&reason=http_422"), ("job", job),
+        ("job-rate", "\(job)/rate"), ("alerts", "/alerts"), ("settings", "/settings"),
       ]
-      let browser = try Browser()
       for view in Browser.View.all {
         try browser.use(view)
         for (name, path) in pages {
@@ -47,11 +57,28 @@ struct DashboardBrowserTests {
       let seconds = try #require(try relay.metric(#"receiptd_http_request_seconds_sum{route="dashboard"}"#))
       let count = try #require(try relay.metric(#"receiptd_http_request_seconds_count{route="dashboard"}"#))
       #expect(seconds / count < 0.1, "a page is made in less than 100 ms")
+      try browser.printOnPaper()
+      for (name, path) in pages where ["overview", "receipt-failed", "receipts", "job"].contains(name) {
+        try browser.open(base + path)
+        let hidden =
+          "[...document.querySelectorAll('nav, form, iframe, .button')].every(e => !e.offsetParent)"
+        #expect(try browser.value(hidden) == true, "\(path) is printed without controls")
+        #expect(try browser.value("document.querySelector('main').offsetHeight > 100") == true)
+        try browser.keepPicture("\(name)-paper")
+      }
       // The browser reports a page that answers 400.
       let complaints = browser.complaints.filter { !$0.contains("400 (Bad Request)") }
       #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
       #expect(browser.requests.allSatisfy { $0.hasPrefix(base + "/") }, "nothing is loaded from elsewhere")
     }
+  }
+
+  /// Starts a slow job with the dashboard's form, and returns the path of its page.
+  private func startJob(_ base: String, _ browser: Browser) throws -> String {
+    try browser.open("\(base)/failed/replay?app=shop&reason=http_422")
+    _ = try browser.value("document.querySelector('#rate').value = '0.01'")
+    try browser.follow("main button")
+    return try browser.text("location.pathname")
   }
 
   @Test("Names that are markup are shown as text")
@@ -86,8 +113,13 @@ struct DashboardBrowserTests {
       #expect(try browser.value("document.activeElement.closest('main') != null") == true)
       #expect(try browser.text("getComputedStyle(document.activeElement).outlineStyle") == "solid")
       let things = try browser.accessibleThings()
-      #expect(things.contains { $0.role == "image" && $0.name.contains("deliveries and failures") })
-      #expect(things.contains { $0.role == "heading" && $0.name == "shop" })
+      #expect(things.contains { $0.role == "rowheader" && $0.name == "shop" })
+      #expect(things.contains { $0.role == "Iframe" && $0.name.contains("State of the relay") })
+      try browser.open("http://127.0.0.1:\(relay.admin.port)/apps/shop")
+      #expect(
+        try browser.accessibleThings().contains {
+          $0.role == "image" && $0.name.contains("deliveries and failures")
+        })
     }
   }
 

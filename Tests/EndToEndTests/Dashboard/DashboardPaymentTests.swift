@@ -16,7 +16,9 @@ struct DashboardPaymentTests {
       let page = try shop.relay.admin.request("GET", "/receipts?object=\(order)").text
       #expect(page.contains("no receipt: the payment was started, and its outcome is not known"))
       #expect(page.contains("receiptctl payments fetch \(order)"))
-      #expect(try shop.relay.admin.request("GET", "/").text.contains("shop at swedbank: 1 lookup planned."))
+      #expect(
+        try shop.relay.admin.request("GET", "/apps/shop").text.contains("shop at swedbank: 1 lookup planned.")
+      )
       shop.swedbank.perform(.pay, on: order)
       let receipt = try shop.relay.reaches(.delivered, order)
       let stripe = Checkout("other")

@@ -29,7 +29,7 @@ public final class Browser {
     }
 
     public static let all = [
-      View("desktop-light", 1280, 900), View("desktop-dark", 1280, 900, isDark: true),
+      View("desktop-light", 1440, 900), View("desktop-dark", 1440, 900, isDark: true),
       View("phone-light", 390, 844, isPhone: true), View("phone-dark", 390, 844, isPhone: true, isDark: true),
     ]
   }
@@ -121,6 +121,12 @@ public final class Browser {
       "name": "prefers-color-scheme", "value": .string(view.isDark ? "dark" : "light"),
     ]
     try call("Emulation.setEmulatedMedia", ["features": [scheme]])
+  }
+
+  /// Shows pages as they are printed, on a sheet of A4 at 96 dots per inch.
+  public func printOnPaper() throws {
+    try use(View("paper", 794, 1123))
+    try call("Emulation.setEmulatedMedia", ["media": "print"])
   }
 
   /// Sends these header fields with every request.

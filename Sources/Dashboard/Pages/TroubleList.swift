@@ -1,0 +1,99 @@
+// What needs an operator now: the sentences of `receiptctl alerts list`, each with the next step. Pure; called
+// from any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+
+struct TroubleList {
+  static let shownMax = 20
+  /// The conditions, the most severe first; the others follow.
+  private static let severity = [
+    "database", "corruption", "disk_low", "certificate_expires", "breaker_open", "signature_failures",
+    "processor_failures", "capture_unknown", "receipt_failed", "oldest_pending", "no_events",
+  ]
+
+  private let troubles: [CurrentTrouble]
+  private let unconfigured: [UnconfiguredApp]
+  private let now: Timestamp
+
+  init(_ troubles: [CurrentTrouble], unconfigured: [UnconfiguredApp], now: Timestamp) {
+    self.unconfigured = unconfigured
+    self.troubles = troubles.map { (Self.rank($0), $0) }.sorted {
+      ($0.0, $0.1.since, $0.1.app?.text ?? "") < ($1.0, $1.1.since, $1.1.app?.text ?? "")
+    }.map(\.1)
+    self.now = now
+  }
+
+  private static func rank(_ trouble: CurrentTrouble) -> Int {
+    severity.firstIndex { trouble.alert.hasPrefix($0) } ?? severity.count
+  }
+
+  var html: HTML {
+    guard !troubles.isEmpty || !unconfigured.isEmpty else {
+      return PageParts.notice("good") { Tag.p { "Nothing needs you." } }
+    }
+    return HTML {
+      Tag.ul(.class("troubles")) {
+        for trouble in troubles.prefix(Self.shownMax) { item(trouble) }
+        for app in unconfigured.prefix(Self.shownMax) { item(app) }
+      }
+      if troubles.count > Self.shownMax {
+        Tag.p(.class("summary")) {
+          Tag.a(.href(Link("alerts"))) {
+            "All \(PageParts.counted(Int64(troubles.count), "trouble"))"
+          }
+        }
+      }
+    }
+  }
+
+  /// All of them, for the page about alerts.
+  var whole: HTML {
+    guard !troubles.isEmpty || !unconfigured.isEmpty else { return html }
+    return Tag.ul(.class("troubles")) {
+      for trouble in troubles { item(trouble) }
+      for app in unconfigured { item(app) }
+    }
+  }
+
+  private func item(_ app: UnconfiguredApp) -> HTML {
+    Tag.li {
+      Tag.p {
+        Tag.strong {
+          "The app "
+          PageParts.untrusted(app.slug)
+          " \(app.sentence)"
+        }
+        " · "
+        Tag.a(.href(Link("apps", app.slug.text))) { PageParts.untrusted(app.slug) }
+      }
+      Tag.p(.class("next")) { app.advice }
+    }
+  }
+
+  private func item(_ trouble: CurrentTrouble) -> HTML {
+    Tag.li {
+      Tag.p {
+        Tag.strong { PageParts.untrusted(trouble.summary.capitalizedFirst) }
+        ", since "
+        PageParts.time(trouble.since, now: now)
+        if let app = trouble.app {
+          " · "
+          Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) }
+        }
+        if trouble.alert.hasPrefix("receipt_failed") {
+          " · "
+          Tag.a(.href(Link("failed"))) { "Failures" }
+        }
+        if trouble.alert.hasPrefix("oldest_pending"), let app = trouble.app {
+          " · "
+          Tag.a(.href(Link("receipts", query: [("app", app.text), ("state", "pending")]))) {
+            "Pending receipts"
+          }
+        }
+      }
+      Tag.p(.class("next")) { PageParts.untrusted(trouble.advice) }
+    }
+  }
+}

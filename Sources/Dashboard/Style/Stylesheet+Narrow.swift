@@ -1,0 +1,71 @@
+// Phones, paper, and colours that the reader chooses.
+
+extension Stylesheet {
+  static let narrow = """
+    @media (max-width: 64rem) {
+      .strip { order: 5; flex: 1 0 100%; padding: 0.2rem 0; border-top: 1px solid var(--line);
+        margin: 0 -1.5rem; padding-left: 1.5rem; padding-right: 1.5rem; width: calc(100% + 3rem); }
+    }
+    @media (max-width: 44rem) {
+      .top, main, footer { padding-left: 1rem; padding-right: 1rem; }
+      .strip { margin: 0 -1rem; padding-left: 1rem; padding-right: 1rem; width: calc(100% + 2rem); }
+      .brand { padding: 0.6rem 0; }
+      .menu:has(details[open]) { width: 100%; order: 3; }
+      .menu ul { display: grid; grid-template-columns: repeat(2, 1fr); }
+      .menu li a { padding: 0.55rem 0.75rem; }
+      .find { width: 100%; flex: none; order: 4; padding: 0 0 0.5rem; }
+      main { padding-top: 1rem; gap: 0.9rem; }
+      .card { padding: 0.8rem 1rem; }
+      .tiles { grid-template-columns: repeat(2, 1fr); }
+      .charts { grid-template-columns: 1fr; }
+      .filters { grid-template-columns: repeat(2, 1fr); }
+      .filters .actions { grid-column: 1 / -1; }
+      input, select, button, .button { min-height: 2.5rem; font-size: 1rem; }
+      .timeline li { grid-template-columns: 1fr; }
+      .exact, .ago { display: inline; }
+      dl > div, .settings dl > div { grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
+      .settings dl > div { grid-template-columns: 1fr; }
+      main > table, main > table tbody, main > table tr, main > table th, main > table td { display: block; }
+      main > table thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path:
+        inset(50%); }
+      main > table, main > table caption { border: 0; background: transparent; display: block; }
+      main > table tr { background: var(--surface); border: 1px solid var(--line); border-radius: 8px;
+        padding: 0.5rem 0.9rem; margin-bottom: 0.5rem; }
+      main > table th, main > table td { border: 0; padding: 0.15rem 0; text-align: left; }
+      main > table .number { text-align: left; }
+      main > table tbody th code { white-space: normal; overflow-wrap: anywhere; }
+      main > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
+      main > table td::before { content: attr(data-label); color: var(--soft); font-size: 0.8125rem; }
+      main > table td > * { min-width: 0; justify-self: start; }
+    }
+
+    """
+
+  static let other = """
+    @media (forced-colors: active) {
+      rect.good { fill: CanvasText; }
+      rect.bad { fill: Mark; }
+      .badge, .notice, .card, .tile, .numbers li { border: 1px solid; }
+    }
+    @media print {
+      :root { color-scheme: light; --page: #ffffff; --surface: #ffffff; --sunken: #ffffff; --line: #bbbbbb;
+        --text: #000000; --soft: #333333; --link: #000000; --good: #000000; --bad: #000000;
+        --pending: #000000; --waiting: #000000; --ended: #000000; --good-soft: #ffffff; --bad-soft: #ffffff;
+        --pending-soft: #ffffff; --waiting-soft: #ffffff; --ended-soft: #ffffff; }
+      .page { display: block; }
+      .rail, .menu, .find, .strip, .skip, .actions, .row-actions, .pages, form, iframe { display: none; }
+      .live-block .on-paper { display: block; }
+      .top { position: static; border: 0; padding: 0; }
+      main { padding: 0.5rem 0; max-width: none; display: block; }
+      main > * { margin-bottom: 0.8rem; }
+      details::details-content { content-visibility: visible; block-size: auto; }
+      .raw { max-height: none; overflow: visible; }
+      .raw pre { white-space: pre-wrap; }
+      tr, li, .card { break-inside: avoid; }
+      thead { display: table-header-group; }
+      a { text-decoration: none; }
+      .badge { border: 1px solid; }
+    }
+
+    """
+}

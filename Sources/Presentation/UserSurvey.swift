@@ -1,0 +1,56 @@
+// What the database stores about one user. One thread.
+
+public import Domain
+internal import Platform
+public import Store
+
+/// The stored data of one user.
+public struct UserSurvey {
+  /// No real user has more purchases; an id that many users share may.
+  public static let purchasesMax = 10_000
+
+  /// The data of one app.
+  public struct Part {
+    public var app: AppSlug
+    public var purchases: [UserPurchase] = []
+    public var contexts: Int64 = 0
+    /// Customers of processors that belong to the user.
+    public var payers: [CustomerID] = []
+
+    public var receipts: [UserPurchase] { purchases.filter { $0.receiptID != nil } }
+
+    public var customers: [CustomerID] { Set(purchases.compactMap(\.customerID) + payers).sorted() }
+
+    /// Receipts that are not delivered yet.
+    public var open: [UserPurchase] { purchases.filter { $0.state == .waiting || $0.state == .pending } }
+
+    /// `12: 3 pending, 9 delivered`, or `none`.
+    public var receiptCounts: String {
+      let receipts = receipts
+      guard !receipts.isEmpty else { return "none" }
+      let states = ReceiptState.allCases.compactMap { state in
+        let count = receipts.filter { $0.state == state }.count
+        return count > 0 ? "\(CountText.grouped(count)) \(state.rawValue)" : nil
+      }
+      return "\(CountText.grouped(receipts.count)): \(states.joined(separator: ", "))"
+    }
+  }
+
+  /// One for each app that knows the user, sorted by name.
+  public private(set) var parts: [Part] = []
+
+  /// - Parameter app: the only app to search; nil means all.
+  public init(of user: UserID, app: AppSlug?, _ reader: StoreReader) throws(StoreFault) {
+    let purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
+    let payers = try reader.payers(ofUser: user, limit: Self.purchasesMax)
+    let apps = Set(purchases.map(\.app)).union(payers.map(\.app))
+      .union(try reader.appsWithContexts(ofUser: user))
+    for slug in apps.sorted() where app == nil || app == slug {
+      parts.append(
+        Part(
+          app: slug, purchases: purchases.filter { $0.app == slug },
+          contexts: try reader.countContexts(ofUser: user, app: slug),
+          payers: payers.filter { $0.app == slug }.map(\.id)))
+    }
+  }
+}
