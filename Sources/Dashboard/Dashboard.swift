@@ -144,7 +144,8 @@ public struct Dashboard: Sendable {
         destinations: app?.destinations(of: processor) ?? .none, processor: app?.rules(of: processor),
         processorLabel: app?.label(of: processor),
         portal: portal(
-          record.app, processor, beside: [record.purchase.sessionID?.text ?? "", record.purchase.key.id.text]),
+          record.app, processor,
+          beside: [record.purchase.sessionID?.text ?? "", record.purchase.key.id.text]),
         done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownReceipt) }

@@ -84,8 +84,8 @@ public struct HTMLDocument: Sendable {
 }
 
 extension HTMLDocument {
-  /// Restricts the browser to what the dashboard needs: a stylesheet and frames from this server, and forms to
-  /// this server. No other page may show it in a frame.
+  /// Restricts the browser to what the dashboard needs: a stylesheet and frames from this server, and forms
+  /// to this server. No other page may show it in a frame.
   ///
   /// `same-origin` and not `no-referrer`: with the latter, browsers send `Origin: null` with forms
   /// (https://fetch.spec.whatwg.org/#append-a-request-origin-header), so the origin of a form could not be

@@ -1,5 +1,5 @@
-// What an operator supplies to a receipt: how it would be sent, and what the audit keeps. Pure; called from any
-// thread. Nothing is sanitized or escaped.
+// What an operator supplies to a receipt: how it would be sent, and what the audit keeps. Pure; called from
+// any thread. Nothing is sanitized or escaped.
 
 public import Domain
 public import JSON

@@ -51,7 +51,7 @@ struct DeliveryChart {
     let total = total
     return Tag.div(.class("chart")) {
       Tag.div(.class("chart-head")) {
-        Tag.h3 { title }
+        Tag.h2 { title }
         Tag.p {
           Tag.span(.class("key good")) { "\(PageParts.number(total.delivered)) delivered" }
           " "

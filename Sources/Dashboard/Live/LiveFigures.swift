@@ -9,7 +9,7 @@ internal import Store
 /// The numbers of all apps. Values.
 struct LiveFigures {
   /// Every frame of this time gets the same ones, however many pages are open.
-  static let lifetimeMilliseconds: Int64 = 1000
+  static let lifetime: Duration = .seconds(1)
 
   let at: Timestamp
   var counts: [ReceiptState: Int64] = [:]
@@ -35,7 +35,7 @@ struct LiveFigures {
   }
 
   func isCurrent(now: Timestamp) -> Bool {
-    (at.unixMilliseconds...(at.unixMilliseconds + Self.lifetimeMilliseconds)).contains(now.unixMilliseconds)
+    (.zero...Self.lifetime).contains(now.duration(since: at))
   }
 
   /// One line for every page: `ready · 2 new failures · 12 pending, oldest 4 s ago · 14:03:20 UTC`.

@@ -1,5 +1,5 @@
-// Whether the numbers on the pages of a browser stay current: its choice, kept in a cookie, so that it holds on
-// every page (WCAG 2.2, 2.2.2). Pure; called from any thread.
+// Whether the numbers on the pages of a browser stay current: its choice, kept in a cookie, so that it holds
+// on every page (WCAG 2.2, 2.2.2). Pure; called from any thread.
 
 internal import HTML
 internal import HTTPServer

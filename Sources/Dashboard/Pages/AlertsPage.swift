@@ -119,18 +119,20 @@ extension Dashboard {
     let (now, configuration) = (now, health.configuration)
     let report = health.report(now: now)
     let configured = apps.current.slugs
-    let (firing, troubles, gone) = try read { source throws(StoreFault) in
+    let (firing, troubles, gone, loud) = try read { source throws(StoreFault) in
       (
         try source.reader.alerts().filter(\.isFiring),
         try alerts.troubles(configuration, source.reader, report, now),
-        UnconfiguredApp.all(try source.reader.counts(), configured: configured)
+        UnconfiguredApp.all(try source.reader.counts(), configured: configured),
+        try source.reader.loudFailures()
       )
     }
     let receivers = configuration.alerts.enumerated().map { index, alert in
       AlertsPage.Receiver(name: "alerts[\(index)]", alert: alert, digest: alerts.digest(alert))
     }
     return AlertsPage(
-      receivers: receivers, firing: firing, troubles: TroubleList(troubles, unconfigured: gone, now: now),
+      receivers: receivers, firing: firing,
+      troubles: TroubleList(troubles, unconfigured: gone, newFailures: loud, now: now),
       now: now
     ).page
   }

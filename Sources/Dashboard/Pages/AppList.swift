@@ -59,6 +59,8 @@ struct AppRow {
 
 struct AppList {
   static let pageSize = 25
+  /// More apps than any relay has.
+  static let pagesMax = 10_000
 
   let rows: [AppRow]
   let now: Timestamp

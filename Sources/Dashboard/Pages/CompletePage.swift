@@ -1,5 +1,5 @@
-// Supplies what a receipt lacks: first a form, then what would be sent, and then the change. Pure; called from
-// any thread.
+// Supplies what a receipt lacks: first a form, then what would be sent, and then the change. Pure; called
+// from any thread.
 
 internal import Domain
 internal import HTML

@@ -37,8 +37,8 @@ struct ContextPage {
           PageParts.fact("expires", PageParts.exact(context.expiresAt, now: now))
         }
       }
-      Tag.section(.class("card"), .labelledBy("content")) {
-        Tag.h2(.id("content")) { "Content" }
+      Tag.section(.class("card"), .labelledBy("blob")) {
+        Tag.h2(.id("blob")) { "Content" }
         // Base64, usually of JSON; anything else is shown as it came.
         RawBody.html(
           Base64.decode(context.blob.text.utf8.span, .lenient) ?? Array(context.blob.text.utf8),

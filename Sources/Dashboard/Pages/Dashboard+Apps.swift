@@ -16,12 +16,13 @@ internal import Store
 extension Dashboard {
   func overview(_ form: AdminForm, isLive: Bool) throws(Refusal) -> DashboardPage {
     let (now, report, configuration) = (now, health.report(now: now), health.configuration)
-    let number = max(1, form["page"].flatMap(Int.init) ?? 1)
+    let number = min(max(1, form["page"].flatMap(Int.init) ?? 1), AppList.pagesMax)
     let configured = apps.current
     let page = try read { source throws(StoreFault) -> OverviewPage in
       let figures = try source.figures(now: now)
       let troubles = try alerts.troubles(configuration, source.reader, report, now)
-      let ranks = try ranks(&source, troubled: Set(troubles.compactMap(\.app)), now: now)
+      let loud = try source.reader.loudFailures()
+      let ranks = try ranks(&source, loud, troubled: Set(troubles.compactMap(\.app)), now: now)
       let gone = ranks.filter { !$0.isConfigured }.compactMap { UnconfiguredApp(slug: $0.slug, $0.counts) }
       let before = min(ranks.count, (number - 1) * AppList.pageSize)
       var rows: [AppRow] = []
@@ -32,7 +33,8 @@ extension Dashboard {
             lastEvent: try source.reader.lastEvent(app: rank.slug)))
       }
       return OverviewPage(
-        figures: figures, isLive: isLive, troubles: TroubleList(troubles, unconfigured: gone, now: now),
+        figures: figures, isLive: isLive,
+        troubles: TroubleList(troubles, unconfigured: gone, newFailures: loud, now: now),
         rows: rows,
         number: number, hasMore: ranks.count > before + rows.count, health: report, configured: configured,
         now: now)
@@ -42,12 +44,11 @@ extension Dashboard {
 
   /// All apps, those with trouble first. It reads a few rows for each, all in the same statements.
   private func ranks(
-    _ source: inout Source, troubled: Set<AppSlug>, now: Timestamp
+    _ source: inout Source, _ loud: [AppSlug: Int64], troubled: Set<AppSlug>, now: Timestamp
   ) throws(StoreFault) -> [AppRank] {
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
     for (app, state, count) in try source.reader.counts() { counts[app, default: [:]][state] = count }
     let (breakers, pauses) = (try source.reader.breakers(), try source.reader.pauses())
-    let loud = try source.reader.loudFailures()
     let configured = apps.current
     try source.history.update(source.reader, now: now)
     let history = source.history

@@ -69,7 +69,8 @@ struct SettingsPage {
     let rows: [(key: String, value: String)]
   }
 
-  /// First the keys that stand alone, then one section for each key with keys inside it, and one for each app.
+  /// First the keys that stand alone, then one section for each key with keys inside it, and one for each
+  /// app.
   private var sections: [Section] {
     var alone: [(key: String, value: String)] = []
     var sections: [Section] = []

@@ -1,5 +1,5 @@
-// What needs an operator now: the sentences of `receiptctl alerts list`, each with the next step. Pure; called
-// from any thread.
+// What needs an operator now: the sentences of `receiptctl alerts list`, each with the next step, and the
+// failures that nobody has acknowledged. Pure; called from any thread.
 
 internal import Domain
 internal import HTML
@@ -7,6 +7,7 @@ internal import Presentation
 
 struct TroubleList {
   static let shownMax = 20
+  private static let failed = "receipt_failed"
   /// The conditions, the most severe first; the others follow.
   private static let severity = [
     "database", "corruption", "disk_low", "certificate_expires", "breaker_open", "signature_failures",
@@ -15,28 +16,39 @@ struct TroubleList {
 
   private let troubles: [CurrentTrouble]
   private let unconfigured: [UnconfiguredApp]
+  /// Failures that nobody has acknowledged, without those that are a trouble already; the most first.
+  private let failures: [(app: AppSlug, count: Int64)]
   private let now: Timestamp
 
-  init(_ troubles: [CurrentTrouble], unconfigured: [UnconfiguredApp], now: Timestamp) {
+  init(
+    _ troubles: [CurrentTrouble], unconfigured: [UnconfiguredApp], newFailures: [AppSlug: Int64],
+    now: Timestamp
+  ) {
     self.unconfigured = unconfigured
+    let known = Set(troubles.filter { $0.alert.hasPrefix(Self.failed) }.compactMap(\.app))
+    failures = newFailures.filter { !known.contains($0.key) }.map { (app: $0.key, count: $0.value) }
+      .sorted { (-$0.count, $0.app) < (-$1.count, $1.app) }
     self.troubles = troubles.map { (Self.rank($0), $0) }.sorted {
       ($0.0, $0.1.since, $0.1.app?.text ?? "") < ($1.0, $1.1.since, $1.1.app?.text ?? "")
     }.map(\.1)
     self.now = now
   }
 
+  private var isEmpty: Bool { troubles.isEmpty && unconfigured.isEmpty && failures.isEmpty }
+
   private static func rank(_ trouble: CurrentTrouble) -> Int {
     severity.firstIndex { trouble.alert.hasPrefix($0) } ?? severity.count
   }
 
   var html: HTML {
-    guard !troubles.isEmpty || !unconfigured.isEmpty else {
+    guard !isEmpty else {
       return PageParts.notice("good") { Tag.p { "Nothing needs you." } }
     }
     return HTML {
       Tag.ul(.class("troubles")) {
         for trouble in troubles.prefix(Self.shownMax) { item(trouble) }
         for app in unconfigured.prefix(Self.shownMax) { item(app) }
+        for failure in failures.prefix(Self.shownMax) { item(failure.app, failure.count) }
       }
       if troubles.count > Self.shownMax {
         Tag.p(.class("summary")) {
@@ -50,10 +62,28 @@ struct TroubleList {
 
   /// All of them, for the page about alerts.
   var whole: HTML {
-    guard !troubles.isEmpty || !unconfigured.isEmpty else { return html }
+    guard !isEmpty else { return html }
     return Tag.ul(.class("troubles")) {
       for trouble in troubles { item(trouble) }
       for app in unconfigured { item(app) }
+      for failure in failures { item(failure.app, failure.count) }
+    }
+  }
+
+  private func item(_ app: AppSlug, _ count: Int64) -> HTML {
+    Tag.li {
+      Tag.p {
+        Tag.strong {
+          "\(PageParts.counted(count, "failed receipt")) of "
+          PageParts.untrusted(app)
+          count == 1 ? " is new" : " are new"
+        }
+        " · "
+        Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) }
+        " · "
+        Tag.a(.href(Link("failed"))) { "Failures" }
+      }
+      Tag.p(.class("next")) { "Fix the cause and replay the group, or acknowledge it." }
     }
   }
 
@@ -82,7 +112,7 @@ struct TroubleList {
           " · "
           Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) }
         }
-        if trouble.alert.hasPrefix("receipt_failed") {
+        if trouble.alert.hasPrefix(Self.failed) {
           " · "
           Tag.a(.href(Link("failed"))) { "Failures" }
         }

@@ -52,6 +52,7 @@ extension Stylesheet {
         body:has(> .live) { background: transparent; overflow: hidden; }
     .strip-line { font-size: 0.8125rem; line-height: 1.5rem; color: var(--soft); white-space: nowrap;
       overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
+    @media (max-width: 28rem) { .strip-line { white-space: normal; } }
     .light::before { content: ""; display: inline-block; width: 0.55rem; height: 0.55rem; border-radius: 50%;
       margin-right: 0.4rem; background: var(--bar-good); }
     .light.bad { color: var(--bad); font-weight: 650; }

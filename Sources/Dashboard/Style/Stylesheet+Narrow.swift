@@ -2,14 +2,23 @@
 
 extension Stylesheet {
   static let narrow = """
+    @media (max-width: 80rem) {
+      thead th { white-space: normal; }
+      main > table { font-size: 0.8125rem; }
+      main > table th, main > table td { padding: 0.4rem 0.45rem; }
+      svg.spark { width: 4rem; }
+      main { padding-left: 1.5rem; padding-right: 1.5rem; }
+    }
     @media (max-width: 64rem) {
       .strip { order: 5; flex: 1 0 100%; padding: 0.2rem 0; border-top: 1px solid var(--line);
         margin: 0 -1.5rem; padding-left: 1.5rem; padding-right: 1.5rem; width: calc(100% + 3rem); }
     }
-    @media (max-width: 44rem) {
+    @media (max-width: 52rem) {
       .top, main, footer { padding-left: 1rem; padding-right: 1rem; }
       .strip { margin: 0 -1rem; padding-left: 1rem; padding-right: 1rem; width: calc(100% + 2rem); }
-      .brand { padding: 0.6rem 0; }
+      .strip iframe { height: 3rem; }
+      .top { padding-top: 0.4rem; row-gap: 0.4rem; }
+      .brand { padding: 0.3rem 0; }
       .menu:has(details[open]) { width: 100%; order: 3; }
       .menu ul { display: grid; grid-template-columns: repeat(2, 1fr); }
       .menu li a { padding: 0.55rem 0.75rem; }
@@ -23,7 +32,7 @@ extension Stylesheet {
       input, select, button, .button { min-height: 2.5rem; font-size: 1rem; }
       .timeline li { grid-template-columns: 1fr; }
       .exact, .ago { display: inline; }
-      dl > div, .settings dl > div { grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
+      dl > div { grid-template-columns: 7rem 1fr; gap: 0 0.75rem; }
       .settings dl > div { grid-template-columns: 1fr; }
       main > table, main > table tbody, main > table tr, main > table th, main > table td { display: block; }
       main > table thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path:
@@ -36,7 +45,7 @@ extension Stylesheet {
       main > table tbody th code { white-space: normal; overflow-wrap: anywhere; }
       main > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
       main > table td::before { content: attr(data-label); color: var(--soft); font-size: 0.8125rem; }
-      main > table td > * { min-width: 0; justify-self: start; }
+      main > table td > * { min-width: 0; justify-self: start; grid-column: 2; }
     }
 
     """
@@ -63,6 +72,11 @@ extension Stylesheet {
       .raw pre { white-space: pre-wrap; }
       tr, li, .card { break-inside: avoid; }
       thead { display: table-header-group; }
+      thead th { white-space: normal; }
+      main > table { font-size: 0.6875rem; }
+      main > table th, main > table td { padding: 0.2rem 0.3rem; }
+      svg.spark { width: 3rem; }
+      footer { padding: 0; }
       a { text-decoration: none; }
       .badge { border: 1px solid; }
     }

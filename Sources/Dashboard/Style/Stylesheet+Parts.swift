@@ -7,6 +7,7 @@ extension Stylesheet {
       display: grid; gap: 0.8rem;
     }
     .card > * { min-width: 0; }
+    .part { display: grid; gap: 0.6rem; }
     .head { display: flex; flex-wrap: wrap; align-items: center; gap: 0.4rem 1rem; }
     .lead { color: var(--soft); max-width: 52rem; }
     .crumb { font-size: 0.875rem; margin-bottom: -0.8rem; }

@@ -76,6 +76,9 @@ import Testing
   /// The fields of the form that replays a group.
   private static func group(_ relay: Relay) throws -> [String: String] {
     let page = try relay.admin.request("GET", "/failed/replay?app=shop&reason=http_422")
-    return ["app": "shop", "processor": page.field("processor") ?? "", "reason": "http_422"]
+    return [
+      "app": "shop", "processor": page.field("processor") ?? "", "reason": "http_422",
+      "cause": page.field("cause") ?? "",
+    ]
   }
 }

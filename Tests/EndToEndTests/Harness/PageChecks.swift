@@ -66,7 +66,8 @@ extension Browser {
       """
       [...document.querySelectorAll("main a.button, main button, main input, main select, header a")]
         .filter(e => e.type != "hidden" && !e.matches(".skip"))
-        .filter(e => e.getClientRects().length && e.getBoundingClientRect().height < 24).map(e => e.outerHTML.slice(0, 80)).join(" ")
+        .filter(e => e.getClientRects().length && e.getBoundingClientRect().height < 24)
+        .map(e => e.outerHTML.slice(0, 80)).join(" ")
       """
     ),
     ("too little contrast", contrast),
