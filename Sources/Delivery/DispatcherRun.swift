@@ -274,8 +274,7 @@ struct DispatcherRun {
     if case .misconfigured(let reason) = verdict, (result.status ?? 0) / 100 == 2 {
       report.error = reason.text
     }
-    dispatcher.metrics.attempted(
-      app: attempt.place.app, verdict: verdict, duration: report.duration)
+    dispatcher.metrics.attempted(at: attempt.place, verdict: verdict, duration: report.duration)
     if case .misconfigured = verdict, attempt.generation != lane.generation {
       // A previous configuration was refused. This does not concern the current one.
       lane.abandon(row: attempt.receipt.row)

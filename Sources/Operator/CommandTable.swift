@@ -15,7 +15,8 @@ struct Verb: Sendable {
 enum CommandTable {
   /// In the order of help. A new command group is a file in this folder and its line here.
   static let verbs: [Verb] =
-    ReceiptsCommands.verbs + FailuresCommands.verbs + JobsCommands.verbs + PaymentsCommands.verbs
+    ReceiptsCommands.verbs + AttemptsCommands.verbs + FailuresCommands.verbs + JobsCommands.verbs
+    + PaymentsCommands.verbs
     + EventsCommands.verbs
     + ContextsCommands.verbs
     + UsersCommands.verbs + [FindCommand.verb]
@@ -46,7 +47,8 @@ enum CommandTable {
         flag: "no-input", help: "Never ask; refuse commands that need an answer, unless --yes is given"),
     ],
     groups: [
-      ReceiptsCommands.spec, FailuresCommands.spec, JobsCommands.spec, PaymentsCommands.spec,
+      ReceiptsCommands.spec, AttemptsCommands.spec, FailuresCommands.spec, JobsCommands.spec,
+      PaymentsCommands.spec,
       EventsCommands.spec,
       ContextsCommands.spec,
       UsersCommands.spec, AppsCommands.spec, InstancesCommands.spec, AlertsCommands.spec,

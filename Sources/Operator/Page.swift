@@ -43,12 +43,14 @@ struct Page {
 
   /// Prints the page, or with `--all` every page.
   /// - Parameters:
+  ///   - entries: the word for entries that a list compares one by one.
   ///   - table: the entries for people.
   ///   - word: a position, as `--after` accepts it.
   ///   - fetch: reads a page after a position; nil is the start of the list.
   func show<Entry, Position>(
-    _ session: Session, _ fields: ExportFields<Entry>, table: ([Entry]) throws -> Table,
-    word: (Position) -> String, fetch: (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
+    _ session: Session, _ fields: ExportFields<Entry>, entries: String = "receipts",
+    table: ([Entry]) throws -> Table, word: (Position) -> String,
+    fetch: (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
   ) throws {
     let format = try ListFormat(session)
     var page = try fetch(nil, isAll ? Self.slice : limit)
@@ -61,7 +63,7 @@ struct Page {
     let command = try Self.command(session, after: word(next))
     if let compared = page.compared {
       session.output.note(
-        "Compared the newest \(CountText.grouped(compared)) receipts that may match. To look further: "
+        "Compared the newest \(CountText.grouped(compared)) \(entries) that may match. To look further: "
           + command)
     } else {
       session.output.note("More: \(command)")

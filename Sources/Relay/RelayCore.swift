@@ -98,12 +98,13 @@ final class RelayCore: Sendable {
       writer: try Self.writer(engine, directory, dependencies), capacity: configuration.limits.queue,
       reserve: engine.reserve, dependencies: dependencies.shared, metrics: metrics,
       holdPause: dependencies.holdPause, onSyncFailure: dependencies.onSyncFailure
-    ) { changes in
+    ) { [metrics] changes in
       memory.noteCommit()
       guard !changes.isEmpty else { return }
       observers.withLock { $0 }.notify(of: changes)
       instance?.note(changes)
       receiptLog.note(changes.transitions)
+      metrics.delivered(changes.firstDeliveries)
       dependencies.onCommit(changes)
     }
     checkoutPolls = CheckoutPolls(

@@ -2,6 +2,13 @@
 
 public import Domain
 
+/// A receipt that was delivered for the first time.
+public struct FirstDelivery: Sendable, Equatable {
+  public var place: AppDestination
+  /// The time from the payment to the delivery.
+  public var sincePayment: Duration
+}
+
 /// The changes of a committed batch that other workers wait for.
 public struct StoreChanges: Sendable, Equatable {
   /// Apps with new receipts to deliver, and when the earliest is due.
@@ -18,6 +25,8 @@ public struct StoreChanges: Sendable, Equatable {
   public var hasPauses = false
   /// State changes of receipts, for the log.
   public var transitions: [ReceiptTransition] = []
+  /// Receipts that were delivered for the first time, for metrics.
+  public var firstDeliveries: [FirstDelivery] = []
   /// Processors with planned lookups, and when the earliest is due.
   public var lookupsDueAt: [AppProcessor: Timestamp] = [:]
   /// Payments whose capture was ordered without an app's request.
@@ -27,7 +36,8 @@ public struct StoreChanges: Sendable, Equatable {
 
   public var isEmpty: Bool {
     dueAt.isEmpty && replaysDueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs
-      && !hasPauses && transitions.isEmpty && lookupsDueAt.isEmpty && orderedCaptures.isEmpty
+      && !hasPauses && transitions.isEmpty && firstDeliveries.isEmpty && lookupsDueAt.isEmpty
+      && orderedCaptures.isEmpty
   }
 
   /// Adds another batch's changes.
@@ -38,6 +48,7 @@ public struct StoreChanges: Sendable, Equatable {
     orderedCaptures.merge(other.orderedCaptures) { $1 }
     contextIDs.formUnion(other.contextIDs)
     transitions += other.transitions
+    firstDeliveries += other.firstDeliveries
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
     hasJobs = hasJobs || other.hasJobs
     hasPauses = hasPauses || other.hasPauses

@@ -7,6 +7,7 @@ internal import Domain
 public final class StoreSession {
   let connection: StoreConnection
   let counts: CountRows
+  let latencies: LatencyRows
   let purchases: PurchaseRows
   let contexts: ContextRows
   let events: EventRows
@@ -48,6 +49,7 @@ public final class StoreSession {
     self.random = random
     now = Timestamp(unixMilliseconds: 0)
     counts = try CountRows(connection)
+    latencies = try LatencyRows(connection)
     bodies = BodyReader(connection)
     purchases = try PurchaseRows(connection, counts: counts, bodies: bodies, packer: packers.receipt)
     contexts = try ContextRows(connection, bodies: bodies)
@@ -113,11 +115,13 @@ public final class StoreSession {
         try pauses.begin()
         try breakers.refresh(connection)
         try counts.begin()
+        latencies.begin()
         contexts.begin()
         try erasures.begin()
         try pastPurchases.begin()
         let result = try body()
         try counts.end(now: now)
+        try latencies.end(now: now)
         return result
       }
       changes.transitions = purchases.drainTransitions()

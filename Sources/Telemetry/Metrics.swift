@@ -58,6 +58,13 @@ public final class Metrics: Sendable {
   public let deliverySeconds = HistogramFamily(
     "receiptd_delivery_seconds", "Time from sending a receipt to the whole answer.",
     bounds: HistogramFamily.secondsBounds)
+  public let attemptSeconds = HistogramFamily(
+    "receiptd_attempt_seconds", "Time from sending a receipt to the whole answer, by destination.",
+    labels: ["app", "destination"], bounds: HistogramFamily.secondsBounds)
+  public let paymentToDelivery = HistogramFamily(
+    "receiptd_payment_to_delivery_seconds", "Time from the payment to the first delivery of its receipt.",
+    labels: ["app", "destination"],
+    bounds: [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400, 604_800])
   public let commitSeconds = HistogramFamily(
     "receiptd_commit_seconds", "Time to apply and sync one batch.", bounds: HistogramFamily.secondsBounds)
   public let commitBatch = HistogramFamily(
@@ -146,10 +153,19 @@ public final class Metrics: Sendable {
   }
 
   /// Counts an attempt to deliver a receipt.
-  public func attempted(app: AppSlug, verdict: Verdict, duration: Duration) {
-    deliveries.increment(app.text, verdict.label)
-    if verdict.lacksImportID { deliveriesWithoutID.increment(app.text) }
+  public func attempted(at place: AppDestination, verdict: Verdict, duration: Duration) {
+    deliveries.increment(place.app.text, verdict.label)
+    if verdict.lacksImportID { deliveriesWithoutID.increment(place.app.text) }
     deliverySeconds.observe(duration.inSeconds)
+    attemptSeconds.observe(duration.inSeconds, place.app.text, place.destination.text)
+  }
+
+  /// Counts receipts that were delivered for the first time.
+  public func delivered(_ deliveries: [FirstDelivery]) {
+    for delivery in deliveries {
+      paymentToDelivery.observe(
+        delivery.sincePayment.inSeconds, delivery.place.app.text, delivery.place.destination.text)
+    }
   }
 
   /// Writes all families.
@@ -180,7 +196,10 @@ public final class Metrics: Sendable {
       certificates.all.sorted { $0.key.label < $1.key.label }.map {
         ([("place", $0.key.label)], Double($0.value.unixMilliseconds / 1000))
       })
-    for family in [deliverySeconds, backendCallSeconds, commitSeconds, commitBatch, requestSeconds] {
+    for family in [
+      deliverySeconds, attemptSeconds, paymentToDelivery, backendCallSeconds, commitSeconds, commitBatch,
+      requestSeconds,
+    ] {
       family.write(to: &text)
     }
   }

@@ -25,6 +25,7 @@ import Testing
       case "reason": "http_422"
       case "cause", "error": "timeout"
       case "status": "5xx"
+      case "slower": "2s"
       default: "some_id"
       }
     }
@@ -49,6 +50,7 @@ import Testing
   @Test(.fileOnly) func everyFieldIsAnOption() throws {
     try check(ReceiptFilter.self, ["receipts", "list"])
     try check(EventFilter.self, ["events", "list"])
+    try check(AttemptFilter.self, ["attempts", "list"])
     try check(ContextFilter.self, ["contexts", "list"])
     try check(AuditFilter.self, ["audit", "list"])
     try check(JobFilter.self, ["jobs", "list"])

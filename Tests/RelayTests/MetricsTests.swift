@@ -209,6 +209,7 @@ struct ScrapedText {
       "receiptd_backend_troubles_total": "counter", "receiptd_backend_call_seconds": "histogram",
       "receiptd_captures_total": "counter", "receiptd_refused_webhooks_total": "counter",
       "receiptd_processor_receipts": "gauge", "receiptd_delivery_seconds": "histogram",
+      "receiptd_attempt_seconds": "histogram", "receiptd_payment_to_delivery_seconds": "histogram",
       "receiptd_breaker_open": "gauge", "receiptd_app_paused": "gauge",
       "receiptd_app_pause_ends_timestamp_seconds": "gauge",
       "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",

@@ -128,8 +128,10 @@ public enum LargeDatabase {
     FROM numbers
     """,
     """
-    INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response)
-    SELECT row_id, 1, created_at + 900, 100, last_status, NULL, 0, CAST('{}' AS BLOB)
+    INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response, app,
+      destination, outcome)
+    SELECT row_id, 1, created_at + 900, 100, last_status, NULL, 0, CAST('{}' AS BLOB), app, destination,
+      coalesce(last_cause, '')
     FROM purchases WHERE attempts > 0 AND app = ?1
     """,
   ]

@@ -44,3 +44,27 @@ CREATE TABLE search_blocks (
   entries bytea  NOT NULL
 );
 CREATE INDEX search_blocks_by_first ON search_blocks (run, first);
+
+-- How attempts ended, and how long they took: the comments are in SQLite's schema.
+ALTER TABLE attempts ADD COLUMN app text COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN destination text COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN outcome text COLLATE "C" NOT NULL DEFAULT '';
+UPDATE attempts SET app = p.app, destination = coalesce(p.destination, 'purchasely'),
+  outcome = CASE
+    WHEN error = 'html_answer' OR error = 'error_answer' THEN error
+    WHEN status IS NULL THEN coalesce(error, 'no_answer')
+    WHEN status < 200 OR status > 299 THEN 'http_' || status
+    WHEN duration_ms >= 1000 THEN 'slow'
+    ELSE '' END
+  FROM purchases p WHERE p.row_id = attempts.purchase_row;
+CREATE INDEX attempts_in_trouble ON attempts (row_id) WHERE outcome <> '';
+CREATE TABLE latencies (
+  app         text COLLATE "C" NOT NULL,
+  destination text COLLATE "C" NOT NULL,
+  minutes     bigint NOT NULL,
+  slot        bigint NOT NULL,
+  kind        bigint NOT NULL,
+  bucket      bigint NOT NULL,
+  count       bigint NOT NULL,
+  PRIMARY KEY (app, destination, minutes, slot, kind, bucket)
+);

@@ -40,3 +40,33 @@ CREATE TABLE search_runs (
 CREATE TABLE search_blocks (row_id INTEGER PRIMARY KEY, run INTEGER NOT NULL, first INTEGER NOT NULL,
   entries BLOB NOT NULL) STRICT;
 CREATE INDEX search_blocks_by_first ON search_blocks (run, first);
+
+-- Where an attempt went, and how it ended: empty if it was accepted within a second, `slow` if later, else
+-- why it failed. Attempts of older versions went to the destination of their receipt.
+ALTER TABLE attempts ADD COLUMN app TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN destination TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN outcome TEXT NOT NULL DEFAULT '';
+UPDATE attempts SET app = p.app, destination = coalesce(p.destination, 'purchasely'),
+  outcome = CASE
+    WHEN error = 'html_answer' OR error = 'error_answer' THEN error
+    WHEN status IS NULL THEN coalesce(error, 'no_answer')
+    WHEN status < 200 OR status > 299 THEN 'http_' || status
+    WHEN duration_ms >= 1000 THEN 'slow'
+    ELSE '' END
+  FROM purchases p WHERE p.row_id = attempts.purchase_row;
+-- Few attempts are in it: a delivery that goes well costs it nothing.
+CREATE INDEX attempts_in_trouble ON attempts (row_id) WHERE outcome <> '';
+
+-- How long deliveries took, by logarithmic buckets (`Domain/LatencyBuckets.swift`). `kind`: 0 accepted
+-- attempts, 1 failed ones, 2 from the payment to the delivery. `minutes` is the length of the slot that
+-- begins at `slot`, in minutes since 1970: 5, and 60 when it is some hours old.
+CREATE TABLE latencies (
+  app         TEXT    NOT NULL,
+  destination TEXT    NOT NULL,
+  minutes     INTEGER NOT NULL,
+  slot        INTEGER NOT NULL,
+  kind        INTEGER NOT NULL,
+  bucket      INTEGER NOT NULL,
+  count       INTEGER NOT NULL,
+  PRIMARY KEY (app, destination, minutes, slot, kind, bucket)
+) STRICT, WITHOUT ROWID;

@@ -18,6 +18,8 @@ struct AppStats {
   let lastEvent: Timestamp?
   let deliveredLastHour: Int64
   let deliveredLastDay: Int64
+  /// How long deliveries took, to each destination, sorted by its name.
+  let latencies: [DestinationLatencies]
   /// The unfinished lookups and captures at each processor, sorted by its name.
   let work: [(processor: ProcessorName, work: UnfinishedWork)]
   /// In the order in which an operator should know of them.
@@ -35,7 +37,8 @@ struct AppStats {
 
   /// Every app that is configured or has receipts, sorted by slug.
   static func all(
-    _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?, _ session: Session
+    _ reader: StoreReader, _ configuration: Configuration, only: AppSlug?,
+    windows: [LatencyWindow] = [.hour], _ session: Session
   ) throws -> [AppStats] {
     let isServed = try session.isServed(configuration, reader)
     var counts: [AppSlug: [ReceiptState: Int64]] = [:]
@@ -44,16 +47,19 @@ struct AppStats {
     let loud = try reader.loudFailures(app: only)
     let now = session.now
     let configured = Set(configuration.apps.map(\.slug))
+    let lastHour = try reader.delivered(since: now - .hours(1))
+    let lastDay = try reader.delivered(since: now - .days(1))
+    let delivered = Dictionary(grouping: try reader.latencyPlaces(), by: \.app)
     let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
     let slugs = configured.union(counts.keys).filter { only == nil || $0 == only }
     return try slugs.sorted().map { slug in
       return AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
         lastEvent: try reader.lastEvent(app: slug),
-        deliveredLastHour: try reader.delivered(
-          app: slug, since: now - .hours(1)),
-        deliveredLastDay: try reader.delivered(
-          app: slug, since: now - .days(1)),
+        deliveredLastHour: lastHour[slug] ?? 0, deliveredLastDay: lastDay[slug] ?? 0,
+        latencies: try (delivered[slug] ?? []).map { place in
+          try DestinationLatencies(reader, place, windows, now: now)
+        },
         work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
         breakers: breakers.sorted(of: slug, now: now), needsAttention: loud[slug] != nil,
         pause: pauses[slug], isServed: isServed,
@@ -142,6 +148,7 @@ struct AppStats {
         .init(name: "configured", value: .bool(isConfigured)),
         .init(name: "delivered_last_hour", value: .integer(deliveredLastHour)),
         .init(name: "delivered_last_24h", value: .integer(deliveredLastDay)),
+        .init(name: "destinations", value: .object(latencies.map { $0.json })),
         .init(name: "last_event_at", value: .time(lastEvent)),
         .init(name: "oldest_pending_at", value: .time(oldestPending)),
         .init(name: "oldest_pending_seconds", value: .optional(pendingSeconds)),

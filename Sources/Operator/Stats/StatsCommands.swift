@@ -16,10 +16,14 @@ enum StatsCommands {
         discussion: """
           First whether receiptd is ready or why not, its disk, its configuration, a refused reload, \
           and webhooks that were refused in the last hour; with --json an object under "service". Then the \
-          apps, one a line, and the lookups and captures at each processor that are not finished.
+          apps, one a line, with the share of the last hour's attempts that was accepted and how long their \
+          answers took, and the lookups and captures at each processor that are not finished.
           """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only this app"),
+          OptionSpec(
+            flag: "latency",
+            help: "Also how long deliveries to each destination took, in the last hour, day and week"),
           OptionSpec(flag: "watch", short: "w", help: "Repeat until Ctrl-C"),
           OptionSpec("interval", placeholder: "D", help: "How often with --watch, such as 5s; 2s without it"),
         ],
@@ -70,14 +74,19 @@ enum StatsCommands {
   static func show(
     _ reader: StoreReader, _ configuration: Configuration, _ only: AppSlug?, _ session: Session
   ) throws {
+    let isLatency = session.command.flag("latency")
     let stats = try AppStats.all(
-      reader, configuration, only: only, session)
+      reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour], session)
     try ServiceHealth(reader, configuration, session).show(session)
     if session.isJSON {
       for app in stats { session.output.json(app.json) }
       return
     }
     session.output.table(table(stats, session))
+    if isLatency {
+      session.output.line()
+      session.output.table(DestinationLatencies.table(stats))
+    }
     for line in unfinished(stats) { session.output.line(line) }
     for stoppage in stats.flatMap({ $0.stoppages(configuration) }) {
       session.output.line(stoppage.what)
@@ -101,11 +110,15 @@ enum StatsCommands {
         } + [
           .init("LAST HOUR", alignment: .trailing, canDrop: true),
           .init("LAST 24 H", alignment: .trailing, canDrop: true),
+          .init("ACCEPTED", alignment: .trailing, canDrop: true),
+          .init("P50", alignment: .trailing, canDrop: true),
+          .init("P99", alignment: .trailing, canDrop: true),
           .init("LAST EVENT", canDrop: true),
           .init("OLDEST PENDING"),
           .init("DELIVERIES"),
         ], emptyMessage: "No app is configured, and none has receipts.")
     for app in stats {
+      let latencies = DestinationLatencies.sum(app.latencies, .hour)
       let states = ReceiptState.allCases.map { state in
         let count = app.counts[state] ?? 0
         return Table.Cell(count: count, state == .failed && app.needsAttention ? .red : .plain)
@@ -113,6 +126,9 @@ enum StatsCommands {
       table.add(
         [Table.Cell(app.slug.text)] + states + [
           Table.Cell(count: app.deliveredLastHour), Table.Cell(count: app.deliveredLastDay),
+          Table.Cell(LatencyText.share(latencies.successRate)),
+          Table.Cell(LatencyText.time(latencies.attempts.quantile(0.5))),
+          Table.Cell(LatencyText.time(latencies.attempts.quantile(0.99))),
           Table.Cell(session.relative(app.lastEvent)),
           Table.Cell(session.relative(app.oldestPending)), app.deliveries(session),
         ])

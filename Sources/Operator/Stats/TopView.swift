@@ -24,8 +24,8 @@ struct TopView {
   private static let intervalDefault: Duration = .seconds(1)
   /// The window over which rates are computed.
   private static let window: Duration = .seconds(10)
-  /// How many of the newest attempts are used for latencies and troubles.
-  private static let attemptsMax = 500
+  /// How many of the newest failed attempts are shown.
+  private static let failuresMax = 20
   /// How often the keyboard is polled.
   private static let keyWait: Duration = .milliseconds(50)
 
@@ -86,14 +86,16 @@ struct TopView {
     let columns = output.result.columns ?? 80
     let stats = try AppStats.all(
       reader, configuration, only: only, session)
-    let attempts = try reader.recentAttempts(limit: Self.attemptsMax)
-      .filter { only == nil || $0.app == only }
+    var failed = AttemptFilter()
+    failed.isFailed = true
+    failed.app = only
+    let failures = try reader.attempts(failed, limit: Self.failuresMax).entries
     try sample(stats, session)
     func wrapped(_ text: String) -> [String] { LiveScreen.wrapped(text, columns: columns) }
     let health = try ServiceHealth(reader, configuration, session).lines
     var lines = wrapped(try head(session)) + health.flatMap { wrapped(DisplayText.clean($0.text)) }
     // The latencies get their own line if they do not fit beside the rates.
-    let (rates, latencies) = (rates(), latencies(attempts))
+    let (rates, latencies) = (rates(), latencies(stats))
     let both = rates + "   " + latencies
     lines += (both.count < columns ? [both] : wrapped(rates) + wrapped(latencies)) + [""]
     lines += StatsCommands.table(stats, session).text(inColour: output.isInColour, terminalColumns: columns)
@@ -103,7 +105,7 @@ struct TopView {
     for stoppage in stats.compactMap({ $0.stoppage(configuration) }) {
       lines += [""] + wrapped(stoppage.what) + wrapped(stoppage.advice)
     }
-    lines += troubles(attempts, session)
+    lines += troubles(failures, session)
     let rows = output.result.rows ?? 24
     output.text(LiveScreen.drawing(lines, footer: "q ends", columns: columns, rows: rows))
   }
@@ -139,28 +141,27 @@ struct TopView {
     ].map { "\($0.0) \($0.1)" }.joined(separator: "   ")
   }
 
-  /// Of the newest attempts.
-  private func latencies(_ attempts: [RecentAttempt]) -> String {
-    let times = attempts.map(\.report.duration).sorted()
-    guard !times.isEmpty else { return "no attempts yet" }
-    func quantile(_ share: Double) -> Int64 {
-      times[min(times.count - 1, Int(Double(times.count) * share))].milliseconds
+  /// Of the last hour.
+  private func latencies(_ stats: [AppStats]) -> String {
+    let latencies = DestinationLatencies.sum(stats.flatMap(\.latencies), .hour)
+    guard latencies.attempts.total > 0 else { return "no attempts in the last hour" }
+    func times(_ counts: LatencyCounts) -> String {
+      "p50 \(LatencyText.time(counts.quantile(0.5))), p99 \(LatencyText.time(counts.quantile(0.99)))"
     }
-    return "answers p50 \(quantile(0.5)) ms, p99 \(quantile(0.99)) ms"
+    let since = latencies.sincePayment
+    return "last hour: \(LatencyText.share(latencies.successRate)) accepted, answers "
+      + times(latencies.attempts) + (since.total > 0 ? ", from payment \(times(since))" : "")
   }
 
-  private func troubles(_ attempts: [RecentAttempt], _ session: Session) -> [String] {
-    let failed = attempts.filter { !$0.report.isAcceptance }
+  private func troubles(_ failed: [AttemptSummary], _ session: Session) -> [String] {
     guard !failed.isEmpty else { return [] }
     var table = Table(
       [.init("LATEST FAILURES"), .init("APP"), .init("RECEIPT"), .init("ANSWER", canShrink: true)],
       emptyMessage: "")
-    for attempt in failed.prefix(20) {
-      let report = attempt.report
-      let answer = report.detail.map { "\(report.cause.text): \($0)" } ?? report.cause.text
+    for attempt in failed {
       table.add([
         Table.Cell(session.relative(attempt.report.startedAt)), Table.Cell(attempt.app.text),
-        Table.Cell(attempt.receiptID?.text ?? "-"), Table.Cell(answer, .red),
+        Table.Cell(attempt.receiptID?.text ?? "-"), Table.Cell(attempt.report.answerText, .red),
       ])
     }
     let output = session.output

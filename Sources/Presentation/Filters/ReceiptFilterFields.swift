@@ -26,12 +26,8 @@ extension ReceiptFilter: ListFilter {
       cause(
         "cause", "Only those whose last attempt failed so, such as timeout, connect_failed or http_503"),
       cause("error", "The same as --cause", original: "cause"),
-      FilterField(
-        "status", "STATUS", "Last answer",
-        "Only those whose last answer had this HTTP status: 503, or 5xx for a class"
-      ) { filter, text, _ in
-        filter.status = AnswerStatus(text)
-        return filter.status == nil ? "must be an HTTP status such as 503, or a class such as 5xx" : nil
+      .status("Last answer", "Only those whose last answer had this HTTP status: 503, or 5xx for a class") {
+        $0.status = $1
       },
       .id("price", "PRICE", "Price", "Only those with this price") { $0.priceID = PriceID($1) },
       .id(

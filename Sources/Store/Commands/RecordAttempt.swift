@@ -96,9 +96,16 @@ public struct RecordAttempt: StoreCommand {
     // Its user was erased while the attempt was under way.
     let isErased = record.purchase.isErased
     if isErased { report.response = [] }
-    try store.attempts.insert(report, row: row)
+    try store.attempts.insert(report, row: row, at: place)
+    if saysSomething {
+      store.latencies.count(report.duration, report.isAcceptance ? .accepted : .failed, at: place)
+    }
     if !isRedirected {
       record.apply(.attempted(attempt(isErased: isErased, now: store.now)), at: store.moment(of: record))
+    }
+    if let time = record.firstDelivery(after: before) {
+      store.latencies.count(time, .sincePayment, at: place)
+      store.changes.firstDeliveries.append(FirstDelivery(place: place, sincePayment: time))
     }
     store.reverse(&record)
     record.updatedAt = store.now
@@ -116,6 +123,9 @@ public struct RecordAttempt: StoreCommand {
     return rules.map { !$0.destinations.contains(place.destination) } ?? false
   }
 
+  /// An attempt interrupted by a stop says nothing about the destination.
+  private var saysSomething: Bool { report.status != nil || report.error != Self.cutShort }
+
   private func attempt(isErased: Bool, now: Timestamp) -> ReceiptAttempt {
     var decision = decision
     switch decision {
@@ -126,10 +136,19 @@ public struct RecordAttempt: StoreCommand {
       decision = .retry(at: at.advanced(by: .zero - ahead), spent: spent)
     case .delivered, .failed: break
     }
-    // An attempt interrupted by a stop says nothing about the destination.
-    let saysSomething = report.status != nil || report.error != Self.cutShort
     return ReceiptAttempt(
       status: report.status, cause: saysSomething ? report.cause : nil, decision: decision)
+  }
+}
+
+extension PurchaseRecord {
+  /// How long its payment waited for the delivery that this change is; nil if it is none, or a repeated one.
+  fileprivate func firstDelivery(after old: PurchaseRecord) -> Duration? {
+    guard let receipt, receipt.state == .delivered, let before = old.receipt, before.state != .delivered,
+      before.deliveredAt == nil, !before.isReplay, !before.isReversal,
+      let boughtAt = purchase.boughtAt, let deliveredAt = receipt.deliveredAt
+    else { return nil }
+    return max(.zero, deliveredAt.duration(since: boughtAt))
   }
 }
 

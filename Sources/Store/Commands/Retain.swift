@@ -83,6 +83,7 @@ public struct RetainPast: StoreCommand {
 
   public func apply(to store: StoreSession) throws(StoreFault) -> RetainNoted.Outcome {
     try store.counts.forgetDeliveries(now: store.now)
+    try store.latencies.rollUp(now: store.now)
     try store.forgetResolvedFailures()
     let deleted = try store.pastPurchases.delete(before: store.now, limit: RetainNoted.slice)
     return RetainNoted.Outcome(deleted: Int(deleted), hasMore: deleted == RetainNoted.slice)

@@ -29,6 +29,7 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("receipt_counts", key: "app", "state", "reason", "last_cause", "processor"),
     CopyTable("acknowledgements", key: "app", "processor", "reason", "last_cause"),
     CopyTable("delivery_counts", key: "minute", "app"),
+    CopyTable("latencies", key: "app", "destination", "minutes", "slot", "kind", "bucket"),
     CopyTable("failure_counts", key: "minute", "app", "reason", "last_cause"),
     CopyTable("alerts", key: "destination", "condition", "app"), CopyTable("audit"),
     CopyTable("erasure_key"), CopyTable("service"), CopyTable("backfills", key: "app", "processor"),

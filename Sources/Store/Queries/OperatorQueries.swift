@@ -77,13 +77,16 @@ extension StoreReader {
       cause: try row.optionalText(7).map(Reason.init))
   }
 
-  /// How many receipts of an app were delivered since then, to the minute. The counts are kept for eight
-  /// days.
-  public func delivered(app: AppSlug, since: Timestamp) throws(StoreFault) -> Int64 {
-    try connection.prepare("SELECT sum(delivered) FROM delivery_counts WHERE minute >= ?2 AND app = ?1")
-      .first([.text(app), .integer(since.unixMinute)]) {
-        row throws(StoreFault) in row.integer(0)
-      } ?? 0
+  static let deliveredSQL = "SELECT app, sum(delivered) FROM delivery_counts WHERE minute >= ?1 GROUP BY app"
+
+  /// How many receipts of each app were delivered since then, to the minute. The counts are kept for eight
+  /// days, and are read once for all apps.
+  public func delivered(since: Timestamp) throws(StoreFault) -> [AppSlug: Int64] {
+    var counts: [AppSlug: Int64] = [:]
+    try connection.prepare(Self.deliveredSQL).forEach([.integer(since.unixMinute)]) {
+      row throws(StoreFault) in counts[try row.text(0)] = row.integer(1)
+    }
+    return counts
   }
 
   /// The newest row id of a table; 0 if it is empty.

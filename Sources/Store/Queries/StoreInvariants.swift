@@ -148,6 +148,13 @@ extension StoreReader {
       """
     ),
     (
+      "an attempt has another app than its receipt, no destination, or another outcome than it had",
+      """
+      SELECT count(*) FROM attempts a JOIN purchases p ON p.row_id = a.purchase_row
+      WHERE a.app <> p.app OR a.destination = '' OR a.outcome <> \(attemptOutcomeSQL)
+      """
+    ),
+    (
       "a payer is erased in part",
       """
       SELECT count(*) FROM payers WHERE (customer_id LIKE '\(Purchase.erasedPrefix)%')

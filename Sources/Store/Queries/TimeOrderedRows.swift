@@ -5,7 +5,7 @@ internal import Durations
 
 /// A table whose rows are in order of time, and its column with the time.
 enum TimeOrderedTable: String {
-  case events, audit
+  case events, audit, attempts
 
   fileprivate var time: String { self == .events ? "received_at" : "at" }
 

@@ -1,4 +1,4 @@
-// The writer's statements on `events` and `attempts`. The writer's thread.
+// The writer's statements on `events`. The writer's thread.
 
 internal import Domain
 
@@ -102,45 +102,6 @@ final class EventRows {
   ) throws(StoreFault) {
     try updating.run([
       .integer(row), .text(type), .text(outcome.rawValue), .optional(purchaseRow),
-    ])
-  }
-}
-
-final class AttemptRows {
-  /// How much of an answer is stored for the operator, in bytes.
-  static let responseBytesMax = 4096
-
-  private let inserting: StoreStatement
-  private let reaching: StoreStatement
-  private let existing: StoreStatement
-
-  init(_ connection: StoreConnection) throws(StoreFault) {
-    existing = connection.prepareOnUse("SELECT 1 FROM attempts WHERE purchase_row = ?1 AND at = ?2 LIMIT 1")
-    reaching = try connection.prepare(
-      "SELECT 1 FROM attempts WHERE purchase_row = ?1 AND (status IS NOT NULL OR ambiguous = 1) LIMIT 1")
-    inserting = try connection.prepare(
-      """
-      INSERT INTO attempts (purchase_row, number, at, duration_ms, status, error, ambiguous, response, detail)
-      VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM attempts WHERE purchase_row = ?1),
-        ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-      """)
-  }
-
-  /// Whether a destination received, or may have received, the receipt in a row.
-  func haveReached(row: PurchaseRowID) throws(StoreFault) -> Bool {
-    try reaching.first([.integer(row)]) { _ throws(StoreFault) in true } ?? false
-  }
-
-  /// Whether an attempt was recorded before. A receipt has one attempt at a time.
-  func contains(row: PurchaseRowID, startedAt: Timestamp) throws(StoreFault) -> Bool {
-    try existing.first([.integer(row), .time(startedAt)]) { _ throws(StoreFault) in true } ?? false
-  }
-
-  func insert(_ attempt: AttemptReport, row: PurchaseRowID) throws(StoreFault) {
-    try inserting.run([
-      .integer(row), .time(attempt.startedAt), .duration(attempt.duration),
-      .optional(attempt.status), .optional(attempt.error), .flag(attempt.isAmbiguous),
-      .blob(Array(attempt.response.prefix(Self.responseBytesMax))), .optional(attempt.detail),
     ])
   }
 }

@@ -87,8 +87,9 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.replacing(/erased:[0-9a-f]+/, with: "erased:HASH")
     // The ids of relays, and digests of their configurations.
     text = text.replacing(/\b[0-9a-f]{12}\b/, with: "HEX")
-    text = text.replacing(/-?\b(in )?\d+ (ms|s|min|h|d)\b( ago)?/, with: "SPAN")
+    text = text.replacing(/-?\b(in )?(\d+\.)?\d+ (ms|s|min|h|d)\b( ago)?/, with: "SPAN")
     text = text.replacing(/\b(just )?now\b/, with: "SPAN")
+    text = text.replacing(/\b(\d+\.)?\d+ %/, with: "SHARE")
     text = text.replacing(/\b\d+\.\d+\/s/, with: "RATE/s")
     text = text.replacing(/-restore-\d+/, with: "-restore-N")
     text = text.replacing(/\bprocess \d+/, with: "process N")

@@ -37,6 +37,13 @@ struct InvariantTests {
       "INSERT INTO payers (app, processor, customer_id, user_id) VALUES ('ios', 'pay', 'payer', 'erased:00')",
       "a payer is erased in part"
     ),
+    (
+      """
+      INSERT INTO attempts (purchase_row, number, at, duration_ms, status, ambiguous, response, app,
+        destination, outcome)
+      VALUES (1, 1, 0, 5, 503, 0, X'', 'ios', 'purchasely', 'slow')
+      """, "another outcome than it had"
+    ),
   ]
 
   /// A receipt that is due with a context, one that waits for its price and has a lookup, and a job.
