@@ -33,6 +33,7 @@ extension Dashboard {
       },
       page("/alerts") { dashboard, _ throws(Refusal) in try dashboard.alertsPage() },
       page("/settings") { dashboard, _ throws(Refusal) in dashboard.settings() },
+      page("/attempts") { dashboard, visit throws(Refusal) in try dashboard.attempts(visit.head) },
       page("/failed") { dashboard, _ throws(Refusal) in try dashboard.failed() },
       page("/event") { dashboard, visit throws(Refusal) in
         try dashboard.event(try dashboard.form(visit.head.query))

@@ -75,6 +75,7 @@ extension Tag {
   public static let g = Tag("g")
   public static let rect = Tag("rect")
   public static let line = Tag("line")
+  public static let text = Tag("text")
 }
 
 /// Elements without content.

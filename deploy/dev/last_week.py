@@ -47,8 +47,25 @@ def spread(store, app, state, weights, now):
         store.execute("UPDATE events SET received_at = received_at - :shift WHERE purchase_row = :row", values)
 
 
+def bucket(milliseconds):
+    """As `LatencyBuckets.bucket`."""
+    number, bound = 0, 1.0
+    while bound < milliseconds:
+        number, bound = number + 1, bound * 1.05 / 0.95
+    return number
+
+
 def count_again(store):
     """What the charts are drawn from."""
+    store.create_function("bucket", 1, bucket, deterministic=True)
+    store.execute("DELETE FROM latencies")
+    store.execute("""
+      INSERT INTO latencies (app, destination, minutes, slot, kind, bucket, count)
+      SELECT app, destination, 60, at / 3600000 * 60, outcome NOT IN ('', 'slow'), bucket(duration_ms), count(*)
+      FROM attempts GROUP BY 1, 2, 4, 5, 6
+      UNION ALL
+      SELECT app, destination, 60, delivered_at / 3600000 * 60, 2, bucket(delivered_at - bought_at), count(*)
+      FROM purchases WHERE state = 'delivered' GROUP BY 1, 2, 4, 6""")
     store.execute("DELETE FROM delivery_counts")
     store.execute("""
       INSERT INTO delivery_counts (minute, app, delivered, failed)

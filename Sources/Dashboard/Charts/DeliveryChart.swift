@@ -80,11 +80,7 @@ struct DeliveryChart {
 
   /// The time of day for a day, the date for a week.
   private func label(_ moment: Timestamp) -> String {
-    let text = moment.rfc3339
-    if step == "1 h" { return String(text.dropFirst(11).prefix(5)) }
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    let month = Int(text.dropFirst(5).prefix(2)).flatMap { (1...12).contains($0) ? months[$0 - 1] : nil }
-    return "\(text.dropFirst(8).prefix(2)) \(month ?? "")"
+    step == "1 h" ? ChartTime.timeOfDay(moment) : ChartTime.date(moment)
   }
 
   private func drawing(_ total: DeliveryCount) -> HTML {
@@ -97,7 +93,7 @@ struct DeliveryChart {
     let whole = Double(up) + Double(down)
     let base = min(lowest, max(highest, whole > 0 ? Self.height * Double(up) / whole : lowest))
     return Tag.svg(
-      Attribute("viewBox", "0 0 \(Self.text(width)) \(Self.text(Self.height))"),
+      Attribute("viewBox", "0 0 \(DrawnNumber.text(width)) \(DrawnNumber.text(Self.height))"),
       Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("\(id)-title \(id)-desc")
     ) {
       Tag.title(.id("\(id)-title")) { "\(title): deliveries and failures, \(step) each" }
@@ -111,8 +107,8 @@ struct DeliveryChart {
         rect(x, base, share(bar.count.failed, of: down) * (Self.height - base), isUp: false, bar)
       }
       Tag.line(
-        .class("base"), Attribute("x1", "0"), Attribute("x2", Self.text(width)),
-        Attribute("y1", Self.text(base)), Attribute("y2", Self.text(base)))
+        .class("base"), Attribute("x1", "0"), Attribute("x2", DrawnNumber.text(width)),
+        Attribute("y1", DrawnNumber.text(base)), Attribute("y2", DrawnNumber.text(base)))
     }
   }
 
@@ -120,9 +116,10 @@ struct DeliveryChart {
     guard exact > 0 else { return HTML() }
     let height = max(exact, Self.heightMin)
     return Tag.rect(
-      .class(isUp ? "good" : "bad"), Attribute("x", Self.text(x)),
-      Attribute("y", Self.text(isUp ? base - height : base)), Attribute("width", Self.text(Self.slot - 2)),
-      Attribute("height", Self.text(height))
+      .class(isUp ? "good" : "bad"), Attribute("x", DrawnNumber.text(x)),
+      Attribute("y", DrawnNumber.text(isUp ? base - height : base)),
+      Attribute("width", DrawnNumber.text(Self.slot - 2)),
+      Attribute("height", DrawnNumber.text(height))
     ) {
       Tag.title {
         "\(name(bar)): \(PageParts.number(bar.count.delivered)) delivered, "
@@ -131,19 +128,10 @@ struct DeliveryChart {
     }
   }
 
-  private func name(_ bar: Bar) -> String {
-    let text = bar.start.rfc3339
-    return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5))"
-  }
+  private func name(_ bar: Bar) -> String { ChartTime.text(bar.start) }
 
   private func share(_ part: Int64, of whole: Int64) -> Double {
     whole > 0 ? max(0, Double(part) / Double(whole)) : 0
-  }
-
-  /// One decimal is precise enough for drawing.
-  private static func text(_ number: Double) -> String {
-    let tenths = Int64((number * 10).rounded())
-    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths.magnitude % 10)"
   }
 
   private var table: HTML {

@@ -15,6 +15,7 @@ public struct DashboardPage {
     case failed = "Failures"
     case alerts = "Alerts"
     case receipts = "Receipts"
+    case attempts = "Attempts"
     case events = "Events"
     case contexts = "Contexts"
     case jobs = "Jobs"
@@ -24,7 +25,7 @@ public struct DashboardPage {
     var group: PageNavigation.Group {
       switch self {
       case .overview, .failed, .alerts: .now
-      case .receipts, .events, .contexts: .find
+      case .receipts, .attempts, .events, .contexts: .find
       case .jobs, .audit: .work
       case .settings: .setup
       }
@@ -36,6 +37,7 @@ public struct DashboardPage {
       case .failed: Link("failed")
       case .alerts: Link("alerts")
       case .receipts: Link("receipts")
+      case .attempts: Link("attempts")
       case .events: Link("events")
       case .contexts: Link("contexts")
       case .jobs: Link("jobs")

@@ -42,6 +42,12 @@ extension Dashboard {
       filter.after = last
       return ListPage(try reader.contexts(filter, now: now, limit: limit + 1), limit: limit) { $0.id }
     }
+    let attempts = export("attempts", AttemptExport.fields) {
+      (reader, filter: AttemptFilter, last: Int64?, limit) throws(StoreFault) in
+      var filter = filter
+      filter.after = last
+      return try reader.attempts(filter, limit: limit)
+    }
     let audit = export("audit", AuditExport.fields) {
       (reader, filter: AuditFilter, last: Int64?, limit) throws(StoreFault) in
       var filter = filter
@@ -58,7 +64,7 @@ extension Dashboard {
       (reader, _: FailureFilter, _: Int?, _) throws(StoreFault) in
       ListPage<FailureGroup, Int>(try reader.failures(limit: FailedPage.groupsMax), next: nil)
     }
-    return events + contexts + audit + jobs + failed
+    return events + attempts + contexts + audit + jobs + failed
   }
 
   /// The routes of one list.

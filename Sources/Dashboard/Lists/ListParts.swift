@@ -39,15 +39,18 @@ enum ListParts {
       ? "more than \(CountText.grouped(total.count)) \(entry)s" : CountText.of(total.count, entry)
   }
 
-  /// - Parameter word: a position, as the URL has it.
+  /// - Parameters:
+  ///   - entries: the word for entries that a list compares one by one.
+  ///   - word: a position, as the URL has it.
   static func pages<Filter, Entry, Position>(
-    _ search: ListSearch<Filter>, _ page: ListPage<Entry, Position>, word: (Position) -> String
+    _ search: ListSearch<Filter>, _ page: ListPage<Entry, Position>, entries: String = "receipts",
+    word: (Position) -> String
   ) -> HTML {
     HTML {
       if let compared = page.compared {
         Tag.p(.class("empty")) {
           page.entries.isEmpty ? "None" : "No other"
-          " of the newest \(CountText.grouped(compared)) receipts that were compared matches."
+          " of the newest \(CountText.grouped(compared)) \(entries) that were compared matches."
         }
       }
       if search.after != nil || page.next != nil {

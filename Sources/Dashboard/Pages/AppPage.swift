@@ -10,6 +10,7 @@ struct AppPage {
   /// The app's destinations; the breaker is nil if none is stored.
   let destinations: [(name: DestinationName, breaker: Breaker?)]
   let processors: [ProcessorName]
+  let latencies: [LatencySection]
   /// The change that has just been made.
   let done: String?
   let now: Timestamp
@@ -37,6 +38,7 @@ struct AppPage {
       card.tiles
       card.charts
       if !destinations.isEmpty { table }
+      for section in latencies { section.html }
       if !processors.isEmpty {
         Tag.p(.class("lead")) {
           "Its payments come from \(processors.map(\.text).joined(separator: ", "))."

@@ -77,7 +77,8 @@ extension Dashboard {
         destinations: (app?.routes.map(\.name) ?? []).map { name in
           (name, breakers[AppDestination(slug, name)])
         },
-        processors: app?.processors.keys.sorted() ?? [], done: form["done"], now: now)
+        processors: app?.processors.keys.sorted() ?? [],
+        latencies: try Self.latencies(of: slug, source.reader, now: now), done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownApp) }
     return page.page

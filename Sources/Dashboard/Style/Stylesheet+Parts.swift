@@ -91,6 +91,16 @@ extension Stylesheet {
     svg.spark { width: 6.5rem; height: 1.4rem; }
     rect.good { fill: var(--bar-good); }
     rect.bad { fill: var(--bar-bad); }
+    .key.half::before { background: var(--link); }
+    .key.most::before { background: var(--soft); }
+    line.half, line.most { stroke: var(--link); stroke-width: 2.5; stroke-linecap: round;
+      vector-effect: non-scaling-stroke; }
+    line.most { stroke: var(--soft); }
+    line.grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
+    .scaled { display: flex; }
+    .scaled svg { min-width: 0; }
+    svg.scale { width: 4.875rem; flex: none; fill: var(--soft); font-size: 9px; }
+    .scaled-axis { padding-left: 4.875rem; }
     line.base { stroke: var(--strong-line); stroke-width: 1; vector-effect: non-scaling-stroke; }
     .quiet-chart { color: var(--soft); font-size: 0.875rem; padding: 0.6rem 0.9rem; background: var(--sunken);
       border-radius: 8px; }

@@ -32,13 +32,22 @@ struct ExportTests {
       let permanent = try relay.admin.request("GET", String(link))
       #expect(permanent.status == 200)
       #expect(permanent.text.contains("<strong>50 receipts</strong>"))
-      for path in ["/events?outcome=receipt&since=30d", "/audit?since=1d", "/jobs?state=running"] {
+      for path in [
+        "/events?outcome=receipt&since=30d", "/attempts?failed=yes&since=30d", "/audit?since=1d",
+        "/jobs?state=running",
+      ] {
         #expect(try relay.admin.request("GET", path).status == 200, "\(path)")
       }
       let events = try relay.admin.request("GET", "/events").text
       #expect(events.contains("href=\"/event?id="))
       #expect(try relay.admin.request("GET", "/events?outcome=sold").status == 400)
       #expect(try relay.admin.request("GET", "/events?after=x").status == 400)
+      let attempts = try relay.admin.request("GET", "/attempts?app=shop&status=4xx").text
+      #expect(attempts.contains("<strong>20 attempts</strong>"))
+      #expect(count(attempts, "badge failed\">4") == 20)
+      #expect(attempts.contains("href=\"/receipts/rcp_"))
+      #expect(try relay.admin.request("GET", "/attempts?slower=fast").status == 400)
+      #expect(try relay.admin.request("GET", "/attempts?slower=1s&app=shop&status=").status == 303)
     }
   }
 
@@ -72,6 +81,9 @@ struct ExportTests {
       for path in ["/audit.csv", "/jobs.csv", "/failed.csv", "/failed.json", "/jobs.json"] {
         #expect(try relay.admin.request("GET", path).status == 200, "\(path)")
       }
+      let attempts = try relay.admin.request("GET", "/attempts.csv?app=shop").text
+      let attemptsOfCommand = try ShellRun(ctl + ["attempts", "list", "--app", "shop", "--all", "--csv"])
+      #expect(attempts.split(separator: "\r\n") == attemptsOfCommand.output.split(separator: "\r\n"))
       let head = try relay.admin.request("HEAD", "/receipts.csv")
       #expect(head.status == 200)
       #expect(head.body.isEmpty)
@@ -87,7 +99,7 @@ struct ExportTests {
       #expect(entry.details == #"{"format":"csv","filter":{"app":"shop"}}"#)
       #expect(audit.contains { $0.details.contains(#""user":true"#) })
       #expect(!audit.contains { $0.details.contains("user-7") })
-      #expect(audit.count == 10, "one line for each export, none for HEAD and refusals")
+      #expect(audit.count == 11, "one line for each export, none for HEAD and refusals")
     }
   }
 
