@@ -3,6 +3,7 @@
 internal import Domain
 internal import Persistence
 internal import Platform
+internal import Presentation
 internal import Store
 internal import Telemetry
 
@@ -32,7 +33,7 @@ extension DispatcherRun {
     lanes[place]?.isLoggedAsHeld = isHeld
     let fields: LogFields = ["app": place.app.text, "destination": place.destination.text]
     if isHeld {
-      log.info("an operator holds the deliveries", fields + ["until": pause.until?.text])
+      log.info("an operator holds the deliveries", fields + ["until": pause.until?.rfc3339])
     } else {
       log.info("the operator's hold on the deliveries has ended", fields)
     }

@@ -40,9 +40,7 @@ struct AttemptsPage {
       ])
     table.rows = page.entries.map { attempt in
       [
-        attempt.receiptID.map { id in
-          Tag.a(.href(Link("receipts", id.text))) { PageParts.identifier(id) }
-        } ?? Tag.span(.class("none")) { "–" },
+        attempt.receiptID.map { NamedID.receipt($0).html } ?? Tag.span(.class("none")) { "–" },
         answer(attempt.report), HTML(text: LatencyText.time(attempt.report.duration)),
         PageParts.untrusted(attempt.app), PageParts.untrusted(attempt.destination),
         HTML(text: PageParts.number(attempt.number)),
