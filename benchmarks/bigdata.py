@@ -202,6 +202,17 @@ def count_anew(target):
         target.execute("INSERT OR REPLACE INTO delivery_counts (minute, app, delivered, failed) "
                        "SELECT delivered_at / 60000, app, count(*), 0 FROM purchases "
                        "WHERE delivered_at IS NOT NULL GROUP BY 1, 2")
+    if "join_counts" in tables:
+        hour, count = "received_at / 3600000", "count(*) FROM contexts"
+        target.execute("DELETE FROM join_counts")
+        target.execute(f"""INSERT INTO join_counts (app, hour, kind, count)
+            SELECT app, created_at / 3600000, CASE WHEN context_disputed <> 0 THEN 'disputed'
+                WHEN ply_context IS NULL AND context_at IS NULL THEN 'none'
+                WHEN context_source IS NOT 5 THEN 'exact'
+                WHEN context_candidates = 1 AND price_mismatch = 0 THEN 'user' ELSE 'guessed' END, count(*)
+            FROM purchases WHERE ready_at IS NOT NULL OR (state = 'waiting' AND reason = 'context') GROUP BY 1, 2, 3
+            UNION ALL SELECT app, {hour}, 'contexts', {count} GROUP BY 1, 2
+            UNION ALL SELECT app, {hour}, 'unclaimed', {count} WHERE purchase_row IS NULL GROUP BY 1, 2""")
     if "sequences" in tables:
         target.execute("UPDATE sequences SET next = (SELECT 1 + max(row_id) FROM purchases) "
                        "WHERE name = 'purchases'")

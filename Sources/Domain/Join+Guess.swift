@@ -14,6 +14,13 @@ extension Join {
     }
   }
 
+  /// A chosen context.
+  public struct Choice: Sendable, Equatable {
+    public var candidate: Candidate
+    /// How many contexts might have been chosen.
+    public var among: Int64
+  }
+
   /// The earliest time at which a context can have been received and belong to an event that happened then
   /// and is processed now.
   public static func windowStart(happenedAt: Timestamp, now: Timestamp, policy: JoinPolicy) -> Timestamp {
@@ -32,7 +39,7 @@ extension Join {
   public static func choose(
     from candidates: [Candidate], for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules,
     now: Timestamp
-  ) -> Candidate? {
+  ) -> Choice? {
     let around = window(before: purchase.happenedAt, after: policy.waitForContext, policy)
     let recent =
       purchase.observations.contains(.promised)
@@ -47,9 +54,10 @@ extension Join {
       candidate.receivedAt = min(candidate.receivedAt, now)
       return candidate
     }.filter { around.contains($0.receivedAt) || recent.contains($0.receivedAt) }
-    return eligible.max { left, right in
+    let best = eligible.max { left, right in
       rank(left, purchase, around) < rank(right, purchase, around)
     }
+    return best.map { Choice(candidate: $0, among: Int64(eligible.count)) }
   }
 
   /// Whether a guess made before the price was known must be made again.

@@ -48,6 +48,8 @@ public struct Purchase: Sendable, Equatable {
   public var context: ContextBlob?
   /// The source of `context`; nil without a context.
   public var contextSource: ContextSource?
+  /// Among how many contexts a guess was chosen; nil without a guess, and for one of an older version.
+  public var contextCandidates: Int64?
   /// When the purchase first happened by the processor's clock; contexts are searched around this time.
   public var happenedAt: Timestamp
   /// When the first report of the purchase was received.
@@ -61,6 +63,7 @@ public struct Purchase: Sendable, Equatable {
     userID: UserID? = nil, userSource: UserSource? = nil, prices: [PriceID] = [],
     pricesAreOfCheckout: Bool = false, payment: PaymentFacts? = nil,
     contextID: ContextID? = nil, context: ContextBlob? = nil, contextSource: ContextSource? = nil,
+    contextCandidates: Int64? = nil,
     happenedAt: Timestamp, createdAt: Timestamp, boughtAt: Timestamp? = nil
   ) {
     self.key = key
@@ -75,6 +78,7 @@ public struct Purchase: Sendable, Equatable {
     self.contextID = contextID
     self.context = context
     self.contextSource = contextSource
+    self.contextCandidates = contextCandidates
     self.happenedAt = happenedAt
     self.createdAt = createdAt
     self.boughtAt = boughtAt
@@ -230,6 +234,7 @@ public struct Purchase: Sendable, Equatable {
       context = blob
     }
     contextSource = .blob
+    contextCandidates = nil
   }
 
   /// Replaces the context by the other purchase's.
@@ -237,6 +242,7 @@ public struct Purchase: Sendable, Equatable {
     contextID = other.contextID
     context = other.context
     contextSource = other.contextSource
+    contextCandidates = other.contextCandidates
   }
 
   /// Removes the context.
@@ -244,6 +250,7 @@ public struct Purchase: Sendable, Equatable {
     contextID = nil
     context = nil
     contextSource = nil
+    contextCandidates = nil
   }
 
   /// Sets the user, unless a source that is at least as certain named one before.

@@ -73,7 +73,7 @@ extension AppRules {
 
   func choose(
     from candidates: [Join.Candidate], for purchase: Purchase, now: Timestamp
-  ) -> Join.Candidate? {
+  ) -> Join.Choice? {
     Join.choose(
       from: candidates, for: purchase, policy: join, processor: processor(of: purchase), now: now)
   }

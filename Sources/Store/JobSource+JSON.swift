@@ -23,6 +23,7 @@ extension JobSource {
       add("cause", filter.cause.map(JSONValue.string))
       add("status", filter.status.map { .string($0.text) })
       add("price", filter.priceID.map { .string($0.text) })
+      add("join", (filter.join?.rawValue).map(JSONValue.string))
       add("object", filter.objectID.map { .string($0.text) })
       add("session", filter.sessionID.map { .string($0.text) })
       add("import_id", filter.importID.map(JSONValue.string))
@@ -77,6 +78,10 @@ extension JobSource {
       if filter.status == nil { isReadable = false }
     }
     filter.priceID = string("price").map(PriceID.init)
+    if let join = string("join") {
+      filter.join = JoinOutcome(rawValue: join)
+      if filter.join == nil { isReadable = false }
+    }
     filter.lacksImportID = json["no_import_id"] == .bool(true)
     filter.since = integer("since").map(Timestamp.init(unixMilliseconds:))
     filter.until = integer("until").map(Timestamp.init(unixMilliseconds:))

@@ -81,6 +81,7 @@ extension StoreSession {
       record.purchase.context = context.blob
     }
     record.purchase.contextSource = source
+    record.purchase.contextCandidates = nil
     return true
   }
 
@@ -89,7 +90,7 @@ extension StoreSession {
   func acquire(_ context: ContextRecord, for row: PurchaseRowID) throws(StoreFault) -> Bool {
     let holder = try holder(of: context, besides: row)
     if let holder, !holder.yieldsContextToName { return false }
-    try claim(context.id, claimedBy: context.purchaseRow, for: row, from: holder)
+    try claim(context, for: row, from: holder)
     return true
   }
 
@@ -111,12 +112,12 @@ extension StoreSession {
 
   /// Gives a context to a purchase. The previous holder is decided again at once, but takes nothing from this
   /// purchase, which is not saved yet.
-  /// - Parameter old: the value of `ContextRecord.purchaseRow` when the context was read.
+  /// - Parameter context: as it was read.
   func claim(
-    _ id: ContextID, claimedBy old: PurchaseRowID?, for row: PurchaseRowID, from holder: PurchaseRecord?
+    _ context: ContextRecord, for row: PurchaseRowID, from holder: PurchaseRecord?
   ) throws(StoreFault) {
-    try contexts.claim(id: id, for: row, from: old)
-    changes.contextIDs.insert(id)
+    try contexts.claim(context, for: row)
+    changes.contextIDs.insert(context.id)
     guard let holder else { return }
     let isFirst = rowsInHand.insert(row).inserted
     defer { if isFirst { rowsInHand.remove(row) } }

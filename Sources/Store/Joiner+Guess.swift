@@ -6,8 +6,10 @@ internal import Domain
 extension StoreSession {
   /// A context that a purchase may guess, and its present holder.
   struct Guess {
-    var context: Join.Candidate
+    var context: ContextRecord
     var holder: PurchaseRecord?
+    /// Among how many contexts it was chosen.
+    var candidates: Int64 = 1
   }
 
   /// Finds a context for a purchase: the posted context with the blob inside an event, else a guess.
@@ -24,11 +26,11 @@ extension StoreSession {
       return
     }
     guard let chosen = try guess(for: record, rules) else { return }
-    try claim(
-      chosen.context.id, claimedBy: chosen.holder?.rowID, for: record.rowID, from: chosen.holder)
+    try claim(chosen.context, for: record.rowID, from: chosen.holder)
     record.purchase.contextID = chosen.context.id
     record.purchase.context = chosen.context.blob
     record.purchase.contextSource = .guess
+    record.purchase.contextCandidates = chosen.candidates
   }
 
   /// Drops a guess made before the price was known, if another context fits better now or this one names
@@ -41,8 +43,8 @@ extension StoreSession {
       rules.mayGuess(for: purchase, now: now),
       let held = try contexts.find(app: record.app, id: id)
     else { return }
-    let all = try guesses(for: record, rules).map(\.context) + [held.candidate]
-    guard rules.choose(from: all, for: purchase, now: now)?.id != id else { return }
+    let all = try guesses(for: record, rules).map(\.context.candidate) + [held.candidate]
+    guard rules.choose(from: all, for: purchase, now: now)?.candidate.id != id else { return }
     try free(id, by: record)
     record.purchase.dropContext()
   }
@@ -53,8 +55,12 @@ extension StoreSession {
       return nil
     }
     let all = try guesses(for: record, rules)
-    let chosen = rules.choose(from: all.map(\.context), for: record.purchase, now: now)
-    return all.first { $0.context.id == chosen?.id }
+    guard
+      let chosen = rules.choose(from: all.map(\.context.candidate), for: record.purchase, now: now),
+      var guess = all.first(where: { $0.context.id == chosen.candidate.id })
+    else { return nil }
+    guess.candidates = chosen.among
+    return guess
   }
 
   /// The contexts of a purchase's user that are unused, or that it may take from another purchase.
@@ -69,11 +75,11 @@ extension StoreSession {
       guard let id = holder.purchase.contextID, let context = try contexts.find(app: record.app, id: id),
         context.purchaseRow == holder.rowID, context.postedAt >= since
       else { continue }
-      found.append(Guess(context: context.candidate, holder: holder))
+      found.append(Guess(context: context, holder: holder))
     }
     // A checkout that began after this purchase ended unpaid must not be reported as cancelled.
     guard record.contextClaim == .ended else { return found }
-    return found.filter { $0.context.receivedAt <= record.purchase.createdAt }
+    return found.filter { $0.context.postedAt <= record.purchase.createdAt }
   }
 
   /// Releases a context; at the end of the command it is offered to waiting purchases.

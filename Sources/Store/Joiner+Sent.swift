@@ -51,7 +51,7 @@ extension StoreSession {
       guessed.contextSource = .guess
       guard let found = matches(guessed, !context.isFree(for: record.rowID)) else { continue }
       if context.isFree(for: record.rowID) {
-        try contexts.claim(id: context.id, for: record.rowID, from: context.purchaseRow)
+        try contexts.claim(context, for: record.rowID)
       }
       changes.contextIDs.insert(context.id)
       return found

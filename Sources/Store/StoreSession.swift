@@ -8,6 +8,7 @@ public final class StoreSession {
   let connection: StoreConnection
   let counts: CountRows
   let latencies: LatencyRows
+  let joins: JoinRows
   let purchases: PurchaseRows
   let contexts: ContextRows
   let events: EventRows
@@ -51,15 +52,17 @@ public final class StoreSession {
     counts = try CountRows(connection)
     latencies = try LatencyRows(connection)
     bodies = BodyReader(connection)
-    purchases = try PurchaseRows(connection, counts: counts, bodies: bodies, packer: packers.receipt)
-    contexts = try ContextRows(connection, bodies: bodies)
+    joins = try JoinRows(connection)
+    purchases = try PurchaseRows(
+      connection, counts: counts, joins: joins, bodies: bodies, packer: packers.receipt)
+    contexts = try ContextRows(connection, bodies: bodies, joins: joins)
     events = try EventRows(connection)
     attempts = try AttemptRows(connection)
     breakers = try BreakerRows(connection)
     pauses = try PauseRows(connection)
-    retention = try RetentionRows(connection)
+    retention = try RetentionRows(connection, joins: joins)
     audit = try AuditRows(connection)
-    erasures = try ErasureRows(connection, purchases: purchases)
+    erasures = try ErasureRows(connection, purchases: purchases, joins: joins)
     payers = try PayerRows(connection)
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
@@ -116,12 +119,14 @@ public final class StoreSession {
         try breakers.refresh(connection)
         try counts.begin()
         latencies.begin()
+        joins.begin()
         contexts.begin()
         try erasures.begin()
         try pastPurchases.begin()
         let result = try body()
         try counts.end(now: now)
         try latencies.end(now: now)
+        try joins.end(now: now)
         return result
       }
       changes.transitions = purchases.drainTransitions()

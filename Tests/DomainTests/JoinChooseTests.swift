@@ -22,7 +22,8 @@ private func choose(
     key: PurchaseKey(type: .subscription, id: "sub_1"), userID: "u", userSource: .reference, prices: prices,
     happenedAt: happened, createdAt: happened)
   let now = happened.advanced(by: .milliseconds(hourLater * hour))
-  return Join.choose(from: candidates, for: purchase, policy: policy, processor: .stripe(), now: now)?.id
+  return Join.choose(from: candidates, for: purchase, policy: policy, processor: .stripe(), now: now)?
+    .candidate.id
 }
 
 @Suite("The choice of a context")
@@ -90,7 +91,7 @@ struct JoinChooseTests {
       createdAt: happened)
     let found = Join.choose(
       from: [candidate("it", -hour)], for: purchase, policy: policy, processor: .stripe(), now: happened)
-    #expect(found?.id == "it")
+    #expect(found?.candidate.id == "it")
     let start = Join.windowStart(happenedAt: purchase.happenedAt, now: happened, policy: policy)
     #expect(start == happened.advanced(by: .milliseconds(-24 * hour)))
   }

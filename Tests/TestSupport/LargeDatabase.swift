@@ -4,6 +4,7 @@
 internal import Durations
 public import SQLite
 internal import SQLiteStore
+internal import Store
 
 /// Fills databases that contain only the schema.
 public enum LargeDatabase {
@@ -141,6 +142,8 @@ public enum LargeDatabase {
       SELECT app, state, coalesce(reason, ''), coalesce(last_cause, ''), processor, count(*) FROM purchases
       WHERE state IS NOT NULL GROUP BY 1, 2, 3, 4, 5
       ON CONFLICT (app, state, reason, last_cause, processor) DO UPDATE SET count = excluded.count;
+    DELETE FROM join_counts;
+    INSERT INTO join_counts (app, hour, kind, count) \(StoreReader.joinsOfRowsSQL);
     UPDATE sequences SET next = (SELECT max(row_id) + 1 FROM purchases) WHERE name = 'purchases';
     """
 }

@@ -68,3 +68,25 @@ CREATE TABLE latencies (
   count       bigint NOT NULL,
   PRIMARY KEY (app, destination, minutes, slot, kind, bucket)
 );
+
+-- How contexts join: the comments on this table are in SQLite's schema.
+ALTER TABLE purchases ADD COLUMN context_candidates bigint;
+CREATE TABLE join_counts (
+  app   text COLLATE "C" NOT NULL,
+  hour  bigint NOT NULL,
+  kind  text COLLATE "C" NOT NULL,
+  count bigint NOT NULL,
+  PRIMARY KEY (app, hour, kind)
+);
+INSERT INTO join_counts (app, hour, kind, count)
+  SELECT app, created_at / 3600000,
+    CASE WHEN context_disputed <> 0 THEN 'disputed'
+         WHEN ply_context IS NULL AND context_at IS NULL THEN 'none'
+         WHEN context_source IS DISTINCT FROM 5 THEN 'exact'
+         ELSE 'guessed' END, count(*)
+  FROM purchases
+  WHERE (ready_at IS NOT NULL OR (state = 'waiting' AND reason = 'context')) AND object_id NOT LIKE 'erased:%'
+  GROUP BY 1, 2, 3
+  UNION ALL SELECT app, received_at / 3600000, 'contexts', count(*) FROM contexts GROUP BY 1, 2
+  UNION ALL SELECT app, received_at / 3600000, 'unclaimed', count(*) FROM contexts
+    WHERE purchase_row IS NULL GROUP BY 1, 2;

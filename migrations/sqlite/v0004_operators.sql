@@ -70,3 +70,28 @@ CREATE TABLE latencies (
   count       INTEGER NOT NULL,
   PRIMARY KEY (app, destination, minutes, slot, kind, bucket)
 ) STRICT, WITHOUT ROWID;
+
+-- Among how many contexts a guess was chosen; NULL for guesses of older versions.
+ALTER TABLE purchases ADD COLUMN context_candidates INTEGER;
+-- How receipts got their contexts, by the hour in which they were created; and contexts ('contexts'), and
+-- those that no purchase claimed ('unclaimed'), by the hour in which they were received. A count follows its
+-- row: when that changes or is deleted, it changes, too.
+CREATE TABLE join_counts (
+  app   TEXT    NOT NULL,
+  hour  INTEGER NOT NULL,                        -- since 1970
+  kind  TEXT    NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (app, hour, kind)
+) STRICT, WITHOUT ROWID;
+INSERT INTO join_counts (app, hour, kind, count)
+  SELECT app, created_at / 3600000,
+    CASE WHEN context_disputed <> 0 THEN 'disputed'
+         WHEN ply_context IS NULL AND context_at IS NULL THEN 'none'
+         WHEN context_source IS NOT 5 THEN 'exact'
+         ELSE 'guessed' END, count(*)
+  FROM purchases
+  WHERE (ready_at IS NOT NULL OR (state = 'waiting' AND reason = 'context')) AND object_id NOT LIKE 'erased:%'
+  GROUP BY 1, 2, 3
+  UNION ALL SELECT app, received_at / 3600000, 'contexts', count(*) FROM contexts GROUP BY 1, 2
+  UNION ALL SELECT app, received_at / 3600000, 'unclaimed', count(*) FROM contexts
+    WHERE purchase_row IS NULL GROUP BY 1, 2;

@@ -31,6 +31,7 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("delivery_counts", key: "minute", "app"),
     CopyTable("latencies", key: "app", "destination", "minutes", "slot", "kind", "bucket"),
     CopyTable("failure_counts", key: "minute", "app", "reason", "last_cause"),
+    CopyTable("join_counts", key: "app", "hour", "kind"),
     CopyTable("alerts", key: "destination", "condition", "app"), CopyTable("audit"),
     CopyTable("erasure_key"), CopyTable("service"), CopyTable("backfills", key: "app", "processor"),
   ]

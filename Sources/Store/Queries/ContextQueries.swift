@@ -11,6 +11,8 @@ public struct ContextSummary: Sendable, Equatable {
   public var receivedAt: Timestamp
   public var postedAt: Timestamp
   public var expiresAt: Timestamp
+  /// Whether a purchase has it.
+  public var isClaimed: Bool
   public var receiptID: ReceiptID?
   public var state: CheckoutStatus.State
 }
@@ -29,7 +31,7 @@ public struct ContextFilter: Sendable, Equatable {
 
 extension StoreReader {
   /// The rows of a filter are greater than `after` and less than `before`.
-  private func rows(_ filter: ContextFilter) throws(StoreFault) -> (after: Int64, before: Int64) {
+  func rows(_ filter: ContextFilter) throws(StoreFault) -> (after: Int64, before: Int64) {
     // An id begins with its creation time.
     func bound(_ moment: Timestamp) -> StoreValue {
       .text(ContextID.bound(at: moment))
@@ -104,7 +106,8 @@ extension StoreReader {
         text: try bodies.contextText(row, at: 3, frame: 12), priceID: try row.optionalText(4)),
       receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       postedAt: Timestamp(unixMilliseconds: row.integer(6)),
-      expiresAt: Timestamp(unixMilliseconds: row.integer(7)), receiptID: try row.optionalText(9),
+      expiresAt: Timestamp(unixMilliseconds: row.integer(7)), isClaimed: !row.isNull(8),
+      receiptID: try row.optionalText(9),
       state: .init(
         isClaimed: !row.isNull(8), isExpired: row.integer(7) <= now.unixMilliseconds, receiptState, reason))
   }

@@ -66,11 +66,12 @@ extension ListPage: Sendable where Entry: Sendable, Position: Sendable {}
 
 extension ReceiptFilter {
   /// Whether it has a condition that no index has.
-  public var isCompared: Bool { status != nil || priceID != nil }
+  public var isCompared: Bool { status != nil || priceID != nil || join != nil }
 
   /// - Parameter row: of `comparedSQL`.
   fileprivate func matches(_ row: StoreRow) throws(StoreFault) -> Bool {
     if let range = status?.range, !(row.optionalInteger(1).map(range.contains) ?? false) { return false }
+    if let join, try row.optionalText(4) != join.rawValue { return false }
     guard let priceID else { return true }
     if let sent: PriceID = try row.optionalText(2) { return sent == priceID }
     return try row.text(3).split(separator: "\n").first.map { PriceID(String($0)) } == priceID
@@ -124,7 +125,7 @@ extension StoreReader {
   }
 
   static let comparedSQL = """
-    SELECT row_id, last_status, price_id, prices FROM purchases
+    SELECT row_id, last_status, price_id, prices, \(joinOutcomeSQL) FROM purchases
     WHERE row_id IN (SELECT value FROM json_each(?1))
     """
 

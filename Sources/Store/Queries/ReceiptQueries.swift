@@ -19,6 +19,8 @@ public struct ReceiptFilter: Sendable, Equatable {
   public var status: AnswerStatus?
   /// The price that was sent, or that would be. No index has it, either.
   public var priceID: PriceID?
+  /// How it got its context. No index has it, either.
+  public var join: JoinOutcome?
   /// Any id of the purchased object: the subscription's, or the checkout session's.
   public var objectID: ObjectID?
   /// The checkout session that sold it.
@@ -69,6 +71,8 @@ public struct ReceiptDetail: Sendable, Equatable {
   public var lookup: PlannedLookup?
   /// Oldest first.
   public var captures: [CaptureSummary] = []
+  /// The contexts that it did not get; empty unless `StoreReader.nearMisses` was asked.
+  public var nearMisses: [NearMiss] = []
 }
 
 extension StoreReader {

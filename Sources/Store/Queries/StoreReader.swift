@@ -288,6 +288,6 @@ public final class StoreReader {
     ).all { row throws(StoreFault) in
       "the count of receipts is wrong: \(try row.text(0)), \(try row.text(1)) \(try row.text(2))"
     }
-    return try miscounted + miscountedJobs()
+    return try miscounted + miscountedJobs() + miscountedJoins()
   }
 }

@@ -35,6 +35,7 @@ final class ContextRows {
   /// What the open transaction has read; nil for an engine that reads without a round trip.
   var known: KnownContexts?
   private let bodies: BodyReader
+  private let joins: JoinRows
   private let byID: StoreStatement
   private let byRow: StoreStatement
   private let digest: StoreStatement
@@ -50,11 +51,11 @@ final class ContextRows {
     "id, app, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at, frame, "
     + "dictionary"
 
-  init(_ connection: StoreConnection, bodies: BodyReader) throws(StoreFault) {
+  init(_ connection: StoreConnection, bodies: BodyReader, joins: JoinRows) throws(StoreFault) {
     keys = connection.engine.keys
     readAhead = connection.engine.readAhead
     known = readAhead == nil ? nil : KnownContexts()
-    self.bodies = bodies
+    (self.bodies, self.joins) = (bodies, joins)
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
@@ -170,8 +171,8 @@ final class ContextRows {
   }
 
   /// The user's unused contexts, newest first.
-  func candidates(app: AppSlug, user: UserID, since: Timestamp) throws(StoreFault) -> [Join.Candidate] {
-    try newest(app: app, user: user) { $0.isUnused && $0.postedAt >= since }.map(\.candidate)
+  func candidates(app: AppSlug, user: UserID, since: Timestamp) throws(StoreFault) -> [ContextRecord] {
+    try newest(app: app, user: user) { $0.isUnused && $0.postedAt >= since }
   }
 
   /// - Parameter frame: the blob compressed; nil if it is stored as a text.
@@ -184,6 +185,8 @@ final class ContextRows {
       .optional(frame?.bytes), .optional(frame?.dictionary),
     ])
     known?.add(record, row: row)
+    joins.count(.received, 1, app: record.app, receivedAt: record.receivedAt)
+    joins.count(.unclaimed, 1, app: record.app, receivedAt: record.receivedAt)
     for key in RowKey.keys(app: record.app, contextOf: record.userID, digest: digest) {
       try keys.add(key, row: row)
     }
@@ -207,11 +210,21 @@ final class ContextRows {
     known?.change(id) { ($0.postedAt, $0.expiresAt) = (now, expiresAt) }
   }
 
-  /// - Parameter old: the value of `ContextRecord.purchaseRow` when the context was read.
+  /// - Parameter context: as it was read.
   /// - Throws: `constraint` if another purchase has it now.
-  func claim(id: ContextID, for row: PurchaseRowID, from old: PurchaseRowID?) throws(StoreFault) {
-    try claiming.changeOne([.text(id), .integer(row), .optional(old)], for: "claim a context")
-    known?.change(id) { $0.purchaseRow = row }
+  func claim(_ context: ContextRecord, for row: PurchaseRowID) throws(StoreFault) {
+    try set(context, to: row, for: "claim a context")
+  }
+
+  /// Changes the purchase of a context.
+  private func set(
+    _ context: ContextRecord, to row: PurchaseRowID?, for operation: String
+  ) throws(StoreFault) {
+    try claiming.changeOne(
+      [.text(context.id), .optional(row), .optional(context.purchaseRow)], for: operation)
+    known?.change(context.id) { $0.purchaseRow = row }
+    let change: Int64 = (row == nil ? 1 : 0) - (context.isUnused ? 1 : 0)
+    joins.count(.unclaimed, change, app: context.app, receivedAt: context.receivedAt)
   }
 
   private func key(of id: ContextID) throws(StoreFault) -> (app: AppSlug, user: UserID, digest: [UInt8])? {
@@ -229,9 +242,7 @@ final class ContextRows {
     guard let key = try key(of: id), let context = try find(app: key.app, id: id), context.purchaseRow == row
     else { return }
     let again = try unused(app: key.app, user: key.user, blob: context.blob.text, digest: key.digest)
-    let owner: PurchaseRowID? = again == nil ? nil : 0
-    try claiming.changeOne([.text(id), .optional(owner), .integer(row)], for: "release a context")
-    known?.change(id) { $0.purchaseRow = owner }
+    try set(context, to: again == nil ? nil : 0, for: "release a context")
   }
 
   func move(id: ContextID, from old: PurchaseRowID, to new: PurchaseRowID) throws(StoreFault) {

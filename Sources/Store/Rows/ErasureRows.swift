@@ -11,6 +11,7 @@ final class ErasureRows {
   private let insertingKey: StoreStatement
   private let keys: any KeyIndex
   private let purchases: PurchaseRows
+  private let joins: JoinRows
   private let knownObject: StoreStatement
   private let soldByCheckout: StoreStatement
   private let eventsOfPurchase: StoreStatement
@@ -31,8 +32,10 @@ final class ErasureRows {
   /// Nil until a user was erased.
   private(set) var currentHash: ErasureHash?
 
-  init(_ connection: StoreConnection, purchases: PurchaseRows) throws(StoreFault) {
-    self.purchases = purchases
+  init(
+    _ connection: StoreConnection, purchases: PurchaseRows, joins: JoinRows
+  ) throws(StoreFault) {
+    (self.purchases, self.joins) = (purchases, joins)
     readsAhead = connection.engine.readAhead != nil
     keys = connection.engine.keys
     readingKey = try connection.prepare(ErasureHash.readingKeySQL)
@@ -66,7 +69,10 @@ final class ErasureRows {
       WHERE row_id = ?1
       """)
     contextOfUser = try connection.prepare(
-      "SELECT id, digest FROM contexts WHERE row_id = ?1 AND user_id = ?2 AND app = ?3")
+      """
+      SELECT id, digest, received_at, purchase_row IS NULL FROM contexts
+      WHERE row_id = ?1 AND user_id = ?2 AND app = ?3
+      """)
     forgettingReason = try connection.prepare("UPDATE audit SET reason = NULL WHERE subject = ?1")
     renamingSubject = try connection.prepare("UPDATE audit SET subject = ?2 WHERE subject = ?1")
     jobsByID = try connection.prepare(
@@ -177,6 +183,7 @@ final class ErasureRows {
       .integer(record.rowID), .optional(token(record.purchase.key.id, app: record.app)), .optional(session),
       .time(now),
     ])
+    joins.move(from: record, to: nil)
     for key in record.keys { try keys.erase(key, row: record.rowID.number) }
     if let session, record.purchase.sessionID?.text != record.purchase.key.id.text {
       try keys.add(RowKey(.session, session, app: record.app), row: record.rowID.number)
@@ -227,13 +234,19 @@ final class ErasureRows {
     for row in rows {
       let found = try contextOfUser.first([.integer(row), .text(user), .text(app)]) {
         row throws(StoreFault) in
-        (id: try row.text(0) as ContextID, digest: row.blob(1))
+        (
+          id: try row.text(0) as ContextID, digest: row.blob(1),
+          receivedAt: Timestamp(unixMilliseconds: row.integer(2)), isUnclaimed: row.flag(3)
+        )
       }
-      guard let (id, digest) = found, let hash = currentHash?.bytes(of: id.text, app: app) else { continue }
+      guard let (id, digest, receivedAt, isUnclaimed) = found,
+        let hash = currentHash?.bytes(of: id.text, app: app)
+      else { continue }
       // Keeps the time in the id, because lists find rows by it, and replaces the rest, which is a secret of
       // the user.
       let name = id.text.prefix(ContextID.prefix.utf8.count + 10)
       try emptyingContext.run([.integer(row), .text(name + ErasureHash.text(hash.prefix(8)))])
+      if isUnclaimed { joins.count(.unclaimed, -1, app: app, receivedAt: receivedAt) }
       for key in RowKey.keys(app: app, contextOf: user, digest: digest) { try keys.erase(key, row: row) }
       count += 1
     }

@@ -12,7 +12,7 @@ enum PurchaseRow {
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
     "context_source", "context_disputed", "processor", "destination", "is_reversal", "payment", "dictionary",
-    "context_at",
+    "context_at", "context_candidates",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -106,7 +106,7 @@ enum PurchaseRow {
       pricesAreOfCheckout: row.flag(10),
       payment: try row.optionalText(43).map(PaymentFacts.init(stored:)),
       contextID: contextID, context: blob.map { ContextBlob(text: $0, priceID: blobPrice) },
-      contextSource: blob == nil ? nil : source,
+      contextSource: blob == nil ? nil : source, contextCandidates: row.optionalInteger(46),
       happenedAt: Timestamp(unixMilliseconds: row.integer(14)),
       createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
   }
@@ -153,7 +153,7 @@ enum PurchaseRow {
       .optional(purchase.contextSource?.rawValue), .flag(receipt?.contextDisputed ?? false),
       .text(purchase.key.processor), .optional(receipt?.destination), .flag(receipt?.isReversal ?? false),
       .optional(purchase.payment?.stored), .optional(content.body?.dictionary),
-      .optional(content.contextAt),
+      .optional(content.contextAt), .optional(purchase.contextCandidates),
     ]
   }
 

@@ -26,6 +26,7 @@ final class PurchaseRows {
   private let shifting: StoreStatement
 
   private let counts: CountRows
+  private let joins: JoinRows
   let keys: any KeyIndex
   let readAhead: (any ReadAhead)?
   let bodies: BodyReader
@@ -51,9 +52,9 @@ final class PurchaseRows {
 
   /// - Parameter packer: compresses the bodies of receipts.
   init(
-    _ connection: StoreConnection, counts: CountRows, bodies: BodyReader, packer: BodyPacker
+    _ connection: StoreConnection, counts: CountRows, joins: JoinRows, bodies: BodyReader, packer: BodyPacker
   ) throws(StoreFault) {
-    self.counts = counts
+    (self.counts, self.joins) = (counts, joins)
     (self.bodies, self.packer) = (bodies, packer)
     keys = connection.engine.keys
     readAhead = connection.engine.readAhead
@@ -244,6 +245,7 @@ final class PurchaseRows {
     counts.move(
       from: old.flatMap(CountRows.Group.init), to: CountRows.Group(new),
       madeAt: new.receipt?.createdAt)
+    joins.move(from: old, to: new)
     if let transition = ReceiptTransition(from: old, to: new, cause: cause) { transitions.append(transition) }
   }
 
@@ -261,6 +263,7 @@ final class PurchaseRows {
     known?.remove(record)
     for key in record.keys { try keys.remove(key, row: record.rowID.number) }
     counts.move(from: .init(record), to: nil)
+    joins.move(from: record, to: nil)
   }
 
   /// Sets times in the future to now; see `FollowClock`.

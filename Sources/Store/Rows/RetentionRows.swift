@@ -15,8 +15,10 @@ final class RetentionRows {
   private let deleting: [RetentionTable: StoreStatement]
   private let noted: StoreStatement
   private let keys: any KeyIndex
+  private let joins: JoinRows
 
-  init(_ connection: StoreConnection) throws(StoreFault) {
+  init(_ connection: StoreConnection, joins: JoinRows) throws(StoreFault) {
+    self.joins = joins
     var scanning: [RetentionTable: StoreStatement] = [:]
     var deleting: [RetentionTable: StoreStatement] = [:]
     for table in RetentionTable.allCases {
@@ -24,7 +26,7 @@ final class RetentionRows {
         "SELECT row_id, \(table.scan) FROM \(table.rawValue) WHERE row_id > ?1 ORDER BY row_id LIMIT ?2")
       guard table != .receipts else { continue }  // deleted where they are counted, by `PurchaseRows`
       // A context's keys are deleted with it.
-      let returning = table == .contexts ? " RETURNING row_id, app, user_id, digest" : ""
+      let returning = table == .contexts ? " RETURNING \(Self.contextColumns)" : ""
       deleting[table] = try connection.prepare(
         "DELETE FROM \(table.rawValue) WHERE row_id IN (SELECT value FROM json_each(?1))\(returning)")
     }
@@ -43,6 +45,8 @@ final class RetentionRows {
       """)
   }
 
+  private static let contextColumns = "row_id, app, user_id, digest, received_at, purchase_row IS NULL"
+
   func scan(_ table: RetentionTable, after row: Int64) throws(StoreFault) -> [Candidate] {
     try scanning[table]?.all([.integer(row), .integer(table.slice)]) { row throws(StoreFault) in
       Candidate(row: row.integer(0), at: Timestamp(unixMilliseconds: row.integer(1)), mayGo: row.flag(2))
@@ -55,11 +59,16 @@ final class RetentionRows {
     guard table == .contexts else { return try deleting.run(list) }
     let deleted = try deleting.all(list) { row throws(StoreFault) in
       (
-        row: row.integer(0) as Int64,
-        keys: RowKey.keys(app: try row.text(1), contextOf: try row.text(2), digest: row.blob(3))
+        row: row.integer(0) as Int64, app: try row.text(1) as AppSlug,
+        keys: RowKey.keys(app: try row.text(1), contextOf: try row.text(2), digest: row.blob(3)),
+        receivedAt: Timestamp(unixMilliseconds: row.integer(4)), isUnclaimed: row.flag(5)
       )
     }
     for context in deleted {
+      joins.count(.received, -1, app: context.app, receivedAt: context.receivedAt)
+      if context.isUnclaimed {
+        joins.count(.unclaimed, -1, app: context.app, receivedAt: context.receivedAt)
+      }
       for key in context.keys { try keys.remove(key, row: context.row) }
     }
   }

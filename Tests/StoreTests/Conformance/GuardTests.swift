@@ -12,8 +12,11 @@ private struct ClaimTwice: StoreCommand {
   var rows: [PurchaseRowID]
 
   func apply(to store: StoreSession) throws(StoreFault) {
-    let read = try store.contexts.find(app: "ios", id: context)
-    for row in rows { try store.claim(context, claimedBy: read?.purchaseRow, for: row, from: nil) }
+    let unknown = ContextRecord(
+      id: context, app: "ios", userID: "nobody", blob: ContextBlob(text: "", priceID: nil),
+      receivedAt: store.now, postedAt: store.now, expiresAt: store.now)
+    let read = try store.contexts.find(app: "ios", id: context) ?? unknown
+    for row in rows { try store.claim(read, for: row, from: nil) }
   }
 }
 

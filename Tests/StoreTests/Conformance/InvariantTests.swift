@@ -9,6 +9,7 @@ import Testing
 struct InvariantTests {
   static let broken: [(sql: String, found: String)] = [
     ("UPDATE receipt_counts SET count = count + 1", "the count of receipts is wrong"),
+    ("UPDATE join_counts SET count = count + 1", "the count of joins is wrong"),
     ("UPDATE purchases SET wait_until = NULL WHERE state = 'waiting'", "a waiting receipt is decided again"),
     ("UPDATE purchases SET receipt_id = substr(receipt_id, 1, 20) || 'ZZZZZZZZZZ'", "is in row"),
     ("UPDATE purchases SET ready_at = NULL WHERE state = 'pending'", "ready without content"),

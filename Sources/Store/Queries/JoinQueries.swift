@@ -1,0 +1,119 @@
+// How an app's contexts and receipts joined, by hour. Every number is a stored count.
+
+public import Domain
+internal import Durations
+
+extension StoreReader {
+  /// The counts as the rows have them: app, hour since 1970, kind and number. Reads most of the rows.
+  package static let joinsOfRowsSQL = """
+    SELECT app, created_at / 3600000 AS hour, \(joinOutcomeSQL) AS kind, count(*) AS count
+    FROM purchases WHERE \(joinOutcomeSQL) IS NOT NULL GROUP BY 1, 2, 3
+    UNION ALL
+    SELECT app, received_at / 3600000, '\(JoinRows.ContextCount.received.rawValue)', count(*) FROM contexts
+    GROUP BY 1, 2
+    UNION ALL
+    SELECT app, received_at / 3600000, '\(JoinRows.ContextCount.unclaimed.rawValue)', count(*)
+    FROM contexts WHERE purchase_row IS NULL GROUP BY 1, 2
+    """
+
+  /// `JoinOutcome` of a row of `purchases`; NULL for none.
+  static let joinOutcomeSQL = """
+    CASE WHEN object_id LIKE '\(Purchase.erasedPrefix)%' THEN NULL
+         WHEN ready_at IS NULL AND (state IS NOT 'waiting' OR reason IS NOT '\(Reason.context.text)')
+           THEN NULL
+         WHEN context_disputed <> 0 THEN '\(JoinOutcome.disputed.rawValue)'
+         WHEN ply_context IS NULL AND context_at IS NULL THEN '\(JoinOutcome.none.rawValue)'
+         WHEN context_source IS NOT \(Purchase.ContextSource.guess.rawValue)
+           THEN '\(JoinOutcome.exact.rawValue)'
+         WHEN context_candidates = 1 AND price_mismatch = 0 THEN '\(JoinOutcome.user.rawValue)'
+         ELSE '\(JoinOutcome.guessed.rawValue)' END
+    """
+
+  /// The differences between the stored counts and the rows.
+  func miscountedJoins() throws(StoreFault) -> [String] {
+    try connection.prepare(
+      """
+      SELECT app, hour, kind FROM (
+        SELECT app, hour, kind, count FROM join_counts
+        UNION ALL
+        SELECT app, hour, kind, -count FROM (\(Self.joinsOfRowsSQL)) AS counted) AS compared
+      GROUP BY app, hour, kind HAVING sum(count) <> 0
+      """
+    ).all { row throws(StoreFault) in
+      "the count of joins is wrong: \(try row.text(0)), hour \(row.integer(1) as Int64), \(try row.text(2))"
+    }
+  }
+
+  static let joinsSQL = """
+    SELECT hour / ?4, kind, sum(count) FROM join_counts WHERE app = ?1 AND hour >= ?2 AND hour < ?3
+    GROUP BY 1, 2 HAVING sum(count) <> 0
+    """
+
+  /// - Parameters:
+  ///   - hours: hours since 1970.
+  ///   - period: the length of a period in hours.
+  /// - Returns: by the number of the period since 1970; periods without a count are left out.
+  private func joins(
+    app: AppSlug, hours: Range<Int64>, period: Int64
+  ) throws(StoreFault) -> [Int64: JoinTally] {
+    var found: [Int64: JoinTally] = [:]
+    try connection.prepare(Self.joinsSQL).forEach([
+      .text(app), .integer(hours.lowerBound), .integer(hours.upperBound), .integer(period),
+    ]) { row throws(StoreFault) in
+      let (number, kind, count) = (row.integer(0) as Int64, try row.text(1), row.integer(2) as Int64)
+      if let outcome = JoinOutcome(rawValue: kind) {
+        found[number, default: JoinTally()].receipts[outcome] = count
+      } else if kind == JoinRows.ContextCount.received.rawValue {
+        found[number, default: JoinTally()].contexts = count
+      } else {
+        found[number, default: JoinTally()].unclaimed = count
+      }
+    }
+    return found
+  }
+
+  private static let hoursOfDay: Int64 = 24
+
+  /// How an app's contexts and receipts joined on its last days in UTC, the oldest first; days without any
+  /// are there, too. Receipts count on the day on which they were created, contexts on that of their first
+  /// post.
+  public func joinDays(app: AppSlug, last days: Int64, now: Timestamp) throws(StoreFault) -> [JoinDay] {
+    let today = now.unixHour / Self.hoursOfDay
+    let (first, end) = (today - days + 1, today + 1)
+    let found = try joins(
+      app: app, hours: first * Self.hoursOfDay..<end * Self.hoursOfDay, period: Self.hoursOfDay)
+    return (first..<end).map { day in
+      JoinDay(
+        start: Timestamp(unixMilliseconds: 0) + .hours(day * Self.hoursOfDay),
+        tally: found[day] ?? JoinTally())
+    }
+  }
+
+  /// The sum of an app's last hours, the present one among them.
+  /// - Parameter newer: the hours after them that are left out.
+  public func joinTally(
+    app: AppSlug, last hours: Int64, before newer: Int64 = 0, now: Timestamp
+  ) throws(StoreFault) -> JoinTally {
+    let end = now.unixHour + 1 - newer
+    return try joins(app: app, hours: end - hours..<end, period: .max).values.reduce(JoinTally(), +)
+  }
+
+  /// The last hours of an app whose contexts no longer join, by the rule of `JoinHealth`; nil for any other.
+  public func unjoined(app: AppSlug, now: Timestamp) throws(StoreFault) -> JoinTally? {
+    let recent = try joinTally(app: app, last: JoinHealth.recentHours, now: now)
+    // Only an app that may be broken is compared with its last days.
+    guard recent[.none] >= JoinHealth.unjoinedMin, recent.unclaimed >= JoinHealth.unjoinedMin else {
+      return nil
+    }
+    let earlier = try joinTally(
+      app: app, last: JoinHealth.earlierHours, before: JoinHealth.recentHours, now: now)
+    return JoinHealth.isBroken(recent: recent, earlier: earlier) ? recent : nil
+  }
+}
+
+/// How an app's contexts and receipts joined on one day.
+public struct JoinDay: Sendable, Equatable {
+  /// Its begin, in UTC.
+  public var start: Timestamp
+  public var tally: JoinTally
+}
