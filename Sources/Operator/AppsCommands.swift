@@ -59,6 +59,7 @@ enum AppsCommands {
       [
         .init("APP"), .init("DELIVERIES"), .init("WHY", canShrink: true),
         .init("PENDING", alignment: .trailing), .init("OLDEST"), .init("FAILED", alignment: .trailing),
+        .init("JOINED 24 H", alignment: .trailing, canDrop: true),
         .init("PROCESSORS", canDrop: true),
       ], emptyMessage: "No app is configured, and none has receipts.")
     for app in stats {
@@ -67,7 +68,7 @@ enum AppsCommands {
       table.add([
         Table.Cell(app.slug.text), app.deliveries(session), Table.Cell(why ?? "-"),
         Table.Cell(count: app.counts[.pending] ?? 0), Table.Cell(session.relative(app.oldestPending)),
-        Table.Cell(count: app.counts[.failed] ?? 0),
+        Table.Cell(count: app.counts[.failed] ?? 0), JoinStats.share(app.joins),
         Table.Cell(names(used?.processors.map(\.name.text))),
       ])
     }

@@ -91,6 +91,7 @@ public struct Scrape {
         return ([("app", app.text)], isStopped ? 1 : 0)
       })
     try writePauses(of: known, reader, to: &text)
+    try writeJoins(of: known, reader, to: &text)
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
     text.gauge(
       "receiptd_http_connections", "Connections to the public listener.",

@@ -39,6 +39,33 @@ import Testing
     #expect(try harness.run("apps", "list", "--json").objects.first?["pause"] == .null)
   }
 
+  @Test("How contexts join is shown by day, with the contexts that a receipt did not get")
+  func joins() throws {
+    let harness = try OperatorHarness(apps: ["ios", "web"])
+    for number in 1...10 {
+      try harness.context("blob \(number)", user: UserID("JDO-\(number)"), price: "price_1")
+    }
+    harness.clock.advance(.minutes(2))
+    var receipt = ""
+    for number in 1...20 { receipt = try harness.purchase("sub_\(number)", user: "jdo-\(number)") }
+    Snapshot.check(harness.run("stats", "--joins").out, "stats-joins")
+    let day = try #require(try harness.run("stats", "--joins", "--json").objects.first)
+    #expect(day["none"] == 20)
+    #expect(day["unclaimed"] == 10)
+    let app = try #require(try harness.run("apps", "list", "--json").objects.first)
+    #expect(app["joins_last_24h"]?["receipts"] == 20)
+    #expect(harness.run("apps", "list").out.contains("0 %"))
+    let listed = try harness.run("receipts", "list", "--join", "none", "--limit", "1", "--json").objects
+    #expect(listed.first?["id"] == .string(receipt))
+    let shown = harness.run("receipts", "show", "sub_7").out
+    #expect(
+      shown.contains("of the user 'JDO-7' was posted 2 min before the payment, and no purchase claimed it"))
+    #expect(shown.contains("this purchase names 'jdo-7', which differs only in form."))
+    let json = harness.run("receipts", "show", "sub_7", "--json").out
+    #expect(json.contains(#""cause":"similar_user""#))
+    #expect(harness.run("alerts", "list").out.contains("contexts_unjoined"))
+  }
+
   @Test("Without a time it lasts until it is resumed")
   func open() throws {
     let harness = try OperatorHarness()

@@ -209,7 +209,8 @@ import Testing
       Self.names(object)
         == (Self.fields
         + [
-          "session_id", "customer_id", "ply_context", "payment", "captures", "lookup", "attempt_log",
+          "session_id", "customer_id", "ply_context", "payment", "captures", "lookup", "near_misses",
+          "attempt_log",
           "events",
           "changes", "jobs",
         ]).sorted())

@@ -28,6 +28,7 @@ enum ReceiptJSON {
         .init(name: "payment", value: payment(purchase)),
         .init(name: "captures", value: .array(detail.captures.map(capture))),
         .init(name: "lookup", value: detail.lookup.map(lookup) ?? .null),
+        .init(name: "near_misses", value: .array(detail.nearMisses.map(nearMiss))),
         .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
         .init(name: "events", value: .array(detail.events.map { EventExport.fields.object(of: $0) })),
         .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),
@@ -49,6 +50,23 @@ enum ReceiptJSON {
       "ended_at": .time(capture.endedAt), "failures": .integer(capture.failures),
       "next_call_at": .time(capture.outcome == nil ? capture.retryAt : nil),
       "last_trouble": .optional(capture.lastTrouble),
+    ]
+  }
+
+  private static func nearMiss(_ miss: NearMiss) -> JSONValue {
+    let (cause, seconds, other): (String, Int64?, String?) =
+      switch miss.cause {
+      case .early(let span): ("early", span.components.seconds, nil)
+      case .late(let span): ("late", span.components.seconds, nil)
+      case .claimed(let receipt): ("claimed", nil, receipt?.text)
+      case .otherPrice(let price): ("other_price", nil, price.text)
+      case .otherUser(let isSimilar): (isSimilar ? "similar_user" : "other_user", nil, nil)
+      case .possible: ("possible", nil, nil)
+      }
+    return [
+      "context_id": .string(miss.contextID.text), "user_id": .string(miss.userID.text),
+      "posted_at": .time(miss.postedAt), "cause": .string(cause), "seconds": .optional(seconds),
+      "detail": .optional(other),
     ]
   }
 

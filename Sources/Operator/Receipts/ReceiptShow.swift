@@ -31,17 +31,21 @@ enum ReceiptShow {
   }
 
   private static func show(
-    _ detail: ReceiptDetail, _ configuration: Configuration, _ reader: StoreReader, _ session: Session
+    _ found: ReceiptDetail, _ configuration: Configuration, _ reader: StoreReader, _ session: Session
   ) throws {
-    let (record, receipt) = (detail.record, detail.record.receipt)
+    let (record, receipt) = (found.record, found.record.receipt)
+    let app = configuration.app(record.app)
+    let processor = record.purchase.key.processor
+    var detail = found
+    detail.nearMisses = try reader.nearMisses(
+      of: record, policy: app?.join ?? JoinPolicy(), processor: app?.rules(of: processor) ?? ProcessorRules(),
+      now: session.now)
     let object = record.purchase.key.id.text
     let audit = try reader.audit(of: record, limit: personsMax)
     let jobs = try reader.jobs(ofPurchase: record.rowID)
     if session.isJSON {
       return session.output.json(ReceiptJSON.detail(of: detail, audit: audit, jobs: jobs))
     }
-    let app = configuration.app(record.app)
-    let processor = record.purchase.key.processor
     let output = session.output
     let title = DisplayText.clean(receipt?.id.text ?? object)
     output.line(Style.bold.applied(to: title, inColour: output.isInColour))
@@ -53,6 +57,7 @@ enum ReceiptShow {
     output.line()
     output.table(ReceiptStory(detail, audit: audit, jobs: jobs).table(session))
     output.line()
+    for sentence in JoinText.nearMisses(detail) { output.line(DisplayText.clean("Context \(sentence).")) }
     var advice: [String] = []
     if let receipt {
       let name = receipt.destination ?? app?.destination(of: processor)

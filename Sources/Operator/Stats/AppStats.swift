@@ -20,6 +20,8 @@ struct AppStats {
   let deliveredLastDay: Int64
   /// How long deliveries took, to each destination, sorted by its name.
   let latencies: [DestinationLatencies]
+  /// How the contexts of the last 24 hours joined.
+  let joins: JoinTally
   /// The unfinished lookups and captures at each processor, sorted by its name.
   let work: [(processor: ProcessorName, work: UnfinishedWork)]
   /// In the order in which an operator should know of them.
@@ -60,6 +62,7 @@ struct AppStats {
         latencies: try (delivered[slug] ?? []).map { place in
           try DestinationLatencies(reader, place, windows, now: now)
         },
+        joins: try reader.joinTally(app: slug, last: 24, now: now),
         work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
         breakers: breakers.sorted(of: slug, now: now), needsAttention: loud[slug] != nil,
         pause: pauses[slug], isServed: isServed,
@@ -149,6 +152,7 @@ struct AppStats {
         .init(name: "delivered_last_hour", value: .integer(deliveredLastHour)),
         .init(name: "delivered_last_24h", value: .integer(deliveredLastDay)),
         .init(name: "destinations", value: .object(latencies.map { $0.json })),
+        .init(name: "joins_last_24h", value: .object(JoinStats.members(joins))),
         .init(name: "last_event_at", value: .time(lastEvent)),
         .init(name: "oldest_pending_at", value: .time(oldestPending)),
         .init(name: "oldest_pending_seconds", value: .optional(pendingSeconds)),

@@ -17,18 +17,24 @@ enum StatsCommands {
           First whether receiptd is ready or why not, its disk, its configuration, a refused reload, \
           and webhooks that were refused in the last hour; with --json an object under "service". Then the \
           apps, one a line, with the share of the last hour's attempts that was accepted and how long their \
-          answers took, and the lookups and captures at each processor that are not finished.
+          answers took, and the lookups and captures at each processor that are not finished. \
+          With --joins only how the contexts of each app joined, for each of the last 7 days in UTC: the \
+          receipts whose context an event named (EXACT), was the user's only one (USER), was chosen among \
+          several (GUESSED), is missing (NONE), or is named by another purchase, too (DISPUTED); the share \
+          of the first three; and the contexts that were posted, and that no purchase claimed.
           """,
         options: [
           OptionSpec("app", placeholder: "APP", help: "Only this app"),
           OptionSpec(
             flag: "latency",
             help: "Also how long deliveries to each destination took, in the last hour, day and week"),
+          OptionSpec(flag: "joins", help: "How contexts joined, by app and day"),
           OptionSpec(flag: "watch", short: "w", help: "Repeat until Ctrl-C"),
           OptionSpec("interval", placeholder: "D", help: "How often with --watch, such as 5s; 2s without it"),
         ],
         examples: [
           ExampleSpec("receiptctl stats", "The state of all apps"),
+          ExampleSpec("receiptctl stats --joins --app ios", "Whether the app's contexts join as before"),
           ExampleSpec("receiptctl stats --json | jq 'select(.failed > 0)'", "Apps with failed receipts"),
         ]), run: run),
     TopView.verb,
@@ -74,6 +80,7 @@ enum StatsCommands {
   static func show(
     _ reader: StoreReader, _ configuration: Configuration, _ only: AppSlug?, _ session: Session
   ) throws {
+    if session.command.flag("joins") { return try JoinStats.show(reader, configuration, only, session) }
     let isLatency = session.command.flag("latency")
     let stats = try AppStats.all(
       reader, configuration, only: only, windows: isLatency ? LatencyWindow.allCases : [.hour], session)

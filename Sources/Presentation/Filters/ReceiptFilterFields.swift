@@ -29,6 +29,11 @@ extension ReceiptFilter: ListFilter {
       .status("Last answer", "Only those whose last answer had this HTTP status: 503, or 5xx for a class") {
         $0.status = $1
       },
+      .choice(
+        JoinOutcome.self, "join", "Context",
+        "Only those that got their context so: exact if an event named it, user if it was the only one of "
+          + "the user, guessed if it was one of several, none, or disputed if another purchase names it"
+      ) { $0.join = $1 },
       .id("price", "PRICE", "Price", "Only those with this price") { $0.priceID = PriceID($1) },
       .id(
         "object", "ID", "The processor's id",
