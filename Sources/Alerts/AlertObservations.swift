@@ -14,6 +14,8 @@ struct AlertObservations {
   var growing: [AppSlug: Int64] = [:]
   /// The last event of each app that gets none, although events are usual.
   var silent: [AppSlug: Timestamp] = [:]
+  /// The last hours of the apps whose contexts no longer join.
+  var unjoined: [AppSlug: JoinTally] = [:]
   /// When certificates expire, as far as known.
   var certificates: [KnownCertificates.Place: Timestamp] = [:]
   /// When the certificate in the listener's file expires: a running listener may still have an older one.

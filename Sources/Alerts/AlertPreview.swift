@@ -52,6 +52,8 @@ public enum AlertPreview {
     let apps = configuration.apps
     var observed = AlertObservations(refusedReload: health?.refusedReload)
     observed.silent = try events.unusual(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
+    var joins = JoinWatch()
+    observed.unjoined = try joins.unjoined(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
     observed.certificates[.listener] =
       configuration.listen.tls.map(\.certificatePath).flatMap(ListenerCertificate.expiry)
     let names = Set(health?.reasons.map(\.name) ?? [])

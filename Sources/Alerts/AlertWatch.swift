@@ -72,6 +72,7 @@ struct AlertWatch {
   private var backlogs: [AppSlug: BacklogTrend] = [:]
   private var unreadable = UnreadableReceipts()
   private var events = EventWatch()
+  private var joins = JoinWatch()
   private var listenerFileRead: (at: MonotonicInstant, expiresAt: Timestamp?)?
 
   init(reader: StoreReader, sources: AlertSources) {
@@ -98,6 +99,7 @@ struct AlertWatch {
     var observed = try observe(alerts, now: now, monotonic: monotonic)
     observed.silent = try events.unusual(
       for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
+    observed.unjoined = try joins.unjoined(for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
     return try Self.findings(
       for: alerts, apps: apps, reader: reader,
       signatures: { signatures.growth(within: $0, now: monotonic) },
@@ -254,6 +256,7 @@ extension AlertWatch.Findings {
       return .callbacks(
         troubles(of: app, window).mapValues(\.unreported), app: app.slug, window: window, now: now,
         advice: app.webhookAdvice)
+    case .contextsUnjoined: return .unjoined(observed.unjoined[app.slug], app: app.slug, now: now)
     case .appPaused: return .pause(pauses[app.slug], app: app.slug, now: now)
     case .backlogGrowing(let limit):
       guard pauses[app.slug]?.isActive(now: now) != true, let count = observed.growing[app.slug],

@@ -73,6 +73,21 @@ extension Trouble {
       commands: ["receiptctl stats"] + (backfill.map { [$0] } ?? []), processors: processors)
   }
 
+  /// - Parameter tally: the last hours; nil if the contexts join.
+  static func unjoined(_ tally: JoinTally?, app: AppSlug, now: Timestamp) -> Trouble? {
+    guard let tally else { return nil }
+    let commands = JoinText.commands(app: app.text)
+    return Trouble(
+      key: Key(condition: .contextsUnjoined, app: app), since: now - .hours(JoinHealth.recentHours),
+      value: Double(tally[.none]),
+      summary: "contexts of \(app) no longer join: \(JoinText.broken(tally))",
+      advice:
+        "See since which day, with: \(commands[0]). Then compare the user of such a receipt with those of "
+        + "the contexts, with: \(commands[1]), and receiptctl receipts show RECEIPT. Usually a release of "
+        + "the app posts other user ids than its checkouts have",
+      commands: commands)
+  }
+
   /// - Returns: nil if nothing is damaged.
   static func corruption(isDatabaseDamaged: Bool, unreadable: [AppSlug], now: Timestamp) -> Trouble? {
     var parts: [String] = isDatabaseDamaged ? [ReadinessReason.databaseDamaged.text] : []

@@ -38,6 +38,8 @@ public enum AlertCondition: Sendable, Hashable {
   case noEvents(over: Duration)
   /// The certificate of the listener, or of a destination's server, expires within this time.
   case certificateExpires(within: Duration)
+  /// Contexts of an app no longer join: receipts lack theirs, and no purchase claims those that are posted.
+  case contextsUnjoined
   /// This machine's clock differs from those of the destinations by more than this.
   case clock(over: Duration)
 }
@@ -59,6 +61,7 @@ extension AlertCondition {
     .callbacksMissing, .appPaused, .reloadRefused, .backupOld(over: .hours(26)),
     .backlogGrowing(over: 1000), .corruption,
     .noEvents(over: .minutes(30)), .certificateExpires(within: .days(14)), .clock(over: .seconds(5)),
+    .contextsUnjoined,
   ]
 
   /// The name without the limit, as notices and metrics use it.
@@ -81,6 +84,7 @@ extension AlertCondition {
     case .noEvents: "no_events"
     case .certificateExpires: "certificate_expires"
     case .clock: "clock"
+    case .contextsUnjoined: "contexts_unjoined"
     }
   }
 
@@ -88,7 +92,7 @@ extension AlertCondition {
   public var text: String {
     switch self {
     case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused,
-      .corruption:
+      .corruption, .contextsUnjoined:
       name
     case .oldestPending(let limit), .captureUnknown(let limit), .backupOld(let limit),
       .noEvents(let limit), .clock(let limit):
@@ -147,7 +151,8 @@ extension AlertCondition {
   /// The same condition with another limit; nil if the text is not one.
   private func with(limit text: String) -> AlertCondition? {
     switch self {
-    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused, .corruption:
+    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused, .corruption,
+      .contextsUnjoined:
       nil
     case .oldestPending: Self.age(text).map { .oldestPending(over: $0) }
     case .captureUnknown: Self.age(text).map { .captureUnknown(over: $0) }

@@ -126,10 +126,14 @@ public struct Dashboard: Sendable {
     let now = now
     let configured = apps.current
     let page: ReceiptPage? = try read { source throws(StoreFault) in
-      guard let detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
+      guard var detail = try source.reader.detail(receipt: id), let receipt = detail.record.receipt else {
         return nil
       }
       let record = detail.record
+      detail.nearMisses = try source.reader.nearMisses(
+        of: record, policy: configured[record.app]?.join ?? JoinPolicy(),
+        processor: configured[record.app]?.rules(of: record.purchase.key.processor) ?? ProcessorRules(),
+        now: now)
       let story = ReceiptStory(
         detail, audit: try source.reader.audit(of: record, limit: ReceiptPage.personsMax),
         jobs: try source.reader.jobs(ofPurchase: record.rowID))

@@ -29,7 +29,7 @@ import Testing
       ("corruption", "corruption"), ("no_events", "no_events>30m"), ("no_events>2h", "no_events>2h"),
       ("certificate_expires", "certificate_expires<14d"),
       ("certificate_expires<3d", "certificate_expires<3d"),
-      ("clock", "clock>5s"), ("clock>2s", "clock>2s"),
+      ("contexts_unjoined", "contexts_unjoined"), ("clock", "clock>5s"), ("clock>2s", "clock>2s"),
     ])
   func forms(text: String, shortest: String) {
     #expect(AlertCondition(parsing: text)?.text == shortest)
@@ -42,7 +42,7 @@ import Testing
       "", ">", "breaker", "breaker_open>1", "oldest_pending<15m", "oldest_pending>", "oldest_pending>0s",
       "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
       "processor_failures>-1", "capture_unknown>0s", "capture_unknown<15m", "callbacks_missing>3",
-      "app_paused>1h",
+      "app_paused>1h", "contexts_unjoined>3",
       "receipt_failed>3", "reload_refused>1", "backup_old<26h", "backlog_growing>1h", "corruption>1",
       "no_events<30m", "certificate_expires>14d", "certificate_expires<14", "clock>1s", "clock<5s",
       "disk_low<9999999GiB", "oldest_pending>15m>1h",

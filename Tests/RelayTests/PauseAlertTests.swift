@@ -27,6 +27,27 @@ import Testing
     }
   }
 
+  @Test("contexts_unjoined fires while contexts are posted that no purchase claims, and names no user (R7)")
+  func unjoined() throws {
+    let bench = try AlertBench([AlertBench.alert([.contextsUnjoined])])
+    defer { bench.stop() }
+    for number in 1...20 { try bench.bench.buy(number) }
+    try bench.live { run in
+      #expect(try bench.pass(.minutes(1), &run).isEmpty, "no context was posted")
+      for number in 101...110 { try bench.bench.post(number) }
+      let first = try bench.pass(.minutes(2), &run)
+      #expect(first.map(\.notice) == ["contexts_unjoined shop firing"])
+      let summary = try #require(first.first?["summary"]?.stringValue)
+      #expect(summary.contains("20 of 20 receipts of the last 6 hours have no context"))
+      let commands: JSONValue = [
+        "receiptctl stats --joins --app shop", "receiptctl receipts list --app shop --join none --limit 5",
+      ]
+      #expect(first.first?["commands"] == commands)
+      let later = try bench.pass(.hours(7), &run, step: .minutes(5)).map(\.notice)
+      #expect(later.last == "contexts_unjoined shop resolved")
+    }
+  }
+
   @Test("While it is paused its receipts are not overdue, and afterwards their age counts from the end")
   func overdue() throws {
     let condition = try #require(AlertCondition(parsing: "oldest_pending>5m"))

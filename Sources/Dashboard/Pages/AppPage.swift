@@ -11,6 +11,7 @@ struct AppPage {
   let destinations: [(name: DestinationName, breaker: Breaker?)]
   let processors: [ProcessorName]
   let latencies: [LatencySection]
+  let joins: JoinChart
   /// The change that has just been made.
   let done: String?
   let now: Timestamp
@@ -37,6 +38,7 @@ struct AppPage {
       if app.isConfigured { actions }
       card.tiles
       card.charts
+      joins.html
       if !destinations.isEmpty { table }
       for section in latencies { section.html }
       if !processors.isEmpty {

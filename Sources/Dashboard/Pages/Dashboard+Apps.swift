@@ -78,7 +78,10 @@ extension Dashboard {
           (name, breakers[AppDestination(slug, name)])
         },
         processors: app?.processors.keys.sorted() ?? [],
-        latencies: try Self.latencies(of: slug, source.reader, now: now), done: form["done"], now: now)
+        latencies: try Self.latencies(of: slug, source.reader, now: now),
+        joins: JoinChart(
+          days: try source.reader.joinDays(app: slug, last: JoinChart.days, now: now),
+          broken: try source.reader.unjoined(app: slug, now: now)), done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownApp) }
     return page.page

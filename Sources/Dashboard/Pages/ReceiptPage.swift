@@ -51,6 +51,7 @@ struct ReceiptPage {
           for entry in story.entries { Tag.li(.class("\(entry.tone)")) { step(entry) } }
         }
       }
+      NearMissSection.html(detail)
       if let body = receipt.body {
         Tag.section(.class("card"), .labelledBy("sent")) {
           Tag.h2(.id("sent")) { "What is sent" }

@@ -91,6 +91,15 @@ extension Stylesheet {
     svg.spark { width: 6.5rem; height: 1.4rem; }
     rect.good { fill: var(--bar-good); }
     rect.bad { fill: var(--bar-bad); }
+    .key.fair::before { background: var(--waiting); }
+    .key.guess::before { background: var(--pending); }
+    .key.ended::before { background: var(--ended); }
+    rect.fair { fill: var(--waiting); }
+    rect.guess { fill: var(--pending); }
+    rect.ended { fill: var(--ended); }
+    .plot { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.5rem; }
+    div.scale { display: flex; flex-direction: column; justify-content: space-between; text-align: right;
+      font-size: 0.75rem; color: var(--soft); font-variant-numeric: tabular-nums; }
     .key.half::before { background: var(--link); }
     .key.most::before { background: var(--soft); }
     line.half, line.most { stroke: var(--link); stroke-width: 2.5; stroke-linecap: round;

@@ -57,6 +57,27 @@ import Testing
     }
   }
 
+  @Test("The app's page shows how contexts join, a receipt's page the context that it did not get")
+  func joins() throws {
+    try withRelay { relay, _ in
+      #expect(try relay.admin.request("GET", "/apps/shop").text.contains("no context was posted"))
+      let checkout = Checkout("jdo-1")
+      let posted = try relay.outside.postContext("JDO-1", checkout.context, app: "shop")
+      try #require(posted.status == 201)
+      try relay.ingest(checkout.completed)
+      try relay.reaches(.delivered, checkout.subscription)
+      let page = try relay.admin.request("GET", "/apps/shop").text
+      #expect(page.contains("1 without a context"))
+      #expect(page.contains("1 context of 1 was claimed by no purchase"))
+      let id = try #require(try relay.receipt(of: checkout.subscription)?.id)
+      let receipt = try relay.admin.request("GET", "/receipts/\(id)").text
+      #expect(receipt.contains("Contexts that may have been meant"))
+      #expect(receipt.contains("which differs only in form"))
+      let metrics = try relay.admin.request("GET", "/metrics").text
+      #expect(metrics.contains("receiptd_joined_receipts{app=\"shop\",outcome=\"none\"} 1\n"))
+    }
+  }
+
   @Test("A job's page has its filter, progress and buttons, which pause, slow down, resume and cancel it")
   func job() throws {
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in

@@ -159,6 +159,21 @@ struct RunbookScene {
       }, object: Checkout(users[0]).subscription)
   }
 
+  /// The app posts the users' ids in other letters than its checkouts have.
+  private static var unjoined: RunbookScene {
+    let users = (1...20).map { "jdo-\($0)" }
+    return RunbookScene(
+      prepare: { relay, _ in
+        for user in users {
+          let checkout = Checkout(user)
+          let posted = try relay.outside.postContext(user.uppercased(), checkout.context, app: "shop")
+          try #require(posted.status == 201)
+          try relay.ingest(checkout.completed)
+        }
+        try wait(relay, .delivered, users)
+      }, object: Checkout("jdo-20").subscription)
+  }
+
   private static var rotation: RunbookScene {
     var scene = usual
     scene.prepare = { relay, destination in
@@ -267,6 +282,7 @@ struct RunbookScene {
     case "One receipt keeps its app paused": oneReceipt
     case "A flood of unmatched events": unmatched
     case "Hold an app's deliveries": held
+    case "Contexts do not join": unjoined
     case "An app floods": flood
     case "A customer writes: an e-mail address and a date": customer
     case "Rotate Stripe's signing secret without losing an event": rotation

@@ -1,0 +1,148 @@
+// How the contexts of an app join: one bar for each day, with a scale, and the numbers as a table. Pure;
+// called from any thread.
+
+internal import Domain
+internal import HTML
+internal import Presentation
+internal import Store
+
+struct JoinChart {
+  /// The days that are shown.
+  static let days: Int64 = 14
+
+  private static let height = 100.0
+  private static let slot = 10.0
+
+  /// The oldest first, without gaps.
+  let days: [JoinDay]
+  /// The last hours, if the contexts no longer join.
+  let broken: JoinTally?
+
+  private var total: JoinTally { days.reduce(JoinTally()) { $0 + $1.tally } }
+  private var top: Int64 { days.map(\.tally.total).max() ?? 0 }
+
+  var html: HTML {
+    Tag.section(.class("card"), .labelledBy("joins")) {
+      Tag.h2(.id("joins")) { "How contexts join" }
+      if let broken {
+        PageParts.notice("bad") { Tag.p { "Contexts no longer join: \(JoinText.broken(broken))." } }
+      }
+      if total == JoinTally() {
+        Tag.p(.class("quiet-chart")) { "No receipt was made, and no context was posted." }
+      } else {
+        chart
+      }
+    }
+  }
+
+  private var chart: HTML {
+    let total = total
+    return Tag.div(.class("chart")) {
+      Tag.div(.class("chart-head")) {
+        Tag.h3 { "Last \(days.count) days" }
+        Tag.p {
+          for outcome in JoinOutcome.allCases {
+            Tag.span(.class("key \(Self.style(outcome))")) {
+              "\(PageParts.number(total[outcome])) \(JoinText.name(outcome))"
+            }
+            " "
+          }
+        }
+      }
+      Tag.div(.class("plot")) {
+        Tag.div(.class("scale"), .hiddenFromReaders()) {
+          Tag.span { PageParts.number(top) }
+          Tag.span { "0" }
+        }
+        drawing
+      }
+      Tag.div(.class("axis"), .hiddenFromReaders()) {
+        for day in [days.first, days.last].compactMap(\.self) { Tag.span { Self.name(day) } }
+      }
+      Tag.p(.class("meaning")) {
+        "\(PageParts.counted(total.unclaimed, "context")) of \(PageParts.number(total.contexts)) "
+          + "\(total.unclaimed == 1 ? "was" : "were") claimed by no purchase. Days are in UTC; a receipt "
+          + "counts on the day on which it was created."
+      }
+      Tag.details {
+        Tag.summary { "Last \(days.count) days as a table" }
+        table
+      }
+    }
+  }
+
+  private static func style(_ outcome: JoinOutcome) -> String {
+    switch outcome {
+    case .exact: "good"
+    case .user: "fair"
+    case .guessed: "guess"
+    case .none: "bad"
+    case .disputed: "ended"
+    }
+  }
+
+  private static func name(_ day: JoinDay) -> String { String(day.start.rfc3339.prefix(10)) }
+
+  private var drawing: HTML {
+    let width = Double(days.count) * Self.slot
+    return Tag.svg(
+      Attribute("viewBox", "0 0 \(Self.text(width)) \(Self.text(Self.height))"),
+      Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("joins-title joins-desc")
+    ) {
+      Tag.title(.id("joins-title")) { "Receipts by how they got their context, a day each" }
+      Tag.desc(.id("joins-desc")) {
+        "At most \(PageParts.counted(top, "receipt")) a day. "
+          + JoinOutcome.allCases.map { "\(PageParts.number(total[$0])) \(JoinText.name($0))" }
+          .joined(separator: ", ") + " in all."
+      }
+      for (index, day) in days.enumerated() { bar(day, x: Double(index) * Self.slot + 1) }
+      for share in [0.0, 0.5, 1.0] {
+        Tag.line(
+          .class("base"), Attribute("x1", "0"), Attribute("x2", Self.text(width)),
+          Attribute("y1", Self.text(Self.height * share)), Attribute("y2", Self.text(Self.height * share)))
+      }
+    }
+  }
+
+  /// The outcomes of a day above each other, the best at the bottom.
+  private func bar(_ day: JoinDay, x: Double) -> HTML {
+    var base = Self.height
+    var parts: [(outcome: JoinOutcome, y: Double, height: Double)] = []
+    for outcome in JoinOutcome.allCases where day.tally[outcome] > 0 && top > 0 {
+      let height = max(0, Self.height * Double(day.tally[outcome]) / Double(top))
+      base -= height
+      parts.append((outcome, base, height))
+    }
+    return HTML {
+      for part in parts {
+        Tag.rect(
+          .class(Self.style(part.outcome)), Attribute("x", Self.text(x)), Attribute("y", Self.text(part.y)),
+          Attribute("width", Self.text(Self.slot - 2)), Attribute("height", Self.text(part.height))
+        ) {
+          Tag.title {
+            "\(Self.name(day)): \(PageParts.number(day.tally[part.outcome])) \(JoinText.name(part.outcome))"
+          }
+        }
+      }
+    }
+  }
+
+  /// One decimal is precise enough for drawing.
+  private static func text(_ number: Double) -> String {
+    let tenths = Int64((number * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths.magnitude % 10)"
+  }
+
+  private var table: HTML {
+    var table = DataTable(
+      "Receipts by how they got their context, and contexts",
+      [.init("Day")] + JoinOutcome.allCases.map { .init(JoinText.name($0), isNumber: true) }
+        + [.init("Contexts", isNumber: true), .init("Unclaimed", isNumber: true)])
+    table.rows = days.reversed().filter { $0.tally != JoinTally() }.map { day in
+      [Tag.time(.datetime(day.start.rfc3339)) { Self.name(day) }]
+        + (JoinOutcome.allCases.map { day.tally[$0] } + [day.tally.contexts, day.tally.unclaimed])
+        .map { HTML(text: PageParts.number($0)) }
+    }
+    return table.html
+  }
+}
