@@ -253,7 +253,7 @@ struct RunbookScene {
       prepare: { relay, _ in
         try buy(relay, (1...60).map { "jdo-\($0)" })
         try wait(relay, .delivered, ["jdo-1"])
-      }, app: ["delivery": ["rate": 0.001]])
+      }, app: ["delivery": ["rate": .number(0.001)]])
   }
 
   /// A faulty configuration, which is corrected.
