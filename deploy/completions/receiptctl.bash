@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--join|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -26,6 +26,7 @@ _receiptctl() {
     'receipts list:--cause') :; return ;;
     'receipts list:--error') :; return ;;
     'receipts list:--status') :; return ;;
+    'receipts list:--join') mapfile -t COMPREPLY < <(compgen -W 'exact user guessed none disputed' -- "$current"); return ;;
     'receipts list:--price') :; return ;;
     'receipts list:--object') :; return ;;
     'receipts list:--session') :; return ;;
@@ -45,6 +46,7 @@ _receiptctl() {
     'receipts replay:--cause') :; return ;;
     'receipts replay:--error') :; return ;;
     'receipts replay:--status') :; return ;;
+    'receipts replay:--join') mapfile -t COMPREPLY < <(compgen -W 'exact user guessed none disputed' -- "$current"); return ;;
     'receipts replay:--price') :; return ;;
     'receipts replay:--object') :; return ;;
     'receipts replay:--session') :; return ;;
@@ -64,6 +66,7 @@ _receiptctl() {
     'receipts cancel:--cause') :; return ;;
     'receipts cancel:--error') :; return ;;
     'receipts cancel:--status') :; return ;;
+    'receipts cancel:--join') mapfile -t COMPREPLY < <(compgen -W 'exact user guessed none disputed' -- "$current"); return ;;
     'receipts cancel:--price') :; return ;;
     'receipts cancel:--object') :; return ;;
     'receipts cancel:--session') :; return ;;
@@ -81,6 +84,7 @@ _receiptctl() {
     'receipts complete:--cause') :; return ;;
     'receipts complete:--error') :; return ;;
     'receipts complete:--status') :; return ;;
+    'receipts complete:--join') mapfile -t COMPREPLY < <(compgen -W 'exact user guessed none disputed' -- "$current"); return ;;
     'receipts complete:--object') :; return ;;
     'receipts complete:--session') :; return ;;
     'receipts complete:--import-id') :; return ;;
@@ -279,11 +283,11 @@ _receiptctl() {
   esac
   if [[ $current == -* ]]; then
     case "$command" in
-      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --price --object --session --import-id --no-import-id --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --price --object --session --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --price --object --session --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --object --session --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --join --object --session --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'failures list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
       'failures ack') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --owner --note --config --json --no-input --help -h --version' -- "$current") ;;
       'failures reopen') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
@@ -305,7 +309,7 @@ _receiptctl() {
       'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
       'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'find '*) mapfile -t COMPREPLY < <(compgen -W '--app --since --until --limit --config --json --no-input --help -h --version' -- "$current") ;;
-      'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --joins --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'doctor '*) mapfile -t COMPREPLY < <(compgen -W '--app --only --local --config --json --no-input --help -h --version' -- "$current") ;;
       'apps list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;

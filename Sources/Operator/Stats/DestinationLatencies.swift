@@ -55,7 +55,7 @@ struct DestinationLatencies {
         .init("APP"), .init("DESTINATION"), .init("PERIOD"), .init("ATTEMPTS", alignment: .trailing),
         .init("ACCEPTED", alignment: .trailing), .init("P50", alignment: .trailing),
         .init("P99", alignment: .trailing), .init("FROM PAYMENT P50", alignment: .trailing),
-        .init("P99", alignment: .trailing),
+        .init("FROM PAYMENT P99", alignment: .trailing),
       ], emptyMessage: "Nothing was sent in the last week.")
     for destination in stats.flatMap(\.latencies) {
       for (window, latencies) in destination.windows {

@@ -10,7 +10,7 @@ import Testing
   @Test("Every id leads to its page, and an id of the processor also to the processor's dashboard")
   func links() throws {
     try withRelay { relay, _ in
-      let checkout = Checkout("jdo-1")
+      let checkout = Checkout("jdo1")
       try relay.post(checkout)
       try relay.ingest(checkout.completed)
       let receipt = try relay.reaches(.delivered, checkout.subscription)
