@@ -144,7 +144,8 @@ struct Lane {
     self.pause = pause
   }
 
-  /// Adjusts the breaker and the pause to a step of the wall clock. Due times must be read from the database again.
+  /// Adjusts the breaker and the pause to a step of the wall clock. Due times must be read from the database
+  /// again.
   mutating func clockStepped(by step: Duration, now: Timestamp) {
     breaker.clockStepped(by: step)
     pause?.clockStepped(by: step)

@@ -57,6 +57,16 @@ extension RelayCore {
       ownership: ownership, mentions: ProcessorRegistry.standard.mentions)
   }
 
+  /// Nil if no transport for keys is given.
+  static func keyFetcher(
+    _ directory: AppDirectory, _ metrics: Metrics, _ dependencies: RelayDependencies
+  ) -> KeyFetcher? {
+    dependencies.keyTransport.map { transport in
+      KeyFetcher(
+        transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
+    }
+  }
+
   /// Nil if no lookup transport is given.
   static func lookupWorker(
     _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,

@@ -131,10 +131,7 @@ final class RelayCore: Sendable {
     trainer.connect()
     indexer = try Self.indexer(engine, committer, dependencies, ownership)
     lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies, ownership)
-    keyFetcher = dependencies.keyTransport.map { [metrics] transport in
-      KeyFetcher(
-        transport: transport, directory: directory, metrics: metrics, dependencies: dependencies.shared)
-    }
+    keyFetcher = Self.keyFetcher(directory, metrics, dependencies)
     (backendWorker, captureWorker) = try Self.backendWorkers(
       engine, directory, committer, metrics, dependencies, ownership)
     apps = AppRegistry(directory)

@@ -180,6 +180,38 @@ struct ScrapedText {
     #expect(metrics.processorTroubles.count == 1, "a zero is no trouble")
   }
 
+  /// Every family that docs/metrics.md has, with its type.
+  private static let promised = [
+    "receiptd_contexts_total": "counter", "receiptd_events_total": "counter",
+    "receiptd_client_refusals_total": "counter", "receiptd_key_set_fetches_total": "counter",
+    "receiptd_signature_failures_total": "counter", "receiptd_receipts": "gauge",
+    "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
+    "receiptd_deliveries_without_id_total": "counter", "receiptd_unreadable_receipts_total": "counter",
+    "receiptd_certificate_expires_timestamp_seconds": "gauge", "receiptd_ready": "gauge",
+    "receiptd_backend_troubles_total": "counter", "receiptd_backend_call_seconds": "histogram",
+    "receiptd_captures_total": "counter", "receiptd_refused_webhooks_total": "counter",
+    "receiptd_processor_receipts": "gauge", "receiptd_delivery_seconds": "histogram",
+    "receiptd_attempt_seconds": "histogram", "receiptd_payment_to_delivery_seconds": "histogram",
+    "receiptd_breaker_open": "gauge", "receiptd_app_paused": "gauge",
+    "receiptd_app_pause_ends_timestamp_seconds": "gauge", "receiptd_joined_receipts": "gauge",
+    "receiptd_posted_contexts": "gauge", "receiptd_unclaimed_contexts": "gauge",
+    "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
+    "receiptd_commit_statements_total": "counter", "receiptd_commit_pages_total": "counter",
+    "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",
+    "receiptd_unreported_payments_total": "counter", "receiptd_pending_lookups": "gauge",
+    "receiptd_abandoned_lookups": "gauge", "receiptd_unanswered_lookups": "gauge",
+    "receiptd_open_captures": "gauge", "receiptd_long_polls": "gauge",
+    "receiptd_oldest_capture_seconds": "gauge", "receiptd_abandoned_captures": "gauge",
+    "receiptd_log_lines_left_out_total": "counter", "receiptd_log_lines_dropped_total": "counter",
+    "receiptd_long_polls_total": "counter", "process_start_time_seconds": "gauge",
+    "receiptd_http_connections": "gauge", "receiptd_http_connections_max": "gauge",
+    "receiptd_disk_free_bytes": "gauge", "receiptd_database_bytes": "gauge",
+    "receiptd_write_queue": "gauge", "receiptd_http_requests_total": "counter",
+    "receiptd_http_request_seconds": "histogram", "receiptd_build_info": "gauge",
+    "process_cpu_seconds_total": "counter", "process_resident_memory_bytes": "gauge",
+    "process_virtual_memory_bytes": "gauge", "process_open_fds": "gauge", "process_max_fds": "gauge",
+  ]
+
   @Test("A whole scrape is well-formed, has every promised family, and has the right values")
   func scrape() throws {
     let destination = try ScriptedDestination()
@@ -199,37 +231,7 @@ struct ScrapedText {
       space: SQLiteEngine(guest: bench.path).space, now: bench.now)
     let scraped = ScrapedText(try scrape.text(reader: bench.reader))
     #expect(scraped.faults.isEmpty)
-    let promised = [
-      "receiptd_contexts_total": "counter", "receiptd_events_total": "counter",
-      "receiptd_client_refusals_total": "counter", "receiptd_key_set_fetches_total": "counter",
-      "receiptd_signature_failures_total": "counter", "receiptd_receipts": "gauge",
-      "receiptd_oldest_pending_seconds": "gauge", "receiptd_deliveries_total": "counter",
-      "receiptd_deliveries_without_id_total": "counter", "receiptd_unreadable_receipts_total": "counter",
-      "receiptd_certificate_expires_timestamp_seconds": "gauge", "receiptd_ready": "gauge",
-      "receiptd_backend_troubles_total": "counter", "receiptd_backend_call_seconds": "histogram",
-      "receiptd_captures_total": "counter", "receiptd_refused_webhooks_total": "counter",
-      "receiptd_processor_receipts": "gauge", "receiptd_delivery_seconds": "histogram",
-      "receiptd_attempt_seconds": "histogram", "receiptd_payment_to_delivery_seconds": "histogram",
-      "receiptd_breaker_open": "gauge", "receiptd_app_paused": "gauge",
-      "receiptd_app_pause_ends_timestamp_seconds": "gauge", "receiptd_joined_receipts": "gauge",
-      "receiptd_posted_contexts": "gauge", "receiptd_unclaimed_contexts": "gauge",
-      "receiptd_commit_seconds": "histogram", "receiptd_commit_batch": "histogram",
-      "receiptd_commit_statements_total": "counter", "receiptd_commit_pages_total": "counter",
-      "receiptd_lookups_total": "counter", "receiptd_alerts_total": "counter",
-      "receiptd_unreported_payments_total": "counter", "receiptd_pending_lookups": "gauge",
-      "receiptd_abandoned_lookups": "gauge", "receiptd_unanswered_lookups": "gauge",
-      "receiptd_open_captures": "gauge", "receiptd_long_polls": "gauge",
-      "receiptd_oldest_capture_seconds": "gauge", "receiptd_abandoned_captures": "gauge",
-      "receiptd_log_lines_left_out_total": "counter", "receiptd_log_lines_dropped_total": "counter",
-      "receiptd_long_polls_total": "counter", "process_start_time_seconds": "gauge",
-      "receiptd_http_connections": "gauge", "receiptd_http_connections_max": "gauge",
-      "receiptd_disk_free_bytes": "gauge", "receiptd_database_bytes": "gauge",
-      "receiptd_write_queue": "gauge", "receiptd_http_requests_total": "counter",
-      "receiptd_http_request_seconds": "histogram", "receiptd_build_info": "gauge",
-      "process_cpu_seconds_total": "counter", "process_resident_memory_bytes": "gauge",
-      "process_virtual_memory_bytes": "gauge", "process_open_fds": "gauge", "process_max_fds": "gauge",
-    ]
-    #expect(scraped.kinds == promised)
+    #expect(scraped.kinds == Self.promised)
     #expect(scraped.value("receiptd_receipts", #"app="shop",state="delivered""#) == "1")
     #expect(scraped.value("receiptd_receipts", #"app="other",state="failed""#) == "0")
     #expect(scraped.value("receiptd_open_captures", #"app="shop",processor="stripe""#) == "0")

@@ -8,7 +8,7 @@ extension AttemptFilter: ListFilter {
   public static let fields: [FilterField<AttemptFilter>] =
     [
       .app { $0.app = $1 },
-      .id("destination", "DESTINATION", "Destination", "Only those to this destination, such as purchasely") {
+      .id("destination", "DESTINATION", "Destination", "Only those to this destination") {
         $0.destination = DestinationName($1)
       },
       .status("Status", "Only those that were answered with this HTTP status: 503, or 5xx for a class") {

@@ -247,7 +247,8 @@ struct RunbookScene {
     return scene
   }
 
-  /// Purchases come faster than the app may deliver them: while the commands run, only the first is delivered.
+  /// Purchases come faster than the app may deliver them: while the commands run, only the first is
+  /// delivered.
   private static var flood: RunbookScene {
     RunbookScene(
       prepare: { relay, _ in
