@@ -13,14 +13,16 @@ struct SelfSigned {
   let certificate: String
   let key: String
 
-  /// - Parameter names: other host names in the certificate.
-  init(in directory: TemporaryDirectory, names: [String] = []) throws {
+  /// - Parameters:
+  ///   - names: other host names in the certificate.
+  ///   - days: how long it is valid.
+  init(in directory: TemporaryDirectory, names: [String] = [], days: Int = 2) throws {
     (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
     let hosts = (["IP:127.0.0.1"] + names.map { "DNS:\($0)" }).joined(separator: ",")
     let words = [
       "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-      "-days",
-      "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=\(hosts)", "-keyout", key, "-out",
+      "-days", "\(days)", "-subj", "/CN=localhost", "-addext", "subjectAltName=\(hosts)", "-keyout", key,
+      "-out",
       certificate,
     ]
     let output = directory.file("openssl.log")

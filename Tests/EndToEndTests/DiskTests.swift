@@ -16,7 +16,7 @@ import Testing
     let destination = try Destination()
     defer { destination.stop() }
     let disk = SmallDisk(try Relay(destination, app: ["join": ["wait_for_context": "0s"]]))
-    disk.mount()
+    try disk.mount()
     try Relay.$logPath.withValue(disk.relay.logPath) {
       let relay = disk.relay
       try relay.start()

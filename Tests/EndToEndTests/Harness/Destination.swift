@@ -15,6 +15,15 @@ final class Destination: Sendable {
     case silence
 
     static let taken = Answer.status(200)
+
+    /// Whether it accepts the receipt.
+    fileprivate var accepts: Bool {
+      switch self {
+      case .status(let status, _, let body): (200...299).contains(status) && body == nil
+      case .late(_, let answer): answer.accepts
+      case .silence: false
+      }
+    }
   }
 
   /// A received request.
@@ -37,6 +46,7 @@ final class Destination: Sendable {
 
   fileprivate struct State {
     var entries: [Entry] = []
+    var accepted: [Entry] = []
     var script: [Answer] = []
     var otherwise: @Sendable (Entry) -> Answer = { _ in .taken }
     var late: [(at: MonotonicInstant, response: Response, responder: Responder)] = []
@@ -90,6 +100,9 @@ final class Destination: Sendable {
   // MARK: The ledger
 
   var ledger: [Entry] { state.withLock { $0.entries } }
+
+  /// The requests that it accepted.
+  var accepted: [Entry] { state.withLock { $0.accepted } }
 
   /// The requests about one object.
   func ledger(of objectID: String) -> [Entry] { ledger.filter { $0.objectID == objectID } }
@@ -147,6 +160,7 @@ private struct Counter: RequestHandler {
         number: state.entries.count, at: now, head: request.head, body: request.body, json: json)
       state.entries.append(entry)
       let answer = state.script.isEmpty ? state.otherwise(entry) : state.script.removeFirst()
+      if answer.accepts { state.accepted.append(entry) }
       return (entry, answer)
     }
     switch answer {

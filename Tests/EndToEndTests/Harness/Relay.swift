@@ -82,14 +82,16 @@ final class Relay {
   ///   - app: changes for the app `shop`.
   ///   - top: changes for the rest, and other apps.
   ///   - server: the URL of the database; nil for the place of the test's databases.
+  ///   - directory: nil for a new one.
   init(
-    _ destination: Destination, app: JSONValue = [:], top: JSONValue = [:], server: String? = nil
+    _ destination: Destination, app: JSONValue = [:], top: JSONValue = [:], server: String? = nil,
+    in directory: TemporaryDirectory? = nil
   ) throws {
-    directory = try TemporaryDirectory()
+    self.directory = try directory ?? TemporaryDirectory()
     self.server = try server ?? DatabasePlace.makeURL()
     let base: JSONValue = [
       "listen": ["address": "127.0.0.1", "port": 0], "admin": ["address": "127.0.0.1", "port": 0],
-      "database": .string(self.server ?? directory.file("receiptd.db")),
+      "database": .string(self.server ?? self.directory.file("receiptd.db")),
       "apps": ["shop": Self.app(destination, app)],
     ]
     configuration = (self.server == nil ? base : base.merging(["database_durability": "unsafe"])).merging(top)

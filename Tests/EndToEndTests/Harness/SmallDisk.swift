@@ -20,20 +20,27 @@ enum Tool {
 
 /// The database's own file system, in the relay's mount namespace.
 struct SmallDisk {
-  static let megabytes = 24
+  private static let megabytes = 24
   let relay: Relay
   let folder: String
+  private let past: PastDatabase?
 
-  init(_ relay: Relay) {
+  /// - Parameter past: the database at the beginning; nil for none.
+  init(_ relay: Relay, copying past: PastDatabase? = nil) {
     self.relay = relay
+    self.past = past
     folder = relay.directory.file("disk")
   }
 
   /// Lets a relay that is not started yet have its database there.
-  func mount() {
+  func mount() throws {
     unsafe mkdir(folder, 0o755)
     relay.configuration = relay.configuration.merging(["database": .string(folder + "/receiptd.db")])
-    let mount = "mount -t tmpfs -o size=\(Self.megabytes)m none \"$0\" && exec \"$@\""
+    let size = Self.megabytes << 20 + (past?.bytes ?? 0)
+    let file = relay.directory.file("past.db")
+    try past?.copy(to: file)
+    let copy = past == nil ? "" : "cp \(file) \"$0\"/receiptd.db && "
+    let mount = "mount -t tmpfs -o size=\(size) none \"$0\" && \(copy)exec \"$@\""
     relay.launcher = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, folder]
   }
 

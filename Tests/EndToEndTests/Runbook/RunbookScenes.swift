@@ -20,6 +20,8 @@ struct RunbookScene {
   /// The object whose receipt the section's commands name.
   var object: String?
   var app: JSONValue = [:]
+  /// Changes for the rest of the configuration.
+  var top: JSONValue = [:]
   /// The stand-ins for Swedbank Pay and the merchant's backend; nil for a section about neither.
   var shop: RunbookShop?
   /// Changes for the section `swedbank`.
@@ -28,8 +30,17 @@ struct RunbookScene {
   var missed: [String] = []
   /// The server of a section about PostgreSQL; nil for a database in a file.
   var server: RunbookServer?
+  /// The command before which the trouble exists, from 0; its `before` is a part of the trouble, if it is
+  /// not the first.
+  var beginsBefore = 0
+  /// The effect of the commands, as far as they do not print it.
+  var check: ((Relay, Destination) throws -> Void)?
+  /// Prepares the relay before its first start.
+  var setUp: (Relay, PastDatabase?) throws -> Void = { try $1?.copy(to: $0.databasePath) }
+  /// A command that is prepended to the programs' paths.
+  var place: (Relay) -> String = { _ in "" }
 
-  private static func buy(_ relay: Relay, _ users: [String]) throws {
+  static func buy(_ relay: Relay, _ users: [String]) throws {
     for user in users {
       let checkout = Checkout(user)
       try relay.post(checkout)
@@ -37,11 +48,11 @@ struct RunbookScene {
     }
   }
 
-  private static func wait(_ relay: Relay, _ state: ReceiptState, _ users: [String]) throws {
+  static func wait(_ relay: Relay, _ state: ReceiptState, _ users: [String]) throws {
     for user in users { try relay.reaches(state, Checkout(user).subscription) }
   }
 
-  private static let users = ["jdo-1", "jdo-2", "jdo-3"]
+  static let users = ["jdo-1", "jdo-2", "jdo-3"]
 
   private static var refused: RunbookScene {
     RunbookScene(
@@ -87,7 +98,8 @@ struct RunbookScene {
           try relay.writeConfiguration()
           relay.signal(SIGHUP)
           try wait(relay, .failed, users)
-        }
+        },
+        3: { _, destination in destination.answerAll(.taken) },
       ],
       // The third purchase opens the breaker. Until then no receipt is retried, even on a slow machine.
       // `open_for` is the default, so that the page shows the usual output.
@@ -174,6 +186,13 @@ struct RunbookScene {
       }, object: Checkout("jdo-20").subscription)
   }
 
+  /// Stripe could not deliver an event.
+  private static var silent: RunbookScene {
+    RunbookScene(
+      prepare: usual.prepare, missed: ["jdo-4"], check: { relay, _ in try wait(relay, .delivered, ["jdo-4"]) }
+    )
+  }
+
   private static var rotation: RunbookScene {
     var scene = usual
     scene.prepare = { relay, destination in
@@ -196,39 +215,6 @@ struct RunbookScene {
   static func change(_ relay: Relay, _ app: JSONValue) throws {
     relay.configuration = relay.configuration.merging(["apps": ["shop": app]])
     try relay.writeConfiguration()
-  }
-
-  private static var restored: RunbookScene {
-    var scene = usual
-    scene.missed = ["jdo-4"]
-    return scene
-  }
-
-  private static var moved: RunbookScene {
-    var scene = usual
-    scene.before[0] = { relay, _ in
-      let away = relay.directory.file("backups") + "/receiptd.db.away"
-      try #require(unsafe rename(relay.databasePath, away) == 0)
-      try #require(try relay.admin.request("GET", "/readyz").status == 503)
-    }
-    return scene
-  }
-
-  /// Pages that a start does not read: the check at the start finds them.
-  private static var damaged: RunbookScene {
-    var scene = usual
-    scene.before[0] = { relay, _ in
-      let backup = relay.directory.file("backups") + "/receiptd.db"
-      let words = [Program.receiptctl, "--config", relay.configurationPath, "db", "backup", backup]
-      try #require(try ShellRun(words).code == 0)
-      try #require(try relay.stop() == 0)
-      try #require(try DamagedPages.overwrite("events", in: relay.databasePath) > 0)
-      try relay.start(untilReady: false)
-      try waitUntil("the damage is found") {
-        try relay.admin.request("GET", "/readyz").text.contains("damaged")
-      }
-    }
-    return scene
   }
 
   private static var held: RunbookScene {
@@ -270,32 +256,56 @@ struct RunbookScene {
     return scene
   }
 
+  /// - Returns: nil if the section has no situation.
   static func of(_ title: String) throws -> RunbookScene? {
-    switch title {
+    if let incident = Incident(rawValue: title) { return of(incident) }
+    return switch title {
     case "A payment processor is down": try processorDown()
     case "A payment processor refuses the credentials": try processorRefuses()
     case "Callbacks do not arrive": try callbacksMissing()
     case "The outcome of a capture is unknown": try captureUnknown()
-    case "Receipts fail with 422": refused
-    case "Purchasely refuses the credentials": credentials
-    case "The destination is down for hours": down
     case "List what failed, for someone else": listed
-    case "One receipt keeps its app paused": oneReceipt
-    case "A flood of unmatched events": unmatched
     case "Hold an app's deliveries": held
     case "Contexts do not join": unjoined
-    case "An app floods": flood
     case "A customer writes: an e-mail address and a date": customer
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "A reload is refused": refusedReload
     case "The backlog grows": down
-    case "Restore from a backup", "An app gets no events": restored
-    case "The database file is gone": moved
-    case "The database is damaged": damaged
+    case "A certificate is about to expire": try certificate()
+    case "An app gets no events": silent
+    case "The database is damaged, and there is no backup": damaged(withBackup: false)
+    case "Move to another machine": replaced
     case "The PostgreSQL database cannot be used", "Which relay delivers an app": try served()
     case "The PostgreSQL database cannot be reached": try unreachable()
     case "Remove a relay": try removed()
-    default: usual
+    // Nothing is wrong, or a backup was never made.
+    case "Check the whole relay", "The last backup is too old", "Upgrade, and roll back",
+      "A user asks for their data, or for its erasure":
+      usual
+    default: nil
+    }
+  }
+
+  private static func of(_ incident: Incident) -> RunbookScene {
+    switch incident {
+    case .refusedReceipts: refused
+    case .refusedCredentials: credentials
+    case .destinationDown: down
+    case .webPage: webPage
+    case .oneReceipt: oneReceipt
+    case .missingApp: missingApp
+    case .disputed: disputed
+    case .unmatched: unmatched
+    case .fullDisk: fullDisk
+    case .lostDatabase: restored
+    case .movedFile: moved
+    case .damaged: damaged(withBackup: true)
+    case .noConnections: noConnections
+    case .wasDown: wasDown
+    case .slow: slow
+    case .flood: flood
+    case .leakedKey: leakedKey
+    case .accountChanged: accountChanged
     }
   }
 }

@@ -11,7 +11,7 @@ import Testing
     .enabled(if: Tool.hasNamespaces, "needs name spaces for users and mounts"))
   func fullDisk() throws {
     // The stand-in sends no callback itself, so only those of this test can cause a fetch.
-    try SwedbankShop.run(copies: 0, prepare: { SmallDisk($0).mount() }) { shop in
+    try SwedbankShop.run(copies: 0, prepare: { try SmallDisk($0).mount() }) { shop in
       let disk = SmallDisk(shop.relay)
       let orders = try (0..<2).map { _ in try shop.sdk().start(.v3).id }
       shop.swedbank.perform(.pay, on: orders[0])
