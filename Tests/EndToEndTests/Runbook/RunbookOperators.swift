@@ -12,6 +12,21 @@ import TestSupport
 import Testing
 
 extension RunbookScene {
+  /// The app posts the users' ids in other letters than its checkouts have.
+  static var unjoined: RunbookScene {
+    let users = (1...20).map { "jdo-\($0)" }
+    return RunbookScene(
+      prepare: { relay, _ in
+        for user in users {
+          let checkout = Checkout(user)
+          let posted = try relay.outside.postContext(user.uppercased(), checkout.context, app: "shop")
+          try #require(posted.status == 201)
+          try relay.ingest(checkout.completed)
+        }
+        try wait(relay, .delivered, users)
+      }, object: Checkout("jdo-20").subscription)
+  }
+
   /// A login page answers instead of the destination, until its URL is corrected.
   static var webPage: RunbookScene {
     RunbookScene(

@@ -171,21 +171,6 @@ struct RunbookScene {
       }, object: Checkout(users[0]).subscription)
   }
 
-  /// The app posts the users' ids in other letters than its checkouts have.
-  private static var unjoined: RunbookScene {
-    let users = (1...20).map { "jdo-\($0)" }
-    return RunbookScene(
-      prepare: { relay, _ in
-        for user in users {
-          let checkout = Checkout(user)
-          let posted = try relay.outside.postContext(user.uppercased(), checkout.context, app: "shop")
-          try #require(posted.status == 201)
-          try relay.ingest(checkout.completed)
-        }
-        try wait(relay, .delivered, users)
-      }, object: Checkout("jdo-20").subscription)
-  }
-
   /// Stripe could not deliver an event.
   private static var silent: RunbookScene {
     RunbookScene(
