@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--duration|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--join|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--destination|--duration|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--join|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--slower|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -96,6 +96,16 @@ _receiptctl() {
     'receipts complete:--context') :; return ;;
     'receipts complete:--why') :; return ;;
     'receipts complete:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'attempts list:--app') :; return ;;
+    'attempts list:--destination') :; return ;;
+    'attempts list:--status') :; return ;;
+    'attempts list:--error') :; return ;;
+    'attempts list:--slower') :; return ;;
+    'attempts list:--since') :; return ;;
+    'attempts list:--until') :; return ;;
+    'attempts list:--limit') :; return ;;
+    'attempts list:--after') :; return ;;
+    'attempts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'failures list:--app') :; return ;;
     'failures list:--processor') :; return ;;
     'failures list:--reason') :; return ;;
@@ -288,6 +298,7 @@ _receiptctl() {
       'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --join --object --session --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'attempts list') mapfile -t COMPREPLY < <(compgen -W '--app --destination --status --error --failed --slower --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'failures list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
       'failures ack') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --owner --note --config --json --no-input --help -h --version' -- "$current") ;;
       'failures reopen') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
@@ -309,7 +320,7 @@ _receiptctl() {
       'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
       'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'find '*) mapfile -t COMPREPLY < <(compgen -W '--app --since --until --limit --config --json --no-input --help -h --version' -- "$current") ;;
-      'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --joins --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
+      'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --latency --joins --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'doctor '*) mapfile -t COMPREPLY < <(compgen -W '--app --only --local --config --json --no-input --help -h --version' -- "$current") ;;
       'apps list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -345,8 +356,9 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts failures jobs payments events contexts users apps instances alerts audit db config links sandbox find stats top doctor reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts attempts failures jobs payments events contexts users apps instances alerts audit db config links sandbox find stats top doctor reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
+    'attempts ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'failures ') mapfile -t COMPREPLY < <(compgen -W 'list ack reopen' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume rate cancel' -- "$current") ;;
     'payments ') mapfile -t COMPREPLY < <(compgen -W 'list fetch' -- "$current") ;;

@@ -15,12 +15,11 @@ extension Dashboard {
   private static let saveField = "save"
 
   var completeRoutes: [Route] {
-    let path = "/receipts/{receipt}/complete"
-    return [
-      page(path) { dashboard, visit throws(Refusal) in
+    [
+      page("/receipts/{receipt}/complete") { dashboard, visit throws(Refusal) in
         try dashboard.completion(ReceiptID(visit["receipt"] ?? "")).page
       },
-      post(path) { dashboard, visit, form, exchange throws(Refusal) in
+      post("/receipts/{receipt}/complete") { dashboard, visit, form, exchange throws(Refusal) in
         try dashboard.complete(ReceiptID(visit["receipt"] ?? ""), form, visit.visitor, exchange)
       },
     ]

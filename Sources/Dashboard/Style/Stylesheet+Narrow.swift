@@ -13,7 +13,7 @@ extension Stylesheet {
       .strip { order: 5; flex: 1 0 100%; padding: 0.2rem 0; border-top: 1px solid var(--line);
         margin: 0 -1.5rem; padding-left: 1.5rem; padding-right: 1.5rem; width: calc(100% + 3rem); }
     }
-    @media (max-width: 52rem) {
+    @media screen and (max-width: 52rem) {
       .top, main, footer { padding-left: 1rem; padding-right: 1rem; }
       .strip { margin: 0 -1rem; padding-left: 1rem; padding-right: 1rem; width: calc(100% + 2rem); }
       .strip iframe { height: 3rem; }

@@ -43,7 +43,10 @@ struct DashboardLiveBrowserTests {
         }
         #expect(try browser.text(Self.state) == before)
       }
-      #expect(try browser.text("frames[frames.length - 1].document.body.innerText").contains("receipts"))
+      // A frame has no body while it reloads.
+      try waitUntil("the job's frame has its numbers") {
+        try browser.text("frames[frames.length - 1].document.body?.innerText ?? ''").contains("receipts")
+      }
 
       try browser.open("\(base)\(path)?live=off")
       #expect(try browser.text("location.search") == "")

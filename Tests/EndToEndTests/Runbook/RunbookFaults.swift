@@ -58,7 +58,7 @@ extension RunbookScene {
       })
   }
 
-  /// The database is on a small disk of its own, which is full until the second command. Only receiptd and
+  /// The database is on a separate small disk, which is full until the second command. Only receiptd and
   /// its commands see that disk.
   static var fullDisk: RunbookScene {
     var disk: SmallDisk?

@@ -251,7 +251,6 @@ struct RunbookScene {
     case "The outcome of a capture is unknown": try captureUnknown()
     case "List what failed, for someone else": listed
     case "Hold an app's deliveries": held
-    case "Contexts do not join": unjoined
     case "A customer writes: an e-mail address and a date": customer
     case "Rotate Stripe's signing secret without losing an event": rotation
     case "A reload is refused": refusedReload
@@ -291,6 +290,7 @@ struct RunbookScene {
     case .flood: flood
     case .leakedKey: leakedKey
     case .accountChanged: accountChanged
+    case .unjoined: unjoined
     }
   }
 }

@@ -13,7 +13,7 @@ struct RunbookTests {
 
   @Test("Its commands have the effects and outputs that it shows", arguments: Runbook.titles)
   func section(title: String) throws {
-    // A full disk needs a file system of its own, and a certificate the openssl command.
+    // A full disk needs a separate file system, and a certificate the openssl command.
     guard title != Incident.fullDisk.rawValue || Tool.hasNamespaces else { return }
     guard title != "A certificate is about to expire" || SelfSigned.isPossible else { return }
     let steps = try Runbook().steps(of: title)

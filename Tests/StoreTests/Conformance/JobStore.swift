@@ -28,16 +28,18 @@ final class JobStore {
     var filter = ReceiptFilter()
     filter.objectID = "sub_\(n)"
     let record = try #require(try store.reader.receipts(filter, limit: 1).first)
-    if let decision { try end(record.rowID, decision, status: status) }
+    if let decision { try end(record.rowID, decision, status: status, app: app) }
     return try #require(record.receipt?.id)
   }
 
-  func end(_ row: PurchaseRowID, _ decision: Delivery.Decision, status: Int64 = 200) throws {
+  func end(
+    _ row: PurchaseRowID, _ decision: Delivery.Decision, status: Int64 = 200, app: AppSlug = "ios"
+  ) throws {
     let report = AttemptReport(
       startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
       response: [])
     _ = try store.apply(
-      RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))
+      RecordAttempt(row: row, app: app, report: report, decision: decision, breaker: Breaker()))
   }
 
   func start(
