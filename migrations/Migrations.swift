@@ -15,8 +15,8 @@ public enum Migrations {
   ]
 
   /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it
-  /// while the instances are upgraded one after the other. A migration raises it that is not additive, or with
-  /// which every program must count.
+  /// while the instances are upgraded one after the other. A migration raises it that is not additive, or
+  /// that older programs would not keep up to date.
   public static let postgresUsableFrom = 5
 
   /// The newest version of SQLite's schema that a release contains. Later files may still change; these may

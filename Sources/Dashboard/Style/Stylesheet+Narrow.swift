@@ -51,6 +51,7 @@ extension Stylesheet {
     """
 
   static let other = """
+    @media screen and (max-width: 28rem) { .strip iframe { height: 4.5rem; } }
     @media (forced-colors: active) {
       rect.good { fill: CanvasText; }
       rect.bad { fill: Mark; }

@@ -37,7 +37,6 @@ enum Incident: String, CaseIterable {
   case flood = "An app floods"
   case leakedKey = "A client key leaked"
   case accountChanged = "The Stripe account changed"
-  case unjoined = "Contexts do not join"
 
   var sign: IncidentSign {
     switch self {
@@ -71,10 +70,6 @@ enum Incident: String, CaseIterable {
       IncidentSign(
         command: "contexts list --app shop --since 1d", line: "intruder-1", page: "/find?q=intruder-1",
         sentence: "ctx_", lasts: true)
-    case .unjoined:
-      IncidentSign(
-        alert: "contexts_unjoined", command: "stats --joins --app shop", line: "no longer join",
-        page: "/apps/shop", sentence: "Contexts no longer join", lasts: true)
     case .accountChanged:
       IncidentSign(
         alert: "signature_failures", command: "stats", line: "11 webhooks of shop refused",
