@@ -113,8 +113,9 @@ extension RunbookScene {
         try buy(relay, many)
         try wait(relay, .delivered, [many[0]])
       },
-      before: [2: { relay, _ in try change(relay, ["delivery": ["concurrency": 20]]) }],
-      object: Checkout(many[0]).subscription, app: ["delivery": ["concurrency": 1]],
+      before: [2: { relay, _ in try change(relay, ["delivery": ["concurrency": 20, "rate": 50]]) }],
+      // One slow attempt, however long the commands take.
+      app: ["delivery": ["concurrency": 1, "rate": .number(0.001)]],
       check: { relay, _ in try wait(relay, .delivered, many) })
   }
 
