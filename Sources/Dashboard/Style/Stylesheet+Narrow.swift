@@ -34,18 +34,20 @@ extension Stylesheet {
       .exact, .ago { display: inline; }
       dl > div { grid-template-columns: 7rem 1fr; gap: 0 0.75rem; }
       .settings dl > div { grid-template-columns: 1fr; }
-      main > table, main > table tbody, main > table tr, main > table th, main > table td { display: block; }
-      main > table thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path:
-        inset(50%); }
-      main > table, main > table caption { border: 0; background: transparent; display: block; }
-      main > table tr { background: var(--surface); border: 1px solid var(--line); border-radius: 8px;
-        padding: 0.5rem 0.9rem; margin-bottom: 0.5rem; }
-      main > table th, main > table td { border: 0; padding: 0.15rem 0; text-align: left; }
-      main > table .number { text-align: left; }
-      main > table tbody th code { white-space: normal; overflow-wrap: anywhere; }
-      main > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
-      main > table td::before { content: attr(data-label); color: var(--soft); font-size: 0.8125rem; }
-      main > table td > * { min-width: 0; justify-self: start; grid-column: 2; }
+      :is(main, .card) > table, :is(main, .card) > table :is(tbody, tr, th, td) { display: block; }
+      :is(main, .card) > table thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
+        clip-path: inset(50%); }
+      :is(main, .card) > table, :is(main, .card) > table caption { border: 0; background: transparent;
+        display: block; }
+      :is(main, .card) > table tr { background: var(--surface); border: 1px solid var(--line); border-radius:
+        8px; padding: 0.5rem 0.9rem; margin-bottom: 0.5rem; }
+      :is(main, .card) > table :is(th, td) { border: 0; padding: 0.15rem 0; text-align: left; }
+      :is(main, .card) > table .number { text-align: left; }
+      :is(main, .card) > table tbody th code { white-space: normal; overflow-wrap: anywhere; }
+      :is(main, .card) > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
+      :is(main, .card) > table td::before { content: attr(data-label); color: var(--soft); font-size:
+        0.8125rem; }
+      :is(main, .card) > table td > * { min-width: 0; justify-self: start; grid-column: 2; }
     }
 
     """

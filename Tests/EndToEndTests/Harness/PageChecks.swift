@@ -41,8 +41,8 @@ extension Browser {
     (
       "it is wider than the screen",
       """
-      (() => { const page = document.documentElement;
-        return page.scrollWidth > innerWidth ? `${page.scrollWidth} of ${innerWidth} pixels` : ""; })()
+      (() => { const { scrollWidth, clientWidth } = document.documentElement;
+        return scrollWidth > clientWidth ? `${scrollWidth} of ${clientWidth} pixels` : ""; })()
       """
     ),
     (
