@@ -86,7 +86,7 @@ struct JoinChart {
   private var drawing: HTML {
     let width = Double(days.count) * Self.slot
     return Tag.svg(
-      Attribute("viewBox", "0 0 \(Self.text(width)) \(Self.text(Self.height))"),
+      Attribute("viewBox", "0 0 \(DrawnNumber.text(width)) \(DrawnNumber.text(Self.height))"),
       Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("joins-title joins-desc")
     ) {
       Tag.title(.id("joins-title")) { "Receipts by how they got their context, a day each" }
@@ -98,8 +98,9 @@ struct JoinChart {
       for (index, day) in days.enumerated() { bar(day, x: Double(index) * Self.slot + 1) }
       for share in [0.0, 0.5, 1.0] {
         Tag.line(
-          .class("base"), Attribute("x1", "0"), Attribute("x2", Self.text(width)),
-          Attribute("y1", Self.text(Self.height * share)), Attribute("y2", Self.text(Self.height * share)))
+          .class("base"), Attribute("x1", "0"), Attribute("x2", DrawnNumber.text(width)),
+          Attribute("y1", DrawnNumber.text(Self.height * share)),
+          Attribute("y2", DrawnNumber.text(Self.height * share)))
       }
     }
   }
@@ -116,8 +117,10 @@ struct JoinChart {
     return HTML {
       for part in parts {
         Tag.rect(
-          .class(Self.style(part.outcome)), Attribute("x", Self.text(x)), Attribute("y", Self.text(part.y)),
-          Attribute("width", Self.text(Self.slot - 2)), Attribute("height", Self.text(part.height))
+          .class(Self.style(part.outcome)), Attribute("x", DrawnNumber.text(x)),
+          Attribute("y", DrawnNumber.text(part.y)),
+          Attribute("width", DrawnNumber.text(Self.slot - 2)),
+          Attribute("height", DrawnNumber.text(part.height))
         ) {
           Tag.title {
             "\(Self.name(day)): \(PageParts.number(day.tally[part.outcome])) \(JoinText.name(part.outcome))"
@@ -125,12 +128,6 @@ struct JoinChart {
         }
       }
     }
-  }
-
-  /// One decimal is precise enough for drawing.
-  private static func text(_ number: Double) -> String {
-    let tenths = Int64((number * 10).rounded())
-    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths.magnitude % 10)"
   }
 
   private var table: HTML {
