@@ -89,9 +89,10 @@ public final class Worker<Inbox: WorkerInbox>: Sendable {
 
   public var isStopping: Bool { state.withLock { $0.inbox.isStopping } }
 
-  /// Waits until there is a message to read.
+  /// Waits until there is a message to read. Does not wait once a stop is asked for: a worker that looks at
+  /// `isStopping` and then reads its inbox has read the stop, too, if it was posted in between.
   /// - Parameter deadline: on the monotonic clock; nil waits for ever.
   public func wait(until deadline: MonotonicInstant? = nil) {
-    let _: Bool? = state.wait(until: deadline) { $0.isWoken ? true : nil }
+    let _: Bool? = state.wait(until: deadline) { $0.isWoken || $0.inbox.isStopping ? true : nil }
   }
 }

@@ -75,6 +75,16 @@ import Testing
     #expect(worker.read { $0.numbers } == [1])
   }
 
+  @Test("A stop that was read with the other messages still ends each wait")
+  func stopStays() {
+    let worker = Worker("test", inbox: Inbox())
+    worker.requestStop()
+    _ = worker.read { $0.numbers }
+    let began = MonotonicInstant.now()
+    worker.wait(until: began.advanced(by: .seconds(60)))
+    #expect(MonotonicInstant.now().duration(since: began) < .seconds(30))
+  }
+
   @Test("A worker can be stopped twice, and without having been started")
   func stops() throws {
     let worker = Worker("test", inbox: Inbox())
