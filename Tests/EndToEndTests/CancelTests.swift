@@ -5,11 +5,11 @@ import Platform
 import TestSupport
 import Testing
 
-/// Under a sanitizer the copy of 200,000 receipts takes many minutes, and no bound of time holds.
+/// Under a sanitizer the copy takes many minutes, and no bound of time holds.
 @Suite(
   "Long work on a database", .withDaemonLog, .enabled(if: !Sanitizer.isOn, "it takes too long"))
 struct CancelTests {
-  /// A stopped relay with 200,000 receipts, their events and contexts.
+  /// A stopped relay with 60,000 receipts, their events and contexts: enough for each step to be seen.
   private final class Bench {
     let relay: Relay
     let destination: Destination
@@ -20,7 +20,7 @@ struct CancelTests {
       relay = try Relay(destination)
       try relay.start()
       try #require(try relay.stop() == 0)
-      try LargeDatabase.fill(path: relay.databasePath, .init(isWhole: true), app: "shop")
+      try LargeDatabase.fill(path: relay.databasePath, .init(receipts: 60_000, isWhole: true), app: "shop")
     }
 
     deinit { destination.stop() }

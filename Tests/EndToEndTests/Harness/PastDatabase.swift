@@ -6,9 +6,9 @@ import Platform
 import TestSupport
 import Testing
 
-/// 200,000 delivered receipts of the app `shop`, up to now, and a backup that was recorded just now.
+/// Delivered receipts of the app `shop`, up to now, and a backup that was recorded just now.
 struct PastDatabase: Sendable {
-  static let receipts = 200_000
+  static let receipts = Torture.size(short: 20_000, long: 200_000)
 
   /// Makes it, if it does not exist yet.
   static func shared() throws -> PastDatabase { try made.get() }

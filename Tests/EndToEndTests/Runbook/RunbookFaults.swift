@@ -99,12 +99,12 @@ extension RunbookScene {
   /// Unfinished requests hold every connection, until there are more.
   static var noConnections: RunbookScene {
     var held: [Wire] = []
-    func hold(_ relay: Relay) throws {
+    func hold(_ count: Int, _ relay: Relay) throws {
       let half = Endpoint.bytes("POST", Stripe.eventsPath, body: nil, headers: ["Content-Length": "10"])
-      held = try (0..<20).map { _ in
+      for _ in 0..<count {
         let wire = try Wire(relay.outside.api.port)
         try wire.send(half)
-        return wire
+        held.append(wire)
       }
     }
     return RunbookScene(
@@ -113,8 +113,13 @@ extension RunbookScene {
         try waitUntil("the connections of the purchases are closed") {
           try relay.metric("receiptd_http_connections") == 0
         }
-        try hold(relay)
-        try waitUntil("none is free, and receiptd reports it") {
+        // A connection that is not yet closed takes the place of one of these, which is refused.
+        try waitUntil("none is free") {
+          let free = 20 - Int(try relay.metric("receiptd_http_connections") ?? 20)
+          try hold(free, relay)
+          return free == 0
+        }
+        try waitUntil("receiptd reports it") {
           try relay.read { try $0.serviceReport(.health) }?.content.contains("no free connections") == true
         }
       },
@@ -124,7 +129,7 @@ extension RunbookScene {
           relay.configuration = relay.configuration.merging(["limits": ["connections": 200]])
           try relay.writeConfiguration()
         },
-        2: { relay, _ in try hold(relay) },
+        2: { relay, _ in try hold(20, relay) },
       ],
       top: ["limits": ["connections": 20, "request_timeout": "5m"]],
       check: { relay, _ in

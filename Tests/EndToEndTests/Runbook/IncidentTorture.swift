@@ -1,4 +1,5 @@
-// Plays the incidents of docs/operations.md with the real programs on a database with 200,000 receipts.
+// Plays the incidents of docs/operations.md with the real programs on a large database: 200,000
+// receipts in `make torture`.
 
 import Domain
 import Durations
@@ -49,7 +50,7 @@ private struct IncidentFaces {
 }
 
 @Suite("The incidents of the runbook", .withDaemonLog)
-struct IncidentTests {
+struct IncidentTorture {
   private static var playable: [Incident] {
     Incident.allCases.filter { $0 != .fullDisk || Tool.hasNamespaces }
   }
@@ -97,7 +98,7 @@ struct IncidentTests {
     #expect(!delivered.isEmpty)
   }
 
-  @Test("Commands that only read take less than 50 ms longer on 200,000 receipts than on a few")
+  @Test("Commands that only read take less than 50 ms longer on many receipts than on a few")
   func speed() throws {
     let all = try Incident.allCases.flatMap { try Runbook().steps(of: $0.rawValue) }.map(\.command)
     let reading = [
