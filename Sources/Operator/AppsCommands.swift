@@ -122,9 +122,10 @@ enum AppsCommands {
     if try reader.pauses()[slug] == nil { _ = try session.configuredApp(slug, configuration) }
     let entry = session.auditEntry(app: slug, reason: try session.reason(option: "why"))
     let command = Audited(ResumeApp(app: slug)) { $0 == nil ? nil : entry }
+    // What the pause held: receiptd may deliver some of it before this program could count again.
+    let pending = try reader.counts().first { $0.app == slug && $0.state == .pending }?.count ?? 0
     let ended = try session.writer(configuration).apply(command, now: session.moment)
     session.wakeDaemon(configuration)
-    let pending = try reader.counts().first { $0.app == slug && $0.state == .pending }?.count ?? 0
     let name = DisplayText.clean(slug.text)
     if session.isJSON {
       session.output.json([
