@@ -24,6 +24,9 @@ enum AlertDuty {
 
 extension Trouble.Key {
   static let database = Trouble.Key(condition: .database, app: nil)
+  static let corruption = Trouble.Key(condition: .corruption, app: nil)
+  /// Those that are known without reading the database.
+  static let ofDatabase = [database, corruption]
 }
 
 extension AlerterRun {

@@ -40,6 +40,34 @@ public enum AlertPreview {
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
     events: inout EventWatch, now: Timestamp
   ) throws(StoreFault) -> [CurrentTrouble] {
+    let names = Set(health?.reasons.map(\.name) ?? [])
+    let reasons = ReadinessReason.ofDatabase.filter { names.contains($0.name) }
+    var troubles: [Trouble]
+    do throws(StoreFault) {
+      troubles = try read(
+        configuration, reader: reader, health: health, database: reasons, freeBytes: freeBytes,
+        events: &events, now: now)
+    } catch {
+      // A table cannot be read. If receiptd has reported why, that is the answer.
+      troubles = [
+        .database(reasons, now: now),
+        .corruption(isDatabaseDamaged: reasons.contains(.databaseDamaged), unreadable: [], now: now),
+      ].compactMap(\.self)
+      guard !troubles.isEmpty else { throw error }
+    }
+    troubles.sort { ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "") }
+    return troubles.map {
+      CurrentTrouble(
+        alert: $0.key.condition.text, app: $0.key.app, since: $0.since, summary: $0.summary,
+        advice: $0.advice)
+    }
+  }
+
+  /// - Parameter database: what is wrong with the database, as receiptd has reported it.
+  private static func read(
+    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, database: [ReadinessReason],
+    freeBytes: Int64?, events: inout EventWatch, now: Timestamp
+  ) throws(StoreFault) -> [Trouble] {
     let alert = Configuration.Alert(
       to: Secret("nobody"), on: standard, every: RecentCounts.windowMax)
     var refused: [LabelValues: UInt64] = [:]
@@ -59,18 +87,8 @@ public enum AlertPreview {
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
-      processors: { _ in health?.processorTroubles ?? [:] },
-      database: ReadinessReason.ofDatabase.filter { names.contains($0.name) }, freeBytes: freeBytes,
-      isDiskFull: names.contains(ReadinessReason.diskFull.name),
-      observed: observed, now: now)
-    let troubles = findings.troubles(for: alert, apps: apps).values
-    return troubles.sorted {
-      ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "")
-    }
-    .map {
-      CurrentTrouble(
-        alert: $0.key.condition.text, app: $0.key.app, since: $0.since, summary: $0.summary,
-        advice: $0.advice)
-    }
+      processors: { _ in health?.processorTroubles ?? [:] }, database: database, freeBytes: freeBytes,
+      isDiskFull: names.contains(ReadinessReason.diskFull.name), observed: observed, now: now)
+    return Array(findings.troubles(for: alert, apps: apps).values)
   }
 }

@@ -85,9 +85,16 @@ struct AlertWatch {
     min(alert.every, RecentCounts.windowMax)
   }
 
-  /// The trouble of the database itself, which is known without reading it.
-  func databaseTrouble(now: Timestamp) -> Trouble? {
-    .database(sources.database(), now: now)
+  /// The troubles of the database itself, by their condition: they are known without reading it, so also while
+  /// a damaged table cannot be read.
+  func databaseTroubles(now: Timestamp, monotonic: MonotonicInstant) -> [AlertCondition: Trouble] {
+    let reasons = sources.database()
+    var troubles: [AlertCondition: Trouble] = [:]
+    troubles[.database] = .database(reasons, now: now)
+    troubles[.corruption] = .corruption(
+      isDatabaseDamaged: reasons.contains(.databaseDamaged), unreadable: unreadable.apps(now: monotonic),
+      now: now)
+    return troubles
   }
 
   mutating func check(
@@ -188,15 +195,6 @@ struct AlertWatch {
         oldest: try reader.oldestCapture(place), abandoned: abandoned, lastAbandoned: last)
     }
     return captures
-  }
-
-  /// The receipts that failed since then, for a notice about a trouble that lasts.
-  func failures(of app: AppSlug, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
-    let (count, loud) = QuietFailures(try reader.failureGroups(FailureChoice(app: app))).rest(
-      of: try reader.failures(since: since)[app] ?? 0,
-      try reader.recentFailures(since: since)[app] ?? [], app: app)
-    return .failures(
-      count, app: app, now: now, recent: loud, standing: try reader.failedNow()[app] ?? [])
   }
 }
 

@@ -107,7 +107,7 @@ struct AlerterRun {
 
   /// Sends what is known about the database without reading it.
   private mutating func checkDatabase() {
-    noteDatabaseTrouble()
+    noteDatabaseTroubles()
     for index in couriers.indices { send(index) }
   }
 
@@ -170,7 +170,7 @@ struct AlerterRun {
       isReadingFailing = false
     } catch {
       // The last results stay valid until the store can be read again.
-      noteDatabaseTrouble()
+      noteDatabaseTroubles()
       if !isReadingFailing {
         log.error("could not check the alert conditions; trying again", ["error": error.description])
       }
@@ -178,11 +178,13 @@ struct AlerterRun {
     }
   }
 
-  /// The database's own trouble is known without reading it.
-  private mutating func noteDatabaseTrouble() {
-    let trouble = watch.databaseTrouble(now: now)
-    for index in couriers.indices where couriers[index].alert.on.contains(.database) {
-      couriers[index].troubles[.database] = trouble
+  /// The database's own troubles are known without reading it.
+  private mutating func noteDatabaseTroubles() {
+    let troubles = watch.databaseTroubles(now: now, monotonic: monotonic)
+    for index in couriers.indices {
+      for key in Trouble.Key.ofDatabase where couriers[index].alert.on.contains(key.condition) {
+        couriers[index].troubles[key] = troubles[key.condition]
+      }
     }
   }
 
@@ -201,7 +203,7 @@ struct AlerterRun {
     let age = monotonic.duration(since: startedAt)
     let window = AlertWatch.window(of: couriers[index].alert)
     let notice = couriers[index].next(duty, now: now, monotonic: monotonic) { key in
-      (hasChecked || key == .database)
+      (hasChecked || Trouble.Key.ofDatabase.contains(key))
         && age >= key.condition.observation(window: window, isOfApp: key.app != nil) ?? .zero
     }
     guard let notice else { return }

@@ -32,3 +32,14 @@ struct QuietFailures: Equatable {
     return (count - quiet, loud)
   }
 }
+
+extension AlertWatch {
+  /// The receipts that failed since then, for a notice about a trouble that lasts.
+  func failures(of app: AppSlug, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
+    let (count, loud) = QuietFailures(try reader.failureGroups(FailureChoice(app: app))).rest(
+      of: try reader.failures(since: since)[app] ?? 0,
+      try reader.recentFailures(since: since)[app] ?? [], app: app)
+    return .failures(
+      count, app: app, now: now, recent: loud, standing: try reader.failedNow()[app] ?? [])
+  }
+}

@@ -125,6 +125,22 @@ import Testing
     }
   }
 
+  @Test("Damage is reported although a table that other alerts need cannot be read")
+  func damagedTable() throws {
+    let alerts = [AlertBench.alert([.corruption, .noEvents(over: .minutes(30))])]
+    let bench = try AlertBench(alerts)
+    defer { bench.stop() }
+    let connection = try Connection(path: bench.bench.path, mode: .readWrite, busyTimeout: .seconds(5))
+    try connection.execute("ALTER TABLE events RENAME TO hidden")
+    bench.database.withLock { $0 = [.databaseDamaged] }
+    try bench.live(settles: false) { run throws in
+      #expect(try bench.pass(.seconds(30), &run).map(\.notice) == ["corruption - firing"])
+      try connection.execute("ALTER TABLE hidden RENAME TO events")
+      bench.database.withLock { $0 = [] }
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["corruption - resolved"])
+    }
+  }
+
   @Test("What another instance has sent meanwhile is not sent again")
   func otherInstance() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])

@@ -63,8 +63,8 @@ enum Incident: String, CaseIterable {
     case .lostDatabase, .wasDown: IncidentSign(line: "is not running", page: nil)
     case .movedFile: IncidentSign(line: "FAIL  database", sentence: "the database file was moved or removed")
     case .damaged:
-      // receiptctl cannot read the events, which one of the alerts is about.
-      IncidentSign(line: "receiptd found damaged pages", sentence: "the database is damaged")
+      IncidentSign(
+        alert: "corruption", line: "receiptd found damaged pages", sentence: "the database is damaged")
     case .noConnections: IncidentSign(line: "no free connections", sentence: "no free connections")
     case .leakedKey:
       IncidentSign(
