@@ -7,6 +7,7 @@ import JSON
 import Platform
 import SQLite
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonLifecycleTests {
@@ -15,7 +16,8 @@ import Testing
     arguments: [SIGTERM, SIGINT])
   func cleanStop(signal: Int32) throws {
     try withRelay { relay, destination in
-      destination.answer(.late(.milliseconds(700), .taken))
+      // Longer than the steps up to the stop take, and shorter than a stop waits.
+      destination.answer(.late(Sanitizer.isOn ? .seconds(6) : .milliseconds(700), .taken))
       let checkout = Checkout("in-flight")
       let id = try relay.post(checkout)
       try relay.ingest(checkout.completed)
@@ -27,7 +29,7 @@ import Testing
       try waitUntil("it takes no new connections") { (try? Wire(relay.outside.api.port)) == nil }
       #expect(try half.finish().status == 200)
       #expect(try waiter.reply()["state"] == "paid")
-      #expect(try relay.process?.end(within: .seconds(10)) == 0)
+      #expect(try relay.process?.end(within: .seconds(20)) == 0)
       // Closing the last connection removes the log, so the daemon closed all of them.
       let logIsLeft = unsafe access(relay.databasePath + "-wal", F_OK) == 0
       #expect(!logIsLeft, "the database was left open")

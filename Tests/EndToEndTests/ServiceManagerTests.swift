@@ -58,7 +58,9 @@ private final class NotifySocket {
       try relay.start(environment: environment)
       let status = "STATUS=serving on port \(relay.outside.api.port)"
       #expect(try socket.next() == "READY=1\n\(status)")
-      for _ in 0..<2 { #expect(socket.receive() == "WATCHDOG=1") }
+      for _ in 0..<2 {
+        #expect(try waitFor("a watchdog signal") { socket.receive() } == "WATCHDOG=1")
+      }
       let before = MonotonicInstant.now().nanoseconds / 1000
       relay.signal(SIGHUP)
       let reloading = try socket.next().split(separator: "\n")
