@@ -6,6 +6,7 @@
 import Domain
 import Durations
 import Platform
+import Presentation
 import SQLite
 import Store
 import Testing
