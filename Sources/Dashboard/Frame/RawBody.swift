@@ -19,7 +19,10 @@ enum RawBody {
       Tag.div(.class("raw"), .role("region"), .label(name), .tabindex(0)) {
         Tag.pre { Tag.code { text } }
       }
-      if pretty != nil { Tag.p(.class("help")) { "Formatted for reading, with keys in alphabetical order." } }
+      // One line was not formatted.
+      if let pretty, pretty.contains("\n") {
+        Tag.p(.class("help")) { "Formatted for reading, with keys in alphabetical order." }
+      }
       if !isWhole {
         Tag.p { "The first \(CountText.grouped(shownBytesMax)) of \(CountText.grouped(bytes.count)) bytes." }
       }

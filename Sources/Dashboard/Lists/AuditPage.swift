@@ -31,7 +31,7 @@ struct AuditPage {
     var table = DataTable(
       "Changes by operators, newest first",
       [
-        .init("When"), .init("Who", isLong: true), .init("What"), .init("Of", isLong: true),
+        .init("When"), .init("Who", isLong: true), .init("What"), .init("About", isLong: true),
         .init("Why", isLong: true),
       ])
     for record in page.entries {
@@ -42,7 +42,7 @@ struct AuditPage {
       }
       let app = entry.app.map { app in Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) } }
       table.rows.append([
-        PageParts.time(entry.at, now: now), PageParts.untrusted(entry.actor),
+        PageParts.exact(entry.at, now: now), PageParts.untrusted(entry.actor),
         PageParts.untrusted(entry.action),
         subject ?? app ?? none, entry.reason.map(PageParts.untrusted) ?? none,
       ])

@@ -72,8 +72,10 @@ extension Dashboard {
     return ReceiptListPage(
       search: search,
       form: form(
-        search, rare: ["customer", "status", "price", "object", "session", "import-id", "no-import-id"],
-        known: known),
+        search,
+        rare: [
+          "join", "cause", "customer", "status", "price", "object", "session", "import-id", "no-import-id",
+        ], known: known),
       page: page, total: total,
       withoutReceipt: unpaid.map { detail in
         (

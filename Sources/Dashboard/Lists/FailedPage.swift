@@ -23,12 +23,7 @@ struct FailedPage {
         Tag.p(.class("lead")) {
           "Failed receipts are not sent again automatically. Fix the cause first, then replay a whole group."
         }
-        Tag.p(.class("summary")) {
-          for format in ExportFormat.allCases {
-            Tag.a(.href(Link("failed.\(format.rawValue)"))) { format.rawValue.uppercased() }
-            " "
-          }
-        }
+        Tag.p(.class("summary")) { ListParts.exports { suffix in Link("failed\(suffix)") } }
         let (known, open) = (
           groups.filter { $0.attention == .acknowledged }, groups.filter { $0.attention != .acknowledged }
         )
@@ -76,7 +71,7 @@ struct FailedPage {
           },
           PageParts.time(group.newest, now: now), state(group),
           Tag.div(.class("row-actions")) {
-            again(group, query)
+            again(group, query, list: listQuery)
             care(group, query)
           },
         ])
@@ -117,22 +112,24 @@ struct FailedPage {
   }
 
   /// A replay of a group skips receipts that lack data or are unpaid, so the page says what helps instead.
-  private func again(_ group: FailureGroup, _ query: [(name: String, value: String?)]) -> HTML {
-    if let instead = Self.instead(Reason(group.reason)) {
-      return Tag.span(.class("meaning")) { instead }
+  private func again(
+    _ group: FailureGroup, _ query: [(name: String, value: String?)], list: [(name: String, value: String?)]
+  ) -> HTML {
+    let reason = Reason(group.reason)
+    switch reason {
+    case .payment: return Tag.span(.class("meaning")) { "if it is paid, it continues automatically" }
+    case .subscription: return Tag.span(.class("meaning")) { "its id comes with the payment" }
+    case _ where reason.forbidsReplay:
+      return Tag.a(
+        .class("button quiet small"), .href(Link("receipts", query: list)),
+        .title("Complete them one by one"),
+        .label("Open receipts of \(group.app) with \(group.reason), to complete them one by one")
+      ) { "Open receipts…" }
+    default: break
     }
     return Tag.a(
       .class("button quiet small"), .href(Link("failed", "replay", query: query)),
       .label("Replay \(group.reason) of \(group.app)…")
     ) { "Replay…" }
-  }
-
-  private static func instead(_ reason: Reason) -> String? {
-    guard reason.forbidsReplay else { return nil }
-    return switch reason {
-    case .payment: "if it is paid, it continues automatically"
-    case .subscription: "its id comes with the payment"
-    default: "open a receipt and complete it"
-    }
   }
 }

@@ -23,11 +23,13 @@ struct FilterForm<Filter: ListFilter> {
         if more.isEmpty { actions }
       }
       if !more.isEmpty {
-        Tag.details(.open(more.contains { search[$0.name] != nil })) {
-          Tag.summary { "More filters" }
-          Tag.div(.class("filters")) { for field in more { control(field) } }
+        Tag.div(.class("filter-end")) {
+          Tag.details(.open(more.contains { search[$0.name] != nil })) {
+            Tag.summary { "More filters" }
+            Tag.div(.class("filters")) { for field in more { control(field) } }
+          }
+          actions
         }
-        actions
       }
       if shown.contains(where: { $0.kind == .moment }) {
         Tag.datalist(.id("times")) {
@@ -57,7 +59,7 @@ struct FilterForm<Filter: ListFilter> {
   private func control(_ field: FilterField<Filter>) -> HTML {
     switch field.kind {
     case .text: input(field, [])
-    case .moment: input(field, [Attribute("list", "times"), Attribute("placeholder", "24h or 2026-11-20")])
+    case .moment: input(field, [Attribute("list", "times"), Attribute("placeholder", "2026-11-20")])
     case .app: select(field, apps.map(\.text))
     case .processor: select(field, processors.map(\.text))
     case .choice(let words): select(field, words)

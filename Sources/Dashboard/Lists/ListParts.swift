@@ -13,12 +13,12 @@ enum ListParts {
   static func summary<Filter>(
     _ search: ListSearch<Filter>, _ total: ListTotal?, _ entry: String, now: Timestamp
   ) -> HTML {
-    Tag.p(.class("summary")) {
+    Tag.p(.class("summary list-summary")) {
       if let total {
         Tag.strong { text(total, entry) }
         " "
       }
-      Tag.a(.href(search.permanentLink(now: now))) { "Link to exactly these" }
+      Tag.a(.href(search.permanentLink(now: now))) { "Permanent link" }
       " "
       exports(search)
     }
@@ -26,10 +26,16 @@ enum ListParts {
 
   /// The links to the whole list as a file.
   static func exports<Filter>(_ search: ListSearch<Filter>) -> HTML {
-    HTML {
+    exports { suffix in search.link(after: nil, suffix: suffix) }
+  }
+
+  /// - Parameter link: that of the file with a suffix, such as `.csv`.
+  static func exports(_ link: (_ suffix: String) -> Link) -> HTML {
+    Tag.span {
+      "Export:"
       for format in ExportFormat.allCases {
-        Tag.a(.href(search.link(after: nil, suffix: ".\(format.rawValue)"))) { format.rawValue.uppercased() }
         " "
+        Tag.a(.href(link(".\(format.rawValue)"))) { format.rawValue.uppercased() }
       }
     }
   }

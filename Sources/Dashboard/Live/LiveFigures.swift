@@ -51,7 +51,10 @@ struct LiveFigures {
       } else {
         "no new failures"
       }
-      " · \(PageParts.number(pending)) pending\(oldest) · "
+      " · \(PageParts.number(pending)) pending"
+      // A phone has no room for it.
+      Tag.span(.class("more")) { oldest }
+      " · "
       Tag.time(.datetime(at.rfc3339)) { "\(time(at)) UTC" }
     }
   }

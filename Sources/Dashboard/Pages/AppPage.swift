@@ -34,28 +34,34 @@ struct AppPage {
           Tag.p { done == .pause ? "Its deliveries are paused." : "Its deliveries resume." }
         }
       }
-      card.notices
-      if app.isConfigured { actions }
-      card.tiles
-      card.charts
-      joins.html
-      if !destinations.isEmpty { table }
-      for section in latencies { section.html }
       if !processors.isEmpty {
         Tag.p(.class("lead")) {
           "Its payments come from \(processors.map(\.text).joined(separator: ", "))."
         }
       }
+      card.notices
+      if app.isConfigured || app.rank.newFailures > 0 { actions }
+      card.tiles
+      // Before the charts, because a destination may be down.
+      if !destinations.isEmpty { table }
+      card.charts
+      joins.html
+      for section in latencies { section.html }
     }
   }
 
   private var actions: HTML {
     Tag.div(.class("actions")) {
-      if isPaused {
-        Tag.a(.class("button"), .href(Link("apps", slug, "resume"))) { "Resume…" }
-        Tag.a(.class("button quiet"), .href(Link("apps", slug, "pause"))) { "Change the pause…" }
-      } else {
-        Tag.a(.class("button quiet"), .href(Link("apps", slug, "pause"))) { "Pause deliveries…" }
+      if app.isConfigured {
+        if isPaused {
+          Tag.a(.class("button"), .href(Link("apps", slug, "resume"))) { "Resume…" }
+          Tag.a(.class("button quiet"), .href(Link("apps", slug, "pause"))) { "Change the pause…" }
+        } else {
+          Tag.a(.class("button quiet"), .href(Link("apps", slug, "pause"))) { "Pause deliveries…" }
+        }
+      }
+      if app.rank.newFailures > 0 {
+        Tag.a(.class("button quiet"), .href(Link("failed"))) { "Failures by reason" }
       }
     }
   }

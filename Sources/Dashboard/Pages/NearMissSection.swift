@@ -1,5 +1,6 @@
 // The contexts that a purchase did not get, on its receipt's page. Pure; called from any thread.
 
+internal import Domain
 internal import HTML
 internal import Presentation
 internal import Store
@@ -11,8 +12,22 @@ enum NearMissSection {
     guard !sentences.isEmpty else { return HTML() }
     return Tag.section(.class("card"), .labelledBy("near-misses")) {
       Tag.h2(.id("near-misses")) { "Contexts that may have been meant" }
-      Tag.ul {
-        for sentence in sentences { Tag.li { PageParts.untrusted("\(sentence).") } }
+      // A receipt that was delivered needs nobody who compares them.
+      if detail.record.receipt?.state == .delivered {
+        Tag.details {
+          Tag.summary { PageParts.counted(Int64(sentences.count), "context") }
+          list(detail, sentences)
+        }
+      } else {
+        list(detail, sentences)
+      }
+    }
+  }
+
+  private static func list(_ detail: ReceiptDetail, _ sentences: [String]) -> HTML {
+    Tag.ul(.class("rows")) {
+      for (miss, sentence) in zip(detail.nearMisses, sentences) {
+        Tag.li { NamedID.context(miss.contextID).html(in: "\(sentence).", Portal()) }
       }
     }
   }

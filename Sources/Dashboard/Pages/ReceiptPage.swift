@@ -51,13 +51,13 @@ struct ReceiptPage {
           for entry in story.entries { Tag.li(.class("\(entry.tone)")) { step(entry) } }
         }
       }
-      NearMissSection.html(detail)
       if let body = receipt.body {
         Tag.section(.class("card"), .labelledBy("sent")) {
           Tag.h2(.id("sent")) { "What is sent" }
           RawBody.html(body, name: "What is sent")
         }
       }
+      NearMissSection.html(detail)
     }
   }
 
@@ -66,6 +66,16 @@ struct ReceiptPage {
   private func value(_ fact: ReceiptFact) -> HTML {
     if fact.name == "app" {
       return Tag.a(.href(Link("apps", fact.value))) { PageParts.untrusted(fact.value) }
+    }
+    if fact.name == "state", receipt.state == .failed, let reason = receipt.reason {
+      let query: [(name: String, value: String?)] = [
+        ("app", record.app.text), ("state", receipt.state.rawValue), ("reason", reason.text),
+      ]
+      return HTML {
+        PageParts.untrusted(fact.value)
+        " "
+        Tag.a(.href(Link("receipts", query: query))) { "all with this reason" }
+      }
     }
     return fact.id?.html(in: fact.value, portal) ?? PageParts.untrusted(fact.value)
   }
@@ -119,6 +129,11 @@ struct ReceiptPage {
     }
   }
 
+  /// The last answer to a receipt that failed: for it the page is opened.
+  private var whyFailed: ReceiptStory.Entry? {
+    receipt.state == .failed ? story.entries.last { !$0.answer.isEmpty } : nil
+  }
+
   private func step(_ entry: ReceiptStory.Entry) -> HTML {
     HTML {
       Tag.time(.datetime(entry.time.rfc3339)) {
@@ -131,7 +146,7 @@ struct ReceiptPage {
         " "
         entry.id?.html(in: entry.detail, portal) ?? PageParts.untrusted(entry.detail)
         if !entry.answer.isEmpty {
-          Tag.details {
+          Tag.details(.open(entry == whyFailed)) {
             Tag.summary { "The destination's answer" }
             RawBody.html(entry.answer, name: "Answer to \(entry.what)")
           }

@@ -106,7 +106,7 @@ struct TroubleList {
     Tag.li {
       Tag.p {
         Tag.strong { PageParts.untrusted(trouble.summary.capitalizedFirst) }
-        ", since "
+        ", began "
         PageParts.time(trouble.since, now: now)
         if let app = trouble.app {
           " · "
@@ -116,7 +116,8 @@ struct TroubleList {
           " · "
           Tag.a(.href(Link("failed"))) { "Failures" }
         }
-        if trouble.alert.hasPrefix("oldest_pending"), let app = trouble.app {
+        if let app = trouble.app, ["oldest_pending", "breaker_open"].contains(where: trouble.alert.hasPrefix)
+        {
           " · "
           Tag.a(.href(Link("receipts", query: [("app", app.text), ("state", "pending")]))) {
             "Pending receipts"

@@ -49,10 +49,13 @@ extension Stylesheet {
     .strip iframe { flex: 1 1 auto; min-width: 0; height: 1.5rem; }
     .strip a { white-space: nowrap; color: var(--soft); line-height: 1.5rem; display: inline-block; }
     .strip p { flex: 1; }
-        body:has(> .live) { background: transparent; overflow: hidden; }
+    body:has(> .live) { background: transparent; overflow: hidden; }
     .strip-line { font-size: 0.8125rem; line-height: 1.5rem; color: var(--soft); white-space: nowrap;
       overflow: hidden; text-overflow: ellipsis; font-variant-numeric: tabular-nums; }
-    @media (max-width: 28rem) { .strip-line { white-space: normal; } }
+    @media (max-width: 28rem) {
+      .strip-line { white-space: normal; }
+      .strip-line .more { display: none; }
+    }
     .light::before { content: ""; display: inline-block; width: 0.55rem; height: 0.55rem; border-radius: 50%;
       margin-right: 0.4rem; background: var(--bar-good); }
     .light.bad { color: var(--bad); font-weight: 650; }
@@ -70,7 +73,10 @@ extension Stylesheet {
     .live-numbers iframe { height: 12.2rem; }
     .live-job iframe { height: 4.6rem; }
     .live-job, .live { font-variant-numeric: tabular-nums; }
-    @container (min-width: 40rem) { .live-numbers iframe { height: 4.2rem; } }
+    @container (min-width: 40rem) {
+      .live-numbers iframe { height: 4.2rem; }
+      .live-job iframe { height: 2.9rem; }
+    }
     @media (min-width: 40rem) { .numbers { grid-template-columns: repeat(6, 1fr); } }
     @container (min-width: 40rem) { .numbers { grid-template-columns: repeat(6, 1fr); } }
 

@@ -27,7 +27,8 @@ extension Stylesheet {
       .card { padding: 0.8rem 1rem; }
       .tiles { grid-template-columns: repeat(2, 1fr); }
       .charts { grid-template-columns: 1fr; }
-      .filters { grid-template-columns: repeat(2, 1fr); }
+      .filters { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); }
+      .filters > .field { max-width: none; }
       .filters .actions { grid-column: 1 / -1; }
       input, select, button, .button { min-height: 2.5rem; font-size: 1rem; }
       .timeline li { grid-template-columns: 1fr; }
@@ -53,11 +54,12 @@ extension Stylesheet {
     """
 
   static let other = """
-    @media screen and (max-width: 28rem) { .strip iframe { height: 4.5rem; } }
+    @media screen and (max-width: 22rem) { .strip iframe { height: 4.5rem; } }
     @media (forced-colors: active) {
       rect.good { fill: CanvasText; }
       rect.bad { fill: Mark; }
       .badge, .notice, .card, .tile, .numbers li { border: 1px solid; }
+      progress { appearance: auto; }
     }
     @media print {
       :root { color-scheme: light; --page: #ffffff; --surface: #ffffff; --sunken: #ffffff; --line: #bbbbbb;
@@ -65,7 +67,8 @@ extension Stylesheet {
         --pending: #000000; --waiting: #000000; --ended: #000000; --good-soft: #ffffff; --bad-soft: #ffffff;
         --pending-soft: #ffffff; --waiting-soft: #ffffff; --ended-soft: #ffffff; }
       .page { display: block; }
-      .rail, .menu, .find, .strip, .skip, .actions, .row-actions, .pages, form, iframe { display: none; }
+      .rail, .menu, .find, .strip, .skip, .crumb, .actions, .row-actions, .pages, form, iframe {
+        display: none; }
       .live-block .on-paper { display: block; }
       .top { position: static; border: 0; padding: 0; }
       main { padding: 0.5rem 0; max-width: none; display: block; }
@@ -78,10 +81,11 @@ extension Stylesheet {
       thead th { white-space: normal; }
       main > table { font-size: 0.6875rem; }
       main > table th, main > table td { padding: 0.2rem 0.3rem; }
+      main > table :is(.badge, thead th) { font-size: inherit; }
       svg.spark { width: 3rem; }
       footer { padding: 0; }
       a { text-decoration: none; }
-      .badge { border: 1px solid; }
+      .badge { border: 1px solid; padding: 0 0.3rem; }
     }
 
     """

@@ -27,7 +27,7 @@ extension Stylesheet {
     .badge.pending { color: var(--pending); background: var(--pending-soft); }
     .badge.waiting { color: var(--waiting); background: var(--waiting-soft); }
     .reason, .none, .meaning { color: var(--soft); font-size: 0.875rem; }
-    .reason-name { display: block; }
+    .reason-name { display: block; font-weight: 600; }
     .meaning { font-weight: 400; }
     .notice { padding: 0.6rem 0.9rem; border-radius: 6px; border-left: 4px solid; }
     .notice.good { background: var(--good-soft); border-color: var(--good); }
@@ -51,7 +51,11 @@ extension Stylesheet {
     .tile.zero .value { color: var(--soft); font-weight: 500; }
     .tile.alarm { border-color: var(--bad); }
     .tile.alarm .value { color: var(--bad); }
-    progress { width: 100%; max-width: 30rem; height: 0.6rem; accent-color: var(--link); }
+    progress { display: block; width: 100%; max-width: 30rem; height: 0.5rem; margin-top: 0.5rem; border: 0;
+      border-radius: 4px; overflow: hidden; appearance: none; background: var(--line); color: var(--link); }
+    progress::-webkit-progress-bar { background: var(--line); }
+    progress::-webkit-progress-value { background: var(--link); min-width: 3px; }
+    progress::-moz-progress-bar { background: var(--link); }
     .row-actions { display: flex; flex-wrap: wrap; gap: 0.4rem; align-items: center; }
     summary { cursor: pointer; font-size: 0.875rem; color: var(--link); width: fit-content; padding: 0.3rem
       0; }
@@ -68,6 +72,8 @@ extension Stylesheet {
     .exact, .ago { display: block; }
     .ago { color: var(--soft); }
     .step { min-width: 0; overflow-wrap: anywhere; }
+    .rows li { padding: 0.3rem 0; border-top: 1px solid var(--line); font-size: 0.875rem; }
+    .rows li:first-child { border-top: 0; }
     .raw { background: var(--sunken); border-radius: 6px; padding: 0.7rem 1rem; overflow: auto;
       max-height: 32rem; }
     .raw pre { font-size: 0.8125rem; white-space: pre; }
@@ -76,8 +82,7 @@ extension Stylesheet {
     """
 
   static let charts = """
-    .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: 1.25rem
-      2.5rem; }
+    .charts { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.25rem 2.5rem; }
     .chart { min-width: 0; }
     .chart-head { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem;
       margin-bottom: 0.5rem; font-size: 0.875rem; color: var(--soft); }
@@ -97,7 +102,11 @@ extension Stylesheet {
     rect.fair { fill: var(--waiting); }
     rect.guess { fill: var(--pending); }
     rect.ended { fill: var(--ended); }
-    .plot { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.5rem; }
+    .key.disputed::before { background: var(--text); }
+    rect.disputed { fill: var(--text); }
+    .plot { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0 0.5rem; }
+    .plot .axis { grid-column: 2; }
+    .chart > .meaning { padding-top: 0.4rem; }
     div.scale { display: flex; flex-direction: column; justify-content: space-between; text-align: right;
       font-size: 0.75rem; color: var(--soft); font-variant-numeric: tabular-nums; }
     .key.half::before { background: var(--link); }
@@ -105,6 +114,7 @@ extension Stylesheet {
     line.half, line.most { stroke: var(--link); stroke-width: 2.5; stroke-linecap: round;
       vector-effect: non-scaling-stroke; }
     line.most { stroke: var(--soft); }
+    line.dot { stroke-width: 7; }
     line.grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
     .scaled { display: flex; }
     .scaled svg { min-width: 0; }

@@ -30,12 +30,15 @@ extension Stylesheet {
     dt { color: var(--soft); overflow-wrap: anywhere; }
     dd { min-width: 0; overflow-wrap: anywhere; }
     .settings dl > div { grid-template-columns: minmax(9rem, 22rem) 1fr; }
+    table :is(.none, .reason, .meaning) { font-size: inherit; }
 
     """
 
   static let forms = """
-    .filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 0.6rem;
-      align-items: end; }
+    .filters { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: end; }
+    .filters > .field { flex: 1 1 11rem; max-width: 18rem; min-width: 0; }
+    .filter-end { display: flex; flex-wrap: wrap; gap: 0.4rem 1rem; align-items: center; margin-top: 0.6rem; }
+    .filter-end details[open] { flex-basis: 100%; }
     .field { display: grid; gap: 0.2rem; }
     label { font-size: 0.8125rem; font-weight: 600; color: var(--soft); }
     input, select {
@@ -45,7 +48,7 @@ extension Stylesheet {
     .help { font-size: 0.8125rem; color: var(--soft); }
     .find { display: flex; gap: 0.5rem; margin-left: auto; padding: 0.45rem 0; flex: 0 1 20rem; }
     .find input { min-width: 0; }
-    .find input::placeholder { color: var(--soft); opacity: 1; }
+    input::placeholder { color: var(--soft); opacity: 1; }
     .find button { color: var(--text); background: transparent; border-color: var(--strong-line); }
     button, .button {
       display: inline-flex; align-items: center; justify-content: center; font: inherit; font-size: 0.875rem;
@@ -56,7 +59,7 @@ extension Stylesheet {
     .button.quiet { color: var(--text); background: transparent; border-color: var(--strong-line); }
     .button.small { min-height: 1.75rem; padding: 0.1rem 0.6rem; font-size: 0.8125rem; }
     .actions { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: center; }
-    .confirm { max-width: 40rem; }
+    .confirm, main:has(> .confirm) > .lead { max-width: 40rem; }
     .choices { border: 0; margin: 0; padding: 0; display: grid; gap: 0.4rem; }
     .choices label { display: flex; gap: 0.6rem; align-items: baseline; font-weight: 400; color: var(--text);
       font-size: 0.875rem; padding: 0.2rem 0; }
@@ -64,6 +67,7 @@ extension Stylesheet {
     legend { font-size: 0.8125rem; font-weight: 600; color: var(--soft); padding: 0 0 0.3rem; }
     [role=search] > .actions { margin-top: 0.6rem; }
     .summary { color: var(--soft); font-size: 0.875rem; }
+    .list-summary { display: flex; flex-wrap: wrap; gap: 0 1rem; }
     .pages { display: flex; gap: 1.5rem; }
     .pages .next { margin-left: auto; }
 

@@ -6,7 +6,7 @@ enum Stylesheet {
 
   private static let colours = """
     :root {
-      color-scheme: light dark;
+      color-scheme: light dark; accent-color: var(--link);
       --page: #f7f8fa; --surface: #ffffff; --sunken: #f1f3f6; --line: #e1e5ea; --strong-line: #87919d;
       --text: #1a1f26; --soft: #545d69; --link: #0f5bb5; --focus: #0f5bb5; --on-link: #ffffff;
       --good: #17703a; --good-soft: #e3f4e9; --bad: #b3261e; --bad-soft: #fce9e7;

@@ -25,7 +25,9 @@ extension ContextFilter: ListFilter {
 extension AuditFilter: ListFilter {
   public static let fields: [FilterField<AuditFilter>] =
     [
-      .id("subject", "ID", "Of", "Only those of this receipt, event or job") { $0.subject = $1 }
+      .id("subject", "ID", "Receipt, event or job", "Only those of this receipt, event or job") {
+        $0.subject = $1
+      }
     ] + FilterField.times("made", since: { $0.since = $1 }, until: { $0.until = $1 })
 }
 

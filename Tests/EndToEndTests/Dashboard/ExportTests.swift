@@ -27,7 +27,7 @@ struct ExportTests {
       #expect(page.text.contains("<strong>50 receipts</strong>"))
       #expect(page.text.contains("data-label=\"Last answer\""))
       let link = try #require(
-        page.text.firstMatch(of: /href="([^"]+)">Link to exactly these/)?.1.replacing("&amp;", with: "&"))
+        page.text.firstMatch(of: /href="([^"]+)">Permanent link/)?.1.replacing("&amp;", with: "&"))
       #expect(link.hasPrefix("/receipts?app=shop&state=failed&since=20"))
       let permanent = try relay.admin.request("GET", String(link))
       #expect(permanent.status == 200)
