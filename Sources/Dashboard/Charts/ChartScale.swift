@@ -10,19 +10,20 @@ struct ChartScale {
   init(covering values: [Double]) {
     let positive = values.filter { $0 > 0 && $0.isFinite }
     let (least, greatest) = (positive.min() ?? 1, positive.max() ?? 1)
-    var step = Self.largestStep(notAbove: least)
+    // No value is on the edge, where half of a line would be cut off.
+    var step = Self.largestStep(notAbove: least * 0.99)
     var steps = [step]
     repeat {
       step = Self.next(after: step)
       steps.append(step)
-    } while step < greatest
+    } while step <= greatest * 1.01
     self.steps = steps
   }
 
-  /// The steps with a label: at most six.
+  /// The steps with a label, from above: at most five, and the highest one has one.
   var labelled: [Double] {
     let every = (steps.count + 4) / 5
-    return stride(from: 0, to: steps.count, by: max(1, every)).map { steps[$0] }
+    return stride(from: steps.count - 1, through: 0, by: -max(1, every)).map { steps[$0] }
   }
 
   /// Where a value is: 0 at the lower end, 1 at the upper one.

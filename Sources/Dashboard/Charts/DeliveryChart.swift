@@ -61,10 +61,12 @@ struct DeliveryChart {
       if total == DeliveryCount() {
         Tag.p(.class("quiet-chart")) { "Nothing was delivered, and nothing failed." }
       } else {
-        drawing(total)
-        Tag.div(.class("axis"), .hiddenFromReaders()) {
-          for mark in marks { Tag.span { mark } }
+        let bounds = bounds
+        Tag.div(.class("scaled")) {
+          marks(bounds)
+          drawing(total, bounds)
         }
+        Tag.div(.class("axis scaled-axis"), .hiddenFromReaders()) { for time in times { Tag.span { time } } }
         Tag.details {
           Tag.summary { "\(title) as a table" }
           table
@@ -73,7 +75,7 @@ struct DeliveryChart {
     }
   }
 
-  private var marks: [String] {
+  private var times: [String] {
     guard let first = bars.first, let last = bars.last, bars.count > 2 else { return [] }
     return [label(first.start), label(bars[bars.count / 2].start), label(last.start)]
   }
@@ -83,8 +85,14 @@ struct DeliveryChart {
     step == "1 h" ? ChartTime.timeOfDay(moment) : ChartTime.date(moment)
   }
 
-  private func drawing(_ total: DeliveryCount) -> HTML {
-    let width = Double(bars.count) * Self.slot
+  /// The highest bars, and where they start from.
+  private struct Bounds {
+    var up: Int64
+    var down: Int64
+    var base: Double
+  }
+
+  private var bounds: Bounds {
     let up = bars.map(\.count.delivered).max() ?? 0
     let down = bars.map(\.count.failed).max() ?? 0
     // One scale for both directions; if one of them is empty, the other has the whole height.
@@ -92,6 +100,33 @@ struct DeliveryChart {
     let highest = up > 0 ? 3 * Self.heightMin : 1
     let whole = Double(up) + Double(down)
     let base = min(lowest, max(highest, whole > 0 ? Self.height * Double(up) / whole : lowest))
+    return Bounds(up: up, down: down, base: base)
+  }
+
+  /// The labels of the scale.
+  private func marks(_ bounds: Bounds) -> HTML {
+    let (top, bottom, text) = (8.0, Self.height - 1, 9.0)
+    // Half of the text is above its line, but never outside of the drawing.
+    let zero = min(max(bounds.base + 3, top), bottom)
+    var marks: [(y: Double, count: Int64)] = []
+    if bounds.up > 0 { marks.append((top, bounds.up)) }
+    if bounds.down > 0 { marks.append((bottom, bounds.down)) }
+    // Texts do not overlap.
+    if marks.allSatisfy({ abs($0.y - zero) >= text }) { marks.append((zero, 0)) }
+    return Tag.svg(
+      .class("scale"), Attribute("viewBox", "0 0 60 \(DrawnNumber.text(Self.height))"), .hiddenFromReaders()
+    ) {
+      for mark in marks {
+        Tag.text(
+          Attribute("x", "56"), Attribute("y", DrawnNumber.text(mark.y)), Attribute("text-anchor", "end")
+        ) { PageParts.number(mark.count) }
+      }
+    }
+  }
+
+  private func drawing(_ total: DeliveryCount, _ bounds: Bounds) -> HTML {
+    let width = Double(bars.count) * Self.slot
+    let (up, down, base) = (bounds.up, bounds.down, bounds.base)
     return Tag.svg(
       Attribute("viewBox", "0 0 \(DrawnNumber.text(width)) \(DrawnNumber.text(Self.height))"),
       Attribute("preserveAspectRatio", "none"), .role("img"), .labelledBy("\(id)-title \(id)-desc")

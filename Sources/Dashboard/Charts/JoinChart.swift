@@ -42,7 +42,7 @@ struct JoinChart {
         Tag.h3 { "Last \(days.count) days" }
         Tag.p {
           for outcome in JoinOutcome.allCases {
-            Tag.span(.class("key \(Self.style(outcome))")) {
+            Tag.span(.class("key \(style(outcome))")) {
               "\(PageParts.number(total[outcome])) \(JoinText.name(outcome))"
             }
             " "
@@ -55,14 +55,12 @@ struct JoinChart {
           Tag.span { "0" }
         }
         drawing
-      }
-      Tag.div(.class("axis"), .hiddenFromReaders()) {
-        for day in [days.first, days.last].compactMap(\.self) { Tag.span { Self.name(day) } }
+        Tag.div(.class("axis"), .hiddenFromReaders()) {
+          for day in [days.first, days.last].compactMap(\.self) { Tag.span { ChartTime.date(day.start) } }
+        }
       }
       Tag.p(.class("meaning")) {
-        "\(PageParts.counted(total.unclaimed, "context")) of \(PageParts.number(total.contexts)) "
-          + "\(total.unclaimed == 1 ? "was" : "were") claimed by no purchase. Days are in UTC; a receipt "
-          + "counts on the day on which it was created."
+        "\(contexts(total)) Days are in UTC; a receipt counts on the day on which it was created."
       }
       Tag.details {
         Tag.summary { "Last \(days.count) days as a table" }
@@ -71,13 +69,20 @@ struct JoinChart {
     }
   }
 
-  private static func style(_ outcome: JoinOutcome) -> String {
+  private func contexts(_ total: JoinTally) -> String {
+    guard total.contexts > 0 else { return "The app has posted no contexts in this time." }
+    return "\(PageParts.counted(total.unclaimed, "context")) of \(PageParts.number(total.contexts)) "
+      + "\(total.unclaimed == 1 ? "was" : "were") claimed by no purchase."
+  }
+
+  /// Red only while something is wrong: an app may do without contexts.
+  private func style(_ outcome: JoinOutcome) -> String {
     switch outcome {
     case .exact: "good"
     case .user: "fair"
     case .guessed: "guess"
-    case .none: "bad"
-    case .disputed: "ended"
+    case .none: broken == nil ? "ended" : "bad"
+    case .disputed: "disputed"
     }
   }
 
@@ -95,14 +100,18 @@ struct JoinChart {
           + JoinOutcome.allCases.map { "\(PageParts.number(total[$0])) \(JoinText.name($0))" }
           .joined(separator: ", ") + " in all."
       }
+      for share in [0.0, 0.5] { line(share, "grid", width) }
       for (index, day) in days.enumerated() { bar(day, x: Double(index) * Self.slot + 1) }
-      for share in [0.0, 0.5, 1.0] {
-        Tag.line(
-          .class("base"), Attribute("x1", "0"), Attribute("x2", DrawnNumber.text(width)),
-          Attribute("y1", DrawnNumber.text(Self.height * share)),
-          Attribute("y2", DrawnNumber.text(Self.height * share)))
-      }
+      line(1, "base", width)
     }
+  }
+
+  /// - Parameter share: of the height, from above.
+  private func line(_ share: Double, _ style: String, _ width: Double) -> HTML {
+    let y = DrawnNumber.text(Self.height * share)
+    return Tag.line(
+      .class(style), Attribute("x1", "0"), Attribute("x2", DrawnNumber.text(width)), Attribute("y1", y),
+      Attribute("y2", y))
   }
 
   /// The outcomes of a day above each other, the best at the bottom.
@@ -117,7 +126,7 @@ struct JoinChart {
     return HTML {
       for part in parts {
         Tag.rect(
-          .class(Self.style(part.outcome)), Attribute("x", DrawnNumber.text(x)),
+          .class(style(part.outcome)), Attribute("x", DrawnNumber.text(x)),
           Attribute("y", DrawnNumber.text(part.y)),
           Attribute("width", DrawnNumber.text(Self.slot - 2)),
           Attribute("height", DrawnNumber.text(part.height))

@@ -89,9 +89,16 @@ struct LatencyChart {
         let y = min(max(Self.y(scale, step) + 3, 8), Self.height - 1)
         Tag.text(
           Attribute("x", "56"), Attribute("y", DrawnNumber.text(y)), Attribute("text-anchor", "end")
-        ) { LatencyText.time(.microseconds(Int64((step * 1000).rounded()))) }
+        ) { Self.label(step) }
       }
     }
+  }
+
+  /// Steps are decimal, so some minutes are better read in seconds: 100 s, not 1.7 min.
+  private static func label(_ step: Double) -> String {
+    (60_000...1_000_000).contains(step)
+      ? "\(PageParts.number(Int64((step / 1000).rounded()))) s"
+      : LatencyText.time(.microseconds(Int64((step * 1000).rounded())))
   }
 
   private static func y(_ scale: ChartScale, _ value: Double) -> Double {
@@ -117,14 +124,15 @@ struct LatencyChart {
     }
   }
 
-  /// A line from each point to the next one; a point without a next one is a dot.
+  /// A line from each point to the next one; a point without neighbours is a dot.
   @HTMLBuilder private func curve(_ style: Line, _ scale: ChartScale) -> HTML {
     for (index, point) in points.enumerated() {
       if let value = milliseconds(point, style) {
         let x = (Double(index) + 0.5) * Self.slot
         let next = index + 1 < points.count ? milliseconds(points[index + 1], style) : nil
+        let isAlone = next == nil && (index == 0 || milliseconds(points[index - 1], style) == nil)
         line(
-          .class(style.style), (x, Self.y(scale, value)),
+          .class(isAlone ? "\(style.style) dot" : style.style), (x, Self.y(scale, value)),
           (next == nil ? x : x + Self.slot, Self.y(scale, next ?? value)), name(point))
       }
     }
