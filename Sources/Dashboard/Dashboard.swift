@@ -70,11 +70,11 @@ public struct Dashboard: Sendable {
   }
 
   func failed() throws(Refusal) -> DashboardPage {
-    let groups = try read { source throws(StoreFault) in
-      try source.reader.failures(limit: FailedPage.groupsMax)
+    let (groups, replays) = try read { source throws(StoreFault) in
+      (try source.reader.failures(limit: FailedPage.groupsMax), try source.reader.openReplays())
     }
     return FailedPage(
-      groups: groups,
+      groups: groups, replays: replays,
       showsProcessor: Set(groups.map(\.processor)).union(apps.current.processorNames).count > 1, now: now
     ).page
   }

@@ -209,6 +209,10 @@ import Testing
       markup.contains(#"<rect class="bad" x="31" y="74" width="8" height="2">"#), "\(markup.prefix(900))")
     #expect(markup.matches(of: #/<rect class="good"/#).count == 24)
     #expect(!markup.contains("nan"))
+    // The scale: the most delivered, and the most failed. There is no room for 0 beside the latter.
+    #expect(markup.contains(#"<text x="56" y="8" text-anchor="end">1,000,000</text>"#))
+    #expect(markup.contains(#"<text x="56" y="79" text-anchor="end">1,000</text>"#))
+    #expect(!markup.contains(">0</text>"))
     let none = DeliveryChart.week([], now: now, id: "c").html.markup
     #expect(none.contains("Nothing was delivered"))
     #expect(!none.contains("<svg"))

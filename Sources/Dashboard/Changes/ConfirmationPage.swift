@@ -2,6 +2,7 @@
 // from any thread.
 
 internal import HTML
+internal import Presentation
 
 /// A confirmation form.
 struct ConfirmationPage {
@@ -34,6 +35,8 @@ struct ConfirmationPage {
   let place: DashboardPage.Place
   /// What will happen.
   var text: [String]
+  /// What the text names: its id is a link.
+  var subject: NamedID?
   /// What would be stored or sent, as names and values.
   var facts: [(name: String, value: String)] = []
   var button: String
@@ -53,7 +56,9 @@ struct ConfirmationPage {
     DashboardPage(status: complaint == nil ? 200 : 400, title: title, place: place, updates: .still) {
       Tag.h1 { title }
       if let complaint { PageParts.notice("bad") { Tag.p { complaint } } }
-      for line in text { Tag.p(.class("lead")) { PageParts.untrusted(line) } }
+      for line in text {
+        Tag.p(.class("lead")) { subject?.html(in: line, Portal()) ?? PageParts.untrusted(line) }
+      }
       if !facts.isEmpty {
         Tag.dl(.class("card confirm")) {
           for fact in facts { PageParts.fact(fact.name, PageParts.untrusted(fact.value)) }
@@ -68,7 +73,7 @@ struct ConfirmationPage {
             .id("why"), .name("why"), .type("text"), .maxLength(Self.wordsCharactersMax),
             .required(needsReason), Attribute("aria-describedby", "why-help"),
             Attribute("autocomplete", "off"))
-          Tag.p(.id("why-help"), .class("help")) { "Why, in a few words; kept in the audit." }
+          Tag.p(.id("why-help"), .class("help")) { "In a few words; kept in the audit." }
         }
         Tag.div(.class("actions")) {
           Tag.button(.type("submit")) { button }

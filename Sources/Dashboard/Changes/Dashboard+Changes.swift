@@ -25,7 +25,7 @@ extension Dashboard {
     let token = tokens.token(for: Self.purpose(kind, id.text))
     let target = Link("receipts", id.text, kind.rawValue)
     let hidden = [(name: Self.tokenField, value: token)]
-    let state = "\(receipt.id) of \(record.app) is \(receipt.state.rawValue)."
+    let state = "\(receipt.id) of \(record.app) \(Self.state(receipt))."
     switch kind {
     case .replay:
       let force = receipt.state == .delivered
@@ -40,16 +40,29 @@ extension Dashboard {
         text.insert("It is not paid: the destination would give the user access without a payment.", at: 1)
       }
       return ConfirmationPage(
-        title: "Send this receipt again?", place: .receipts, text: text,
+        title: "Send this receipt again?", place: .receipts, text: text, subject: .receipt(receipt.id),
         button: force ? "Send it twice" : "Send it", needsReason: force, target: target,
         hidden: hidden + (force ? [(name: "force", value: "yes")] : []), back: Link("receipts", id.text),
         complaint: complaint)
     case .cancel:
       return ConfirmationPage(
         title: "Cancel this receipt?", place: .receipts,
-        text: [state, "It will not be sent, unless you send it again later."], button: "Cancel it",
+        text: [state, "It will not be sent, unless you send it again later."],
+        subject: .receipt(receipt.id), button: "Cancel it",
         needsReason: true, target: target, hidden: hidden, back: Link("receipts", id.text),
         complaint: complaint)
+    }
+  }
+
+  /// The end of a sentence: `has failed: the destination answered 422, which a retry cannot fix`.
+  private static func state(_ receipt: Receipt) -> String {
+    let why = receipt.reason.map { ": \($0.meaning)" } ?? ""
+    return switch receipt.state {
+    case .waiting: "is waiting\(why)"
+    case .pending: "is pending"
+    case .delivered: "was delivered"
+    case .failed: "has failed\(why)"
+    case .cancelled: "was cancelled"
     }
   }
 
@@ -78,13 +91,15 @@ extension Dashboard {
   ) throws(Refusal) -> ConfirmationPage {
     let purpose = Self.purpose(group.app, group.processor.text, group.reason, group.cause)
     let cause = group.cause.flatMap { $0 == group.reason ? nil : ", last cause \($0)" } ?? ""
+    let replay = try read { source throws(StoreFault) in try source.reader.openReplays() }
+      .first { $0.replays(group) }
     return ConfirmationPage(
       title: "Send \(PageParts.counted(group.count, "receipt")) again?", place: .failed,
-      text: [
+      text: (replay.map { ["A replay of such receipts has not ended: \($0.id)."] } ?? []) + [
         "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
           + "\(group.app), paid by \(group.processor).",
         "New receipts are delivered before them. Fix the cause first, or they fail again.",
-      ],
+      ], subject: replay.map { .job($0.id) },
       button: "Send them", needsReason: false, target: Link("failed", "replay"),
       hidden: [
         (Self.tokenField, tokens.token(for: purpose)), ("app", group.app.text),

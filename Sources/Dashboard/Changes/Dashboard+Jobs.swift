@@ -40,6 +40,33 @@ extension Dashboard {
   }
 }
 
+extension StoreReader {
+  /// The most jobs of one state that pages compare with failures.
+  private static let comparedMax = 20
+
+  /// The replays that have not ended.
+  func openReplays() throws(StoreFault) -> [Job] {
+    guard !(try openJobs().isEmpty) else { return [] }
+    var found: [Job] = []
+    for state in [JobState.running, .preparing, .paused] {
+      var filter = JobFilter()
+      filter.state = state
+      found += try jobs(filter, limit: Self.comparedMax).filter { $0.request.kind == .replay }
+    }
+    return found
+  }
+}
+
+extension Job {
+  /// Whether it sends receipts of the group again.
+  func replays(_ group: FailureGroup) -> Bool {
+    guard request.kind == .replay, case .filter(let filter, _) = request.source else { return false }
+    return [nil, group.app].contains(filter.app) && [nil, group.processor].contains(filter.processor)
+      && [nil, .failed].contains(filter.state) && [nil, group.reason].contains(filter.reason)
+      && [nil, group.cause ?? ""].contains(filter.cause)
+  }
+}
+
 extension Problem {
   static let unknownJob = Problem(
     slug: "unknown-job", title: "No such job", status: 404,

@@ -10,6 +10,8 @@ struct FailedPage {
   static let groupsMax = 100
 
   let groups: [FailureGroup]
+  /// Those that have not ended.
+  let replays: [Job]
   /// Whether the apps have several processors.
   let showsProcessor: Bool
   let now: Timestamp
@@ -87,6 +89,12 @@ struct FailedPage {
       case .growing:
         Tag.span(.class("badge alarm")) { "\(PageParts.number(group.growth)) more" }
       case .acknowledged: Tag.span(.class("badge cancelled")) { "acknowledged" }
+      }
+      if let replay = replays.first(where: { $0.replays(group) }) {
+        " "
+        Tag.a(.href(NamedID.job(replay.id).link)) {
+          replay.state == .paused ? "replay paused" : "replay under way"
+        }
       }
       if let known = group.acknowledgement {
         " "

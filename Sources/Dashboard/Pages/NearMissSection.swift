@@ -12,7 +12,7 @@ enum NearMissSection {
     guard !sentences.isEmpty else { return HTML() }
     return Tag.section(.class("card"), .labelledBy("near-misses")) {
       Tag.h2(.id("near-misses")) { "Contexts that may have been meant" }
-      // A receipt that was delivered needs nobody who compares them.
+      // Nobody has to compare them for a receipt that was delivered.
       if detail.record.receipt?.state == .delivered {
         Tag.details {
           Tag.summary { PageParts.counted(Int64(sentences.count), "context") }

@@ -47,6 +47,11 @@ import Testing
       let failed = try relay.admin.request("GET", "/failed").text
       #expect(failed.contains("the last cause was"))
       #expect(failed.contains("cause=http_503"))
+      #expect(failed.contains("href=\"/jobs/\(job.id)\">replay under way"))
+      #expect(!page.text.contains("has not ended"))
+      let again = try relay.admin.request("GET", path).text
+      #expect(again.contains("A replay of such receipts has not ended"))
+      #expect(again.contains("href=\"/jobs/\(job.id)\""))
     }
   }
 }
