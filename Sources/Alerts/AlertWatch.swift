@@ -85,8 +85,8 @@ struct AlertWatch {
     min(alert.every, RecentCounts.windowMax)
   }
 
-  /// The troubles of the database itself, by their condition: they are known without reading it, so also while
-  /// a damaged table cannot be read.
+  /// The troubles of the database itself, by their condition: they are known without reading it, also while a
+  /// damaged table cannot be read.
   func databaseTroubles(now: Timestamp, monotonic: MonotonicInstant) -> [AlertCondition: Trouble] {
     let reasons = sources.database()
     var troubles: [AlertCondition: Trouble] = [:]
