@@ -24,7 +24,7 @@ demo-cluster: build ## Run two relays on one PostgreSQL, kill one of them and th
 run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a development configuration
 	@deploy/dev/run
 
-test: deps ## Run all tests
+test: deps ## Run all tests but those of make torture
 	@deploy/dev/test
 
 torture: deps ## Try to make receiptd lose data, and print the figures (20 to 30 minutes)

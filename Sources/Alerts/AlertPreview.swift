@@ -49,10 +49,7 @@ public enum AlertPreview {
         events: &events, now: now)
     } catch {
       // A table cannot be read. If receiptd has reported why, that is the answer.
-      troubles = [
-        .database(reasons, now: now),
-        .corruption(isDatabaseDamaged: reasons.contains(.databaseDamaged), unreadable: [], now: now),
-      ].compactMap(\.self)
+      troubles = Trouble.ofDatabase(reasons, unreadable: [], now: now)
       guard !troubles.isEmpty else { throw error }
     }
     troubles.sort { ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "") }

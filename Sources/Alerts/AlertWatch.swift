@@ -85,16 +85,8 @@ struct AlertWatch {
     min(alert.every, RecentCounts.windowMax)
   }
 
-  /// The troubles of the database itself, by their condition: they are known without reading it, also while a
-  /// damaged table cannot be read.
-  func databaseTroubles(now: Timestamp, monotonic: MonotonicInstant) -> [AlertCondition: Trouble] {
-    let reasons = sources.database()
-    var troubles: [AlertCondition: Trouble] = [:]
-    troubles[.database] = .database(reasons, now: now)
-    troubles[.corruption] = .corruption(
-      isDatabaseDamaged: reasons.contains(.databaseDamaged), unreadable: unreadable.apps(now: monotonic),
-      now: now)
-    return troubles
+  func databaseTroubles(now: Timestamp, monotonic: MonotonicInstant) -> [Trouble] {
+    Trouble.ofDatabase(sources.database(), unreadable: unreadable.apps(now: monotonic), now: now)
   }
 
   mutating func check(

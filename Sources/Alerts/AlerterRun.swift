@@ -183,7 +183,7 @@ struct AlerterRun {
     let troubles = watch.databaseTroubles(now: now, monotonic: monotonic)
     for index in couriers.indices {
       for key in Trouble.Key.ofDatabase where couriers[index].alert.on.contains(key.condition) {
-        couriers[index].troubles[key] = troubles[key.condition]
+        couriers[index].troubles[key] = troubles.first { $0.key == key }
       }
     }
   }

@@ -88,6 +88,16 @@ extension Trouble {
       commands: commands)
   }
 
+  /// The troubles of the database itself: they are known without reading it, also while a damaged table
+  /// cannot be read.
+  static func ofDatabase(_ reasons: [ReadinessReason], unreadable: [AppSlug], now: Timestamp) -> [Trouble] {
+    [
+      .database(reasons, now: now),
+      .corruption(
+        isDatabaseDamaged: reasons.contains(.databaseDamaged), unreadable: unreadable, now: now),
+    ].compactMap(\.self)
+  }
+
   /// - Returns: nil if nothing is damaged.
   static func corruption(isDatabaseDamaged: Bool, unreadable: [AppSlug], now: Timestamp) -> Trouble? {
     var parts: [String] = isDatabaseDamaged ? [ReadinessReason.databaseDamaged.text] : []

@@ -1,5 +1,5 @@
-// The size of the torture suites (those named …Torture). `make test` runs their short form; `make torture`
-// runs the long one and prints the figures that they report. Thread-safe.
+// The size of the torture suites (those named …Torture). `torture --short` runs their short form; `make
+// torture` runs the long one and prints the figures that they report. Thread-safe.
 
 import Glibc
 
@@ -8,7 +8,7 @@ public enum Torture {
   /// Whether this is `make torture`: TORTURE=1 in the environment.
   public static let isLong = variable("TORTURE") == "1"
 
-  /// The number of cases, kills, days …: fewer in `make test` than in `make torture`.
+  /// The number of cases, kills, days …: fewer in the short form than in `make torture`.
   public static func size(short: Int, long: Int) -> Int { isLong ? long : short }
 
   /// The seed of a suite. Set TORTURE_SEED to the seed that a failure named to reproduce it.

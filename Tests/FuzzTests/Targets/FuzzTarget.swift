@@ -1,5 +1,5 @@
 // The list of fuzz targets. Each passes arbitrary bytes to the code that reads them in service, and checks
-// the invariants. libFuzzer creates the bytes (`make fuzz`); `make test` runs the stored inputs. Pure, so
+// the invariants. libFuzzer creates the bytes (`make fuzz`); `make torture` runs the stored inputs. Pure, so
 // that findings are reproducible; thread-safe.
 
 /// One entry point of untrusted input.
