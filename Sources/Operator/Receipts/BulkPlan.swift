@@ -106,7 +106,6 @@ struct BulkPlan {
     var rows: [ReceiptGroup] = []
     for var group in groups {
       group.app = ""
-      group.lastStatus = nil
       if group.cause == group.reason { group.cause = nil }
       ReceiptGroup.add(group, to: &rows)
     }

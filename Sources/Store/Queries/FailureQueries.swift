@@ -13,16 +13,6 @@ extension StoreReader {
       r.app, r.reason, r.last_cause, r.processor
     LIMIT ?5
     """
-  static let oldestOfGroupSQL = """
-    SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
-      AND last_cause IS ?4 AND processor = ?5
-    ORDER BY reason, last_cause, receipt_id LIMIT 1
-    """
-  static let newestOfGroupSQL = """
-    SELECT created_at FROM purchases WHERE app = ?1 AND state = ?2 AND reason IS ?3
-      AND last_cause IS ?4 AND processor = ?5
-    \(newestFirst) LIMIT 1
-    """
 
   /// Groups of failed receipts without their times: those that need attention first, then the largest.
   public func failureGroups(
@@ -48,16 +38,11 @@ extension StoreReader {
   ) throws(StoreFault) -> [FailureGroup] {
     var groups = try failureGroups(filter, limit: limit)
     for index in groups.indices {
-      let reason: StoreValue = groups[index].reason.isEmpty ? .null : .text(groups[index].reason)
-      let values: [StoreValue] = [
-        .text(groups[index].app), .text(ReceiptState.failed.rawValue), reason, .optional(groups[index].cause),
-        .text(groups[index].processor),
-      ]
-      func moment(_ sql: String) throws(StoreFault) -> Timestamp? {
-        try connection.prepare(sql).first(values) { row throws(StoreFault) in row.timestamp(0) } ?? nil
-      }
-      groups[index].oldest = try moment(Self.oldestOfGroupSQL)
-      groups[index].newest = try moment(Self.newestOfGroupSQL)
+      let group = CountRows.Group(
+        app: groups[index].app, processor: groups[index].processor, state: ReceiptState.failed.rawValue,
+        reason: groups[index].reason, cause: groups[index].cause ?? "")
+      let times = try times(of: group, ReceiptFilter().bounds)
+      (groups[index].oldest, groups[index].newest) = (times?.oldest, times?.newest)
     }
     return groups
   }

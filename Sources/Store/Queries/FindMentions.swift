@@ -45,7 +45,7 @@ private struct MentionTest {
 
 extension StoreReader {
   /// The newest rows that are in no run, and are read by a search: some milliseconds.
-  static let unindexedMax = 1536
+  static let unindexedMax = 768
   /// Blocks that a search reads: two of each run, and some more of keys that many rows have.
   private static let blocksMax: Int64 = 4000
 

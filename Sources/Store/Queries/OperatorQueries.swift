@@ -10,16 +10,12 @@ public struct ReceiptOutline: Sendable, Equatable {
   public var state: ReceiptState
   public var reason: Reason?
   public var createdAt: Timestamp
-
-  /// The HTTP status of the last answer; nil if none came.
-  public var lastStatus: Int64?
   /// Why the last attempt failed.
   public var cause: Reason?
 
   public init(
     row: PurchaseRowID, id: ReceiptID, app: AppSlug, state: ReceiptState, reason: Reason?,
-    createdAt: Timestamp,
-    lastStatus: Int64? = nil, cause: Reason? = nil
+    createdAt: Timestamp, cause: Reason? = nil
   ) {
     self.row = row
     self.id = id
@@ -27,7 +23,6 @@ public struct ReceiptOutline: Sendable, Equatable {
     self.state = state
     self.reason = reason
     self.createdAt = createdAt
-    self.lastStatus = lastStatus
     self.cause = cause
   }
 }
@@ -62,7 +57,7 @@ extension StoreReader {
 
   private func outlines(rows: [PurchaseRowID]) throws(StoreFault) -> [ReceiptOutline] {
     let outline = """
-      SELECT receipt_id, app, state, reason, created_at, last_status, row_id, last_cause
+      SELECT receipt_id, app, state, reason, created_at, row_id, last_cause
       FROM purchases WHERE state IS NOT NULL
       """
     return try read(rows, outline, row: \.row, Self.outline)
@@ -70,11 +65,10 @@ extension StoreReader {
 
   private static func outline(_ row: StoreRow) throws(StoreFault) -> ReceiptOutline {
     ReceiptOutline(
-      row: row.integer(6), id: try row.text(0), app: try row.text(1),
+      row: row.integer(5), id: try row.text(0), app: try row.text(1),
       state: ReceiptState(rawValue: try row.text(2)) ?? .failed,
       reason: try row.optionalText(3).map(Reason.init),
-      createdAt: Timestamp(unixMilliseconds: row.integer(4)), lastStatus: row.optionalInteger(5),
-      cause: try row.optionalText(7).map(Reason.init))
+      createdAt: Timestamp(unixMilliseconds: row.integer(4)), cause: try row.optionalText(6).map(Reason.init))
   }
 
   static let deliveredSQL = "SELECT app, sum(delivered) FROM delivery_counts WHERE minute >= ?1 GROUP BY app"

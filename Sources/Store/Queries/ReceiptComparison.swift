@@ -80,7 +80,7 @@ extension ReceiptFilter {
 
 extension StoreReader {
   /// The most receipts that are compared for one page.
-  public static let comparedMax = 10_000
+  public static let comparedMax = 5_000
   /// Receipts that are read for a comparison at once, at first.
   private static let comparedFirst = 200
 

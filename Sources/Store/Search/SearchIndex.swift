@@ -14,7 +14,7 @@ public struct SearchSizes: Sendable {
   public var runs: Int
 
   /// A test may need less.
-  public init(rows: Int = 1024, runs: Int = 32) { (self.rows, self.runs) = (rows, runs) }
+  public init(rows: Int = 512, runs: Int = 64) { (self.rows, self.runs) = (rows, runs) }
 }
 
 /// The statements that reader and writer share.

@@ -2,6 +2,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 @Suite("Jobs and decisions while they run", .everyEngine)
@@ -38,6 +39,28 @@ struct JobDecisionTests {
     #expect(done.count(.skipped) == 1)
     #expect(done.state == .done)
     #expect(try jobs.states() == ["delivered", "delivered"])
+  }
+
+  @Test("Two replays of one group at the same time send each receipt once", arguments: [false, true])
+  func twice(force: Bool) throws {
+    let jobs = try JobStore(failed: 4)
+    let first = try jobs.start(force: force, rate: 1)
+    let second = try jobs.start(force: force, rate: 1)
+    var sent = 0
+    for _ in 0..<5 {
+      for job in [first, second] { try jobs.run(job) }
+      sent += try jobs.store.reader.dueRows(app: "ios", now: jobs.store.now, limit: 10).count
+      try jobs.deliver()
+      jobs.store.advance(1000)
+    }
+    let done = [try jobs.run(first), try jobs.run(second)]
+    #expect(done.map(\.state) == [.done, .done])
+    #expect(sent == 4)
+    #expect(done.reduce(0) { $0 + $1.count(.delivered) } == 4)
+    // The second was prepared after the first had released one, which it therefore did not choose.
+    #expect(done.reduce(0) { $0 + $1.count(.skipped) } == 3)
+    #expect(Set(done.flatMap(\.missed).compactMap(\.reason)).isSubset(of: ["delivered", "is_pending"]))
+    #expect(try jobs.states() == Array(repeating: "delivered", count: 4))
   }
 
   @Test("A paused job without remaining receipts ends")

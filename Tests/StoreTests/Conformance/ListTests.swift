@@ -2,6 +2,7 @@
 // count the same receipts.
 
 import Domain
+import Durations
 import TestSupport
 import Testing
 
@@ -162,6 +163,32 @@ struct ListTests {
     #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 1))
     filter.userID = "u1"
     #expect(try jobs.store.reader.total(filter) == ListTotal(exact: 1))
+  }
+
+  @Test("A survey counts a part of a group in steps, with the times of its ends")
+  func survey() throws {
+    let jobs = try JobStore(failed: 5)
+    let made = try jobs.store.reader.receipts(ReceiptFilter(), limit: 10).compactMap(\.receipt?.createdAt)
+    func survey(_ filter: ReceiptFilter, step: Int) throws -> (groups: [ReceiptGroup], said: [Int]) {
+      var said: [Int] = []
+      return (try jobs.store.reader.survey(filter, step: step) { said.append($0) }, said)
+    }
+    var filter = ReceiptFilter()
+    let whole = try survey(filter, step: 2)
+    #expect(whole.groups.map(\.count) == [5])
+    #expect(whole.said == [5], "a stored count")
+    #expect(whole.groups.map { [$0.oldest, $0.newest] } == [[made[4], made[0]]])
+    filter.since = made[3]
+    for (step, said) in [(1, [1, 2, 3, 4, 4, 4]), (2, [2, 4, 4, 4]), (3, [3, 4, 4]), (5, [4, 4])] {
+      let part = try survey(filter, step: step)
+      #expect(part.groups.map(\.count) == [4])
+      #expect(part.said == said)
+      #expect(part.groups.map { [$0.oldest, $0.newest] } == [[made[3], made[0]]])
+    }
+    filter.until = made[1]
+    #expect(try survey(filter, step: 2).groups.map(\.newest) == [made[2]])
+    filter.since = jobs.store.now.advanced(by: .hours(1))
+    #expect(try survey(filter, step: 2).groups == [])
   }
 
   @Test("Changes of a period are found, also if a clock was a little behind")
