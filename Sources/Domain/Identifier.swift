@@ -65,6 +65,15 @@ extension GeneratedID {
     }
   }
 
+  /// The time in the identifier; nil if it is not well formed, or has more than 48 bits of time.
+  public var time: Timestamp? {
+    guard isWellFormed else { return nil }
+    let bits = text.utf8.dropFirst(Self.prefix.utf8.count).prefix(10).reduce(0 as Int64) { bits, character in
+      bits << 5 | Int64(alphabet.firstIndex(of: character) ?? 0)
+    }
+    return bits >> 48 == 0 ? Timestamp(unixMilliseconds: bits) : nil
+  }
+
   /// Whether it has the form of a generated identifier. It need not exist.
   public var isWellFormed: Bool {
     let prefix = Self.prefix.utf8

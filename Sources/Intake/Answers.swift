@@ -14,7 +14,7 @@ internal import Store
 struct ContextAnswer {
   let app: AppSlug
   let post: ContextPost
-  let outcome: IngestContext.Outcome
+  let context: IngestContext.Stored
   /// The checkout page of its price; nil if none is configured.
   let page: CheckoutPage?
 
@@ -30,24 +30,24 @@ struct ContextAnswer {
   }
 
   func response(_ form: Form) -> Response {
-    let checkoutURL = page?.address(contextID: outcome.id)
+    let checkoutURL = page?.address(contextID: context.id)
     guard form == .redirect, let checkoutURL else { return json(checkoutURL) }
     return Response(status: 303, headers: [("Location", checkoutURL), ("Cache-Control", "no-store")])
   }
 
   private func json(_ checkoutURL: String?) -> Response {
-    let statusURL = "/v1/\(app)/contexts/\(outcome.id)"
+    let statusURL = "/v1/\(app)/contexts/\(context.id)"
     var members: [JSONValue.Member] = [
-      .init(name: "context_id", value: .string(outcome.id.text)),
+      .init(name: "context_id", value: .string(context.id.text)),
       .init(name: "user_id", value: .string(post.userID.text)),
       .init(name: "stripe_price_id", value: .optional(post.blob.priceID?.text)),
-      .init(name: "received_at", value: .time(outcome.receivedAt)),
-      .init(name: "expires_at", value: .time(outcome.expiresAt)),
+      .init(name: "received_at", value: .time(context.receivedAt)),
+      .init(name: "expires_at", value: .time(context.expiresAt)),
       .init(name: "status_url", value: .string(statusURL)),
     ]
     if let checkoutURL { members.append(.init(name: "checkout_url", value: .string(checkoutURL))) }
     var response = Response(
-      status: outcome.isRepeat ? 200 : 201, type: "application/json",
+      status: context.isRepeat ? 200 : 201, type: "application/json",
       body: JSONValue.object(members).serialized())
     response.headers += [("Location", statusURL), ("Cache-Control", "no-store")]
     return response
@@ -68,6 +68,26 @@ extension CheckoutStatus {
 }
 
 extension Problem {
+  static let contextIDTaken = Problem(
+    slug: "context-id-taken", status: 409,
+    detail:
+      "`id` is, or was, the id of another context. Make a new one for each checkout, from 80 random bits.")
+
+  /// - Parameter rule: what the relay accepts.
+  static func contextIDTime(_ rule: ContextIDRule) -> Problem {
+    guard rule.ageMax > .zero else {
+      return Problem(
+        slug: "context-id-time", status: 422,
+        detail: "This relay keeps contexts so briefly that it accepts no `id`. Post the context without one.")
+    }
+    return Problem(
+      slug: "context-id-time", status: 422,
+      detail:
+        "The time in `id` is more than \(DurationText.text(rule.ageMax)) ago, or more than an hour ahead. Check the "
+        + "device's clock, and make the id when the customer begins the checkout; or post the context without "
+        + "one.")
+  }
+
   /// Malformed and wrong signatures get the same answer, so that a forger learns nothing from it. A wrong
   /// secret in the path gets that of a path that does not exist.
   static func signature(_ fault: SignatureFault) -> Problem {

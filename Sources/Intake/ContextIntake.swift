@@ -17,12 +17,15 @@ public struct ContextIntake: Sendable {
   let intake: Intake
   let gate: ClientGate
   let limits: ContextLimits
+  let retention: ContextRetention
 
-  public init(intake: Intake, gate: ClientGate, limits: ContextLimits) {
+  public init(intake: Intake, gate: ClientGate, limits: ContextLimits, retention: ContextRetention) {
     self.intake = intake
     self.gate = gate
     self.limits = limits
+    self.retention = retention
   }
+
   /// For the ids of contexts, which are secrets.
   let random = SecretRandomness()
 
@@ -53,11 +56,14 @@ public struct ContextIntake: Sendable {
     _ exchange: Exchange
   ) {
     let services = intake.services
+    let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let post: ContextPost
     let page: CheckoutPage?
     do throws(Problem) {
       post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app)
       page = try checkoutPage(for: post, purpose, app)
+      let rule = retention.rule
+      if let id = post.id, !rule.allows(id, now: now) { throw .contextIDTime(rule) }
     } catch {
       services.metrics.contexts.increment(app.slug.text, "refused")
       return exchange.answer(error)
@@ -69,19 +75,22 @@ public struct ContextIntake: Sendable {
     }
     let form = ContextAnswer.Form(purpose, request.head)
     var random = random
-    let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     var command = IngestContext(
       app: app.slug, userID: post.userID, blob: post.blob,
-      id: ContextID.make(now: now, random: &random),
+      id: post.id ?? ContextID.make(now: now, random: &random), isChosen: post.id != nil,
       requestID: exchange.scope.requestID)
     command.pack(with: intake.committer.packers.receipt)
     let (metrics, log) = (services.metrics, services.requestLog)
     intake.store(command, app: app.slug, exchange) { outcome in
-      metrics.contexts.increment(app.slug.text, outcome.isRepeat ? "repeated" : "stored")
+      guard let context = outcome.stored else {
+        metrics.contexts.increment(app.slug.text, "refused")
+        return { Problem.contextIDTaken.response(requestID: exchange.scope.requestID) }
+      }
+      metrics.contexts.increment(app.slug.text, context.isRepeat ? "repeated" : "stored")
       return {
         log.logContext(
-          of: post.userID, isRepeat: outcome.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
-        return ContextAnswer(app: app.slug, post: post, outcome: outcome, page: page).response(form)
+          of: post.userID, isRepeat: context.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
+        return ContextAnswer(app: app.slug, post: post, context: context, page: page).response(form)
       }
     }
   }

@@ -12,6 +12,8 @@ internal import Platform
 public struct ContextPost: Sendable, Equatable {
   var userID: UserID
   var blob: ContextBlob
+  /// The id that the client made; nil if the relay makes it.
+  var id: ContextID?
 
   /// The client key of the request, from `Authorization` or `X-API-KEY`.
   static func clientKey(_ head: RequestHead) -> [UInt8]? {
@@ -29,6 +31,7 @@ public struct ContextPost: Sendable, Equatable {
   private struct Body {
     var blobs: [String]
     var users: [String]
+    var ids: [String]
   }
 
   /// Parses a request.
@@ -46,8 +49,11 @@ public struct ContextPost: Sendable, Equatable {
     // All places and all repeated fields must agree: a proxy in front may have checked another one.
     let named = [pathUser].compactMap(\.self) + body.users + request.head.headers("X-User-Id")
     guard let userID = try user(among: named, tokenUser: tokenUser) else { throw .userMissing }
+    guard agree(body.ids) else { throw .idsDiffer }
+    let id = body.ids.first.map(ContextID.init)
+    if let id, id.time == nil { throw .idMalformed }
     do {
-      return ContextPost(userID: userID, blob: try PlyContext.read(text))
+      return ContextPost(userID: userID, blob: try PlyContext.read(text), id: id)
     } catch {
       throw .blob(error)
     }
@@ -57,7 +63,9 @@ public struct ContextPost: Sendable, Equatable {
     guard request.head.mediaType == .form else {
       let body = try JSONDocument.read(request.body) { root throws(Fault) in
         guard root.isObject else { throw root.isNull ? .notJSON : .wrongType("") }
-        return Body(blobs: try texts("ply_context", of: root), users: try texts("user_id", of: root))
+        return Body(
+          blobs: try texts("ply_context", of: root), users: try texts("user_id", of: root),
+          ids: try texts("id", of: root))
       }
       guard let body else { throw .notJSON }
       return body
@@ -68,7 +76,7 @@ public struct ContextPost: Sendable, Equatable {
       // Base64 has no spaces: a space is a `+` that the client did not escape.
       return Body(
         blobs: values("ply_context").map { blob in String(blob.map { $0 == " " ? "+" : $0 }) },
-        users: values("user_id"))
+        users: values("user_id"), ids: values("id"))
     } catch {
       throw .notForm
     }
@@ -112,6 +120,7 @@ public struct ContextPost: Sendable, Equatable {
   /// What is wrong with a post.
   enum Fault: Error, Equatable {
     case notJSON, notForm, blobMissing, blobsDiffer, userMissing, usersDiffer, userNotText, wrongUser
+    case idMalformed, idsDiffer
     case wrongType(String)
     case blob(PlyContext.Fault)
 
@@ -144,6 +153,13 @@ public struct ContextPost: Sendable, Equatable {
           "invalid-user",
           "A user id has 1 to \(UntrustedText.identifierBytesMax) bytes of UTF-8 and no control characters.")
       case .wrongUser: .wrongUser
+      case .idMalformed:
+        .invalid(
+          "invalid-id",
+          "`id` must be `ctx_` and 26 characters of Crockford's base32 in upper case: 48 bits of milliseconds "
+            + "since 1970, then 80 random bits. Leave it out to get an id from the relay.")
+      case .idsDiffer:
+        .invalid("ids-differ", "`id` is given more than once, with different values. Send it once.")
       case .blob(.tooLong):
         .invalid("ply-context-too-long", "`ply_context` may decode to \(PlyContext.decodedBytesMax) bytes.")
       case .blob(.empty), .blob(.notBase64):
@@ -153,6 +169,12 @@ public struct ContextPost: Sendable, Equatable {
       }
     }
 
-    private static func slug(_ field: String) -> String { field == "user_id" ? "user" : "ply-context" }
+    private static func slug(_ field: String) -> String {
+      switch field {
+      case "user_id": "user"
+      case "id": "id"
+      default: "ply-context"
+      }
+    }
   }
 }

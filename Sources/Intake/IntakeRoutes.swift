@@ -28,10 +28,11 @@ public struct IntakeRoutes: Sendable {
   ///   - keyFetcher: nil if no keys are fetched.
   ///   - backendWorker: nil if no requests to merchant backends are served.
   ///   - processors: the registered processors; each gets a webhook route.
+  ///   - retention: of contexts.
   package init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
     checkouts: CheckoutPolls, keyFetcher: KeyFetcher? = nil, backendWorker: BackendWorker? = nil,
-    processors: ProcessorRegistry
+    processors: ProcessorRegistry, retention: ContextRetention
   ) {
     self.processors = processors
     self.services = services
@@ -42,7 +43,7 @@ public struct IntakeRoutes: Sendable {
     let intake = Intake(services: services, committer: committer)
     gate = ClientGate(services: services, apps: apps, fetcher: keyFetcher)
     contextLimits = ContextLimits(limits, clock: services.clock)
-    contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits)
+    contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits, retention: retention)
     webhooks = WebhookIntake(intake: intake)
     backends = backendWorker.map { [gate, contextLimits] worker in
       BackendIntake(

@@ -173,7 +173,8 @@ extension RelayCore {
   ) -> Router {
     let intake = IntakeRoutes(
       services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
-      keyFetcher: keyFetcher, backendWorker: backendWorker, processors: processors)
+      keyFetcher: keyFetcher, backendWorker: backendWorker, processors: processors,
+      retention: contextRetention)
     return .public(services: services, intake: intake, pages: pages(services))
   }
 

@@ -31,6 +31,7 @@ final class RelayCore: Sendable {
   let checkoutPolls: CheckoutPolls
   let dispatcher: Dispatcher
   let housekeeper: Housekeeper
+  let contextRetention: ContextRetention
   let jobs: JobRunner
   let trainer: DictionaryTrainer
   let indexer: SearchIndexer
@@ -111,6 +112,7 @@ final class RelayCore: Sendable {
       reader: try Self.reader(engine), limits: LongPollLimits(configuration.limits), metrics: metrics,
       clock: dependencies.clock, log: dependencies.log
     ) { observers.withLock { $0.housekeeper }?.checkNow() }
+    contextRetention = ContextRetention(configuration.retention)
     housekeeper = Housekeeper(
       committer: committer, waiting: checkoutPolls, retention: configuration.retention,
       dependencies: dependencies.shared, ownership: ownership, followsClock: instance == nil
@@ -197,6 +199,7 @@ final class RelayCore: Sendable {
     self.associations.replace(with: associations)
     committer.use(rules: directory.rules)
     housekeeper.use(retention: configuration.retention)
+    contextRetention.use(configuration.retention)
     // Submitted before the dispatcher gets the new configuration: a successful probe closes the breaker, and
     // then nothing is expedited.
     for app in directory.apps.values {

@@ -14,7 +14,7 @@ extension StoreSession {
     if let old = known.contextID, record.purchase.contextID != old { try free(old, by: record) }
     let isOver = record.purchase.isAbandoned || (record.receipt == nil && record.purchase.hasEnded)
     for (id, source) in report.namedContexts {
-      guard let context = try contexts.find(app: record.app, id: id) else { continue }
+      guard let context = try findOrAwait(id, source, report, record) else { continue }
       // The user of a payment that started at the relay was authorized.
       if let starter = report.startedBy, starter != context.userID { continue }
       // A different context, named less certainly, may have named a different user.
@@ -49,7 +49,7 @@ extension StoreSession {
     guard try isUnsent(record) else {
       for (id, source) in report.namedContexts {
         guard record.purchase.contextSource.map({ source < $0 }) ?? true,
-          let context = try contexts.find(app: record.app, id: id),
+          let context = try findOrAwait(id, source, report, record),
           context.userID == record.purchase.userID
         else { continue }
         _ = try acquire(context, for: record.rowID)
@@ -60,7 +60,7 @@ extension StoreSession {
     if let blob = report.context { record.purchase.learnContext(blob) }
     if let old = before.contextID, record.purchase.contextID != old { try free(old, by: record) }
     for (id, source) in report.namedContexts {
-      guard let context = try contexts.find(app: record.app, id: id),
+      guard let context = try findOrAwait(id, source, report, record),
         context.userID == record.purchase.userID
       else { continue }
       _ = try assign(context, namedBy: source, for: &record)

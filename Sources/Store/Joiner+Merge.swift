@@ -57,6 +57,7 @@ extension StoreSession {
       from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
     try lookups.move(from: dropped.rowID, to: kept.rowID)
     try captures.move(from: dropped.rowID, to: kept.rowID)
+    try awaited.move(from: dropped.rowID, to: kept.rowID)
     try purchases.delete(dropped)
     return (merged, kept)
   }

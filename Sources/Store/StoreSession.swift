@@ -24,6 +24,7 @@ public final class StoreSession {
   let lookups: LookupRows
   let captures: CaptureRows
   let pastPurchases: PastPurchaseRows
+  let awaited: AwaitedContextRows
   let dictionaries: DictionaryRows
   let search: SearchRows
   let leases = LeaseRows()
@@ -62,7 +63,8 @@ public final class StoreSession {
     pauses = try PauseRows(connection)
     retention = try RetentionRows(connection, joins: joins)
     audit = try AuditRows(connection)
-    erasures = try ErasureRows(connection, purchases: purchases, joins: joins)
+    awaited = try AwaitedContextRows(connection)
+    erasures = try ErasureRows(connection, purchases: purchases, joins: joins, awaited: awaited)
     payers = try PayerRows(connection)
     jobs = try JobRows(connection)
     alerts = try AlertRows(connection)
@@ -147,6 +149,7 @@ public final class StoreSession {
     contexts.forgetKnown()
     events.forgetKnown()
     pastPurchases.forgetKnown()
+    awaited.forgetKnown()
   }
 
   /// The rules of a configured app; nil for one that is no longer configured.

@@ -1,6 +1,7 @@
 // The formats in which apps post contexts, and the responses.
 
 import Domain
+import Durations
 import Encoding
 import FoundationEssentials
 import HTTPServer
@@ -106,6 +107,68 @@ import Testing
       let fresh = try relay.outside.postContext(checkout.user, checkout.context)
       #expect(fresh.status == 201)
       #expect(fresh["context_id"] != id)
+    }
+  }
+
+  @Test("A client may make the id: its post may be repeated, and nobody else gets the id")
+  func chosenID() throws {
+    try withRelay { relay, _ in
+      let checkout = Checkout("own-id")
+      var random = SystemRandomNumberGenerator()
+      func post(_ id: ContextID, user: String, blob: String = checkout.context) throws -> Reply {
+        let body = #"{"id":"\#(id)","ply_context":"\#(blob)","user_id":"\#(user)"}"#
+        return try Self.post(relay, Self.plain, body)
+      }
+      func id(after duration: Duration) -> ContextID {
+        let now = Timestamp(unixMilliseconds: Stripe.unixSeconds * 1000)
+        return ContextID.make(now: now + duration, random: &random)
+      }
+      let own = id(after: .zero)
+      let first = try post(own, user: checkout.user)
+      #expect(first.status == 201, "\(first.text)")
+      #expect(first["context_id"] == own.text)
+      #expect(first.header("Location") == "/v1/shop/contexts/\(own)")
+      let again = try post(own, user: checkout.user)
+      #expect(again.status == 200)
+      #expect(again.text == first.text)
+      let other = blob(price: "price_of_another")
+      for reply in [try post(own, user: "mallory"), try post(own, user: checkout.user, blob: other)] {
+        #expect(reply.status == 409)
+        #expect(reply["type"] == "urn:receiptd:problem:context-id-taken")
+        #expect(reply["request_id"] == reply.header("X-Request-Id"))
+      }
+      for offset in [Duration.days(-8), .hours(2)] {
+        let reply = try post(id(after: offset), user: checkout.user)
+        #expect(reply.status == 422)
+        #expect(reply["type"] == "urn:receiptd:problem:context-id-time")
+        #expect(reply["detail"]?.contains("7d ago") == true)
+      }
+      let malformed = try Self.post(
+        relay, Self.plain, #"{"id":"ctx_1","ply_context":"\#(checkout.context)","user_id":"u"}"#)
+      #expect(malformed.status == 400)
+      #expect(malformed["type"] == "urn:receiptd:problem:invalid-id")
+      #expect(try relay.count("contexts") == 1)
+      #expect(try relay.metric(#"receiptd_contexts_total{app="shop",result="refused"}"#) == 5)
+    }
+  }
+
+  @Test("A sale does not wait for the post: the purchase names the client's id, and the post comes later")
+  func postAfterThePayment() throws {
+    try withRelay { relay, destination in
+      var random = SystemRandomNumberGenerator()
+      let checkout = Checkout("later")
+      let id = ContextID.make(
+        now: Timestamp(unixMilliseconds: Stripe.unixSeconds * 1000), random: &random)
+      try relay.ingest(checkout.sessionEvent("completed", ["client_reference_id": .string(id.text)]))
+      try relay.reaches(.waiting, checkout.subscription)
+      let body = #"{"id":"\#(id)","ply_context":"\#(checkout.context)","user_id":"\#(checkout.user)"}"#
+      #expect(try Self.post(relay, Self.plain, body).status == 201)
+      try relay.reaches(.delivered, checkout.subscription)
+      let delivered = try #require(destination.ledger(of: checkout.subscription).first)
+      #expect(delivered["ply_context"] == checkout.context)
+      #expect(delivered["user_id"] == checkout.user)
+      let status = try relay.outside.api.request("GET", "/v1/shop/contexts/\(id)")
+      #expect(status["state"] == "delivered")
     }
   }
 

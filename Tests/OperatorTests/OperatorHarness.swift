@@ -221,7 +221,7 @@ extension OperatorHarness {
     let command = IngestContext(
       app: "ios", userID: user, blob: ContextBlob(text: blob, priceID: price),
       id: id)
-    return try writer.apply(command, now: clock.now).id.text
+    return try #require(try writer.apply(command, now: clock.now).stored).id.text
   }
 
   /// Records one delivery attempt.

@@ -134,7 +134,8 @@ final class Bench {
     let intake = IntakeRoutes(
       services: services, limits: limits, apps: apps ?? core.apps, committer: committer,
       checkouts: checkoutPolls,
-      keyFetcher: keyFetcher, backendWorker: core.backendWorker, processors: processors)
+      keyFetcher: keyFetcher, backendWorker: core.backendWorker, processors: processors,
+      retention: core.contextRetention)
     return .public(services: services, intake: intake, pages: core.pages(services))
   }
 
@@ -163,7 +164,7 @@ final class Bench {
   /// Posts a context for the user `user-n` and returns the context's id.
   @discardableResult
   func post(_ number: Int, app: AppSlug = "shop") throws -> ContextID {
-    try store(context(number, app: app)).id
+    try #require(try store(context(number, app: app)).stored).id
   }
 
   func context(_ number: Int, app: AppSlug = "shop") -> IngestContext {

@@ -66,7 +66,7 @@ import Testing
     for number in 1...50 {
       let isQueued = bench.committer.submit(bench.context(number), from: .external(app: "shop")) { result in
         // A context that cannot be read was answered too early.
-        let id = try? result.get().id
+        let id = try? result.get().stored?.id
         let found = other.withLock { reader in id.flatMap { try? reader.context(id: $0) } }
         seen.update { $0.append(found != nil) }
       }
@@ -203,7 +203,10 @@ import Testing
     let answered = answers.wait(10)
     let errors = failed.wait(until: soon()) { $0.count == 2 ? $0 : nil }
     #expect(errors == [Failing.error, Failing.error])
-    for answer in answered.values { #expect(try bench.reader.context(id: answer.get().id) != nil) }
+    for answer in answered.values {
+      let id = try #require(try answer.get().stored).id
+      #expect(try bench.reader.context(id: id) != nil)
+    }
     #expect(answered.count == 10)
     _ = try bench.store(bench.context(11))
     _ = try bench.store(bench.context(12))
@@ -252,7 +255,7 @@ import Testing
     bench.committer.stop()
     for (part, contexts) in contexts.enumerated() {
       for (position, context) in contexts.enumerated() {
-        #expect(try answered[part * 250 + position]?.get().id == context.id)
+        #expect(try answered[part * 250 + position]?.get().stored?.id == context.id)
       }
     }
   }

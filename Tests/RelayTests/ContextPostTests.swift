@@ -83,6 +83,28 @@ import Testing
     #expect(post.userID.text == user)
   }
 
+  @Test("The id may be the client's: one id, in its form")
+  func chosenID() throws {
+    let id = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
+    let body = #"{"ply_context":"YQ==","id":"\#(id)"}"#
+    #expect(try Self.read(RequestSamples.post(body), pathUser: "u").id == ContextID(id))
+    let form = RequestSamples.post("ply_context=YQ==&user_id=u&id=\(id)&id=\(id)", type: Self.form)
+    #expect(try Self.read(form).id == ContextID(id))
+    for body in [#"{"ply_context":"YQ=="}"#, #"{"ply_context":"YQ==","id":null}"#] {
+      #expect(try Self.read(RequestSamples.post(body), pathUser: "u").id == nil)
+    }
+    for bad in [
+      "", "1", id.lowercased(), "\(id)0", "rcp_01KAGFN8X2M5R7QZ3C6V9WJ4TD", "ctx_8\(id.dropFirst(5))",
+    ] {
+      let body = #"{"ply_context":"YQ==","id":"\#(bad)"}"#
+      #expect(Self.fault(RequestSamples.post(body), pathUser: "u") == .idMalformed, "\(bad)")
+    }
+    #expect(
+      Self.fault(RequestSamples.post(#"{"ply_context":"YQ==","id":7}"#), pathUser: "u") == .wrongType("id"))
+    let twice = #"{"ply_context":"YQ==","id":"\#(id)","id":"ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TE"}"#
+    #expect(Self.fault(RequestSamples.post(twice), pathUser: "u") == .idsDiffer)
+  }
+
   @Test("Unknown members of any kind are ignored")
   func unknownMembers() throws {
     let strange = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)

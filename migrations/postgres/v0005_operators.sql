@@ -90,3 +90,15 @@ INSERT INTO join_counts (app, hour, kind, count)
   UNION ALL SELECT app, received_at / 3600000, 'contexts', count(*) FROM contexts GROUP BY 1, 2
   UNION ALL SELECT app, received_at / 3600000, 'unclaimed', count(*) FROM contexts
     WHERE purchase_row IS NULL GROUP BY 1, 2;
+
+-- Contexts that events named before they were posted: the comments on this table are in SQLite's schema.
+CREATE TABLE awaited_contexts (
+  context_id   text COLLATE "C" NOT NULL,
+  app          text COLLATE "C" NOT NULL,
+  purchase_row bigint NOT NULL,
+  source       bigint NOT NULL,
+  until        bigint NOT NULL,
+  PRIMARY KEY (context_id, app, purchase_row)
+);
+CREATE INDEX awaited_contexts_by_purchase ON awaited_contexts (purchase_row);
+CREATE INDEX awaited_contexts_until ON awaited_contexts (until);

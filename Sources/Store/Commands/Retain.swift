@@ -76,8 +76,8 @@ public struct RetainNoted: StoreCommand, Equatable {
   }
 }
 
-/// Deletes a slice of the data with a fixed retention: the ids of purchases whose receipts are deleted, and
-/// counts by minute.
+/// Deletes a slice of the data with a fixed retention: the ids of purchases whose receipts are deleted, the ids
+/// of contexts that were not posted in time, and counts by minute.
 public struct RetainPast: StoreCommand {
   public init() {}
 
@@ -86,7 +86,9 @@ public struct RetainPast: StoreCommand {
     try store.latencies.rollUp(now: store.now)
     try store.forgetResolvedFailures()
     let deleted = try store.pastPurchases.delete(before: store.now, limit: RetainNoted.slice)
-    return RetainNoted.Outcome(deleted: Int(deleted), hasMore: deleted == RetainNoted.slice)
+    let awaited = try store.awaited.delete(before: store.now, limit: RetainNoted.slice)
+    return RetainNoted.Outcome(
+      deleted: Int(deleted), hasMore: max(deleted, awaited) == RetainNoted.slice)
   }
 }
 

@@ -19,7 +19,8 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("dictionaries", key: "number"),
     // The next number of a purchase is `CopyEngine.nextPurchaseRow`.
     CopyTable("sequences", key: "name", condition: "name <> 'purchases'"),
-    CopyTable("purchases"), CopyTable("contexts"), CopyTable("past_purchases"), CopyTable("events"),
+    CopyTable("purchases"), CopyTable("contexts"), CopyTable("past_purchases"),
+    CopyTable("awaited_contexts", key: "context_id", "app", "purchase_row"), CopyTable("events"),
     CopyTable("attempts"), CopyTable("look_ups", key: "purchase_row"), CopyTable("captures"),
     CopyTable("payers", key: "app", "processor", "customer_id"), CopyTable("jobs"),
     CopyTable("job_receipts", key: "job_row", "position"),

@@ -78,7 +78,8 @@ extension ErasureRows {
       token(id, app: app).map { .session(app: app, processor: processor, id: $0) }
     case .payer(let app, let processor, let id):
       token(id, app: app).map { .payer(app: app, processor: processor, id: $0) }
-    case .customer, .user, .contexts, .blob, .context, .purchase, .lease: nil
+    case .context(let app, let id): name(of: id, app: app).map { .context(app: app, id: $0) }
+    case .customer, .user, .contexts, .blob, .purchase, .lease: nil
     }
   }
 }

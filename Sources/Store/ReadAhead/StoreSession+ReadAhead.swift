@@ -14,18 +14,21 @@ extension StoreSession {
       purchases.reads(objects: found.objects, rows: plan.purchases) + contexts.reads(ids: found.contexts)
       + events.reads(ids: found.events) + pastPurchases.reads(objects: found.objects) + erasures.reads()
       + breakers.reads(plan) + pauses.reads() + leases.reads(plan.declared)
+      + awaited.reads(ids: found.contexts)
     let indices = reads.indices.filter { !reads[$0].isEmpty }
     let results = try readAhead.begin(plan, found.keys, indices.map { reads[$0] })
     purchases.expect(objects: found.objects, rows: plan.purchases)
     contexts.expect(ids: found.contexts, rows: [])
     events.expect(plan.declared)
     pastPurchases.expect(objects: found.objects)
+    awaited.expect(ids: found.contexts)
     try forEachRow(results, indices) { index, row throws(StoreFault) in
       switch reads[index].table {
       case "purchases": try purchases.add(row)
       case "contexts": try contexts.add(row)
       case "events": try events.add(row)
       case "past_purchases": try pastPurchases.add(row)
+      case "awaited_contexts": try awaited.add(row)
       case "breakers": try breakers.add(row)
       case "pauses": try pauses.add(row)
       case "leases": try leases.add(row)

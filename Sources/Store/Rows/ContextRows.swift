@@ -26,6 +26,16 @@ struct ContextRecord {
   var candidate: Join.Candidate { Join.Candidate(id: id, blob: blob, receivedAt: postedAt) }
 }
 
+/// What is known of a context without its blob.
+struct ContextHead {
+  var app: AppSlug
+  var user: UserID
+  /// Of the blob.
+  var digest: [UInt8]
+  var receivedAt: Timestamp
+  var expiresAt: Timestamp
+}
+
 final class ContextRows {
   /// How many of a user's newest contexts are looked at: a client may post any number.
   static let candidatesMax = 200
@@ -38,7 +48,7 @@ final class ContextRows {
   private let joins: JoinRows
   private let byID: StoreStatement
   private let byRow: StoreStatement
-  private let digest: StoreStatement
+  private let heading: StoreStatement
   private let newestRow: StoreStatement
   private let inserting: StoreStatement
   private let posting: StoreStatement
@@ -59,7 +69,8 @@ final class ContextRows {
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
-    digest = try connection.prepare("SELECT app, user_id, digest FROM contexts WHERE id = ?1")
+    heading = try connection.prepare(
+      "SELECT app, user_id, digest, received_at, expires_at FROM contexts WHERE id = ?1")
     newestRow = try connection.prepare("SELECT max(row_id) FROM contexts")
     inserting = try connection.prepare(
       """
@@ -227,19 +238,32 @@ final class ContextRows {
     joins.count(.unclaimed, change, app: context.app, receivedAt: context.receivedAt)
   }
 
-  private func key(of id: ContextID) throws(StoreFault) -> (app: AppSlug, user: UserID, digest: [UInt8])? {
+  /// Marks an unused context as replaced by a later post of the same blob: only a name gets it.
+  func replace(_ context: ContextRecord) throws(StoreFault) {
+    try set(context, to: 0, for: "replace a context")
+  }
+
+  /// Whose a context is, in any app; nil if there is none.
+  func head(of id: ContextID) throws(StoreFault) -> ContextHead? {
     if let found = known?[id] {
-      return found.map { ($0.app, $0.userID, SHA256.digest($0.blob.text.utf8.span)) }
+      return found.map {
+        ContextHead(
+          app: $0.app, user: $0.userID, digest: SHA256.digest($0.blob.text.utf8.span),
+          receivedAt: $0.receivedAt, expiresAt: $0.expiresAt)
+      }
     }
-    return try digest.first([.text(id)]) { row throws(StoreFault) in
-      (app: try row.text(0), user: try row.text(1), digest: row.blob(2))
+    return try heading.first([.text(id)]) { row throws(StoreFault) in
+      ContextHead(
+        app: try row.text(0), user: try row.text(1), digest: row.blob(2),
+        receivedAt: Timestamp(unixMilliseconds: row.integer(3)),
+        expiresAt: Timestamp(unixMilliseconds: row.integer(4)))
     }
   }
 
   /// Marks it as unused, unless another purchase has claimed it meanwhile. If the user posted the same blob
   /// again meanwhile, the later post replaces this context, which then belongs to no purchase.
   func release(id: ContextID, by row: PurchaseRowID) throws(StoreFault) {
-    guard let key = try key(of: id), let context = try find(app: key.app, id: id), context.purchaseRow == row
+    guard let key = try head(of: id), let context = try find(app: key.app, id: id), context.purchaseRow == row
     else { return }
     let again = try unused(app: key.app, user: key.user, blob: context.blob.text, digest: key.digest)
     try set(context, to: again == nil ? nil : 0, for: "release a context")

@@ -12,6 +12,7 @@ final class ErasureRows {
   private let keys: any KeyIndex
   private let purchases: PurchaseRows
   private let joins: JoinRows
+  private let awaited: AwaitedContextRows
   private let knownObject: StoreStatement
   private let soldByCheckout: StoreStatement
   private let eventsOfPurchase: StoreStatement
@@ -33,9 +34,9 @@ final class ErasureRows {
   private(set) var currentHash: ErasureHash?
 
   init(
-    _ connection: StoreConnection, purchases: PurchaseRows, joins: JoinRows
+    _ connection: StoreConnection, purchases: PurchaseRows, joins: JoinRows, awaited: AwaitedContextRows
   ) throws(StoreFault) {
-    (self.purchases, self.joins) = (purchases, joins)
+    (self.purchases, self.joins, self.awaited) = (purchases, joins, awaited)
     readsAhead = connection.engine.readAhead != nil
     keys = connection.engine.keys
     readingKey = try connection.prepare(ErasureHash.readingKeySQL)
@@ -169,6 +170,7 @@ final class ErasureRows {
     let events = try eventsOfPurchase.all([.integer(record.rowID)], Self.named)
     for event in events { try empty(event) }
     try emptyingAttempts.run([.integer(record.rowID)])
+    try awaited.drop(row: record.rowID)
     if let receipt = record.receipt { try forgettingReason.run([.text(receipt.id)]) }
     if let token = token(record.purchase.key.id, app: record.app) {
       try forgettingReason.run([.text(record.purchase.key.id)])
@@ -224,6 +226,15 @@ final class ErasureRows {
     try renamingSubject.run([.text(event.id), .text(token)])
   }
 
+  /// The id of a context after its user was erased; nil until a user was erased. It keeps the time in the id,
+  /// because lists find rows by it, and replaces the rest, which is a secret of the user.
+  func name(of context: ContextID, app: AppSlug) -> ContextID? {
+    currentHash.map { hash in
+      let time = context.text.prefix(ContextID.prefix.utf8.count + 10)
+      return ContextID(time + ErasureHash.text(hash.bytes(of: context.text, app: app).prefix(8)))
+    }
+  }
+
   /// Erases some of a user's contexts.
   /// - Returns: how many; fewer than `limit` when none is left, except if rows of another user have a key
   ///   with the same number.
@@ -239,13 +250,10 @@ final class ErasureRows {
           receivedAt: Timestamp(unixMilliseconds: row.integer(2)), isUnclaimed: row.flag(3)
         )
       }
-      guard let (id, digest, receivedAt, isUnclaimed) = found,
-        let hash = currentHash?.bytes(of: id.text, app: app)
-      else { continue }
-      // Keeps the time in the id, because lists find rows by it, and replaces the rest, which is a secret of
-      // the user.
-      let name = id.text.prefix(ContextID.prefix.utf8.count + 10)
-      try emptyingContext.run([.integer(row), .text(name + ErasureHash.text(hash.prefix(8)))])
+      guard let (id, digest, receivedAt, isUnclaimed) = found, let name = name(of: id, app: app) else {
+        continue
+      }
+      try emptyingContext.run([.integer(row), .text(name)])
       if isUnclaimed { joins.count(.unclaimed, -1, app: app, receivedAt: receivedAt) }
       for key in RowKey.keys(app: app, contextOf: user, digest: digest) { try keys.erase(key, row: row) }
       count += 1

@@ -54,7 +54,10 @@ struct Happening {
       id: ContextID.make(now: now, random: &identifiers))
     command.pack(with: packers.receipt)
     let posted = now
-    add(command) { $0.contexts[$1.id] = Ledger.Context(app: app, text: text, postedAt: posted) }
+    add(command) { ledger, outcome in
+      guard let id = outcome.stored?.id else { return }
+      ledger.contexts[id] = Ledger.Context(app: app, text: text, postedAt: posted)
+    }
   }
 
   private mutating func takeEvent(_ position: Int) {

@@ -52,7 +52,7 @@ struct UnknownSourceTests {
     let command = IngestContext(
       app: "ios", userID: "u900", blob: ContextBlob(text: text, priceID: price),
       id: id)
-    return try writer.apply(command, now: Self.now).id
+    return try #require(try writer.apply(command, now: Self.now).stored).id
   }
 
   private func ingest(_ n: Int, _ observations: Observations, names contextID: ContextID? = nil) throws {

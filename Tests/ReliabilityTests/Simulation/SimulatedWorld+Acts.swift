@@ -172,7 +172,7 @@ extension SimulatedWorld {
     let mailbox = mailbox
     unanswered.append(.post(story: number, context: index, attempts: attempts))
     let isQueued = submit(command, of: app, core) { result in
-      let id = try? result.get().id.text
+      let id = try? result.get().stored?.id.text
       mailbox.withLock { $0.append(.context(story: number, index: index, attempts: attempts, id: id)) }
     }
     if !isQueued {

@@ -9,7 +9,7 @@ import Testing
 
 /// A command for any store: receipts have other ids in each.
 private enum Operation {
-  case post(AppSlug, UserID, String, PriceID?, ContextID)
+  case post(AppSlug, UserID, String, PriceID?, ContextID, isChosen: Bool)
   case event(AppSlug, PurchaseReport, EventID, keep: Bool)
   case payment(AppSlug, PurchaseReport)
   case attempt(ReceiptKey, Delivery.Decision)
@@ -19,9 +19,11 @@ private enum Operation {
   /// The command; nil if the store does not have the receipt.
   func submission(to store: TestStore, _ receipts: [ReceiptKey: PurchaseRecord]) -> Submission? {
     switch self {
-    case .post(let app, let user, let text, let price, let id):
+    case .post(let app, let user, let text, let price, let id, let isChosen):
       let blob = ContextBlob(text: text, priceID: price)
-      return Submission(IngestContext(app: app, userID: user, blob: blob, id: id)) { _ in }
+      return Submission(
+        IngestContext(app: app, userID: user, blob: blob, id: id, isChosen: isChosen)
+      ) { _ in }
     case .event(let app, let report, let id, let keep):
       return Submission(
         IngestEvent(
@@ -123,11 +125,14 @@ struct RandomBatchTests {
       }
     }
     if choice < 11 {
-      let id = ContextID.make(now: now, random: &random)
+      var id = ContextID.make(now: now, random: &random)
       contexts.append(id)
+      // A client may choose an id that events have named, or one that is in use.
+      let isChosen = Bool.random(using: &random)
+      if isChosen { id = contexts.randomElement(using: &random) ?? id }
       let price: PriceID? = ["price_0", "price_1", nil].randomElement(using: &random) ?? nil
       let number = Int.random(in: 0..<40, using: &random)
-      return .post(app, UserID("u\(number % 4)"), "blob \(number)", price, id)
+      return .post(app, UserID("u\(number % 4)"), "blob \(number)", price, id, isChosen: isChosen)
     }
     if choice == 11 { return .payment(app, reports.payment(contexts, now: now)) }
     let isRepeated = Int.random(in: 0..<10, using: &random) == 0
@@ -160,6 +165,10 @@ struct RandomBatchTests {
       (
         "contexts", "c.id, c.user_id, c.price_id, c.posted_at, c.expires_at, \(purchase)",
         "contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row"
+      ),
+      (
+        "awaited", "a.context_id, a.source, a.until, \(purchase)",
+        "awaited_contexts a LEFT JOIN purchases p ON p.row_id = a.purchase_row"
       ),
       (
         "counts", "r.app, r.state, r.reason, r.last_cause, r.processor, r.count",

@@ -131,16 +131,20 @@ final class TestStore {
   func post(_ text: String = "blob", user: UserID = "u1", price: PriceID? = nil, app: AppSlug = "ios") throws
     -> ContextID
   {
-    try apply(contextCommand(text, user: user, price: price, app: app)).id
+    try #require(try apply(contextCommand(text, user: user, price: price, app: app)).stored).id
   }
 
-  func contextCommand(_ text: String, user: UserID, price: PriceID? = nil, app: AppSlug = "ios")
-    -> IngestContext
-  {
+  /// - Parameter id: the one that the client made; nil for the relay's own.
+  func contextCommand(
+    _ text: String, user: UserID, price: PriceID? = nil, app: AppSlug = "ios", id: ContextID? = nil
+  ) -> IngestContext {
     IngestContext(
-      app: app, userID: user, blob: ContextBlob(text: text, priceID: price),
-      id: ContextID.make(now: now, random: &random))
+      app: app, userID: user, blob: ContextBlob(text: text, priceID: price), id: id ?? makeContextID(),
+      isChosen: id != nil)
   }
+
+  /// A new id, as a client or the relay makes it.
+  func makeContextID() -> ContextID { ContextID.make(now: now, random: &random) }
 
   /// Ingests an event.
   @discardableResult

@@ -56,7 +56,7 @@ struct StoreCopyTests {
       let command = IngestContext(
         app: "ios", userID: "u\(n % 4)", blob: ContextBlob(text: "blob \(n * 3)", priceID: nil),
         id: ContextID.make(now: now, random: &contexts))
-      outcomes.append("context \(n): \(try writer.apply(command, now: now).id)")
+      outcomes.append("context \(n): \(try #require(writer.apply(command, now: now).stored).id)")
     }
     for n in 0..<RandomReports.purchases {
       for (kind, said) in [Said.session("\(n)", .paid), Said.created("\(n)", active: true, price: "price_1")]

@@ -38,12 +38,14 @@ struct RoundTripTests {
     ) { _ in }
   }
 
-  private func context(_ number: Int, _ time: Timestamp = TestStore.start) -> Submission {
+  private func context(
+    _ number: Int, _ time: Timestamp = TestStore.start, isChosen: Bool = false
+  ) -> Submission {
     var random = SystemRandomNumberGenerator()
     return Submission(
       IngestContext(
         app: "ios", userID: UserID("u\(number)"), blob: ContextBlob(text: "blob \(number)", priceID: nil),
-        id: ContextID.make(now: time, random: &random))
+        id: ContextID.make(now: time, random: &random), isChosen: isChosen)
     ) { _ in }
   }
 
@@ -54,6 +56,7 @@ struct RoundTripTests {
     // The first batch of an app inserts the row to lock.
     #expect(cost([context(1000)]) <= 3)
     #expect(cost((0..<100).map { context($0) }) == 2)
+    #expect(cost((2000..<2100).map { context($0, isChosen: true) }) == 2)
     let payments = (0..<100).map { number in
       event(1, Said.completed("\(number)", user: "u\(number)", prices: ["price_1"]))
     }
