@@ -3,7 +3,7 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo demo-cluster run test torture torture-cluster fuzz asan tsan lint bench soak figures screenshots clean
+.PHONY: help deps build demo demo-cluster run test kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a devel
 test: deps ## Run all tests but those of make torture
 	@deploy/dev/test
 
+kit: ## Show that apps can depend on CheckoutKit, by path and by URL, and run its sample
+	@deploy/dev/kit
+
 torture: deps ## Try to make receiptd lose data, and print the figures (20 to 30 minutes)
 	@deploy/dev/torture
 
@@ -45,7 +48,7 @@ tsan: deps ## Run the tests under Thread Sanitizer
 	@deploy/dev/sanitize thread
 
 lint: ## Check the form of the Swift sources
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests migrations
+	swift format lint --strict --parallel --recursive Package.swift Package@swift-6.0.swift Sources Tests migrations kit-sample
 
 bench: build ## Measure against the limits, both tables, 40 minutes (TINY=1 shows that it works)
 	@deploy/dev/deps bench

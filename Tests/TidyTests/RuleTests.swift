@@ -58,6 +58,7 @@ import Testing
     Sample(
       rule: .kit, path: "Sources/CheckoutKit/A.swift", text: "import Foundation\ninternal import JSON",
       lines: [2]),
+    Sample(rule: .kit, path: "Sources/CheckoutKit/Links/A.swift", text: "import SwiftUI", lines: [1]),
     Sample(rule: .kit, path: "Sources/Relay/A.swift", text: "internal import CheckoutKit", lines: [1]),
     Sample(
       rule: .spans, path: "Sources/A/A.swift",
@@ -140,6 +141,7 @@ import Testing
     Sample(
       rule: .kit, path: "Sources/CheckoutKit/Links/A.swift",
       text: "public import Foundation\ninternal import FoundationNetworking", lines: []),
+    Sample(rule: .kit, path: "Sources/CheckoutKit/SwiftUI/A.swift", text: "public import SwiftUI", lines: []),
     Sample(rule: .kit, path: "Tests/A/A.swift", text: "import CheckoutKit", lines: []),
     Sample(
       rule: .spans, path: "Sources/A/A.swift",

@@ -125,12 +125,14 @@ extension Rule {
     }
   }
 
-  /// Apps always have Foundation; the rest of this repository is not on their devices.
-  static let kit = Rule(name: "CheckoutKit needs nothing but Foundation") { file in
+  /// Apps always have Foundation, and SwiftUI where there are screens; the rest of this repository is not on
+  /// their devices.
+  static let kit = Rule(name: "CheckoutKit needs nothing but Foundation, and SwiftUI for its views") { file in
     guard let target = file.target else { return [] }
+    let allowed = ["Foundation", "FoundationNetworking"]
+    let views = file.path.hasPrefix("Sources/CheckoutKit/SwiftUI/") ? ["SwiftUI"] : []
     return file.imports.filter { _, module in
-      target == "CheckoutKit"
-        ? !["Foundation", "FoundationNetworking"].contains(module) : module == "CheckoutKit"
+      target == "CheckoutKit" ? !(allowed + views).contains(module) : module == "CheckoutKit"
     }.map {
       Finding(
         path: file.path, line: $0.line,

@@ -108,7 +108,7 @@ public struct CashAppPayment: Sendable {
       request.setValue("application/json", forHTTPHeaderField: "Accept")
       request.timeoutInterval = 30
       let sent = request
-      return try await retries.run(clock) { () async throws(RelayError) -> HTTPSuccess in
+      return try await retries.run(clock) { _ async throws(RelayError) -> HTTPSuccess in
         try await transport.success(of: sent, clock)
       }
     } catch {

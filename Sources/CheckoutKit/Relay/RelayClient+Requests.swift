@@ -62,11 +62,14 @@ extension RelayClient {
     try await send(request, isKeyed: isKeyed, retries)
   }
 
+  /// - Parameter firstTimeout: seconds for the first attempt; nil for those of the request.
   func send(
-    _ request: URLRequest, isKeyed: Bool, _ retries: RetryPolicy
+    _ request: URLRequest, isKeyed: Bool, _ retries: RetryPolicy, firstTimeout: TimeInterval? = nil
   ) async throws(RelayError) -> HTTPSuccess {
     var mayRenew = isKeyed && hasToken
-    return try await retries.run(clock) { () async throws(RelayError) -> HTTPSuccess in
+    return try await retries.run(clock) { attempt async throws(RelayError) -> HTTPSuccess in
+      var request = request
+      if attempt == 1, let firstTimeout { request.timeoutInterval = firstTimeout }
       do throws(RelayError) {
         return try await sendOnce(request, isKeyed: isKeyed)
       } catch {

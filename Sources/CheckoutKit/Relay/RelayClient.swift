@@ -65,34 +65,45 @@ public struct RelayClient: Sendable {
 
   // MARK: Before the checkout
 
-  /// Posts a context and returns its checkout page.
+  /// Posts a context and returns its checkout page. It waits for the relay; ``CheckoutOutbox`` does not.
   /// - Parameters:
   ///   - context: the paywall and the price.
   ///   - userID: the user id in the Purchasely SDK.
+  ///   - id: the context's id, by ``CheckoutID/make(at:)``; nil lets the relay make it.
   /// - Returns: the context; its ``PostedContext/checkoutURL`` is never nil.
   /// - Throws: ``RelayError``; an unknown price is ``RelayError/http(_:)`` with 422.
   public func checkout(
-    _ context: WebCheckoutContext, userID: String
+    _ context: WebCheckoutContext, userID: String, id: String? = nil
   ) async throws(RelayError) -> PostedContext {
-    let (posted, answer) = try await postContext(context.plyContext(), userID, endpoint: "checkout")
+    let request = try postRequest(context.plyContext(), userID, id: id, endpoint: "checkout")
+    let (posted, answer) = try await postContext(request, retries)
     guard posted.checkoutURL != nil else { throw answer.unexpected }
     return posted
   }
 
   /// Posts a context, for apps that know the checkout page's address. It is idempotent until the context is
-  /// used: the same context of the same user returns the same id.
+  /// used, and with an id also after that: the same context of the same user returns the same id.
   /// - Parameters:
   ///   - context: the paywall and the price.
   ///   - userID: the user id in the Purchasely SDK.
+  ///   - id: the context's id, by ``CheckoutID/make(at:)``; nil lets the relay make it.
   public func post(
-    _ context: WebCheckoutContext, userID: String
+    _ context: WebCheckoutContext, userID: String, id: String? = nil
   ) async throws(RelayError) -> PostedContext {
-    try await post(plyContext: context.plyContext(), userID: userID)
+    try await post(plyContext: context.plyContext(), userID: userID, id: id)
   }
 
   /// Posts a context that already is a `ply_context`.
-  public func post(plyContext: String, userID: String) async throws(RelayError) -> PostedContext {
-    try await postContext(plyContext, userID, endpoint: "contexts").posted
+  public func post(
+    plyContext: String, userID: String, id: String? = nil
+  ) async throws(RelayError) -> PostedContext {
+    try await post(plyContext: plyContext, userID: userID, id: id, retries: retries)
+  }
+
+  func post(
+    plyContext: String, userID: String, id: String?, retries: RetryPolicy
+  ) async throws(RelayError) -> PostedContext {
+    try await postContext(postRequest(plyContext, userID, id: id, endpoint: "contexts"), retries).posted
   }
 
   /// Posts a context and does not parse a success, for your own server with the same path.
@@ -100,14 +111,15 @@ public struct RelayClient: Sendable {
   @discardableResult public func postIgnoringAnswer(
     _ context: WebCheckoutContext, userID: String
   ) async throws(RelayError) -> Data? {
-    let body = try await send(postRequest(context.plyContext(), userID, endpoint: "contexts")).body
+    let request = try postRequest(context.plyContext(), userID, id: nil, endpoint: "contexts")
+    let body = try await send(request, isKeyed: true, retries, firstTimeout: retries.firstTimeout).body
     return body.isEmpty ? nil : body
   }
 
   private func postContext(
-    _ plyContext: String, _ userID: String, endpoint: String
+    _ request: URLRequest, _ retries: RetryPolicy
   ) async throws(RelayError) -> (posted: PostedContext, answer: HTTPSuccess) {
-    let answer = try await send(postRequest(plyContext, userID, endpoint: endpoint))
+    let answer = try await send(request, isKeyed: true, retries, firstTimeout: retries.firstTimeout)
     guard let posted = PostedContext(status: answer.status, body: answer.body, relay: relay) else {
       throw answer.unexpected
     }
@@ -115,8 +127,13 @@ public struct RelayClient: Sendable {
   }
 
   private func postRequest(
-    _ plyContext: String, _ userID: String, endpoint: String
+    _ plyContext: String, _ userID: String, id: String?, endpoint: String
   ) throws(RelayError) -> URLRequest {
-    try request(endpoint, of: userID, posting: ["ply_context": plyContext])
+    var body = ["ply_context": plyContext]
+    if let id {
+      guard CheckoutID.isWellFormed(id) else { throw .encoding("This is not an id of CheckoutID.") }
+      body["id"] = id
+    }
+    return try request(endpoint, of: userID, posting: body)
   }
 }

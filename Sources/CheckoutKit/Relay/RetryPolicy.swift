@@ -17,17 +17,21 @@ public struct RetryPolicy: Sendable, Hashable {
   public var patience: TimeInterval
   /// The random part of a pause, so that apps do not retry at the same time: 0.2 is ±20 %.
   public var jitter: Double
+  /// Seconds for the first attempt to post a context. A relay that is up answers in a fraction of it, and the
+  /// customer waits; later attempts have 30 seconds, for slow networks.
+  public var firstTimeout: TimeInterval
 
   /// Creates a policy; the defaults suit a customer who waits in front of a spinner.
   public init(
     attemptsMax: Int = 8, firstPause: TimeInterval = 0.5, pauseMax: TimeInterval = 15,
-    patience: TimeInterval = 60, jitter: Double = 0.2
+    patience: TimeInterval = 60, jitter: Double = 0.2, firstTimeout: TimeInterval = 5
   ) {
     self.attemptsMax = attemptsMax
     self.firstPause = firstPause
     self.pauseMax = pauseMax
     self.patience = patience
     self.jitter = jitter
+    self.firstTimeout = firstTimeout
   }
 
   /// One attempt.

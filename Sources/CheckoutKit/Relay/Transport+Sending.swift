@@ -37,15 +37,16 @@ extension Transport {
 
 extension RetryPolicy {
   /// Repeats an attempt while it fails for a transient reason and this policy allows another one.
+  /// - Parameter attempt: gets its number, from 1.
   func run(
-    _ clock: any CheckoutClock, _ attempt: () async throws(RelayError) -> HTTPSuccess
+    _ clock: any CheckoutClock, _ attempt: (Int) async throws(RelayError) -> HTTPSuccess
   ) async throws(RelayError) -> HTTPSuccess {
     let start = clock.seconds
     var attempts = 1
     while true {
       let failure: RelayError
       do {
-        return try await attempt()
+        return try await attempt(attempts)
       } catch {
         failure = error
       }

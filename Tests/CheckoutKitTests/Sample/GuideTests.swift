@@ -29,20 +29,23 @@ import Testing
     #expect(try Self.blocks()[path] == Self.text(path))
   }
 
+  @Test(
+    "The guide shows the files of the sample apps",
+    arguments: ["Shop/ShopApp", "ShopUIKit/ShopDelegates", "ShopUIKit/PlainPaywall"])
+  func showsTheApps(_ name: String) throws {
+    let path = "kit-sample/ShopApp/\(name).swift"
+    #expect(try Self.blocks()[path] == Self.text(path))
+  }
+
   /// The compiler of the toolchain that built this test, if it is in PATH.
-  private static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+  static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
   @Test(
     "The guide's views are Swift", .enabled(if: compiler != nil, "swiftc is not in the path"),
     arguments: [
-      (
-        "parsed",
-        [
-          "onOpenURL", "onContinueUserActivity", "scenePhase", "performActionFor", "UNUserNotificationCenter",
-        ]
-      ),
       ("parsed: SwedbankPaySDK", ["MerchantBackendConfiguration", "paymentComplete", "paymentFailed"]),
+      ("parsed: StoreKit", ["Storefront.current", "countryCode", "ExternalPurchaseLink.canOpen"]),
       ("parsed: PayKit", ["RedirectNotification", "readyToAuthorize", "order.cents", "order.brandID"]),
     ])
   func viewsParse(_ mark: String, _ words: [String]) throws {
@@ -65,8 +68,9 @@ import Testing
       Self.blocks().values.flatMap { $0.split(separator: "\n").filter { $0.hasPrefix("import ") } })
     #expect(
       imports == [
-        "import CheckoutKit", "import Foundation", "import PayKit", "import SwedbankPaySDK", "import SwiftUI",
-        "import UIKit", "import UserNotifications",
+        "import CheckoutKit", "import Foundation", "import PayKit", "import StoreKit",
+        "import SwedbankPaySDK",
+        "import SwiftUI", "import UIKit", "import UserNotifications",
       ])
   }
 }

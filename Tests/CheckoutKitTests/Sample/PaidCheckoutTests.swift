@@ -32,8 +32,9 @@ import Testing
     }
 
     private static func shop(_ transport: ScriptedTransport, _ kept: [String]) throws -> ShopModel {
-      ShopModel(
-        relay: try Example.client(transport, retries: .none), userID: "jdo-1", attributes: { [:] },
+      let relay = try Example.client(transport, retries: .none)
+      return ShopModel(
+        relay: relay, outbox: Example.outbox(relay), userID: "jdo-1", attributes: { [:] },
         contextIDs: kept, clock: InstantClock())
     }
 

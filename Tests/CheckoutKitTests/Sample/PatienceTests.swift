@@ -31,8 +31,9 @@ import Testing
         }
         onRequest(request)
       }
+      let relay = try Example.client(transport, clock: clock)
       shop = ShopModel(
-        relay: try Example.client(transport, clock: clock), userID: "jdo-1", attributes: { [:] },
+        relay: relay, outbox: Example.outbox(relay), userID: "jdo-1", attributes: { [:] },
         contextIDs: contextIDs, clock: clock)
       let kept = Guarded<[[String]]>([])
       shop.keepContextIDs = { ids in kept.withLock { $0.append(ids) } }

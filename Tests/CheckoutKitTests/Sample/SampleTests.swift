@@ -10,8 +10,9 @@ import Testing
   private static func shop(
     _ steps: ScriptedTransport.Step..., clock: InstantClock = InstantClock()
   ) throws -> (model: ShopModel, opened: Guarded<[URL]>) {
+    let relay = try Example.client(ScriptedTransport(steps), retries: .none, clock: clock)
     let model = ShopModel(
-      relay: try Example.client(ScriptedTransport(steps), retries: .none, clock: clock), userID: "jdo-1",
+      relay: relay, outbox: Example.outbox(relay), userID: "jdo-1",
       attributes: { ["ply_last_placement_displayed": "onboarding"] }, clock: clock)
     let opened = Guarded<[URL]>([])
     model.openInBrowser = { url in opened.withLock { $0.append(url) } }

@@ -57,6 +57,7 @@ import Foundation
   var keepContextIDs: ([String]) -> Void = { _ in }
 
   private let relay: RelayClient
+  private let outbox: CheckoutOutbox
   private let userID: String
   private let attributes: () -> [String: Any]
   private let clock: any CheckoutClock
@@ -75,14 +76,17 @@ import Foundation
   private(set) var work: Task<Void, Never>?
 
   /// - Parameters:
+  ///   - outbox: of the relay's client; pass its outcomes to ``note(_:)``.
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
   ///   - contextIDs: the ids that `keepContextIDs` stored: the system may end the app while the browser is
   ///     open.
   init(
-    relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any], contextIDs: [String] = [],
+    relay: RelayClient, outbox: CheckoutOutbox, userID: String, attributes: @escaping () -> [String: Any],
+    contextIDs: [String] = [],
     clock: any CheckoutClock = SystemClock()
   ) {
     self.relay = relay
+    self.outbox = outbox
     self.userID = userID
     self.attributes = attributes
     self.contextIDs = contextIDs
@@ -98,16 +102,23 @@ import Foundation
     let context = WebCheckoutContext(stripePriceID: planID, attributes: attributes())
     start { [self] in
       do throws(RelayError) {
-        let posted = try await relay.checkout(context, userID: userID)
-        guard let page = posted.checkoutURL, !Task.isCancelled else { return }
-        contextIDs = contextIDs.filter { $0 != posted.contextID } + [posted.contextID]
+        // At most five seconds, if the outbox knows the page: a sale does not wait for the relay.
+        let checkout = try await outbox.begin(context, userID: userID)
+        if Task.isCancelled { return }
+        contextIDs = contextIDs.filter { $0 != checkout.contextID } + [checkout.contextID]
         state.checkout = .inBrowser
-        openInBrowser(page)
+        openInBrowser(checkout.page)
       } catch {
         // Log `error.logText` here if you need it.
         if !Task.isCancelled { state.checkout = .notOpened(error.advice) }
       }
     }
+  }
+
+  /// What became of a context. The relay may have stored it under another id, which has its status.
+  func note(_ outcome: CheckoutOutbox.Outcome) {
+    guard case .posted(let id, let posted) = outcome, posted.contextID != id else { return }
+    contextIDs = contextIDs.map { $0 == id ? posted.contextID : $0 }
   }
 
   /// Cash App collects the money, and the customer comes back by `exampleapp://cash-app`.
@@ -156,7 +167,7 @@ import Foundation
     handlePending()
     if isActive {
       // The customer may come back without the link, and a receipt may have been replayed.
-      if let contextID = contextIDs.last { follow(contextID) }
+      if let contextID = contextIDs.last { follow(contextID) } else { outbox.flush { _ in } }
     } else if followed != nil {
       // The system suspends an app in the background while time goes on: ask again on return.
       work?.cancel()
@@ -181,6 +192,8 @@ import Foundation
   private func follow(_ contextID: String) {
     guard followed == nil, state.checkout != .opening else { return }
     start { [self] in
+      // The relay may be back since the checkout began.
+      await outbox.flush()
       for id in contextIDs.filter({ $0 != contextID }) + [contextID] {
         do {
           if id == contextID {
@@ -189,6 +202,8 @@ import Foundation
             show(try await relay.status(of: id), of: id)
           }
         } catch RelayError.http(let failure) where failure.status == 404 {
+          // The relay cannot know a context that is still to be posted.
+          if outbox.pendingContextIDs.contains(id) { continue }
           contextIDs.removeAll { $0 == id }
           if id == contextID, state.checkout == .checking { state.checkout = .unknown }
         } catch {

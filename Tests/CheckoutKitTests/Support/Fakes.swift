@@ -183,6 +183,15 @@ enum Example {
   }
 }
 
+extension Example {
+  /// An outbox in a folder of its own, which knows no page and so stores nothing.
+  static func outbox(_ relay: RelayClient) -> CheckoutOutbox {
+    let name = "checkout-kit-\(UUID().uuidString)"
+    return CheckoutOutbox(
+      relay: relay, folder: FileManager.default.temporaryDirectory.appendingPathComponent(name))
+  }
+}
+
 extension RelayClient {
   /// Posts the example's context.
   @discardableResult func post(_ user: String = "jdo-1") async throws(RelayError) -> PostedContext {

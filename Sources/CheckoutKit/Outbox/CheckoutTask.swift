@@ -1,0 +1,87 @@
+// The kit's functions with completion handlers, for code without `async`. Handlers are called on the main actor,
+// once. Called from any thread.
+
+public import Foundation
+
+/// A call with a completion handler that is under way.
+public struct CheckoutTask: Sendable {
+  private let task: Task<Void, Never>
+
+  /// Cancels the call; the handler gets ``RelayError/cancelled``, unless the call has ended.
+  public func cancel() { task.cancel() }
+
+  static func run<Success: Sendable>(
+    _ body: @escaping @Sendable () async throws(RelayError) -> Success,
+    then completion: @escaping @MainActor @Sendable (Result<Success, RelayError>) -> Void
+  ) -> CheckoutTask {
+    CheckoutTask(
+      task: Task {
+        let result: Result<Success, RelayError>
+        do throws(RelayError) {
+          result = .success(try await body())
+        } catch {
+          result = .failure(error)
+        }
+        await completion(result)
+      })
+  }
+}
+
+extension CheckoutOutbox {
+  /// ``begin(_:userID:)`` with a completion handler, which is called on the main actor.
+  @discardableResult public func begin(
+    _ context: WebCheckoutContext, userID: String,
+    completion: @escaping @MainActor @Sendable (Result<StartedCheckout, RelayError>) -> Void
+  ) -> CheckoutTask {
+    CheckoutTask.run(
+      { () async throws(RelayError) in try await self.begin(context, userID: userID) }, then: completion)
+  }
+
+  /// ``flush()`` with a completion handler, which is called on the main actor with the number of contexts that
+  /// still wait.
+  public func flush(completion: @escaping @MainActor @Sendable (Int) -> Void) {
+    Task { await completion(flush()) }
+  }
+}
+
+extension RelayClient {
+  /// ``checkout(_:userID:id:)`` with a completion handler, which is called on the main actor.
+  @discardableResult public func checkout(
+    _ context: WebCheckoutContext, userID: String, id: String? = nil,
+    completion: @escaping @MainActor @Sendable (Result<PostedContext, RelayError>) -> Void
+  ) -> CheckoutTask {
+    CheckoutTask.run(
+      { () async throws(RelayError) in try await self.checkout(context, userID: userID, id: id) },
+      then: completion
+    )
+  }
+
+  /// ``post(_:userID:id:)`` with a completion handler, which is called on the main actor.
+  @discardableResult public func post(
+    _ context: WebCheckoutContext, userID: String, id: String? = nil,
+    completion: @escaping @MainActor @Sendable (Result<PostedContext, RelayError>) -> Void
+  ) -> CheckoutTask {
+    CheckoutTask.run(
+      { () async throws(RelayError) in try await self.post(context, userID: userID, id: id) },
+      then: completion)
+  }
+
+  /// ``status(of:)`` with a completion handler, which is called on the main actor.
+  @discardableResult public func status(
+    of contextID: String,
+    completion: @escaping @MainActor @Sendable (Result<CheckoutStatus, RelayError>) -> Void
+  ) -> CheckoutTask {
+    CheckoutTask.run(
+      { () async throws(RelayError) in try await self.status(of: contextID) }, then: completion)
+  }
+
+  /// ``finalStatus(of:within:)`` with a completion handler, which is called on the main actor.
+  @discardableResult public func finalStatus(
+    of contextID: String, within seconds: TimeInterval = 600,
+    completion: @escaping @MainActor @Sendable (Result<CheckoutStatus, RelayError>) -> Void
+  ) -> CheckoutTask {
+    CheckoutTask.run(
+      { () async throws(RelayError) in try await self.finalStatus(of: contextID, within: seconds) },
+      then: completion)
+  }
+}

@@ -1,0 +1,45 @@
+// The ids that the kit makes have the form that the relay accepts.
+
+import Foundation
+import Testing
+
+@testable import CheckoutKit
+
+@Suite struct CheckoutIDTests {
+  @Test("An id has 48 bits of time and 80 random bits, in the relay's alphabet")
+  func form() throws {
+    let ids = (0..<10_000).map { _ in CheckoutID.make() }
+    #expect(Set(ids).count == ids.count)
+    for id in ids.prefix(100) {
+      #expect(id.wholeMatch(of: #/ctx_[0-7][0-9A-HJKMNP-TV-Z]{25}/#) != nil, "\(id)")
+      #expect(CheckoutID.isWellFormed(id))
+    }
+    // Every random bit is set in some id and clear in another.
+    let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+    for position in 14..<30 {
+      let values = Set(ids.map { Array($0)[position] })
+      #expect(values.count == alphabet.count, "character \(position)")
+    }
+  }
+
+  @Test("The time in an id is that of the tap, and later ids sort after earlier ones")
+  func time() throws {
+    let date = Date(timeIntervalSince1970: 1_795_255_200.123)
+    #expect(CheckoutID.make(at: date).hasPrefix("ctx_01M7YRRTBV"))
+    #expect(
+      CheckoutID.date(of: CheckoutID.make(at: date)).map { abs($0.timeIntervalSince(date)) < 0.002 } == true)
+    #expect(CheckoutID.make(at: date) < CheckoutID.make(at: date + 1))
+    for strange in [-1, .infinity, 1e300, -.infinity, .nan] as [TimeInterval] {
+      #expect(CheckoutID.isWellFormed(CheckoutID.make(at: Date(timeIntervalSince1970: strange))))
+    }
+  }
+
+  @Test(
+    "Anything else is not an id",
+    arguments: [
+      "", "ctx_", "ctx_1", "rcp_01KAGFN8X2M5R7QZ3C6V9WJ4TD", "ctx_01kagfn8x2m5r7qz3c6v9wj4td",
+      "ctx_81KAGFN8X2M5R7QZ3C6V9WJ4TD", "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TU", "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TDD",
+      "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4T/",
+    ])
+  func others(_ text: String) { #expect(!CheckoutID.isWellFormed(text)) }
+}

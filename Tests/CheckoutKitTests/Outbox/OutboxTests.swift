@@ -1,0 +1,147 @@
+// A sale does not wait for the relay, and no context is lost.
+
+import Foundation
+import Testing
+
+@testable import CheckoutKit
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+@Suite struct OutboxTests {
+  @Test("A relay that answers in time has the context, and its page is opened")
+  func online() async throws {
+    let bed = try OutboxBed([.answer(201, Example.posted(checkout: "https://buy.example.com/relays"))])
+    let checkout = try await bed.begin()
+    #expect(checkout.page.absoluteString == "https://buy.example.com/relays")
+    #expect(checkout.contextID == Example.id, "what the relay says counts")
+    #expect(checkout.posted?.contextID == Example.id)
+    #expect(try bed.stored() == [])
+    let body = try #require(try bed.bodies().first)
+    #expect(body["ply_context"] == (try Example.context.plyContext()))
+    #expect(CheckoutID.isWellFormed(body["id"] ?? ""))
+    #expect(bed.outcomes.withLock(\.self).map(\.summary) == ["posted \(body["id"] ?? "")"])
+    #expect(bed.transport.sent.first?.timeoutInterval == 5)
+  }
+
+  @Test("Without the relay the page opens with the app's own id, and the next launch posts the context")
+  func offline() async throws {
+    let bed = try OutboxBed()
+    let checkout = try await bed.begin()
+    #expect(checkout.posted == nil)
+    #expect(CheckoutID.isWellFormed(checkout.contextID))
+    #expect(checkout.page.absoluteString == "\(OutboxBed.page)&client_reference_id=\(checkout.contextID)")
+    #expect(try bed.stored() == [checkout.contextID])
+    #expect(bed.outbox.pendingContextIDs == [checkout.contextID])
+
+    try bed.relaunch()
+    #expect(await bed.outbox.flush() == 1, "there is no network yet")
+    #expect(try bed.stored() == [checkout.contextID])
+    bed.transport.add(OutboxBed.posted(checkout.contextID))
+    #expect(await bed.outbox.flush() == 0)
+    #expect(try bed.stored() == [])
+    let bodies = bed.transport.sent.map(\.httpBody)
+    #expect(bodies.count == 3)
+    #expect(Set(bodies).count == 1, "each attempt sends the same bytes")
+    #expect(
+      Set(bed.transport.sent.map { $0.url?.path }) == ["/v1/ios/users/jdo-1/contexts"])
+    try bed.relaunch()
+    #expect(await bed.outbox.flush() == 0)
+    #expect(bed.transport.sent.count == 3)
+  }
+
+  @Test("A customer waits five seconds at most for a relay that does not answer; the post goes on")
+  func patience() async throws {
+    let clock = HeldClock()
+    let bed = try OutboxBed([.silence], clock: clock)
+    let transport = bed.transport
+    let outbox = bed.outbox
+    let begun = Task { try await outbox.begin(Example.context, userID: "jdo-1") }
+    #expect(await clock.sleeper() == 5)
+    #expect(outbox.pendingContextIDs.count == 1, "it is on disk before the page opens")
+    clock.ring()
+    let checkout = try await begun.value
+    #expect(checkout.posted == nil)
+    #expect(try bed.stored() == [checkout.contextID])
+    #expect(transport.sent.count == 1)
+    // The post is still under way, so nothing else sends it.
+    #expect(await outbox.flush() == 1)
+    #expect(transport.sent.count == 1)
+  }
+
+  @Test("Each tap has its own context, even for the same price")
+  func taps() async throws {
+    let bed = try OutboxBed()
+    let (first, second) = (try await bed.begin(), try await bed.begin())
+    #expect(first.contextID != second.contextID)
+    #expect(try bed.stored() == [first.contextID, second.contextID].sorted())
+  }
+
+  @Test(
+    "What can be corrected is kept, and what will be refused again is dropped",
+    arguments: [
+      (408, true), (429, true), (500, true), (503, true), (301, true), (401, true), (403, true), (404, true),
+      (400, false), (409, false), (413, false), (415, false), (422, false),
+    ])
+  func refusals(_ status: Int, _ isKept: Bool) async throws {
+    let bed = try OutboxBed([.answer(status, "no")])
+    let checkout = try await bed.begin()
+    #expect(checkout.posted == nil, "the sale goes on")
+    #expect(try bed.stored() == (isKept ? [checkout.contextID] : []))
+    let expected = "\(isKept ? "delayed" : "refused") \(checkout.contextID)"
+    #expect(bed.outcomes.withLock(\.self).map(\.summary) == [expected])
+  }
+
+  @Test("A relay that refuses the time in the id gets the context without it")
+  func wrongClock() async throws {
+    let bed = try OutboxBed([
+      OutboxBed.problem(422, "context-id-time"), .answer(201, Example.posted()),
+    ])
+    let checkout = try await bed.begin()
+    #expect(checkout.contextID == Example.id)
+    #expect(checkout.page.absoluteString == "\(OutboxBed.page)&client_reference_id=\(Example.id)")
+    #expect(try bed.bodies().map { $0["id"] == nil } == [false, true])
+    #expect(try bed.stored() == [])
+  }
+
+  @Test("A context is dropped when the relay would refuse its id, and the newest fifty are kept")
+  func bounds() async throws {
+    let clock = DatedClock()
+    let bed = try OutboxBed(clock: clock)
+    var ids: [String] = []
+    for _ in 0..<53 {
+      ids.append(try await bed.begin().contextID)
+      clock.pass(1)
+    }
+    #expect(try bed.stored() == Array(ids.suffix(50)))
+    let dropped = bed.outcomes.withLock(\.self).map(\.summary).filter { $0.hasPrefix("expired") }
+    #expect(dropped == ids.prefix(3).map { "expired \($0)" })
+    clock.pass(CheckoutID.lifetime)
+    try bed.relaunch()
+    let count = bed.transport.sent.count
+    #expect(await bed.outbox.flush() == 0)
+    #expect(bed.transport.sent.count == count)
+    #expect(try bed.stored() == [])
+  }
+
+  @Test("The outbox posts again while the app runs, with growing pauses")
+  func repeats() async throws {
+    let clock = HeldClock()
+    let bed = try OutboxBed(clock: clock)
+    let checkout = try await bed.begin()
+    var pauses: [TimeInterval] = []
+    for round in 0..<4 {
+      let pause = try #require(await clock.sleeper())
+      // The customer's five seconds were cancelled.
+      guard pause != 5 else { continue }
+      pauses.append(pause)
+      if round == 3 { bed.transport.add(OutboxBed.posted(checkout.contextID)) }
+      clock.ring()
+    }
+    for (pause, expected) in zip(pauses, [4, 8, 16] as [TimeInterval]) {
+      #expect(abs(pause - expected) <= expected * 0.2, "\(pauses)")
+    }
+    #expect(pauses.count >= 3)
+  }
+}

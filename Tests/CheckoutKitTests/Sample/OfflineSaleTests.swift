@@ -1,0 +1,84 @@
+// The example app sells while the relay cannot be reached, and the relay learns of it later.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+@Suite @MainActor struct OfflineSaleTests {
+  /// A phone without the relay: each launch has its own model and outbox.
+  @MainActor private final class Phone {
+    let transport = ScriptedTransport()
+    let clock = DatedClock()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sale-\(UUID().uuidString)")
+    let opened = Guarded<[URL]>([])
+    var kept: [String] = []
+    private(set) var shop: ShopModel!
+
+    init() throws { try launch() }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }  // It may not have been made.
+
+    func launch() throws {
+      let relay = try Example.client(transport, retries: .none, clock: clock)
+      let noting = Guarded<@MainActor @Sendable (CheckoutOutbox.Outcome) -> Void>({ _ in })
+      let page = try url("https://buy.stripe.com/a")
+      let outbox = CheckoutOutbox(
+        relay: relay, folder: folder,
+        onOutcome: { outcome in Task { await noting.withLock(\.self)(outcome) } },
+        pages: { _ in page })
+      let shop = ShopModel(
+        relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] }, contextIDs: kept, clock: clock)
+      shop.keepContextIDs = { [unowned self] in kept = $0 }
+      shop.openInBrowser = { [opened] page in opened.withLock { $0.append(page) } }
+      noting.withLock { $0 = { outcome in shop.note(outcome) } }
+      self.shop = shop
+    }
+
+    /// The customer comes back to the app.
+    func comeBack() async {
+      shop.setActive(true)
+      await shop.work?.value
+      shop.setActive(false)
+    }
+  }
+
+  @Test("The page opens with the app's id, and the purchase is found after the next launch")
+  func sells() async throws {
+    let phone = try Phone()
+    phone.shop.setActive(true)
+    phone.shop.buy(planID: Example.price)
+    await phone.shop.work?.value
+    #expect(phone.shop.state.checkout == .inBrowser)
+    let id = try #require(phone.kept.first)
+    #expect(
+      phone.opened.withLock(\.self).map(\.absoluteString)
+        == ["https://buy.stripe.com/a?client_reference_id=\(id)"])
+    phone.shop.setActive(false)
+
+    // The relay is back, and still knows nothing of the context: the app does not forget the checkout.
+    try phone.launch()
+    phone.transport.add(.answer(503), .answer(404))
+    await phone.comeBack()
+    #expect(phone.shop.state.checkout == .unchecked)
+    #expect(phone.kept == [id])
+
+    let delivered = Example.status("delivered").replacingOccurrences(of: Example.id, with: id)
+    phone.transport.add(OutboxBed.posted(id), .answer(200, delivered))
+    await phone.comeBack()
+    #expect(phone.shop.state.checkout == .bought)
+    #expect(phone.kept == [])
+  }
+
+  @Test("When the relay stores a context under its own id, the app follows that one")
+  func otherID() async throws {
+    let phone = try Phone()
+    phone.shop.buy(planID: Example.price)
+    await phone.shop.work?.value
+    let id = try #require(phone.kept.first)
+    let other = try OutboxBed.outcome(id, storedAs: Example.id)
+    phone.shop.note(other)
+    #expect(phone.kept == [Example.id])
+    phone.shop.note(try OutboxBed.outcome("ctx_of_another", storedAs: Example.id))
+    #expect(phone.kept == [Example.id])
+  }
+}

@@ -1,0 +1,62 @@
+import CheckoutKit
+import UIKit
+
+/// The shop's model: there is one.
+@MainActor enum Shop {
+  static let model: ShopModel = {
+    let relay = RelayClient(
+      relay: URL(string: "https://pay.example.com")!, app: "ios", credential: .clientKey("…"))
+    let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
+    let outbox = CheckoutOutbox(
+      relay: relay, onOutcome: { outcome in Task { @MainActor in Shop.model.note(outcome) } },
+      pages: { pages[$0.stripePriceID] ?? nil })
+    let key = "checkout.contexts"
+    let model = ShopModel(
+      relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
+      contextIDs: UserDefaults.standard.stringArray(forKey: key) ?? [])
+    model.keepContextIDs = { UserDefaults.standard.set($0, forKey: key) }
+    model.openInBrowser = { UIApplication.shared.open($0) }
+    return model
+  }()
+}
+
+@main final class ShopDelegate: UIResponder, UIApplicationDelegate {
+  func application(
+    _ application: UIApplication, configurationForConnecting session: UISceneSession,
+    options: UIScene.ConnectionOptions
+  ) -> UISceneConfiguration {
+    let configuration = UISceneConfiguration(name: nil, sessionRole: session.role)
+    configuration.delegateClass = ShopScene.self
+    return configuration
+  }
+}
+
+/// Passes links and the scene's phases to the model.
+final class ShopScene: UIResponder, UIWindowSceneDelegate {
+  var window: UIWindow?
+
+  func scene(
+    _ scene: UIScene, willConnectTo session: UISceneSession, options: UIScene.ConnectionOptions
+  ) {
+    guard let scene = scene as? UIWindowScene else { return }
+    let window = UIWindow(windowScene: scene)
+    window.rootViewController = ShopController(model: Shop.model)
+    window.makeKeyAndVisible()
+    self.window = window
+    // A link that launched the app is here, and calls none of the functions below.
+    for context in options.urlContexts { Shop.model.open(context.url) }
+    for activity in options.userActivities { self.scene(scene, continue: activity) }
+  }
+
+  func scene(_ scene: UIScene, openURLContexts contexts: Set<UIOpenURLContext>) {
+    for context in contexts { Shop.model.open(context.url) }
+  }
+
+  func scene(_ scene: UIScene, continue activity: NSUserActivity) {
+    Shop.model.continueActivity(activity.activityType, activity.webpageURL)
+  }
+
+  func sceneDidBecomeActive(_ scene: UIScene) { Shop.model.setActive(true) }
+
+  func sceneWillResignActive(_ scene: UIScene) { Shop.model.setActive(false) }
+}
