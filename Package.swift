@@ -10,7 +10,10 @@ let house: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
   // Small functions of one target are compiled into another, as if they stood in it.
-  .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+  // The paths in a release do not name the folder that it was built in, so each folder gives the same bytes.
+  .unsafeFlags(
+    ["-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=."],
+    .when(configuration: .release)),
 ]
 
 /// The same for CheckoutKit, which apps build with other toolchains and SDKs: a warning must not stop them,
@@ -26,10 +29,14 @@ let kit: [SwiftSetting] = [
 
 /// How the programs are linked. A position-independent program has some 48,000 addresses to correct at each
 /// start: listed as DT_RELR they take 10 KiB instead of 1.1 MiB (lld; glibc 2.36 of Debian 12, and later). No
-/// library looks up a name in the programs, so they have no table of all names.
+/// library looks up a name in the programs, so they have no table of all names. The addresses of the C
+/// libraries' functions are found at the start, and read-only from then on.
 let compact: [LinkerSetting] = [
   .unsafeFlags(
-    ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--no-export-dynamic"],
+    [
+      "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "-z", "-Xlinker",
+      "now", "-Xlinker", "--no-export-dynamic",
+    ],
     .when(platforms: [.linux], configuration: .release))
 ]
 
@@ -39,6 +46,16 @@ let compact: [LinkerSetting] = [
 #else
   let kitManifest = (excluded: [String](), resources: [Resource.copy("PrivacyInfo.xcprivacy")])
 #endif
+
+/// The commit and its date, which a release shows with `--version`. deploy/dev/build sets both; they are not
+/// asked of Git here, because the result would be kept after the next commit.
+let origin: [CSetting] = ["SOURCE_COMMIT", "SOURCE_DATE"].compactMap { name in
+  Context.environment[name].map { .define(name, to: $0, .when(configuration: .release)) }
+}
+
+/// C code of a release names no folder, either.
+let anyFolder: CSetting = .unsafeFlags(
+  ["-ffile-prefix-map=\(Context.packageDirectory)=."], .when(configuration: .release))
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: house)
@@ -96,7 +113,9 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     // Not linked: it loads libpq when a database needs it.
-    .target(name: "CPostgreSQL"),
+    .target(name: "CPostgreSQL", cSettings: [anyFolder]),
+    // What the programs were built from.
+    .target(name: "CBuild", cSettings: origin + [anyFolder]),
 
     // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
     .target(
@@ -109,7 +128,7 @@ let package = Package(
     library("JSON"),
     library("AppLinks", ["Encoding", "JSON"]),
     library("HTML", ["Encoding", "AppLinks"]),
-    library("Platform", ["CMalloc", "CTimex", "Durations", "JSON"]),
+    library("Platform", ["CBuild", "CMalloc", "CTimex", "Durations", "JSON"]),
     library("Cryptography", ["CCrypto", "Platform"]),
     library("Compression", ["CZstd", "Platform"]),
     library("SQLite", ["CSQLite", "Durations"]),

@@ -9,7 +9,7 @@ public import Terminal
 /// The command line of `receiptd`.
 public enum ReceiptdCommand {
   public static let spec = ProgramSpec(
-    name: "receiptd", version: Version.number,
+    name: "receiptd", version: Version.number, origin: Version.origin,
     summary: "receives web checkouts' contexts and payments, and delivers the receipts",
     discussion: """
       Runs in the foreground and logs to stderr. SIGTERM and SIGINT stop it once everything in flight is \

@@ -28,7 +28,7 @@ enum CommandTable {
     + [ReloadCommand.verb] + LinksCommands.verbs + SandboxCommands.verbs + ReferenceVerbs.verbs
 
   static let spec = ProgramSpec(
-    name: OperatorProgram.name, version: Version.number,
+    name: OperatorProgram.name, version: Version.number, origin: Version.origin,
     summary: "inspect a relay and fix problems",
     discussion: """
       Works on the database that the configuration names, whether receiptd runs or not, and wakes receiptd \

@@ -16,7 +16,7 @@ public struct CommandParser: Sendable {
     let reading = Reading(arguments, options: options(of: command))
     let help = CommandHelp(program)
     if reading.asks(for: "help") { return .show(help.text(of: command)) }
-    if reading.asks(for: "version") { return .show("\(program.name) \(program.version)\n") }
+    if reading.asks(for: "version") { return .show(program.versionLine + "\n") }
     return .run(try checked(reading, command))
   }
 
@@ -113,7 +113,7 @@ extension CommandParser {
       if let text = help.text(ofGroup: words[0]), words.count == 1 { return .show(text) }
       throw unknownCommand(words)
     }
-    if reading.asks(for: "version") { return .show("\(program.name) \(program.version)\n") }
+    if reading.asks(for: "version") { return .show(program.versionLine + "\n") }
     if let unknown = reading.unknown.first, words.isEmpty {
       throw UsageError(unknownOption(unknown, known: everyOption), helpCommand: helpCommand([]))
     }

@@ -126,6 +126,8 @@ public struct CommandGroup: Sendable, Equatable {
 public struct ProgramSpec: Sendable, Equatable {
   public let name: String
   public let version: String
+  /// What `--version` prints after the version, in brackets: the commit and its date; nil if unknown.
+  public let origin: String?
   /// One line, without a full stop.
   public let summary: String
   public let discussion: String?
@@ -137,11 +139,13 @@ public struct ProgramSpec: Sendable, Equatable {
   public let examples: [ExampleSpec]
 
   public init(
-    name: String, version: String, summary: String, discussion: String? = nil, options: [OptionSpec] = [],
+    name: String, version: String, origin: String? = nil, summary: String, discussion: String? = nil,
+    options: [OptionSpec] = [],
     groups: [CommandGroup] = [], commands: [CommandSpec], examples: [ExampleSpec]
   ) {
     self.name = name
     self.version = version
+    self.origin = origin
     self.summary = summary
     self.discussion = discussion
     self.options = options
@@ -149,6 +153,9 @@ public struct ProgramSpec: Sendable, Equatable {
     self.commands = commands
     self.examples = examples
   }
+
+  /// The answer to `--version`.
+  var versionLine: String { "\(name) \(version)" + (origin.map { " (\($0))" } ?? "") }
 
   /// The options that the parser adds to every program.
   public static let builtInOptions = [

@@ -143,6 +143,6 @@ import Testing
 
   @Test(arguments: ["--version", "receipts --version", "receipts list --version"])
   func theVersionIsShownEverywhere(line: String) throws {
-    #expect(try Samples.parse(line) == .show("relayctl 1.2.3\n"))
+    #expect(try Samples.parse(line) == .show("relayctl 1.2.3 (3fbd2d21, 2026-11-27)\n"))
   }
 }

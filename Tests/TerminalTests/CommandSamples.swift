@@ -6,7 +6,7 @@ enum CommandSamples {
   static let states = ["waiting", "pending", "delivered", "failed", "cancelled"]
 
   static let program = ProgramSpec(
-    name: "relayctl", version: "1.2.3", summary: "Look into a relay",
+    name: "relayctl", version: "1.2.3", origin: "3fbd2d21, 2026-11-27", summary: "Look into a relay",
     discussion: "Reads the database of the relay on this machine.",
     options: [
       OptionSpec("config", short: "c", placeholder: "PATH", help: "The configuration file"),

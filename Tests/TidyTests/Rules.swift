@@ -203,7 +203,8 @@ extension Rule {
 
   static let wrappers = [
     "CSQLite": "SQLite", "CCurl": "HTTPClient", "CMicroHTTPD": "HTTPServer", "CCrypto": "Cryptography",
-    "CMalloc": "Platform", "CTimex": "Platform", "CZstd": "Compression", "CPostgreSQL": "PostgreSQL",
+    "CMalloc": "Platform", "CTimex": "Platform", "CBuild": "Platform", "CZstd": "Compression",
+    "CPostgreSQL": "PostgreSQL",
   ]
   private static let mayTouchC = Set(wrappers.values).union(["Platform"])
   /// JSON has views of borrowed bytes: it wraps memory instead of a library.

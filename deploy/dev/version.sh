@@ -1,0 +1,22 @@
+# The version of what is built here. Sourced, from the repository's top folder, under `set -eu`.
+# shellcheck shell=sh
+
+# The one source of the number. It is the next version until the commit has its tag.
+number=$(sed -n 's/.*static let number = "\(.*\)"/\1/p' Sources/Telemetry/Version.swift)
+[ -n "$number" ] || { echo "Sources/Telemetry/Version.swift has no number" >&2; exit 1; }
+
+SOURCE_COMMIT=$(git rev-parse --short=9 HEAD 2>/dev/null) || SOURCE_COMMIT=''
+# The commit's own time, so that the same commit gives the same bytes (https://reproducible-builds.org/specs).
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+SOURCE_DATE=$(date -u -d "@$SOURCE_DATE_EPOCH" +%F)
+if [ -n "$SOURCE_COMMIT" ] && [ -n "$(git status --porcelain --untracked-files=no)" ]; then
+  SOURCE_COMMIT=$SOURCE_COMMIT-dirty
+fi
+export SOURCE_COMMIT SOURCE_DATE SOURCE_DATE_EPOCH
+
+# The version of a package: a build before the tag sorts below the version itself (`~`, deb-version(7)).
+package_version=$number
+if [ "$(git describe --exact-match --tags 2>/dev/null)" != "v$number" ]; then
+  package_version="$number~git$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S).$(
+    printf '%s' "${SOURCE_COMMIT:-unknown}" | tr - +)"
+fi
