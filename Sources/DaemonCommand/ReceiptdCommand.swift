@@ -13,7 +13,9 @@ public enum ReceiptdCommand {
     summary: "receives web checkouts' contexts and payments, and delivers the receipts",
     discussion: """
       Runs in the foreground and logs to stderr. SIGTERM and SIGINT stop it once everything in flight is \
-      stored; SIGHUP makes it read its configuration again: receiptctl reload, which reports the result.
+      stored; SIGHUP makes it read its configuration again: receiptctl reload, which reports the result. \
+      A listening socket that the service manager passes on (receiptd.socket) is used for the listener with \
+      its address.
       """,
     options: [
       OptionSpec(

@@ -1,5 +1,5 @@
-// The listening socket. The server opens it, not libmicrohttpd, so that an error names the failed call and
-// its cause.
+// The listening socket. The server opens it, or has inherited it; libmicrohttpd does not open it, so that an
+// error names the failed call and its cause.
 
 internal import Glibc
 internal import Platform
@@ -17,7 +17,11 @@ struct Listener: Sendable {
 
   /// - Throws: `invalidAddress`, `invalidSocket`, or `system` with the call that failed.
   init(_ configuration: ServerConfiguration) throws(ServerError) {
-    if let path = configuration.socketPath {
+    if let inherited = configuration.inheritedSocket {
+      descriptor = inherited.descriptor
+      if case .address(_, let port) = inherited.place { self.port = port } else { port = 0 }
+      file = nil
+    } else if let path = configuration.socketPath {
       let file = try SocketFile(path)
       descriptor = file.descriptor
       port = 0
@@ -35,7 +39,8 @@ struct Listener: Sendable {
     }
   }
 
-  /// Closes the socket, which refuses the connections in its backlog, and removes the socket file.
+  /// Closes the socket, which refuses the connections in its backlog unless another process holds the socket,
+  /// too, and removes the socket file.
   func close() {
     Glibc.close(descriptor)
     file?.remove()

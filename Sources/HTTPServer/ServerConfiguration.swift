@@ -25,6 +25,9 @@ public struct ServerConfiguration: Sendable {
   /// The path of a Unix socket to listen on instead of the address and the port. Its owner and group may
   /// connect. A stale file, on which no process listens, is replaced.
   public var socketPath: String?
+  /// A listening, non-blocking socket to use, instead of opening one at the address or the path. The server
+  /// owns it and closes it; its file, if it has one, is not removed.
+  public var inheritedSocket: InheritedSocket?
   /// Plain HTTP when nil.
   public var tls: Identity?
   /// Threads that serve connections.

@@ -20,7 +20,16 @@ public struct IPAddress: Sendable, Equatable {
     return nil
   }
 
-  private init(bytes: [UInt8]) { self.bytes = bytes }
+  /// - Parameter bytes: four or sixteen, in network order.
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The address as inet_ntop(3) writes it.
+  public var text: String {
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let size = socklen_t(buffer.count)
+    guard unsafe inet_ntop(isIPv6 ? AF_INET6 : AF_INET, bytes, &buffer, size) != nil else { return "?" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
 
   /// The IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2); any other
   /// address unchanged.

@@ -58,15 +58,17 @@ public final class Daemon: Sendable {
   /// Starts all parts. On return the listeners are open.
   /// - Parameters:
   ///   - makesNewDatabase: whether to start with an empty database although files of an earlier one exist.
+  ///   - sockets: those that the service manager passed on. Each must have the address of a listener.
   ///   - onMigration: called before the start migrates the database's schema.
   ///   - onSyncFailure: called if a sync fails. The process must end at once, because the state of the disk
   ///     is unknown.
   public init(
-    _ configuration: Configuration, makesNewDatabase: Bool = false, log: Log,
+    _ configuration: Configuration, makesNewDatabase: Bool = false, sockets: [InheritedSocket] = [], log: Log,
     clock: any Clock = SystemClock(),
     onMigration: @escaping @Sendable () -> Void = {}, onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
     let plan = try Self.alertPlan(configuration)
+    let sockets = try PassedSockets(sockets, configuration)
     (self.log, self.clock) = (log, clock)
     ledger = ConfigurationLedger(configuration, now: Timestamp(unixMilliseconds: clock.wallMilliseconds))
     let engine = try Engines.serve(
@@ -91,10 +93,10 @@ public final class Daemon: Sendable {
         readiness: core.readiness, ledger: ledger, metrics: core.metrics,
         startedAt: Timestamp(unixMilliseconds: clock.wallMilliseconds),
         freeBytes: { engine.space.freeBytes })
-      adminServer = try Listeners.admin(configuration, core, services, health)
+      adminServer = try Listeners.admin(configuration, core, services, health, sockets)
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, health, log, clock, configuration.listen.tls?.certificatePath)
-        publicServer = try Listeners.public(configuration, core, services)
+        publicServer = try Listeners.public(configuration, core, services, sockets)
         core.use(publicServer.load)
         do throws(SystemError) {
           try alerter.start()

@@ -21,20 +21,24 @@ internal import Telemetry
 enum Listeners {
   /// Opens the listener for operators and their machines.
   static func admin(
-    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ health: HealthMonitor
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ health: HealthMonitor,
+    _ sockets: PassedSockets
   ) throws(DaemonError) -> Server {
     let routes = try adminRoutes(configuration, core, services, health)
-    return try server(settings(configuration.admin), routes, services.log)
+    var settings = settings(configuration.admin)
+    settings.inheritedSocket = sockets.admin
+    return try server(settings, routes, services.log)
   }
 
   /// Opens the listener for apps, payment processors, customers and devices.
   static func `public`(
-    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ sockets: PassedSockets
   ) throws(DaemonError) -> Server {
     var services = services
     services.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
     let routes = core.publicListener(services, configuration.limits, configuration.registry)
-    let settings = try settings(configuration)
+    var settings = try settings(configuration)
+    settings.inheritedSocket = sockets.public
     if let pem = settings.tls?.certificatePEM, let certificate = try? Certificate(pem: Array(pem.utf8)) {
       services.metrics.certificates.note(Timestamp(unixMilliseconds: certificate.expiresAt), of: .listener)
     }

@@ -72,9 +72,16 @@ struct Receiptd {
     // The reason of every end is written if the log has a reader; without a reader, this limits the delay.
     defer { log.flush(within: logFlushTime) }
     for warning in loaded.warnings { log.warning("configuration: \(warning.description)") }
+    let sockets: [InheritedSocket]
+    do throws(InheritedSocket.Unusable) {
+      sockets = try InheritedSocket.all()
+    } catch {
+      log.error(error.description)
+      return .configuration
+    }
     do throws(DaemonError) {
       let daemon = try Daemon(
-        loaded.configuration, makesNewDatabase: makesNewDatabase, log: log,
+        loaded.configuration, makesNewDatabase: makesNewDatabase, sockets: sockets, log: log,
         onMigration: { Self.announceMigration(log) }
       ) { fault in
         log.error(

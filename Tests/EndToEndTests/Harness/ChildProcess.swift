@@ -13,10 +13,16 @@ final class ChildProcess {
   ///   - words: the program's path and its arguments.
   ///   - environment: added to what a program needs to find its libraries.
   ///   - output: the file to which standard output and standard error are appended.
-  init(_ words: [String], environment: [String: String] = [:], output: String) throws {
+  ///   - inherited: descriptors that the program has from 3 on, in this order.
+  init(_ words: [String], environment: [String: String] = [:], output: String, inherited: [Int32] = []) throws
+  {
+    let further = inherited.enumerated().map { index, descriptor in
+      (descriptor: Int32(3 + index), file: Spawn.File.same(descriptor))
+    }
     process = try Spawn(
       words,
-      files: [(0, .nothingToRead), (1, .path(output, O_WRONLY | O_CREAT | O_APPEND)), (2, .same(1))],
+      files: [(0, .nothingToRead), (1, .path(output, O_WRONLY | O_CREAT | O_APPEND)), (2, .same(1))]
+        + further,
       environment: Self.inherited.merging(environment) { $1 })
   }
 

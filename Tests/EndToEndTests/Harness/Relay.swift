@@ -54,6 +54,8 @@ final class Relay {
   var configuration: JSONValue
   /// A command that is prepended to receiptd's; empty to start it directly.
   var launcher: [String] = []
+  /// Listening sockets that receiptd inherits, as from a service manager. The test owns them.
+  var sockets: [Int32] = []
   /// Further arguments for receiptd.
   var arguments: [String] = []
   private(set) var process: ChildProcess?
@@ -108,10 +110,16 @@ final class Relay {
   @discardableResult func launch(environment: [String: String] = [:]) throws -> ChildProcess {
     try writeConfiguration()
     logStart = TextFile.size(logPath)
-    let words = launcher + [Program.receiptd, "--config", configurationPath] + self.arguments
-    let process = try ChildProcess(words, environment: environment, output: logPath)
+    let words = passing + launcher + [Program.receiptd, "--config", configurationPath] + self.arguments
+    let process = try ChildProcess(words, environment: environment, output: logPath, inherited: sockets)
     self.process = process
     return process
+  }
+
+  /// Only the shell knows the id of the process that it becomes, which $LISTEN_PID must have.
+  private var passing: [String] {
+    guard !sockets.isEmpty else { return [] }
+    return ["/bin/sh", "-c", "LISTEN_FDS=\(sockets.count) LISTEN_PID=$$ exec \"$@\"", "sh"]
   }
 
   /// Starts the daemon and waits until it is ready.
