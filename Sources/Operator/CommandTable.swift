@@ -20,7 +20,8 @@ enum CommandTable {
     + EventsCommands.verbs
     + ContextsCommands.verbs
     + UsersCommands.verbs + [FindCommand.verb]
-    + StatsCommands.verbs + [DoctorCommand.verb] + AppsCommands.verbs + InstancesCommands.verbs
+    + StatsCommands.verbs + [DoctorCommand.verb, ReadyCommand.verb] + AppsCommands.verbs
+    + InstancesCommands.verbs
     + AlertsCommands.verbs
     + AuditCommands.verbs
     + DatabaseCommands.verbs

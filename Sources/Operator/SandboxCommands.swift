@@ -60,6 +60,7 @@ enum SandboxCommands {
         ]), run: SandboxStripeCommand.run),
     SandboxSwedbankCommand.verb,
     SandboxAfterpayCommand.verb,
+    SandboxCheckoutCommand.verb,
     Verb(
       spec: CommandSpec(
         ["sandbox", "event"], summary: "Send a correctly signed Stripe event to the configured receiptd",

@@ -31,6 +31,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A signal requested the end of the process.
   public static let interrupted = SystemError(code: EINTR, operation: "restore")
 
+  /// Another socket is bound to the address.
+  public var isAddressInUse: Bool { code == EADDRINUSE }
+
   /// The text of strerror(3), or the project's own explanation.
   public var reason: String {
     if let explanation { return explanation }

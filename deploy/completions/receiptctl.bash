@@ -193,6 +193,7 @@ _receiptctl() {
     'doctor '*':--app') :; return ;;
     'doctor '*':--only') :; return ;;
     'doctor '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'ready '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'apps list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'apps pause:--for') :; return ;;
     'apps pause:--why') :; return ;;
@@ -273,6 +274,11 @@ _receiptctl() {
     'sandbox afterpay:--delay') :; return ;;
     'sandbox afterpay:--seed') :; return ;;
     'sandbox afterpay:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'sandbox checkout:--app') :; return ;;
+    'sandbox checkout:--user') :; return ;;
+    'sandbox checkout:--price') :; return ;;
+    'sandbox checkout:--url') :; return ;;
+    'sandbox checkout:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'sandbox event:--app') :; return ;;
     'sandbox event:--user') :; return ;;
     'sandbox event:--price') :; return ;;
@@ -323,6 +329,7 @@ _receiptctl() {
       'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --latency --joins --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'doctor '*) mapfile -t COMPREPLY < <(compgen -W '--app --only --local --config --json --no-input --help -h --version' -- "$current") ;;
+      'ready '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'apps list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'apps pause') mapfile -t COMPREPLY < <(compgen -W '--for --why --config --json --no-input --help -h --version' -- "$current") ;;
       'apps resume') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
@@ -347,6 +354,7 @@ _receiptctl() {
       'sandbox stripe') mapfile -t COMPREPLY < <(compgen -W '--port --events --fail-rate --status --rate-limit --page-size --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox swedbank') mapfile -t COMPREPLY < <(compgen -W '--port --token --payee-id --callback-scale --callbacks --fault --fault-on --fault-count --fail-rate --status --delay --seed --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox afterpay') mapfile -t COMPREPLY < <(compgen -W '--port --merchant-id --secret --currency --decide --decline-status --fault --fault-on --fault-count --fail-rate --status --delay --seed --config --json --no-input --help -h --version' -- "$current") ;;
+      'sandbox checkout') mapfile -t COMPREPLY < <(compgen -W '--app --user --price --url --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox event') mapfile -t COMPREPLY < <(compgen -W '--app --user --price --type --context --session --subscription --customer --url --config --json --no-input --help -h --version' -- "$current") ;;
       'sandbox load') mapfile -t COMPREPLY < <(compgen -W '--app --rate --duration --url --config --json --no-input --help -h --version' -- "$current") ;;
       'completions '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -356,7 +364,7 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts attempts failures jobs payments events contexts users apps instances alerts audit db config links sandbox find stats top doctor reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts attempts failures jobs payments events contexts users apps instances alerts audit db config links sandbox find stats top doctor ready reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
     'attempts ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'failures ') mapfile -t COMPREPLY < <(compgen -W 'list ack reopen' -- "$current") ;;
@@ -372,7 +380,7 @@ _receiptctl() {
     'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore copy unretire purge' -- "$current") ;;
     'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show schema' -- "$current") ;;
     'links ') mapfile -t COMPREPLY < <(compgen -W 'check' -- "$current") ;;
-    'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination webhook stripe swedbank afterpay event load' -- "$current") ;;
+    'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination webhook stripe swedbank afterpay checkout event load' -- "$current") ;;
     'db backup') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     'db restore') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     'config init') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

@@ -1,0 +1,75 @@
+// `receiptctl ready`: asks the running receiptd whether it can accept requests, for health checks of
+// containers without curl. One thread.
+
+internal import Configuration
+internal import HTTPClient
+internal import JSON
+internal import Platform
+internal import Relay
+internal import Terminal
+
+enum ReadyCommand {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["ready"], summary: "Whether receiptd can accept requests, as an exit code",
+      discussion: """
+        Asks for /readyz at the admin listener of the configuration, which must have an address and a port. \
+        Ends with 0 if receiptd is ready, with 75 and the reasons if it is not, with 69 if there is no \
+        answer within 5 s.
+        """,
+      examples: [ExampleSpec("receiptctl ready", "As the health check of a container")]), run: run)
+
+  private static let timeout: Duration = .seconds(5)
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    let admin = try session.configuration().admin
+    guard admin.socketPath == nil, admin.port != 0 else {
+      throw OperatorFault(
+        .refused,
+        "the admin listener has no fixed port; ask its socket: "
+          + "curl --unix-socket PATH http://localhost/readyz")
+    }
+    let request = TransferRequest(
+      method: .get, url: "http://\(host(admin.address)):\(admin.port)/readyz", timeout: timeout)
+    let answer: TransferResult
+    do throws(TransferFailure) {
+      let pool = try TransferPool(connectionsMax: 1)
+      try pool.start(request, tag: 0)
+      var done: [TransferCompletion] = []
+      while done.isEmpty { done = pool.run(timeout: timeout) }
+      answer = done[0].result
+    } catch {
+      throw unreachable(error)
+    }
+    guard let status = answer.status else { throw unreachable(answer.failure ?? .internalFault) }
+    var reasons: [String] = []
+    if case .array(let values)? = try? JSONValue(parsing: answer.body)["reasons"] {
+      reasons = values.compactMap(\.stringValue)
+    }
+    if session.isJSON {
+      session.output.json(["ready": .bool(status == 200), "reasons": .array(reasons.map { .string($0) })])
+    } else if status == 200 {
+      session.output.line("ready")
+    }
+    if status == 200 { return .done }
+    let words = reasons.isEmpty ? "status \(status)" : reasons.joined(separator: "; ")
+    session.output.error("receiptd is not ready: \(DisplayText.clean(words))")
+    return .tryAgain
+  }
+
+  /// The listener's address from this machine, for a URL.
+  private static func host(_ text: String) -> String {
+    guard let address = IPAddress(text) else { return text }
+    guard address.isWildcard else { return address.isIPv6 ? "[\(address.text)]" : address.text }
+    return address.isIPv6 ? "[::1]" : "127.0.0.1"
+  }
+
+  private static func unreachable(_ failure: TransferFailure) -> OperatorFault {
+    switch failure {
+    case .refusedURL:
+      OperatorFault(
+        .refused, "the admin listener is neither on this machine's loopback address nor on all addresses")
+    default: OperatorFault(.unavailable, "receiptd does not answer (\(failure.rawValue))")
+    }
+  }
+}
