@@ -66,8 +66,10 @@ enum Repository {
       let exists = FileManager.default.fileExists(atPath: "\(root)/\(path)", isDirectory: &isFolder)
       return exists && !isFolder && ![".swift", ".png", ".pyc"].contains { path.hasSuffix($0) }
     }
-    return try (documents + ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "Tests/README.md", "Makefile"])
-      .sorted().map { RepositoryFile(path: $0, text: try text(of: $0)) }
+    let others = [
+      "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "Tests/README.md", "Makefile",
+    ]
+    return try (documents + others).sorted().map { RepositoryFile(path: $0, text: try text(of: $0)) }
   }
 
   static func text(of path: String) throws -> String {
