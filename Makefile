@@ -3,7 +3,7 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo demo-cluster run test kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots clean
+.PHONY: help deps build demo demo-cluster run test kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,7 +12,7 @@ deps: ## Install the Debian packages that are missing (apt-get, as root or throu
 	@deploy/dev/deps libraries tools
 
 build: deps ## Build receiptd and receiptctl for release, into .build/release
-	swift build -c release --static-swift-stdlib
+	@deploy/dev/build
 
 demo: build ## Run a whole checkout against a stand-in destination, then one that fails and is replayed
 	@deploy/dev/demo
@@ -65,6 +65,25 @@ figures: ## Put the figures of the last proofs into the docs
 screenshots: build ## Take the README's pictures again, in headless Chromium
 	@deploy/dev/deps browser pictures
 	@deploy/dev/screenshots
+
+deb: build ## Build the Debian packages into .build/deb, and check them with lintian
+	@deploy/dev/deps packages
+	@deploy/dev/deb
+
+deb-test: deb ## Install, upgrade and purge the package in a fresh Debian root, with a real systemd (as root)
+	@deploy/dev/deps machines
+	@deploy/dev/deb-test
+
+reproducible: deps ## Build twice in two folders, and compare programs and packages byte by byte (12 minutes)
+	@deploy/dev/deps packages
+	@deploy/dev/reproducible
+
+image: deb ## Build the container image as an OCI archive, .build/image/receipt-relay.oci.tar (as root)
+	@deploy/dev/deps machines
+	@deploy/dev/image
+
+image-test: image ## Run the image's file system read-only and as its user, up to a delivered test receipt (as root)
+	@deploy/dev/image-test
 
 clean: ## Remove the builds and the development databases
 	rm -rf .build var
