@@ -3,7 +3,7 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo demo-cluster run test kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test clean
+.PHONY: help deps build demo demo-cluster run test kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test kit-android clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ torture: deps ## Try to make receiptd lose data, and print the figures (20 to 30
 torture-cluster: deps ## Try to make several relays on one PostgreSQL lose data (20 minutes at most)
 	@deploy/dev/deps server
 	@deploy/dev/torture --cluster
+
+kit-android: build ## Build and test the app's side for Android on a JVM, also against receiptd
+	@deploy/dev/deps android
+	@deploy/dev/kit-android
 
 SECONDS ?= 60
 fuzz: deps ## Fuzz every reader of untrusted input, for SECONDS=60 in all or EACH=600 for each target

@@ -57,7 +57,9 @@ enum Repository {
 
   /// The texts for people: documents, scripts, deployment files and recorded outputs.
   static func documents() throws -> [RepositoryFile] {
-    let folders = ["docs", "deploy", "benchmarks", "Tests/OperatorTests/Snapshots", "Sources/CheckoutKit"]
+    let folders = [
+      "docs", "deploy", "benchmarks", "kit-android", "Tests/OperatorTests/Snapshots", "Sources/CheckoutKit",
+    ]
     let paths = try folders.flatMap { folder in
       try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)").map { "\(folder)/\($0)" }
     }

@@ -8,6 +8,8 @@ client_key='development-client-key'
 webhook_secret='whsec_development_only'
 price='price_demo_monthly'
 database='receiptd.db'
+# Of no certificate: the demo has no app.
+fingerprint='00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF'
 # Where the links of the app lead; empty for the daemon's own address.
 origin=''
 destination=''
@@ -87,6 +89,7 @@ write_configuration() {
       links: {
         origin: "${origin:-http://127.0.0.1:$port}",
         ios: { app_ids: ["ABCDE12345.com.example.demo"], scheme: "demoapp", paths: ["/*"] },
+        android: { packages: [{ name: "com.example.demo", sha256_cert_fingerprints: ["$fingerprint"] }] },
         checkout: { "$price": "https://buy.stripe.com/test_demo" },
         return: { name: "Demo", ios_store: "https://apps.apple.com/app/id0" },
       },

@@ -1,0 +1,93 @@
+// The state of a checkout, as the relay reports it, and its answer to a post. Unknown members are ignored,
+// because a newer relay may add some. Pure; thread-safe.
+
+package checkoutkit
+
+/** What an app decides by: what to show, and whether to keep the checkout's id. */
+enum class Progress {
+  /** Not paid yet. Keep the id. */
+  PENDING,
+  /** Paid, and not unlocked yet. Keep the id and ask again later. If the state is final, the merchant acts first. */
+  PROCESSING,
+  /** The purchase is unlocked. Discard the id. */
+  PROCESSED,
+  /** It ended without a payment. Discard the id. */
+  UNPAID;
+
+  /** Whether the checkout will not change any more; its id can be discarded. */
+  val isOver: Boolean get() = this == PROCESSED || this == UNPAID
+}
+
+/**
+ * The relay's status of a checkout.
+ *
+ * @property contextId the context that was posted before the checkout.
+ * @property state `open`, `paid`, `delivered`, `failed`, `cancelled` or `expired`. A newer relay may send others.
+ * @property isPaid whether the money was received, whatever the state of the receipt. An older relay does not
+ *   send it: then `failed` counts as paid, because a customer who paid must not read that nothing was bought.
+ * @property receiptId the receipt of the purchase; null before the payment.
+ * @property updatedAtMillis when the state changed last, in milliseconds since 1970.
+ */
+data class CheckoutStatus(
+  val contextId: String, val state: String, val isPaid: Boolean, val receiptId: String?, val updatedAtMillis: Long?
+) {
+  /** Whether only an operator can change the state. It does not imply a payment; decide by [progress]. */
+  val isFinal: Boolean get() = state in FINAL
+
+  /** What to show, and whether to keep the id. */
+  val progress: Progress
+    get() = when {
+      state == "delivered" -> Progress.PROCESSED
+      isPaid -> Progress.PROCESSING
+      isFinal -> Progress.UNPAID
+      else -> Progress.PENDING
+    }
+
+  internal companion object {
+    private val FINAL = setOf("delivered", "failed", "cancelled", "expired")
+    private val PAID = setOf("paid", "delivered", "failed")
+
+    /** Null when the body is not a status; the caller has the body and reports it. */
+    fun read(body: ByteArray): CheckoutStatus? {
+      val members = Json.readObject(body) ?: return null
+      val contextId = members["context_id"] as? String ?: return null
+      val state = members["state"] as? String ?: return null
+      val paid = members["paid"]
+      if (paid != null && paid !is Boolean) return null
+      return CheckoutStatus(
+        contextId, state, paid as? Boolean ?: (state in PAID), members["receipt_id"] as? String,
+        (members["updated_at"] as? String)?.let { Timestamps.millis(it) })
+    }
+  }
+}
+
+/**
+ * A context that the relay has stored.
+ *
+ * @property contextId `ctx_…`: identifies the checkout. It is a secret: any caller that has it can read the
+ *   checkout's state, so do not show it.
+ * @property userId the user for whom it was posted.
+ * @property stripePriceId the price in the context.
+ * @property receivedAtMillis when the relay first received it, in milliseconds since 1970.
+ * @property expiresAtMillis when it stops waiting for its purchase.
+ * @property checkoutUrl the checkout page for the price, to be opened in the browser; null when none is
+ *   configured.
+ * @property isRepeat whether the relay already had it.
+ */
+data class PostedContext(
+  val contextId: String, val userId: String, val stripePriceId: String?, val receivedAtMillis: Long?,
+  val expiresAtMillis: Long?, val checkoutUrl: String?, val isRepeat: Boolean
+) {
+  internal companion object {
+    /** Null when the body is not a context; the caller has the body and reports it. */
+    fun read(status: Int, body: ByteArray): PostedContext? {
+      val members = Json.readObject(body) ?: return null
+      fun millis(name: String): Long? = (members[name] as? String)?.let { Timestamps.millis(it) }
+      // Only a web page: the relay must not open another app.
+      val page = (members["checkout_url"] as? String)?.takeIf { ExternalLink.of(it) == ExternalLink.BROWSER }
+      return PostedContext(
+        members["context_id"] as? String ?: return null, members["user_id"] as? String ?: return null,
+        members["stripe_price_id"] as? String, millis("received_at"), millis("expires_at"), page, status == 200)
+    }
+  }
+}

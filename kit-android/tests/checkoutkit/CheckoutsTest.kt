@@ -1,0 +1,322 @@
+// Checkouts from the tap to their end, with a relay that answers, refuses, is slow or is not there.
+
+package checkoutkit
+
+import checkoutkit.FakeTransport.Companion.json
+import checkoutkit.FakeTransport.Companion.noNetwork
+import checkoutkit.FakeTransport.Companion.posted
+import checkoutkit.FakeTransport.Companion.problem
+import checkoutkit.FakeTransport.Companion.status
+import java.io.File
+import java.util.Collections
+import java.util.concurrent.CountDownLatch
+import kotlin.concurrent.thread
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
+import org.junit.Assert.assertNotEquals
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+
+class CheckoutsTest {
+  @get:Rule val folder = TemporaryFolder()
+  private val clock = FakeClock()
+  private val file: File get() = File(folder.root, "checkouts.json")
+  private val logged = Collections.synchronizedList(ArrayList<String>())
+  private val pages = mapOf("price_1" to "https://buy.example.com/a?x=1#top")
+  private val context = WebCheckoutContext("price_1")
+
+  private fun checkouts(transport: Transport, pages: Map<String, String> = this.pages) = Checkouts(
+    RelayClient("https://pay.example.com", "android", Credential.None, transport, RetryPolicy(jitter = 0.0), clock),
+    file, pages, clock = clock, log = { logged.add(it.forLog) }, jitter = { 0.0 })
+
+  @Test fun opensThePageOfTheRelay() {
+    val transport = FakeTransport { request, _ ->
+      // The record is on the disk before the request is sent.
+      assertTrue(file.readText().contains(Json.readObject(request.body!!)!!["id"] as String))
+      posted(request)
+    }
+    val checkouts = checkouts(transport)
+    val begun = checkouts.begin(context, "jdo-1")
+    assertTrue(begun.isPosted)
+    assertEquals(begun.contextId, transport.body(0)["id"])
+    assertEquals("https://buy.example.com/a?client_reference_id=${begun.contextId}", begun.page)
+    assertEquals(5_000L, transport.requests.single().timeoutMillis)
+    assertEquals(listOf(begun.contextId), checkouts.openIds)
+    assertFalse(checkouts.hasPending)
+    assertNull(checkouts.postPending())
+    assertEquals(1, transport.requests.size)
+  }
+
+  @Test fun opensItsOwnPageWhenTheRelayIsNotThere() {
+    val answers = listOf<() -> HttpResponse>(
+      { noNetwork() }, { problem(503) }, { problem(401) }, { problem(422) }, { json(200, "<html>captive portal") })
+    for (answer in answers) {
+      val transport = FakeTransport { _, _ -> answer() }
+      val checkouts = checkouts(transport)
+      val begun = checkouts.begin(context, "jdo-1")
+      assertFalse(begun.isPosted)
+      assertEquals("https://buy.example.com/a?x=1&client_reference_id=${begun.contextId}#top", begun.page)
+      // One attempt: the customer does not wait for a second one.
+      assertEquals(1, transport.requests.size)
+      assertTrue(clock.sleeps.isEmpty())
+      assertTrue(checkouts.hasPending)
+      checkouts.discard(begun.contextId)
+    }
+  }
+
+  @Test fun aPostSurvivesTheEndOfTheProcess() {
+    val begun = checkouts(FakeTransport { _, _ -> noNetwork() }).begin(context, "jdo-1")
+    val transport = FakeTransport { request, _ -> posted(request, page = false) }
+    val next = checkouts(transport)
+    assertEquals(listOf(begun.contextId), next.openIds)
+    clock.advance(30.0)
+    assertNull(next.postPending())
+    assertEquals("https://pay.example.com/v1/android/users/jdo-1/contexts", transport.requests.single().url)
+    assertEquals(mapOf("id" to begun.contextId, "ply_context" to context.plyContext()), transport.body(0))
+    assertFalse(next.hasPending)
+    assertEquals(listOf(begun.contextId), next.openIds)
+    assertEquals(listOf(begun.contextId), checkouts(transport).openIds)
+    assertFalse(file.readText().contains(context.plyContext()))
+  }
+
+  @Test fun oneTapIsOneContext() {
+    val transport = FakeTransport { _, _ -> noNetwork() }
+    val checkouts = checkouts(transport)
+    val first = checkouts.begin(context, "jdo-1")
+    val second = checkouts.begin(context, "jdo-1")
+    assertNotEquals(first.contextId, second.contextId)
+    for (round in 1..3) {
+      clock.advance(7200.0)
+      checkouts.postPending()
+    }
+    assertEquals(8, transport.requests.size)
+    assertEquals(setOf(first.contextId, second.contextId), (0..7).map { transport.body(it)["id"] }.toSet())
+  }
+
+  @Test fun waitsLongerAfterEachFailure() {
+    var answer = { noNetwork() }
+    val transport = FakeTransport { _, _ -> answer() }
+    val checkouts = checkouts(transport)
+    checkouts.begin(context, "jdo-1")
+    val waits = ArrayList<Double>()
+    for (attempt in 1..9) {
+      waits.add(checkouts.postPending()!!)
+      assertEquals(attempt, transport.requests.size)
+      clock.advance(waits.last())
+      checkouts.postPending()
+    }
+    assertEquals(listOf(30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0, 3600.0, 3600.0), waits)
+    answer = { json(429, "", "retry-after" to "7000") }
+    clock.advance(3600.0)
+    assertEquals(7000.0, checkouts.postPending()!!, 0.0)
+  }
+
+  @Test fun aClockThatWasSetBackDelaysNothing() {
+    val transport = FakeTransport { _, _ -> noNetwork() }
+    checkouts(transport).begin(context, "jdo-1")
+    clock.advance(-300_000.0)
+    checkouts(transport).postPending()
+    assertEquals(2, transport.requests.size)
+  }
+
+  @Test fun aRefusedPostIsNotRepeatedAndTheSaleGoesOn() {
+    for (refusal in listOf(400, 405, 409, 413, 415, 422)) {
+      val transport = FakeTransport { _, number -> if (number == 1) noNetwork() else problem(refusal) }
+      val checkouts = checkouts(transport)
+      val begun = checkouts.begin(context, "jdo-1")
+      clock.advance(60.0)
+      assertNull(checkouts.postPending())
+      // The customer may have paid.
+      assertEquals(listOf(begun.contextId), checkouts.openIds)
+      assertTrue(logged.last().contains("$refusal"))
+      checkouts.discard(begun.contextId)
+    }
+    for (passing in listOf(401, 403, 404, 408, 500)) {
+      val checkouts = checkouts(FakeTransport { _, _ -> problem(passing) })
+      checkouts.begin(context, "jdo-1")
+      clock.advance(60.0)
+      assertEquals(60.0, checkouts.postPending()!!, 0.0)
+      checkouts.openIds.forEach { checkouts.discard(it) }
+    }
+  }
+
+  @Test fun withoutAPageNothingBeginsWithoutTheRelay() {
+    val transport = FakeTransport { _, _ -> noNetwork() }
+    val checkouts = checkouts(transport, mapOf("price_1" to "exampleapp://x", "other" to "https://x.test"))
+    failure<RelayException.Network> { checkouts.begin(context, "jdo-1") }
+    assertEquals(8, transport.requests.size)
+    assertEquals(emptyList<String>(), checkouts.openIds)
+    failure<RelayException.Encoding> { checkouts(transport).begin(context, "") }
+    assertEquals(emptyList<String>(), checkouts(transport).openIds)
+    val late = FakeTransport { request, number -> if (number < 3) noNetwork() else posted(request) }
+    val begun = checkouts(late, emptyMap()).begin(context, "jdo-1")
+    assertTrue(begun.isPosted && begun.page.endsWith(begun.contextId))
+    assertEquals(listOf(begun.contextId), checkouts(late).openIds)
+  }
+
+  @Test fun anOlderRelayChoosesTheId() {
+    val old = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
+    val body = "{\"context_id\":\"$old\",\"user_id\":\"u\",\"checkout_url\":\"https://buy.example.com/$old\"}"
+    val checkouts = checkouts(FakeTransport { _, number -> if (number == 1) noNetwork() else json(201, body) })
+    val begun = checkouts.begin(context, "u")
+    assertNotEquals(old, begun.contextId)
+    assertEquals("https://buy.example.com/$old", checkouts.begin(context, "u").page)
+    clock.advance(60.0)
+    checkouts.postPending()
+    assertEquals(listOf(old), checkouts.openIds)
+  }
+
+  @Test fun followsUntilItIsOver() {
+    val transport = FakeTransport { request, number ->
+      val id = request.url.substringAfterLast('/').substringBefore('?')
+      when {
+        number == 1 -> noNetwork()
+        // Posted before the state is asked for.
+        number == 2 -> posted(request)
+        number == 3 -> status(id, "paid", true)
+        else -> status(id, "delivered", true)
+      }
+    }
+    val checkouts = checkouts(transport)
+    val id = checkouts.begin(context, "jdo-1").contextId
+    val states = ArrayList<String>()
+    checkouts.follow(id) { states.add(it.state) }
+    assertEquals(listOf("paid", "delivered"), states)
+    assertEquals(emptyList<String>(), checkouts.openIds)
+    assertEquals(emptyList<String>(), checkouts(transport).openIds)
+  }
+
+  @Test fun keepsWhatIsPaidAndNotUnlocked() {
+    var answer: (String) -> HttpResponse = { status(it, "failed", true) }
+    val transport = FakeTransport { request, number ->
+      if (number == 1) posted(request) else answer(request.url.substringAfterLast('/'))
+    }
+    val checkouts = checkouts(transport)
+    val id = checkouts.begin(context, "jdo-1").contextId
+    assertEquals(Progress.PROCESSING, checkouts.status(id).progress)
+    answer = { noNetwork() }
+    failure<RelayException.Network> { checkouts.status(id) }
+    assertEquals(listOf(id), checkouts.openIds)
+    answer = { status(it, "expired", false) }
+    assertEquals(Progress.UNPAID, checkouts.status(id).progress)
+    assertEquals(emptyList<String>(), checkouts.openIds)
+  }
+
+  @Test fun discardsWhatTheRelayDoesNotKnow() {
+    val checkouts = checkouts(FakeTransport { request, number -> if (number == 1) posted(request) else problem(404) })
+    val id = checkouts.begin(context, "jdo-1").contextId
+    failure<RelayException.Http> { checkouts.status(id) }
+    assertEquals(emptyList<String>(), checkouts.openIds)
+  }
+
+  @Test fun aDamagedFileDoesNotStopASale() {
+    val damages = listOf("", "{", "[]", "{\"version\":2,\"checkouts\":[]}", "{\"version\":1,\"checkouts\":[{}]}",
+      "{\"version\":1,\"checkouts\":[{\"context_id\":\"x\",\"user_id\":\"u\",\"begun_at\":0,\"attempts\":0,\"next_attempt\":0}]}")
+    for (damage in damages) {
+      file.writeText(damage)
+      File("${file.path}.next").writeText("half a fi")
+      val checkouts = checkouts(FakeTransport { request, _ -> posted(request) })
+      assertEquals("The file of checkouts was damaged, and begins again.", logged.last())
+      assertEquals(damage, File("${file.path}.damaged").readText())
+      assertTrue(checkouts.begin(context, "jdo-1").isPosted)
+      assertEquals(1, checkouts(FakeTransport { _, _ -> noNetwork() }).openIds.size)
+    }
+  }
+
+  @Test fun aDiskThatCannotBeWrittenDoesNotStopASale() {
+    val checkouts = Checkouts(
+      RelayClient("https://pay.example.com", "android", Credential.None, FakeTransport { request, _ -> posted(request) }),
+      File(folder.root, "missing/folder/checkouts.json"), pages, log = { logged.add(it.forLog) })
+    assertTrue(checkouts.begin(context, "jdo-1").isPosted)
+    assertTrue(logged.first(), logged.first().startsWith("The file of checkouts could not be written: "))
+    assertEquals(1, checkouts.openIds.size)
+  }
+
+  @Test fun keepsABoundedNumberForABoundedTime() {
+    val transport = FakeTransport { _, _ -> noNetwork() }
+    val checkouts = checkouts(transport)
+    val ids = (1..51).map { checkouts.begin(context, "jdo-1").contextId }
+    assertEquals(ids.drop(1), checkouts.openIds)
+    clock.advance(8 * 86_400.0)
+    assertNull(checkouts.postPending())
+    // Too late for a post, but the customer may have paid.
+    assertEquals(51, transport.requests.size)
+    assertEquals(ids.drop(1), checkouts.openIds)
+    clock.advance(23 * 86_400.0)
+    assertNull(checkouts.postPending())
+    assertEquals(emptyList<String>(), checkouts.openIds)
+  }
+
+  @Test fun aPauseIsALittleShorterByChance() {
+    val relay = RelayClient("https://pay.example.com", "android", transport = FakeTransport { _, _ -> noNetwork() })
+    for (attempt in 1..20) {
+      val checkouts = Checkouts(relay, folder.newFile().also { it.delete() }, pages, clock = clock)
+      checkouts.begin(context, "jdo-1")
+      val wait = checkouts.postPending()!!
+      assertTrue("$wait", wait > 23.9 && wait <= 30.0)
+    }
+  }
+
+  @Test fun postsWithoutTheIdWhenTheRelayRefusesItsTime() {
+    val made = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
+    val refusal = json(
+      422, "{\"type\":\"urn:receiptd:problem:context-id-time\"}", "content-type" to "application/problem+json")
+    val transport = FakeTransport { request, _ ->
+      if (Json.readObject(request.body!!)!!.containsKey("id")) refusal else posted(request)
+    }
+    val begun = checkouts(transport).begin(context, "jdo-1")
+    assertTrue(begun.isPosted)
+    assertEquals(made, begun.contextId)
+    assertEquals("https://buy.example.com/a?client_reference_id=$made", begun.page)
+    assertEquals(2, transport.requests.size)
+    assertEquals(listOf(made), checkouts(transport).openIds)
+    assertFalse(checkouts(transport).hasPending)
+    // Without a page of its own, too.
+    val paged = FakeTransport { request, number -> if (number == 1) refusal else posted(request) }
+    assertEquals(made, checkouts(paged, emptyMap()).begin(context, "jdo-1").contextId)
+  }
+
+  @Test fun twoThreadsDoNotPostTheSameAtOnce() {
+    val entered = CountDownLatch(1)
+    val leave = CountDownLatch(1)
+    val transport = FakeTransport { request, number ->
+      if (number == 1) noNetwork()
+      entered.countDown()
+      leave.await()
+      posted(request)
+    }
+    val checkouts = checkouts(transport)
+    checkouts.begin(context, "jdo-1")
+    clock.advance(60.0)
+    val poster = thread { checkouts.postPending() }
+    entered.await()
+    checkouts.postPending()
+    assertEquals(2, transport.requests.size)
+    leave.countDown()
+    poster.join()
+    assertFalse(checkouts.hasPending)
+  }
+
+  @Test fun manyThreadsLoseNothing() {
+    val checkouts = checkouts(FakeTransport { request, number -> if (number % 2 == 0) posted(request) else noNetwork() })
+    val ids = Collections.synchronizedList(ArrayList<String>())
+    val threads = (1..8).map { thread { for (tap in 1..6) ids.add(checkouts.begin(context, "jdo-1").contextId) } }
+    threads.forEach { it.join() }
+    assertEquals(ids.toSet(), checkouts.openIds.toSet())
+    assertEquals(ids.toSet(), checkouts(FakeTransport { _, _ -> noNetwork() }).openIds.toSet())
+  }
+
+  @Test fun addsTheIdToAnyPage() {
+    assertEquals("https://a.test/b?client_reference_id=i%26", CheckoutPage.with("https://a.test/b", "i&"))
+    assertEquals("https://a.test?x&client_reference_id=i", CheckoutPage.with("https://a.test?x", "i"))
+    assertEquals(
+      "https://a.test/?y=2&client_reference_id=i#f?g",
+      CheckoutPage.with("https://a.test/?client_reference_id=old&y=2#f?g", "i"))
+    for (page in listOf("", "a.test", "http://a.test", "https://", "https:a", "javascript:x")) {
+      assertNull(page, CheckoutPage.with(page, "i"))
+    }
+  }
+}
