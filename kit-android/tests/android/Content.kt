@@ -1,0 +1,34 @@
+// As App.kt.
+
+@file:Suppress("UNUSED_PARAMETER")
+
+package android.content
+
+import android.net.Uri
+import java.io.File
+
+abstract class Context {
+  val noBackupFilesDir: File get() = throw UnsupportedOperationException()
+  fun getSystemService(name: String): Any? = null
+
+  companion object {
+    const val JOB_SCHEDULER_SERVICE = "jobscheduler"
+  }
+}
+
+class ActivityNotFoundException : RuntimeException()
+
+class ComponentName(context: Context, type: Class<*>)
+
+open class Intent() {
+  constructor(context: Context, type: Class<*>) : this()
+
+  var data: Uri? = null
+  val dataString: String? get() = null
+  fun addFlags(flags: Int): Intent = this
+
+  companion object {
+    const val FLAG_ACTIVITY_CLEAR_TOP = 0x04000000
+    const val FLAG_ACTIVITY_SINGLE_TOP = 0x20000000
+  }
+}

@@ -1,0 +1,153 @@
+package com.example.shop
+
+import android.app.Activity
+import android.app.Application
+import android.app.job.JobInfo
+import android.app.job.JobParameters
+import android.app.job.JobScheduler
+import android.app.job.JobService
+import android.content.ActivityNotFoundException
+import android.content.ComponentName
+import android.content.Context
+import android.content.Intent
+import android.net.Uri
+import android.os.Bundle
+import android.os.Handler
+import android.os.Looper
+import android.util.Log
+import android.widget.Button
+import android.widget.LinearLayout
+import android.widget.TextView
+import androidx.browser.customtabs.CustomTabsIntent
+import checkoutkit.Checkouts
+import checkoutkit.Credential
+import checkoutkit.RelayClient
+import checkoutkit.RelayException
+import java.io.File
+import java.util.concurrent.Executor
+import java.util.concurrent.Executors
+
+/** One for the process: the activity comes and goes. */
+class ShopApplication : Application() {
+  val worker = Executors.newCachedThreadPool()
+
+  val checkouts by lazy {
+    Checkouts(
+      RelayClient("https://pay.example.com", "android", Credential.ClientKey("the app's client key")),
+      // Not in the backup: another device must not post what this one has.
+      File(noBackupFilesDir, "checkouts.json"),
+      // As `links.checkout` in the relay's configuration.
+      mapOf("price_1MbK" to "https://buy.stripe.com/example"),
+      log = { Log.w("Shop", it.forLog) })
+  }
+
+  val model by lazy {
+    val handler = Handler(Looper.getMainLooper())
+    val model = ShopModel(
+      checkouts, "jdo-1", { emptyMap<String, Any?>() /* Purchasely's */ }, worker, Executor { handler.post(it) })
+    model.schedulePosts = { PostContextsJob.schedule(this) }
+    model
+  }
+
+  override fun onCreate() {
+    super.onCreate()
+    // What an earlier process could not post.
+    worker.execute {
+      try {
+        if (checkouts.postPending() != null) PostContextsJob.schedule(this)
+      } catch (interrupted: RelayException) {
+        Log.w("Shop", interrupted.logText.forLog)
+      }
+    }
+  }
+}
+
+/** The screen. */
+class ShopActivity : Activity() {
+  private val model get() = (application as ShopApplication).model
+
+  override fun onCreate(savedInstanceState: Bundle?) {
+    super.onCreate(savedInstanceState)
+    val message = TextView(this)
+    val button = Button(this)
+    button.text = "Buy"
+    button.setOnClickListener { model.buy("price_1MbK") }
+    val layout = LinearLayout(this)
+    layout.orientation = LinearLayout.VERTICAL
+    layout.addView(message)
+    layout.addView(button)
+    setContentView(layout)
+    model.onChange = { message.text = model.message.text }
+    model.openPage = { openPage(it) }
+    model.onChange()
+    // A recreated activity gets the same intent again.
+    if (savedInstanceState == null) intent.dataString?.let { model.open(it) }
+  }
+
+  override fun onNewIntent(intent: Intent) {
+    super.onNewIntent(intent)
+    setIntent(intent)
+    intent.dataString?.let { model.open(it) }
+  }
+
+  override fun onResume() {
+    super.onResume()
+    model.setActive(true)
+  }
+
+  override fun onPause() {
+    model.setActive(false)
+    super.onPause()
+  }
+
+  private fun openPage(url: String) {
+    try {
+      CustomTabsIntent.Builder().setShowTitle(true).build().launchUrl(this, Uri.parse(url))
+    } catch (noBrowser: ActivityNotFoundException) {
+      Log.w("Shop", "There is no browser.")
+    }
+  }
+}
+
+/**
+ * Receives links. It brings the screen to the front and closes the Custom Tab above it, which a start from the
+ * launcher must not do.
+ */
+class LinkActivity : Activity() {
+  override fun onCreate(savedInstanceState: Bundle?) {
+    super.onCreate(savedInstanceState)
+    val next = Intent(this, ShopActivity::class.java)
+    next.data = intent.data
+    next.addFlags(Intent.FLAG_ACTIVITY_CLEAR_TOP or Intent.FLAG_ACTIVITY_SINGLE_TOP)
+    startActivity(next)
+    finish()
+  }
+}
+
+/** Posts what is left as soon as there is a network, also when the app is not running. */
+class PostContextsJob : JobService() {
+  override fun onStartJob(params: JobParameters): Boolean {
+    val shop = application as ShopApplication
+    shop.worker.execute {
+      val isLeft = try {
+        shop.checkouts.postPending() != null
+      } catch (interrupted: RelayException) {
+        true
+      }
+      jobFinished(params, isLeft)
+    }
+    return true
+  }
+
+  override fun onStopJob(params: JobParameters): Boolean = true
+
+  companion object {
+    fun schedule(context: Context) {
+      val job = JobInfo.Builder(1, ComponentName(context, PostContextsJob::class.java))
+        .setRequiredNetworkType(JobInfo.NETWORK_TYPE_ANY)
+        .setBackoffCriteria(30_000L, JobInfo.BACKOFF_POLICY_EXPONENTIAL)
+        .build()
+      (context.getSystemService(Context.JOB_SCHEDULER_SERVICE) as JobScheduler).schedule(job)
+    }
+  }
+}

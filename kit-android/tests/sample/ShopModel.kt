@@ -1,0 +1,182 @@
+package com.example.shop
+
+import checkoutkit.Advice
+import checkoutkit.CheckoutReturn
+import checkoutkit.CheckoutStatus
+import checkoutkit.Checkouts
+import checkoutkit.LinkDecision
+import checkoutkit.LinkRouter
+import checkoutkit.Progress
+import checkoutkit.RelayException
+import checkoutkit.WebCheckoutContext
+import checkoutkit.WebCheckoutLink
+import java.util.concurrent.Executor
+import java.util.concurrent.ExecutorService
+import java.util.concurrent.Future
+
+/** What the customer reads. No value can carry a server's text. In your app: in your customers' languages. */
+enum class Message(val text: String) {
+  NONE(""),
+  OPENING("Opening the checkout."),
+  NO_CONNECTION("There is no connection. Check it and try again."),
+  BUSY("The checkout is busy. Try again in a moment."),
+  UNAVAILABLE("The checkout cannot be opened at the moment."),
+  IN_BROWSER("Go on in the browser. Come back when you are done."),
+  CHECKING("Looking for your payment."),
+  UNCHECKED("We could not check your payment yet. If you have paid, do not pay again."),
+  PROCESSING("Thank you! You have paid, and your purchase is being processed. Do not pay again."),
+  BOUGHT("Thank you! It is unlocked."),
+  NOT_PAID("No payment has come, so nothing was bought."),
+  UNKNOWN("This checkout is no longer known. If you have paid, please contact our support.")
+}
+
+/**
+ * What the shop does; the activity shows its message. Called on the main thread.
+ *
+ * @param attributes the Purchasely SDK's built-in attributes.
+ * @param worker for calls that block.
+ * @param main runs on the main thread.
+ */
+class ShopModel(
+  private val checkouts: Checkouts,
+  private val userId: String,
+  private val attributes: () -> Map<String, Any?>,
+  private val worker: ExecutorService,
+  private val main: Executor
+) {
+  var onChange: () -> Unit = {}
+  /** Opens a web page. */
+  var openPage: (String) -> Unit = {}
+  /** Posts what is left, also when the app is not running. */
+  var schedulePosts: () -> Unit = {}
+
+  /** After the end of the process there may be a checkout that the customer has paid meanwhile. */
+  var message = if (checkouts.openIds.isEmpty()) Message.NONE else Message.UNCHECKED
+    private set
+
+  private val router = LinkRouter<CheckoutReturn>(setOf(SCHEME), HOSTS, { CheckoutReturn.read(it) })
+  private var isActive = false
+  private var work: Future<*>? = null
+  /** The number of the checkout that is followed now; a result of an earlier one is ignored. */
+  private var following = 0
+  private var isFollowing = false
+
+  /** The paywall's button was tapped. */
+  fun buy(planId: String) {
+    // A second tap would begin a second checkout.
+    if (message == Message.OPENING) return
+    stopFollowing()
+    show(Message.OPENING)
+    val context = WebCheckoutContext.of(planId, attributes())
+    worker.execute {
+      try {
+        val begun = checkouts.begin(context, userId)
+        main.execute {
+          show(Message.IN_BROWSER)
+          if (!begun.isPosted) schedulePosts()
+          openPage(begun.page)
+        }
+      } catch (failure: RelayException) {
+        // Log `failure.logText.forLog` here if you need it.
+        main.execute {
+          show(
+            when (failure.advice) {
+              Advice.CHECK_CONNECTION -> Message.NO_CONNECTION
+              Advice.TRY_AGAIN -> Message.BUSY
+              Advice.CONTACT_SUPPORT -> Message.UNAVAILABLE
+            })
+        }
+      }
+    }
+  }
+
+  /** A URL opened the app. */
+  fun open(url: String) {
+    val link = WebCheckoutLink.read(url, setOf(SCHEME))
+    if (link != null) return buy(link.planId)
+    val decision = router.receive(url)
+    if (decision is LinkDecision.OpenInBrowser) openPage(decision.url)
+    handlePending()
+  }
+
+  /** The activity is in front, or not any more. */
+  fun setActive(isActive: Boolean) {
+    this.isActive = isActive
+    if (!isActive) return stopFollowing()
+    handlePending()
+    // The customer may come back without the link, and a receipt may have been replayed.
+    checkouts.openIds.lastOrNull()?.let { follow(it) }
+  }
+
+  private fun handlePending() {
+    if (!isActive) return
+    router.activate { back ->
+      val open = checkouts.openIds
+      // Without an id it is the last checkout. A link to another customer's checkout is ignored.
+      val id = back.contextId ?: open.lastOrNull()
+      if (id != null && id in open) follow(id)
+    }
+  }
+
+  /** Reads the state of the other checkouts once, and follows this one until it ends or the time is up. */
+  private fun follow(id: String) {
+    if (isFollowing || message == Message.OPENING) return
+    val before = message
+    isFollowing = true
+    following += 1
+    val number = following
+    show(Message.CHECKING)
+    fun onMain(body: () -> Unit) = main.execute { if (number == following) body() }
+    work = worker.submit {
+      try {
+        for (other in checkouts.openIds - id) {
+          val status = checkouts.status(other)
+          onMain { show(status, false) }
+        }
+        checkouts.follow(id) { status -> onMain { show(status, true) } }
+        onMain { end(before) }
+      } catch (failure: RelayException) {
+        onMain {
+          // A failure says nothing about the payment: the customer may still pay, or have paid.
+          val isTimeUp = failure is RelayException.TimedOut
+          end(
+            if (failure.status == 404) Message.UNKNOWN
+            else if (before == Message.IN_BROWSER && !isTimeUp) Message.UNCHECKED
+            else before)
+        }
+      }
+    }
+  }
+
+  private fun show(status: CheckoutStatus, isFollowed: Boolean) {
+    when (status.progress) {
+      Progress.PENDING -> Unit
+      Progress.PROCESSING -> show(Message.PROCESSING)
+      Progress.PROCESSED -> show(Message.BOUGHT)
+      // Another checkout may have been paid.
+      Progress.UNPAID -> if (isFollowed && message == Message.CHECKING) show(Message.NOT_PAID)
+    }
+  }
+
+  private fun end(otherwise: Message) {
+    isFollowing = false
+    if (message == Message.CHECKING) show(otherwise)
+  }
+
+  private fun stopFollowing() {
+    if (!isFollowing) return
+    following += 1
+    work?.cancel(true)
+    end(Message.UNCHECKED)
+  }
+
+  private fun show(next: Message) {
+    message = next
+    onChange()
+  }
+
+  companion object {
+    const val SCHEME = "exampleapp"
+    val HOSTS = setOf("pay.example.com")
+  }
+}

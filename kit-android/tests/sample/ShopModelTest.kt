@@ -1,0 +1,176 @@
+// The sample's model: the code of docs/android.md.
+
+package com.example.shop
+
+import checkoutkit.Checkouts
+import checkoutkit.Credential
+import checkoutkit.FakeClock
+import checkoutkit.FakeTransport
+import checkoutkit.FakeTransport.Companion.noNetwork
+import checkoutkit.FakeTransport.Companion.posted
+import checkoutkit.FakeTransport.Companion.problem
+import checkoutkit.FakeTransport.Companion.status
+import checkoutkit.HttpRequest
+import checkoutkit.HttpResponse
+import checkoutkit.RelayClient
+import checkoutkit.RetryPolicy
+import checkoutkit.Transport
+import java.io.File
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.Executor
+import java.util.concurrent.Executors
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
+import org.junit.After
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+
+class ShopModelTest {
+  @get:Rule val folder = TemporaryFolder()
+
+  private val queue = LinkedBlockingQueue<Runnable>()
+  private val worker = Executors.newCachedThreadPool()
+  private val opened = ArrayList<String>()
+  private val messages = ArrayList<Message>()
+  private var scheduled = 0
+
+  @After fun end() {
+    worker.shutdownNow()
+  }
+
+  private fun model(transport: Transport, pages: Map<String, String> = emptyMap()): ShopModel {
+    val relay = RelayClient(
+      "https://pay.example.com", "android", Credential.ClientKey("k"), transport, RetryPolicy.NONE, FakeClock())
+    val checkouts = Checkouts(relay, File(folder.root, "checkouts.json"), pages)
+    val model = ShopModel(checkouts, "jdo-1", { emptyMap() }, worker, Executor { queue.put(it) })
+    model.onChange = { messages.add(model.message) }
+    model.openPage = { opened.add(it) }
+    model.schedulePosts = { scheduled += 1 }
+    return model
+  }
+
+  /** The main thread, until the model shows this. */
+  private fun run(model: ShopModel, until: Message) {
+    while (model.message != until) {
+      val next = queue.poll(30, TimeUnit.SECONDS) ?: throw AssertionError("still ${model.message}: $messages")
+      next.run()
+    }
+  }
+
+  private fun id(request: HttpRequest) = request.url.substringAfterLast('/').substringBefore('?')
+
+  @Test fun fromTheTapToThePurchase() {
+    val transport = FakeTransport { request, _ ->
+      if (request.method == "POST") posted(request) else status(id(request), "delivered", true)
+    }
+    val model = model(transport)
+    model.setActive(true)
+    model.open("exampleapp://web_checkout/?plan_id=price_1")
+    // A second tap while the page opens.
+    model.buy("price_1")
+    run(model, Message.IN_BROWSER)
+    assertEquals(1, transport.requests.size)
+    val id = transport.body(0)["id"] as String
+    assertEquals(listOf("https://buy.example.com/a?client_reference_id=$id"), opened)
+    model.setActive(false)
+    model.open("https://pay.example.com/v1/android/return?context_id=$id")
+    assertEquals(1, transport.requests.size)
+    model.setActive(true)
+    run(model, Message.BOUGHT)
+    assertEquals(
+      listOf(Message.OPENING, Message.IN_BROWSER, Message.CHECKING, Message.BOUGHT), messages)
+    assertEquals(0, scheduled)
+  }
+
+  @Test fun theProcessEndsWhileTheBrowserIsOpen() {
+    val first = model(FakeTransport { _, _ -> noNetwork() }, mapOf("price_1" to "https://buy.example.com/a"))
+    first.buy("price_1")
+    run(first, Message.IN_BROWSER)
+    assertEquals(1, scheduled)
+    val id = opened.single().substringAfter("client_reference_id=")
+    val transport = FakeTransport { request, _ ->
+      if (request.method == "POST") posted(request, page = false) else status(id(request), "failed", true)
+    }
+    val next = model(transport)
+    assertEquals(Message.UNCHECKED, next.message)
+    next.open("exampleapp://pay.example.com/v1/android/return?context_id=$id")
+    next.setActive(true)
+    run(next, Message.PROCESSING)
+    assertEquals(id, transport.body(0)["id"])
+  }
+
+  @Test fun saysWhatTheCustomerCanDo() {
+    for ((answer, message) in listOf<Pair<() -> HttpResponse, Message>>(
+      Pair({ noNetwork() }, Message.NO_CONNECTION), Pair({ problem(503) }, Message.BUSY),
+      Pair({ problem(422) }, Message.UNAVAILABLE))) {
+      val model = model(FakeTransport { _, _ -> answer() })
+      model.buy("price_1")
+      run(model, message)
+    }
+    assertTrue(opened.isEmpty())
+  }
+
+  @Test fun aFailureSaysNothingAboutThePayment() {
+    var answer: (HttpRequest) -> HttpResponse = { posted(it) }
+    val model = model(FakeTransport { request, _ -> answer(request) })
+    model.setActive(true)
+    model.buy("price_1")
+    run(model, Message.IN_BROWSER)
+    model.setActive(false)
+    answer = { problem(500) }
+    model.setActive(true)
+    run(model, Message.UNCHECKED)
+    model.setActive(false)
+    answer = { status(id(it), "expired", false) }
+    model.setActive(true)
+    run(model, Message.NOT_PAID)
+    model.setActive(false)
+    model.setActive(true)
+    assertEquals(Message.NOT_PAID, model.message)
+  }
+
+  @Test fun ignoresLinksOfOthersAndOpensPages() {
+    val transport = FakeTransport { _, _ -> noNetwork() }
+    val model = model(transport)
+    model.setActive(true)
+    model.open("https://pay.example.com/v1/android/return?context_id=ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")
+    model.open("https://pay.example.com/v1/android/return")
+    model.open("https://www.example.com/")
+    model.open("intent://x#Intent;end")
+    assertEquals(listOf("https://www.example.com/"), opened)
+    assertEquals(0, transport.requests.size)
+    assertEquals(emptyList<Message>(), messages)
+  }
+
+  @Test fun stopsInTheBackground() {
+    val waiting = CountDownLatch(1)
+    val interrupted = CountDownLatch(1)
+    val transport = FakeTransport { request, number ->
+      if (number == 1) {
+        posted(request)
+      } else {
+        waiting.countDown()
+        try {
+          CountDownLatch(1).await()
+          noNetwork()
+        } catch (ended: InterruptedException) {
+          interrupted.countDown()
+          throw ended
+        }
+      }
+    }
+    val model = model(transport)
+    model.setActive(true)
+    model.buy("price_1")
+    run(model, Message.IN_BROWSER)
+    model.setActive(false)
+    model.setActive(true)
+    assertTrue(waiting.await(30, TimeUnit.SECONDS))
+    model.setActive(false)
+    assertTrue(interrupted.await(30, TimeUnit.SECONDS))
+    assertEquals(Message.UNCHECKED, model.message)
+  }
+}
