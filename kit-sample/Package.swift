@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// A package of its own that depends on CheckoutKit, as an app does. Yours names the repository's URL in place of
+// A separate package that depends on CheckoutKit, as an app does. Yours names the repository's URL in place of
 // the path: .package(url: "https://git.example.com/receipt-relay", from: "0.1.0").
 let package = Package(
   name: "kit-sample",

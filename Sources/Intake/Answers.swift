@@ -83,9 +83,9 @@ extension Problem {
     return Problem(
       slug: "context-id-time", status: 422,
       detail:
-        "The time in `id` is more than \(DurationText.text(rule.ageMax)) ago, or more than an hour ahead. Check the "
-        + "device's clock, and make the id when the customer begins the checkout; or post the context without "
-        + "one.")
+        "The time in `id` is more than \(DurationText.text(rule.ageMax)) ago, or more than an hour "
+        + "ahead. Check the device's clock, and make the id when the customer begins the checkout; or post "
+        + "the context without one.")
   }
 
   /// Malformed and wrong signatures get the same answer, so that a forger learns nothing from it. A wrong

@@ -156,8 +156,8 @@ public struct ContextPost: Sendable, Equatable {
       case .idMalformed:
         .invalid(
           "invalid-id",
-          "`id` must be `ctx_` and 26 characters of Crockford's base32 in upper case: 48 bits of milliseconds "
-            + "since 1970, then 80 random bits. Leave it out to get an id from the relay.")
+          "`id` must be `ctx_` and 26 characters of Crockford's base32 in upper case: 48 bits of "
+            + "milliseconds since 1970, then 80 random bits. Leave it out to get an id from the relay.")
       case .idsDiffer:
         .invalid("ids-differ", "`id` is given more than once, with different values. Send it once.")
       case .blob(.tooLong):

@@ -262,4 +262,33 @@ private actor Tokens {
       #expect(try await status.state == .delivered)
     }
   }
+
+  @Test("The app sells while the relay is down, and its context is posted after the payment")
+  func sellsWithoutTheRelay() async throws {
+    let port = try ReservedPort()
+    let folder = try TemporaryDirectory()
+    let top: JSONValue = ["listen": ["port": .integer(Int64(port.number))]]
+    try await Self.withRelay(top: top, starting: false) { relay, destination in
+      let checkout = Checkout("app-user-6")
+      let page = try #require(URL(string: "https://buy.stripe.com/test"))
+      let client = RelayClient(
+        relay: try #require(URL(string: "http://127.0.0.1:\(port.number)")), app: "shop",
+        credential: .clientKey(Secrets.clientKey), retries: .none)
+      let outbox = CheckoutOutbox(
+        relay: client, folder: URL(fileURLWithPath: folder.file("outbox"))
+      ) { _ in page }
+      let begun = try await outbox.begin(Self.context(checkout), userID: checkout.user)
+      #expect(begun.posted == nil)
+      #expect(begun.page.absoluteString == "\(page)?client_reference_id=\(begun.contextID)")
+      try relay.start()
+      try relay.ingest(
+        checkout.sessionEvent("completed", ["client_reference_id": .string(begun.contextID)]))
+      try relay.reaches(.waiting, checkout.subscription)
+      #expect(await outbox.flush() == 0)
+      #expect(try await client.finalStatus(of: begun.contextID, within: 60).progress == .processed)
+      let delivered = try #require(destination.ledger(of: checkout.subscription).first)
+      #expect(delivered["ply_context"] == (try Self.context(checkout).plyContext()))
+      #expect(delivered["user_id"] == checkout.user)
+    }
+  }
 }

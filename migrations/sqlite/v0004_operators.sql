@@ -96,9 +96,9 @@ INSERT INTO join_counts (app, hour, kind, count)
   UNION ALL SELECT app, received_at / 3600000, 'unclaimed', count(*) FROM contexts
     WHERE purchase_row IS NULL GROUP BY 1, 2;
 
--- Contexts that events named before they were posted: an app that cannot reach the relay opens the checkout page
--- with an id that it made. `source` is that of `purchases.context_source`; after `until` the context cannot be
--- posted any more.
+-- Contexts that events named before they were posted: an app that cannot reach the relay opens the checkout
+-- page with an id that it made. `source` is that of `purchases.context_source`; after `until` the context
+-- cannot be posted any more.
 CREATE TABLE awaited_contexts (
   context_id   TEXT    NOT NULL,
   app          TEXT    NOT NULL,

@@ -3,11 +3,11 @@
 
 public import Foundation
 
-/// Ids of contexts that the app makes: the relay accepts them in place of its own.
+/// Ids of contexts that the app makes: the relay accepts them as it accepts those that it makes.
 ///
-/// An id has the form of the relay's own: `ctx_` and 26 characters of Crockford's base32, of which ten are the
-/// time in milliseconds and sixteen are random. Until its context is posted it is a secret that claims the
-/// purchase which names it, so it goes to the checkout page and to the relay only.
+/// An id has the form of the relay's own: `ctx_` and 26 characters of Crockford's base32, of which ten are
+/// the time in milliseconds and sixteen are random. Until its context is posted it is a secret that claims
+/// the purchase which names it, so it goes to the checkout page and to the relay only.
 public enum CheckoutID {
   /// Seconds for which the relay accepts an id after the time in it.
   public static let lifetime: TimeInterval = 7 * 24 * 60 * 60

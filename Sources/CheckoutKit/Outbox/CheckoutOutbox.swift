@@ -21,9 +21,9 @@ public struct StartedCheckout: Sendable, Hashable {
 /// // open checkout.page in the browser
 /// ```
 ///
-/// Create one for each ``RelayClient`` when the app is launched, and call ``flush()`` whenever the app becomes
-/// active; in SwiftUI, the modifier `postsCheckouts(_:)` does. Each call of ``begin(_:userID:)`` is one tap and
-/// makes its own context.
+/// Create one for each ``RelayClient`` when the app is launched, and call ``flush()`` whenever the app
+/// becomes active; in SwiftUI, the modifier `postsCheckouts(_:)` does. Each call of ``begin(_:userID:)`` is
+/// one tap and makes its own context.
 ///
 /// - A context is stored before it is posted: one file each, replaced atomically, excluded from backups, and
 ///   deleted when the relay has answered. At most ``entriesMax`` are kept, the newest, for
@@ -35,8 +35,8 @@ public final class CheckoutOutbox: Sendable {
 
   /// What became of a context. Log it, or ignore it.
   public enum Outcome: Sendable, Hashable {
-    /// The relay has it. `id` is the one that the app made. An old relay, or one whose clock differs much, has
-    /// another one, ``PostedContext/contextID``, and guesses which purchase it belongs to.
+    /// The relay has it. `id` is the one that the app made. An old relay, or one whose clock differs much,
+    /// has another one, ``PostedContext/contextID``, and guesses which purchase it belongs to.
     case posted(id: String, PostedContext)
     /// The relay cannot be reached, or does not accept posts now. It is posted again.
     case delayed(id: String, RelayError)
@@ -76,8 +76,8 @@ public final class CheckoutOutbox: Sendable {
   /// Creates an outbox. It reads the disk when it is used first.
   /// - Parameters:
   ///   - relay: the client that posts.
-  ///   - folder: where the contexts are stored; nil for a folder of the client's app in Application Support. An
-  ///     app and its extensions may share one.
+  ///   - folder: where the contexts are stored; nil for a folder of the client's app in Application Support.
+  ///     An app and its extensions may share one.
   ///   - pages: the checkout page of a context's price, without the id, for the case that the relay cannot be
   ///     reached; nil if there is none. It must be a page that passes `client_reference_id` to the payment
   ///     processor, as Stripe's Payment Links do.

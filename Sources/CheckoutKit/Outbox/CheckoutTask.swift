@@ -1,5 +1,5 @@
-// The kit's functions with completion handlers, for code without `async`. Handlers are called on the main actor,
-// once. Called from any thread.
+// The kit's functions with completion handlers, for code without `async`. Handlers are called on the main
+// actor, once. Called from any thread.
 
 public import Foundation
 
@@ -37,8 +37,8 @@ extension CheckoutOutbox {
       { () async throws(RelayError) in try await self.begin(context, userID: userID) }, then: completion)
   }
 
-  /// ``flush()`` with a completion handler, which is called on the main actor with the number of contexts that
-  /// still wait.
+  /// ``flush()`` with a completion handler, which is called on the main actor with the number of contexts
+  /// that still wait.
   public func flush(completion: @escaping @MainActor @Sendable (Int) -> Void) {
     Task { await completion(flush()) }
   }

@@ -73,7 +73,8 @@ struct OutboxFolder: Sendable {
     try encoder.encode(entry).write(to: file(entry.id), options: options)
   }
 
-  /// Deletes an entry. A file that cannot be deleted is posted again, which the relay answers in the same way.
+  /// Deletes an entry. A file that cannot be deleted is posted again, which the relay answers in the same
+  /// way.
   func remove(_ id: String) { try? FileManager.default.removeItem(at: file(id)) }
 
   private func create() throws {

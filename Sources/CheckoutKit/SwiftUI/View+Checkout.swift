@@ -17,8 +17,8 @@
 
   @available(iOS 15, macOS 12, tvOS 15, watchOS 8, *)
   extension View {
-    /// Posts the contexts of an outbox when the view appears, and whenever its scene becomes active. Attach it
-    /// to the app's root view.
+    /// Posts the contexts of an outbox when the view appears, and whenever its scene becomes active. Attach
+    /// it to the app's root view.
     public func postsCheckouts(_ outbox: CheckoutOutbox) -> some View {
       modifier(PostsCheckouts(outbox: outbox))
     }

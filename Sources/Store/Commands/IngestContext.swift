@@ -51,8 +51,8 @@ public struct IngestContext: StoreCommand {
 
   public enum Outcome: Sendable, Equatable {
     case stored(Stored)
-    /// Another context has the identifier that the client chose, or had it before its user was erased. Nothing
-    /// was changed.
+    /// Another context has the identifier that the client chose, or had it before its user was erased.
+    /// Nothing was changed.
     case taken
 
     /// Nil if nothing was stored.

@@ -76,8 +76,8 @@ public struct RetainNoted: StoreCommand, Equatable {
   }
 }
 
-/// Deletes a slice of the data with a fixed retention: the ids of purchases whose receipts are deleted, the ids
-/// of contexts that were not posted in time, and counts by minute.
+/// Deletes a slice of the data with a fixed retention: the ids of purchases whose receipts are deleted, the
+/// ids of contexts that were not posted in time, and counts by minute.
 public struct RetainPast: StoreCommand {
   public init() {}
 

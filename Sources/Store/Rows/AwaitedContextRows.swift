@@ -1,5 +1,5 @@
-// The contexts that events named before they were posted: an app that cannot reach the relay opens the checkout
-// page with an id that it made, and posts the context later. The writer's thread.
+// The contexts that events named before they were posted: an app that cannot reach the relay opens the
+// checkout page with an id that it made, and posts the context later. The writer's thread.
 
 internal import Domain
 

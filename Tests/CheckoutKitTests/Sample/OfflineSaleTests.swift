@@ -12,26 +12,34 @@ import Testing
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sale-\(UUID().uuidString)")
     let opened = Guarded<[URL]>([])
     var kept: [String] = []
-    private(set) var shop: ShopModel!
+    private(set) var shop: ShopModel
 
-    init() throws { try launch() }
+    init() throws {
+      shop = try Self.shop(transport, clock, folder, kept: [])
+      attach()
+    }
 
     deinit { try? FileManager.default.removeItem(at: folder) }  // It may not have been made.
 
-    func launch() throws {
-      let relay = try Example.client(transport, retries: .none, clock: clock)
-      let noting = Guarded<@MainActor @Sendable (CheckoutOutbox.Outcome) -> Void>({ _ in })
-      let page = try url("https://buy.stripe.com/a")
-      let outbox = CheckoutOutbox(
-        relay: relay, folder: folder,
-        onOutcome: { outcome in Task { await noting.withLock(\.self)(outcome) } },
-        pages: { _ in page })
-      let shop = ShopModel(
-        relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] }, contextIDs: kept, clock: clock)
+    /// Ends the app and starts it again.
+    func relaunch() throws {
+      shop = try Self.shop(transport, clock, folder, kept: kept)
+      attach()
+    }
+
+    private func attach() {
       shop.keepContextIDs = { [unowned self] in kept = $0 }
       shop.openInBrowser = { [opened] page in opened.withLock { $0.append(page) } }
-      noting.withLock { $0 = { outcome in shop.note(outcome) } }
-      self.shop = shop
+    }
+
+    private static func shop(
+      _ transport: ScriptedTransport, _ clock: DatedClock, _ folder: URL, kept: [String]
+    ) throws -> ShopModel {
+      let relay = try Example.client(transport, retries: .none, clock: clock)
+      let page = try url("https://buy.stripe.com/a")
+      let outbox = CheckoutOutbox(relay: relay, folder: folder) { _ in page }
+      return ShopModel(
+        relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] }, contextIDs: kept, clock: clock)
     }
 
     /// The customer comes back to the app.
@@ -56,7 +64,7 @@ import Testing
     phone.shop.setActive(false)
 
     // The relay is back, and still knows nothing of the context: the app does not forget the checkout.
-    try phone.launch()
+    try phone.relaunch()
     phone.transport.add(.answer(503), .answer(404))
     await phone.comeBack()
     #expect(phone.shop.state.checkout == .unchecked)

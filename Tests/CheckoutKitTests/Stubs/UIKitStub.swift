@@ -1,5 +1,5 @@
-// The declarations of UIKit that the sample uses, without bodies, so that it is type-checked where UIKit does not
-// exist. Signatures are Apple's, of https://developer.apple.com/documentation/uikit.
+// The declarations of UIKit that the sample uses, without bodies, so that it is type-checked where UIKit does
+// not exist. Signatures are Apple's, of https://developer.apple.com/documentation/uikit.
 
 @_exported import Foundation
 @_exported import SwiftUI
@@ -153,6 +153,6 @@ extension UIWindowSceneDelegate {
 @MainActor open class UIViewController: UIResponder {
   public init(nibName: String?, bundle: Bundle?) {}
   public required init?(coder: NSCoder) { nil }
-  public var view: UIView! { nil }
+  public var view: UIView { UIView() }
   open func viewDidLoad() {}
 }

@@ -184,7 +184,7 @@ enum Example {
 }
 
 extension Example {
-  /// An outbox in a folder of its own, which knows no page and so stores nothing.
+  /// An outbox in a new folder, which knows no page and so stores nothing.
   static func outbox(_ relay: RelayClient) -> CheckoutOutbox {
     let name = "checkout-kit-\(UUID().uuidString)"
     return CheckoutOutbox(

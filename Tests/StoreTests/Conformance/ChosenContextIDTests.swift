@@ -1,5 +1,5 @@
-// Tests of contexts whose ids their clients made: an app that cannot reach the relay opens the checkout page with
-// its own id, and posts the context later.
+// Tests of contexts whose ids their clients made: an app that cannot reach the relay opens the checkout page
+// with its own id, and posts the context later.
 
 import Domain
 import Store

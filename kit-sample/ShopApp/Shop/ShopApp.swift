@@ -11,8 +11,8 @@ import UserNotifications
   let model: ShopModel
 
   private init() {
-    let relay = RelayClient(
-      relay: URL(string: "https://pay.example.com")!, app: "ios", credential: .clientKey("…"))
+    guard let origin = URL(string: "https://pay.example.com") else { preconditionFailure("Not a URL") }
+    let relay = RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
     // The pages for when the relay cannot be reached; the relay's own take precedence.
     let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
     let outbox = CheckoutOutbox(

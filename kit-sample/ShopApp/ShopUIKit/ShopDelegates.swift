@@ -4,8 +4,8 @@ import UIKit
 /// The shop's model: there is one.
 @MainActor enum Shop {
   static let model: ShopModel = {
-    let relay = RelayClient(
-      relay: URL(string: "https://pay.example.com")!, app: "ios", credential: .clientKey("…"))
+    guard let origin = URL(string: "https://pay.example.com") else { preconditionFailure("Not a URL") }
+    let relay = RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
     let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
     let outbox = CheckoutOutbox(
       relay: relay, onOutcome: { outcome in Task { @MainActor in Shop.model.note(outcome) } },

@@ -39,7 +39,7 @@ import Foundation
 
   private static func buy(_ arguments: Arguments) async throws {
     let relay = try relay(arguments)
-    let outbox = try outbox(of: relay, arguments)
+    let outbox = outbox(of: relay, arguments)
     let context = WebCheckoutContext(stripePriceID: try arguments.required("price"))
     let checkout = try await outbox.begin(context, userID: try arguments.required("user"))
     say("Open \(checkout.page.absoluteString)")
