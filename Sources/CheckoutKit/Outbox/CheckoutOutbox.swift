@@ -84,15 +84,16 @@ public final class CheckoutOutbox: Sendable {
   ///   - onOutcome: what became of each context. Called on any thread.
   public convenience init(
     relay: RelayClient, folder: URL? = nil,
-    onOutcome: @escaping @Sendable (Outcome) -> Void = { _ in },
-    pages: @escaping @Sendable (WebCheckoutContext) -> URL? = { _ in nil }
+    pages: @escaping @Sendable (WebCheckoutContext) -> URL? = { _ in nil },
+    onOutcome: @escaping @Sendable (Outcome) -> Void = { _ in }
   ) {
-    self.init(relay: relay, folder: folder, pace: Pace(), onOutcome: onOutcome, pages: pages)
+    self.init(relay: relay, folder: folder, pace: Pace(), pages: pages, onOutcome: onOutcome)
   }
 
   init(
-    relay: RelayClient, folder: URL?, pace: Pace, onOutcome: @escaping @Sendable (Outcome) -> Void,
-    pages: @escaping @Sendable (WebCheckoutContext) -> URL?
+    relay: RelayClient, folder: URL?, pace: Pace,
+    pages: @escaping @Sendable (WebCheckoutContext) -> URL?,
+    onOutcome: @escaping @Sendable (Outcome) -> Void
   ) {
     self.relay = relay
     self.pages = pages

@@ -41,8 +41,7 @@ final class OutboxBed {
     let page = hasPages ? try url(Self.page) : nil
     return CheckoutOutbox(
       relay: try Example.client(transport, retries: retries, clock: clock), folder: folder,
-      onOutcome: { outcome in outcomes.withLock { $0.append(outcome) } }
-    ) { _ in page }
+      pages: { _ in page }, onOutcome: { outcome in outcomes.withLock { $0.append(outcome) } })
   }
 
   /// Ends the app and launches it again.

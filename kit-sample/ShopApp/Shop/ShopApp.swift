@@ -16,9 +16,8 @@ import UserNotifications
     // The pages for when the relay cannot be reached; the relay's own take precedence.
     let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
     let outbox = CheckoutOutbox(
-      relay: relay,
-      onOutcome: { outcome in Task { @MainActor in Shop.shared.model.note(outcome) } },
-      pages: { pages[$0.stripePriceID] ?? nil })
+      relay: relay, pages: { pages[$0.stripePriceID] ?? nil },
+      onOutcome: { outcome in Task { @MainActor in Shop.shared.model.note(outcome) } })
     let key = "checkout.contexts"
     model = ShopModel(
       relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },

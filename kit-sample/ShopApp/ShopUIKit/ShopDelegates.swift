@@ -8,8 +8,8 @@ import UIKit
     let relay = RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
     let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
     let outbox = CheckoutOutbox(
-      relay: relay, onOutcome: { outcome in Task { @MainActor in Shop.model.note(outcome) } },
-      pages: { pages[$0.stripePriceID] ?? nil })
+      relay: relay, pages: { pages[$0.stripePriceID] ?? nil },
+      onOutcome: { outcome in Task { @MainActor in Shop.model.note(outcome) } })
     let key = "checkout.contexts"
     let model = ShopModel(
       relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },

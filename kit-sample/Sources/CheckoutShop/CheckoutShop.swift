@@ -88,6 +88,7 @@ import Foundation
     let page = arguments["page"].flatMap { URL(string: $0) }
     return CheckoutOutbox(
       relay: relay, folder: arguments["outbox"].map { URL(fileURLWithPath: $0) },
+      pages: { _ in page },
       onOutcome: { outcome in
         switch outcome {
         case .posted(let id, _): say("Posted \(id).")
@@ -96,8 +97,7 @@ import Foundation
         case .expired(let id): say("\(id) is too old to be posted.")
         case .notStored(let id, let reason): say("\(id) could not be stored: \(reason.forLog)")
         }
-      },
-      pages: { _ in page })
+      })
   }
 }
 
