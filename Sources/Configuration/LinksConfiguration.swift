@@ -66,10 +66,18 @@ extension AppConfiguration.Links {
       }
     }
 
-    /// At least one; the return page's button opens the first.
+    /// At least one. The return page's button opens the first, and those after it where it is not installed.
     public var packages: [Package]
+    /// The scheme that the app registered: the second way back into the app.
+    public var scheme: CustomScheme?
+    /// Whether the app may use the passwords saved for the host.
+    public var getsLoginCredentials: Bool
 
-    public init(packages: [Package]) { self.packages = packages }
+    public init(packages: [Package], scheme: CustomScheme? = nil, getsLoginCredentials: Bool = false) {
+      self.packages = packages
+      self.scheme = scheme
+      self.getsLoginCredentials = getsLoginCredentials
+    }
   }
 
   /// What the return page says about the app.

@@ -1,6 +1,7 @@
 // The page that checkout pages redirect to, shown if the app does not open. It only reads, so a reload is
 // safe. libmicrohttpd's threads.
 
+internal import AppLinks
 public import Apps
 public import Configuration
 public import Domain
@@ -60,6 +61,7 @@ public struct ReturnPage: Sendable {
     }
     let page = Self.page(
       outcome, links, app: app.slug, name: name, device: ReturnDevice(userAgent: head.header("User-Agent")),
+      package: Self.value("package", head.query).flatMap { try? PackageName($0) },
       language: PageLanguage(preferredIn: head.headers("Accept-Language")), refreshSeconds: seconds)
     var response = page.response(status: status)
     if status == 503 { response.headers.append(("Retry-After", String(Self.unknownAgeSeconds))) }
@@ -68,11 +70,12 @@ public struct ReturnPage: Sendable {
 
   static func page(
     _ outcome: ReturnOutcome, _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?,
-    device: ReturnDevice, language: PageLanguage, refreshSeconds: Int
+    device: ReturnDevice, package: PackageName? = nil, language: PageLanguage, refreshSeconds: Int
   ) -> PublicPage {
     let words = language.words
     let appName = links.returnPage?.name ?? app.text
-    let ways = ReturnWays(links, app: app, name: name, device: device, appName: appName, words: words)
+    let ways = ReturnWays(
+      links, app: app, name: name, device: device, package: package, appName: appName, words: words)
     let message = outcome.message(words)
     let heading = message.heading.text(app: appName)
     var sentences = [message.text.text(app: appName)]

@@ -16,15 +16,16 @@ struct ReturnWays {
   /// - Parameters:
   ///   - name: identifies the checkout for the app; nil if there is none.
   ///   - app: the slug in the paths.
+  ///   - package: the package that the request names; ignored unless it is configured.
   init(
     _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?, device: ReturnDevice,
-    appName: String, words: PageWords
+    package: PackageName? = nil, appName: String, words: PageWords
   ) {
     let target = Self.target(app: app, name: name)
     let stores = links.returnPage
-    let custom =
-      device == .android ? nil : links.ios?.scheme.flatMap { Link($0, links.origin, target: target) }
-    let first = Self.link(links, app: app, target: target, device: device)
+    let scheme = device == .android ? links.android?.scheme : links.ios?.scheme
+    let custom = scheme.flatMap { Link($0, links.origin, target: target) }
+    let first = Self.link(links, app: app, target: target, device: device, package: package)
     if let link = first ?? (device == .iOS ? custom : nil) {
       button = .init(text: words.backTo.text(app: appName), link: link)
     }
@@ -51,18 +52,31 @@ struct ReturnWays {
   /// The link that opens the app; nil if it would lead back to this page, because there is no app for the
   /// device, or the app does not open that URL.
   private static func link(
-    _ links: AppConfiguration.Links, app: AppSlug, target: String, device: ReturnDevice
+    _ links: AppConfiguration.Links, app: AppSlug, target: String, device: ReturnDevice, package: PackageName?
   ) -> Link? {
     let universal = Link(links.origin, target: target)
     switch device {
     case .iOS: return links.opensReturnPage(slug: app) ? universal : nil
     case .other: return links.opensReturnPage(slug: app) || links.android != nil ? universal : nil
     case .android:
-      guard let package = links.android?.packages.first?.name else { return nil }
-      let intent = IntentURL(
-        origin: links.origin, target: target, package: package,
-        fallback: links.returnPage?.androidStore ?? universal?.text)
-      return intent.map(Link.init)
+      return intent(links, target: target, package: package)
     }
+  }
+
+  /// Opens a package. Where it is not installed, the browser loads this page for the next one, and after the
+  /// last the store.
+  private static func intent(_ links: AppConfiguration.Links, target: String, package: PackageName?) -> Link?
+  {
+    let all = links.android?.packages.map(\.name) ?? []
+    let packages = all[(package.flatMap(all.firstIndex) ?? 0)...]
+    guard let first = packages.first else { return nil }
+    let next = packages.dropFirst().first.flatMap { next in
+      Link(
+        links.origin, target: "\(target)\(target.utf8.contains(UInt8(ascii: "?")) ? "&" : "?")package=\(next)"
+      )
+    }
+    let last = links.returnPage?.androidStore ?? Link(links.origin, target: target)?.text
+    return IntentURL(origin: links.origin, target: target, package: first, fallback: next?.text ?? last)
+      .map(Link.init)
   }
 }

@@ -36,6 +36,26 @@ struct AssetLinksTests {
     #expect(findings == [])
   }
 
+  @Test func `An app that shares passwords has both relations`() throws {
+    let (a, b) = (try PackageName("com.example.a"), try PackageName("com.example.b"))
+    let file = AssetLinks([
+      .init(package: a, fingerprints: [try fingerprint("ab")]),
+      .init(package: b, fingerprints: [try fingerprint("cd")]),
+      .init(package: a, fingerprints: [try fingerprint("ab")], getsLoginCredentials: true),
+    ])
+    #expect(file.statements.map(\.getsLoginCredentials) == [true, false])
+    let links: JSONValue = "delegate_permission/common.handle_all_urls"
+    let logins: JSONValue = "delegate_permission/common.get_login_creds"
+    guard case .array(let statements) = file.json else {
+      Issue.record("not a list: \(file.json)")
+      return
+    }
+    #expect(statements.map { $0["relation"] } == [[links, logins], [links]])
+    let (read, findings) = try AssetLinks.read(try file.serialized())
+    #expect(read == file)
+    #expect(findings == [])
+  }
+
   @Test(arguments: [
     (#"[]"#, "no app"), (#"[{}]"#, "not a statement"),
     (#"[{"relation":["x"],"target":{"namespace":"android_app","package_name":"1"}}]"#, "no app"),

@@ -45,10 +45,15 @@ import Testing
       #expect(paths?.text.contains(#""/v1/shop/swedbank/sdk-callback/*""#) == true)
       let statements = try Self.get(relay, Self.android)
       #expect(statements.text.contains(#""0A:0A:0A:"#))
+      #expect(!statements.text.contains("get_login_creds"))
       #expect(statements.header("Location") == nil)
 
       relay.configuration = relay.configuration.merging(
-        ["apps": ["shop": Self.links(["ios": ["paths": ["/sell/*"]]])]])
+        [
+          "apps": [
+            "shop": Self.links(["ios": ["paths": ["/sell/*"]], "android": ["get_login_creds": true]])
+          ]
+        ])
       try relay.writeConfiguration()
       relay.signal(SIGHUP)
       try waitUntil("the new file is served") {
@@ -56,6 +61,9 @@ import Testing
       }
       let second = try Self.get(relay, Self.apple)
       #expect(second.text.contains("/sell/*"))
+      #expect(
+        try Self.get(relay, Self.android).text.contains(
+          #""delegate_permission/common.handle_all_urls","delegate_permission/common.get_login_creds"]"#))
       #expect(second.header("ETag") != tag)
 
       // After a restart the file and its tag are the same.

@@ -20,6 +20,7 @@ import Testing
              webcredentials: true },
       android: {
         packages: [{ name: "com.example.app", sha256_cert_fingerprints: ["\(fingerprint.joined())"] }],
+        scheme: "exampledroid", get_login_creds: true,
       },
       checkout: { "price_1": "https://buy.stripe.com/a", "plan.m": "https://www.example.com/c?plan=m" },
       "return": { name: "Example", ios_store: "https://apps.apple.com/app/id1" },
@@ -38,6 +39,8 @@ import Testing
     let package = try #require(links.android?.packages.first)
     #expect(package.name.text == "com.example.app")
     #expect(package.fingerprints.map(\.text) == [Self.fingerprint.joined(separator: ":").uppercased()])
+    #expect(links.android?.scheme?.text == "exampledroid")
+    #expect(links.android?.getsLoginCredentials == true)
     #expect(links.checkout["price_1"]?.url == "https://buy.stripe.com/a")
     #expect(links.checkout.count == 2)
     #expect(links.returnPage == .init(name: "Example", iosStore: "https://apps.apple.com/app/id1"))
@@ -83,11 +86,14 @@ import Testing
   }
 
   static let app = "app_ids: ['ABCDE12345.a.b']"
+  static let package = "packages: [{ name: 'a.b', sha256_cert_fingerprints: ['\(fingerprint.joined())'] }]"
 
   static let faults = [
     Case("ios.app_ids", "is missing", "ios: {}"),
     Case("ios.app_ids[0]", "is not an app id", "ios: { app_ids: ['x'] }"),
     Case("ios.scheme", "belongs to the device", "ios: { \(app), scheme: 'javascript' }"),
+    Case("android.scheme", "belongs to the device", "android: { \(package), scheme: 'intent' }"),
+    Case("android.get_login_creds", "must be", "android: { \(package), get_login_creds: 'yes' }"),
     Case("ios.paths[0]", "must be a path that begins with /", "ios: { \(app), paths: ['admin/*'] }"),
     Case("ios.paths[1]", "is in the list already", "ios: { \(app), paths: ['/*', '/*'] }"),
     Case("android.packages", "is missing", "android: {}"),

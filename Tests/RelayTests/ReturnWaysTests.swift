@@ -59,6 +59,52 @@ import Testing
     for device in ReturnDevice.allCases { #expect(Self.page(bare, device).others.isEmpty) }
   }
 
+  @Test("On Android the button opens the first package, then each next one, then the store")
+  func flavours() throws {
+    var links = try ReturnPageBed.links()
+    let names = ["com.example.app", "com.example.app.beta", "com.example.app.debug"]
+    let fingerprints = try #require(links.android).packages[0].fingerprints
+    links.android?.packages = try names.map {
+      .init(name: try PackageName($0), fingerprints: fingerprints)
+    }
+    func button(_ package: String?, _ name: CheckoutName? = .context("ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ")) throws
+      -> String
+    {
+      let page = ReturnPage.page(
+        .delivered, links, app: "shop", name: name, device: .android,
+        package: try package.map(PackageName.init),
+        language: .en, refreshSeconds: 3)
+      return try #require(page.button?.link.text)
+    }
+    let page = "https%3A%2F%2Fpay.example.com%2Fv1%2Fshop%2Freturn%3F"
+    let id = "context_id%3Dctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ%26"
+    let start = "intent://pay.example.com\(Self.target)#Intent;scheme=https;package="
+    #expect(
+      try button(nil)
+        == "\(start)com.example.app;S.browser_fallback_url=\(page)\(id)package%3Dcom.example.app.beta;end")
+    #expect(
+      try button(names[1])
+        == "\(start)com.example.app.beta;"
+        + "S.browser_fallback_url=\(page)\(id)package%3Dcom.example.app.debug;end")
+    #expect(
+      try button(names[2]).hasPrefix(
+        "\(start)com.example.app.debug;S.browser_fallback_url=https%3A%2F%2Fplay.google.com%2F"))
+    #expect(try button("com.evil.app") == button(nil))
+    #expect(try button(nil, nil).contains("\(page)package%3Dcom.example.app.beta;end"))
+  }
+
+  @Test("Android has a scheme of its own as the second way back")
+  func androidScheme() throws {
+    var links = try ReturnPageBed.links()
+    links.android?.scheme = try CustomScheme("exampledroid")
+    let scheme = "exampledroid://pay.example.com" + Self.target
+    #expect(Self.page(links, .android).others.map(\.link.text).first == scheme)
+    #expect(Self.page(links, .android).button?.link.text.hasPrefix("intent:") == true)
+    for device in [ReturnDevice.iOS, .other] {
+      #expect(!Self.page(links, device).others.contains { $0.link.text == scheme })
+    }
+  }
+
   @Test("Without an app for the device, the page says that it can be closed")
   func withoutApp() throws {
     let close = PageLanguage.en.words.canCloseAndGoBack.text(app: "Example")

@@ -34,7 +34,7 @@ extension AssetLinks {
       findings.append(.fault(place, "is not a statement: it needs a relation (a list) and a target"))
       return nil
     }
-    // Statements with other relations or namespaces (sites, passwords) are ignored.
+    // Statements that open no links in an app (of sites, or of passwords only) are ignored.
     guard relations.contains(.string(handlesAllURLs)), target["namespace"] == "android_app" else {
       return nil
     }
@@ -64,6 +64,10 @@ extension AssetLinks {
         findings.append(.fault(place, error.description))
       }
     }
-    return fingerprints.isEmpty ? nil : Statement(package: package, fingerprints: fingerprints)
+    return fingerprints.isEmpty
+      ? nil
+      : Statement(
+        package: package, fingerprints: fingerprints,
+        getsLoginCredentials: relations.contains(.string(getsLoginCredentials)))
   }
 }

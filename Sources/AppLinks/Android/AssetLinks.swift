@@ -8,6 +8,9 @@ public struct AssetLinks: Sendable, Equatable {
   /// The relation that lets an app open all links of the host.
   public static let handlesAllURLs = "delegate_permission/common.handle_all_urls"
 
+  /// The relation that lets an app use the passwords that are saved for the host.
+  public static let getsLoginCredentials = "delegate_permission/common.get_login_creds"
+
   /// The maximum size of a file, in bytes.
   public static let byteCountMax = 131_072
 
@@ -16,16 +19,22 @@ public struct AssetLinks: Sendable, Equatable {
     public let package: PackageName
     /// The accepted signing certificates of the app; one of them is enough.
     public let fingerprints: [CertificateFingerprint]
+    /// Whether the app may also use the passwords that are saved for the host.
+    public let getsLoginCredentials: Bool
 
-    public init(package: PackageName, fingerprints: [CertificateFingerprint]) {
+    public init(
+      package: PackageName, fingerprints: [CertificateFingerprint], getsLoginCredentials: Bool = false
+    ) {
       self.package = package
       self.fingerprints = fingerprints
+      self.getsLoginCredentials = getsLoginCredentials
     }
   }
 
   public private(set) var statements: [Statement]
 
-  /// - Parameter statements: several statements for one package are merged, with all their fingerprints.
+  /// - Parameter statements: several statements for one package are merged, with all their fingerprints and
+  ///   relations.
   public init(_ statements: [Statement]) {
     var packages: [PackageName] = []
     var fingerprints: [PackageName: [CertificateFingerprint]] = [:]
@@ -36,7 +45,11 @@ public struct AssetLinks: Sendable, Equatable {
         fingerprints[statement.package, default: []].append(fingerprint)
       }
     }
-    self.statements = packages.map { Statement(package: $0, fingerprints: fingerprints[$0] ?? []) }
+    let sharing = Set(statements.filter(\.getsLoginCredentials).map(\.package))
+    self.statements = packages.map {
+      Statement(
+        package: $0, fingerprints: fingerprints[$0] ?? [], getsLoginCredentials: sharing.contains($0))
+    }
   }
 
   /// The content of the file.
@@ -44,7 +57,7 @@ public struct AssetLinks: Sendable, Equatable {
     .array(
       statements.map { statement in
         [
-          "relation": [.string(Self.handlesAllURLs)],
+          "relation": .array(Self.relations(of: statement).map { .string($0) }),
           "target": [
             "namespace": "android_app",
             "package_name": .string(statement.package.text),
@@ -52,6 +65,10 @@ public struct AssetLinks: Sendable, Equatable {
           ],
         ]
       })
+  }
+
+  private static func relations(of statement: Statement) -> [String] {
+    [handlesAllURLs] + (statement.getsLoginCredentials ? [getsLoginCredentials] : [])
   }
 
   /// The bytes to serve.

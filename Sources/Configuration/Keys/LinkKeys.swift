@@ -81,7 +81,8 @@ extension AppConfiguration.Links.Android {
         .list(of: .section(Package.section), count: ConfigurationLimits.linkedApps, "packages"),
         advice: "write the app's packages: [{ name: \"com.example.app\", sha256_cert_fingerprints: "
           + "[\"AA:BB:…\"] }]",
-        "The packages of the app. The button of the return page opens the first."
+        "The packages of the app, such as one for each flavour. The button of the return page opens the "
+          + "first, and the next one where it is not installed."
       ).then { android, reader, _ in
         let packages = android.packages
         for (index, package) in packages.enumerated()
@@ -90,7 +91,16 @@ extension AppConfiguration.Links.Android {
             "\(reader.path(of: "packages"))[\(index)].name",
             "is in the list already; put all fingerprints there")
         }
-      }
+      },
+      .optional(
+        "scheme", \.scheme,
+        .name(
+          "a URL scheme", mustBe: "a scheme, such as \"exampleapp\"", pattern: schemePattern, show: \.text,
+          CustomScheme.init),
+        example: "exampleapp", "The URL scheme that the app has registered, for the second way back."),
+      .key(
+        "get_login_creds", \.getsLoginCredentials, .flag,
+        "Whether the app may use the passwords that are saved for the origin's host."),
     ])
 }
 

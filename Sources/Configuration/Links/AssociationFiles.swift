@@ -36,8 +36,12 @@ public struct AssociationFiles: Sendable, Equatable {
     apple = AppSiteAssociation(apps: linked.map(\.1))
     names = Dictionary(apps.map { ($0.slug, $0.linkedNames) }) { first, _ in first }
     android = AssetLinks(
-      apps.flatMap { $0.links?.android?.packages ?? [] }.map {
-        AssetLinks.Statement(package: $0.name, fingerprints: $0.fingerprints)
+      apps.compactMap { $0.links?.android }.flatMap { android in
+        android.packages.map {
+          AssetLinks.Statement(
+            package: $0.name, fingerprints: $0.fingerprints,
+            getsLoginCredentials: android.getsLoginCredentials)
+        }
       })
   }
 }
