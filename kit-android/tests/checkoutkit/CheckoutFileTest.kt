@@ -1,0 +1,58 @@
+// Files that are damaged or cannot be written, and the address of a page.
+
+package checkoutkit
+
+import checkoutkit.FakeTransport.Companion.posted
+import java.io.File
+import org.junit.Assert.assertEquals
+import org.junit.Assert.assertNull
+import org.junit.Assert.assertTrue
+import org.junit.Rule
+import org.junit.Test
+import org.junit.rules.TemporaryFolder
+
+class CheckoutFileTest {
+  @get:Rule val folder = TemporaryFolder()
+  private val file: File get() = File(folder.root, "checkouts.json")
+  private val logged = ArrayList<String>()
+  private val pages = mapOf("price_1" to "https://buy.example.com/a")
+  private val context = WebCheckoutContext("price_1")
+
+  private fun checkouts() = Checkouts(
+    RelayClient("https://pay.example.com", "android", transport = FakeTransport { request, _ -> posted(request) }),
+    file, pages, log = { logged.add(it.forLog) })
+
+  @Test fun aDamagedFileDoesNotStopASale() {
+    val damages = listOf("", "{", "[]", "{\"version\":2,\"checkouts\":[]}", "{\"version\":1,\"checkouts\":[{}]}",
+      "{\"version\":1,\"checkouts\":[{\"context_id\":\"x\",\"user_id\":\"u\",\"begun_at\":0,\"attempts\":0,\"next_attempt\":0}]}")
+    for (damage in damages) {
+      file.writeText(damage)
+      File("${file.path}.next").writeText("half a fi")
+      val checkouts = checkouts()
+      assertEquals("The file of checkouts was damaged, and begins again.", logged.last())
+      assertEquals(damage, File("${file.path}.damaged").readText())
+      assertTrue(checkouts.begin(context, "jdo-1").isPosted)
+      assertEquals(1, checkouts().openIds.size)
+    }
+  }
+
+  @Test fun aDiskThatCannotBeWrittenDoesNotStopASale() {
+    val checkouts = Checkouts(
+      RelayClient("https://pay.example.com", "android", Credential.None, FakeTransport { request, _ -> posted(request) }),
+      File(folder.root, "missing/folder/checkouts.json"), pages, log = { logged.add(it.forLog) })
+    assertTrue(checkouts.begin(context, "jdo-1").isPosted)
+    assertTrue(logged.first(), logged.first().startsWith("The file of checkouts could not be written: "))
+    assertEquals(1, checkouts.openIds.size)
+  }
+
+  @Test fun addsTheIdToAnyPage() {
+    assertEquals("https://a.test/b?client_reference_id=i%26", CheckoutPage.with("https://a.test/b", "i&"))
+    assertEquals("https://a.test?x&client_reference_id=i", CheckoutPage.with("https://a.test?x", "i"))
+    assertEquals(
+      "https://a.test/?y=2&client_reference_id=i#f?g",
+      CheckoutPage.with("https://a.test/?client_reference_id=old&y=2#f?g", "i"))
+    for (page in listOf("", "a.test", "http://a.test", "https://", "https:a", "javascript:x")) {
+      assertNull(page, CheckoutPage.with(page, "i"))
+    }
+  }
+}
