@@ -6,7 +6,7 @@ import java.security.SecureRandom
 
 /**
  * The id of a context: `ctx_` and 26 characters of Crockford's base32, 48 bits of time and 80 random bits, as
- * in a ULID. Whoever has the id can read the checkout's state, so it is a secret.
+ * in a ULID. A caller who has the id can read the checkout's state, so it is a secret.
  */
 object ContextId {
   private const val PREFIX = "ctx_"

@@ -1,4 +1,4 @@
-// The kit's transport. Each request runs on a thread of its own, because neither an interrupt nor the time-outs
+// The kit's transport. Each request runs on its own thread, because neither an interrupt nor the time-outs
 // of `HttpURLConnection` end a lookup of a name or an answer that trickles.
 
 package checkoutkit
@@ -72,7 +72,7 @@ class UrlConnectionTransport @JvmOverloads constructor(
       }
     }
 
-    /** Ends the exchange, on a thread of its own: closing a connection may wait for the network. */
+    /** Ends the exchange, on a separate thread: closing a connection may wait for the network. */
     fun abandon() {
       isAbandoned = true
       val connection = connection ?: return

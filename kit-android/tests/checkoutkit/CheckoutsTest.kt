@@ -251,7 +251,7 @@ class CheckoutsTest {
     assertEquals(2, transport.requests.size)
     assertEquals(listOf(made), checkouts(transport).openIds)
     assertFalse(checkouts(transport).hasPending)
-    // Without a page of its own, too.
+    // Also without its own page.
     val paged = FakeTransport { request, number -> if (number == 1) refusal else posted(request) }
     assertEquals(made, checkouts(paged, emptyMap()).begin(context, "jdo-1").contextId)
   }
