@@ -1,0 +1,76 @@
+// The package, the image and the examples agree with each other, with the documents and with receiptd.
+
+@testable import Configuration
+import FoundationEssentials
+import Testing
+
+@Suite struct InstallationTests {
+  /// The lines of a block, from the line after `start` to the line `end`.
+  private static func block(_ text: String, after start: String, until end: String) throws -> [String] {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let first = try #require(lines.firstIndex { $0.contains(start) })
+    let rest = lines[(first + 1)...]
+    return rest.prefix { !$0.hasPrefix(end) }.map { $0.trimmingPrefix { $0 == " " } }.map(String.init)
+      .filter { !$0.isEmpty && !$0.hasPrefix("```") }
+  }
+
+  /// A configuration as receiptd reads it, whose secrets are elsewhere.
+  private static func read(_ text: String) throws -> Configuration {
+    let file = FileManager.default.temporaryDirectory.appending(component: "relay-\(UUID().uuidString).json5")
+    try Data(text.utf8).write(to: file)
+    // If the removal fails, the system clears the folder.
+    defer { try? FileManager.default.removeItem(at: file) }
+    return try ConfigurationLoader.load(path: file.path, secrets: .whereAvailable).configuration
+  }
+
+  @Test("The package names the three commands of the documents")
+  func threeCommands() throws {
+    let printed = try Self.block(
+      Repository.text(of: "deploy/debian/receipt-relay.postinst"), after: "in three commands",
+      until: "For production")
+    let documented = try Self.block(
+      Repository.text(of: "docs/installation.md"), after: "**A test receipt in three commands**",
+      until: "**For production**")
+    #expect(printed.count == 3)
+    #expect(documented.suffix(3) == printed[...])
+  }
+
+  @Test("The configuration for a first test is accepted, and delivers to the sandbox's port")
+  func testConfiguration() throws {
+    let configuration = try Self.read(Repository.text(of: "deploy/debian/receiptd.test.json5"))
+    #expect(configuration.apps.first?.purchasely?.url == "http://127.0.0.1:8089/receipts")
+  }
+
+  @Test("systemd's socket has the address of the example configuration")
+  func socketAddress() throws {
+    let unit = try Repository.text(of: "deploy/systemd/receiptd.socket")
+    let address = try #require(unit.firstMatch(of: #/(?m)^ListenStream=(\S+):(\d+)$/#))
+    let example = try Repository.text(of: "deploy/receiptd.example.json5")
+    #expect(example.contains("listen: { address: \"\(address.1)\", port: \(address.2) }"))
+  }
+
+  @Test(
+    "The examples for Kubernetes have a configuration that is accepted", arguments: ["sqlite", "postgres"])
+  func kubernetes(_ name: String) throws {
+    let text = try Repository.text(of: "deploy/kubernetes/\(name).yaml")
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let first = try #require(lines.firstIndex { $0.hasSuffix("receiptd.json5: |") })
+    let own = lines[(first + 1)...].prefix { $0.hasPrefix("    ") }.joined(separator: "\n")
+    // The one place whose form is checked, and not only whether it can be read.
+    let place = own.replacing("file:/secrets/database_url", with: "postgres://receiptd@db/receipts")
+    let configuration = try Self.read(place)
+    #expect(configuration.apps.count == 1)
+    #expect(configuration.listen.port == 8080)
+    #expect(configuration.admin.port == 8081)
+  }
+
+  @Test("The image runs as the user of the examples")
+  func imageUser() throws {
+    for path in [
+      "deploy/Containerfile", "deploy/image/archive", "deploy/image/collect", "deploy/compose.yaml",
+      "deploy/kubernetes/sqlite.yaml", "deploy/kubernetes/postgres.yaml", "deploy/dev/image-test",
+    ] {
+      #expect(try Repository.text(of: path).contains("65532"), "\(path)")
+    }
+  }
+}
