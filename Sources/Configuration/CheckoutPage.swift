@@ -1,6 +1,7 @@
 // The page on which a customer pays one price. Pure; any thread.
 
 public import Domain
+internal import Encoding
 
 /// A configured checkout page: a Stripe Payment Link, or the merchant's own page.
 public struct CheckoutPage: Sendable, Equatable {
@@ -17,8 +18,11 @@ public struct CheckoutPage: Sendable, Equatable {
   static func fault(in url: String) -> String? {
     if let fault = EndpointURL.fault(in: url, carriesSecret: false) { return fault }
     let query = url.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-    let names = query.split(separator: "&").map { $0.prefix { $0 != "=" } }
-    guard !names.contains(where: { $0 == referenceParameter }) else {
+    // An escaped name is the same name for the page: client%5Freference_id.
+    let names = query.split(separator: "&").map { field in
+      PercentEncoding.decodeBytes(String(field.prefix { $0 != "=" }).utf8.span, plusIsSpace: true).bytes
+    }
+    guard !names.contains(Array(referenceParameter.utf8)) else {
       return "has \(referenceParameter) in it; take it out, each checkout gets its own"
     }
     return nil
