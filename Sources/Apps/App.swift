@@ -14,6 +14,8 @@ public final class App: Sendable {
   public let slug: AppSlug
   /// The valid client keys; nil if any client may post contexts.
   let clientKeys: [[UInt8]]?
+  /// The origins of the web pages that may post contexts and read their states.
+  public let clientOrigins: Set<String>
   /// Nil if the app accepts no tokens.
   public let tokens: TokenGate?
   /// The app's processors, by name.
@@ -37,6 +39,7 @@ public final class App: Sendable {
   /// - Throws: `Fault` if a secret cannot be read.
   public init(_ configuration: AppConfiguration) throws {
     slug = configuration.slug
+    clientOrigins = configuration.clientOriginTexts
     switch configuration.client {
     case .open: (clientKeys, tokens) = (nil, nil)
     case .restricted(let keys, let tokens):

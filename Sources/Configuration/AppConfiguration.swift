@@ -1,5 +1,6 @@
 // The configuration of one app. Pure; any thread.
 
+public import AppLinks
 public import Destinations
 public import Domain
 
@@ -9,6 +10,8 @@ public struct AppConfiguration: Sendable, Equatable {
   public var slug: AppSlug
   /// The clients that may post contexts.
   public var client: ClientAccess
+  /// The origins of the web pages that may use the routes for clients in a browser.
+  public var clientOrigins: [WebOrigin] = []
   /// At least one; at most one of each kind.
   package var processors: [ConfiguredProcessor]
   /// Nil if no processor's purchases go there.
@@ -50,6 +53,9 @@ public struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
+  /// `clientOrigins` as browsers write them (RFC 6454 §6.2).
+  public var clientOriginTexts: Set<String> { Set(clientOrigins.map(\.text)) }
+
   /// The merchant's own backend, which gets signed receipts.
   public struct Webhook: Sendable, Equatable {
     /// https, or http to this machine.

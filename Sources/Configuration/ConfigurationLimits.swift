@@ -25,6 +25,7 @@ public enum ConfigurationLimits {
   static let ports = 0...65_535
   static let apps = 1...1000
   static let clientKeys = 1...100
+  static let clientOrigins = 0...100
   static let audiences = 1...20
   static let tokenLeeway: ClosedRange<Duration> = .zero...(.hours(1))
   static let proxies = 0...100

@@ -12,17 +12,21 @@ public struct RequestScope: Sendable {
   public let listener: ListenerServices
   private let problemForm: Route.ProblemForm?
   private let started: MonotonicInstant
+  /// Added to the answer, whichever it is.
+  private let fields: [(name: String, value: String)]
   /// For the log line of the request; nil if none is written.
   private let logged: (method: String, peer: String, app: AppSlug?)?
 
   /// - Parameters:
   ///   - app: a configured app.
   ///   - problemForm: the form of its problems; nil for a problem document.
+  ///   - fields: header fields of the answer, whichever it is.
   public init(
     _ head: RequestHead, route: String, app: AppSlug? = nil, problemForm: Route.ProblemForm? = nil,
-    listener: ListenerServices
+    fields: [(name: String, value: String)] = [], listener: ListenerServices
   ) {
     self.route = route
+    self.fields = fields
     self.problemForm = problemForm
     self.listener = listener
     logged = listener.log.level >= .debug ? (head.method, listener.proxies.client(head).text, app) : nil
@@ -34,6 +38,7 @@ public struct RequestScope: Sendable {
   public func finish(_ response: Response) -> Response {
     var response = response
     response.headers.append((RequestIDs.header, requestID))
+    response.headers += fields
     let seconds = listener.clock.monotonic.seconds(since: started)
     listener.metrics.answered(route: route, status: response.status, seconds: seconds)
     if let logged {

@@ -25,6 +25,8 @@ public struct Route: Sendable {
   public let usesReserve: Bool
   /// Whether only the literal path matches, without percent-encoded variants (RFC 3986 §2.1).
   public let isLiteral: Bool
+  /// Whether web pages of the origins that the app lists may read its answers (`CrossOriginAccess`).
+  public let isForPages: Bool
   /// The form of every problem of the route, also of one that the server finds; nil for a problem document.
   public let problemForm: ProblemForm?
   let admit: Admit
@@ -34,7 +36,7 @@ public struct Route: Sendable {
 
   public init(
     _ methods: [String], _ path: String, label: String, bodyBytesMax: Int = 0, usesReserve: Bool = false,
-    isLiteral: Bool = false, problemForm: ProblemForm? = nil, admit: @escaping Admit
+    isLiteral: Bool = false, isForPages: Bool = false, problemForm: ProblemForm? = nil, admit: @escaping Admit
   ) {
     self.path = path
     self.methods = methods
@@ -42,6 +44,7 @@ public struct Route: Sendable {
     self.bodyBytesMax = bodyBytesMax
     self.usesReserve = usesReserve
     self.isLiteral = isLiteral
+    self.isForPages = isForPages
     self.problemForm = problemForm
     self.admit = admit
   }

@@ -55,8 +55,8 @@ public struct RouteTable: Sendable {
     /// A percent-encoding is invalid, or is not UTF-8.
     case malformed
     /// The path exists, but not with this method.
-    /// - Route: one of those at the path.
-    case method(Route, allowed: [String])
+    /// - Route: one of those at the path, with its parameters.
+    case method(Route, allowed: [String], parameters: [(name: String, value: String)])
   }
 
   /// The route of a request.
@@ -67,16 +67,16 @@ public struct RouteTable: Sendable {
     case .success(let found): segments = found
     case .failure(let fault): return fault == .malformed ? .malformed : .none
     }
-    var other: Route?
+    var other: (route: Route, parameters: [(name: String, value: String)])?
     var allowed: [String] = []
     for entry in entries[segments.count] ?? [] {
       guard let parameters = Self.parameters(segments, entry.segments) else { continue }
       if entry.route.isLiteral, !entry.isWritten(in: path) { continue }
       if entry.route.methods.contains(method) { return .route(entry.route, parameters: parameters) }
-      other = other ?? entry.route
+      other = other ?? (entry.route, parameters)
       allowed += entry.route.methods.filter { !allowed.contains($0) }
     }
-    return other.map { .method($0, allowed: allowed) } ?? .none
+    return other.map { .method($0.route, allowed: allowed, parameters: $0.parameters) } ?? .none
   }
 
   private static func parameters(

@@ -1,7 +1,7 @@
 // A listener: matches a request to its route, admits it, and passes it to the handler. Runs on
 // libmicrohttpd's threads and must not block them.
 
-internal import Domain
+public import Domain
 public import HTTPServer
 
 /// A route table with authentication, as the handler of a server.
@@ -17,12 +17,17 @@ public struct Router: RequestHandler {
   private let gate: Gate
   private let refusal: @Sendable (Problem, Route?, _ requestID: String) -> Response
   private let roots: [ProblemRoot]
+  private let pageOrigins: PageOrigins?
+
+  /// The origins of the web pages that may use an app's client routes; empty for an app without any.
+  public typealias PageOrigins = @Sendable (AppSlug) -> Set<String>
 
   /// - Parameters:
   ///   - roots: the forms of problems about paths without a route.
+  ///   - pageOrigins: nil if no web page may use any route.
   ///   - refusal: makes the answer for a problem before admission.
   public init(
-    services: ListenerServices, routes: [Route], roots: [ProblemRoot] = [],
+    services: ListenerServices, routes: [Route], roots: [ProblemRoot] = [], pageOrigins: PageOrigins? = nil,
     gate: @escaping Gate = { _, _ in "" },
     refusal: @escaping @Sendable (Problem, Route?, String) -> Response = { problem, _, requestID in
       problem.response(requestID: requestID)
@@ -31,6 +36,7 @@ public struct Router: RequestHandler {
     self.services = services
     table = RouteTable(routes)
     self.roots = roots
+    self.pageOrigins = pageOrigins
     self.gate = gate
     self.refusal = refusal
   }
@@ -45,31 +51,41 @@ public struct Router: RequestHandler {
   public func admit(_ head: RequestHead) -> Admission {
     let match = table.find(method: head.method, path: head.path)
     let route = match.route
+    let access = access(head, match)
     do throws(Problem) {
       let visitor = try gate(head, route)
       switch match {
       case .route(let route, let parameters):
-        return try admit(route, Visit(head: head, visitor: visitor, parameters: parameters))
+        return try admit(route, Visit(head: head, visitor: visitor, parameters: parameters), access)
       case .none: throw .notFound
       case .malformed: throw .malformedRequest
-      case .method(_, let allowed): throw .wrongMethod(allowed.joined(separator: ", "))
+      case .method(_, let allowed, _):
+        guard let access, CrossOriginAccess.isPreflight(head) else {
+          throw .wrongMethod(allowed.joined(separator: ", "))
+        }
+        let answer = try access.preflight(allowed: allowed)
+        return .answer(RequestScope(head, route: CrossOriginAccess.label, listener: services).finish(answer))
       }
     } catch {
       // Unconfigured app names are not logged.
       let app = error == .unknownApp ? nil : match.app
-      let scope = RequestScope(head, route: label(match), app: app, listener: services)
+      let scope = RequestScope(
+        head, route: label(match), app: app, fields: access?.fields ?? [], listener: services)
       let form = route == nil ? roots.first { $0.contains(head.path) }?.form : route?.problemForm
       let response = form?(error, scope.requestID) ?? refusal(error, route, scope.requestID)
       return .answer(scope.finish(response))
     }
   }
 
-  private func admit(_ route: Route, _ visit: Visit) throws(Problem) -> Admission {
+  private func admit(
+    _ route: Route, _ visit: Visit, _ access: CrossOriginAccess?
+  ) throws(Problem) -> Admission {
     let handler = try route.admit(visit)
     let app = visit["app"].map(AppSlug.init)
     return .body(maximumBytes: route.bodyBytesMax) { [services] request, responder in
       let scope = RequestScope(
-        request.head, route: route.label, app: app, problemForm: route.problemForm, listener: services)
+        request.head, route: route.label, app: app, problemForm: route.problemForm,
+        fields: access?.fields ?? [], listener: services)
       handler(request, Exchange(scope: scope, responder: responder))
     }
   }
@@ -84,12 +100,18 @@ public struct Router: RequestHandler {
 
   public func response(to rejection: Rejection, head: RequestHead?) -> Response {
     let match = head.map { table.find(method: $0.method, path: $0.path) }
-    if case .route(let route, _)? = match {
-      return services.response(
-        to: rejection, head: head, route: route.label, problemForm: route.problemForm)
+    var response = services.response(
+      to: rejection, head: head, route: match.map(label) ?? "none", problemForm: match?.route?.problemForm)
+    if let head, let match { response.headers += access(head, match)?.fields ?? [] }
+    return response
+  }
+
+  /// Nil if no web page may use the path.
+  private func access(_ head: RequestHead, _ match: RouteTable.Match) -> CrossOriginAccess? {
+    guard let pageOrigins, let route = match.route, route.isForPages, let app = match.namedApp else {
+      return nil
     }
-    return services.response(
-      to: rejection, head: head, route: "none", problemForm: match?.route?.problemForm)
+    return CrossOriginAccess(head, origins: pageOrigins(app))
   }
 }
 
@@ -97,16 +119,21 @@ extension RouteTable.Match {
   /// The route at the path, even if it does not accept the request's method.
   var route: Route? {
     switch self {
-    case .route(let route, _), .method(let route, _): route
+    case .route(let route, _), .method(let route, _, _): route
     case .none, .malformed: nil
     }
   }
 
   fileprivate var app: AppSlug? {
-    if case .route(_, let parameters) = self {
+    if case .route = self { namedApp } else { nil }
+  }
+
+  /// The app that the path names, for any method.
+  fileprivate var namedApp: AppSlug? {
+    switch self {
+    case .route(_, let parameters), .method(_, _, let parameters):
       parameters.first { $0.name == "app" }.map { AppSlug($0.value) }
-    } else {
-      nil
+    case .none, .malformed: nil
     }
   }
 }

@@ -61,6 +61,11 @@ public struct IntakeRoutes: Sendable {
       + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
   }
 
+  /// The origins of the web pages that may use an app's routes for clients.
+  public var pageOrigins: Router.PageOrigins {
+    { [apps] slug in apps.current[slug]?.clientOrigins ?? [] }
+  }
+
   /// The forms of problems about unknown paths of merchant backends, which SDKs parse.
   public var problemRoots: [ProblemRoot] {
     processors.kinds.flatMap { kind -> [ProblemRoot] in
@@ -72,8 +77,9 @@ public struct IntakeRoutes: Sendable {
   }
 
   private func post(_ path: String, _ purpose: ContextIntake.Purpose) -> Route {
-    Route(["POST"], path, label: purpose.label, bodyBytesMax: limits.contextBodyBytes) {
-      visit throws(Problem) in
+    Route(
+      ["POST"], path, label: purpose.label, bodyBytesMax: limits.contextBodyBytes, isForPages: true
+    ) { visit throws(Problem) in
       let app = try apps.app(of: visit)
       let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
@@ -90,7 +96,9 @@ public struct IntakeRoutes: Sendable {
   }
 
   private var status: Route {
-    Route(Route.reading, "/v1/{app}/contexts/{context}", label: "context_status") { visit throws(Problem) in
+    Route(
+      Route.reading, "/v1/{app}/contexts/{context}", label: "context_status", isForPages: true
+    ) { visit throws(Problem) in
       let app = try apps.app(of: visit)
       let caller = try gate.reader(visit.head, app).get()
       return apps.handler(of: app.slug) { request, app, exchange in

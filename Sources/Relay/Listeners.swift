@@ -145,7 +145,9 @@ enum Listeners {
 extension Router {
   /// For apps, payment processors, customers and devices.
   static func `public`(services: ListenerServices, intake: IntakeRoutes, pages: PublicPageRoutes) -> Router {
-    Router(services: services, routes: intake.routes + pages.routes, roots: intake.problemRoots)
+    Router(
+      services: services, routes: intake.routes + pages.routes, roots: intake.problemRoots,
+      pageOrigins: intake.pageOrigins)
   }
 
   /// For operators and their machines. Without the password, the answers do not disclose which paths exist.

@@ -36,7 +36,7 @@ import Testing
       .route(route.path, Dictionary(parameters.map { ($0.name, $0.value) }) { first, _ in first })
     case .none: .none
     case .malformed: .malformed
-    case .method(_, let allowed): .allowed(allowed)
+    case .method(_, let allowed, _): .allowed(allowed)
     }
   }
 

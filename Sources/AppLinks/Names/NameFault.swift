@@ -5,7 +5,7 @@
 public struct NameFault: Error, Sendable, Equatable, CustomStringConvertible {
   public let description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }
 
 /// Classes of ASCII bytes for the rules of names.

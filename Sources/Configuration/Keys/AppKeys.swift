@@ -16,6 +16,12 @@ extension AppConfiguration {
       "client", \.client, .clientAccess, advice: ClientAccess.advice,
       "The clients that may post contexts: those that send one of the keys or a token. With client: "
         + "\"open\", everyone may.")
+    let origins = ConfigurationKey<AppConfiguration>.key(
+      "client_origins", \.clientOrigins,
+      .set(of: .pageOrigin, count: ConfigurationLimits.clientOrigins, "origins"),
+      example: ["https://shop.example.com"],
+      "The origins of the web pages that may post contexts and read their states in a browser (CORS): "
+        + "scheme, host and port, each exactly. Without any, no page of another origin may.")
     let rest: [ConfigurationKey<AppConfiguration>] = [
       .purchasely, .webhook,
       .section(
@@ -32,7 +38,7 @@ extension AppConfiguration {
     ]
     return ConfigurationSection(
       AppConfiguration(slug: "", client: .open, processors: []),
-      rules: processors.count > 1 ? ["anyOf": oneOf] : [:], [client] + processors + rest)
+      rules: processors.count > 1 ? ["anyOf": oneOf] : [:], [client, origins] + processors + rest)
   }
 }
 

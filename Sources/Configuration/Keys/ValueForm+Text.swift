@@ -110,6 +110,17 @@ extension ValueForm<WebOrigin> {
       "an origin, such as https://pay.example.com", mustBe: "an address, https://…",
       pattern: JSONValue.urlPattern, show: \.text, WebOrigin.init)
   }
+
+  /// The origin of a web page, as a browser sends it in `Origin`.
+  static var pageOrigin: ValueForm {
+    .name(
+      "an origin, such as https://shop.example.com", mustBe: "an address, https://…",
+      pattern: JSONValue.urlPattern, show: \.text
+    ) { text throws(NameFault) in
+      guard !text.contains("*") else { throw NameFault("must name one origin; list each of them, without *") }
+      return try WebOrigin(text)
+    }
+  }
 }
 
 extension ValueForm<String> {
