@@ -21,6 +21,8 @@ public enum ConfigurationLimits {
   static let secretBytesMax = 4 * kibibyte
   /// A certificate chain or a key.
   public static let pemFileBytesMax = mebibyte
+  /// Apple's file has some 9 KiB.
+  static let domainFileBytesMax = 64 * kibibyte
 
   static let ports = 0...65_535
   static let apps = 1...1000

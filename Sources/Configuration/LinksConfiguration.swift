@@ -10,6 +10,8 @@ extension AppConfiguration {
     public var origin: WebOrigin
     public var ios: IOS?
     public var android: Android?
+    /// The file that proves to Apple whose host the origin's is; nil: it has none.
+    public var applePay: DomainFile?
     /// The checkout page of each price that a context may name.
     public var checkout: [PriceID: CheckoutPage]
     public var returnPage: ReturnPage?
@@ -31,6 +33,18 @@ extension AppConfiguration {
 }
 
 extension AppConfiguration.Links {
+  /// A file that the relay serves as it is.
+  public struct DomainFile: Sendable, Equatable {
+    public var path: String
+    /// As it was at the start or at the reload; empty in a program that may not read it and does not need it.
+    public var content: [UInt8]
+
+    public init(path: String, content: [UInt8]) {
+      self.path = path
+      self.content = content
+    }
+  }
+
   /// The app on Apple's systems.
   public struct IOS: Sendable, Equatable {
     /// At least one.

@@ -5,16 +5,19 @@ internal import AppLinks
 public import Configuration
 internal import Cryptography
 public import HTTPServer
+public import HTTPService
 internal import Platform
 
 /// One prepared file.
 public struct AssociationFileAnswer: Sendable {
   private let body: [UInt8]
+  private let type: String
   /// A strong entity tag (RFC 9110 §8.8.3), derived from the content, so it is the same after a restart.
   private let entityTag: String
 
-  init(_ body: [UInt8]) {
+  init(_ body: [UInt8], type: String = "application/json") {
     self.body = body
+    self.type = type
     entityTag = "\"\(Hex.encode(SHA256.digest(body)).prefix(32))\""
   }
 
@@ -23,7 +26,7 @@ public struct AssociationFileAnswer: Sendable {
     let isKnown = head.headers("If-None-Match").contains(where: isNamed)
     var response =
       isKnown
-      ? Response(status: 304) : Response(status: 200, type: "application/json", body: body)
+      ? Response(status: 304) : Response(status: 200, type: type, body: body)
     response.headers += [
       ("ETag", entityTag),
       // Apple's and Google's caches fetch rarely; a longer lifetime would delay changes further.
@@ -53,6 +56,8 @@ public struct AssociationFileSet: Sendable {
           .apple: AssociationFileAnswer(try files.apple.serialized()),
           .android: AssociationFileAnswer(try files.android.serialized()),
         ]
+        // Apple names no type; a text that is not JSON, at some processors.
+        answers[files.host]?[.applePay] = files.applePay.map { AssociationFileAnswer($0, type: "text/plain") }
       } catch {
         throw Fault(path: "apps", message: "the file of \(files.host) \(error.description)")
       }
@@ -60,12 +65,14 @@ public struct AssociationFileSet: Sendable {
   }
 
   /// Selects the file by the Host field, which decides nothing else.
-  /// - Returns: nil for a host that is not the origin of an app.
-  public func answer(to head: RequestHead, _ kind: AssociationFileKind) -> Response? {
+  /// - Throws: a problem for a host that is not the origin of an app, or that has no such file.
+  public func answer(to head: RequestHead, _ kind: AssociationFileKind) throws(Problem) -> Response {
     let fields = head.headers("Host")
-    guard fields.count == 1, var host = WebOrigin.host(of: fields[0]) else { return nil }
+    guard fields.count == 1, var host = WebOrigin.host(of: fields[0]) else { throw .unknownHost }
     if host.last == "." { host.removeLast() }
-    return answers[host]?[kind]?.response(to: head)
+    guard let files = answers[host] else { throw .unknownHost }
+    guard let file = files[kind] else { throw .notFound }
+    return file.response(to: head)
   }
 }
 

@@ -26,6 +26,7 @@ public struct PublicPageRoutes: Sendable {
       page, trampoline, associationFile("/.well-known/apple-app-site-association", .apple),
       associationFile("/apple-app-site-association", .apple),
       associationFile("/.well-known/assetlinks.json", .android),
+      associationFile("/.well-known/apple-developer-merchantid-domain-association", .applePay),
     ] + SwedbankHelper.allCases.map(swedbank)
   }
 
@@ -72,7 +73,7 @@ public struct PublicPageRoutes: Sendable {
 
   private func associationFile(_ path: String, _ kind: AssociationFileKind) -> Route {
     Route(Route.reading, path, label: "association_files") { visit throws(Problem) in
-      guard let file = associations.current.answer(to: visit.head, kind) else { throw .unknownHost }
+      let file = try associations.current.answer(to: visit.head, kind)
       return { _, exchange in exchange.answer(file) }
     }
   }

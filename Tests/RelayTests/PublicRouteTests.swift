@@ -95,6 +95,10 @@ import Testing
     ("GET", "/.well-known/apple-app-site-association", "/.well-known/apple-app-site-association", [:]),
     ("GET", "/apple-app-site-association", "/apple-app-site-association", [:]),
     ("HEAD", "/.well-known/assetlinks.json", "/.well-known/assetlinks.json", [:]),
+    (
+      "GET", "/.well-known/apple-developer-merchantid-domain-association",
+      "/.well-known/apple-developer-merchantid-domain-association", [:]
+    ),
     ("POST", "/v1/ios/webhooks/stripe", "/v1/{app}/webhooks/stripe", ["app": "ios"]),
   ]
 

@@ -3,6 +3,7 @@
 internal import AppLinks
 internal import Domain
 internal import JSON
+internal import Platform
 
 private let schemePattern = "^[A-Za-z][A-Za-z0-9+.-]{0,62}$"
 private let packagePattern = "^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$"
@@ -21,6 +22,11 @@ extension AppConfiguration.Links {
         "The app on Apple's systems: what apple-app-site-association says."),
       .optional(
         "android", \.android, .section(Android.section), "The app on Android: what assetlinks.json says."),
+      .optional(
+        "apple_pay_file", \.applePay, .domainFile,
+        example: "/etc/receiptd/apple-developer-merchantid-domain-association",
+        "The file with which Apple verifies the origin's host for Apple Pay on the web, served below "
+          + "/.well-known/."),
       .key(
         "checkout", \.checkout, .checkoutPages, example: ["price_123": "https://buy.stripe.com/test_123"],
         "The checkout page of each price, to which POST /v1/NAME/checkout leads."),
@@ -206,6 +212,38 @@ extension ValueForm<AppConfiguration.Links.Swedbank.Redirect> {
           return nil
         }
       }, show: { .integer(Int64($0.rawValue)) })
+  }
+}
+
+extension ValueForm<AppConfiguration.Links.DomainFile> {
+  /// A file that anyone may read over HTTP.
+  fileprivate static var domainFile: ValueForm {
+    ValueForm(
+      shape: ValueShape("the path of a file", .text()),
+      read: { value, path, context in context.domainFile(value, path: path) },
+      show: { .string($0.path) })
+  }
+}
+
+extension ConfigurationReader {
+  fileprivate func domainFile(_ value: JSONValue, path: String) -> AppConfiguration.Links.DomainFile? {
+    guard let file = filePath(value, path: path) else { return nil }
+    do {
+      let content = try FileReading.content(of: file, bytesMax: ConfigurationLimits.domainFileBytesMax).bytes
+      if content.isEmpty {
+        collector.fault(path, "is empty (\(file)); download it again from Apple or your payment processor")
+      } else if String(decoding: content, as: UTF8.self).contains("PRIVATE KEY-----") {
+        collector.fault(path, "has a private key in it (\(file)), but it is public; name Apple's file")
+      }
+      return .init(path: file, content: content)
+    } catch {
+      // Only the daemon serves it.
+      if secrets.policy == .required {
+        collector.fault(
+          path, "cannot read \(file) (\(error.reason)); create it, or let the service's user read it")
+      }
+      return .init(path: file, content: [])
+    }
   }
 }
 

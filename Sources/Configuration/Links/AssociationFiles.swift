@@ -14,6 +14,8 @@ public struct AssociationFiles: Sendable, Equatable {
   public let slugs: [AppSlug]
   public let apple: AppSiteAssociation
   public let android: AssetLinks
+  /// What Apple verifies the host with for Apple Pay; nil without a file.
+  public let applePay: [UInt8]?
   /// The iOS rules of each app that has iOS apps.
   let linkedApps: [AppSlug: LinkedApp]
   /// App ids and packages by app.
@@ -34,6 +36,7 @@ public struct AssociationFiles: Sendable, Equatable {
     let linked = apps.compactMap { app in app.linkedApp.map { (app.slug, $0) } }
     linkedApps = Dictionary(linked) { first, _ in first }
     apple = AppSiteAssociation(apps: linked.map(\.1))
+    applePay = apps.lazy.compactMap { $0.links?.applePay?.content }.first
     names = Dictionary(apps.map { ($0.slug, $0.linkedNames) }) { first, _ in first }
     android = AssetLinks(
       apps.compactMap { $0.links?.android }.flatMap { android in
@@ -98,7 +101,20 @@ extension AppConfiguration.Links {
 extension AssociationFiles {
   /// Faults that prevent the files from being served or from working.
   static func faults(of apps: [AppConfiguration]) -> [Fault] {
-    conflicts(apps) + all(of: apps).flatMap { $0.sizeFaults(apps) }
+    conflicts(apps) + all(of: apps).flatMap { $0.sizeFaults(apps) + $0.domainFileFaults(apps) }
+  }
+
+  /// Apps of one host with different files for it.
+  private func domainFileFaults(_ apps: [AppConfiguration]) -> [Fault] {
+    let own = apps.filter { slugs.contains($0.slug) && $0.links?.applePay?.content.isEmpty == false }
+    return own.dropFirst().filter { $0.links?.applePay?.content != own[0].links?.applePay?.content }.map {
+      app in
+      Fault(
+        path: "apps.\(app.slug).links.apple_pay_file",
+        message:
+          "differs from apps.\(own[0].slug).links.apple_pay_file, but \(host) has one such file; name the "
+          + "same one, or give the app another origin")
+    }
   }
 
   private func sizeFaults(_ apps: [AppConfiguration]) -> [Fault] {
