@@ -32,6 +32,8 @@ public enum ConfigurationLimits {
   static let tokenLeeway: ClosedRange<Duration> = .zero...(.hours(1))
   static let proxies = 0...100
   static let webhookSecrets = 1...16
+  /// A customer waits for the answer.
+  static let checkoutTimeout: ClosedRange<Duration> = millisecond...(.minutes(1))
   static let userKeys = 1...20
   static let connectedAccounts = 1...1000
   /// Stripe's own limit for a metadata key is 40 characters (docs.stripe.com/api/metadata).

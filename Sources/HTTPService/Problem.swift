@@ -90,12 +90,12 @@ extension Problem {
   public static let noPrice = Problem(
     slug: "unknown-price", status: 422,
     detail:
-      "`ply_context` names no price, so there is no checkout page for it. Set `stripe_price_id` in it.")
+      "`ply_context` names no price, so there is no checkout for it. Set `stripe_price_id` in it.")
   public static let unknownPrice = Problem(
     slug: "unknown-price", status: 422,
     detail:
-      "No checkout page is configured for the price that `ply_context` names. Check `stripe_price_id` "
-      + "against `links.checkout` in the configuration.")
+      "No checkout is configured for the price that `ply_context` names. Check `stripe_price_id` "
+      + "against `links.checkout` and `stripe.checkout.prices` in the configuration.")
 
   /// - Parameter maximum: the most bytes that a body of this path may have.
   public static func tooLarge(_ maximum: Int) -> Problem {

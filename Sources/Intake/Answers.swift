@@ -15,8 +15,6 @@ struct ContextAnswer {
   let app: AppSlug
   let post: ContextPost
   let context: IngestContext.Stored
-  /// The checkout page of its price; nil if none is configured.
-  let page: CheckoutPage?
 
   enum Form: Sendable {
     /// `201 Created`, or `200` for a repeat.
@@ -29,8 +27,8 @@ struct ContextAnswer {
     }
   }
 
-  func response(_ form: Form) -> Response {
-    let checkoutURL = page?.address(contextID: context.id)
+  /// - Parameter checkoutURL: where its price is paid; nil if nothing is configured for it.
+  func response(_ form: Form, checkoutURL: String?) -> Response {
     guard form == .redirect, let checkoutURL else { return json(checkoutURL) }
     return Response(status: 303, headers: [("Location", checkoutURL), ("Cache-Control", "no-store")])
   }

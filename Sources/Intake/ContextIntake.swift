@@ -9,6 +9,7 @@ public import HTTPServer
 public import HTTPService
 internal import Persistence
 internal import Platform
+internal import Processors
 internal import Store
 internal import Telemetry
 
@@ -18,12 +19,18 @@ public struct ContextIntake: Sendable {
   let gate: ClientGate
   let limits: ContextLimits
   let retention: ContextRetention
+  /// Opens the checkouts that a processor makes; nil if none are opened.
+  let worker: BackendWorker?
 
-  public init(intake: Intake, gate: ClientGate, limits: ContextLimits, retention: ContextRetention) {
+  public init(
+    intake: Intake, gate: ClientGate, limits: ContextLimits, retention: ContextRetention,
+    worker: BackendWorker?
+  ) {
     self.intake = intake
     self.gate = gate
     self.limits = limits
     self.retention = retention
+    self.worker = worker
   }
 
   /// For the ids of contexts, which are secrets.
@@ -58,10 +65,10 @@ public struct ContextIntake: Sendable {
     let services = intake.services
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let post: ContextPost
-    let page: CheckoutPage?
+    let place: CheckoutPlace
     do throws(Problem) {
       post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app)
-      page = try checkoutPage(for: post, purpose, app)
+      place = try checkoutPlace(for: post, purpose, app)
       let rule = retention.rule
       if let id = post.id, !rule.allows(id, now: now) { throw .contextIDTime(rule) }
     } catch {
@@ -81,17 +88,26 @@ public struct ContextIntake: Sendable {
       requestID: exchange.scope.requestID)
     command.pack(with: intake.committer.packers.receipt)
     let (metrics, log) = (services.metrics, services.requestLog)
-    intake.store(command, app: app.slug, exchange) { outcome in
+    intake.store(command, app: app.slug, exchange) { outcome -> Void in
       guard let context = outcome.stored else {
         metrics.contexts.increment(app.slug.text, "refused")
-        return { Problem.contextIDTaken.response(requestID: exchange.scope.requestID) }
+        return exchange.answer { Problem.contextIDTaken.response(requestID: exchange.scope.requestID) }
       }
       metrics.contexts.increment(app.slug.text, context.isRepeat ? "repeated" : "stored")
-      return {
-        log.logContext(
-          of: post.userID, isRepeat: context.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
-        return ContextAnswer(app: app.slug, post: post, context: context, page: page).response(form)
+      let answer = ContextAnswer(app: app.slug, post: post, context: context)
+      let respond: CheckoutOpening.Respond = { url in
+        exchange.answer {
+          log.logContext(
+            of: post.userID, isRepeat: context.isRepeat, app: app.slug, requestID: exchange.scope.requestID)
+          return answer.response(form, checkoutURL: url)
+        }
       }
+      let pageURL = place.page?.address(contextID: context.id)
+      guard let hosted = place.hosted, let worker else { return respond(pageURL) }
+      let order = CheckoutOrder(
+        contextID: context.id, price: hosted.price, postedAt: context.receivedAt, now: now)
+      CheckoutOpening(app: app.slug, hosted: hosted, pageURL: pageURL, respond: respond)
+        .begin(order, worker, exchange)
     }
   }
 
@@ -106,13 +122,19 @@ public struct ContextIntake: Sendable {
     }
   }
 
-  /// The page where the context's price is paid. It is always one of the configured pages: a client selects
-  /// one by its price and cannot name a URL.
-  private func checkoutPage(
+  /// Where the context's price is paid. A client selects a page or a checkout of the configuration by its
+  /// price, and cannot name a URL.
+  private func checkoutPlace(
     for post: ContextPost, _ purpose: Purpose, _ app: App
-  ) throws(Problem) -> CheckoutPage? {
-    let page = post.blob.priceID.flatMap { app.links?.checkout[$0] }
-    if purpose == .checkout, page == nil { throw post.blob.priceID == nil ? .noPrice : .unknownPrice }
-    return page
+  ) throws(Problem) -> CheckoutPlace {
+    guard let price = post.blob.priceID else {
+      if purpose == .checkout { throw .noPrice }
+      return CheckoutPlace()
+    }
+    var place = CheckoutPlace(page: app.links?.checkout[price])
+    guard purpose == .checkout else { return place }
+    if worker != nil { place.hosted = CheckoutPlace.Hosted(price, app) }
+    if place.page == nil, place.hosted == nil { throw .unknownPrice }
+    return place
   }
 }

@@ -24,10 +24,21 @@ public struct Intake: Sendable {
     _ command: Command, app: AppSlug, _ exchange: Exchange,
     answer: @escaping @Sendable (Command.Outcome) -> @Sendable () -> Response
   ) {
+    store(command, app: app, exchange) { outcome in
+      exchange.answer(answer(outcome) as @Sendable () -> Response)
+    }
+  }
+
+  /// Goes on after the command is on disk (R1), or answers with a problem if it cannot be stored.
+  /// - Parameter then: answers the exchange. The committer's thread; must not block.
+  func store<Command: StoreCommand>(
+    _ command: Command, app: AppSlug, _ exchange: Exchange,
+    then: @escaping @Sendable (Command.Outcome) -> Void
+  ) {
     let log = services.requestLog
     let isQueued = committer.submit(WhileConfigured(app, command), from: .external(app: app)) { result in
       switch result {
-      case .success(let outcome?): exchange.answer(answer(outcome) as @Sendable () -> Response)
+      case .success(let outcome?): then(outcome)
       case .success(nil): exchange.answer(.unknownApp)
       case .failure(let error):
         exchange.answer(error.kind.isOutage ? .databaseUnavailable : .storeFailed) {

@@ -43,7 +43,8 @@ public struct IntakeRoutes: Sendable {
     let intake = Intake(services: services, committer: committer)
     gate = ClientGate(services: services, apps: apps, fetcher: keyFetcher)
     contextLimits = ContextLimits(limits, clock: services.clock)
-    contexts = ContextIntake(intake: intake, gate: gate, limits: contextLimits, retention: retention)
+    contexts = ContextIntake(
+      intake: intake, gate: gate, limits: contextLimits, retention: retention, worker: backendWorker)
     webhooks = WebhookIntake(intake: intake)
     backends = backendWorker.map { [gate, contextLimits] worker in
       BackendIntake(

@@ -5,14 +5,7 @@
 public import Domain
 
 /// One app's merchant backend for the SDKs of a processor. Pure; any thread.
-public protocol MerchantBackend: Sendable {
-  /// The base URL of every call: scheme, host and port, without a trailing slash. It comes from the
-  /// configuration only, so that no request of a client can choose a host.
-  var base: String { get }
-
-  /// Sent with every call; includes the credentials, which are never logged (R7).
-  var headers: [(name: String, value: String)] { get }
-
+public protocol MerchantBackend: ProcessorEndpoint {
   /// Begins to answer a request. Total: returns a step for any bytes.
   func respond(to request: BackendRequest) -> BackendStep
 
@@ -175,12 +168,12 @@ public struct BackendFault: Sendable, Equatable {
   }
 }
 
-/// A request to the processor, to `MerchantBackend.base`.
+/// A request to the processor, to `ProcessorEndpoint.base`.
 public struct BackendCall: Sendable, Equatable {
   public var method: String
   /// Path and query, escaped; begins with a slash, which ends a URL's authority (RFC 3986 §3.2).
   public var target: String
-  /// In addition to `MerchantBackend.headers`.
+  /// In addition to `ProcessorEndpoint.headers`.
   public var headers: [String: String]
   public var body: [UInt8]
   /// The time to the end of the answer.

@@ -51,6 +51,10 @@ public protocol PaymentProcessor: Sendable {
   /// Its merchant backend; nil for a processor whose SDKs require none.
   var backend: (any MerchantBackend)? { get }
 
+  /// The checkout pages that it makes for contexts; nil for a processor that makes none, or an app without
+  /// them.
+  var checkouts: (any HostedCheckouts)? { get }
+
   /// How it captures payments; nil for a processor whose payments the relay does not capture.
   var captures: (any PaymentCaptures)? { get }
 }
@@ -73,6 +77,8 @@ extension PaymentProcessor {
   public static var backendType: (any MerchantBackend.Type)? { nil }
 
   public var backend: (any MerchantBackend)? { nil }
+
+  public var checkouts: (any HostedCheckouts)? { nil }
 
   public var captures: (any PaymentCaptures)? { nil }
 }

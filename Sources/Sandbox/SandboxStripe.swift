@@ -83,6 +83,10 @@ public struct SandboxStripeBehaviour: Sendable, Equatable {
   public var apiKey: String?
   /// Whether the key may list webhook endpoints.
   public var listsEndpoints: Bool
+  /// Whether the key may make checkout sessions.
+  public var makesSessions = true
+  /// Carries requests out, and closes the connection instead of answering.
+  public var losesAnswers = false
 
   public init(
     status: Int? = nil, failRate: Double = 0, requestsPerSecondMax: Int? = nil, retryAfterSeconds: Int? = 1,
@@ -109,4 +113,7 @@ public struct SandboxStripeRequest: Sendable, Equatable {
   public var account: String?
   /// The status of the answer.
   public var status: Int
+  public var body: [UInt8] = []
+  /// The value of `Idempotency-Key`, if there is one.
+  public var idempotencyKey: String?
 }

@@ -15,7 +15,12 @@ final class SandboxStripeHandler: RequestHandler {
     /// The number of requests in this second.
     var second: Int64 = 0
     var requests = 0
+    /// The answers to requests that made something, by their key.
+    var answered: [String: (body: [UInt8], response: Response)] = [:]
   }
+
+  /// The longest body of a request.
+  private static let bodyBytesMax = 64 << 10
 
   let state: Monitor<State>
   private let timer: DelayedAnswers
@@ -30,17 +35,21 @@ final class SandboxStripeHandler: RequestHandler {
     self.onRequest = onRequest
   }
 
-  func admit(_ head: RequestHead) -> Admission { .body(maximumBytes: 0) }
+  func admit(_ head: RequestHead) -> Admission { .body(maximumBytes: Self.bodyBytesMax) }
 
   func handle(_ request: Request, _ responder: Responder) {
-    let (response, delay) = state.withLock { state in
-      (Self.answer(to: request.head, &state), state.behaviour.delay)
+    let (response, delay, isLost) = state.withLock { state in
+      (Self.answer(to: request, &state), state.behaviour.delay, state.behaviour.losesAnswers)
     }
-    onRequest(
-      SandboxStripeRequest(
-        method: request.head.method, target: request.head.target,
-        account: request.head.header("Stripe-Account"), status: response.status))
-    if delay > .zero {
+    var noted = SandboxStripeRequest(
+      method: request.head.method, target: request.head.target,
+      account: request.head.header("Stripe-Account"), status: response.status)
+    noted.body = request.body
+    noted.idempotencyKey = request.head.header("Idempotency-Key")
+    onRequest(noted)
+    if isLost {
+      responder.disconnect()
+    } else if delay > .zero {
       timer.answer(responder, response, after: delay)
     } else {
       responder.respond(response)
@@ -56,7 +65,8 @@ final class SandboxStripeHandler: RequestHandler {
     }
   }
 
-  static func answer(to head: RequestHead, _ state: inout State) -> Response {
+  static func answer(to request: Request, _ state: inout State) -> Response {
+    let head = request.head
     let behaviour = state.behaviour
     if let status = behaviour.status {
       return limited(fault(status, "api_error", "the sandbox answers \(status)"), behaviour)
@@ -75,8 +85,9 @@ final class SandboxStripeHandler: RequestHandler {
     guard let key = head.header("Authorization"), key.hasPrefix("Bearer "), key.count > 7,
       behaviour.apiKey.map({ key == "Bearer \($0)" }) ?? true
     else { return fault(401, "invalid_request_error", "Invalid API Key provided") }
+    if head.method == "POST", head.path == "/v1/checkout/sessions" { return createSession(request, &state) }
     guard head.method == "GET" else {
-      return fault(405, "invalid_request_error", "the sandbox accepts GET only")
+      return fault(405, "invalid_request_error", "the sandbox accepts GET, and makes checkout sessions")
     }
     return resource(head, state)
   }
@@ -174,7 +185,7 @@ final class SandboxStripeHandler: RequestHandler {
     ])
   }
 
-  private static func whole(_ value: JSONValue) -> Response {
+  static func whole(_ value: JSONValue) -> Response {
     Response(status: 200, type: "application/json", body: value.serialized())
   }
 
@@ -183,11 +194,14 @@ final class SandboxStripeHandler: RequestHandler {
   }
 
   /// https://docs.stripe.com/api/errors
-  private static func fault(
-    _ status: Int, _ type: String, _ message: String, _ code: String? = nil
+  static func fault(
+    _ status: Int, _ type: String, _ message: String, _ code: String? = nil, parameter: String? = nil
   ) -> Response {
     let answer: JSONValue = [
-      "error": ["type": .string(type), "code": .optional(code), "message": .string(message)]
+      "error": [
+        "type": .string(type), "code": .optional(code), "message": .string(message),
+        "param": .optional(parameter),
+      ]
     ]
     return Response(status: status, type: "application/json", body: answer.serialized())
   }

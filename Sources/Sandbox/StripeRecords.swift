@@ -86,6 +86,14 @@ public struct StripeRecords: Sendable {
     objects[id].flatMap { $0["object"]?.stringValue == kind ? $0 : nil }
   }
 
+  /// The checkout sessions that were made by requests.
+  public var sessions: [JSONValue] {
+    objects.values.filter { $0["object"]?.stringValue == "checkout.session" && $0["status"] == "open" }
+  }
+
+  /// Whether the account has objects of a kind, such as `price`.
+  func has(kind: String) -> Bool { objects.values.contains { $0["object"]?.stringValue == kind } }
+
   /// The checkout session that sold a subscription.
   func session(ofSubscription id: String) -> JSONValue? {
     objects.values.first { object in

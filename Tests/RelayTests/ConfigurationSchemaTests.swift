@@ -148,13 +148,19 @@ import Testing
     #expect(!Self.errors(wrong).isEmpty)
   }
 
-  @Test("A backfill needs a key, for the schema as well")
+  @Test("A backfill and Checkout Sessions need a key, for the schema as well")
   func backfill() throws {
     let auto = try Self.everyKey().setting(["apps", "ios", "stripe", "backfill"], "auto")
     #expect(Self.errors(auto).isEmpty)
     let lacking = auto.setting(["apps", "ios", "stripe", "api_key"], nil)
-    #expect(Self.faults(lacking).map(\.path) == ["apps.ios.stripe.backfill"])
+    #expect(Self.faults(lacking).map(\.path) == ["apps.ios.stripe.backfill", "apps.ios.stripe.checkout"])
     #expect(!Self.errors(lacking).isEmpty)
+    let backfill = lacking.setting(["apps", "ios", "stripe", "checkout"], nil)
+    let checkout = lacking.setting(["apps", "ios", "stripe", "backfill"], "off")
+    for (value, key) in [(backfill, "backfill"), (checkout, "checkout")] {
+      #expect(Self.faults(value).map(\.path) == ["apps.ios.stripe.\(key)"])
+      #expect(!Self.errors(value).isEmpty)
+    }
   }
 
   @Test("A file may name its schema for editors; receiptd ignores the name, but only there and only as text")

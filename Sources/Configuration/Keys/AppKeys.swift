@@ -47,7 +47,7 @@ extension AppConfiguration {
   fileprivate func reportFaultsOfProcessors(_ reader: ObjectReader) {
     for processor in processors {
       let path = reader.path(of: processor.name.text)
-      if !processor.section.kind.backendEndpoints.isEmpty, client == .open, reader.has("client") {
+      if processor.section.startsPayments, client == .open, reader.has("client") {
         reader.collector.fault(
           path,
           "needs client keys or tokens, because anyone could start payments for any user; write client: "

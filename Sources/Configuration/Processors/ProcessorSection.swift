@@ -19,6 +19,9 @@ package protocol ProcessorSection: Sendable, Equatable {
   var backfillsAfter: Duration? { get }
   /// Whether the processor has a list of its events that the app may read. The default is no.
   var listsEvents: Bool { get }
+  /// Whether clients can start payments with the merchant's credentials. The default is yes for a kind with a
+  /// merchant backend.
+  var startsPayments: Bool { get }
   /// The secrets that authenticate its webhooks.
   var webhookSecrets: [Secret] { get }
   /// Where the processor and its pages reach the relay; nil if the section does not say it.
@@ -56,6 +59,8 @@ extension ProcessorSection {
   package var publicOrigin: WebOrigin? { nil }
 
   package var listsEvents: Bool { false }
+
+  package var startsPayments: Bool { !kind.backendEndpoints.isEmpty }
 
   package var rules: ProcessorRules { kind.rules(isAsked) }
 

@@ -12,7 +12,12 @@ extension StripeSection {
   static let section = ConfigurationSection(
     Self(webhookSecrets: []),
     rules: [
-      "if": ["properties": ["backfill": ["enum": ["auto"]]], "required": ["backfill"]],
+      "if": [
+        "anyOf": [
+          ["properties": ["backfill": ["enum": ["auto"]]], "required": ["backfill"]],
+          ["required": ["checkout"]],
+        ]
+      ],
       "then": ["required": ["api_key"]],
     ],
     [
@@ -38,7 +43,8 @@ extension StripeSection {
       .optional(
         "api_key", \.apiKey, .secret, example: "file:/etc/receiptd/secrets/stripe_api_key",
         "A restricted key that may read events, checkout sessions and subscriptions, to look up what an "
-          + "event leaves out. Without it, nothing is looked up."),
+          + "event leaves out; with checkout, it must also be allowed to write checkout sessions. Without "
+          + "it, nothing is looked up."),
       .key(
         "api_base", \.settings.apiBase, .endpoint(carriesSecret: true), "The base URL of Stripe's API."
       ).then { stripe, _, _ in
@@ -68,6 +74,10 @@ extension StripeSection {
       .key(
         "deliver_to", \.deliverTo, .destination(of: StripeProcessor.name, label: "Stripe"),
         "The destination of the receipts for its purchases."),
+      .optional(
+        "checkout", \.checkout, .section(StripeCheckoutSection.section),
+        "The prices for which POST /v1/NAME/checkout opens a Checkout Session at Stripe, for each context "
+          + "its own. It needs api_key and links."),
     ])
 
   /// Stripe's signing secrets begin with `whsec_`, its API keys with `sk_`, `rk_` and `pk_`

@@ -17,6 +17,8 @@ package struct StripeSection: ProcessorSection {
   package var apiKey: Secret?
   /// The settings that are not secret.
   package var settings: StripeSettings
+  /// Nil: the relay opens no Checkout Sessions.
+  package var checkout: StripeCheckoutSection?
   package var backfill: Backfill
   /// The least downtime that causes a backfill.
   package var backfillAfter: Duration
@@ -39,14 +41,36 @@ package struct StripeSection: ProcessorSection {
 
   package var listsEvents: Bool { apiKey != nil }
 
+  package var startsPayments: Bool { checkout != nil }
+
   package var backfillsAfter: Duration? { backfill == .auto ? backfillAfter : nil }
 
   package func makeProcessor(
     for use: ProcessorUse, in app: AppConfiguration, userAgent: String
   ) throws -> any PaymentProcessor {
+    let checkout = checkout?.settings(in: app)
     let webhookSecrets = use == .serving ? try webhookSecrets.map { try $0.reveal() } : []
     return try StripeProcessor(
-      settings, webhookSecrets: webhookSecrets, apiKey: use == .reading ? nil : try apiKey?.reveal())
+      settings, webhookSecrets: webhookSecrets, apiKey: use == .reading ? nil : try apiKey?.reveal(),
+      checkout: checkout)
+  }
+
+  package func faults(in app: AppConfiguration) -> [(key: String, message: String)] {
+    guard checkout != nil else { return [] }
+    var faults: [(key: String, message: String)] = []
+    if apiKey == nil {
+      faults.append(
+        ("checkout", "needs stripe.api_key, a restricted key that may write checkout sessions: \"env:NAME\""))
+    }
+    if app.links == nil {
+      faults.append(
+        (
+          "checkout",
+          "needs links.origin of the app: customers come back to the relay's return page; write links: { "
+            + "origin: \"https://pay.example.com\" }"
+        ))
+    }
+    return faults
   }
 }
 

@@ -12,7 +12,7 @@ struct BackendFlow: Sendable {
 
   let place: AppProcessor
   /// As it was when the request came; a reload changes only later requests.
-  let backend: any MerchantBackend
+  let endpoint: any ProcessorEndpoint
   let client: BackendClient
   /// What to do next.
   var step: BackendStep
@@ -22,9 +22,9 @@ struct BackendFlow: Sendable {
   var failure: String?
   private var steps = 0
 
-  init(place: AppProcessor, backend: any MerchantBackend, client: BackendClient, step: BackendStep) {
+  init(place: AppProcessor, endpoint: any ProcessorEndpoint, client: BackendClient, step: BackendStep) {
     self.place = place
-    self.backend = backend
+    self.endpoint = endpoint
     self.client = client
     self.step = step
   }

@@ -107,7 +107,7 @@ struct BackendIntake: Sendable {
       return exchange.answer(error)
     }
     let flow = BackendFlow(
-      place: AppProcessor(app.slug, target.processor), backend: backend, client: BackendClient(exchange),
+      place: AppProcessor(app.slug, target.processor), endpoint: backend, client: BackendClient(exchange),
       step: backend.respond(to: asked))
     if case .answer(let answer) = flow.step { return worker.finish(flow, answer) }
     // The client's place becomes free, and what was begun ends without it.

@@ -165,7 +165,9 @@ struct BackendWorkerRun {
       flow.client.refuse(.stopping)
       return nil
     }
-    guard let request = call.request(to: flow.backend.base, flow.backend.headers) else { return .unreachable }
+    guard let request = call.request(to: flow.endpoint.base, flow.endpoint.headers) else {
+      return .unreachable
+    }
     guard places.acquire(flow.place.app) else {
       noteBusy(flow)
       return .busy

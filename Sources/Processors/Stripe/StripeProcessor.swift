@@ -105,21 +105,32 @@ public struct StripeProcessor: PaymentProcessor {
 
   private let settings: StripeSettings
   private let apiKey: String?
+  private let checkout: StripeCheckoutSettings?
   private let verifier: StripeSignatureVerifier
 
   /// - Parameters:
   ///   - webhookSecrets: including the prefix `whsec_`; without any, no webhook is genuine.
-  ///   - apiKey: for lookups; nil disables them.
+  ///   - apiKey: for lookups and checkouts; nil disables them.
+  ///   - checkout: nil if the app has no Checkout Sessions.
   /// - Throws: when the cryptographic library rejects a key, which happens only when it is out of memory.
-  public init(_ settings: StripeSettings, webhookSecrets: [String], apiKey: String? = nil) throws {
+  public init(
+    _ settings: StripeSettings, webhookSecrets: [String], apiKey: String? = nil,
+    checkout: StripeCheckoutSettings? = nil
+  ) throws {
     self.settings = settings
     self.apiKey = apiKey
+    self.checkout = checkout
     verifier = try StripeSignatureVerifier(
       secrets: webhookSecrets, tolerance: settings.tolerance)
   }
 
   public var queries: (any ProcessorQueries)? {
     apiKey.map { StripeQueries(settings, apiKey: $0, base: settings.apiBase) }
+  }
+
+  public var checkouts: (any HostedCheckouts)? {
+    guard let checkout, let apiKey else { return nil }
+    return StripeCheckouts(checkout, apiKey: apiKey, base: settings.apiBase)
   }
 
   public var signatureAgeMax: Duration? { settings.tolerance }

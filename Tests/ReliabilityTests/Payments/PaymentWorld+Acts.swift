@@ -87,7 +87,7 @@ extension PaymentWorld {
     let client = BackendClient(
       requestID: "req_\(requests)", route: endpoint.label, answer: answer, refuse: { _ in answer(nil) })
     let flow = BackendFlow(
-      place: AppProcessor(AppSlug(shopper.app), shopper.processor), backend: backend, client: client,
+      place: AppProcessor(AppSlug(shopper.app), shopper.processor), endpoint: backend, client: client,
       step: backend.respond(to: request))
     if case .answer(let answer) = flow.step { return worker.finish(flow, answer) }
     if !worker.begin(flow) { answer(nil) }

@@ -129,7 +129,7 @@ final class SimulatedStripe: SimulatedServer {
         return (state.count, fate, fate.result((404, [], [])))
       }
       let head = RequestHead.simulated("GET", place.target, request.headers.map { ($0.name, $0.value) })
-      let answer = SandboxStripeHandler.answer(to: head, &account.api)
+      let answer = SandboxStripeHandler.answer(to: Request(head: head, body: []), &account.api)
       let isHere = place.generation == account.generation
       // Another purchase's object: valid, but not the requested one.
       let other = account.objects.last { !place.target.contains($0.id) }?.body ?? Array("[]".utf8)

@@ -1,0 +1,40 @@
+// Checkout pages that a processor makes through its API, each for one context. Like a merchant backend it
+// decides, and other code carries the steps out.
+
+public import Domain
+
+/// Where the calls of an app to a processor's API go.
+public protocol ProcessorEndpoint: Sendable {
+  /// The base URL of every call: scheme, host and port, without a trailing slash. It comes from the
+  /// configuration only, so that no request of a client can choose a host.
+  var base: String { get }
+
+  /// Sent with every call; includes the credentials, which are never logged (R7).
+  var headers: [(name: String, value: String)] { get }
+}
+
+/// One app's checkout pages at a processor. Pure; any thread.
+public protocol HostedCheckouts: ProcessorEndpoint {
+  /// Whether the processor makes a page for this price.
+  func offers(_ price: PriceID) -> Bool
+
+  /// Makes the page of a context, once: the same order again gets the same page. Total.
+  /// - Returns: steps that end with an answer: a redirect to the page (303 with `Location`), or a problem.
+  func open(_ order: CheckoutOrder) -> BackendStep
+}
+
+/// A context whose customer wants to pay.
+public struct CheckoutOrder: Sendable, Equatable {
+  public var contextID: ContextID
+  public var price: PriceID
+  /// When the context was posted first.
+  public var postedAt: Timestamp
+  public var now: Timestamp
+
+  public init(contextID: ContextID, price: PriceID, postedAt: Timestamp, now: Timestamp) {
+    self.contextID = contextID
+    self.price = price
+    self.postedAt = postedAt
+    self.now = now
+  }
+}
