@@ -1,6 +1,6 @@
 // Which web pages may read the answers of a route in a browser: those of the origins that the app lists
-// (https://fetch.spec.whatwg.org/#http-cors-protocol). Credentials that a browser adds by itself, such as
-// cookies, are never allowed, and the relay uses none. Pure; called from any thread.
+// (https://fetch.spec.whatwg.org/#http-cors-protocol). Credentials that a browser adds, such as cookies,
+// are never allowed, and the relay uses none. Pure; called from any thread.
 
 internal import HTTPServer
 

@@ -95,7 +95,7 @@ extension Problem {
     slug: "unknown-price", status: 422,
     detail:
       "No checkout is configured for the price that `ply_context` names. Check `stripe_price_id` "
-      + "against `links.checkout` and `stripe.checkout.prices` in the configuration.")
+      + "against the prices of `links.checkout`, and of the processor's `checkout`, in the configuration.")
 
   /// - Parameter maximum: the most bytes that a body of this path may have.
   public static func tooLarge(_ maximum: Int) -> Problem {

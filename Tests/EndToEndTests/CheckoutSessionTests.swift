@@ -58,7 +58,7 @@ import Testing
       "POST", "/v1/shop/users/\(user)/\(path)", body: body.serialized(), headers: headers)
   }
 
-  @Test("A checkout is a session of its own, whose purchase gets the context; a repeat gets the same session")
+  @Test("Each checkout has its own session, whose purchase gets the context; a repeat gets the same session")
   func sale() throws {
     try withStripe(checkout: ["return_origin": "https://back.example.com"]) { relay, stripe, asked in
       let reply = try post(relay, "ada")
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("A refused price and a refused key are told apart, logged, and counted")
+  @Test("A refused price and a refused key have different answers, are logged, and counted")
   func refused() throws {
     try withStripe { relay, stripe, _ in
       let price = try post(relay, "ada", price: "wrong")

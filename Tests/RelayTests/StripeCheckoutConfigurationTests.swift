@@ -39,7 +39,7 @@ import Testing
     #expect(try Samples.app(Self.text(String(shown.text.dropFirst().dropLast()))).stripe?.checkout == section)
   }
 
-  @Test("Without an origin of their own, customers return to that of links")
+  @Test("Without their own origin, customers return to that of links")
   func defaults() throws {
     let app = try Samples.app(Self.text("prices: { price_1: 'payment' }"))
     let settings = try #require(app.stripe?.checkout?.settings(in: app))

@@ -1,4 +1,4 @@
-// Web pages of other origins that use an app's routes in a browser: what the browser is told, over a socket.
+// Web pages of other origins that use an app's routes in a browser: the answers that the browser gets, over a socket.
 
 import AppLinks
 @testable import Apps
@@ -63,10 +63,11 @@ import Testing
         "OPTIONS \(target) HTTP/1.1\r\nHost: test\r\n\(origin)Access-Control-Request-Method: POST\r\n"
           + "Access-Control-Request-Headers: content-type,x-api-key\r\nConnection: close\r\n\r\n")
       let text = client.untilClosed()
-      let head = text.firstRange(of: "\r\n\r\n").map { String(text[..<$0.lowerBound]) } ?? text
+      let end = text.firstRange(of: "\r\n\r\n")
+      let head = end.map { String(text[..<$0.lowerBound]) } ?? text
       let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-      let body = text.dropFirst(min(text.count, head.count + 4))
-      return .init(status: status, head: head, body: Array(body.utf8))
+      let body = end.map { Array(text[$0.upperBound...].utf8) } ?? []
+      return .init(status: status, head: head, body: body)
     }
   }
 
