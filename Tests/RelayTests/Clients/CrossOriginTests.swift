@@ -1,4 +1,4 @@
-// Web pages of other origins that use an app's routes in a browser: the answers that the browser gets, over a socket.
+// Web pages of other origins that use an app's routes in a browser: the answers that it gets, over a socket.
 
 import AppLinks
 @testable import Apps
