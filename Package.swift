@@ -112,6 +112,7 @@ let package = Package(
     .systemLibrary(name: "CTimex"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     // Not linked: it loads libpq when a database needs it.
     .target(name: "CPostgreSQL", cSettings: [anyFolder]),
     // What the programs were built from.
@@ -131,6 +132,7 @@ let package = Package(
     library("Platform", ["CBuild", "CMalloc", "CTimex", "Durations", "JSON"]),
     library("Cryptography", ["CCrypto", "Platform"]),
     library("Compression", ["CZstd", "Platform"]),
+    library("QRCode", ["CQREncode"]),
     library("SQLite", ["CSQLite", "Durations"]),
     library("PostgreSQL", ["CPostgreSQL", "Durations", "Platform"]),
     library("HTTPServer", ["CMicroHTTPD", "Durations", "Platform"]),
@@ -164,7 +166,7 @@ let package = Package(
       "Configuration",
       [
         "Durations", "Platform", "Encoding", "JSON", "AppLinks", "Cryptography", "Domain", "Processors",
-        "Destinations", "JSONWebToken", "Presentation",
+        "Destinations", "JSONWebToken", "Presentation", "HTML",
       ]),
     library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
     library("Persistence", ["Platform", "Domain", "Store", "Presentation", "Telemetry", "Health"]),
@@ -195,9 +197,8 @@ let package = Package(
     library(
       "PublicPages",
       [
-        "Durations", "Platform", "Encoding", "AppLinks", "HTML", "Cryptography", "HTTPServer", "HTTPService",
-        "Domain",
-        "Store", "Apps", "Configuration",
+        "Durations", "Platform", "Encoding", "AppLinks", "HTML", "Cryptography", "QRCode", "HTTPServer",
+        "HTTPService", "Domain", "Store", "Apps", "Configuration",
       ]),
     library(
       "Dashboard",
@@ -256,6 +257,7 @@ let package = Package(
     tests("PlatformTests", ["Durations", "Platform", "JSON", "TestSupport"]),
     tests("CryptographyTests", ["Cryptography", "Encoding", "Platform", "TestSupport"]),
     tests("CompressionTests", ["Compression"]),
+    tests("QRCodeTests", ["QRCode"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("PostgreSQLTests", ["PostgreSQL", "Platform", "TestSupport"]),
     tests("HTTPServerTests", ["Durations", "HTTPServer", "Platform", "TestSupport"]),
@@ -289,7 +291,7 @@ let package = Package(
       service + [
         "Presentation", "Domain", "Encoding", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient",
         "Store", "SQLiteStore", "SQLite", "Processors", "Destinations", "HTML", "JSONWebToken",
-        "Cryptography", "TestSupport",
+        "Cryptography", "QRCode", "TestSupport",
       ]),
     tests(
       "EndToEndTests",

@@ -204,7 +204,7 @@ extension Rule {
   static let wrappers = [
     "CSQLite": "SQLite", "CCurl": "HTTPClient", "CMicroHTTPD": "HTTPServer", "CCrypto": "Cryptography",
     "CMalloc": "Platform", "CTimex": "Platform", "CBuild": "Platform", "CZstd": "Compression",
-    "CPostgreSQL": "PostgreSQL",
+    "CPostgreSQL": "PostgreSQL", "CQREncode": "QRCode",
   ]
   private static let mayTouchC = Set(wrappers.values).union(["Platform"])
   /// JSON has views of borrowed bytes: it wraps memory instead of a library.
