@@ -33,6 +33,9 @@ public protocol PaymentProcessor: Sendable {
   /// What a body of an authenticated webhook names, for a search; independent of any configuration. Total.
   static func mentions(in body: [UInt8]) -> Mentions
 
+  /// What a body of an authenticated webhook says about what a customer bought; nil if nothing. Total.
+  static func summary(in body: [UInt8]) -> PurchaseSummary?
+
   /// The URL of the page about an object in the processor's own dashboard, which begins with https; nil if it
   /// has no such page. Total.
   /// - Parameter others: further ids of the same purchase, which may show the mode of all of them.
@@ -67,6 +70,8 @@ extension PaymentProcessor {
   public var signatureAgeMax: Duration? { nil }
 
   public static func mentions(in body: [UInt8]) -> Mentions { Mentions() }
+
+  public static func summary(in body: [UInt8]) -> PurchaseSummary? { nil }
 
   public func portalPage(of id: String, beside others: [String]) -> String? { nil }
 

@@ -17,6 +17,8 @@ package struct ProcessorKind: Sendable {
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
   /// What a body of its webhooks names.
   let mentions: @Sendable (_ body: [UInt8]) -> Mentions
+  /// What such a body says about what a customer bought.
+  let summary: @Sendable (_ body: [UInt8]) -> PurchaseSummary?
   /// Whether it sends webhooks.
   package let hasWebhooks: Bool
   /// Whether the path of its webhooks ends in a secret.
@@ -41,6 +43,7 @@ package struct ProcessorKind: Sendable {
     help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
     mentions = { Processor.mentions(in: $0) }
+    summary = { Processor.summary(in: $0) }
     hasWebhooks = Processor.hasWebhooks
     hasPathToken = Processor.hasPathToken
     backendEndpoints = Processor.backendEndpoints

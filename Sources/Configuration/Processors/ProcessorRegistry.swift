@@ -19,6 +19,11 @@ package struct ProcessorRegistry: Sendable, Equatable {
     kinds.first { $0.name == processor }?.mentions(body) ?? Mentions()
   }
 
+  /// What such a body says about what a customer bought.
+  package func summary(_ processor: ProcessorName, in body: [UInt8]) -> PurchaseSummary? {
+    kinds.first { $0.name == processor }?.summary(body)
+  }
+
   /// The processor that may repeat its events for the longest time.
   var longestRepeating: ProcessorKind? {
     kinds.max { $0.rules(false).repeatPeriod < $1.rules(false).repeatPeriod }

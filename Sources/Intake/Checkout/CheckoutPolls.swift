@@ -180,6 +180,28 @@ public final class CheckoutPolls: Sendable {
     return try result.get()
   }
 
+  /// Returns what was bought with a receipt's purchase; nil if no event says it, or the store cannot be read.
+  /// - Parameters:
+  ///   - read: reads the bodies of events.
+  ///   - requestID: for the log if the store fails.
+  public func summary(
+    of receiptID: ReceiptID, app: AppSlug, requestID: String, read: SummaryReader
+  ) -> PurchaseSummary? {
+    let result: Result<PurchaseSummary?, StoreFault> = reader.withLock { reader in
+      do throws(StoreFault) {
+        return .success(try reader.summary(ofReceipt: receiptID, app: app, read: read))
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch result {
+    case .success(let summary): return summary
+    case .failure(let error):
+      logFailure(error, requestID: requestID)
+      return nil
+    }
+  }
+
   private func logFailure(_ error: StoreFault, requestID: String) {
     guard let count = faultLines.admit(error.kind.rawValue, now: clock.monotonic) else { return }
     log.error(

@@ -120,6 +120,8 @@ struct Item {
       ?? Reference(node.member("price"))?.id ?? Reference(node.member("plan"))?.id
   }
 
+  var description: String? { node.member("description")?.string }
+
   /// Whether an invoice line belongs to one of the subscription's items: by its `parent` (2025-03-31), else
   /// by its `type`.
   var isOfSubscription: Bool { itemDetails != nil || node.member("type")?.string == "subscription" }

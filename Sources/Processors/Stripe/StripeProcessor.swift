@@ -90,6 +90,8 @@ public struct StripeProcessor: PaymentProcessor {
 
   public static func mentions(in body: [UInt8]) -> Mentions { StripeMentions.read(body) }
 
+  public static func summary(in body: [UInt8]) -> PurchaseSummary? { StripeSummary.read(body) }
+
   public static let help = ProcessorHelp(
     webhookSecretKey: "webhook_secrets",
     webhookSecretOrigin: "the endpoint's signing secret in Stripe's dashboard",

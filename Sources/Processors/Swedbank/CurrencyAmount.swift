@@ -6,9 +6,13 @@ enum CurrencyAmount {
   /// The amount in major units, with the currency's decimals: `10.00` for 1000 öre.
   /// - Parameter currency: the code of ISO 4217; nil for a text of another form.
   static func majorUnits(_ amount: Int64, _ currency: String) -> String? {
+    majorUnits(amount, currency, decimals: decimals(of: currency))
+  }
+
+  /// The same for a processor whose smallest units are not those of ISO 4217.
+  static func majorUnits(_ amount: Int64, _ currency: String, decimals: Int) -> String? {
     guard isCode(currency) else { return nil }
     let digits = String(amount.magnitude)
-    let decimals = decimals(of: currency)
     let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.utf8.count)) + digits
     let sign = amount < 0 ? "-" : ""
     if decimals == 0 { return sign + padded }
