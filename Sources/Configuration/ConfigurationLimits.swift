@@ -67,6 +67,7 @@ public enum ConfigurationLimits {
   /// These keep a page for customers under 10 KB with any configuration.
   static let appNameBytesMax = 100
   static let storeURLBytesMax = 500
+  static let logoBytesMax = 256 * 1024
 
   static let concurrency = 1...1000
   static let ratePerSecond = 0.001...100_000

@@ -2,6 +2,7 @@
 
 public import AppLinks
 public import Domain
+public import HTML
 
 extension AppConfiguration {
   /// Where customers pay, and how they return to the app.
@@ -101,11 +102,23 @@ extension AppConfiguration.Links {
     /// https URLs of the app's store pages.
     public var iosStore: String?
     public var androidStore: String?
+    public var support: Support?
+    public var logo: Logo?
+    /// The colours of links and the button, in light and in dark mode.
+    public var accentLight: PageColor?
+    public var accentDark: PageColor?
 
-    public init(name: String, iosStore: String? = nil, androidStore: String? = nil) {
+    public init(
+      name: String, iosStore: String? = nil, androidStore: String? = nil, support: Support? = nil,
+      logo: Logo? = nil, accentLight: PageColor? = nil, accentDark: PageColor? = nil
+    ) {
       self.name = name
       self.iosStore = iosStore
       self.androidStore = androidStore
+      self.support = support
+      self.logo = logo
+      self.accentLight = accentLight
+      self.accentDark = accentDark
     }
   }
 

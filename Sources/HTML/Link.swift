@@ -29,6 +29,16 @@ public struct Link: Sendable, Hashable {
   /// An anchor on the same page.
   public static func fragment(_ id: String) -> Link { Link(text: "#" + encoded(id)) }
 
+  /// The page that the link is on, with its query.
+  public static let samePage = Link(text: "")
+
+  /// An e-mail to an address, with a subject (RFC 6068 §2).
+  /// - Parameter address: as the configuration has checked it; its characters are encoded.
+  public init(mailTo address: String, subject: String) {
+    let parts = address.split(separator: "@", maxSplits: 1).map { Self.encoded(String($0)) }
+    text = "mailto:\(parts.joined(separator: "@"))?subject=\(Self.encoded(subject))"
+  }
+
   /// An absolute URL.
   /// - Returns: nil unless it begins with `https://`, has a host, and contains only characters that a URL may
   ///   contain.

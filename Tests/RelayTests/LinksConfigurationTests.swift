@@ -3,6 +3,7 @@
 import AppLinks
 @testable import Configuration
 import Domain
+import HTML
 import JSON
 import Testing
 
@@ -23,7 +24,8 @@ import Testing
         scheme: "exampledroid", get_login_creds: true,
       },
       checkout: { "price_1": "https://buy.stripe.com/a", "plan.m": "https://www.example.com/c?plan=m" },
-      "return": { name: "Example", ios_store: "https://apps.apple.com/app/id1" },
+      "return": { name: "Example", ios_store: "https://apps.apple.com/app/id1", support: "help@example.com",
+                  accent: "#0b57b0", accent_dark: "#84b9ff" },
       swedbank: { schemes: ["exampleapp"], packages: ["com.example.app"], redirect: 302 },
     },
     """
@@ -43,7 +45,11 @@ import Testing
     #expect(links.android?.getsLoginCredentials == true)
     #expect(links.checkout["price_1"]?.url == "https://buy.stripe.com/a")
     #expect(links.checkout.count == 2)
-    #expect(links.returnPage == .init(name: "Example", iosStore: "https://apps.apple.com/app/id1"))
+    #expect(
+      links.returnPage
+        == .init(
+          name: "Example", iosStore: "https://apps.apple.com/app/id1", support: .address("help@example.com"),
+          accentLight: PageColor("#0b57b0"), accentDark: PageColor("#84b9ff")))
     let swedbank = try #require(links.swedbank)
     #expect(swedbank.schemes?.map(\.text) == ["exampleapp"])
     #expect(swedbank.redirect == .found)
@@ -109,6 +115,17 @@ import Testing
       "checkout.p", "has client_reference_id in it",
       "checkout: { p: 'https://a.test/?x=1&client_reference_id=1' }"),
     Case("return.ios_store", "must begin with https://", "return: { ios_store: 'itms://a' }"),
+    Case("return.support", "must be an e-mail address", "return: { support: 'help@@example.com' }"),
+    Case("return.support", "must begin with https://", "return: { support: 'http://example.com/help' }"),
+    Case("return.support", "must be a whole address", "return: { support: 'help' }"),
+    Case("return.accent", "must be a colour", "return: { accent: 'red' }"),
+    Case(
+      "return.accent", "has a contrast of 1.9 to the page's background #f3f4f7",
+      "return: { accent: '#ff9900' }"),
+    Case("return.accent", "#a66300 has that", "return: { accent: '#ff9900' }"),
+    Case("return.accent_dark", "to the page's background #171b22", "return: { accent_dark: '#0b57b0' }"),
+    Case("return.logo", "cannot read /nonexistent.svg", "return: { logo: '/nonexistent.svg' }"),
+    Case("return.logo", "is neither an SVG nor a PNG picture", "return: { logo: '/etc/passwd' }"),
     Case("swedbank.redirect", "must be 301 or 302", "swedbank: { redirect: 307 }"),
     Case("swedbank.schemes[0]", "belongs to the device", "swedbank: { schemes: ['https'] }"),
     Case("swedbank.trampoline", "has a query", "swedbank: { trampoline: 'https://b.test/?x' }"),

@@ -2,6 +2,7 @@
 
 internal import AppLinks
 internal import Domain
+internal import HTML
 internal import JSON
 internal import Platform
 
@@ -157,6 +158,19 @@ extension AppConfiguration.Links.ReturnPage {
         .endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax),
         example: "https://play.google.com/store/apps/details?id=com.example.app",
         "The app's page in Google Play."),
+      .optional(
+        "support", \.support, .support, example: "https://example.com/help",
+        "Where customers get help: the address of a page, or an e-mail address. The page shows a reference "
+          + "beside it, which `receiptctl find` finds."),
+      .optional(
+        "logo", \.logo, .logo, example: "logo.svg",
+        "The picture at the top of the page, at most 256 KiB. It is read at the start and with each reload."),
+      .optional(
+        "accent", \.accentLight, .color(.light), example: "#0b57b0",
+        "The colour of links and of the button. Its contrast to the page's background must be 4.5 or more."),
+      .optional(
+        "accent_dark", \.accentDark, .color(.dark), example: "#84b9ff",
+        "The same in dark mode; without it, a lighter tone of accent."),
     ])
 
   fileprivate var givenName: String? {
