@@ -8,7 +8,8 @@ public struct HTMLDocument: Sendable {
     case linked(Link)
     /// A stylesheet in the page itself, which then needs no other resource. It is a literal of this program,
     /// never untrusted input.
-    case inline(StaticString)
+    /// - accent: the page's own colours.
+    case inline(StaticString, accent: PageAccent? = nil)
   }
 
   /// An automatic reload or redirect of the browser.
@@ -27,17 +28,20 @@ public struct HTMLDocument: Sendable {
   public var language: String
   public var title: String
   public var style: Style
+  /// A script in the page itself; a literal of this program.
+  public var script: StaticString?
   public var icon: Link?
   public var refresh: Refresh?
   public var body: HTML
 
   public init(
-    language: String = "en", title: String, style: Style, icon: Link? = nil, refresh: Refresh? = nil,
-    body: HTML
+    language: String = "en", title: String, style: Style, script: StaticString? = nil, icon: Link? = nil,
+    refresh: Refresh? = nil, body: HTML
   ) {
     self.language = language
     self.title = title
     self.style = style
+    self.script = script
     self.icon = icon
     self.refresh = refresh
     self.body = body
@@ -49,7 +53,7 @@ public struct HTMLDocument: Sendable {
   public var bytes: [UInt8] {
     let head = """
       <!DOCTYPE html>
-      <html lang="\(HTML.escaped(language))">
+      <html lang="\(HTML.escaped(language))"\(Self.isRightToLeft(language) ? " dir=\"rtl\"" : "")>
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -59,7 +63,8 @@ public struct HTMLDocument: Sendable {
       \(styleMarkup)\(iconMarkup)
       </head>
       """
-    return Array("\(head)\n<body>\n\(body.markup)\n</body>\n</html>\n".utf8)
+    let script = script.map { "<script>\($0)</script>\n" } ?? ""
+    return Array("\(head)\n<body>\n\(body.markup)\n\(script)</body>\n</html>\n".utf8)
   }
 
   private var refreshMarkup: String {
@@ -78,8 +83,20 @@ public struct HTMLDocument: Sendable {
   private var styleMarkup: String {
     switch style {
     case .linked(let link): "<link rel=\"stylesheet\" href=\"\(HTML.escaped(link.text))\">"
-    case .inline(let sheet): "<style>\(sheet)</style>"
+    case .inline(let sheet, let accent):
+      "<style>\(sheet)</style>" + (accent.map { "<style>\($0.stylesheet)</style>" } ?? "")
     }
+  }
+
+  /// Whether a language is written from right to left.
+  public static func isRightToLeft(_ language: String) -> Bool {
+    ["ar", "he"].contains(language.prefix { $0 != "-" })
+  }
+
+  /// The texts of the inline stylesheets and of the script, whose hashes a policy must name.
+  public var inlineParts: (styles: [String], script: String?) {
+    guard case .inline(let sheet, let accent) = style else { return ([], script.map { "\($0)" }) }
+    return (["\(sheet)"] + (accent.map { [$0.stylesheet] } ?? []), script.map { "\($0)" })
   }
 }
 
@@ -112,14 +129,21 @@ extension HTMLDocument {
     ("Cache-Control", "no-store"),
   ]
 
-  /// The same for a public page. It loads nothing, sends nothing and no referrer, and contains only the
-  /// stylesheet with this hash and an empty icon (CSP Level 3, §2.3.1 hash-source).
-  /// - Parameter styleHash: the SHA-256 of the inline stylesheet, in base64.
-  public static func publicHeaders(styleHash: String) -> [(name: String, value: String)] {
-    [
+  /// The same for a public page. It sends no referrer, and contains only stylesheets and a script with these
+  /// hashes (CSP Level 3, §2.3.1 hash-source), pictures of this server and an empty icon. Its script may read
+  /// from this server only.
+  /// - Parameters:
+  ///   - styleHashes: the SHA-256 of each inline stylesheet, in base64.
+  ///   - scriptHash: the same of the script; nil forbids scripts and what they could load.
+  public static func publicHeaders(
+    styleHashes: [String], scriptHash: String?
+  ) -> [(name: String, value: String)] {
+    let styles = styleHashes.map { "'sha256-\($0)'" }.joined(separator: " ")
+    let script = scriptHash.map { "script-src 'sha256-\($0)'; connect-src 'self'; " } ?? ""
+    return [
       (
         "Content-Security-Policy",
-        "default-src 'none'; style-src 'sha256-\(styleHash)'; img-src data:; form-action 'none'; "
+        "default-src 'none'; style-src \(styles); \(script)img-src 'self' data:; form-action 'none'; "
           + "base-uri 'none'; frame-ancestors 'none'"
       ),
       ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),

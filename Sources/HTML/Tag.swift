@@ -67,6 +67,8 @@ extension Tag {
   public static let option = Tag("option")
   public static let datalist = Tag("datalist")
   public static let button = Tag("button")
+  /// Shown only by browsers without scripts.
+  public static let noscript = Tag("noscript")
   public static let progress = Tag("progress")
   // Drawings.
   public static let svg = Tag("svg")
@@ -76,6 +78,7 @@ extension Tag {
   public static let rect = Tag("rect")
   public static let line = Tag("line")
   public static let text = Tag("text")
+  public static let path = Tag("path")
 }
 
 /// Elements without content.
@@ -84,5 +87,11 @@ public enum VoidTag {
 
   public static func input(_ attributes: [Attribute]) -> HTML {
     HTML(markup: "<input\(attributes.map(\.markup).joined())>")
+  }
+
+  /// A picture.
+  /// - Parameter alt: what readers who do not see it read.
+  public static func img(_ source: Link, alt: String) -> HTML {
+    HTML(markup: "<img src=\"\(HTML.escaped(source.text))\" alt=\"\(HTML.escaped(alt))\">")
   }
 }

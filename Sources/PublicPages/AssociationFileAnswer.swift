@@ -1,4 +1,4 @@
-// Serves association files to devices and caches. They are prepared once per configuration, and need no key
+// Serves files to devices and caches: association files, and logos. They are prepared once per configuration, and need no key
 // and no redirect. Pure; called from any thread.
 
 internal import AppLinks

@@ -5,6 +5,8 @@
 enum PageLanguage: String, Sendable, CaseIterable {
   // The BCP 47 tags.
   case en, de, fr, es, it, pt, nl, sv, nb, da, fi
+  case ar, he, ja, ko
+  case zhHans = "zh-Hans"
 
   /// The language for readers of other languages.
   static let standard = PageLanguage.en
@@ -78,7 +80,8 @@ enum PageLanguage: String, Sendable, CaseIterable {
     return weight <= 1000 ? weight : nil
   }
 
-  /// Drops regions and scripts until a language matches (RFC 4647 §3.4); only the primary subtag counts here.
+  /// Drops regions and scripts until a language matches (RFC 4647 §3.4); only the primary subtag counts here,
+  /// and of Chinese whether its characters are traditional.
   private static func lookUp(_ range: Substring) -> PageLanguage? {
     let parts = range.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard let first = parts.first, range.utf8.count <= 64,
@@ -87,6 +90,13 @@ enum PageLanguage: String, Sendable, CaseIterable {
     switch String(decoding: first, as: UTF8.self).lowercased() {
     // Readers of Nynorsk, or of Norwegian without a variant, get Bokmål rather than English.
     case "no", "nn": return .nb
+    // The code before 1989 (RFC 5646 §2.2.1).
+    case "iw": return .he
+    // Readers of traditional characters get the next language that they prefer.
+    case "zh":
+      let rest = parts.dropFirst().map { String(decoding: $0, as: UTF8.self).lowercased() }
+      let isTraditional = rest.contains { ["hant", "tw", "hk", "mo"].contains($0) }
+      return isTraditional && !rest.contains("hans") ? nil : .zhHans
     case let language: return PageLanguage(rawValue: language)
     }
   }

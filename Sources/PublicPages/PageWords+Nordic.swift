@@ -24,10 +24,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalningen har kommit in",
-      text: "Tack! Din betalning har kommit in, och \(.app) får besked nu."),
+      text: "Tack! Din betalning har kommit in. Ditt köp finns strax i \(.app)."),
     delivered: Message(
       heading: "Betalningen är klar",
-      text: "Tack! Din betalning har kommit in, och \(.app) har fått besked."),
+      text: "Tack! Din betalning har kommit in, och ditt köp finns i \(.app)."),
     undelivered: Message(
       heading: "Betalningen har kommit in",
       text: """
@@ -58,6 +58,16 @@ extension PageWords {
         "Det går inte att visa just nu hur det gick med din betalning. Titta i \(.app) innan du betalar igen."
     ),
     updatesItself: "Sidan uppdateras av sig själv.",
+    checkAgain: "Kontrollera igen",
+    onPhone: "Fortsätt i mobilen",
+    scanCode: "Skanna koden med mobilens kamera för att öppna \(.app).",
+    codeLabel: "QR-kod som öppnar \(.app)",
+    onThisDevice: "Öppna \(.app) på den här enheten",
+    support: "Få hjälp",
+    reference: "Referens:",
+    item: "Artikel",
+    amount: "Belopp",
+    date: "Datum",
     payment: "Betalning",
     opensItself: "Använd knappen om appen inte öppnas av sig själv.",
     goOnInApp: "Använd knappen för att fortsätta i appen.")
@@ -84,10 +94,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalingen er mottatt",
-      text: "Takk! Betalingen din er mottatt, og \(.app) får beskjed nå."),
+      text: "Takk! Betalingen din er mottatt. Kjøpet ditt er straks i \(.app)."),
     delivered: Message(
       heading: "Betalingen er fullført",
-      text: "Takk! Betalingen din er mottatt, og \(.app) har fått beskjed."),
+      text: "Takk! Betalingen din er mottatt, og kjøpet ditt er i \(.app)."),
     undelivered: Message(
       heading: "Betalingen er mottatt",
       text: """
@@ -119,6 +129,16 @@ extension PageWords {
         nytt.
         """),
     updatesItself: "Siden oppdateres av seg selv.",
+    checkAgain: "Sjekk igjen",
+    onPhone: "Fortsett på mobilen",
+    scanCode: "Skann koden med mobilkameraet for å åpne \(.app).",
+    codeLabel: "QR-kode som åpner \(.app)",
+    onThisDevice: "Åpne \(.app) på denne enheten",
+    support: "Få hjelp",
+    reference: "Referanse:",
+    item: "Vare",
+    amount: "Beløp",
+    date: "Dato",
     payment: "Betaling",
     opensItself: "Bruk knappen hvis appen ikke åpnes av seg selv.",
     goOnInApp: "Bruk knappen for å fortsette i appen.")
@@ -145,10 +165,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalingen er modtaget",
-      text: "Tak! Din betaling er modtaget, og \(.app) får besked nu."),
+      text: "Tak! Din betaling er modtaget. Dit køb er i \(.app) om et øjeblik."),
     delivered: Message(
       heading: "Betalingen er gennemført",
-      text: "Tak! Din betaling er modtaget, og \(.app) har fået besked."),
+      text: "Tak! Din betaling er modtaget, og dit køb er i \(.app)."),
     undelivered: Message(
       heading: "Betalingen er modtaget",
       text: """
@@ -180,6 +200,16 @@ extension PageWords {
         igen.
         """),
     updatesItself: "Siden opdateres af sig selv.",
+    checkAgain: "Tjek igen",
+    onPhone: "Fortsæt på mobilen",
+    scanCode: "Scan koden med mobilens kamera for at åbne \(.app).",
+    codeLabel: "QR-kode, der åbner \(.app)",
+    onThisDevice: "Åbn \(.app) på denne enhed",
+    support: "Få hjælp",
+    reference: "Reference:",
+    item: "Vare",
+    amount: "Beløb",
+    date: "Dato",
     payment: "Betaling",
     opensItself: "Brug knappen, hvis appen ikke åbner af sig selv.",
     goOnInApp: "Brug knappen for at fortsætte i appen.")
@@ -207,10 +237,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Maksu on saatu",
-      text: "Kiitos! Maksusi on saatu, ja siitä ilmoitetaan parhaillaan sovellukselle \(.app)."),
+      text: "Kiitos! Maksusi on saatu. Ostoksesi on hetken kuluttua sovelluksessa \(.app)."),
     delivered: Message(
       heading: "Maksu on suoritettu",
-      text: "Kiitos! Maksusi on saatu, ja siitä on ilmoitettu sovellukselle \(.app)."),
+      text: "Kiitos! Maksusi on saatu, ja ostoksesi on sovelluksessa \(.app)."),
     undelivered: Message(
       heading: "Maksu on saatu",
       text: """
@@ -242,6 +272,16 @@ extension PageWords {
         uudelleen.
         """),
     updatesItself: "Sivu päivittyy itsestään.",
+    checkAgain: "Tarkista uudelleen",
+    onPhone: "Jatka puhelimella",
+    scanCode: "Skannaa koodi puhelimen kameralla, niin \(.app) avautuu.",
+    codeLabel: "QR-koodi, joka avaa sovelluksen \(.app)",
+    onThisDevice: "Avaa \(.app) tällä laitteella",
+    support: "Hae apua",
+    reference: "Viite:",
+    item: "Tuote",
+    amount: "Summa",
+    date: "Päivämäärä",
     payment: "Maksu",
     opensItself: "Jos sovellus ei avaudu itsestään, käytä painiketta.",
     goOnInApp: "Jatka sovelluksessa painikkeesta.")

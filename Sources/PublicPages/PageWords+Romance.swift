@@ -24,10 +24,11 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Paiement reçu",
-      text: "Merci\u{A0}! Votre paiement a été reçu et est en train d’être transmis à \(.app)."),
+      text:
+        "Merci\u{A0}! Votre paiement a été reçu. Votre achat sera disponible dans \(.app) dans un instant."),
     delivered: Message(
       heading: "Paiement effectué",
-      text: "Merci\u{A0}! Votre paiement a été reçu et transmis à \(.app)."),
+      text: "Merci\u{A0}! Votre paiement a été reçu et votre achat est disponible dans \(.app)."),
     undelivered: Message(
       heading: "Paiement reçu",
       text: """
@@ -60,6 +61,16 @@ extension PageWords {
         vérifiez dans \(.app).
         """),
     updatesItself: "Cette page s’actualise automatiquement.",
+    checkAgain: "Vérifier à nouveau",
+    onPhone: "Continuez sur votre téléphone",
+    scanCode: "Scannez ce code avec l’appareil photo de votre téléphone pour ouvrir \(.app).",
+    codeLabel: "Code QR qui ouvre \(.app)",
+    onThisDevice: "Ouvrir \(.app) sur cet appareil",
+    support: "Obtenir de l’aide",
+    reference: "Référence\u{A0}:",
+    item: "Article",
+    amount: "Montant",
+    date: "Date",
     payment: "Paiement",
     opensItself: "Si l’application ne s’ouvre pas automatiquement, utilisez le bouton.",
     goOnInApp: "Utilisez le bouton pour continuer dans l’application.")
@@ -86,10 +97,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Pago recibido",
-      text: "Gracias. Tu pago ha llegado. \(.app) recibirá el aviso enseguida."),
+      text: "Gracias. Hemos recibido tu pago. Tu compra estará en \(.app) en un momento."),
     delivered: Message(
       heading: "Pago completado",
-      text: "Gracias. Tu pago ha llegado y \(.app) ya tiene el aviso."),
+      text: "Gracias. Hemos recibido tu pago y tu compra ya está en \(.app)."),
     undelivered: Message(
       heading: "Pago recibido",
       text: """
@@ -121,6 +132,16 @@ extension PageWords {
         \(.app).
         """),
     updatesItself: "Esta página se actualiza sola.",
+    checkAgain: "Comprobar de nuevo",
+    onPhone: "Continúa en tu teléfono",
+    scanCode: "Escanea este código con la cámara de tu teléfono para abrir \(.app).",
+    codeLabel: "Código QR que abre \(.app)",
+    onThisDevice: "Abrir \(.app) en este dispositivo",
+    support: "Obtener ayuda",
+    reference: "Referencia:",
+    item: "Artículo",
+    amount: "Importe",
+    date: "Fecha",
     payment: "Pago",
     opensItself: "Si la aplicación no se abre sola, usa el botón.",
     goOnInApp: "Usa el botón para continuar en la aplicación.")
@@ -147,10 +168,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Pagamento ricevuto",
-      text: "Grazie! Il tuo pagamento è stato ricevuto e ora viene comunicato a \(.app)."),
+      text: "Grazie! Il tuo pagamento è stato ricevuto. Il tuo acquisto sarà in \(.app) tra un attimo."),
     delivered: Message(
       heading: "Pagamento completato",
-      text: "Grazie! Il tuo pagamento è stato ricevuto e comunicato a \(.app)."),
+      text: "Grazie! Il tuo pagamento è stato ricevuto e il tuo acquisto è in \(.app)."),
     undelivered: Message(
       heading: "Pagamento ricevuto",
       text: """
@@ -182,6 +203,16 @@ extension PageWords {
         in \(.app).
         """),
     updatesItself: "Questa pagina si aggiorna da sola.",
+    checkAgain: "Controlla di nuovo",
+    onPhone: "Continua sul telefono",
+    scanCode: "Inquadra questo codice con la fotocamera del telefono per aprire \(.app).",
+    codeLabel: "Codice QR che apre \(.app)",
+    onThisDevice: "Apri \(.app) su questo dispositivo",
+    support: "Assistenza",
+    reference: "Riferimento:",
+    item: "Articolo",
+    amount: "Importo",
+    date: "Data",
     payment: "Pagamento",
     opensItself: "Se l’app non si apre da sola, usa il pulsante.",
     goOnInApp: "Usa il pulsante per continuare nell’app.")
@@ -208,10 +239,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Pagamento recebido",
-      text: "Obrigado! O seu pagamento foi recebido e será agora comunicado a \(.app)."),
+      text: "Obrigado! O seu pagamento foi recebido. A sua compra estará em \(.app) dentro de momentos."),
     delivered: Message(
       heading: "Pagamento concluído",
-      text: "Obrigado! O seu pagamento foi recebido e comunicado a \(.app)."),
+      text: "Obrigado! O seu pagamento foi recebido e a sua compra está em \(.app)."),
     undelivered: Message(
       heading: "Pagamento recebido",
       text: """
@@ -243,6 +274,16 @@ extension PageWords {
         verifique em \(.app).
         """),
     updatesItself: "Esta página é atualizada automaticamente.",
+    checkAgain: "Verificar novamente",
+    onPhone: "Continue no telemóvel",
+    scanCode: "Leia este código com a câmara do telemóvel para abrir \(.app).",
+    codeLabel: "Código QR que abre \(.app)",
+    onThisDevice: "Abrir \(.app) neste dispositivo",
+    support: "Obter ajuda",
+    reference: "Referência:",
+    item: "Artigo",
+    amount: "Valor",
+    date: "Data",
     payment: "Pagamento",
     opensItself: "Se a app não abrir automaticamente, use o botão.",
     goOnInApp: "Use o botão para continuar na app.")

@@ -23,10 +23,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Payment received",
-      text: "Thank you! Your payment has been received and is now being passed on to \(.app)."),
+      text: "Thank you! Your payment has been received. Your purchase will be in \(.app) in a moment."),
     delivered: Message(
       heading: "Payment completed",
-      text: "Thank you! Your payment has been received and passed on to \(.app)."),
+      text: "Thank you! Your payment has been received, and your purchase is in \(.app)."),
     undelivered: Message(
       heading: "Payment received",
       text: """
@@ -56,6 +56,16 @@ extension PageWords {
       text:
         "The state of your payment cannot be shown right now. Before you pay again, look in \(.app)."),
     updatesItself: "This page updates automatically.",
+    checkAgain: "Check again",
+    onPhone: "Continue on your phone",
+    scanCode: "Scan this code with your phone’s camera to open \(.app).",
+    codeLabel: "QR code that opens \(.app)",
+    onThisDevice: "Open \(.app) on this device",
+    support: "Get help",
+    reference: "Reference:",
+    item: "Item",
+    amount: "Amount",
+    date: "Date",
     payment: "Payment",
     opensItself: "If the app does not open automatically, use the button.",
     goOnInApp: "Use the button to continue in the app.")
@@ -82,10 +92,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Zahlung eingegangen",
-      text: "Vielen Dank! Ihre Zahlung ist eingegangen und wird jetzt an \(.app) gemeldet."),
+      text: "Vielen Dank! Ihre Zahlung ist eingegangen. Ihr Kauf ist gleich in \(.app) verfügbar."),
     delivered: Message(
       heading: "Zahlung abgeschlossen",
-      text: "Vielen Dank! Ihre Zahlung ist eingegangen und an \(.app) gemeldet."),
+      text: "Vielen Dank! Ihre Zahlung ist eingegangen, und Ihr Kauf ist in \(.app) verfügbar."),
     undelivered: Message(
       heading: "Zahlung eingegangen",
       text: """
@@ -117,6 +127,16 @@ extension PageWords {
         bezahlen, sehen Sie bitte in \(.app) nach.
         """),
     updatesItself: "Diese Seite aktualisiert sich von selbst.",
+    checkAgain: "Noch einmal nachsehen",
+    onPhone: "Weiter auf dem Handy",
+    scanCode: "Scannen Sie diesen Code mit der Kamera Ihres Handys, um \(.app) zu öffnen.",
+    codeLabel: "QR-Code, der \(.app) öffnet",
+    onThisDevice: "\(.app) auf diesem Gerät öffnen",
+    support: "Hilfe",
+    reference: "Referenz:",
+    item: "Artikel",
+    amount: "Betrag",
+    date: "Datum",
     payment: "Zahlung",
     opensItself: "Wenn sich die App nicht von selbst öffnet, benutzen Sie die Schaltfläche.",
     goOnInApp: "Über die Schaltfläche geht es in der App weiter.")
@@ -143,10 +163,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betaling ontvangen",
-      text: "Bedankt! Je betaling is ontvangen en wordt nu doorgegeven aan \(.app)."),
+      text: "Bedankt! Je betaling is ontvangen. Je aankoop staat zo in \(.app)."),
     delivered: Message(
       heading: "Betaling afgerond",
-      text: "Bedankt! Je betaling is ontvangen en doorgegeven aan \(.app)."),
+      text: "Bedankt! Je betaling is ontvangen en je aankoop staat in \(.app)."),
     undelivered: Message(
       heading: "Betaling ontvangen",
       text: """
@@ -179,6 +199,16 @@ extension PageWords {
         keer betaalt.
         """),
     updatesItself: "Deze pagina wordt vanzelf bijgewerkt.",
+    checkAgain: "Opnieuw controleren",
+    onPhone: "Ga verder op je telefoon",
+    scanCode: "Scan deze code met de camera van je telefoon om \(.app) te openen.",
+    codeLabel: "QR-code die \(.app) opent",
+    onThisDevice: "Open \(.app) op dit apparaat",
+    support: "Hulp nodig?",
+    reference: "Referentie:",
+    item: "Artikel",
+    amount: "Bedrag",
+    date: "Datum",
     payment: "Betaling",
     opensItself: "Gaat de app niet vanzelf open, gebruik dan de knop.",
     goOnInApp: "Gebruik de knop om verder te gaan in de app.")

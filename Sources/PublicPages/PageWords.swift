@@ -1,6 +1,8 @@
 // All texts of the public pages, as a type: a language without one of them does not compile. The texts are
 // constants; only the app's name is inserted. Pure; called from any thread.
 
+internal import HTML
+
 /// A text with a place for the app's name, such as `"Back to \(.app)"`.
 struct AppPhrase: Sendable, ExpressibleByStringInterpolation {
   /// The placeholders.
@@ -22,6 +24,12 @@ struct AppPhrase: Sendable, ExpressibleByStringInterpolation {
 
   /// The text with the app's name. Not escaped.
   func text(app: String) -> String { pieces.map { $0 ?? app }.joined() }
+
+  /// The same as markup. The name keeps its own direction (Unicode UAX #9), so it cannot move the words and
+  /// marks around it.
+  func html(app: String) -> HTML {
+    HTML(pieces.map { piece in piece.map { HTML(text: $0) } ?? Tag.bdi { app } })
+  }
 }
 
 /// The texts of the public pages in one language.
@@ -71,6 +79,25 @@ struct PageWords: Sendable {
   var unavailable: Message
   /// The note below a message that may change.
   var updatesItself: String
+  /// The link that does it in a browser without scripts.
+  var checkAgain: String
+
+  // At a computer.
+  var onPhone: AppPhrase
+  /// How the code is used.
+  var scanCode: AppPhrase
+  /// What the code is, for readers who do not see it.
+  var codeLabel: AppPhrase
+  /// The link for those who have the app on this device.
+  var onThisDevice: AppPhrase
+
+  // Help, and what was bought.
+  var support: String
+  /// Before the number that the support needs.
+  var reference: String
+  var item: String
+  var amount: String
+  var date: String
 
   // The pages on the way back from Swedbank Pay.
   /// The title.
@@ -95,6 +122,11 @@ extension PageLanguage {
     case .nb: .norwegian
     case .da: .danish
     case .fi: .finnish
+    case .ar: .arabic
+    case .he: .hebrew
+    case .ja: .japanese
+    case .ko: .korean
+    case .zhHans: .simplifiedChinese
     }
   }
 }

@@ -2,6 +2,7 @@
 
 internal import AppLinks
 public import Apps
+internal import Configuration
 internal import HTTPServer
 public import HTTPService
 public import Platform
@@ -14,16 +15,16 @@ public struct PublicPageRoutes: Sendable {
 
   public init(
     apps: AppRegistry, associations: AssociationRegistry, clock: any Clock,
-    find: @escaping ReturnPage.Find
+    find: @escaping ReturnPage.Find, summarize: @escaping ReturnPage.Summarize
   ) {
     self.apps = apps
     self.associations = associations
-    returnPage = ReturnPage(find: find, clock: clock)
+    returnPage = ReturnPage(find: find, summarize: summarize, clock: clock)
   }
 
   public var routes: [Route] {
     [
-      page, trampoline, associationFile("/.well-known/apple-app-site-association", .apple),
+      page, logo, trampoline, associationFile("/.well-known/apple-app-site-association", .apple),
       associationFile("/apple-app-site-association", .apple),
       associationFile("/.well-known/assetlinks.json", .android),
       associationFile("/.well-known/apple-developer-merchantid-domain-association", .applePay),
@@ -38,6 +39,14 @@ public struct PublicPageRoutes: Sendable {
         guard let links = app.links else { return exchange.answer(.notFound) }
         returnPage.answer(request.head, app, links, exchange)
       }
+    }
+  }
+
+  private var logo: Route {
+    Route(Route.reading, "/v1/{app}/return/logo", label: "return_logo") { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      guard let logo = app.links?.returnPage?.logo else { throw .notFound }
+      return { request, exchange in exchange.answer(ReturnPage.answer(logo, to: request.head)) }
     }
   }
 

@@ -48,10 +48,19 @@ public enum ReturnOutcome: Sendable, CaseIterable {
     }
   }
 
+  /// Whether it says that the customer has completed the checkout, so what was bought may be shown.
+  var isPaid: Bool {
+    switch self {
+    case .underWay, .paid, .delivered, .undelivered: true
+    case .waiting, .noPaymentYet, .unpaid, .cancelled, .expired, .unknown, .unavailable: false
+    }
+  }
+
   var tone: PublicPage.Tone {
     switch self {
     case .paid, .delivered, .undelivered: .good
-    case .waiting, .noPaymentYet, .underWay, .unavailable: .waiting
+    case .waiting, .underWay, .unavailable: .waiting
+    case .noPaymentYet: .stopped
     case .unpaid, .cancelled, .expired: .attention
     case .unknown: .neutral
     }

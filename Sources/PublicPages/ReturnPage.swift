@@ -21,16 +21,24 @@ public struct ReturnPage: Sendable {
       _ names: [CheckoutName], _ app: AppSlug, _ requestID: String
     ) throws(StoreFault) -> CheckoutStatus?
 
+  /// Returns what was bought with a receipt's purchase, if it is known. The request id is for the log.
+  public typealias Summarize =
+    @Sendable (_ receiptID: ReceiptID, _ app: AppSlug, _ requestID: String) -> PurchaseSummary?
+
   let find: Find
+  let summarize: Summarize
   let clock: any Clock
 
-  public init(find: @escaping Find, clock: any Clock) {
+  public init(find: @escaping Find, summarize: @escaping Summarize, clock: any Clock) {
     self.find = find
+    self.summarize = summarize
     self.clock = clock
   }
 
   /// The longest session id that is looked up, in bytes; a processor's ids are shorter.
   static let sessionIDBytesMax = 255
+  /// The most characters of an item's name that are shown.
+  static let itemCharactersMax = 100
   /// The refresh interval if the checkout's age is unknown.
   static let unknownAgeSeconds = 10
 
@@ -48,6 +56,7 @@ public struct ReturnPage: Sendable {
     var outcome = names.contains { $0.isOfProcessor } ? ReturnOutcome(unheardOf: claim) : .unknown
     var seconds = Self.unknownAgeSeconds
     var name = names.first
+    var (reference, summary): (String?, PurchaseSummary?)
     do throws(StoreFault) {
       let found = try find(names, app.slug, exchange.scope.requestID)
       if let found {
@@ -55,12 +64,17 @@ public struct ReturnPage: Sendable {
         seconds = Self.refreshSeconds(
           age: Timestamp(unixMilliseconds: clock.wallMilliseconds).duration(since: found.begunAt))
         name = found.contextID.map(CheckoutName.context) ?? name
+        reference = Self.reference(found)
+        if outcome.isPaid {
+          summary = found.receiptID.flatMap { summarize($0, app.slug, exchange.scope.requestID) }
+        }
       }
     } catch {
       (status, outcome) = (503, .unavailable)
     }
     let page = Self.page(
-      outcome, links, app: app.slug, name: name, device: ReturnDevice(userAgent: head.header("User-Agent")),
+      outcome, links, app: app.slug, name: name, reference: reference, summary: summary,
+      device: ReturnDevice(userAgent: head.header("User-Agent")),
       package: Self.value("package", head.query).flatMap { try? PackageName($0) },
       language: PageLanguage(preferredIn: head.headers("Accept-Language")), refreshSeconds: seconds)
     var response = page.response(status: status)
@@ -70,21 +84,72 @@ public struct ReturnPage: Sendable {
 
   static func page(
     _ outcome: ReturnOutcome, _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?,
-    device: ReturnDevice, package: PackageName? = nil, language: PageLanguage, refreshSeconds: Int
+    reference: String? = nil, summary: PurchaseSummary? = nil, device: ReturnDevice,
+    package: PackageName? = nil, language: PageLanguage, refreshSeconds: Int
   ) -> PublicPage {
     let words = language.words
     let appName = links.returnPage?.name ?? app.text
-    let ways = ReturnWays(
+    let ways = PageWays(
       links, app: app, name: name, device: device, package: package, appName: appName, words: words)
     let message = outcome.message(words)
-    let heading = message.heading.text(app: appName)
-    var sentences = [message.text.text(app: appName)]
-    if ways.button == nil { sentences.append(words.canCloseAndGoBack.text(app: appName)) }
+    var sentences = [message.text.html(app: appName)]
+    if ways.button == nil, ways.phone == nil { sentences.append(words.canCloseAndGoBack.html(app: appName)) }
     return PublicPage(
-      language: language.tag, title: "\(heading) · \(appName)", heading: heading, sentences: sentences,
-      button: ways.button, others: ways.others,
-      refresh: outcome.isUnderWay ? .init(seconds: refreshSeconds) : nil, appName: appName,
-      tone: outcome.tone, note: outcome.isUnderWay ? words.updatesItself : nil)
+      language: language.tag, title: "\(message.heading.text(app: appName)) · \(appName)",
+      heading: message.heading.html(app: appName), sentences: sentences, ways: ways,
+      updates: outcome.isUnderWay
+        ? .init(seconds: refreshSeconds, note: words.updatesItself, again: words.checkAgain) : nil,
+      appName: appName,
+      logo: links.returnPage?.logo.map { _ in
+        .init(link: Link("v1", app.text, "return", "logo"), text: appName)
+      },
+      accent: links.returnPage?.accent, tone: outcome.tone,
+      details: summary.map { Self.details($0, words, language.formats) } ?? [],
+      help: links.returnPage?.support.flatMap { Self.help($0, reference, appName, words) })
+  }
+
+  /// Names and values of what was bought, each isolated from the direction of the page.
+  static func details(
+    _ summary: PurchaseSummary, _ words: PageWords, _ formats: PageFormats
+  ) -> [(name: String, value: HTML)] {
+    var details: [(name: String, value: HTML)] = []
+    func add(_ name: String, _ text: String) { details.append((name, Tag.bdi { text })) }
+    if let item = summary.item { add(words.item, String(item.prefix(itemCharactersMax))) }
+    if let money = summary.money { add(words.amount, formats.text(money)) }
+    if let at = summary.at {
+      // The customer's time zone is unknown: the date of UTC.
+      let date = String(RFC3339.string(unixMilliseconds: at.unixMilliseconds).prefix { $0 != "T" })
+      details.append((words.date, Tag.time(.datetime(date)) { formats.text(date: date) }))
+    }
+    return details
+  }
+
+  private static func help(
+    _ support: AppConfiguration.Links.Support, _ reference: String?, _ appName: String, _ words: PageWords
+  ) -> PublicPage.Help? {
+    let subject = [appName, reference].compactMap(\.self).joined(separator: " · ")
+    let link: Link? =
+      switch support {
+      case .page(let url): Link(https: url)
+      case .address(let address): Link(mailTo: address, subject: subject)
+      }
+    return link.map {
+      PublicPage.Help(text: words.support, link: $0, reference: reference.map { (words.reference, $0) })
+    }
+  }
+
+  /// What an operator's search finds the checkout by: the id of its context, or of its receipt, without the
+  /// prefix. Neither changes nor opens anything.
+  static func reference(_ status: CheckoutStatus) -> String? {
+    (status.contextID?.text ?? status.receiptID?.text).map { String(IDText.core($0)) }
+  }
+
+  /// The merchant's picture. An SVG that is opened on its own is a document: it may run and load nothing.
+  static func answer(_ logo: AppConfiguration.Links.Logo, to head: RequestHead) -> Response {
+    var response = AssociationFileAnswer(logo.bytes, type: logo.format.rawValue).response(to: head)
+    response.headers.append(
+      ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
+    return response
   }
 
   /// The refresh interval: short while a customer is likely to watch the page, longer later.

@@ -5,14 +5,11 @@ internal import AppLinks
 internal import Configuration
 internal import Domain
 internal import HTML
+internal import QRCode
 internal import Store
 
-/// The links of a page, for one checkout on one device.
-struct ReturnWays {
-  /// Nil if no app can be opened.
-  var button: PublicPage.Action?
-  var others: [PublicPage.Action] = []
-
+extension PageWays {
+  /// The links of a page, for one checkout on one device. There is no button if no app can be opened.
   /// - Parameters:
   ///   - name: identifies the checkout for the app; nil if there is none.
   ///   - app: the slug in the paths.
@@ -22,21 +19,22 @@ struct ReturnWays {
     package: PackageName? = nil, appName: String, words: PageWords
   ) {
     let target = Self.target(app: app, name: name)
-    let stores = links.returnPage
+    let opensHere = device != .computer
     let scheme = device == .android ? links.android?.scheme : links.ios?.scheme
-    let custom = scheme.flatMap { Link($0, links.origin, target: target) }
+    let custom = opensHere ? scheme.flatMap { Link($0, links.origin, target: target) } : nil
     let first = Self.link(links, app: app, target: target, device: device, package: package)
     if let link = first ?? (device == .iOS ? custom : nil) {
-      button = .init(text: words.backTo.text(app: appName), link: link)
+      button = .init(text: words.backTo.html(app: appName), link: link)
+    }
+    phone = Self.phone(links, target: target, device: device, appName: appName, words: words)
+    if phone != nil, let button {
+      phone?.here = .init(text: words.onThisDevice.html(app: appName), link: button.link)
     }
     if let custom, button?.link != custom {
-      others.append(.init(text: words.otherWay.text(app: appName), link: custom))
+      others.append(.init(text: words.otherWay.html(app: appName), link: custom))
     }
-    if device != .android, let link = stores?.iosStore.flatMap({ Link(https: $0) }) {
-      others.append(.init(text: words.iosStore.text(app: appName), link: link))
-    }
-    if device != .iOS, let link = stores?.androidStore.flatMap({ Link(https: $0) }) {
-      others.append(.init(text: words.androidStore.text(app: appName), link: link))
+    if opensHere || phone == nil {
+      others += Self.stores(links.returnPage, device: device, appName: appName, words: words)
     }
   }
 
@@ -49,6 +47,32 @@ struct ReturnWays {
     }
   }
 
+  /// The way for a customer at a computer: a code of the universal link. A phone opens the app with it, or
+  /// this page, whose button fits the phone.
+  private static func phone(
+    _ links: AppConfiguration.Links, target: String, device: ReturnDevice, appName: String, words: PageWords
+  ) -> Phone? {
+    guard device == .computer || device == .other, links.ios != nil || links.android != nil,
+      let link = Link(links.origin, target: target), let code = QRCode(link.text)
+    else { return nil }
+    return Phone(
+      code: code, label: words.codeLabel.text(app: appName), heading: words.onPhone.html(app: appName),
+      text: words.scanCode.html(app: appName))
+  }
+
+  private static func stores(
+    _ page: AppConfiguration.Links.ReturnPage?, device: ReturnDevice, appName: String, words: PageWords
+  ) -> [PublicPage.Action] {
+    var stores: [PublicPage.Action] = []
+    if device != .android, let link = page?.iosStore.flatMap({ Link(https: $0) }) {
+      stores.append(.init(text: words.iosStore.html(app: appName), link: link))
+    }
+    if device != .iOS, let link = page?.androidStore.flatMap({ Link(https: $0) }) {
+      stores.append(.init(text: words.androidStore.html(app: appName), link: link))
+    }
+    return stores
+  }
+
   /// The link that opens the app; nil if it would lead back to this page, because there is no app for the
   /// device, or the app does not open that URL.
   private static func link(
@@ -57,6 +81,7 @@ struct ReturnWays {
     let universal = Link(links.origin, target: target)
     switch device {
     case .iOS: return links.opensReturnPage(slug: app) ? universal : nil
+    case .computer: return nil
     case .other: return links.opensReturnPage(slug: app) || links.android != nil ? universal : nil
     case .android:
       return intent(links, target: target, package: package)

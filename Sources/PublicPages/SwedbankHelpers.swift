@@ -88,8 +88,11 @@ public struct SwedbankHelpers {
     let name = links.returnPage?.name
     let page = PublicPage(
       language: language.tag, title: [words.payment, name].compactMap(\.self).joined(separator: " · "),
-      heading: words.backToApp, sentences: [opensItself ? words.opensItself : words.goOnInApp],
-      button: .init(text: name.map { words.backTo.text(app: $0) } ?? words.backToApp, link: button),
+      heading: HTML(text: words.backToApp),
+      sentences: [HTML(text: opensItself ? words.opensItself : words.goOnInApp)],
+      ways: .init(
+        button: .init(
+          text: name.map { words.backTo.html(app: $0) } ?? HTML(text: words.backToApp), link: button)),
       refresh: opensItself ? .init(seconds: 0, link: button) : nil, appName: name)
     return page.response()
   }

@@ -183,13 +183,15 @@ extension RelayCore {
       services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
       keyFetcher: keyFetcher, backendWorker: backendWorker, processors: processors,
       retention: contextRetention)
-    return .public(services: services, intake: intake, pages: pages(services))
+    return .public(services: services, intake: intake, pages: pages(services, processors))
   }
 
-  func pages(_ services: ListenerServices) -> PublicPageRoutes {
+  func pages(_ services: ListenerServices, _ processors: ProcessorRegistry) -> PublicPageRoutes {
     PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
       [checkoutPolls] names, app, requestID throws(StoreFault) in
       try checkoutPolls.status(of: names, app: app, requestID: requestID)
+    } summarize: { [checkoutPolls] receiptID, app, requestID in
+      checkoutPolls.summary(of: receiptID, app: app, requestID: requestID) { processors.summary($0, in: $1) }
     }
   }
 

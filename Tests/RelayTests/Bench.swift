@@ -136,7 +136,7 @@ final class Bench {
       checkouts: checkoutPolls,
       keyFetcher: keyFetcher, backendWorker: core.backendWorker, processors: processors,
       retention: core.contextRetention)
-    return .public(services: services, intake: intake, pages: core.pages(services))
+    return .public(services: services, intake: intake, pages: core.pages(services, .standard))
   }
 
   /// Starts the public listener on its own port.

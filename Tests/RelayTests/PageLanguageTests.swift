@@ -10,10 +10,14 @@ import Testing
     "The page has the preferred language that it supports (RFC 9110 §12.5.4)",
     arguments: [
       ([], .en), (["de"], .de), (["de-CH"], .de), (["DE-ch-1996"], .de), (["fr;q=0.5, sv;q=0.8"], .sv),
-      (["ja, pt-BR;q=0.9, en;q=0.8"], .pt), (["ja"], .en), (["fr", "de"], .fr),
+      (["pl, pt-BR;q=0.9, en;q=0.8"], .pt), (["pl"], .en), (["fr", "de"], .fr),
       (["it ; q=0.3", "\tnl;q=0.301"], .nl), (["fi;q=1.000,da;q=1"], .fi), (["es;Q=0.9, en;q=0.1"], .es),
       // Norwegian variants.
       (["nb"], .nb), (["nn-NO"], .nb), (["no"], .nb), (["se, nn;q=0.9, sv;q=0.8"], .nb),
+      // Right to left, and Asian languages.
+      (["ar-EG"], .ar), (["he"], .he), (["iw-IL"], .he), (["ja-JP"], .ja), (["ko"], .ko), (["zh"], .zhHans),
+      (["zh-CN, en;q=0.5"], .zhHans), (["zh-Hans-HK"], .zhHans), (["zh-TW, ja;q=0.9"], .ja),
+      (["zh-Hant-CN"], .en), (["zh-hk"], .en),
       // `*` matches any other language that is not refused.
       (["*"], .en), (["*;q=0.5, de;q=0.1"], .en), (["de;q=0, *"], .en), (["en;q=0, *;q=0.1"], .de),
       (["de;q=0, de-DE, fr;q=0.2"], .fr), (["de-CH;q=0, de;q=0.4"], .de), (["en;q=0"], .en),
@@ -42,7 +46,7 @@ import Testing
     "A tag names a language, with or without a region",
     arguments: [
       ("sv-SE", .sv), ("nb-NO", .nb), ("no", .nb), ("EN-us", .en), ("da", .da), ("x", .en), ("", .en),
-      (nil, .en), ("de\r\n", .en), ("zh-Hant", .en), ("fi-FI", .fi),
+      (nil, .en), ("de\r\n", .en), ("zh-Hant", .en), ("zh-Hans-CN", .zhHans), ("ar", .ar), ("fi-FI", .fi),
     ] as [(String?, PageLanguage)])
   func tags(tag: String?, language: PageLanguage) { #expect(PageLanguage(tag: tag) == language) }
 
@@ -51,9 +55,15 @@ import Testing
     let app = "Q&A 7"
     let words = language.words
     let messages = ReturnOutcome.allCases.map { $0.message(words) }
-    let ways = [words.backTo, words.otherWay, words.iosStore, words.androidStore, words.canCloseAndGoBack]
+    let ways = [
+      words.backTo, words.otherWay, words.iosStore, words.androidStore, words.canCloseAndGoBack,
+      words.scanCode,
+      words.codeLabel, words.onThisDevice,
+    ]
     let plain = [
       words.backToApp, words.canClose, words.updatesItself, words.payment, words.opensItself, words.goOnInApp,
+      words.checkAgain, words.support, words.reference, words.item, words.amount, words.date,
+      words.onPhone.text(app: app),
     ]
     for way in ways { #expect(way.text(app: app).contains(app)) }
     for text in plain + messages.flatMap({ [$0.heading.text(app: app), $0.text.text(app: app)] })
@@ -66,8 +76,8 @@ import Testing
       #expect(!text.contains("\""), "marks of the language: \(text)")
     }
     for message in messages {
-      #expect(message.text.text(app: "").last == ".")
-      #expect(message.heading.text(app: app).last != ".")
+      #expect([".", "。"].contains(message.text.text(app: "").last))
+      #expect(![".", "。"].contains(message.heading.text(app: app).last))
     }
     // A customer who has paid is never asked to pay, whatever the receipt's state.
     #expect(Set([words.undelivered, words.unpaid].map { $0.heading.text(app: app) }).count == 2)

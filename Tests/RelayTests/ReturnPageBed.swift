@@ -125,22 +125,16 @@ final class ReturnPageBed {
     let reply: RawClient.Reply
 
     var markup: String { String(decoding: reply.body, as: UTF8.self) }
-    var heading: String { between("<h1>", "</h1>") }
-    var title: String { between("<title>", "</title>") }
+    var heading: String { Self.withoutTags(between("<h1>", "</h1>")) }
+    var title: String { between("<title>", "</title>").plain }
     /// The visible text.
     var text: String {
-      var (text, isTag) = ("", false)
-      for character in between("<body>", "</body>") {
-        if character == "<" { isTag = true }
-        if !isTag { text.append(character) }
-        if character == ">" {
-          isTag = false
-          text += " "
-        }
-      }
-      return text.plain
+      Self.withoutTags(
+        between("<body>", "</main>").replacing("<bdi>", with: "").replacing("</bdi>", with: ""), gap: " ")
     }
-    var refreshSeconds: Int? { Int(between("<meta http-equiv=\"refresh\" content=\"", "\"")) }
+    /// What the page's script goes by.
+    var refreshSeconds: Int? { Int(between("data-seconds=\"", "\"")) }
+    var script: String? { markup.contains("<script>") ? between("<script>", "</script>") : nil }
     var links: [String] {
       var (links, rest) = ([String](), markup[...])
       while let start = rest.firstRange(of: "<a ")?.upperBound {
@@ -156,11 +150,24 @@ final class ReturnPageBed {
         .joined(separator: "\n")
     }
 
-    private func between(_ start: String, _ end: String) -> String {
+    private static func withoutTags(_ markup: String, gap: String = "") -> String {
+      var (text, isTag) = ("", false)
+      for character in markup {
+        if character == "<" { isTag = true }
+        if !isTag { text.append(character) }
+        if character == ">" {
+          isTag = false
+          text += gap
+        }
+      }
+      return text.plain
+    }
+
+    func between(_ start: String, _ end: String) -> String {
       guard let from = markup.firstRange(of: start)?.upperBound,
         let to = markup[from...].firstRange(of: end)?.lowerBound
       else { return "" }
-      return String(markup[from..<to]).plain
+      return String(markup[from..<to])
     }
   }
 }

@@ -8,9 +8,12 @@ import Testing
 extension Relay {
   /// A relay with a return page. Its destination refuses `sub_refused`, and is temporarily unavailable for
   /// `sub_paid`.
-  /// - Parameter retry: when a delivery is retried.
+  /// - Parameters:
+  ///   - retry: when a delivery is retried.
+  ///   - page: further keys of `links.return`.
   static func withReturnPage(
-    name: String = "Example", retry: String = "10m", _ body: (Relay, Destination) throws -> Void
+    name: String = "Example", retry: String = "10m", page: JSONValue = [:],
+    prepare: (Relay) throws -> Void = { _ in }, _ body: (Relay, Destination) throws -> Void
   ) throws {
     let fingerprint = String(repeating: "AB", count: 32)
     let links: JSONValue = [
@@ -19,13 +22,14 @@ extension Relay {
       "android": [
         "packages": [["name": "com.example.app", "sha256_cert_fingerprints": [.string(fingerprint)]]]
       ],
-      "return": [
-        "name": .string(name), "ios_store": "https://apps.apple.com/app/id1",
-        "android_store": "https://play.google.com/store",
-      ],
+      "return":
+        ([
+          "name": .string(name), "ios_store": "https://apps.apple.com/app/id1",
+          "android_store": "https://play.google.com/store",
+        ] as JSONValue).merging(page),
     ]
     try withRelay(
-      app: ["links": links, "delivery": ["retry": ["schedule": [.string(retry)]]]]
+      app: ["links": links, "delivery": ["retry": ["schedule": [.string(retry)]]]], prepare: prepare
     ) { relay, destination in
       destination.answerAll { entry in
         switch entry.objectID {

@@ -122,7 +122,7 @@ import Testing
         let page = try relay.ask("\(Swedbank.root)\(path)?context_id=\(id)", fields: fields)
         #expect(page.links.first == "\(Swedbank.origin)/v1/shop/return?context_id=\(id)")
         #expect(page.text != pages[0].text)
-        #expect(page.text.contains("http-equiv=\"refresh\""))
+        #expect(page.text.contains("<main class=\"busy\" data-seconds=\"3\">"))
       }
     }
   }
