@@ -161,7 +161,7 @@ extension AppConfiguration.Links.ReturnPage {
       .optional(
         "support", \.support, .support, example: "https://example.com/help",
         "Where customers get help: the address of a page, or an e-mail address. The page shows a reference "
-          + "beside it, which `receiptctl find` finds."),
+          + "beside it, by which receiptctl finds the checkout."),
       .optional(
         "logo", \.logo, .logo, example: "logo.svg",
         "The picture at the top of the page, at most 256 KiB. It is read at the start and with each reload."),
