@@ -1,5 +1,5 @@
-// Serves files to devices and caches: association files, and logos. They are prepared once per configuration, and need no key
-// and no redirect. Pure; called from any thread.
+// Serves files to devices and caches: association files, and logos. Association files are prepared once per
+// configuration. They need no key and no redirect. Pure; called from any thread.
 
 internal import AppLinks
 public import Configuration

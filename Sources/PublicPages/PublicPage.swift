@@ -1,6 +1,6 @@
 // The pages that lead customers back into the app: the outcome, a few sentences, one button. Untrusted input
-// appears only as escaped text. A page that waits has one script, which brings it up to date without a reload;
-// without scripts it has a link for that. Pure; called from any thread.
+// appears only as escaped text. A page that waits has one script, which brings it up to date without a
+// reload; without scripts it has a link for that. Pure; called from any thread.
 
 internal import Cryptography
 internal import Encoding

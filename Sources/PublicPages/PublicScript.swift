@@ -12,7 +12,8 @@ enum PublicScript {
     try{const reply=await fetch(location.href,{cache:"no-store"});\
     if(reply.ok)show(new DOMParser().parseFromString(await reply.text(),"text/html"))}catch{}wait()};\
     const show=next=>{if(!next.getElementById("state"))return;\
-    for(const id of["state","ways","help"]){const old=document.getElementById(id),now=next.getElementById(id);\
+    for(const id of["state","ways","help"]){\
+    const old=document.getElementById(id),now=next.getElementById(id);\
     if(old.innerHTML===now.innerHTML)continue;\
     const at=[...old.querySelectorAll("a")].indexOf(document.activeElement);\
     old.className=now.className;old.replaceChildren(...now.childNodes);\

@@ -23,8 +23,9 @@ extension ValueForm<PageColor> {
           let tenths = Int(ratio * 10)
           context.collector.fault(
             path,
-            "has a contrast of \(tenths / 10).\(tenths % 10) to the page's background \(background.text), and "
-              + "text needs \(PageMode.contrastMin) (WCAG 2.2, 1.4.3); \(mode.readable(color).text) has that")
+            "has a contrast of \(tenths / 10).\(tenths % 10) to the page's background \(background.text), "
+              + "and text needs \(PageMode.contrastMin) (WCAG 2.2, 1.4.3); "
+              + "\(mode.readable(color).text) has that")
         }
         return color
       }, show: { .string($0.text) })

@@ -67,7 +67,8 @@ struct ReturnPageAxeTests {
     return try browser.text(
       """
       axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]})
-        .then(result => result.violations.map(v => v.id + " " + v.nodes.map(n => n.target).join(" ")).join("; "))
+        .then(result => result.violations
+          .map(v => v.id + " " + v.nodes.map(n => n.target).join(" ")).join("; "))
       """)
   }
 }

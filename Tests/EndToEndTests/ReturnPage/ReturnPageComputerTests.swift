@@ -89,7 +89,8 @@ struct ReturnPageComputerTests {
   func looks() throws {
     let svg = """
       <svg xmlns="http://www.w3.org/2000/svg" width="160" height="40" viewBox="0 0 160 40">
-      <circle cx="20" cy="20" r="18" fill="#7a1fa2"/><rect x="50" y="12" width="100" height="16" fill="#7a1fa2"/>
+      <circle cx="20" cy="20" r="18" fill="#7a1fa2"/>
+      <rect x="50" y="12" width="100" height="16" fill="#7a1fa2"/>
       </svg>
       """
     let page: JSONValue = ["support": "https://example.com/help", "logo": "logo.svg", "accent": "#7a1fa2"]
