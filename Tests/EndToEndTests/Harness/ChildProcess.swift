@@ -16,7 +16,16 @@ final class ChildProcess {
   ///   - inherited: descriptors that the program has from 3 on, in this order.
   init(_ words: [String], environment: [String: String] = [:], output: String, inherited: [Int32] = []) throws
   {
-    let further = inherited.enumerated().map { index, descriptor in
+    // They are duplicated in order, so a descriptor that already has the number of an earlier one's target
+    // would be overwritten before its turn.
+    let above = Int32(3 + inherited.count)
+    let copies = try inherited.map { descriptor throws(SystemError) in
+      let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, above)
+      guard copy >= 0 else { throw .last("fcntl") }
+      return copy
+    }
+    defer { copies.forEach { close($0) } }
+    let further = copies.enumerated().map { index, descriptor in
       (descriptor: Int32(3 + index), file: Spawn.File.same(descriptor))
     }
     process = try Spawn(
