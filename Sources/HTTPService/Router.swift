@@ -19,8 +19,13 @@ public struct Router: RequestHandler {
   private let roots: [ProblemRoot]
   private let pageOrigins: PageOrigins?
 
-  /// The origins of the web pages that may use an app's client routes; empty for an app without any.
-  public typealias PageOrigins = @Sendable (AppSlug) -> Set<String>
+  /// The origins of the web pages that may use an app's client routes; empty for an app without any. A type of
+  /// its own, so that no closure for another purpose can be passed for it.
+  public struct PageOrigins: Sendable {
+    let of: @Sendable (AppSlug) -> Set<String>
+
+    public init(of: @escaping @Sendable (AppSlug) -> Set<String>) { self.of = of }
+  }
 
   /// - Parameters:
   ///   - roots: the forms of problems about paths without a route.
@@ -111,7 +116,7 @@ public struct Router: RequestHandler {
     guard let pageOrigins, let route = match.route, route.isForPages, let app = match.namedApp else {
       return nil
     }
-    return CrossOriginAccess(head, origins: pageOrigins(app))
+    return CrossOriginAccess(head, origins: pageOrigins.of(app))
   }
 }
 

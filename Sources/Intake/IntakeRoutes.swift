@@ -64,7 +64,7 @@ public struct IntakeRoutes: Sendable {
 
   /// The origins of the web pages that may use an app's routes for clients.
   public var pageOrigins: Router.PageOrigins {
-    { [apps] slug in apps.current[slug]?.clientOrigins ?? [] }
+    Router.PageOrigins { [apps] slug in apps.current[slug]?.clientOrigins ?? [] }
   }
 
   /// The forms of problems about unknown paths of merchant backends, which SDKs parse.

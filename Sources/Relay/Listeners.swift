@@ -154,9 +154,7 @@ extension Router {
   static func admin(
     services: ListenerServices, access: AdminAccess, probes: ProbeRoutes, dashboard: Dashboard
   ) -> Router {
-    Router(
-      services: services, routes: probes.routes + dashboard.routes, pageOrigins: nil
-    ) { head, route throws(Problem) in
+    Router(services: services, routes: probes.routes + dashboard.routes) { head, route throws(Problem) in
       if let route, ProbeRoutes.openLabels.contains(route.label) { return "" }
       do throws(Problem) {
         return try access.visitor(head).get()

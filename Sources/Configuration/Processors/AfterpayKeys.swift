@@ -130,52 +130,18 @@ extension ConfigurationKey<AfterpaySection> {
 
 extension ValueForm<[PriceID: Money]> {
   fileprivate static func prices(in currency: Currency) -> ValueForm {
-    let range = ConfigurationLimits.prices
-    return ValueForm(
-      shape: ValueShape(
-        "an object of up to \(range.upperBound) amounts, by price",
-        [
-          "type": "object", "minProperties": .integer(Int64(range.lowerBound)),
-          "maxProperties": .integer(Int64(range.upperBound)),
-          "propertyNames": .text(bytesMax: UntrustedText.identifierBytesMax),
-          "additionalProperties": .pattern("^(0|[1-9][0-9]*)\\.[0-9][0-9]$"),
-        ]),
-      read: { value, path, context in
-        let reader = ObjectReader(value, path: path, collector: context.collector)
-        if reader.isObject, !range.contains(reader.names.count) {
-          context.collector.fault(
-            path,
-            "must have from \(range.lowerBound) to \(range.upperBound) prices, but has \(reader.names.count)")
-        }
-        var prices: [PriceID: Money] = [:]
-        for name in reader.names {
-          let path = reader.path(of: name)
-          if UntrustedText.identifier(name) == nil {
-            context.collector.fault(
-              path,
-              "needs a name of 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
-          }
-          guard let amount = reader.value(name)?.stringValue.flatMap({ Money($0, currency) }),
-            amount.minorUnits > 0
-          else {
-            let other = reader.value(name)?.otherKind ?? "absent"
-            context.collector.fault(
-              path,
-              "must be an amount greater than zero, a text with two decimals such as \"59.99\", but is "
-                + other
-            )
-            continue
-          }
-          prices[PriceID(name)] = amount
-        }
-        return prices
-      },
-      show: { prices in
-        .object(
-          prices.sorted { $0.key < $1.key }.map {
-            JSONValue.Member(name: $0.key.text, value: .string($0.value.text))
-          })
-      })
+    .byPrice("amounts", schema: .pattern("^(0|[1-9][0-9]*)\\.[0-9][0-9]$")) { value, _, path, context in
+      if let amount = value.stringValue.flatMap({ Money($0, currency) }), amount.minorUnits > 0 {
+        return amount
+      }
+      context.collector.fault(
+        path,
+        "must be an amount greater than zero, a text with two decimals such as \"59.99\", but is "
+          + value.otherKind)
+      return nil
+    } show: { _, amount in
+      .string(amount.text)
+    }
   }
 }
 

@@ -54,45 +54,22 @@ extension ValueForm<[PriceID: StripeCheckoutSettings.Item]> {
   fileprivate typealias Mode = StripeCheckoutSettings.Mode
 
   fileprivate static var checkoutItems: ValueForm {
-    let range = ConfigurationLimits.prices
     let mode = ValueForm<Mode>.choice.shape.schema
-    return ValueForm(
-      shape: ValueShape(
-        "an object of up to \(range.upperBound) prices",
-        [
-          "type": "object", "minProperties": .integer(Int64(range.lowerBound)),
-          "maxProperties": .integer(Int64(range.upperBound)),
-          "propertyNames": .text(bytesMax: UntrustedText.identifierBytesMax),
-          "additionalProperties": [
-            "oneOf": [
-              mode,
-              [
-                "type": "object", "properties": ["price": .pattern(Self.pricePattern), "mode": mode],
-                "required": ["price", "mode"], "additionalProperties": false,
-              ],
-            ]
+    return .byPrice(
+      "items",
+      schema: [
+        "oneOf": [
+          mode,
+          [
+            "type": "object", "properties": ["price": .pattern(Self.pricePattern), "mode": mode],
+            "required": ["price", "mode"], "additionalProperties": false,
           ],
-        ]),
-      read: { value, path, context in
-        let reader = ObjectReader(value, path: path, collector: context.collector)
-        if reader.isObject, !range.contains(reader.names.count) {
-          context.collector.fault(
-            path,
-            "must have from \(range.lowerBound) to \(range.upperBound) prices, but has \(reader.names.count)")
-        }
-        var items: [PriceID: StripeCheckoutSettings.Item] = [:]
-        for name in reader.names { items[PriceID(name)] = item(name, reader, context) }
-        return items
-      },
-      show: { items in
-        .object(
-          items.sorted { $0.key < $1.key }.map { name, item in
-            let mode = JSONValue.string(item.mode.rawValue)
-            let value: JSONValue =
-              item.price == name.text ? mode : ["price": .string(item.price), "mode": mode]
-            return JSONValue.Member(name: name.text, value: value)
-          })
-      })
+        ]
+      ], read: item
+    ) { name, item in
+      let mode = JSONValue.string(item.mode.rawValue)
+      return item.price == name ? mode : ["price": .string(item.price), "mode": mode]
+    }
   }
 
   /// https://docs.stripe.com/api/prices, https://docs.stripe.com/api/plans
@@ -106,16 +83,11 @@ extension ValueForm<[PriceID: StripeCheckoutSettings.Item]> {
 
   /// Nil after a fault.
   private static func item(
-    _ name: String, _ reader: ObjectReader, _ context: ConfigurationReader
+    _ value: JSONValue, name: String, path: String, _ context: ConfigurationReader
   ) -> StripeCheckoutSettings.Item? {
-    let path = reader.path(of: name)
-    guard UntrustedText.identifier(name) != nil, let value = reader.value(name) else {
-      let most = UntrustedText.identifierBytesMax
-      context.collector.fault(path, "needs a name of 1 to \(most) bytes without control characters")
-      return nil
-    }
     var price = name
     var mode = value
+    var modePath = path
     if case .object = value {
       let own = ObjectReader(value, path: path, collector: context.collector)
       own.reportUnknownKeys(known: ["price", "mode"])
@@ -124,21 +96,19 @@ extension ValueForm<[PriceID: StripeCheckoutSettings.Item]> {
           given, path: own.path(of: "price"), mustBe: "Stripe's id of a price, price_…"),
         let how = own.required("mode", "write \"subscription\" or \"payment\"")
       else { return nil }
-      (price, mode) = (given, how)
-      guard isPrice(price) else {
-        context.collector.fault(own.path(of: "price"), "must be Stripe's id of a price, price_…")
-        return nil
-      }
-      return ValueForm<Mode>.choice.read(mode, own.path(of: "mode"), context).map {
-        .init(price: price, mode: $0)
-      }
+      (price, mode, modePath) = (given, how, own.path(of: "mode"))
     }
     guard isPrice(price) else {
-      context.collector.fault(
-        path,
-        "is a name of your own; say which price of Stripe's it is: { price: \"price_…\", mode: \"payment\" }")
+      if price == name, modePath == path {
+        context.collector.fault(
+          path,
+          "is a name of your own; say which price of Stripe's it is: "
+            + "{ price: \"price_…\", mode: \"payment\" }")
+      } else {
+        context.collector.fault("\(path).price", "must be Stripe's id of a price, price_…")
+      }
       return nil
     }
-    return ValueForm<Mode>.choice.read(mode, path, context).map { .init(price: price, mode: $0) }
+    return ValueForm<Mode>.choice.read(mode, modePath, context).map { .init(price: price, mode: $0) }
   }
 }

@@ -22,13 +22,6 @@ public struct ListTotal: Sendable, Equatable {
 }
 
 extension StoreReader {
-  static let countGroupSQL = """
-    SELECT count(*) FROM (
-      SELECT 1 FROM purchases
-      WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
-        AND receipt_id > ?6 AND receipt_id < ?7 LIMIT ?8)
-    """
-
   /// How many receipts match on all pages; nil if that is not known without comparing all of them.
   public func total(_ filter: ReceiptFilter) throws(StoreFault) -> ListTotal? {
     var filter = filter

@@ -51,8 +51,9 @@ public struct ReceiptGroup: Sendable, Equatable {
 extension StoreReader {
   /// Receipts that are counted between two reports of progress.
   public static let surveyStep = 50_000
-  /// The index has all that is counted, so that no receipt is read.
-  static let surveySQL = """
+  /// How many receipts of a group are between two ids, up to a limit, and the last of them. The index has all that
+  /// is counted, so that no receipt is read.
+  static let countGroupSQL = """
     SELECT count(*), max(receipt_id) FROM (
       SELECT receipt_id FROM purchases
       WHERE app = ?1 AND state = ?2 AND reason IS ?3 AND last_cause IS ?4 AND processor = ?5
@@ -122,7 +123,7 @@ extension StoreReader {
     _ group: CountRows.Group, _ bounds: (lower: String, upper: String), _ step: Int,
     _ progress: (Int) -> Void
   ) throws(StoreFault) -> Int {
-    let counting = try connection.prepare(Self.surveySQL)
+    let counting = try connection.prepare(Self.countGroupSQL)
     var (counted, lower) = (0, bounds.lower)
     while true {
       let values: [StoreValue] = [.text(lower), .text(bounds.upper), .integer(Int64(step))]
