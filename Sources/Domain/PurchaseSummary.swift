@@ -3,22 +3,9 @@
 
 /// A summary of a purchase. What the events do not name is nil.
 public struct PurchaseSummary: Sendable, Equatable {
-  /// An amount of money.
-  public struct Money: Sendable, Equatable {
-    /// In major units, with the currency's decimals: digits, and a point if there are decimals.
-    public var amount: String
-    /// Three capital letters (ISO 4217).
-    public var currency: String
-
-    public init(amount: String, currency: String) {
-      self.amount = amount
-      self.currency = currency
-    }
-  }
-
   /// The merchant's name of it. Untrusted.
   public var item: String?
-  /// What the customer paid in this checkout.
+  /// What the customer paid in this checkout, in the currency that they saw.
   public var money: Money?
   /// When the checkout was completed.
   public var at: Timestamp?

@@ -26,4 +26,15 @@ public enum UntrustedText {
 
   /// `text` unless it is absent or empty.
   public static func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// The start of a text, cut between two Unicode scalars. A character may consist of any number of them.
+  /// - Parameter bytesMax: of UTF-8.
+  public static func start(of text: String, bytesMax: Int) -> String {
+    var bytes = 0
+    let kept = text.unicodeScalars.prefix {
+      bytes += UTF8.width($0)
+      return bytes <= bytesMax
+    }
+    return String(kept)
+  }
 }

@@ -33,6 +33,9 @@ public protocol PaymentProcessor: Sendable {
   /// What a body of an authenticated webhook names, for a search; independent of any configuration. Total.
   static func mentions(in body: [UInt8]) -> Mentions
 
+  /// The types of events whose bodies can say what a customer bought.
+  static var summaryTypes: Set<String> { get }
+
   /// What a body of an authenticated webhook says about what a customer bought; nil if nothing. Total.
   static func summary(in body: [UInt8]) -> PurchaseSummary?
 
@@ -70,6 +73,8 @@ extension PaymentProcessor {
   public var signatureAgeMax: Duration? { nil }
 
   public static func mentions(in body: [UInt8]) -> Mentions { Mentions() }
+
+  public static var summaryTypes: Set<String> { [] }
 
   public static func summary(in body: [UInt8]) -> PurchaseSummary? { nil }
 

@@ -28,6 +28,8 @@ struct PageFormats {
   var point: String
   /// Whether the currency comes first.
   var isCurrencyFirst: Bool
+  /// Whether a symbol that comes first has a blank after it.
+  var isSymbolApart = false
   var date: DateForm
   /// Symbols that readers of the language take for this currency and no other.
   var symbols: [String: String] = [:]
@@ -36,8 +38,8 @@ struct PageFormats {
   private static let commonSymbols = ["EUR": "€", "GBP": "£", "KRW": "₩", "ILS": "₪", "USD": "US$"]
 
   /// An amount with its currency.
-  func text(_ money: PurchaseSummary.Money) -> String {
-    let parts = money.amount.split(separator: ".", omittingEmptySubsequences: false)
+  func text(_ money: Money) -> String {
+    let parts = money.text.split(separator: ".", omittingEmptySubsequences: false)
     var digits = Array(parts.first ?? "")
     var groups: [String] = []
     while digits.count > 3 {
@@ -46,10 +48,10 @@ struct PageFormats {
     }
     groups.insert(String(digits), at: 0)
     let number = groups.joined(separator: group) + (parts.count > 1 ? point + parts[1] : "")
-    let symbol = symbols[money.currency] ?? Self.commonSymbols[money.currency]
-    let unit = symbol ?? money.currency
+    let symbol = symbols[money.currency.code] ?? Self.commonSymbols[money.currency.code]
+    let unit = symbol ?? money.currency.code
     if !isCurrencyFirst { return number + Self.blank + unit }
-    return unit + (symbol == nil ? Self.blank : "") + number
+    return unit + (symbol == nil || isSymbolApart ? Self.blank : "") + number
   }
 
   /// A date.
@@ -67,17 +69,20 @@ struct PageFormats {
 }
 
 extension PageLanguage {
+  /// The same for all countries of a language: readers in Mexico write `1,234.50`, and can read `1.234,50`.
   var formats: PageFormats {
     let blank = "\u{A0}"
     switch self {
     case .en:
       return PageFormats(
-        group: ",", point: ".", isCurrencyFirst: true, date: .english, symbols: ["USD": "$", "JPY": "¥"])
+        group: ",", point: ".", isCurrencyFirst: true, date: .english, symbols: ["JPY": "¥"])
     case .de: return PageFormats(group: ".", point: ",", isCurrencyFirst: false, date: .dayFirst("."))
     case .es, .it, .pt:
       return PageFormats(group: ".", point: ",", isCurrencyFirst: false, date: .dayFirst("/"))
     case .fr: return PageFormats(group: blank, point: ",", isCurrencyFirst: false, date: .dayFirst("/"))
-    case .nl: return PageFormats(group: ".", point: ",", isCurrencyFirst: true, date: .dayFirst("-"))
+    case .nl:
+      return PageFormats(
+        group: ".", point: ",", isCurrencyFirst: true, isSymbolApart: true, date: .dayFirst("-"))
     case .sv:
       return PageFormats(
         group: blank, point: ",", isCurrencyFirst: false, date: .yearFirst, symbols: ["SEK": "kr"])

@@ -189,7 +189,12 @@ extension RelayCore {
       [checkoutPolls] names, app, requestID throws(StoreFault) in
       try checkoutPolls.status(of: names, app: app, requestID: requestID)
     } summarize: { [checkoutPolls] receiptID, app, requestID in
-      checkoutPolls.summary(of: receiptID, app: app, requestID: requestID) { processors.summary($0, in: $1) }
+      let bodies = checkoutPolls.summaryBodies(
+        of: receiptID, app: app, requestID: requestID, isWanted: processors.canSummarize)
+      return bodies.reduce(nil) { known, event in
+        let found = processors.summary(event.processor, in: event.body)
+        return found.map { known?.adding($0) ?? $0 } ?? known
+      }
     }
   }
 

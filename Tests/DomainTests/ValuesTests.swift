@@ -102,6 +102,15 @@ struct IdentifierTests {
 
 @Suite("External identifiers")
 struct UntrustedTextTests {
+  @Test("A text is cut between two scalars, also inside of a character that has many")
+  func starts() {
+    #expect(UntrustedText.start(of: "short", bytesMax: 5) == "short")
+    #expect(UntrustedText.start(of: "日本語", bytesMax: 7) == "日本")
+    let accents = "a" + String(repeating: "\u{301}", count: 1000)
+    #expect(UntrustedText.start(of: accents, bytesMax: 5) == "a\u{301}\u{301}")
+    #expect(UntrustedText.start(of: "日", bytesMax: 2).isEmpty)
+  }
+
   @Test(
     "An external identifier is kept unchanged",
     arguments: ["a", "usuário-Ω-日本-😀", " spaces ", "a|b:c@d.e", "15", "\u{A0}", "\u{2028}"])

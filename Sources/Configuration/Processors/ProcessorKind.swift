@@ -17,7 +17,9 @@ package struct ProcessorKind: Sendable {
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
   /// What a body of its webhooks names.
   let mentions: @Sendable (_ body: [UInt8]) -> Mentions
-  /// What such a body says about what a customer bought.
+  /// The types of events whose bodies can say what a customer bought.
+  let summaryTypes: Set<String>
+  /// What such a body says about it.
   let summary: @Sendable (_ body: [UInt8]) -> PurchaseSummary?
   /// Whether it sends webhooks.
   package let hasWebhooks: Bool
@@ -43,6 +45,7 @@ package struct ProcessorKind: Sendable {
     help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
     mentions = { Processor.mentions(in: $0) }
+    summaryTypes = Processor.summaryTypes
     summary = { Processor.summary(in: $0) }
     hasWebhooks = Processor.hasWebhooks
     hasPathToken = Processor.hasPathToken

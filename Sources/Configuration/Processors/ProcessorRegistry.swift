@@ -19,6 +19,11 @@ package struct ProcessorRegistry: Sendable, Equatable {
     kinds.first { $0.name == processor }?.mentions(body) ?? Mentions()
   }
 
+  /// Whether the body of such an event can say what a customer bought.
+  package func canSummarize(_ processor: ProcessorName, type: String) -> Bool {
+    kinds.first { $0.name == processor }?.summaryTypes.contains(type) ?? false
+  }
+
   /// What such a body says about what a customer bought.
   package func summary(_ processor: ProcessorName, in body: [UInt8]) -> PurchaseSummary? {
     kinds.first { $0.name == processor }?.summary(body)

@@ -180,25 +180,22 @@ public final class CheckoutPolls: Sendable {
     return try result.get()
   }
 
-  /// Returns what was bought with a receipt's purchase; nil if no event says it, or the store cannot be read.
+  /// Returns the bodies that can say what was bought with a receipt's purchase; none if the store cannot be
+  /// read.
   /// - Parameters:
-  ///   - read: reads the bodies of events.
+  ///   - isWanted: whether events of a processor and a type can say it.
   ///   - requestID: for the log if the store fails.
-  public func summary(
-    of receiptID: ReceiptID, app: AppSlug, requestID: String, read: SummaryReader
-  ) -> PurchaseSummary? {
-    let result: Result<PurchaseSummary?, StoreFault> = reader.withLock { reader in
-      do throws(StoreFault) {
-        return .success(try reader.summary(ofReceipt: receiptID, app: app, read: read))
-      } catch {
-        return .failure(error)
+  public func summaryBodies(
+    of receiptID: ReceiptID, app: AppSlug, requestID: String,
+    isWanted: (ProcessorName, _ type: String) -> Bool
+  ) -> [(processor: ProcessorName, body: [UInt8])] {
+    do throws(StoreFault) {
+      return try reader.withLock { reader throws(StoreFault) in
+        try reader.summaryBodies(ofReceipt: receiptID, app: app, isWanted: isWanted)
       }
-    }
-    switch result {
-    case .success(let summary): return summary
-    case .failure(let error):
+    } catch {
       logFailure(error, requestID: requestID)
-      return nil
+      return []
     }
   }
 

@@ -90,6 +90,8 @@ public struct StripeProcessor: PaymentProcessor {
 
   public static func mentions(in body: [UInt8]) -> Mentions { StripeMentions.read(body) }
 
+  public static var summaryTypes: Set<String> { StripeSummary.types }
+
   public static func summary(in body: [UInt8]) -> PurchaseSummary? { StripeSummary.read(body) }
 
   public static let help = ProcessorHelp(

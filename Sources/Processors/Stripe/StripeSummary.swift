@@ -7,6 +7,12 @@ internal import JSON
 /// of what its first invoice is for. A session in a webhook has no line items. Later invoices of a
 /// subscription are not of the checkout.
 enum StripeSummary {
+  /// The events that can say it.
+  static let types: Set = [
+    "checkout.session.completed", "checkout.session.async_payment_succeeded", "invoice.paid",
+    "invoice.payment_succeeded",
+  ]
+
   /// - Returns: nil for events that say nothing about a checkout.
   static func read(_ body: [UInt8]) -> PurchaseSummary? {
     var summary: PurchaseSummary?
@@ -15,7 +21,7 @@ enum StripeSummary {
       switch object.kind {
       case "checkout.session" where object.status != "expired":
         summary = PurchaseSummary(
-          item: object.lineItems.flatMap(item), money: money(object.node.member("amount_total"), object),
+          item: object.lineItems.flatMap(item), money: money(object.node),
           at: envelope.created.map { Timestamp(unixSeconds: $0) })
       case "invoice" where object.billingReason == "subscription_create":
         summary = PurchaseSummary(item: object.lines.flatMap(item))
@@ -25,30 +31,39 @@ enum StripeSummary {
     return summary
   }
 
-  /// The first description; what else was bought is not named.
+  /// The description of the only item; of several, one name would be misleading.
   private static func item(_ items: [Item]) -> String? {
     items.count == 1 ? UntrustedText.nonEmpty(items[0].description) : nil
   }
 
-  private static func money(_ amount: JSONNode?, _ object: StripeObject) -> PurchaseSummary.Money? {
+  /// With Adaptive Pricing, `amount_total` is in the merchant's currency, and the customer's is beside it
+  /// (https://docs.stripe.com/changelog/basil/2025-03-31/add_presentment_details).
+  private static func money(_ session: JSONNode) -> Money? {
+    if let shown = session.member("presentment_details"), shown.isObject {
+      return money(shown.member("presentment_amount"), shown.member("presentment_currency"))
+    }
+    return money(session.member("amount_total"), session.member("currency"))
+  }
+
+  private static func money(_ amount: JSONNode?, _ currency: JSONNode?) -> Money? {
     guard let amount = amount?.int64, amount > 0,
-      let currency = object.node.member("currency")?.string?.uppercased(),
-      let decimals = decimals(of: currency)
+      let currency = currency?.string.flatMap({ Currency($0.uppercased()) }),
+      let units = minorUnits(amount, currency)
     else { return nil }
-    return CurrencyAmount.majorUnits(amount, currency, decimals: decimals)
-      .map { PurchaseSummary.Money(amount: $0, currency: currency) }
+    return Money(minorUnits: units, currency)
   }
 
-  /// The decimals of Stripe's amounts, which are not those of ISO 4217
-  /// (https://docs.stripe.com/currencies#minor-units); nil for currencies whose amounts differ between parts
-  /// of Stripe's API: no amount is better than a wrong one.
-  private static func decimals(of currency: String) -> Int? {
-    if none.contains(currency) { return 0 }
-    if ["BHD", "JOD", "KWD", "OMR", "TND"].contains(currency) { return 3 }
-    return ["ISK", "UGX"].contains(currency) ? nil : 2
+  /// Stripe's amounts have the decimals of ISO 4217, with these exceptions
+  /// (https://docs.stripe.com/currencies#minor-units). Nil where an amount is not certain: none is better
+  /// than a wrong one.
+  private static func minorUnits(_ amount: Int64, _ currency: Currency) -> Int64? {
+    switch currency.code {
+    // In hundredths of a króna, always whole ones.
+    case "ISK": amount % 100 == 0 ? amount / 100 : nil
+    case "MGA": amount <= Int64.max / 100 ? amount * 100 : nil
+    // Listed both as a currency without decimals and as one in hundredths.
+    case "UGX": nil
+    default: amount
+    }
   }
-
-  private static let none: Set = [
-    "BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF",
-  ]
 }

@@ -100,8 +100,8 @@ struct OrderDraft: Sendable {
   init(_ order: JSONNode, reference: String) {
     let currency = order.member("currency")?.string ?? ""
     let amount = order.member("amount").flatMap(RequestShape.integer)
-    let text = amount.flatMap { CurrencyAmount.majorUnits($0, currency) }
-    facts = PaymentFacts(amount: text, currency: text == nil ? nil : currency, reference: reference)
+    let money = SwedbankMoney.amount(amount, currency)
+    facts = PaymentFacts(amount: money?.text, currency: money?.currency.code, reference: reference)
     payerReference = order.member("payer")?.member("payerReference")?.string
     var prices: [PriceID] = []
     order.member("orderItems")?.forEachElement { item in

@@ -70,9 +70,9 @@ struct SwedbankQueries: ProcessorQueries {
   private static func facts(_ resource: SwedbankResource, isPaid: Bool) -> PaymentFacts {
     let currency = resource.order?.member("currency")?.string ?? ""
     let amount = resource.order?.member("amount")?.int64
-    let text = amount.flatMap { CurrencyAmount.majorUnits($0, currency) }
+    let money = SwedbankMoney.amount(amount, currency)
     return PaymentFacts(
-      amount: text, currency: text == nil ? nil : currency,
+      amount: money?.text, currency: money?.currency.code,
       isCaptured: isPaid ? resource.isCaptured : nil)
   }
 

@@ -51,8 +51,8 @@ public struct ReceiptGroup: Sendable, Equatable {
 extension StoreReader {
   /// Receipts that are counted between two reports of progress.
   public static let surveyStep = 50_000
-  /// How many receipts of a group are between two ids, up to a limit, and the last of them. The index has all that
-  /// is counted, so that no receipt is read.
+  /// How many receipts of a group are between two ids, up to a limit, and the last of them. The index has all
+  /// that is counted, so that no receipt is read.
   static let countGroupSQL = """
     SELECT count(*), max(receipt_id) FROM (
       SELECT receipt_id FROM purchases
