@@ -64,7 +64,7 @@ public enum ConfigurationLimits {
   static let linkedPaths = 0...500
   static let fingerprints = 1...50
   static let checkoutPages = 0...10_000
-  /// These keep a page for customers under 10 KB with any configuration.
+  /// These two keep a page for customers small: under 18 KB with any configuration.
   static let appNameBytesMax = 100
   static let storeURLBytesMax = 500
   static let logoBytesMax = 256 * 1024

@@ -6,8 +6,7 @@ public struct HTMLDocument: Sendable {
   public enum Style: Sendable {
     /// A stylesheet of this server.
     case linked(Link)
-    /// A stylesheet in the page itself, which then needs no other resource. It is a literal of this program,
-    /// never untrusted input.
+    /// A stylesheet in the page itself: a literal of this program, never untrusted input.
     /// - accent: the page's own colours.
     case inline(StaticString, accent: PageAccent? = nil)
   }
@@ -91,12 +90,6 @@ public struct HTMLDocument: Sendable {
   /// Whether a language is written from right to left.
   public static func isRightToLeft(_ language: String) -> Bool {
     ["ar", "he"].contains(language.prefix { $0 != "-" })
-  }
-
-  /// The texts of the inline stylesheets and of the script, whose hashes a policy must name.
-  public var inlineParts: (styles: [String], script: String?) {
-    guard case .inline(let sheet, let accent) = style else { return ([], script.map { "\($0)" }) }
-    return (["\(sheet)"] + (accent.map { [$0.stylesheet] } ?? []), script.map { "\($0)" })
   }
 }
 

@@ -4,7 +4,7 @@ public import AppLinks
 internal import Encoding
 
 /// A URL that cannot be a script, whatever its parts are: a path on the same server, an absolute https URL,
-/// or one that opens an app.
+/// an e-mail to an address, or one that opens an app.
 public struct Link: Sendable, Hashable {
   /// The attribute's value before escaping.
   public let text: String

@@ -1,7 +1,5 @@
 // Colours, and whether text in them can be read (WCAG 2.2, 1.4.3). Pure; thread-safe.
 
-internal import Glibc
-
 /// An opaque colour of sRGB.
 public struct PageColor: Sendable, Equatable {
   let red: UInt8
@@ -12,7 +10,8 @@ public struct PageColor: Sendable, Equatable {
   public init?(_ text: String) {
     let digits = Array(text.utf8)
     guard digits.count == 7, digits[0] == UInt8(ascii: "#"),
-      let value = UInt32(text.dropFirst(), radix: 16), digits[1] != UInt8(ascii: "+")
+      digits.dropFirst().allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+      let value = UInt32(text.dropFirst(), radix: 16)
     else { return nil }
     red = UInt8(value >> 16)
     green = UInt8(value >> 8 & 0xFF)
@@ -47,9 +46,18 @@ public struct PageColor: Sendable, Equatable {
   private var luminance: Double {
     let linear = [red, green, blue].map { byte -> Double in
       let share = Double(byte) / 255
-      return share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+      return share <= 0.04045 ? share / 12.92 : Self.power2point4((share + 0.055) / 1.055)
     }
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+  }
+
+  /// A number from 0.05 to 1 to the power of 2.4: its square, times the fifth root of its square (by Newton's
+  /// method). The standard library has no powers, and C's are not worth an import of the system here.
+  private static func power2point4(_ base: Double) -> Double {
+    let square = base * base
+    var root = 1.0
+    for _ in 0..<20 { root -= (root - square / (root * root * root * root)) / 5 }
+    return square * root
   }
 
   /// The colour with a share of another one, from 0 to 1.
@@ -110,7 +118,7 @@ public struct PageAccent: Sendable, Equatable {
   }
 
   /// The rules that set the colours. A colour consists of hexadecimal digits, so nothing else can be in them.
-  var stylesheet: String {
+  public var stylesheet: String {
     ":root{\(Self.rules(light, .light))}"
       + "@media (prefers-color-scheme:dark){:root{\(Self.rules(dark, .dark))}}"
   }

@@ -1,4 +1,5 @@
-// The elements of the pages. All contain only text and elements: no scripts, styles or embedded content.
+// The elements of the pages. All contain only text and elements: no scripts and no styles, and of other
+// documents only pictures.
 // Pure; thread-safe.
 
 /// An element's name. `Tag.p(.class("note")) { "text" }` is the element.
@@ -67,8 +68,6 @@ extension Tag {
   public static let option = Tag("option")
   public static let datalist = Tag("datalist")
   public static let button = Tag("button")
-  /// Shown only by browsers without scripts.
-  public static let noscript = Tag("noscript")
   public static let progress = Tag("progress")
   // Drawings.
   public static let svg = Tag("svg")

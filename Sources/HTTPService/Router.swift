@@ -19,8 +19,8 @@ public struct Router: RequestHandler {
   private let roots: [ProblemRoot]
   private let pageOrigins: PageOrigins?
 
-  /// The origins of the web pages that may use an app's client routes; empty for an app without any. A type of
-  /// its own, so that no closure for another purpose can be passed for it.
+  /// The origins of the web pages that may use an app's client routes; empty for an app without any. It is a
+  /// type, so that no closure for another purpose can be passed for it.
   public struct PageOrigins: Sendable {
     let of: @Sendable (AppSlug) -> Set<String>
 

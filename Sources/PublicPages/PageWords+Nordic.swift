@@ -24,10 +24,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalningen har kommit in",
-      text: "Tack! Din betalning har kommit in. Ditt köp finns strax i \(.app)."),
+      text: "Tack! Din betalning har kommit in. Ditt köp kommer att visas i \(.app)."),
     delivered: Message(
       heading: "Betalningen är klar",
-      text: "Tack! Din betalning har kommit in, och ditt köp finns i \(.app)."),
+      text: "Tack! Din betalning har kommit in, och ditt köp bör nu finnas i \(.app)."),
     undelivered: Message(
       heading: "Betalningen har kommit in",
       text: """
@@ -94,10 +94,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalingen er mottatt",
-      text: "Takk! Betalingen din er mottatt. Kjøpet ditt er straks i \(.app)."),
+      text: "Takk! Betalingen din er mottatt. Kjøpet ditt vil vises i \(.app)."),
     delivered: Message(
       heading: "Betalingen er fullført",
-      text: "Takk! Betalingen din er mottatt, og kjøpet ditt er i \(.app)."),
+      text: "Takk! Betalingen din er mottatt, og kjøpet ditt bør nå være i \(.app)."),
     undelivered: Message(
       heading: "Betalingen er mottatt",
       text: """
@@ -165,10 +165,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betalingen er modtaget",
-      text: "Tak! Din betaling er modtaget. Dit køb er i \(.app) om et øjeblik."),
+      text: "Tak! Din betaling er modtaget. Dit køb vil blive vist i \(.app)."),
     delivered: Message(
       heading: "Betalingen er gennemført",
-      text: "Tak! Din betaling er modtaget, og dit køb er i \(.app)."),
+      text: "Tak! Din betaling er modtaget, og dit køb burde nu være i \(.app)."),
     undelivered: Message(
       heading: "Betalingen er modtaget",
       text: """
@@ -237,10 +237,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Maksu on saatu",
-      text: "Kiitos! Maksusi on saatu. Ostoksesi on hetken kuluttua sovelluksessa \(.app)."),
+      text: "Kiitos! Maksusi on saatu. Ostoksesi tulee näkyviin sovelluksessa \(.app)."),
     delivered: Message(
       heading: "Maksu on suoritettu",
-      text: "Kiitos! Maksusi on saatu, ja ostoksesi on sovelluksessa \(.app)."),
+      text: "Kiitos! Maksusi on saatu, ja ostoksesi pitäisi nyt näkyä sovelluksessa \(.app)."),
     undelivered: Message(
       heading: "Maksu on saatu",
       text: """

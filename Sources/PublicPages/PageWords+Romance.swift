@@ -24,11 +24,12 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Paiement reçu",
-      text:
-        "Merci\u{A0}! Votre paiement a été reçu. Votre achat sera disponible dans \(.app) dans un instant."),
+      text: "Merci\u{A0}! Votre paiement a été reçu. Votre achat apparaîtra dans \(.app)."),
     delivered: Message(
       heading: "Paiement effectué",
-      text: "Merci\u{A0}! Votre paiement a été reçu et votre achat est disponible dans \(.app)."),
+      text:
+        "Merci\u{A0}! Votre paiement a été reçu et votre achat devrait maintenant être dans \(.app)."
+    ),
     undelivered: Message(
       heading: "Paiement reçu",
       text: """
@@ -97,10 +98,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Pago recibido",
-      text: "Gracias. Hemos recibido tu pago. Tu compra estará en \(.app) en un momento."),
+      text: "Gracias. Hemos recibido tu pago. Tu compra aparecerá en \(.app)."),
     delivered: Message(
       heading: "Pago completado",
-      text: "Gracias. Hemos recibido tu pago y tu compra ya está en \(.app)."),
+      text: "Gracias. Hemos recibido tu pago y tu compra ya debería estar en \(.app)."),
     undelivered: Message(
       heading: "Pago recibido",
       text: """
@@ -168,10 +169,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Pagamento ricevuto",
-      text: "Grazie! Il tuo pagamento è stato ricevuto. Il tuo acquisto sarà in \(.app) tra un attimo."),
+      text: "Grazie! Il tuo pagamento è stato ricevuto. Il tuo acquisto apparirà in \(.app)."),
     delivered: Message(
       heading: "Pagamento completato",
-      text: "Grazie! Il tuo pagamento è stato ricevuto e il tuo acquisto è in \(.app)."),
+      text: "Grazie! Il tuo pagamento è stato ricevuto e il tuo acquisto dovrebbe ora essere in \(.app)."),
     undelivered: Message(
       heading: "Pagamento ricevuto",
       text: """
@@ -239,10 +240,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Pagamento recebido",
-      text: "Obrigado! O seu pagamento foi recebido. A sua compra estará em \(.app) dentro de momentos."),
+      text: "Obrigado! O seu pagamento foi recebido. A sua compra vai aparecer em \(.app)."),
     delivered: Message(
       heading: "Pagamento concluído",
-      text: "Obrigado! O seu pagamento foi recebido e a sua compra está em \(.app)."),
+      text: "Obrigado! O seu pagamento foi recebido e a sua compra já deve estar em \(.app)."),
     undelivered: Message(
       heading: "Pagamento recebido",
       text: """

@@ -23,10 +23,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Payment received",
-      text: "Thank you! Your payment has been received. Your purchase will be in \(.app) in a moment."),
+      text: "Thank you! Your payment has been received. Your purchase will appear in \(.app)."),
     delivered: Message(
       heading: "Payment completed",
-      text: "Thank you! Your payment has been received, and your purchase is in \(.app)."),
+      text: "Thank you! Your payment has been received, and your purchase should now be in \(.app)."),
     undelivered: Message(
       heading: "Payment received",
       text: """
@@ -92,10 +92,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Zahlung eingegangen",
-      text: "Vielen Dank! Ihre Zahlung ist eingegangen. Ihr Kauf ist gleich in \(.app) verfügbar."),
+      text: "Vielen Dank! Ihre Zahlung ist eingegangen. Ihr Kauf wird in \(.app) erscheinen."),
     delivered: Message(
       heading: "Zahlung abgeschlossen",
-      text: "Vielen Dank! Ihre Zahlung ist eingegangen, und Ihr Kauf ist in \(.app) verfügbar."),
+      text: "Vielen Dank! Ihre Zahlung ist eingegangen, und Ihr Kauf sollte jetzt in \(.app) sein."),
     undelivered: Message(
       heading: "Zahlung eingegangen",
       text: """
@@ -163,10 +163,10 @@ extension PageWords {
         """),
     paid: Message(
       heading: "Betaling ontvangen",
-      text: "Bedankt! Je betaling is ontvangen. Je aankoop staat zo in \(.app)."),
+      text: "Bedankt! Je betaling is ontvangen. Je aankoop verschijnt in \(.app)."),
     delivered: Message(
       heading: "Betaling afgerond",
-      text: "Bedankt! Je betaling is ontvangen en je aankoop staat in \(.app)."),
+      text: "Bedankt! Je betaling is ontvangen en je aankoop zou nu in \(.app) moeten staan."),
     undelivered: Message(
       heading: "Betaling ontvangen",
       text: """

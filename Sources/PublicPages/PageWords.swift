@@ -79,7 +79,7 @@ struct PageWords: Sendable {
   var unavailable: Message
   /// The note below a message that may change.
   var updatesItself: String
-  /// The link that does it in a browser without scripts.
+  /// The link that does it in a browser that does not run the page's script.
   var checkAgain: String
 
   // At a computer.

@@ -1,6 +1,6 @@
 // The pages that lead customers back into the app: the outcome, a few sentences, one button. Untrusted input
 // appears only as escaped text. A page that waits has one script, which brings it up to date without a
-// reload; without scripts it has a link for that. Pure; called from any thread.
+// reload; a browser that does not run it has a link for that. Pure; called from any thread.
 
 internal import Cryptography
 internal import Encoding
@@ -26,7 +26,7 @@ struct PublicPage {
     var seconds: Int
     /// The note that says so.
     var note: String
-    /// The link for browsers without scripts.
+    /// The link for browsers that do not run the script.
     var again: String
   }
 
@@ -69,12 +69,15 @@ struct PublicPage {
       language: language, title: title, style: .inline(PublicStylesheet.text, accent: accent),
       script: updates == nil ? nil : PublicScript.text, refresh: refresh, body: body)
     var response = Response(status: status, type: HTMLDocument.mediaType, body: document.bytes)
-    let (styles, script) = document.inlineParts
     response.headers += HTMLDocument.publicHeaders(
-      styleHashes: styles.map(Self.hash), scriptHash: script.map(Self.hash))
+      styleHashes: [Self.sheetHash] + (accent.map { [Self.hash($0.stylesheet)] } ?? []),
+      scriptHash: updates == nil ? nil : Self.scriptHash)
     response.headers += [("Vary", "Accept-Language, User-Agent"), ("Content-Language", language)]
     return response
   }
+
+  private static let sheetHash = hash("\(PublicStylesheet.text)")
+  private static let scriptHash = hash("\(PublicScript.text)")
 
   private static func hash(_ text: String) -> String { Base64.encode(SHA256.digest(Array(text.utf8))) }
 
@@ -89,7 +92,8 @@ struct PublicPage {
         Tag.div(.id("state"), .role("status")) { state }
         ways.html
         if let updates {
-          Tag.noscript { Tag.p { Tag.a(.class("again"), .href(.samePage)) { updates.again } } }
+          // The script hides it once it runs.
+          Tag.p(.id("again")) { Tag.a(.class("again"), .href(.samePage)) { updates.again } }
         }
         Tag.div(.id("help")) { helpMarkup }
       }

@@ -1,6 +1,6 @@
 // The stylesheet of the public pages, embedded in each page. Light and dark according to the system's
 // setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3), every target has at least 44 px
-// (2.5.5). What moves stops after 3 s (2.2.2), and does not move for readers who want that.
+// (2.5.5). What moves stops after a second (2.2.2), and does not move for readers who want that.
 
 enum PublicStylesheet {
   // The backgrounds are those of `PageMode`, by which configured colours are checked.
@@ -27,13 +27,14 @@ enum PublicStylesheet {
     :lang(ko){word-break:keep-all}
     p{margin:0 0 1rem;text-wrap:pretty}
     .note,.phone p,#help{color:var(--soft);font-size:.9375rem}
-    @media (scripting:none){.note{display:none}}
+    .note,.live #again{display:none}
+    .live .note,.live.stuck #again{display:block}
     a{color:var(--link);border-radius:.75rem}
     a:focus-visible{outline:3px solid var(--link);outline-offset:3px}
     .button{display:block;margin-top:1.75rem;padding:.875rem 1.25rem;background:var(--link);\
     color:var(--on-link);border:1px solid transparent;font-size:1.0625rem;font-weight:600;text-align:center;\
     text-decoration:none}
-    .button:hover{filter:brightness(1.08)}
+    .button:hover{text-decoration:underline}
     ul{list-style:none;margin:0;padding:0}
     li a,.again,#help a{display:block;padding:.75rem .5rem;font-size:.9375rem;text-align:center;\
     text-wrap:balance;text-underline-offset:.2em}
@@ -73,7 +74,7 @@ enum PublicStylesheet {
     background:linear-gradient(currentColor 62%,transparent 62% 78%,currentColor 78%)}
     @media (prefers-reduced-motion:no-preference){
     .busy .waiting:before{content:"";inset:0;border:.2rem solid transparent;border-top-color:currentColor;\
-    border-radius:50%;opacity:0;animation:turn 1s linear 3}
+    border-radius:50%;opacity:0;animation:turn 1s linear}
     }
     @keyframes turn{from{opacity:1}to{opacity:1;transform:rotate(1turn)}}
     @media (min-width:40rem) and (min-height:30rem){

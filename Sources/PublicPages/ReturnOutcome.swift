@@ -49,7 +49,7 @@ public enum ReturnOutcome: Sendable, CaseIterable {
   }
 
   /// Whether it says that the customer has completed the checkout, so what was bought may be shown.
-  var isPaid: Bool {
+  var isComplete: Bool {
     switch self {
     case .underWay, .paid, .delivered, .undelivered: true
     case .waiting, .noPaymentYet, .unpaid, .cancelled, .expired, .unknown, .unavailable: false

@@ -37,8 +37,8 @@ public struct ReturnPage: Sendable {
 
   /// The longest session id that is looked up, in bytes; a processor's ids are shorter.
   static let sessionIDBytesMax = 255
-  /// The most characters of an item's name that are shown.
-  static let itemCharactersMax = 100
+  /// The longest part of an item's name that is shown, in bytes of UTF-8: a character may have any number.
+  static let itemBytesMax = 200
   /// The refresh interval if the checkout's age is unknown.
   static let unknownAgeSeconds = 10
 
@@ -65,7 +65,7 @@ public struct ReturnPage: Sendable {
           age: Timestamp(unixMilliseconds: clock.wallMilliseconds).duration(since: found.begunAt))
         name = found.contextID.map(CheckoutName.context) ?? name
         reference = Self.reference(found)
-        if outcome.isPaid {
+        if outcome.isComplete {
           summary = found.receiptID.flatMap { summarize($0, app.slug, exchange.scope.requestID) }
         }
       }
@@ -114,7 +114,7 @@ public struct ReturnPage: Sendable {
   ) -> [(name: String, value: HTML)] {
     var details: [(name: String, value: HTML)] = []
     func add(_ name: String, _ text: String) { details.append((name, Tag.bdi { text })) }
-    if let item = summary.item { add(words.item, String(item.prefix(itemCharactersMax))) }
+    if let item = summary.item { add(words.item, UntrustedText.start(of: item, bytesMax: itemBytesMax)) }
     if let money = summary.money { add(words.amount, formats.text(money)) }
     if let at = summary.at {
       // The customer's time zone is unknown: the date of UTC.
@@ -138,15 +138,16 @@ public struct ReturnPage: Sendable {
     }
   }
 
-  /// What an operator's search finds the checkout by: the id of its context, or of its receipt, without the
-  /// prefix. Neither changes nor opens anything.
+  /// What an operator's search finds the checkout by, without the prefix: the id of the receipt, which opens
+  /// nothing. Before there is one it is the id of the context, which is in this page's address, too.
   static func reference(_ status: CheckoutStatus) -> String? {
-    (status.contextID?.text ?? status.receiptID?.text).map { String(IDText.core($0)) }
+    (status.receiptID?.text ?? status.contextID?.text).map { String(IDText.core($0)) }
   }
 
   /// The merchant's picture. An SVG that is opened on its own is a document: it may run and load nothing.
   static func answer(_ logo: AppConfiguration.Links.Logo, to head: RequestHead) -> Response {
-    var response = AssociationFileAnswer(logo.bytes, type: logo.format.rawValue).response(to: head)
+    let file = StaticFile(logo.bytes, type: logo.format.rawValue, digest: logo.digest)
+    var response = file.response(to: head)
     response.headers.append(
       ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox"))
     return response

@@ -11,9 +11,9 @@ public struct QRCode: Sendable, Equatable {
     public let length: Int
   }
 
-  /// The most bytes that are encoded: larger codes have modules too small for the camera of a phone at a
-  /// screen.
-  public static let byteCountMax = 400
+  /// The most bytes that are encoded: what version 10 holds. Larger codes have modules too small for the
+  /// camera of a phone at a screen.
+  public static let byteCountMax = 213
 
   /// The modules beside each other, without the quiet zone.
   public let width: Int

@@ -10,7 +10,9 @@ import Testing
   func forms() throws {
     #expect(try Self.color("#0B57b0").text == "#0b57b0")
     #expect(try Self.color("#000000").text == "#000000")
-    for text in ["", "#", "#fff", "#1234567", "0b57b0", "#0b57bg", "#+b57b0", "#-b57b0", "red", "#0b57b0;"] {
+    for text in [
+      "", "#", "#fff", "#1234567", "0b57b0", "#0b57bg", "#+b57b0", "#-b57b0", "#-00000", "red", "#0b57b0;",
+    ] {
       #expect(PageColor(text) == nil, "\(text)")
     }
   }

@@ -118,11 +118,17 @@ import Testing
     Case("return.support", "must be an e-mail address", "return: { support: 'help@@example.com' }"),
     Case("return.support", "must begin with https://", "return: { support: 'http://example.com/help' }"),
     Case("return.support", "must be a whole address", "return: { support: 'help' }"),
+    Case(
+      "return.support", "must begin with https:// and a host's name",
+      "return: { support: 'https://example.com/@team' }"),
+    Case(
+      "return.ios_store", "must begin with https:// and a host's name",
+      "return: { ios_store: 'http://localhost/app' }"),
     Case("return.accent", "must be a colour", "return: { accent: 'red' }"),
     Case(
       "return.accent", "has a contrast of 1.9 to the page's background #f3f4f7",
       "return: { accent: '#ff9900' }"),
-    Case("return.accent", "#a66300 has that", "return: { accent: '#ff9900' }"),
+    Case("return.accent", "#a16000 has that", "return: { accent: '#ff9900' }"),
     Case("return.accent_dark", "to the page's background #171b22", "return: { accent_dark: '#0b57b0' }"),
     Case("return.logo", "cannot read /nonexistent.svg", "return: { logo: '/nonexistent.svg' }"),
     Case("return.logo", "is neither an SVG nor a PNG picture", "return: { logo: '/etc/passwd' }"),

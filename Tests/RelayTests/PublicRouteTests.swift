@@ -184,7 +184,8 @@ import Testing
   @Test("A label in the metrics has no untrusted input (R7)")
   func labels() throws {
     let labels: Set = [
-      "contexts", "checkout", "context_status", "webhooks_stripe", "return", "swedbank", "trampoline",
+      "contexts", "checkout", "context_status", "webhooks_stripe", "return", "return_logo", "swedbank",
+      "trampoline",
       "association_files", "webhooks_swedbank",
     ]
     #expect(Set(try Self.table.get().routes.map(\.label)) == labels)

@@ -127,7 +127,7 @@ import Testing
       try heading("?session_id=cs_test_1", app: "other") == heading("?session_id=cs_test_9", app: "other"))
   }
 
-  @Test("The page reloads less often with the age of its checkout")
+  @Test("The page is brought up to date less often with the age of its checkout")
   func pace() throws {
     let bed = try Bed()
     defer { bed.stop() }
@@ -195,7 +195,7 @@ import Testing
     #expect(reply.header("Content-Type") == "application/problem+json")
   }
 
-  @Test("If the store cannot be read, the page says so, and reloads")
+  @Test("If the store cannot be read, the page says so, and tries again")
   func unavailable() throws {
     let bed = try Bed()
     defer { bed.stop() }

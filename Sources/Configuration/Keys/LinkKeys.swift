@@ -139,11 +139,11 @@ extension AppConfiguration.Links.ReturnPage {
         example: "Example", "The app's name as customers know it; its name under apps without the key."),
       .optional(
         "ios_store", \.iosStore,
-        .endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax),
+        .customerPage,
         example: "https://apps.apple.com/app/id1", "The app's page in the App Store."),
       .optional(
         "android_store", \.androidStore,
-        .endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax),
+        .customerPage,
         example: "https://play.google.com/store/apps/details?id=com.example.app",
         "The app's page in Google Play."),
       .optional(

@@ -32,11 +32,26 @@ extension ValueForm<PageColor> {
   }
 }
 
+extension ValueForm<String> {
+  /// The address of a page that customers are led to.
+  static var customerPage: ValueForm {
+    let endpoint = ValueForm.endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax)
+    var form = endpoint
+    form.read = { value, path, context in
+      guard let url = endpoint.read(value, path, context) else { return nil }
+      if Link(https: url) == nil {
+        context.collector.fault(path, "must begin with https:// and a host's name, and have no @ and no '")
+      }
+      return url
+    }
+    return form
+  }
+}
+
 extension ValueForm<AppConfiguration.Links.Support> {
   static var support: ValueForm {
     let address = ValueForm<String>.mailAddress
-    let page = ValueForm<String>.endpoint(
-      carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax)
+    let page = ValueForm<String>.customerPage
     return ValueForm(
       shape: ValueShape(
         "an https URL or an e-mail address",

@@ -1,6 +1,7 @@
 // What a merchant may set of the return page: its logo, its colour, and where customers get help. Pure; any
 // thread.
 
+internal import Cryptography
 public import HTML
 
 extension AppConfiguration.Links {
@@ -30,12 +31,15 @@ extension AppConfiguration.Links {
     public var path: String
     public var format: Format
     /// Empty in a program that does not serve it.
-    public var bytes: [UInt8]
+    public let bytes: [UInt8]
+    /// The SHA-256 of the bytes, which each answer names.
+    public let digest: [UInt8]
 
     public init(path: String, format: Format, bytes: [UInt8]) {
       self.path = path
       self.format = format
       self.bytes = bytes
+      digest = SHA256.digest(bytes)
     }
   }
 }

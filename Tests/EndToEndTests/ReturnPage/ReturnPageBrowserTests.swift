@@ -129,7 +129,7 @@ struct ReturnPageBrowserTests {
       try browser.keepPicture("return-scriptless")
       try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
-      try browser.follow("noscript a")
+      try browser.follow("#again a")
       #expect(try browser.heading() == "Payment completed")
       #expect(try browser.text("location.search") == "?context_id=\(id)")
     }
