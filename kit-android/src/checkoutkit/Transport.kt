@@ -39,7 +39,10 @@ class HttpResponse(val status: Int, val headers: Map<String, String>, val body: 
  * [RetryPolicy] does. It ends when its thread is interrupted, and when the request's time is up.
  */
 interface Transport {
-  /** @throws IOException when there was no response. */
+  /**
+   * @throws IOException when there was no response.
+   * @throws SecurityException when the app may not send it; it is not retried.
+   */
   @Throws(IOException::class, InterruptedException::class) fun send(request: HttpRequest): HttpResponse
 }
 

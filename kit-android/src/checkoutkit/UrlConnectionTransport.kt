@@ -42,6 +42,9 @@ class UrlConnectionTransport @JvmOverloads constructor(
       throw interrupted
     } catch (failed: ExecutionException) {
       val cause = failed.cause
+      // The app lacks the permission INTERNET: a retry fails in the same way. Some releases of Android throw other
+      // runtime exceptions for what a server or a network does.
+      if (cause is SecurityException) throw cause
       throw cause as? IOException ?: IOException(cause)
     }
   }
@@ -89,9 +92,14 @@ class UrlConnectionTransport @JvmOverloads constructor(
       val status = connection.responseCode
       if (status < 100) throw IOException("The server does not speak HTTP")
       val headers = HashMap<String, String>()
-      for ((name, values) in connection.headerFields) {
-        // The status line has no name. Of several values the first counts, as they were sent.
-        if (name != null && values.isNotEmpty()) headers[LinkText.lowercased(name)] = values.last()
+      // By their places: the lists of `headerFields` are in the order of the message on Android, and reversed on a JVM.
+      var place = 0
+      while (true) {
+        val value = connection.getHeaderField(place) ?: break
+        // On a JVM the status line is at 0, without a name. Of several values the first counts.
+        val name = connection.getHeaderFieldKey(place)?.let { LinkText.lowercased(it) }
+        if (name != null && name !in headers) headers[name] = value
+        place += 1
       }
       val stream: InputStream? = if (status >= 400) connection.errorStream else connection.inputStream
       return HttpResponse(status, headers, stream?.use { bytes(it) } ?: ByteArray(0))

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit
 import kotlin.concurrent.thread
 import org.junit.After
 import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNull
 import org.junit.Assert.assertTrue
 import org.junit.Test
@@ -139,6 +140,25 @@ class TransportTest {
     failure<ConnectException> { transport.send(request()) }
     failure<IOException> { transport.send(HttpRequest("GET", "x:y", emptyMap(), null, 1_000L)) }
     failure<LastingFailure> { transport.send(HttpRequest("GET", "file:///etc/hostname", emptyMap(), null, 1_000L)) }
+  }
+
+  @Test fun aMissingPermissionIsNotRetried() {
+    val transport = UrlConnectionTransport { throw SecurityException("missing INTERNET permission?") }
+    failure<SecurityException> { transport.send(request()) }
+    val clock = FakeClock()
+    val client = RelayClient("https://pay.example.com", "android", Credential.None, transport, clock = clock)
+    val refused = failure<RelayException.Network> { client.status("ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD") }
+    assertFalse(refused.isTransient)
+    assertEquals(emptyList<Double>(), clock.sleeps)
+    // What is wrong with a server must not end the app.
+    failure<IOException> { UrlConnectionTransport { throw IllegalStateException() }.send(request()) }
+  }
+
+  @Test fun theFirstOfSeveralValuesCounts() {
+    serve { it.answer("HTTP/1.1 200 OK\r\nRetry-After: 5\r\nretry-after: 7\r\nContent-Length: 0\r\n\r\n") }
+    val headers = transport.send(request()).headers
+    assertEquals("5", headers["retry-after"])
+    assertEquals(setOf("retry-after", "content-length"), headers.keys)
   }
 
   @Test fun readsAtMostAMebibyte() {
