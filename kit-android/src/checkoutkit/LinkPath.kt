@@ -106,6 +106,12 @@ internal class LinkReader(schemes: Set<String>, hosts: Set<String>) {
     return LinkPath.read(parts, !parts.isAt(hosts))
   }
 
+  /** Whether Android may find that a URL is of one of the app's hosts. */
+  fun mayBeOwn(url: String): Boolean {
+    val host = UrlParts(url).looseHost ?: return true
+    return hosts.any { it.substringBefore(':') == host }
+  }
+
   companion object {
     /** Whether a scheme, in any case, belongs to the browser. */
     fun isWeb(scheme: String): Boolean = LinkText.lowercased(scheme) in setOf("http", "https")

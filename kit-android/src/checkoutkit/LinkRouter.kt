@@ -8,10 +8,13 @@ sealed class LinkDecision<out R> {
   /** The link leads to a place in the app, which waits for [LinkRouter.activate]. */
   class Route<out R>(val route: R) : LinkDecision<R>()
 
-  /** A web page that is not a place of the app: open it in the browser. */
+  /** A web page of a host that is not the app's: open it in the browser. */
   class OpenInBrowser(val url: String) : LinkDecision<Nothing>()
 
-  /** The link is neither, or the router's `allows` refused it. */
+  /**
+   * The link is neither, or the router's `allows` refused it. A page of the app's own hosts that is not a place of
+   * the app is refused, too: Android would open the app with it again, and so on for ever.
+   */
   object Refused : LinkDecision<Nothing>()
 }
 
@@ -56,7 +59,8 @@ class LinkRouter<R : Any> @JvmOverloads constructor(
   fun receive(url: String): LinkDecision<R> {
     val route = route(url)
     if (route != null) return if (offer(route)) LinkDecision.Route(route) else LinkDecision.Refused
-    return if (ExternalLink.of(url) == ExternalLink.BROWSER) LinkDecision.OpenInBrowser(url) else LinkDecision.Refused
+    val isForeignPage = ExternalLink.of(url) == ExternalLink.BROWSER && !reader.mayBeOwn(url)
+    return if (isForeignPage) LinkDecision.OpenInBrowser(url) else LinkDecision.Refused
   }
 
   /** Makes a place the pending one; false when it is not allowed, and the pending place is then unchanged. */

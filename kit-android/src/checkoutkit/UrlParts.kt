@@ -58,6 +58,17 @@ internal class UrlParts(text: String) {
     }
 
   /**
+   * The host as other readers may understand it, who decode it and ignore a user and a port: in lower case; null
+   * when there is none, or when readers differ about where it ends.
+   */
+  val looseHost: String?
+    get() {
+      val authority = authority ?: return null
+      if ('\\' in authority) return null
+      return LinkText.unescaped(authority.substringAfterLast('@').substringBefore(':'))?.let { LinkText.lowercased(it) }
+    }
+
+  /**
    * Whether the authority is one of these, in lower case: `pay.example.com`, or with a port. https may omit
    * its port.
    */

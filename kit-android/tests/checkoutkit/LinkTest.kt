@@ -142,6 +142,19 @@ class LinkTest {
     assertEquals(listOf("2", "3"), handled)
   }
 
+  @Test fun aPageOfTheAppsOwnHostsIsNotOpened() {
+    // Android would open the app with it again.
+    for (url in listOf(
+      "https://pay.example.com/v1/android/return?context_id=x", "https://PAY.example.com:443/x", "http://pay.example.com/",
+      "https://pay.example.com:8443/messages/1", "https://user@pay.example.com/", "https://pay%2Eexample.com/",
+      "https://pay.example.com\\@x.test/", "https://x.test\\/", "https:/x", "https://%zz/")) {
+      assertTrue(url, router().receive(url) is LinkDecision.Refused)
+    }
+    for (url in listOf("https://x.test/?pay.example.com", "http://pay.example.com.x.test/", "https://x.test:443")) {
+      assertTrue(url, router().receive(url) is LinkDecision.OpenInBrowser)
+    }
+  }
+
   @Test fun dl19_aHundredAtOnce() {
     val router = router()
     val handled = Collections.synchronizedList(ArrayList<String>())
