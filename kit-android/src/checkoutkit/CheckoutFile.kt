@@ -1,4 +1,4 @@
-// The file of the outbox: JSON, replaced as a whole. Not thread-safe; `Checkouts` guards it.
+// The file of the outbox: JSON, replaced as a whole. Not thread-safe; `CheckoutRecords` guards it.
 
 package checkoutkit
 
@@ -15,10 +15,21 @@ import java.io.IOException
  * @property begunAtMillis when the customer tapped, in milliseconds since 1970.
  * @property attempts posts that failed.
  * @property nextAttemptMillis when the next post is due, in milliseconds since 1970.
+ * @property isExpired whether no payment came in time; a later one is still possible.
  */
 internal data class CheckoutRecord(
   val contextId: String, val userId: String, val plyContext: String?, val begunAtMillis: Long, val attempts: Int,
-  val nextAttemptMillis: Long
+  val nextAttemptMillis: Long, val isExpired: Boolean = false
+)
+
+/**
+ * What the file has.
+ *
+ * @property clockOffsetMillis by how much the relay's clock is ahead of the device's.
+ * @property damage what of the file was lost; null when nothing was.
+ */
+internal class CheckoutList(
+  val records: List<CheckoutRecord>, val clockOffsetMillis: Long = 0, val damage: String? = null
 )
 
 internal class CheckoutFile(private val file: File) {
@@ -26,34 +37,31 @@ internal class CheckoutFile(private val file: File) {
   private val damaged = File(file.path + ".damaged")
 
   /**
-   * Reads the records. A file that is not the kit's is set aside as `….damaged`, and the list begins again:
-   * an old checkout must not keep the app from a new one.
+   * Reads the file. One that is not the kit's is set aside as `….damaged`, for a month, and the list begins again:
+   * an old checkout must not keep the app from a new one. An entry that is not the kit's is left out.
    *
-   * @return the records, and whether the file was damaged.
+   * @throws IOException when it cannot be read now. It may be whole, so it stays where it is.
    */
-  fun read(): Pair<List<CheckoutRecord>, Boolean> {
+  @Throws(IOException::class) fun read(nowMillis: Long): CheckoutList {
     // A process that ended while it wrote: the file itself is whole.
     next.delete()
-    val bytes = try {
-      if (!file.exists()) return Pair(emptyList(), false)
-      if (file.length() > BYTES_MAX) null else file.readBytes()
-    } catch (unreadable: IOException) {
-      null
-    }
-    val records = bytes?.let { records(it) }
-    if (records != null) return Pair(records, false)
+    if (damaged.exists() && nowMillis - damaged.lastModified() > KEEP_DAMAGED_MILLIS) damaged.delete()
+    if (!file.exists()) return CheckoutList(emptyList())
+    val list = if (file.length() > BYTES_MAX) null else list(file.readBytes())
+    if (list != null) return list
     damaged.delete()
     file.renameTo(damaged)
-    return Pair(emptyList(), true)
+    return CheckoutList(emptyList(), damage = "The file of checkouts was damaged, and begins again.")
   }
 
   /**
-   * Replaces the records: they are on the disk before this returns, and a process that ends meanwhile leaves
-   * either the old or the new ones.
+   * Replaces the file: the list is on the disk before this returns, and a process that ends meanwhile leaves
+   * either the old or the new one.
    */
-  @Throws(IOException::class) fun write(records: List<CheckoutRecord>) {
-    val bytes = Json.write(mapOf("version" to VERSION, "checkouts" to records.map { members(it) }))
-      .toByteArray(Charsets.UTF_8)
+  @Throws(IOException::class) fun write(list: CheckoutList) {
+    val members = mapOf(
+      "version" to VERSION, "clock_offset" to list.clockOffsetMillis, "checkouts" to list.records.map { members(it) })
+    val bytes = Json.write(members).toByteArray(Charsets.UTF_8)
     FileOutputStream(next).use { stream ->
       stream.write(bytes)
       stream.flush()
@@ -63,15 +71,29 @@ internal class CheckoutFile(private val file: File) {
     if (!next.renameTo(file)) throw IOException("The file cannot be replaced")
   }
 
+  fun delete() {
+    next.delete()
+    file.delete()
+  }
+
+  fun deleteDamaged() {
+    damaged.delete()
+  }
+
   private fun members(record: CheckoutRecord): Map<String, Any?> = mapOf(
     "context_id" to record.contextId, "user_id" to record.userId, "ply_context" to record.plyContext,
-    "begun_at" to record.begunAtMillis, "attempts" to record.attempts, "next_attempt" to record.nextAttemptMillis)
+    "begun_at" to record.begunAtMillis, "attempts" to record.attempts, "next_attempt" to record.nextAttemptMillis,
+    "expired" to record.isExpired)
 
-  private fun records(bytes: ByteArray): List<CheckoutRecord>? {
+  private fun list(bytes: ByteArray): CheckoutList? {
     val root = Json.readObject(bytes) ?: return null
     if (root["version"] != JsonNumber("$VERSION")) return null
     val entries = root["checkouts"] as? List<*> ?: return null
-    return entries.map { entry -> Json.asObject(entry)?.let { record(it) } ?: return null }
+    val records = entries.mapNotNull { entry -> Json.asObject(entry)?.let { record(it) } }
+    val lost = entries.size - records.size
+    return CheckoutList(
+      records, (root["clock_offset"] as? JsonNumber)?.long ?: 0,
+      if (lost == 0) null else "Of the file of checkouts $lost of ${entries.size} were damaged, and are left out.")
   }
 
   private fun record(members: Map<String, Any?>): CheckoutRecord? {
@@ -81,11 +103,13 @@ internal class CheckoutFile(private val file: File) {
     if (!ContextId.isWellFormed(contextId)) return null
     return CheckoutRecord(
       contextId, userId, members["ply_context"] as? String, number("begun_at") ?: return null,
-      number("attempts")?.coerceIn(0L, 1000L)?.toInt() ?: return null, number("next_attempt") ?: return null)
+      number("attempts")?.coerceIn(0L, 1000L)?.toInt() ?: return null, number("next_attempt") ?: return null,
+      members["expired"] == true)
   }
 
   private companion object {
     const val VERSION = 1
     const val BYTES_MAX = 8L shl 20
+    const val KEEP_DAMAGED_MILLIS = 30 * 86_400_000L
   }
 }

@@ -11,11 +11,8 @@ enum class Progress {
   PROCESSING,
   /** The purchase is unlocked. Discard the id. */
   PROCESSED,
-  /** It ended without a payment. Discard the id. */
-  UNPAID;
-
-  /** Whether the checkout will not change any more; its id can be discarded. */
-  val isOver: Boolean get() = this == PROCESSED || this == UNPAID
+  /** No payment has come. Discard the id, unless the state is `expired`: [CheckoutStatus.isExpired]. */
+  UNPAID
 }
 
 /**
@@ -31,8 +28,21 @@ enum class Progress {
 data class CheckoutStatus(
   val contextId: String, val state: String, val isPaid: Boolean, val receiptId: String?, val updatedAtMillis: Long?
 ) {
-  /** Whether only an operator can change the state. It does not imply a payment; decide by [progress]. */
+  /**
+   * Whether it is of no use to wait: only an operator can change the state, and a late payment [isExpired]. It does
+   * not imply a payment; decide by [progress].
+   */
   val isFinal: Boolean get() = state in FINAL
+
+  /**
+   * Whether no payment has come in time. That is not the end: a payment that comes later makes it `paid`. Ask again
+   * now and then.
+   */
+  val isExpired: Boolean get() = state == "expired" && !isPaid
+
+  /** Whether the checkout will not change any more; its id can be discarded. */
+  val isOver: Boolean
+    get() = !isExpired && (progress == Progress.PROCESSED || progress == Progress.UNPAID)
 
   /** What to show, and whether to keep the id. */
   val progress: Progress

@@ -51,6 +51,12 @@ class RelayClient @JvmOverloads constructor(
 ) {
   private val sender = RelaySender(relay, app, credential, transport, clock)
 
+  /** As [RelaySender.clockOffsetMillis]. */
+  internal val clockOffsetMillis: Long? get() = sender.clockOffsetMillis
+
+  /** Blocks the thread, as [RelaySender.rest]. */
+  internal fun rest(seconds: Double) = sender.rest(seconds)
+
   // Before the checkout
 
   /**

@@ -77,6 +77,13 @@ sealed class RelayException(val advice: Advice, val logText: OperatorText, cause
   /** Whether the same request may succeed later: no network, 408, 429 and 5xx. */
   open val isTransient: Boolean get() = this is Http && failure.isTransient
 
+  /**
+   * Whether the relay itself said that it has no such context. Any other 404 is of a proxy, or of a wrong
+   * address, and says nothing about the checkout.
+   */
+  val isUnknownContext: Boolean
+    get() = this is Http && status == 404 && failure.problem?.type == "${HttpFailure.PROBLEM}unknown-context"
+
   internal val retryAfterSeconds: Double? get() = (this as? Http)?.failure?.retryAfterSeconds
 }
 
@@ -101,6 +108,9 @@ class HttpFailure @JvmOverloads constructor(
    */
   class Problem(val type: String?, val title: OperatorText?, val detail: OperatorText?, val requestId: String?)
 
+  /** Whether the relay sent it. Otherwise it is of a captive portal, a firewall or a proxy in between. */
+  internal val isOfRelay: Boolean get() = problem?.type?.startsWith(PROBLEM) == true
+
   internal val isTransient: Boolean get() = status == 408 || status == 429 || status in 500..599
 
   internal val sentence: String
@@ -111,6 +121,9 @@ class HttpFailure @JvmOverloads constructor(
     }
 
   internal companion object {
+    /** The beginning of the type of each of the relay's problems. */
+    const val PROBLEM = "urn:receiptd:problem:"
+
     /** @param nowMillis the time to which a date in `Retry-After` is relative. */
     fun read(response: HttpResponse, nowMillis: Long): HttpFailure {
       val type = response.header("content-type")?.let { LinkText.lowercased(it) }

@@ -8,6 +8,13 @@ internal class RelaySender(
   private val relay: String, private val app: String, private val credential: Credential,
   private val transport: Transport, private val clock: CheckoutClock
 ) {
+  /**
+   * By how much the relay's clock is ahead of the device's, in milliseconds, from the `Date` of its last answer
+   * (whole seconds); null before the first.
+   */
+  @Volatile var clockOffsetMillis: Long? = null
+    private set
+
   // Creating
 
   /** A request under `/v1/{app}/`. */
@@ -95,8 +102,19 @@ internal class RelaySender(
       // The app lacks the permission INTERNET, or its policy forbids the address.
       throw RelayException.Network(refused, isTransient = false)
     }
-    if (response.status !in 200..299) throw RelayException.Http(HttpFailure.read(response, clock.wallMillis))
+    val failure = if (response.status in 200..299) null else HttpFailure.read(response, clock.wallMillis)
+    learnTime(response, failure)
+    if (failure != null) throw RelayException.Http(failure)
     return response
+  }
+
+  /** A captive portal has its own clock, so only an answer in the relay's form counts. */
+  private fun learnTime(response: HttpResponse, failure: HttpFailure?) {
+    val type = LinkText.lowercased(response.header("content-type") ?: "")
+    if (failure?.isOfRelay ?: type.startsWith("application/json")) {
+      val date = response.header("date")?.let { Timestamps.httpDate(it) } ?: return
+      clockOffsetMillis = date - clock.wallMillis
+    }
   }
 
   fun rest(seconds: Double) {

@@ -38,11 +38,17 @@ internal object Timestamps {
   fun retryAfterSeconds(value: String, nowMillis: Long): Double? {
     val text = value.trim()
     if (text.isNotEmpty() && text.all { LinkText.isDigit(it) }) return text.toDouble().coerceAtMost(DAY_SECONDS)
+    val date = httpDate(text) ?: return null
+    return ((date - nowMillis) / 1000.0).coerceIn(0.0, DAY_SECONDS)
+  }
+
+  /** Milliseconds since 1970 of an IMF-fixdate (RFC 9110 §5.6.7); null when the text is not one. */
+  fun httpDate(value: String): Long? {
+    val text = value.trim()
     val format = SimpleDateFormat("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
     format.timeZone = TimeZone.getTimeZone("GMT")
     val position = ParsePosition(0)
     val date = format.parse(text, position)
-    if (date == null || position.index < text.length) return null
-    return ((date.time - nowMillis) / 1000.0).coerceIn(0.0, DAY_SECONDS)
+    return if (date == null || position.index < text.length) null else date.time
   }
 }

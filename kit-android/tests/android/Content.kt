@@ -24,10 +24,13 @@ open class Intent() {
   constructor(context: Context, type: Class<*>) : this()
 
   var data: Uri? = null
+  val flags: Int get() = 0
   val dataString: String? get() = null
   fun addFlags(flags: Int): Intent = this
+  fun setPackage(packageName: String?): Intent = this
 
   companion object {
+    const val FLAG_ACTIVITY_LAUNCHED_FROM_HISTORY = 0x00100000
     const val FLAG_ACTIVITY_CLEAR_TOP = 0x04000000
     const val FLAG_ACTIVITY_SINGLE_TOP = 0x20000000
   }

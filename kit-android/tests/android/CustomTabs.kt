@@ -5,9 +5,15 @@
 package androidx.browser.customtabs
 
 import android.content.Context
+import android.content.Intent
 import android.net.Uri
 
+object CustomTabsClient {
+  fun getPackageName(context: Context, packages: List<String>?): String? = null
+}
+
 class CustomTabsIntent {
+  val intent = Intent()
   fun launchUrl(context: Context, url: Uri) {}
 
   class Builder {

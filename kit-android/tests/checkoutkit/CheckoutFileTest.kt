@@ -5,6 +5,7 @@ package checkoutkit
 import checkoutkit.FakeTransport.Companion.posted
 import java.io.File
 import org.junit.Assert.assertEquals
+import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNull
 import org.junit.Assert.assertTrue
 import org.junit.Rule
@@ -23,9 +24,7 @@ class CheckoutFileTest {
     file, pages, log = { logged.add(it.forLog) })
 
   @Test fun aDamagedFileDoesNotStopASale() {
-    val damages = listOf("", "{", "[]", "{\"version\":2,\"checkouts\":[]}", "{\"version\":1,\"checkouts\":[{}]}",
-      "{\"version\":1,\"checkouts\":[{\"context_id\":\"x\",\"user_id\":\"u\",\"begun_at\":0,\"attempts\":0,\"next_attempt\":0}]}")
-    for (damage in damages) {
+    for (damage in listOf("", "{", "[]", "{\"version\":2,\"checkouts\":[]}", "{\"version\":1}")) {
       file.writeText(damage)
       File("${file.path}.next").writeText("half a fi")
       val checkouts = checkouts()
@@ -34,6 +33,64 @@ class CheckoutFileTest {
       assertTrue(checkouts.begin(context, "jdo-1").isPosted)
       assertEquals(1, checkouts().openIds.size)
     }
+  }
+
+  @Test fun aDamagedEntryIsLeftOut() {
+    val id = checkouts().begin(context, "jdo-1").contextId
+    val invalid = "{\"context_id\":\"x\",\"user_id\":\"u\",\"begun_at\":0,\"attempts\":0,\"next_attempt\":0}"
+    file.writeText(file.readText().replace("[", "[{},1,$invalid,"))
+    assertEquals(listOf(id), checkouts().openIds)
+    assertEquals(listOf("Of the file of checkouts 3 of 4 were damaged, and are left out."), logged)
+    assertFalse(File("${file.path}.damaged").exists())
+  }
+
+  @Test fun aFileThatCannotBeReadNowIsKept() {
+    val old = checkouts().begin(context, "jdo-1").contextId
+    val whole = file.readBytes()
+    // A folder cannot be read as a file, whoever the user is.
+    file.delete()
+    file.mkdir()
+    val checkouts = checkouts()
+    assertTrue(logged.single(), logged.single().startsWith("The file of checkouts could not be read: "))
+    val new = checkouts.begin(context, "jdo-1").contextId
+    assertEquals(listOf(new), checkouts.openIds)
+    assertTrue(file.isDirectory)
+    file.delete()
+    file.writeBytes(whole)
+    // The next change reads it before it writes.
+    val last = checkouts.begin(context, "jdo-1").contextId
+    assertEquals(listOf(old, new, last), checkouts.openIds)
+    assertEquals(listOf(old, new, last), checkouts().openIds)
+  }
+
+  @Test fun forgetsAUser() {
+    file.writeText("{ \"user\": \"jdo-1\"")
+    val checkouts = checkouts()
+    checkouts.begin(context, "jdo-1")
+    val other = checkouts.begin(context, "jdo-2").contextId
+    assertTrue(File("${file.path}.damaged").exists())
+    checkouts.forget("jdo-1")
+    assertEquals(listOf(other), checkouts.openIds)
+    assertEquals(listOf("checkouts.json"), folder.root.list()!!.toList())
+    assertFalse(file.readText().contains("jdo-1"))
+    assertEquals(listOf(other), checkouts().openIds)
+    // Also when the file cannot be read.
+    file.delete()
+    file.mkdir()
+    checkouts().forget("jdo-2")
+    assertFalse(file.exists())
+  }
+
+  @Test fun aDamagedFileIsKeptForAMonth() {
+    file.writeText("{")
+    checkouts()
+    val damaged = File("${file.path}.damaged")
+    assertTrue(damaged.setLastModified(System.currentTimeMillis() - 29 * 86_400_000L))
+    checkouts()
+    assertTrue(damaged.exists())
+    assertTrue(damaged.setLastModified(System.currentTimeMillis() - 31 * 86_400_000L))
+    checkouts()
+    assertFalse(damaged.exists())
   }
 
   @Test fun aDiskThatCannotBeWrittenDoesNotStopASale() {

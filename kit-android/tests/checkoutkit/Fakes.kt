@@ -43,9 +43,10 @@ class FakeTransport(private val answer: (HttpRequest, Int) -> HttpResponse) : Tr
     fun json(status: Int, text: String, vararg headers: Pair<String, String>) =
       HttpResponse(status, mapOf("content-type" to "application/json") + headers, text.toByteArray(Charsets.UTF_8))
 
-    fun problem(status: Int, detail: String = "Do this.") = HttpResponse(
+    /** The relay's. */
+    fun problem(status: Int, detail: String = "Do this.", slug: String = "x") = HttpResponse(
       status, mapOf("content-type" to "application/problem+json"),
-      "{\"type\":\"urn:receiptd:problem:x\",\"detail\":\"$detail\",\"request_id\":\"req_1\"}".toByteArray())
+      "{\"type\":\"urn:receiptd:problem:$slug\",\"detail\":\"$detail\",\"request_id\":\"req_1\"}".toByteArray())
 
     /** The relay's answer to a post: it takes the client's id. */
     fun posted(request: HttpRequest, status: Int = 201, page: Boolean = true): HttpResponse {
@@ -56,6 +57,8 @@ class FakeTransport(private val answer: (HttpRequest, Int) -> HttpResponse) : Tr
 
     fun status(id: String, state: String, paid: Boolean) =
       json(200, "{\"context_id\":\"$id\",\"state\":\"$state\",\"paid\":$paid,\"updated_at\":\"2025-11-20T10:00:00.123Z\"}")
+
+    fun unknownContext() = problem(404, slug = "unknown-context")
 
     fun noNetwork(): HttpResponse = throw IOException("no network")
   }

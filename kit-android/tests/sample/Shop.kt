@@ -18,6 +18,7 @@ import android.util.Log
 import android.widget.Button
 import android.widget.LinearLayout
 import android.widget.TextView
+import androidx.browser.customtabs.CustomTabsClient
 import androidx.browser.customtabs.CustomTabsIntent
 import checkoutkit.Checkouts
 import checkoutkit.Credential
@@ -80,14 +81,21 @@ class ShopActivity : Activity() {
     model.onChange = { message.text = model.message.text }
     model.openPage = { openPage(it) }
     model.onChange()
-    // A recreated activity gets the same intent again.
-    if (savedInstanceState == null) intent.dataString?.let { model.open(it) }
+    // A recreated activity gets its old intent again, and so does one that is started from the list of recent apps.
+    if (savedInstanceState == null && !intent.isFromHistory) openLink(intent)
   }
 
   override fun onNewIntent(intent: Intent) {
     super.onNewIntent(intent)
     setIntent(intent)
-    intent.dataString?.let { model.open(it) }
+    openLink(intent)
+  }
+
+  /** A link to a web checkout buys, so it must not be handled twice. */
+  private fun openLink(intent: Intent) {
+    val url = intent.dataString ?: return
+    intent.data = null
+    model.open(url)
   }
 
   override fun onResume() {
@@ -102,7 +110,10 @@ class ShopActivity : Activity() {
 
   private fun openPage(url: String) {
     try {
-      CustomTabsIntent.Builder().setShowTitle(true).build().launchUrl(this, Uri.parse(url))
+      val tabs = CustomTabsIntent.Builder().setShowTitle(true).build()
+      // Without a package, Android may choose an app that claims the host, such as this one. Null: no Custom Tabs.
+      CustomTabsClient.getPackageName(this, null)?.let { tabs.intent.setPackage(it) }
+      tabs.launchUrl(this, Uri.parse(url))
     } catch (noBrowser: ActivityNotFoundException) {
       Log.w("Shop", "There is no browser.")
     }
@@ -117,12 +128,15 @@ class LinkActivity : Activity() {
   override fun onCreate(savedInstanceState: Bundle?) {
     super.onCreate(savedInstanceState)
     val next = Intent(this, ShopActivity::class.java)
-    next.data = intent.data
+    if (savedInstanceState == null && !intent.isFromHistory) next.data = intent.data
+    intent.data = null
     next.addFlags(Intent.FLAG_ACTIVITY_CLEAR_TOP or Intent.FLAG_ACTIVITY_SINGLE_TOP)
     startActivity(next)
     finish()
   }
 }
+
+private val Intent.isFromHistory: Boolean get() = flags and Intent.FLAG_ACTIVITY_LAUNCHED_FROM_HISTORY != 0
 
 /** Posts what is left as soon as there is a network, also when the app is not running. */
 class PostContextsJob : JobService() {
@@ -147,7 +161,12 @@ class PostContextsJob : JobService() {
         .setRequiredNetworkType(JobInfo.NETWORK_TYPE_ANY)
         .setBackoffCriteria(30_000L, JobInfo.BACKOFF_POLICY_EXPONENTIAL)
         .build()
-      (context.getSystemService(Context.JOB_SCHEDULER_SERVICE) as JobScheduler).schedule(job)
+      try {
+        (context.getSystemService(Context.JOB_SCHEDULER_SERVICE) as JobScheduler).schedule(job)
+      } catch (refused: RuntimeException) {
+        // Without the permission or the service of the manifest, or with too many jobs. The next start posts.
+        Log.w("Shop", "The job was refused: $refused")
+      }
     }
   }
 }

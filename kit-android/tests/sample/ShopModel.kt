@@ -27,6 +27,7 @@ enum class Message(val text: String) {
   PROCESSING("Thank you! You have paid, and your purchase is being processed. Do not pay again."),
   BOUGHT("Thank you! It is unlocked."),
   NOT_PAID("No payment has come, so nothing was bought."),
+  EXPIRED("No payment was received in time; a later one can still change it."),
   UNKNOWN("This checkout is no longer known. If you have paid, please contact our support.")
 }
 
@@ -57,6 +58,8 @@ class ShopModel(
   private val router = LinkRouter<CheckoutReturn>(setOf(SCHEME), HOSTS, { CheckoutReturn.read(it) })
   private var isActive = false
   private var work: Future<*>? = null
+  /** Asks for the other checkouts, once for each time that the activity is in front. */
+  private var asking: Future<*>? = null
   /** The number of the checkout that is followed now; a result of an earlier one is ignored. */
   private var following = 0
   private var isFollowing = false
@@ -73,8 +76,8 @@ class ShopModel(
         val begun = checkouts.begin(context, userId)
         main.execute {
           show(Message.IN_BROWSER)
-          if (!begun.isPosted) schedulePosts()
           openPage(begun.page)
+          if (!begun.isPosted) schedulePosts()
         }
       } catch (failure: RelayException) {
         // Log `failure.logText.forLog` here if you need it.
@@ -102,10 +105,12 @@ class ShopModel(
   /** The activity is in front, or not any more. */
   fun setActive(isActive: Boolean) {
     this.isActive = isActive
+    asking?.cancel(true)
     if (!isActive) return stopFollowing()
     handlePending()
-    // The customer may come back without the link, and a receipt may have been replayed.
+    // The customer may come back without the link.
     checkouts.openIds.lastOrNull()?.let { follow(it) }
+    askOthers()
   }
 
   private fun handlePending() {
@@ -114,11 +119,36 @@ class ShopModel(
       val open = checkouts.openIds
       // Without an id it is the last checkout. A link to another customer's checkout is ignored.
       val id = back.contextId ?: open.lastOrNull()
-      if (id != null && id in open) follow(id)
+      if (id != null && id in open + checkouts.expiredIds) follow(id)
     }
   }
 
-  /** Reads the state of the other checkouts once, and follows this one until it ends or the time is up. */
+  /**
+   * Reads the states of the checkouts once: a receipt may have been replayed, and a payment may have come late. On
+   * its own thread, so that an old checkout never delays or hides the one that is followed.
+   */
+  private fun askOthers() {
+    val ids = checkouts.openIds.dropLast(1) + checkouts.expiredIds
+    if (ids.isEmpty()) return
+    asking = worker.submit {
+      for (id in ids) {
+        try {
+          val status = checkouts.status(id)
+          main.execute { if (isActive) showOther(status) }
+        } catch (failure: RelayException) {
+          if (failure is RelayException.Cancelled) break
+        }
+      }
+    }
+  }
+
+  /** The checkout that is followed has the first word. */
+  private fun showOther(status: CheckoutStatus) {
+    if (message !in setOf(Message.NONE, Message.CHECKING, Message.NOT_PAID, Message.EXPIRED)) return
+    if (status.progress == Progress.PROCESSING || status.progress == Progress.PROCESSED) show(status)
+  }
+
+  /** Follows a checkout until it ends or the time is up. */
   private fun follow(id: String) {
     if (isFollowing || message == Message.OPENING) return
     val before = message
@@ -129,18 +159,14 @@ class ShopModel(
     fun onMain(body: () -> Unit) = main.execute { if (number == following) body() }
     work = worker.submit {
       try {
-        for (other in checkouts.openIds - id) {
-          val status = checkouts.status(other)
-          onMain { show(status, false) }
-        }
-        checkouts.follow(id) { status -> onMain { show(status, true) } }
+        checkouts.follow(id) { status -> onMain { show(status) } }
         onMain { end(before) }
       } catch (failure: RelayException) {
         onMain {
           // A failure says nothing about the payment: the customer may still pay, or have paid.
           val isTimeUp = failure is RelayException.TimedOut
           end(
-            if (failure.status == 404) Message.UNKNOWN
+            if (failure.isUnknownContext && id !in checkouts.openIds) Message.UNKNOWN
             else if (before == Message.IN_BROWSER && !isTimeUp) Message.UNCHECKED
             else before)
         }
@@ -148,13 +174,14 @@ class ShopModel(
     }
   }
 
-  private fun show(status: CheckoutStatus, isFollowed: Boolean) {
+  private fun show(status: CheckoutStatus) {
     when (status.progress) {
       Progress.PENDING -> Unit
       Progress.PROCESSING -> show(Message.PROCESSING)
       Progress.PROCESSED -> show(Message.BOUGHT)
-      // Another checkout may have been paid.
-      Progress.UNPAID -> if (isFollowed && message == Message.CHECKING) show(Message.NOT_PAID)
+      Progress.UNPAID ->
+        // Otherwise another checkout was paid.
+        if (message == Message.CHECKING) show(if (status.isExpired) Message.EXPIRED else Message.NOT_PAID)
     }
   }
 

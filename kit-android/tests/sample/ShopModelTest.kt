@@ -6,16 +6,20 @@ import checkoutkit.Checkouts
 import checkoutkit.Credential
 import checkoutkit.FakeClock
 import checkoutkit.FakeTransport
+import checkoutkit.FakeTransport.Companion.json
 import checkoutkit.FakeTransport.Companion.noNetwork
 import checkoutkit.FakeTransport.Companion.posted
 import checkoutkit.FakeTransport.Companion.problem
 import checkoutkit.FakeTransport.Companion.status
+import checkoutkit.FakeTransport.Companion.unknownContext
 import checkoutkit.HttpRequest
 import checkoutkit.HttpResponse
+import checkoutkit.Json
 import checkoutkit.RelayClient
 import checkoutkit.RetryPolicy
 import checkoutkit.Transport
 import java.io.File
+import java.util.Collections
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
@@ -42,9 +46,10 @@ class ShopModelTest {
   }
 
   private fun model(transport: Transport, pages: Map<String, String> = emptyMap()): ShopModel {
+    val clock = FakeClock()
     val relay = RelayClient(
-      "https://pay.example.com", "android", Credential.ClientKey("k"), transport, RetryPolicy.NONE, FakeClock())
-    val checkouts = Checkouts(relay, File(folder.root, "checkouts.json"), pages)
+      "https://pay.example.com", "android", Credential.ClientKey("k"), transport, RetryPolicy.NONE, clock)
+    val checkouts = Checkouts(relay, File(folder.root, "checkouts.json"), pages, clock = clock)
     val model = ShopModel(checkouts, "jdo-1", { emptyMap() }, worker, Executor { queue.put(it) })
     model.onChange = { messages.add(model.message) }
     model.openPage = { opened.add(it) }
@@ -91,15 +96,20 @@ class ShopModelTest {
     run(first, Message.IN_BROWSER)
     assertEquals(1, scheduled)
     val id = opened.single().substringAfter("client_reference_id=")
-    val transport = FakeTransport { request, _ ->
-      if (request.method == "POST") posted(request, page = false) else status(id(request), "failed", true)
+    val transport = FakeTransport { request, number ->
+      when (number) {
+        // It was not posted before the process ended, and is now when its time has come.
+        1 -> unknownContext()
+        2 -> posted(request, page = false)
+        else -> status(id(request), "failed", true)
+      }
     }
     val next = model(transport)
     assertEquals(Message.UNCHECKED, next.message)
     next.open("exampleapp://pay.example.com/v1/android/return?context_id=$id")
     next.setActive(true)
     run(next, Message.PROCESSING)
-    assertEquals(id, transport.body(0)["id"])
+    assertEquals(id, transport.body(1)["id"])
   }
 
   @Test fun saysWhatTheCustomerCanDo() {
@@ -124,12 +134,53 @@ class ShopModelTest {
     model.setActive(true)
     run(model, Message.UNCHECKED)
     model.setActive(false)
-    answer = { status(id(it), "expired", false) }
+    answer = { json(404, "of a proxy") }
+    model.setActive(true)
+    run(model, Message.CHECKING)
+    run(model, Message.UNCHECKED)
+    model.setActive(false)
+    answer = { status(id(it), "cancelled", false) }
     model.setActive(true)
     run(model, Message.NOT_PAID)
     model.setActive(false)
     model.setActive(true)
     assertEquals(Message.NOT_PAID, model.message)
+  }
+
+  @Test fun aLatePaymentIsFound() {
+    var answer: (HttpRequest) -> HttpResponse = { posted(it) }
+    val transport = FakeTransport { request, _ -> answer(request) }
+    val model = model(transport)
+    model.buy("price_1")
+    run(model, Message.IN_BROWSER)
+    answer = { status(id(it), "expired", false) }
+    model.setActive(true)
+    run(model, Message.EXPIRED)
+    model.setActive(false)
+    answer = { status(id(it), "paid", true) }
+    val next = model(transport)
+    assertEquals(Message.NONE, next.message)
+    next.setActive(true)
+    run(next, Message.PROCESSING)
+  }
+
+  @Test fun anOldCheckoutDoesNotHideTheLast() {
+    val ids = Collections.synchronizedList(ArrayList<String>())
+    val transport = FakeTransport { request, _ ->
+      when {
+        request.method == "POST" -> posted(request).also { ids.add(Json.readObject(request.body!!)!!["id"] as String) }
+        id(request) == ids.first() -> problem(500)
+        else -> status(id(request), "delivered", true)
+      }
+    }
+    val model = model(transport)
+    model.buy("price_1")
+    run(model, Message.IN_BROWSER)
+    model.buy("price_1")
+    run(model, Message.OPENING)
+    run(model, Message.IN_BROWSER)
+    model.setActive(true)
+    run(model, Message.BOUGHT)
   }
 
   @Test fun ignoresLinksOfOthersAndOpensPages() {
@@ -139,6 +190,9 @@ class ShopModelTest {
     model.open("https://pay.example.com/v1/android/return?context_id=ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")
     model.open("https://pay.example.com/v1/android/return")
     model.open("https://www.example.com/")
+    // Android would open the app with it again, and so on.
+    model.open("https://pay.example.com/v1/android/return?context_id=ctx_x")
+    model.open("https://user@pay.example.com:443/v1/android/return")
     model.open("intent://x#Intent;end")
     assertEquals(listOf("https://www.example.com/"), opened)
     assertEquals(0, transport.requests.size)
