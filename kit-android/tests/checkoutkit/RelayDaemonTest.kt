@@ -26,11 +26,14 @@ class RelayDaemonTest {
 
   private fun setting(name: String): String = System.getenv(name) ?: throw AssertionError("$name is missing")
 
-  private fun client(credential: Credential = key, address: String = relay) =
-    RelayClient(address, app, credential, retries = RetryPolicy(attemptsMax = 3, firstPauseSeconds = 0.1))
+  private fun client(credential: Credential = key, address: String = relay, clock: CheckoutClock = SystemClock) =
+    RelayClient(
+      address, app, credential, retries = RetryPolicy(attemptsMax = 3, firstPauseSeconds = 0.1), clock = clock)
 
-  private fun checkouts(client: RelayClient = client(), pages: Map<String, String> = emptyMap()) =
-    Checkouts(client, file, pages)
+  /** A post that failed is due again at once. */
+  private fun checkouts(
+    client: RelayClient = client(), pages: Map<String, String> = emptyMap(), clock: CheckoutClock = SystemClock
+  ) = Checkouts(client, file, pages, clock = clock, jitter = { 1.0 })
 
   private fun receiptctl(vararg arguments: String): String {
     val command = listOf(setting("KIT_RECEIPTCTL"), "--config", setting("KIT_CONFIG")) + arguments
@@ -104,6 +107,27 @@ class RelayDaemonTest {
     assertFalse(next.hasPending)
   }
 
+  @Test fun aWrongClockIsCorrected() {
+    val wrong = object : CheckoutClock by SystemClock {
+      override val wallMillis: Long get() = SystemClock.wallMillis + 7_200_000L
+    }
+    val pages = mapOf(price to "https://buy.stripe.com/test_demo")
+    val online = checkouts(client(clock = wrong), pages, wrong)
+    // The relay refuses the id of the first, and makes one.
+    val first = online.begin(context, "user-g")
+    assertTrue(first.isPosted)
+    assertEquals("open", online.status(first.contextId).state)
+    // The next one opens without the relay, and its id is one that the relay accepts.
+    val begun = checkouts(client(address = "http://127.0.0.1:9", clock = wrong), pages, wrong).begin(context, "user-g")
+    assertFalse(begun.isPosted)
+    pay(begun.contextId)
+    val next = checkouts(client(clock = wrong), pages, wrong)
+    val last = next.follow(begun.contextId, 60.0) {}
+    assertEquals(Progress.PROCESSED, last.progress)
+    assertEquals(begun.contextId, last.contextId)
+    assertEquals("user-g", receipt(last)["user_id"])
+  }
+
   @Test fun readsTheWayBack() {
     val id = client().checkout(context, "user-e").contextId
     val connection = URL("$relay/v1/$app/return?context_id=$id").openConnection() as HttpURLConnection
@@ -129,6 +153,11 @@ class RelayDaemonTest {
     assertTrue(refused.logText.forLog, refused.logText.forLog.contains("Request "))
     val price = failure<RelayException.Http> { client().checkout(context.copy(stripePriceId = "price_other"), "user-f") }
     assertEquals(422, price.status)
-    assertEquals(404, failure<RelayException.Http> { client().status("ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD") }.status)
+    val unknown = failure<RelayException.Http> { client().status("ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD") }
+    assertEquals(404, unknown.status)
+    assertTrue(unknown.isUnknownContext)
+    val elsewhere = failure<RelayException.Http> { client(address = "$relay/elsewhere").status("ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD") }
+    assertEquals(404, elsewhere.status)
+    assertFalse(elsewhere.isUnknownContext)
   }
 }
