@@ -138,7 +138,8 @@ import Testing
   @Test("The next launch does not poll a checkout that ended or is unknown")
   func forgets() async throws {
     for (step, end) in [
-      (.answer(200, Example.status("expired")), .notPaid), (.answer(404), .unknown),
+      (.answer(200, Example.status("expired")), .notPaid),
+      (PaymentExample.refusal(404, "unknown-context"), .unknown),
     ] as [(ScriptedTransport.Step, ShopModel.Checkout)] {
       let scene = try Scene([step], contextIDs: [Example.id])
       scene.shop.setActive(true)
