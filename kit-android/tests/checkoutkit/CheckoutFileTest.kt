@@ -47,7 +47,7 @@ class CheckoutFileTest {
   @Test fun aFileThatCannotBeReadNowIsKept() {
     val old = checkouts().begin(context, "jdo-1").contextId
     val whole = file.readBytes()
-    // A folder cannot be read as a file, whoever the user is.
+    // A folder cannot be read as a file, not even by root.
     file.delete()
     file.mkdir()
     val checkouts = checkouts()

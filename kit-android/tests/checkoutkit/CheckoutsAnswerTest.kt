@@ -115,6 +115,7 @@ class CheckoutsAnswerTest {
     // Of a captive portal nothing is learned.
     assertEquals(clock.wallMillis, time(checkouts.begin(context, "jdo-1").contextId))
     assertTrue(checkouts.begin(context, "jdo-1").isPosted)
+    assertEquals(clock.wallMillis, time(transport.body(1)["id"] as String))
     assertEquals(relays, time(checkouts.begin(context, "jdo-1").contextId))
     // The next process knows it, without an answer.
     assertEquals(relays, time(checkouts(transport).begin(context, "jdo-1").contextId))
