@@ -16,7 +16,8 @@ public enum CheckoutID {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 
   /// Makes an id for one checkout. Each tap on the paywall's button gets its own.
-  /// - Parameter date: the device's time; the relay refuses ids that are more than an hour ahead of it.
+  /// - Parameter date: the time. The relay refuses ids whose time is more than an hour ahead of its own
+  ///   clock; ``CheckoutOutbox`` corrects the device's time by the relay's answers.
   public static func make(at date: Date = Date()) -> String {
     let milliseconds = date.timeIntervalSince1970 * 1000
     let time = milliseconds > 0 ? UInt64(min(milliseconds, TimeInterval((1 << 48) - 1))) : 0
@@ -29,8 +30,9 @@ public enum CheckoutID {
   /// Whether a text has the form of a context's id.
   public static func isWellFormed(_ id: String) -> Bool { date(of: id) != nil }
 
-  /// The time in an id; nil if it is not well formed.
-  static func date(of id: String) -> Date? {
+  /// The time in an id, also in one that the relay made: when the checkout began. Nil if it is not well
+  /// formed.
+  public static func date(of id: String) -> Date? {
     guard id.utf8.count == prefix.utf8.count + 26, id.utf8.starts(with: prefix.utf8) else { return nil }
     let digits = id.utf8.dropFirst(prefix.utf8.count).map { alphabet.firstIndex(of: $0) ?? -1 }
     // 48 bits in ten characters: the first has three.

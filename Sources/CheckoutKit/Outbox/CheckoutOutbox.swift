@@ -27,7 +27,8 @@ public struct StartedCheckout: Sendable, Hashable {
 ///
 /// - A context is stored before it is posted: one file each, replaced atomically, excluded from backups, and
 ///   deleted when the relay has answered. At most ``entriesMax`` are kept, the newest, for
-///   ``CheckoutID/lifetime``: after that the relay refuses their ids.
+///   ``CheckoutID/lifetime``: after that the relay refuses their ids. Ids are made from the device's time,
+///   corrected by the relay's last answer.
 /// - The file has the user's id and the context. ``forget(userID:)`` deletes them.
 public final class CheckoutOutbox: Sendable {
   /// The most contexts that wait at the same time.
@@ -35,8 +36,9 @@ public final class CheckoutOutbox: Sendable {
 
   /// What became of a context. Log it, or ignore it.
   public enum Outcome: Sendable, Hashable {
-    /// The relay has it. `id` is the one that the app made. An old relay, or one whose clock differs much,
-    /// has another one, ``PostedContext/contextID``, and guesses which purchase it belongs to.
+    /// The relay has it. `id` is the one that the app made. An old relay, or one that refused the time in the
+    /// id, has another one, ``PostedContext/contextID``; a purchase that names the refused id does not get
+    /// the context by its name.
     case posted(id: String, PostedContext)
     /// The relay cannot be reached, or does not accept posts now. It is posted again.
     case delayed(id: String, RelayError)
@@ -48,17 +50,8 @@ public final class CheckoutOutbox: Sendable {
     case notStored(id: String, OperatorText)
   }
 
-  struct State {
-    var entries: [OutboxEntry] = []
-    /// The ids of the contexts whose posts are under way.
-    var sending: Set<String> = []
-    /// Whether the stored entries are in `entries`.
-    var isLoaded = false
-    /// Posts what waits, again and again.
-    var repeating: Task<Void, Never>?
-  }
-
   let relay: RelayClient
+  let time: RelayTime
   let folder: OutboxFolder?
   let pages: @Sendable (WebCheckoutContext) -> URL?
   private let onOutcome: @Sendable (Outcome) -> Void
@@ -70,7 +63,7 @@ public final class CheckoutOutbox: Sendable {
     /// Seconds for which a customer waits for the relay, if there is a page to open without it.
     var patience: TimeInterval = 5
     /// Seconds between two rounds: doubled from the first to the longest.
-    var pauses = RetryPolicy(attemptsMax: 12, firstPause: 4, pauseMax: 300, patience: .infinity)
+    var pauses = RetryPolicy(attemptsMax: .max, firstPause: 4, pauseMax: 300, patience: .infinity)
   }
 
   /// Creates an outbox. It reads the disk when it is used first.
@@ -95,12 +88,17 @@ public final class CheckoutOutbox: Sendable {
     pages: @escaping @Sendable (WebCheckoutContext) -> URL?,
     onOutcome: @escaping @Sendable (Outcome) -> Void
   ) {
-    self.relay = relay
     self.pages = pages
     self.pace = pace
     self.onOutcome = onOutcome
     // Without a folder, the outbox is in memory: a sale must not fail for it.
     self.folder = (folder ?? (try? OutboxFolder.standard(app: relay.app))).map(OutboxFolder.init)
+    let time = RelayTime(relay.clock, self.folder)
+    self.time = time
+    self.relay = RelayClient(
+      relay: relay.relay, app: relay.app, credential: relay.credential,
+      transport: TimedTransport(transport: relay.transport, time: time), retries: relay.retries,
+      clock: relay.clock)
   }
 
   deinit { state.withLock { $0.repeating }?.cancel() }
@@ -115,56 +113,49 @@ public final class CheckoutOutbox: Sendable {
   /// - Parameters:
   ///   - context: the paywall and the price.
   ///   - userID: the user id in the Purchasely SDK.
-  /// - Throws: ``RelayError/encoding(_:)`` for a context that is too large or a user id that is not valid;
-  ///   without a page, also the errors of the relay. Then nothing is left in the outbox.
+  /// - Throws: ``RelayError/encoding(_:)`` for a context that is too large or a user id that is not valid,
+  ///   and ``RelayError/cancelled``; without a page, also the errors of the relay. Then nothing is left in
+  ///   the outbox.
   public func begin(_ context: WebCheckoutContext, userID: String) async throws(RelayError) -> StartedCheckout
   {
-    let id = CheckoutID.make(at: relay.clock.date)
-    guard let base = pages(context), let page = Self.page(base, of: id) else {
+    let entry = OutboxEntry(
+      id: CheckoutID.make(at: time.now), userID: userID, plyContext: try context.plyContext())
+    guard let base = pages(context), let page = Self.page(base, of: entry.id) else {
       // Only the relay knows the page, so there is nothing to open before it has answered.
-      let posted = try await relay.checkout(context, userID: userID, id: id)
+      let posted = try await send(entry, to: "checkout", relay.retries)
       guard let page = posted.checkoutURL else { throw .unexpectedAnswer(status: 201, body: "") }
       return StartedCheckout(contextID: posted.contextID, page: page, posted: posted)
     }
-    let entry = OutboxEntry(id: id, userID: userID, plyContext: try context.plyContext())
     // Reports values that no relay accepts, before a page is opened.
-    _ = try relay.request("contexts", of: userID)
+    _ = try relay.request("checkout", of: userID)
     add(entry)
-    let post = Task { await self.post(entry) }
-    guard let answer = await first(post, within: pace.patience) else {
-      return StartedCheckout(contextID: entry.id, page: page, posted: nil)
+    let post = post(entry, isFirst: true)
+    let answer = try? await first(post, within: pace.patience)?.get()
+    guard !Task.isCancelled else {
+      discard([entry.id])
+      throw .cancelled
     }
     // The relay may know a better page, and have another id.
-    let contextID = answer?.contextID ?? id
+    let contextID = answer?.contextID ?? entry.id
     return StartedCheckout(
       contextID: contextID, page: answer?.checkoutURL ?? Self.page(base, of: contextID) ?? page,
       posted: answer)
   }
 
-  /// The result of a post, or nil when the time is up; then the post goes on.
-  private func first(_ post: Task<PostedContext?, Never>, within seconds: TimeInterval) async
-    -> PostedContext??
-  {
+  /// The result of a post, or nil when the time is up or the task is cancelled; then the post goes on.
+  private func first(_ post: Task<PostResult, Never>?, within seconds: TimeInterval) async -> PostResult? {
+    guard let post else { return nil }
     let clock = relay.clock
-    return await withCheckedContinuation { continuation in
-      let waiting = Locked<CheckedContinuation<PostedContext??, Never>?>(continuation)
-      let end: @Sendable (PostedContext??) -> Void = { value in
-        let waiter = waiting.withLock { waiting in
-          defer { waiting = nil }
-          return waiting
-        }
-        waiter?.resume(returning: value)
-      }
-      let alarm = Task {
-        // A clock throws only on cancellation: then the answer has come.
-        guard (try? await clock.sleep(seconds: seconds)) != nil else { return }
-        end(nil)
-      }
-      Task {
-        end(.some(await post.value))
-        alarm.cancel()
-      }
+    let answers = AsyncStream.makeStream(of: PostResult?.self)
+    let alarm = Task {
+      // A clock throws only on cancellation: then the answer has come.
+      guard (try? await clock.sleep(seconds: seconds)) != nil else { return }
+      answers.continuation.yield(nil)
     }
+    defer { alarm.cancel() }
+    Task { answers.continuation.yield(await post.value) }
+    for await answer in answers.stream { return answer }
+    return nil
   }
 
   /// A checkout page with a context's id; nil if the address is not a web page, or has an id already.
@@ -180,63 +171,5 @@ public final class CheckoutOutbox: Sendable {
     return URL(string: "\(address)\(separator)\(name)=\(id)\(whole.dropFirst(address.count))")
   }
 
-  // MARK: Entries
-
   func report(_ outcome: Outcome) { onOutcome(outcome) }
-
-  /// The contexts that wait, oldest first.
-  public var pendingContextIDs: [String] {
-    load()
-    return state.withLock { $0.entries.map(\.id) }
-  }
-
-  /// Deletes the contexts of a user, for an app whose user is deleted. They are not posted.
-  public func forget(userID: String) {
-    load()
-    let ids = state.withLock { state in
-      let entries = state.entries.filter { LinkText.isSame($0.userID, userID) }
-      state.entries.removeAll { LinkText.isSame($0.userID, userID) }
-      return entries.map(\.id)
-    }
-    for id in ids { folder?.remove(id) }
-  }
-
-  private func add(_ entry: OutboxEntry) {
-    load()
-    let dropped = state.withLock { state in
-      state.entries.append(entry)
-      let dropped = state.entries.prefix(max(0, state.entries.count - Self.entriesMax)).map(\.id)
-      state.entries.removeFirst(dropped.count)
-      return dropped
-    }
-    for id in dropped { drop(id) }
-    do {
-      try folder?.save(entry)
-      if folder == nil { report(.notStored(id: entry.id, "There is no folder for it.")) }
-    } catch {
-      report(.notStored(id: entry.id, OperatorText("\(error)")))
-    }
-  }
-
-  func remove(_ id: String) {
-    state.withLock { state in state.entries.removeAll { $0.id == id } }
-    folder?.remove(id)
-  }
-
-  func drop(_ id: String) {
-    remove(id)
-    report(.expired(id: id))
-  }
-
-  /// Reads the stored contexts, once.
-  func load() {
-    state.withLock { state in
-      guard !state.isLoaded else { return }
-      // If it cannot be read, it is read again later: it may be locked until the device is unlocked.
-      guard let stored = try? folder?.load() ?? [] else { return }
-      let known = Set(state.entries.map(\.id))
-      state.entries = stored.filter { !known.contains($0.id) } + state.entries
-      state.isLoaded = true
-    }
-  }
 }

@@ -7,11 +7,12 @@ public import Foundation
 public struct CheckoutTask: Sendable {
   private let task: Task<Void, Never>
 
-  /// Cancels the call; the handler gets ``RelayError/cancelled``, unless the call has ended.
+  /// Cancels the call; the handler gets ``RelayError/cancelled``, unless it was called before.
   public func cancel() { task.cancel() }
 
   static func run<Success: Sendable>(
     _ body: @escaping @Sendable () async throws(RelayError) -> Success,
+    undo: @escaping @Sendable (Success) -> Void = { _ in },
     then completion: @escaping @MainActor @Sendable (Result<Success, RelayError>) -> Void
   ) -> CheckoutTask {
     CheckoutTask(
@@ -22,23 +23,35 @@ public struct CheckoutTask: Sendable {
         } catch {
           result = .failure(error)
         }
-        await completion(result)
+        await finish(result, undo, completion)
       })
+  }
+
+  /// Calls the handler. On its actor, because the call may be cancelled there until then.
+  @MainActor private static func finish<Success: Sendable>(
+    _ result: Result<Success, RelayError>, _ undo: @Sendable (Success) -> Void,
+    _ completion: @MainActor @Sendable (Result<Success, RelayError>) -> Void
+  ) async {
+    guard Task.isCancelled, case .success(let value) = result else { return completion(result) }
+    undo(value)
+    completion(.failure(.cancelled))
   }
 }
 
 extension CheckoutOutbox {
-  /// ``begin(_:userID:)`` with a completion handler, which is called on the main actor.
+  /// ``begin(_:userID:)`` with a completion handler, which is called on the main actor. Cancel it when the
+  /// customer taps again, so that only the last tap opens a page.
   @discardableResult public func begin(
     _ context: WebCheckoutContext, userID: String,
     completion: @escaping @MainActor @Sendable (Result<StartedCheckout, RelayError>) -> Void
   ) -> CheckoutTask {
     CheckoutTask.run(
-      { () async throws(RelayError) in try await self.begin(context, userID: userID) }, then: completion)
+      { () async throws(RelayError) in try await self.begin(context, userID: userID) },
+      undo: { self.discard([$0.contextID]) }, then: completion)
   }
 
   /// ``flush()`` with a completion handler, which is called on the main actor with the number of contexts
-  /// that still wait.
+  /// that still wait. Nothing cancels it.
   public func flush(completion: @escaping @MainActor @Sendable (Int) -> Void) {
     Task { await completion(flush()) }
   }

@@ -41,51 +41,110 @@ struct OutboxFolder: Sendable {
 
   private func file(_ id: String) -> URL { url.appendingPathComponent(id + Self.suffix) }
 
-  /// The stored entries, oldest first. A file that cannot be read as an entry is deleted: nothing can be
-  /// posted from it.
+  /// What is in a folder.
+  struct Listing {
+    /// The ids of all files.
+    var ids: Set<String> = []
+    /// The entries of the files that were read.
+    var entries: [OutboxEntry] = []
+    /// Whether each file could be read; it cannot before the first unlock of the device.
+    var isComplete = true
+  }
+
+  /// Reads the folder. A file that is not an entry is deleted: nothing can be posted from it.
+  /// - Parameter known: ids whose files need not be read.
+  /// - Returns: nil if there is no folder.
   /// - Throws: if the folder cannot be read.
-  func load() throws -> [OutboxEntry] {
-    guard FileManager.default.fileExists(atPath: url.path) else { return [] }
+  func list(besides known: Set<String>) throws -> Listing? {
+    guard FileManager.default.fileExists(atPath: url.path) else { return nil }
     let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
     let ids = names.filter { $0.hasSuffix(Self.suffix) }.map { String($0.dropLast(Self.suffix.count)) }
-    return ids.filter(CheckoutID.isWellFormed).sorted().compactMap { id in
-      guard let data = try? Data(contentsOf: file(id)) else { return nil }  // Locked, until the first unlock.
-      if data.count <= Self.bytesMax, let entry = try? JSONDecoder().decode(OutboxEntry.self, from: data),
-        entry.id == id
-      {
-        return entry
+      .filter(CheckoutID.isWellFormed)
+    var listing = Listing(ids: Set(ids))
+    for id in ids where !known.contains(id) {
+      do {
+        let data = try Data(contentsOf: file(id))
+        if data.count <= Self.bytesMax, let entry = try? JSONDecoder().decode(OutboxEntry.self, from: data),
+          entry.id == id
+        {
+          listing.entries.append(entry)
+        } else {
+          remove(id)
+        }
+      } catch {
+        if isGone(id, error) { listing.ids.remove(id) } else { listing.isComplete = false }
       }
-      remove(id)
-      return nil
     }
+    return listing
+  }
+
+  /// Whether there is no such file, because another process has deleted it, or it is a folder.
+  private func isGone(_ id: String, _ error: any Error) -> Bool {
+    if (error as? CocoaError)?.code == .fileReadNoSuchFile { return true }
+    return (try? file(id).resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory == true
   }
 
   /// Stores an entry, whole or not at all.
   func save(_ entry: OutboxEntry) throws {
-    try create()
-    var options: Data.WritingOptions = [.atomic]
-    #if os(iOS) || os(tvOS) || os(watchOS)
-      // A post may be repeated in the background, while the device is locked.
-      options.insert(.completeFileProtectionUntilFirstUserAuthentication)
-    #endif
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    excludeFromBackup()
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    try encoder.encode(entry).write(to: file(entry.id), options: options)
+    try encoder.encode(entry).write(to: file(entry.id), options: Self.options)
   }
 
-  /// Deletes an entry. A file that cannot be deleted is posted again, which the relay answers in the same
-  /// way.
-  func remove(_ id: String) { try? FileManager.default.removeItem(at: file(id)) }
+  private static var options: Data.WritingOptions {
+    #if os(iOS) || os(tvOS) || os(watchOS)
+      // A post may be repeated in the background, while the device is locked.
+      [.atomic, .completeFileProtectionUntilFirstUserAuthentication]
+    #else
+      .atomic
+    #endif
+  }
 
-  private func create() throws {
-    guard !FileManager.default.fileExists(atPath: url.path) else { return }
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  /// Deletes an entry.
+  /// - Returns: false if the file could not be deleted. The next launch posts it again, which the relay
+  ///   answers in the same way.
+  @discardableResult func remove(_ id: String) -> Bool {
+    (try? FileManager.default.removeItem(at: file(id))) != nil
+      || !FileManager.default.fileExists(atPath: file(id).path)
+  }
+
+  // MARK: The relay's clock
+
+  /// Hidden, because its name is not that of an entry.
+  private var clockFile: URL { url.appendingPathComponent(".clock") }
+
+  /// Seconds by which the relay's clock is ahead of the device's; nil if they are stored and cannot be read.
+  func clockOffset() -> TimeInterval? {
+    guard FileManager.default.fileExists(atPath: clockFile.path) else { return 0 }
+    guard let data = try? Data(contentsOf: clockFile) else { return nil }
+    let seconds = TimeInterval(String(decoding: data, as: UTF8.self)) ?? 0
+    return seconds.isFinite ? seconds : 0
+  }
+
+  /// Stores the difference. Without it the next launch learns it by the relay's answer.
+  func save(clockOffset: TimeInterval) {
+    try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    try? Data("\(clockOffset)".utf8).write(to: clockFile, options: Self.options)
+  }
+
+  // MARK: Backups
+
+  /// The folders that this process has excluded from backups. It is done once in each process, because the
+  /// app may have made the folder, and a restore does not keep the attribute.
+  private static let excluded = Locked<Set<String>>([])
+
+  /// A context of another device, or of last year, must not be posted after a restore. A sale must not fail
+  /// for it: if it cannot be excluded, the next save tries again.
+  private func excludeFromBackup() {
     #if canImport(Darwin)
-      // A context of another device, or of last year, must not be posted after a restore.
+      guard !Self.excluded.withLock({ $0.contains(url.path) }) else { return }
       var values = URLResourceValues()
       values.isExcludedFromBackup = true
       var folder = url
-      try folder.setResourceValues(values)
+      guard (try? folder.setResourceValues(values)) != nil else { return }
+      Self.excluded.withLock { _ = $0.insert(url.path) }
     #endif
   }
 }

@@ -26,10 +26,15 @@ extension HTTPFailure {
     if !text.isEmpty, text.utf8.allSatisfy(LinkText.isDigit) {
       return min(TimeInterval(text) ?? 86_400, 86_400)
     }
+    return date(text).map { min(max(0, $0.timeIntervalSince(now)), 86_400) }
+  }
+
+  /// A date in the form that servers send (RFC 9110 §5.6.7); nil for other texts.
+  static func date(_ text: String) -> Date? {
     let format = DateFormatter()
     format.locale = Locale(identifier: "en_US_POSIX")
     format.timeZone = TimeZone(identifier: "GMT")
     format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    return format.date(from: text).map { min(max(0, $0.timeIntervalSince(now)), 86_400) }
+    return format.date(from: text)
   }
 }

@@ -101,9 +101,9 @@ public struct RelayClient: Sendable {
   }
 
   func post(
-    plyContext: String, userID: String, id: String?, retries: RetryPolicy
+    plyContext: String, userID: String, id: String?, endpoint: String = "contexts", retries: RetryPolicy
   ) async throws(RelayError) -> PostedContext {
-    try await postContext(postRequest(plyContext, userID, id: id, endpoint: "contexts"), retries).posted
+    try await postContext(postRequest(plyContext, userID, id: id, endpoint: endpoint), retries).posted
   }
 
   /// Posts a context and does not parse a success, for your own server with the same path.

@@ -54,6 +54,20 @@ public enum RelayError: Error, Sendable, Hashable {
 }
 
 extension RelayError {
+  /// Whether the relay does not know the context whose status was asked for: it was never posted, or its
+  /// time to be stored is over. Any other 404 is not the relay's answer, and says nothing about the checkout.
+  public var isUnknownContext: Bool { status == 404 && problemName == "unknown-context" }
+
+  /// The last part of the problem's type; nil if the answer is not the relay's own. A proxy, a firewall or a
+  /// captive portal may answer in its place.
+  var problemName: Substring? {
+    guard case .http(let failure) = self, let type = failure.problem?.type else { return nil }
+    let prefix = "urn:receiptd:problem:"
+    return type.hasPrefix(prefix) ? type.dropFirst(prefix.count) : nil
+  }
+}
+
+extension RelayError {
   /// What a customer can do. The app shows its own text for each, in its customers' language.
   public enum Advice: Sendable, Hashable, CaseIterable {
     /// No connection: check it and try again.

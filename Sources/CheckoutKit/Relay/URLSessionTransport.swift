@@ -14,8 +14,9 @@ public final class URLSessionTransport: Transport {
   private let exchanges: Exchanges
 
   /// Creates a transport with its own session.
-  /// - Parameter configuration: for proxies or background sessions. Its cookies, caches and credentials are
-  ///   not used. It is copied; the caller's stays unchanged.
+  /// - Parameter configuration: for proxies, or `waitsForConnectivity`. Background sessions are not
+  ///   supported. Its cookies, caches and credentials are not used. It is copied; the caller's stays
+  ///   unchanged.
   public init(configuration: URLSessionConfiguration = .ephemeral) {
     // The copy has the same class; the compiler needs the default.
     let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral

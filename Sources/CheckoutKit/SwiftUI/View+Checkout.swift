@@ -31,7 +31,8 @@
 
     func body(content: Content) -> some View {
       content.task(id: phase) { [phase, outbox] in
-        if phase == .active { await outbox.flush() }
+        // Not as a part of this task, which the next phase cancels.
+        if phase == .active { outbox.flush { _ in } }
       }
     }
   }

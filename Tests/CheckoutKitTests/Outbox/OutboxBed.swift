@@ -54,7 +54,7 @@ final class OutboxBed {
   /// The ids in the folder.
   func stored() throws -> [String] {
     guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
-    return try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
       .map { $0.replacingOccurrences(of: ".json", with: "") }.sorted()
   }
 
@@ -62,6 +62,9 @@ final class OutboxBed {
   func bodies() throws -> [[String: String]] {
     try transport.sent.map { try JSONDecoder().decode([String: String].self, from: #require($0.httpBody)) }
   }
+
+  /// The last parts of the posts' paths.
+  var endpoints: [String?] { transport.sent.map { $0.url?.lastPathComponent } }
 
   /// The relay's answer to a post with this id.
   static func posted(_ id: String, checkout: String? = nil) -> ScriptedTransport.Step {
@@ -75,10 +78,12 @@ final class OutboxBed {
     return .posted(id: id, try #require(posted))
   }
 
-  static func problem(_ status: Int, _ type: String) -> ScriptedTransport.Step {
+  static func problem(
+    _ status: Int, _ type: String, headers: [String: String] = [:]
+  ) -> ScriptedTransport.Step {
     .answer(
       status, #"{"type":"urn:receiptd:problem:\#(type)"}"#,
-      headers: ["Content-Type": "application/problem+json"])
+      headers: ["Content-Type": "application/problem+json"].merging(headers) { $1 })
   }
 }
 

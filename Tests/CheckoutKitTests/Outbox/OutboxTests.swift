@@ -45,7 +45,10 @@ import Testing
     #expect(bodies.count == 3)
     #expect(Set(bodies).count == 1, "each attempt sends the same bytes")
     #expect(
-      Set(bed.transport.sent.map { $0.url?.path }) == ["/v1/ios/users/jdo-1/contexts"])
+      bed.transport.sent.map { $0.url?.path } == [
+        "/v1/ios/users/jdo-1/checkout", "/v1/ios/users/jdo-1/contexts", "/v1/ios/users/jdo-1/contexts",
+      ])
+    #expect(bed.transport.sent.map(\.timeoutInterval) == [5, 30, 30], "a slow network has the time it needs")
     try bed.relaunch()
     #expect(await bed.outbox.flush() == 0)
     #expect(bed.transport.sent.count == 3)
@@ -54,7 +57,7 @@ import Testing
   @Test("A customer waits five seconds at most for a relay that does not answer; the post goes on")
   func patience() async throws {
     let clock = HeldClock()
-    let bed = try OutboxBed([.silence], clock: clock)
+    let bed = try OutboxBed([.held(201, Example.posted())], clock: clock)
     let transport = bed.transport
     let outbox = bed.outbox
     let begun = Task { try await outbox.begin(Example.context, userID: "jdo-1") }
@@ -64,10 +67,13 @@ import Testing
     let checkout = try await begun.value
     #expect(checkout.posted == nil)
     #expect(try bed.stored() == [checkout.contextID])
+    // The post is still under way: nothing else sends it, and time in the background lasts until its end.
+    let flushed = Task { await outbox.flush() }
     #expect(transport.sent.count == 1)
-    // The post is still under way, so nothing else sends it.
-    #expect(await outbox.flush() == 1)
+    transport.release()
+    #expect(await flushed.value == 0)
     #expect(transport.sent.count == 1)
+    #expect(try bed.stored() == [])
   }
 
   @Test("Each tap has its own context, even for the same price")
@@ -79,18 +85,33 @@ import Testing
   }
 
   @Test(
-    "What can be corrected is kept, and what will be refused again is dropped",
+    "What can be corrected is kept, and what the relay will refuse again is dropped",
     arguments: [
       (408, true), (429, true), (500, true), (503, true), (301, true), (401, true), (403, true), (404, true),
-      (400, false), (409, false), (413, false), (415, false), (422, false),
+      (400, false), (405, false), (409, false), (413, false), (415, false), (422, false),
     ])
   func refusals(_ status: Int, _ isKept: Bool) async throws {
-    let bed = try OutboxBed([.answer(status, "no")])
+    let bed = try OutboxBed()
     let checkout = try await bed.begin()
-    #expect(checkout.posted == nil, "the sale goes on")
+    bed.transport.add(OutboxBed.problem(status, "some-problem"))
+    #expect(await bed.outbox.flush() == (isKept ? 1 : 0))
     #expect(try bed.stored() == (isKept ? [checkout.contextID] : []))
     let expected = "\(isKept ? "delayed" : "refused") \(checkout.contextID)"
-    #expect(bed.outcomes.withLock(\.self).map(\.summary) == [expected])
+    #expect(bed.outcomes.withLock(\.self).map(\.summary) == ["delayed \(checkout.contextID)", expected])
+  }
+
+  @Test(
+    "A proxy or a captive portal that answers in the relay's place refuses nothing",
+    arguments: [200, 201, 400, 405, 407, 409, 411, 413, 415, 421, 422, 451, 511])
+  func strangers(_ status: Int) async throws {
+    let bed = try OutboxBed([.answer(status, "<html>")])
+    let ids = [try await bed.begin().contextID, try await bed.begin().contextID].sorted()
+    let foreign = #"{"type":"https://proxy.example.com/blocked","status":400}"#
+    bed.transport.add(
+      .answer(status, foreign, headers: ["Content-Type": "application/problem+json"]))
+    #expect(await bed.outbox.flush() == 2)
+    #expect(try bed.stored() == ids)
+    #expect(bed.transport.sent.count == 3, "what stands before the relay stands before every post")
   }
 
   @Test("A relay that refuses the time in the id gets the context without it")
@@ -102,6 +123,7 @@ import Testing
     #expect(checkout.contextID == Example.id)
     #expect(checkout.page.absoluteString == "\(OutboxBed.page)&client_reference_id=\(Example.id)")
     #expect(try bed.bodies().map { $0["id"] == nil } == [false, true])
+    #expect(bed.endpoints == ["checkout", "checkout"])
     #expect(try bed.stored() == [])
   }
 
@@ -125,23 +147,34 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("The outbox posts again while the app runs, with growing pauses")
+  @Test("The outbox posts again while the app runs, with growing pauses, until the relay has it")
   func repeats() async throws {
     let clock = HeldClock()
     let bed = try OutboxBed(clock: clock)
     let checkout = try await bed.begin()
     var pauses: [TimeInterval] = []
-    for round in 0..<4 {
+    while pauses.count < 15 {
       let pause = try #require(await clock.sleeper())
       // The customer's five seconds were cancelled.
       guard pause != 5 else { continue }
       pauses.append(pause)
-      if round == 3 { bed.transport.add(OutboxBed.posted(checkout.contextID)) }
+      #expect(try bed.stored() == [checkout.contextID])
+      #expect(bed.transport.sent.count == pauses.count)
+      if pauses.count == 15 { bed.transport.add(OutboxBed.posted(checkout.contextID)) }
       clock.ring()
     }
-    for (pause, expected) in zip(pauses, [4, 8, 16] as [TimeInterval]) {
+    let expected: [TimeInterval] = [4, 8, 16, 32, 64, 128, 256] + Array(repeating: 300, count: 8)
+    for (pause, expected) in zip(pauses, expected) {
       #expect(abs(pause - expected) <= expected * 0.2, "\(pauses)")
     }
-    #expect(pauses.count >= 3)
+    while try !bed.stored().isEmpty { await Task.yield() }
+    // The rounds end with the last entry. The next one is posted again as well, whether they have ended yet
+    // or not.
+    let next = try await bed.begin()
+    while try #require(await clock.sleeper()) == 5 {}
+    #expect(try bed.stored() == [next.contextID])
+    #expect(bed.endpoints == ["checkout"] + Array(repeating: "contexts", count: 15) + ["checkout"])
+    #expect(try Set(bed.bodies().prefix(16).map { $0["id"] }) == [checkout.contextID])
+    #expect(bed.outcomes.withLock(\.self).map(\.summary).contains("posted \(checkout.contextID)"))
   }
 }

@@ -107,12 +107,15 @@ final class ScriptedTransport: Transport {
     case other
     /// No response until the task is cancelled.
     case silence
+    /// This answer, after `release`.
+    case held(Int, String = "")
   }
 
   static let offline = Step.failure(URLError.Code.notConnectedToInternet.rawValue)
 
   private let state: Guarded<(steps: [Step], sent: [URLRequest])>
   private let onRequest: @Sendable (URLRequest) -> Void
+  private let releases = AsyncStream.makeStream(of: Void.self)
 
   init(_ steps: [Step], onRequest: @escaping @Sendable (URLRequest) -> Void = { _ in }) {
     state = Guarded((steps, []))
@@ -125,6 +128,9 @@ final class ScriptedTransport: Transport {
 
   /// Appends to the script.
   func add(_ steps: Step...) { state.withLock { $0.steps += steps } }
+
+  /// Gives a held answer.
+  func release() { releases.continuation.yield() }
 
   func send(_ request: URLRequest) async throws -> (Data, URLResponse) {
     onRequest(request)
@@ -146,6 +152,11 @@ final class ScriptedTransport: Transport {
     case .silence:
       for await _ in AsyncStream<Void>.makeStream().stream {}
       throw CancellationError()
+    case .held(let status, let body):
+      for await _ in releases.stream { break }
+      try Task.checkCancellation()
+      let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: nil)
+      return (Data(body.utf8), try #require(response))
     }
   }
 }
