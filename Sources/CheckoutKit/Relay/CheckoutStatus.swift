@@ -34,11 +34,11 @@ public struct CheckoutStatus: Sendable, Hashable {
     public static let failed = State(rawValue: "failed")
     /// The payment failed, or an operator cancelled the receipt, possibly after the payment.
     public static let cancelled = State(rawValue: "cancelled")
-    /// No payment was received in time.
+    /// No payment was received in time. One that comes later changes it to `paid`.
     public static let expired = State(rawValue: "expired")
 
-    /// Whether only an operator can change the state. It does not imply a payment; decide by
-    /// ``CheckoutStatus/progress``.
+    /// Whether polling can end: only an operator can change the state, or after `expired` a late payment. It
+    /// does not imply a payment; decide by ``CheckoutStatus/progress``.
     public var isFinal: Bool { [.delivered, .failed, .cancelled, .expired].contains(self) }
   }
 
@@ -51,10 +51,12 @@ public struct CheckoutStatus: Sendable, Hashable {
     case processing
     /// The purchase is unlocked. Discard the id.
     case processed
-    /// It ended without a payment. Discard the id.
+    /// It ended without a payment. Discard the id; if the state is `expired`, keep it for some weeks and ask
+    /// again now and then, because a late payment still counts.
     case unpaid
 
-    /// Whether the checkout will not change any more; its id can be discarded.
+    /// Whether the checkout has ended, so that the app need not wait for it. Its id can be discarded, except
+    /// that of an `expired` one, which may still be paid.
     public var isOver: Bool { self == .processed || self == .unpaid }
   }
 

@@ -65,7 +65,7 @@ import Testing
 
     // The relay is back, and still knows nothing of the context: the app does not forget the checkout.
     try phone.relaunch()
-    phone.transport.add(.answer(503), .answer(404))
+    phone.transport.add(.answer(503), OutboxBed.problem(404, "unknown-context"))
     await phone.comeBack()
     #expect(phone.shop.state.checkout == .unchecked)
     #expect(phone.kept == [id])

@@ -138,8 +138,8 @@ import Testing
   @Test("The next launch does not poll a checkout that ended or is unknown")
   func forgets() async throws {
     for (step, end) in [
-      (.answer(200, Example.status("expired")), .notPaid),
-      (PaymentExample.refusal(404, "unknown-context"), .unknown),
+      (.answer(200, Example.status("cancelled", paid: false)), .notPaid),
+      (OutboxBed.problem(404, "unknown-context"), .unknown),
     ] as [(ScriptedTransport.Step, ShopModel.Checkout)] {
       let scene = try Scene([step], contextIDs: [Example.id])
       scene.shop.setActive(true)
@@ -148,13 +148,17 @@ import Testing
       #expect(scene.kept.withLock(\.self) == [[]])
     }
     // A response from elsewhere, such as a hotel's captive portal, is no information about the checkout.
-    let scene = try Scene([.answer(200, "<html>")], contextIDs: [Example.id])
-    scene.shop.setActive(true)
-    await scene.shop.work?.value
-    #expect(scene.shop.state.checkout == .unchecked)
-    #expect(scene.kept.withLock(\.self) == [])
-    scene.transport.add(Self.delivered)
-    scene.shop.open(try url(Self.back))
-    await scene.isBought()
+    for step in [.answer(200, "<html>"), .answer(404, "<html>"), OutboxBed.problem(404, "not-found")]
+      as [ScriptedTransport.Step]
+    {
+      let scene = try Scene([step], contextIDs: [Example.id])
+      scene.shop.setActive(true)
+      await scene.shop.work?.value
+      #expect(scene.shop.state.checkout == .unchecked)
+      #expect(scene.kept.withLock(\.self) == [])
+      scene.transport.add(Self.delivered)
+      scene.shop.open(try url(Self.back))
+      await scene.isBought()
+    }
   }
 }

@@ -24,6 +24,8 @@ import Foundation
     case bought
     /// It ended without a payment.
     case notPaid
+    /// No payment was received in time, so far.
+    case late
     /// The relay does not know the checkout, or no longer does.
     case unknown
 
@@ -41,6 +43,7 @@ import Foundation
       case .processing: "Thank you! You have paid, and your purchase is being processed. Do not pay again."
       case .bought: "Thank you! It is unlocked."
       case .notPaid: "No payment has come, so nothing was bought."
+      case .late: "No payment was received in time; a later one can still change it."
       case .unknown: "This checkout is no longer known. If you have paid, please contact our support."
       }
     }
@@ -64,8 +67,11 @@ import Foundation
   private let router = LinkRouter<ShopRoute>(schemes: [scheme], hosts: hosts)
   private var isActive = false
   /// The checkouts that the customer opened, the newest last. An id is kept until the purchase is unlocked or
-  /// the checkout ended without a payment: an earlier page may still be paid in the browser.
+  /// the checkout ended without a payment: an earlier page may still be paid in the browser. After the time
+  /// for the payment it is kept for 30 days.
   private var contextIDs: [String] { didSet { if contextIDs != oldValue { keepContextIDs(contextIDs) } } }
+  /// Those of them whose payment did not come in time. They are asked about once at each activation.
+  private var late: Set<String> = []
   /// The checkout that is being polled, if any.
   private var followed: String?
   /// What was shown before the relay was asked.
@@ -167,7 +173,7 @@ import Foundation
     handlePending()
     if isActive {
       // The customer may come back without the link, and a receipt may have been replayed.
-      if let contextID = contextIDs.last { follow(contextID) } else { outbox.flush { _ in } }
+      follow(contextIDs.last { !late.contains($0) })
     } else if followed != nil {
       // The system suspends an app in the background while time goes on: ask again on return.
       work?.cancel()
@@ -189,33 +195,30 @@ import Foundation
   }
 
   /// Reads the status of all checkouts: the others once, this one until it has ended or the time is up.
-  private func follow(_ contextID: String) {
+  private func follow(_ contextID: String?) {
     guard followed == nil, state.checkout != .opening else { return }
     start { [self] in
       // The relay may be back since the checkout began.
       await outbox.flush()
-      for id in contextIDs.filter({ $0 != contextID }) + [contextID] {
+      for id in contextIDs.filter({ $0 != contextID }) {
         do {
-          if id == contextID {
-            for try await status in relay.updates(of: id) { show(status, of: id) }
-          } else {
-            show(try await relay.status(of: id), of: id)
-          }
-        } catch RelayError.http(let failure) where failure.status == 404 {
-          // The relay cannot know a context that is still to be posted.
-          if outbox.pendingContextIDs.contains(id) { continue }
-          contextIDs.removeAll { $0 == id }
-          if id == contextID, state.checkout == .checking { state.checkout = .unknown }
+          show(try await relay.status(of: id), of: id)
         } catch {
-          if Task.isCancelled { return }
-          // A failure says nothing about the payment: the customer may still pay, or have paid.
-          if error as? RelayError != .timedOut, shownBefore == .inBrowser { shownBefore = .unchecked }
-          break
+          failed(error, of: id)
+          // Without a network, the others would only take time.
+          if (error as? RelayError)?.isTransient == true { break }
         }
       }
-      if Task.isCancelled { return }
-      stopAsking()
+      if let contextID, contextIDs.contains(contextID), !Task.isCancelled {
+        do {
+          for try await status in relay.updates(of: contextID) { show(status, of: contextID) }
+        } catch {
+          failed(error, of: contextID)
+        }
+      }
+      if !Task.isCancelled { stopAsking() }
     }
+    guard let contextID else { return }
     followed = contextID
     shownBefore = state.checkout
     state.checkout = .checking
@@ -223,14 +226,40 @@ import Foundation
 
   private func show(_ status: CheckoutStatus, of contextID: String) {
     if Task.isCancelled { return }
-    if status.progress.isOver { contextIDs.removeAll { $0 == contextID } }
+    late.remove(contextID)
+    if status.progress.isOver, !mayStillBePaid(status) { contextIDs.removeAll { $0 == contextID } }
     switch status.progress {
     case .pending: break
     case .processing: state.checkout = .processing
     case .processed: state.checkout = .bought
     // Another checkout may have been paid.
-    case .unpaid: if contextID == followed, state.checkout == .checking { state.checkout = .notPaid }
+    case .unpaid:
+      if contextID == followed, state.checkout == .checking {
+        state.checkout = status.state == .expired ? .late : .notPaid
+      }
     }
+  }
+
+  /// Whether to ask about an expired checkout again.
+  private func mayStillBePaid(_ status: CheckoutStatus) -> Bool {
+    guard status.state == .expired, !status.isPaid, let begun = CheckoutID.date(of: status.contextID),
+      clock.date.timeIntervalSince(begun) < 30 * 24 * 60 * 60
+    else { return false }
+    late.insert(status.contextID)
+    return true
+  }
+
+  private func failed(_ error: any Error, of contextID: String) {
+    guard !Task.isCancelled, let error = error as? RelayError else { return }
+    guard error.isUnknownContext else {
+      // A failure says nothing about the payment: the customer may still pay, or have paid.
+      if contextID == followed, error != .timedOut, shownBefore == .inBrowser { shownBefore = .unchecked }
+      return
+    }
+    // The relay cannot know a context that is still to be posted.
+    if outbox.pendingContextIDs.contains(contextID) { return }
+    contextIDs.removeAll { $0 == contextID }
+    if contextID == followed, state.checkout == .checking { state.checkout = .unknown }
   }
 
   private func stopAsking() {

@@ -91,6 +91,7 @@ public final class UIApplicationShortcutItem: NSObject, Sendable { public var ty
   func scene(_ scene: UIScene, continue activity: NSUserActivity)
   func sceneDidBecomeActive(_ scene: UIScene)
   func sceneWillResignActive(_ scene: UIScene)
+  func sceneDidEnterBackground(_ scene: UIScene)
 }
 
 extension UISceneDelegate {
@@ -101,6 +102,7 @@ extension UISceneDelegate {
   public func scene(_ scene: UIScene, continue activity: NSUserActivity) {}
   public func sceneDidBecomeActive(_ scene: UIScene) {}
   public func sceneWillResignActive(_ scene: UIScene) {}
+  public func sceneDidEnterBackground(_ scene: UIScene) {}
 }
 
 @MainActor public protocol UIWindowSceneDelegate: UISceneDelegate {

@@ -9,13 +9,15 @@ import UserNotifications
 
   @Published private(set) var state = ShopModel.State()
   let model: ShopModel
+  private let outbox: CheckoutOutbox
+  private var background = UIBackgroundTaskIdentifier.invalid
 
   private init() {
     guard let origin = URL(string: "https://pay.example.com") else { preconditionFailure("Not a URL") }
     let relay = RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
     // The pages for when the relay cannot be reached; the relay's own take precedence.
     let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
-    let outbox = CheckoutOutbox(
+    outbox = CheckoutOutbox(
       relay: relay, pages: { pages[$0.stripePriceID] ?? nil },
       onOutcome: { outcome in Task { @MainActor in Shop.shared.model.note(outcome) } })
     let key = "checkout.contexts"
@@ -28,6 +30,24 @@ import UserNotifications
     // From inside the app this opens the browser even for the app's own universal links.
     model.openInBrowser = { UIApplication.shared.open($0) }
   }
+
+  func enter(_ phase: ScenePhase) {
+    model.setActive(phase == .active)
+    if phase == .background { enterBackground() }
+  }
+
+  /// Asks for time to post what waits, while the browser is open.
+  private func enterBackground() {
+    endBackground()
+    background = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endBackground() }
+    outbox.flush { [weak self] _ in self?.endBackground() }
+  }
+
+  private func endBackground() {
+    guard background != .invalid else { return }
+    UIApplication.shared.endBackgroundTask(background)
+    background = .invalid
+  }
 }
 
 @main struct ShopApp: App {
@@ -39,7 +59,7 @@ import UserNotifications
     WindowGroup {
       ShopView(shop: shop).onCheckoutLink { shop.model.open($0) }
     }
-    .onChange(of: phase) { shop.model.setActive($0 == .active) }
+    .onChange(of: phase) { shop.enter($0) }
   }
 }
 

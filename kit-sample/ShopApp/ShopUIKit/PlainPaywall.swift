@@ -5,7 +5,6 @@ import UIKit
 @MainActor final class PlainPaywall {
   private let outbox: CheckoutOutbox
   private var call: CheckoutTask?
-  private var background = UIBackgroundTaskIdentifier.invalid
   /// Stores the checkout's id for the screen that the customer comes back to.
   var keep: (String) -> Void = { _ in }
   /// Shows what the customer can do.
@@ -25,18 +24,5 @@ import UIKit
       case .failure(let error): self?.show(error.advice)
       }
     }
-  }
-
-  /// `sceneDidEnterBackground`: asks for time to post what waits, while the browser is open.
-  func enterBackground() {
-    endBackground()
-    background = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endBackground() }
-    outbox.flush { [weak self] _ in self?.endBackground() }
-  }
-
-  private func endBackground() {
-    guard background != .invalid else { return }
-    UIApplication.shared.endBackgroundTask(background)
-    background = .invalid
   }
 }

@@ -1,15 +1,19 @@
 import CheckoutKit
 import UIKit
 
-/// The shop's model: there is one.
+/// The shop's outbox and model: there is one of each.
 @MainActor enum Shop {
-  static let model: ShopModel = {
+  private static let relay: RelayClient = {
     guard let origin = URL(string: "https://pay.example.com") else { preconditionFailure("Not a URL") }
-    let relay = RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
+    return RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
+  }()
+  static let outbox: CheckoutOutbox = {
     let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
-    let outbox = CheckoutOutbox(
+    return CheckoutOutbox(
       relay: relay, pages: { pages[$0.stripePriceID] ?? nil },
       onOutcome: { outcome in Task { @MainActor in Shop.model.note(outcome) } })
+  }()
+  static let model: ShopModel = {
     let key = "checkout.contexts"
     let model = ShopModel(
       relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
@@ -34,6 +38,7 @@ import UIKit
 /// Passes links and the scene's phases to the model.
 final class ShopScene: UIResponder, UIWindowSceneDelegate {
   var window: UIWindow?
+  private var background = UIBackgroundTaskIdentifier.invalid
 
   func scene(
     _ scene: UIScene, willConnectTo session: UISceneSession, options: UIScene.ConnectionOptions
@@ -59,4 +64,17 @@ final class ShopScene: UIResponder, UIWindowSceneDelegate {
   func sceneDidBecomeActive(_ scene: UIScene) { Shop.model.setActive(true) }
 
   func sceneWillResignActive(_ scene: UIScene) { Shop.model.setActive(false) }
+
+  /// Asks for time to post what waits, while the browser is open.
+  func sceneDidEnterBackground(_ scene: UIScene) {
+    endBackground()
+    background = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endBackground() }
+    Shop.outbox.flush { [weak self] _ in self?.endBackground() }
+  }
+
+  private func endBackground() {
+    guard background != .invalid else { return }
+    UIApplication.shared.endBackgroundTask(background)
+    background = .invalid
+  }
 }
