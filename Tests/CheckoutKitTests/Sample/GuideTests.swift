@@ -45,7 +45,13 @@ import Testing
     "The guide's views are Swift", .enabled(if: compiler != nil, "swiftc is not in the path"),
     arguments: [
       ("parsed: SwedbankPaySDK", ["MerchantBackendConfiguration", "paymentComplete", "paymentFailed"]),
-      ("parsed: StoreKit", ["Storefront.current", "countryCode", "ExternalPurchaseLink.canOpen"]),
+      (
+        "parsed: StoreKit",
+        [
+          "Storefront.current", "countryCode", "ExternalPurchaseLink.canOpen",
+          "ExternalPurchaseCustomLink.isEligible", "showNotice(type: .browser)",
+        ]
+      ),
       ("parsed: PayKit", ["RedirectNotification", "readyToAuthorize", "order.cents", "order.brandID"]),
     ])
   func viewsParse(_ mark: String, _ words: [String]) throws {
