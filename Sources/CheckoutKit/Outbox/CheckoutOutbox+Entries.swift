@@ -29,7 +29,12 @@ extension CheckoutOutbox {
     }
 
     /// Merges what is in the folder. An app and its extensions may share it.
-    mutating func merge(_ listing: OutboxFolder.Listing, _ folder: OutboxFolder?) {
+    /// - Parameter listing: nil if there is no folder.
+    mutating func merge(_ listing: OutboxFolder.Listing?, _ folder: OutboxFolder) {
+      guard let listing else {
+        (isLoaded, forgotten) = (true, [])
+        return
+      }
       entries.removeAll {
         stored.contains($0.id) && !listing.ids.contains($0.id) && posts[$0.id] == nil
       }
@@ -42,9 +47,7 @@ extension CheckoutOutbox {
       // Ids begin with the time.
       entries.sort { $0.id < $1.id }
       remove(unwanted.map(\.id), folder)
-      guard listing.isComplete else { return }
-      isLoaded = true
-      forgotten = []
+      if listing.isComplete { (isLoaded, forgotten) = (true, []) }
     }
   }
 
@@ -105,9 +108,12 @@ extension CheckoutOutbox {
     state.withLock { state in
       guard isAgain || !state.isLoaded else { return }
       let known = state.undeleted.union(state.entries.map(\.id))
-      // If it cannot be read, it is read again later: it may be locked until the device is unlocked.
-      guard let folder, let listing = try? folder.list(besides: known) else { return }
-      state.merge(listing, folder)
+      guard let folder else { return }
+      do {
+        state.merge(try folder.list(besides: known), folder)
+      } catch {
+        return  // It is read again later: it may be locked until the device is unlocked.
+      }
     }
   }
 }

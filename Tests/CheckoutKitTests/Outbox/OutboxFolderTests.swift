@@ -60,15 +60,17 @@ import Testing
   func shared() async throws {
     let bed = try OutboxBed()
     let app = bed.outbox
+    bed.transport.add(.answer(201, Example.posted()))
+    _ = try await bed.begin()
     #expect(await app.flush() == 0)
     try bed.relaunch()
     let appExtension = bed.outbox
     let first = try await appExtension.begin(Example.context, userID: "u").contextID
     bed.transport.add(OutboxBed.posted(first))
     #expect(await app.flush() == 0)
-    #expect(bed.transport.sent.count == 2)
+    #expect(bed.transport.sent.count == 3)
     #expect(await appExtension.flush() == 0)
-    #expect(bed.transport.sent.count == 2)
+    #expect(bed.transport.sent.count == 3)
     #expect(try bed.stored() == [])
   }
 
