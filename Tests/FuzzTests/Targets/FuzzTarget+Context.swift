@@ -15,7 +15,9 @@ extension FuzzTarget {
   static let contextJSON = FuzzTarget("context-json", bytesMax: 32_768) { bytes in
     try checkNodes(bytes)
     guard let post = try context(bytes, type: "application/json") else { return }
-    let body: JSONValue = ["ply_context": .string(post.blob.text), "user_id": .string(post.userID.text)]
+    var fields = [("ply_context", post.blob.text), ("user_id", post.userID.text)]
+    if let id = post.id { fields.append(("id", id.text)) }
+    let body = JSONValue.object(fields.map { JSONValue.Member(name: $0.0, value: .string($0.1)) })
     let again = try context(body.serialized(), type: "Application/JSON ; charset=utf-8")
     try hold(again == post, "posted again it is another")
   }
@@ -25,7 +27,8 @@ extension FuzzTarget {
     let user = post.userID.text.utf8.map { "%" + hexadecimal($0) }.joined()
     // HTML form encoding, where a space is a plus.
     let blob = post.blob.text.replacing("+", with: "%2B").replacing("=", with: "%3d")
-    let form = "a=b&user_id=\(user)&ply_context=\(blob)&user_id=\(user)"
+    let id = post.id.map { "&id=\($0.text)" } ?? ""
+    let form = "a=b\(id)&user_id=\(user)&ply_context=\(blob)\(id)&user_id=\(user)"
     let again = try context(Array(form.utf8), type: "application/x-www-form-urlencoded")
     try hold(again == post, "posted again it is another")
     let other = try context(Array("\(form)x".utf8), type: "application/x-www-form-urlencoded")
@@ -50,6 +53,7 @@ extension FuzzTarget {
       let user = post.userID.text
       try hold(UntrustedText.identifier(user) == user, "a user that is not fit for a row")
       try hold(pathUser.map { UserID($0) == post.userID } ?? true, "the user of the path was overruled")
+      try hold(post.id.map(\.isWellFormed) ?? true, "an id that no relay makes")
       try checkBlob(post.blob)
       return post
     } catch let fault as ContextPost.Fault {
@@ -63,7 +67,8 @@ extension FuzzTarget {
     ([
       .notJSON, .notForm, .blobMissing, .blobsDiffer, .userMissing, .usersDiffer, .userNotText,
       .wrongType(""),
-      .wrongType("ply_context"), .wrongType("user_id"), .blob(.tooLong), .blob(.empty), .blob(.notBase64),
+      .wrongType("ply_context"), .wrongType("user_id"), .wrongType("id"), .idMalformed, .idsDiffer,
+      .blob(.tooLong), .blob(.empty), .blob(.notBase64),
     ] as [ContextPost.Fault]).map(\.problem.detail))
 
   static let plyContext = FuzzTarget("ply-context", bytesMax: 24_000) { bytes in
