@@ -10,9 +10,14 @@ let house: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
   // Small functions of one target are compiled into another, as if they stood in it.
-  // The paths in a release do not name the folder that it was built in, so each folder gives the same bytes.
+  // A release is the same in each folder that it is built in: its paths do not name the folder, and two parts
+  // that depend on it are left out: the names of the cached C modules, and the hashes by which the compiler
+  // recognises unchanged files.
   .unsafeFlags(
-    ["-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=."],
+    [
+      "-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=.", "-Xfrontend",
+      "-no-clang-module-breadcrumbs", "-Xfrontend", "-disable-incremental-llvm-codegen",
+    ],
     .when(configuration: .release)),
 ]
 
