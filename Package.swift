@@ -10,9 +10,9 @@ let house: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
   // Small functions of one target are compiled into another, as if they stood in it.
-  // A release is the same in each folder that it is built in: its paths do not name the folder, and two parts
-  // that depend on it are left out: the names of the cached C modules, and the hashes by which the compiler
-  // recognises unchanged files.
+  // A release is the same in each folder that it is built in: its paths do not name the folder, debugging
+  // information does not name the cached C modules, which have a hash of the folder in their names, and no
+  // code is kept from an earlier build.
   .unsafeFlags(
     [
       "-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=.", "-Xfrontend",
