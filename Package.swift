@@ -10,13 +10,12 @@ let house: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
   // Small functions of one target are compiled into another, as if they stood in it.
-  // A release is the same in each folder that it is built in: its paths do not name the folder, debugging
-  // information does not name the cached C modules, which have a hash of the folder in their names, and no
-  // code is kept from an earlier build.
+  // A release is the same in each folder that it is built in: its paths do not name the folder, and debugging
+  // information does not name the cached C modules, which have a hash of the folder in their names.
   .unsafeFlags(
     [
       "-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=.", "-Xfrontend",
-      "-no-clang-module-breadcrumbs", "-Xfrontend", "-disable-incremental-llvm-codegen",
+      "-no-clang-module-breadcrumbs",
     ],
     .when(configuration: .release)),
 ]

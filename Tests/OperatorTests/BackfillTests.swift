@@ -222,8 +222,7 @@ import Testing
     #expect(harness.run("events", "reprocess", ids[2], "--outcome", "noted").code == .usage)
   }
 
-  @Test(.timeLimit(.minutes(1)))
-  func whatBelongsToARemovedProcessorIsLeft() throws {
+  @Test func whatBelongsToARemovedProcessorIsLeft() throws {
     let harness = try OperatorHarness()
     var random = SeededGenerator(seed: 1)
     // More than one slice, with the one that can be read at its end.

@@ -25,7 +25,8 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
   static let all = [
     fileLength, functionLength, width, importsOfC, importsOfGlibc, engine, unsafety, domain, vendors,
-    foundation, kit, spans, unfinished, forcing, spawning, encoding, locking, expectations, language,
+    foundation, kit, spans, unfinished, forcing, spawning, encoding, locking, expectations, limits,
+    language,
   ]
 }
 
@@ -199,6 +200,14 @@ extension Rule {
         path: file.path, line: $0,
         message: "does not show which condition failed; write one expectation for each")
     }
+  }
+
+  /// Swift Testing counts the time in which a test waits for a thread, which is minutes under a sanitizer,
+  /// and cannot end a test that never waits. A run that hangs is ended by `deploy/dev/suites`.
+  static let limits = Rule(name: "no test has a limit of time") { file in
+    guard file.isSwift, file.path.hasPrefix("Tests/") else { return [] }
+    return file.findings(
+      in: file.code, of: #/\.timeLimit\(/#, "fails on a busy machine; deploy/dev/suites ends what hangs")
   }
 
   static let wrappers = [

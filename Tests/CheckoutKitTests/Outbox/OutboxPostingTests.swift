@@ -81,7 +81,7 @@ import Testing
     #expect(pause == expected)
   }
 
-  @Test("A flush that is cancelled sends nothing more, and its post goes on", .timeLimit(.minutes(1)))
+  @Test("A flush that is cancelled sends nothing more, and its post goes on")
   func background() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let bed = try OutboxBed { _ in began.continuation.yield() }
@@ -100,7 +100,7 @@ import Testing
     #expect(bed.outcomes.withLock(\.self).map(\.summary).filter { $0.hasPrefix("posted") }.count == 1)
   }
 
-  @Test("A begin that is cancelled ends at once, and leaves nothing", .timeLimit(.minutes(1)))
+  @Test("A begin that is cancelled ends at once, and leaves nothing")
   func cancels() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let bed = try OutboxBed([.silence]) { _ in began.continuation.yield() }
@@ -140,7 +140,7 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("A forgotten user's contexts are not posted by a flush that has begun", .timeLimit(.minutes(1)))
+  @Test("A forgotten user's contexts are not posted by a flush that has begun")
   func forgetsWhileFlushing() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let clock = DatedClock()
@@ -161,7 +161,7 @@ import Testing
     #expect(bed.transport.sent.last?.url?.path == "/v1/ios/users/other/contexts")
   }
 
-  @Test("A forgotten user's post that is under way is cancelled", .timeLimit(.minutes(1)))
+  @Test("A forgotten user's post that is under way is cancelled")
   func forgetsWhilePosting() async throws {
     let began = AsyncStream.makeStream(of: Void.self)
     let bed = try OutboxBed { _ in began.continuation.yield() }

@@ -113,6 +113,68 @@ struct ReturnPageBrowserTests {
     }
   }
 
+  @Test("While the relay does not answer it waits longer and shows its link, until the relay answers again")
+  func failures() throws {
+    try Relay.withReturnPage { relay, _ in
+      let browser = try Self.impatient()
+      try browser.open(relay.returnURL("?context_id=\(relay.post(Checkout("fails")))"))
+      func isShown() throws -> Bool {
+        try browser.value("document.querySelector('#again').getClientRects().length > 0") == true
+      }
+      func pauses() throws -> String { try browser.text("window.pauses.splice(0).join(' ')") }
+      #expect(try !isShown())
+      try browser.call("Network.setBlockedURLs", ["urls": ["*"]])
+      try waitUntil("it has waited a minute") {
+        try browser.value("Math.max(...window.pauses) == 60000") == true
+      }
+      #expect(try isShown())
+      // Before the first failure the pauses are those of the page; then they double up to a minute.
+      #expect(try pauses().contains(#/^3000( 3000)* 6000 12000 24000 48000 60000/#))
+      try browser.keepPicture("return-stuck")
+
+      try browser.call("Network.setBlockedURLs", ["urls": []])
+      try waitUntil("the link is gone") { try !isShown() }
+      _ = try pauses()
+      try waitUntil("it has asked again") { try browser.value("window.pauses.length > 1") == true }
+      #expect(try pauses().wholeMatch(of: #/3000( 3000)+/#) != nil)
+    }
+  }
+
+  @Test("It leaves a text that the browser has translated alone until the state changes")
+  func translated() throws {
+    try Relay.withReturnPage { relay, _ in
+      let checkout = Checkout("translated")
+      let browser = try Self.impatient()
+      try browser.open(relay.returnURL("?context_id=\(relay.post(checkout))"))
+      _ = try browser.value("document.querySelector('h1').textContent = 'Translated'")
+      _ = try browser.value("window.pauses = []")
+      try waitUntil("it has asked twice") { try browser.value("window.pauses.length > 1") == true }
+      #expect(try browser.heading() == "Translated")
+      try relay.ingest(checkout.completed)
+      try relay.reaches(.delivered, checkout.subscription)
+      try waitUntil("it shows the new state") { try browser.shows("Payment completed") }
+      #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+    }
+  }
+
+  /// A browser in which each pause of a page takes a moment and has its greatest length, which
+  /// `window.pauses` has in milliseconds.
+  private static func impatient() throws -> Browser {
+    let browser = try Browser()
+    try browser.speak("en", userAgent: iPhone)
+    try browser.call(
+      "Page.addScriptToEvaluateOnNewDocument",
+      [
+        "source": """
+        window.pauses = [];
+        Math.random = () => 1;
+        const later = window.setTimeout;
+        window.setTimeout = (work, pause) => { window.pauses.push(pause); return later(work, 50); };
+        """
+      ])
+    return browser
+  }
+
   @Test("Without scripts, a link brings it up to date")
   func withoutScripts() throws {
     try Relay.withReturnPage { relay, _ in
