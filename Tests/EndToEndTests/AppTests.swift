@@ -43,13 +43,16 @@ private actor Tokens {
 }
 
 @Suite(.withDaemonLog) struct AppTests {
+  /// An asynchronous test may continue many minutes later under a sanitizer, because others hold its threads.
+  private static let patience: TimeInterval = 24 * 3600
+
   private static func client(
     _ port: UInt16, key: String = Secrets.clientKey, transport: any Transport = URLSessionTransport()
   ) throws -> RelayClient {
     RelayClient(
       relay: try #require(URL(string: "http://127.0.0.1:\(port)")), app: "shop", credential: .clientKey(key),
       transport: transport,
-      retries: RetryPolicy(attemptsMax: .max, firstPause: 0.02, pauseMax: 0.1, jitter: 0))
+      retries: RetryPolicy(attemptsMax: .max, firstPause: 0.02, pauseMax: 0.1, patience: patience, jitter: 0))
   }
 
   private static func context(_ checkout: Checkout) -> WebCheckoutContext {
@@ -91,7 +94,7 @@ private actor Tokens {
       #expect(again.contextID == posted.contextID)
       #expect(try await client.status(of: posted.contextID).state == .open)
 
-      async let states = client.updates(of: posted.contextID, within: 60)
+      async let states = client.updates(of: posted.contextID, within: Self.patience)
         .reduce(into: [CheckoutKit.CheckoutStatus]()) { $0.append($1) }
       for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
       try relay.ingest(checkout.completed)
@@ -205,8 +208,7 @@ private actor Tokens {
     try await Self.withRelay(top: ["apps": ["shop": ["client": ["jwt": rules]]]]) { relay, _ in
       let token = try issuer.token([
         "iss": "https://id.example.com/", "aud": "relay", "sub": "ann",
-        // An asynchronous test may continue many minutes later under a sanitizer.
-        "exp": .integer(Stripe.unixSeconds + 24 * 3600),
+        "exp": .integer(Stripe.unixSeconds + Int64(Self.patience)),
       ])
       // The first token expires in transit and is renewed.
       let expired = try issuer.token([
@@ -254,7 +256,7 @@ private actor Tokens {
       #expect(try relay.count("contexts") == 1)
 
       // A status request survives a restart of the relay.
-      async let status = client.finalStatus(of: context.contextID, within: 60)
+      async let status = client.finalStatus(of: context.contextID, within: Self.patience)
       for await request in transport.requests.stream where request.url?.query == "wait=15" { break }
       try relay.stop()
       try relay.start()
@@ -285,7 +287,7 @@ private actor Tokens {
         checkout.sessionEvent("completed", ["client_reference_id": .string(begun.contextID)]))
       try relay.reaches(.waiting, checkout.subscription)
       #expect(await outbox.flush() == 0)
-      #expect(try await client.finalStatus(of: begun.contextID, within: 60).progress == .processed)
+      #expect(try await client.finalStatus(of: begun.contextID, within: Self.patience).progress == .processed)
       let delivered = try #require(destination.ledger(of: checkout.subscription).first)
       #expect(delivered["ply_context"] == (try Self.context(checkout).plyContext()))
       #expect(delivered["user_id"] == checkout.user)

@@ -68,7 +68,11 @@ public final class PostgresServer: Sendable {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
       -addext subjectAltName=DNS:localhost -keyout server.key -out server.crt >>log 2>&1
     for setting in "$@"; do printf '%s\\n' "$setting" >>data/postgresql.conf; done
-    "$programs/pg_ctl" -D data -l log -w -t 60 start >>log 2>&1 </dev/null || { cat log; exit 1; }
+    "$programs/pg_ctl" -D data -l log -w -t 240 start >>log 2>&1 </dev/null || {
+      cat log
+      "$programs/pg_ctl" -D data -m immediate stop >/dev/null 2>&1 || :
+      exit 1
+    }
     echo ready
     while read -r words; do
       code=0

@@ -159,7 +159,7 @@ import Testing
       }) {
         let row = rows[index % rows.count]
         do {
-          if let fault = try play(row, port) { faults.append("\(row.name): \(fault)") }
+          if let fault = try playInTime(row, port) { faults.append("\(row.name): \(fault)") }
         } catch {
           faults.append("\(row.name) should be \(row.verdict): \(error)")
         }
@@ -167,6 +167,14 @@ import Testing
       return faults
     }
     for fault in Set(faults.joined()) { Issue.record("\(fault)") }
+  }
+
+  /// Plays a row again if its bytes came too late for the relay. That happens on a busy machine; a defect of
+  /// the relay would repeat it.
+  private static func playInTime(_ row: HostileRequest, _ port: UInt16) throws -> String? {
+    var fault = try play(row, port)
+    for _ in 0..<2 where fault?.contains(#/^\[?408\]? instead/#) == true { fault = try play(row, port) }
+    return fault
   }
 
   /// Why a row's result is wrong; nil when it is right.
