@@ -10,12 +10,13 @@ let house: [SwiftSetting] = [
   .strictMemorySafety(),
   .treatAllWarnings(as: .error),
   // Small functions of one target are compiled into another, as if they stood in it.
-  // A release is the same in each folder that it is built in: its paths do not name the folder, and debugging
-  // information does not name the cached C modules, which have a hash of the folder in their names.
+  // A release is the same in each folder that it is built in: its paths do not name the folder, debugging
+  // information does not name the cached C modules, which have a hash of the folder in their names, and no
+  // object has a hash of its input (.swift_modhash), by which the next build would know it again.
   .unsafeFlags(
     [
       "-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=.", "-Xfrontend",
-      "-no-clang-module-breadcrumbs",
+      "-no-clang-module-breadcrumbs", "-Xfrontend", "-disable-incremental-llvm-codegen",
     ],
     .when(configuration: .release)),
 ]
