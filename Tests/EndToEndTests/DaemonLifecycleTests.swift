@@ -142,7 +142,7 @@ import Testing
     try withRelay { relay, _ in
       let checkout = Checkout("patient")
       try relay.post(checkout)
-      relay.signal(SIGSTOP)
+      try relay.suspend()
       let body = checkout.completed.serialized()
       let headers = ["Stripe-Signature": try Stripe.signature(of: body, secret: Secrets.webhook)]
       let wires = try (0..<20).map { _ in try Wire(relay.outside.api.port) }

@@ -107,7 +107,7 @@ import Testing
   @Test("Without a receiptd, and with one that dies before it answers, a reload says so with exit code 69")
   func gone() throws {
     try withRelay { relay, _ in
-      relay.signal(SIGSTOP)
+      try relay.suspend()
       let asking = try relay.operate(["reload"])
       try #require(try relay.stop(SIGKILL) != 0)
       #expect(try asking.end() == 69)
@@ -118,7 +118,7 @@ import Testing
   @Test("Concurrent reload requests are all answered, by a reload that began after each request")
   func together() throws {
     try withRelay { relay, _ in
-      relay.signal(SIGSTOP)
+      try relay.suspend()
       let asking = try (0..<4).map { _ in try relay.operate(["reload"]) }
       relay.signal(SIGCONT)
       for one in asking { #expect(try one.end() == 0) }

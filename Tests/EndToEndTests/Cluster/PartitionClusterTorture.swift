@@ -78,7 +78,7 @@ struct PartitionClusterTorture {
       senders.use(ports: [cluster.ports[1]])
       let other = senders.taken + 20
       try waitUntil("all senders use the other (seed \(seed))") { senders.taken >= other }
-      cluster.relays[0].signal(SIGSTOP)
+      try cluster.relays[0].suspend()
       let before = Dictionary(uniqueKeysWithValues: cluster.apps.map { ($0, delivered($0, by: 1)) })
       try waitUntil("the other delivers all apps (seed \(seed))") {
         cluster.apps.allSatisfy { delivered($0, by: 1) > before[$0, default: 0] }

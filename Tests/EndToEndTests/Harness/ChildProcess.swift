@@ -47,6 +47,17 @@ final class ChildProcess {
 
   func send(_ signal: Int32) { process.send(signal) }
 
+  /// Stops the process until `SIGCONT`. The signal alone stops it a moment later, and a thread may go on
+  /// meanwhile; the parent hears of it when all threads have stopped.
+  func suspend() throws {
+    process.send(SIGSTOP)
+    try waitUntil("process \(id) is stopped") {
+      var information = unsafe siginfo_t()
+      let result = unsafe waitid(P_PID, id_t(id), &information, WSTOPPED | WNOHANG)
+      return unsafe result == 0 && information.si_signo == SIGCHLD
+    }
+  }
+
   /// The exit code, or 128 plus the signal; nil while the program runs.
   var exitCode: Int32? { process.exitCode }
 

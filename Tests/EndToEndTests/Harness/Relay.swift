@@ -153,6 +153,9 @@ final class Relay {
 
   func signal(_ number: Int32) { process?.send(number) }
 
+  /// As `ChildProcess.suspend`; `SIGCONT` ends it.
+  func suspend() throws { try #require(process).suspend() }
+
   /// Sends a signal and waits until the daemon has ended.
   @discardableResult func stop(_ number: Int32 = SIGTERM) throws -> Int32 {
     let process = try #require(process)
