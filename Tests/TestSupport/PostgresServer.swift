@@ -174,7 +174,7 @@ public final class PostgresServer: Sendable {
   }
 
   /// Starts it again, and returns when it accepts connections.
-  public func start() throws(Failure) { try run("\"$programs/pg_ctl\" -D data -l log -w -t 60 start") }
+  public func start() throws(Failure) { try run("\"$programs/pg_ctl\" -D data -l log -w -t 240 start") }
 
   /// Kills every process of the server with SIGKILL, and returns when they have ended.
   public func kill() throws(Failure) {

@@ -44,9 +44,19 @@ private final class FaultyDatabase {
     try server.connect(name).run(sql)
   }
 
+  /// Changes a setting of the server, and returns when it holds for every session.
   func reload(_ setting: String) throws {
+    let before = try loadTime()
     try run("ALTER SYSTEM \(setting)")
     try run("SELECT pg_reload_conf()")
+    // pg_reload_conf() returns before the server has read its files. The server then signals its sessions,
+    // and only after that it starts new ones: a new one that knows the new time shows that all were told.
+    try waitUntil("the server has read its settings") { try loadTime() != before }
+  }
+
+  /// When the server had last read its settings as a new session starts.
+  private func loadTime() throws -> String {
+    try server.connect().run("SELECT pg_conf_load_time()::text").text(0, 0)
   }
 
   /// Ends the relay's sessions.
