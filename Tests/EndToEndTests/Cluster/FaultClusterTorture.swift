@@ -50,7 +50,7 @@ private final class FaultyDatabase {
     try run("ALTER SYSTEM \(setting)")
     try run("SELECT pg_reload_conf()")
     // pg_reload_conf() returns before the server has read its files. The server then signals its sessions,
-    // and only after that it starts new ones: a new one that knows the new time shows that all were told.
+    // and starts new ones only after that: once a new one has the new time, all have the setting.
     try waitUntil("the server has read its settings") { try loadTime() != before }
   }
 
