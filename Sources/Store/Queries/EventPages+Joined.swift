@@ -6,7 +6,8 @@ internal import Domain
 extension StoreReader {
   /// The rows of all groups that match: the parameters are the bounds of the rows, the limit of each group,
   /// and app, processor, outcome and type, or NULL. The recursion steps from one group to the next by the
-  /// index.
+  /// index, and ends at the next app's. The step itself must not name the app: PostgreSQL would then begin at
+  /// the app's first entry, and compare all of its entries with the group.
   static let joinedEventSQL = """
     WITH RECURSIVE g (app, processor, outcome, type) AS (
       (SELECT app, processor, outcome, type FROM events
@@ -15,8 +16,8 @@ extension StoreReader {
       SELECT n.app, n.processor, n.outcome, n.type FROM g CROSS JOIN LATERAL (
         SELECT app, processor, outcome, type FROM events
         WHERE (app, processor, outcome, type) > (g.app, g.processor, g.outcome, g.type)
-          AND (?4 IS NULL OR app = ?4)
-        ORDER BY app, processor, outcome, type LIMIT 1) AS n)
+        ORDER BY app, processor, outcome, type LIMIT 1) AS n
+      WHERE ?4 IS NULL OR n.app = ?4)
     SELECT e.row_id FROM g CROSS JOIN LATERAL (
       SELECT row_id FROM events
       WHERE app = g.app AND processor = g.processor AND outcome = g.outcome AND type = g.type
