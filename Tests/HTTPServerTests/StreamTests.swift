@@ -28,7 +28,7 @@ private final class Lines: BodyStream {
   }
 
   func next() throws -> [UInt8]? {
-    let number = state.withLock { state in
+    let number = state.update { state in
       state.asked += 1
       return state.asked
     }
@@ -190,7 +190,10 @@ struct StreamTests {
     let (server, _) = try serve(.max)
     let client = try TestClient(server)
     try client.send("GET /lines HTTP/1.1\r\nHost: x\r\n\r\n")
-    _ = state.wait(until: .now().advanced(by: .seconds(300))) { $0.asked > 20 ? true : nil }
+    let isReleased = state.wait(until: .now().advanced(by: .seconds(300))) {
+      $0.asked > 20 ? $0.isReleased : nil
+    }
+    #expect(isReleased == false, "the body is being sent")
     let start = MonotonicInstant.now()
     let stopper = try WorkerThread(name: "stop") { server.stop(grace: .seconds(200)) }
     let text = try client.rest()
