@@ -17,16 +17,25 @@ struct PostgresChanges {
     var rows: [[StoreValue]] = []
     /// The keys of the rows, by column.
     var keys: [String: Set<StoreValue>] = [:]
+    /// The rows that may have existed, by all values of their keys.
+    var conflicts: Set<[StoreValue]> = []
 
     init(_ change: RowChange) { self.change = change }
 
     mutating func add(_ values: [StoreValue]) {
       rows.append(values)
       for (column, index) in change.joining.keys { keys[column, default: []].insert(values[index]) }
+      if let row = change.conflict(values) { conflicts.insert(row) }
     }
 
-    /// Whether it may concern the row with this key.
-    func mayContain(_ column: String, _ key: StoreValue) -> Bool { keys[column]?.contains(key) ?? true }
+    /// Whether a later change may concern one of its rows.
+    func mayConcern(_ later: RowChange, _ values: [StoreValue]) -> Bool {
+      if let row = later.conflict(values) { return change != later || conflicts.contains(row) }
+      // A new row is none of the rows before it.
+      guard !later.isInsertion else { return false }
+      return !later.joining.keys.allSatisfy { column, index in keys[column]?.contains(values[index]) == false
+      }
+    }
   }
 
   /// The tables whose rows refer to rows of a table: they must be inserted after those.
@@ -89,9 +98,7 @@ struct PostgresChanges {
   private func place(of change: RowChange, _ values: [StoreValue]) -> Int? {
     for index in (open[change.table] ?? []).reversed() {
       guard case .group(let group) = changes[index] else { continue }
-      // A new row concerns none of the changes before it.
-      let isOther =
-        change.isInsertion || change.joining.keys.allSatisfy { !group.mayContain($0, values[$1]) }
+      let isOther = !group.mayConcern(change, values)
       if group.change == change { return isOther ? index : nil }
       guard isOther else { return nil }
     }
@@ -149,9 +156,20 @@ struct RowChange {
 
   var isInsertion: Bool { joining.row != nil }
 
+  /// The values that name a row that may exist; nil for a change of which that is known.
+  func conflict(_ values: [StoreValue]) -> [StoreValue]? {
+    guard !joining.conflict.isEmpty else { return nil }
+    return joining.conflict.map { index in
+      // As it is stored (`PostgresValue`): different texts may become the same.
+      if case .text(let text) = values[index] { .text(StoredText.withoutZero(text)) } else { values[index] }
+    }
+  }
+
   static func == (one: RowChange, other: RowChange) -> Bool {
     one.sql == other.sql && one.operation == other.operation
   }
+
+  static func != (one: RowChange, other: RowChange) -> Bool { !(one == other) }
 
   /// - Parameter rows: the values for each row.
   func command(_ rows: [[StoreValue]]) -> PostgresCommand {

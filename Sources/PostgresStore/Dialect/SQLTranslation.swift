@@ -75,6 +75,8 @@ struct SQLTranslation: Sendable {
     var keys: [String: Int]
     /// The columns that an UPDATE sets.
     var settings: Set<String> = []
+    /// The values that name the row of an INSERT that changes a row that exists; empty for any other.
+    var conflict: [Int] = []
   }
 
   /// The text and the values that are sent. The number of values must be `valueCount`.

@@ -14,34 +14,59 @@ extension SQLTranslator {
     }
   }
 
-  /// An INSERT with a row of values. Nil for one whose row may exist: one statement must not change a row
-  /// twice.
+  /// An INSERT with a row of values. Nil for one whose row may exist (ON CONFLICT … DO UPDATE), unless the
+  /// values name that row, and the change is the same for each row.
   mutating func joinedInsertion() -> SQLTranslation.Joining? {
     guard let values = tokens.firstIndex(where: { $0.isWord("VALUES") }), let open = next(after: values),
       tokens[open].isSymbol("(")
     else { return nil }
     let close = closing(open)
-    let tail = tokens.dropFirst(close + 1)
-    guard close < tokens.endIndex, !tail.contains(where: { $0.isWord("UPDATE") || $0.isWord("RETURNING") })
-    else { return nil }
+    guard close < tokens.endIndex else { return nil }
+    let tail = close + 1..<tokens.endIndex
+    guard !tokens[tail].contains(where: { $0.isWord("RETURNING") }) else { return nil }
+    let given = givenColumns(before: values, arguments(open + 1..<close))
+    var change: (conflict: [Int], settings: Set<String>) = ([], [])
+    if let update = tokens[tail].firstIndex(where: { $0.isWord("UPDATE") }) {
+      guard let found = conflict(in: tail, given, update) else { return nil }
+      change = found
+    }
     return SQLTranslation.Joining(
-      head: parts(of: tokens.startIndex..<values), tail: parts(of: close + 1..<tokens.endIndex),
-      row: parts(of: open + 1..<close), keys: insertedKeys(before: values, arguments(open + 1..<close)))
+      head: parts(of: tokens.startIndex..<values), tail: parts(of: tail), row: parts(of: open + 1..<close),
+      keys: given.filter { Self.keyColumns.contains($0.key) }, settings: change.settings,
+      conflict: change.conflict)
   }
 
-  /// The key columns of an INSERT whose values are parameters.
-  private func insertedKeys(before values: Int, _ row: [Range<Int>]) -> [String: Int] {
+  /// The columns of an INSERT whose values are parameters, with the numbers of these.
+  private func givenColumns(before values: Int, _ row: [Range<Int>]) -> [String: Int] {
     guard let open = tokens.firstIndex(where: { $0.isSymbol("(") }), open < values else { return [:] }
-    var keys: [String: Int] = [:]
+    var columns: [String: Int] = [:]
     for (name, value) in zip(arguments(open + 1..<closing(open)), row) {
       let words = tokens[value].filter { $0.kind != .space }
-      guard let column = tokens[name].first(where: { $0.kind == .word })?.text,
-        Self.keyColumns.contains(column), words.count == 1, case .parameter(let index) = words[0].kind
+      guard let column = word(name), words.count == 1, case .parameter(let index) = words[0].kind
       else { continue }
-      keys[column] = index
+      columns[column] = index
     }
-    return keys
+    return columns
   }
+
+  /// What `ON CONFLICT (…) DO UPDATE SET …` says: the values that name the row, and the columns that change.
+  /// Nil if other values name it, or if the change has values: those of `excluded` are those of each row.
+  private func conflict(
+    in tail: Range<Int>, _ given: [String: Int], _ update: Int
+  ) -> (conflict: [Int], settings: Set<String>)? {
+    guard let target = tokens[tail].firstIndex(where: { $0.isWord("CONFLICT") }),
+      let open = next(after: target), tokens[open].isSymbol("("), let set = next(after: update),
+      tokens[set].isWord("SET")
+    else { return nil }
+    let columns = arguments(open + 1..<closing(open)).map { word($0) ?? "" }
+    let conflict = columns.compactMap { given[$0] }
+    let settings = Set(arguments(set + 1..<tail.upperBound).compactMap(word))
+    let hasValues = tokens[tail].contains { if case .parameter = $0.kind { true } else { false } }
+    guard conflict.count == columns.count, settings.isDisjoint(with: columns), !hasValues else { return nil }
+    return (conflict, settings)
+  }
+
+  private func word(_ range: Range<Int>) -> String? { tokens[range].first { $0.kind == .word }?.text }
 
   /// An UPDATE of the row with one key: `UPDATE … SET … WHERE row_id = ?1`, perhaps with more conditions.
   mutating func joinedUpdate() -> SQLTranslation.Joining? {
@@ -52,9 +77,7 @@ extension SQLTranslator {
       let value = next(after: equals), case .parameter(let index) = tokens[value].kind,
       !tokens[value...].contains(where: { $0.isWord("RETURNING") }), !hasAlternative(after: value)
     else { return nil }
-    let settings = arguments(set + 1..<wherePlace).compactMap { setting in
-      tokens[setting].first { $0.kind == .word }?.text
-    }
+    let settings = arguments(set + 1..<wherePlace).compactMap(word)
     return SQLTranslation.Joining(
       head: parts(of: tokens.startIndex..<wherePlace), tail: parts(of: wherePlace..<tokens.endIndex),
       row: nil,

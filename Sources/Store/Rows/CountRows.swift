@@ -53,21 +53,24 @@ final class CountRows {
       INSERT INTO receipt_counts (app, state, reason, last_cause, processor, count, entered)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT (app, state, reason, last_cause, processor)
-          DO UPDATE SET count = receipt_counts.count + ?6, entered = receipt_counts.entered + ?7
+          DO UPDATE SET count = receipt_counts.count + excluded.count,
+            entered = receipt_counts.entered + excluded.entered
       """)
     countingEnds = try connection.prepare(
       """
       INSERT INTO delivery_counts (minute, app, delivered, failed) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (minute, app) DO UPDATE SET delivered = delivery_counts.delivered + ?3,
-          failed = delivery_counts.failed + ?4
+        ON CONFLICT (minute, app) DO UPDATE
+        SET delivered = delivery_counts.delivered + excluded.delivered,
+          failed = delivery_counts.failed + excluded.failed
       """)
     countingFailures = try connection.prepare(
       """
       INSERT INTO failure_counts (minute, app, reason, last_cause, count, made_since)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT (minute, app, reason, last_cause)
-        DO UPDATE SET count = failure_counts.count + ?5,
-          made_since = CASE WHEN failure_counts.made_since < ?6 THEN failure_counts.made_since ELSE ?6 END
+        DO UPDATE SET count = failure_counts.count + excluded.count,
+          made_since = CASE WHEN failure_counts.made_since < excluded.made_since
+            THEN failure_counts.made_since ELSE excluded.made_since END
       """)
     forgettingEnds = try connection.prepare("DELETE FROM delivery_counts WHERE minute < ?1")
     forgettingFailures = try connection.prepare("DELETE FROM failure_counts WHERE minute < ?1")

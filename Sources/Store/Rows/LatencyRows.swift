@@ -36,7 +36,7 @@ final class LatencyRows {
       INSERT INTO latencies (app, destination, minutes, slot, kind, bucket, count)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT (app, destination, minutes, slot, kind, bucket)
-          DO UPDATE SET count = latencies.count + ?7
+          DO UPDATE SET count = latencies.count + excluded.count
       """)
     short = connection.prepareOnUse(Self.shortSQL)
     forgetting = connection.prepareOnUse(Self.forgettingSQL)

@@ -14,6 +14,11 @@ struct PostgresChangesTests {
   private static let event = "INSERT INTO events (purchase_row) VALUES (?1)"
   private static let deliver = "UPDATE purchases SET state = ?2 WHERE row_id = ?1"
   private static let wait = "UPDATE purchases SET wait_until = ?2 WHERE row_id = ?1"
+  private static let count = """
+    INSERT INTO counts (app, kind, count) VALUES (?1, ?2, ?3)
+      ON CONFLICT (app, kind) DO UPDATE SET count = counts.count + excluded.count
+    """
+  private static let reset = count.replacing("counts.count + ", with: "")
   private static let rename = "UPDATE purchases SET object_id = ?2 WHERE row_id = ?1"
 
   /// What is sent for these changes, as the first word and the table of each with its number of rows.
@@ -60,6 +65,23 @@ struct PostgresChangesTests {
     #expect(
       sent([(Self.deliver, [1, "a"]), (Self.wait, [2, 5]), (Self.deliver, [3, "b"])])
         == ["state 2", "wait_until 1"])
+  }
+
+  @Test("Counts are one statement; one that is changed twice needs two, in their order")
+  func counts() {
+    #expect(
+      sent([
+        (Self.count, ["ios", "a", 1]), (Self.count, ["ios", "b", 1]), (Self.count, ["web", "a", 1]),
+        (Self.count, ["ios", "a", 2]), (Self.count, ["web", "b", 1]),
+      ]) == ["counts 3", "counts 2"])
+    #expect(
+      sent([
+        (Self.count, ["ios", "a", 1]), (Self.reset, ["web", "a", 1]), (Self.count, ["web", "b", 1]),
+      ]) == ["counts 1", "counts 1", "counts 1"])
+    // PostgreSQL stores no U+0000, so they are one row.
+    #expect(
+      sent([(Self.count, ["ios", "\u{FFFD}", 1]), (Self.count, ["ios", "\0", 1])])
+        == ["counts 1", "counts 1"])
   }
 
   @Test("A row is changed after it was inserted")

@@ -104,11 +104,14 @@ struct SQLTranslationTests {
   }
 
   @Test(
-    "Only an INSERT of new rows, and an UPDATE of a row with one key, can have several",
+    "Only an INSERT that changes rows alike, and an UPDATE of a row with one key, can have several",
     arguments: [
       ("INSERT INTO t (a) VALUES (?1)", "t", true),
       ("INSERT INTO t VALUES (?1) ON CONFLICT DO NOTHING", "t", true),
       ("INSERT INTO t (a) VALUES (?1) ON CONFLICT (a) DO UPDATE SET b = ?1", "t", false),
+      ("INSERT INTO t (a, b) VALUES (?1, ?2) ON CONFLICT (a) DO UPDATE SET b = t.b + excluded.b", "t", true),
+      ("INSERT INTO t (a, b) VALUES ('x', ?1) ON CONFLICT (a) DO UPDATE SET b = excluded.b", "t", false),
+      ("INSERT INTO t (a, b) VALUES (?1, ?2) ON CONFLICT (a) DO UPDATE SET a = excluded.b", "t", false),
       ("INSERT INTO t (a) VALUES (?1) RETURNING a", "t", false), ("INSERT INTO t SELECT ?1", "t", false),
       ("INSERT INTO t (a) VALUES ((SELECT max(a) FROM t))", "t", true),
       ("INSERT INTO t (a) VALUES ((SELECT max(a) FROM u))", nil, true),
@@ -126,6 +129,19 @@ struct SQLTranslationTests {
     #expect(translation.changedTable == table)
     // The order of statements about several tables matters.
     #expect((RowChange(sql, translation) != nil) == (isJoined && table != nil))
+  }
+
+  @Test("Several counts are inserted, or added to those that exist, by one statement")
+  func counts() {
+    let translation = SQLTranslation(
+      "INSERT INTO t (a, b, c) VALUES (?1, ?2, ?3) ON CONFLICT (b, a) DO UPDATE SET c = t.c + excluded.c")
+    #expect(
+      translation.command(rows: [["x", 1, 5], ["y", 1, 6]])?.sql
+        == "INSERT INTO t (a, b, c) SELECT given.value_1, given.value_2, given.value_3 "
+        + "FROM unnest($1, $2, $3) AS given(value_1, value_2, value_3) "
+        + " ON CONFLICT (b, a) DO UPDATE SET c = t.c + excluded.c")
+    #expect(translation.joining?.conflict == [1, 0])
+    #expect(translation.joining?.settings == ["c"])
   }
 
   @Test("What is inside a string is not changed")
