@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import JSON
 import Platform
+import RegexBuilder
 import Sandbox
 import TestSupport
 import Testing
@@ -119,10 +120,16 @@ final class RunbookRun {
 
   private func outward(_ output: String) -> String {
     let places = scene.server.map { output.replacing($0.url, with: RunbookServer.url) } ?? output
-    return places.replacing(HostName.current(), with: "relay-a")
-      .replacing(relay.directory.file("backups"), with: "/var/backups/receiptd")
+    // The name of this machine is last, and a whole word: it may be short, and part of a random path.
+    let host = Regex {
+      Anchor.wordBoundary
+      HostName.current()
+      Anchor.wordBoundary
+    }
+    return places.replacing(relay.directory.file("backups"), with: "/var/backups/receiptd")
       .replacing(relay.configurationPath, with: "/etc/receiptd/receiptd.json5")
       .replacing(relay.directory.path, with: "/var/lib/receiptd")
+      .replacing(host, with: "relay-a")
   }
 }
 
