@@ -54,7 +54,7 @@ tsan: deps ## Run the tests under Thread Sanitizer
 lint: ## Check the form of the Swift sources
 	swift format lint --strict --parallel --recursive Package.swift Package@swift-6.0.swift Sources Tests migrations kit-sample
 
-bench: build ## Measure against the limits, both tables, 40 minutes (TINY=1 shows that it works)
+bench: build ## Measure against the limits, both tables, 35 minutes (TINY=1 shows that it works)
 	@deploy/dev/deps bench
 	@deploy/dev/deps server
 	@benchmarks/run
