@@ -8,6 +8,9 @@ extension StoreReader {
   /// and app, processor, outcome and type, or NULL. The recursion steps from one group to the next by the
   /// index, and ends at the next app's. The step itself must not name the app: PostgreSQL would then begin at
   /// the app's first entry, and compare all of its entries with the group.
+  ///
+  /// The rows of a group are between two rows, instead of equal to the group: PostgreSQL could otherwise read
+  /// them by their numbers, newest first, until a row of the group appears, which may be the oldest of all.
   static let joinedEventSQL = """
     WITH RECURSIVE g (app, processor, outcome, type) AS (
       (SELECT app, processor, outcome, type FROM events
@@ -20,8 +23,8 @@ extension StoreReader {
       WHERE ?4 IS NULL OR n.app = ?4)
     SELECT e.row_id FROM g CROSS JOIN LATERAL (
       SELECT row_id FROM events
-      WHERE app = g.app AND processor = g.processor AND outcome = g.outcome AND type = g.type
-        AND row_id > ?1 AND row_id < ?2
+      WHERE (app, processor, outcome, type, row_id) > (g.app, g.processor, g.outcome, g.type, ?1)
+        AND (app, processor, outcome, type, row_id) < (g.app, g.processor, g.outcome, g.type, ?2)
       ORDER BY app DESC, processor DESC, outcome DESC, type DESC, row_id DESC LIMIT ?3) AS e
     WHERE (?5 IS NULL OR g.processor = ?5) AND (?6 IS NULL OR g.outcome = ?6)
       AND (?7 IS NULL OR g.type = ?7)

@@ -14,21 +14,22 @@ struct EventPlanTests {
   @Test(
     "A list of one app's events, or of all, reads as much of many events as of few", arguments: ["ios", nil])
   func groups(_ app: AppSlug?) throws {
-    let folder = "event-plans-\(UInt64.random(in: 0 ... .max))"
-    defer { PostgresDatabases.remove(folder) }
     let server = try PostgresServer.shared.get()
-    let name = try PostgresDatabases.name(of: folder)
+    // A database that others have used has pages of deleted rows.
+    let name = try server.makeDatabase()
+    let engine = try PostgresEngine(
+      server.url(name), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)
+    _ = try engine.openWriter(rules: [:], random: SystemRandomNumberGenerator())
     let other = try server.connect(name)
+    // One group has the oldest event alone.
     try other.run(
       """
       INSERT INTO events (app, processor, event_id, type, outcome, received_at, body)
       SELECT CASE WHEN n % 10 = 0 THEN 'web' ELSE 'ios' END, 'stripe', 'evt_' || n, 'type_' || n % 3,
-        'receipt', n, ''::bytea
+        CASE WHEN n = 1 THEN 'unparsed' ELSE 'receipt' END, n, ''::bytea
       FROM generate_series(1, 50000) AS n
       """)
     try other.run("VACUUM ANALYZE events")
-    let engine = try PostgresEngine(
-      server.url(name), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)
     let connection = StoreConnection(try engine.connect(.writer))
     var filter = EventFilter()
     filter.app = app
