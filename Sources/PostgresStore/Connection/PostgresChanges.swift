@@ -137,7 +137,7 @@ struct PostgresChanges {
 }
 
 /// A change of the store that can be joined with others.
-struct RowChange {
+struct RowChange: Equatable {
   var sql: String
   var translation: SQLTranslation
   var joining: SQLTranslation.Joining
@@ -165,11 +165,10 @@ struct RowChange {
     }
   }
 
+  /// The text says the rest.
   static func == (one: RowChange, other: RowChange) -> Bool {
     one.sql == other.sql && one.operation == other.operation
   }
-
-  static func != (one: RowChange, other: RowChange) -> Bool { !(one == other) }
 
   /// - Parameter rows: the values for each row.
   func command(_ rows: [[StoreValue]]) -> PostgresCommand {

@@ -73,7 +73,7 @@ struct SQLTranslation: Sendable {
     /// The columns that name a row, as far as the statement sets them (INSERT) or looks for one of them
     /// (UPDATE), with the numbers of their values.
     var keys: [String: Int]
-    /// The columns that an UPDATE sets.
+    /// The columns that an UPDATE sets, or an INSERT that changes a row that exists.
     var settings: Set<String> = []
     /// The values that name the row of an INSERT that changes a row that exists; empty for any other.
     var conflict: [Int] = []

@@ -17,6 +17,7 @@ struct EventPlanTests {
     let server = try PostgresServer.shared.get()
     // A database that others have used has pages of deleted rows.
     let name = try server.makeDatabase()
+    defer { try? server.dropDatabase(name) }
     let engine = try PostgresEngine(
       server.url(name), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)
     _ = try engine.openWriter(rules: [:], random: SystemRandomNumberGenerator())
