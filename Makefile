@@ -30,7 +30,7 @@ test: deps ## Run all tests but those of make torture
 kit: ## Show that apps can depend on CheckoutKit, by path and by URL, and run its sample
 	@deploy/dev/kit
 
-torture: deps ## Try to make receiptd lose data, and print the figures (40 minutes)
+torture: deps ## Try to make receiptd lose data, and print the figures (35 minutes)
 	@deploy/dev/torture
 
 torture-cluster: deps ## Try to make several relays on one PostgreSQL lose data (20 minutes at most)
