@@ -170,9 +170,11 @@ let package = Package(
       resources: [
         .embedInCode("sqlite/v0001_initial.sql"), .embedInCode("sqlite/v0002_operations.sql"),
         .embedInCode("sqlite/v0003_truth.sql"), .embedInCode("sqlite/v0004_operators.sql"),
+        .embedInCode("sqlite/v0005_hardening.sql"),
         .embedInCode("postgres/v0001_receipts.sql"),
         .embedInCode("postgres/v0002_service.sql"), .embedInCode("postgres/v0003_instances.sql"),
         .embedInCode("postgres/v0004_copies.sql"), .embedInCode("postgres/v0005_operators.sql"),
+        .embedInCode("postgres/v0006_hardening.sql"),
       ],
       swiftSettings: house),
     library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),

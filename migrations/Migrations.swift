@@ -6,12 +6,13 @@ public enum Migrations {
   public static let sqlite: [String] = [
     text(PackageResources.v0001_initial_sql), text(PackageResources.v0002_operations_sql),
     text(PackageResources.v0003_truth_sql), text(PackageResources.v0004_operators_sql),
+    text(PackageResources.v0005_hardening_sql),
   ]
 
   public static let postgres: [String] = [
     text(PackageResources.v0001_receipts_sql), text(PackageResources.v0002_service_sql),
     text(PackageResources.v0003_instances_sql), text(PackageResources.v0004_copies_sql),
-    text(PackageResources.v0005_operators_sql),
+    text(PackageResources.v0005_operators_sql), text(PackageResources.v0006_hardening_sql),
   ]
 
   /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it

@@ -1,0 +1,1 @@
+-- What strangers' reports asked the store to remember.
