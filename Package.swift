@@ -353,6 +353,16 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// The short form of the sanitizers (`deploy/dev/sanitize --short`): the suites of code that has threads, calls C or is
+// marked unsafe. Of the other suites nothing is built.
+if Context.environment["SANITIZER_SUITES"] == "short" {
+  let suites: Set = [
+    "PlatformTests", "JSONTests", "CryptographyTests", "CompressionTests", "QRCodeTests", "SQLiteTests",
+    "PostgreSQLTests", "HTTPServerTests", "HTTPClientTests", "StoreTests", "RelayTests", "CheckoutKitTests",
+  ]
+  package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
+}
+
 // libFuzzer's program (`make fuzz`). libFuzzer has its main function, so no other build knows it.
 if Context.environment["FUZZ"] == "1" {
   package.targets.removeAll { $0.name == "FuzzTests" }
