@@ -35,6 +35,18 @@ static inline CURLcode ccurl_set_prereq_callback(CURL *easy, CURLoption option, 
   return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode ccurl_set_resolver_callback(CURL *easy, CURLoption option, curl_resolver_start_callback value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_socket_callback(CURL *easy, CURLoption option, curl_sockopt_callback value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLSHcode ccurl_share(CURLSH *share, curl_lock_data data) {
+  return curl_share_setopt(share, CURLSHOPT_SHARE, data);
+}
+
 /* curl_easy_getinfo(3) is variadic, too. A string belongs to libcurl, until the handle is used again. */
 
 static inline CURLcode ccurl_get_string(CURL *easy, CURLINFO info, const char **value) {

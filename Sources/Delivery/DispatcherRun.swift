@@ -175,21 +175,35 @@ struct DispatcherRun {
       guard found.receipts.allSatisfy({ lane.underWay.contains($0.row) }) else { continue }
       let next = try reader.nextDue(place, isReplay: isReplay, after: now)
       lane.rest(until: next, replays: isReplay)
+      lane.noteHeldBack()
     }
     lanes[place] = lane
     for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
   }
 
-  /// New receipts, or replays, that are due and not under way, up to `room`.
+  /// Of how many of the newest due receipts another probe is chosen.
+  private static let candidatesMax = 200
+
+  /// New receipts, or replays, that are due and may start, up to `room`.
   private func due(
     _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
   ) throws(StoreFault) -> DueReceipts {
     var found = DueReceipts()
     guard lane.mayHave(replay: isReplay, now: now) else { return found }
     // Receipts under way are still due in the database, so the limit includes them.
-    let limit = room + lane.underWay.count
-    let rows = try reader.dueRows(lane.place, isReplay: isReplay, now: now, limit: limit)
-    var rest = rows.filter { !lane.underWay.contains($0) }[...]
+    let limit = room + lane.unstartableMax
+    let rows: [PurchaseRowID]
+    var rest: ArraySlice<PurchaseRowID>
+    if lane.probesAnother(now: now) {
+      let newest = try reader.newestDue(
+        lane.place, isReplay: isReplay, now: now, limit: limit + Self.candidatesMax)
+      rows = newest.map(\.row)
+      let open = newest.filter { !lane.underWay.contains($0.row) }
+      rest = lane.failures.another(of: open).map { [$0.row] } ?? []
+    } else {
+      rows = try reader.dueRows(lane.place, isReplay: isReplay, now: now, limit: limit)
+      rest = lane.startable(rows)[...]
+    }
     while !rest.isEmpty {
       if found.receipts.count == room { return found }
       let next = Array(rest.prefix(room - found.receipts.count))
@@ -217,7 +231,7 @@ struct DispatcherRun {
     attempts[lastTag] = Attempt(
       place: lane.place, tenure: tenure, receipt: receipt, isProbe: isProbe, startedAt: now,
       generation: lane.generation)
-    let request = lane.request(for: receipt, now: now)
+    let request = lane.request(for: receipt, isProbe: isProbe, now: now)
     do throws(TransferFailure) {
       try transport.start(request, tag: lastTag)
     } catch .poolFull {
@@ -270,8 +284,9 @@ struct DispatcherRun {
   private mutating func judge(
     _ result: TransferResult, _ attempt: Attempt, lane: inout Lane, report: inout AttemptReport
   ) -> Delivery.Decision {
-    let verdict = lane.verdict(on: DeliveryAnswer(result), for: attempt.receipt, now: now)
-    if case .misconfigured(let reason) = verdict, (result.status ?? 0) / 100 == 2 {
+    let answered = lane.verdict(on: DeliveryAnswer(result), for: attempt.receipt, now: now)
+    let verdict = lane.failures.own(answered, of: attempt.receipt.row)
+    if case .misconfigured(let reason) = answered, (result.status ?? 0) / 100 == 2 {
       report.error = reason.text
     }
     dispatcher.metrics.attempted(at: attempt.place, verdict: verdict, duration: report.duration)
@@ -281,7 +296,10 @@ struct DispatcherRun {
       return .retry(at: now, spent: false)
     }
     let before = lane.breaker
-    lane.judge(verdict, detail: result.detail, row: attempt.receipt.row, now: now)
+    lane.judge(
+      verdict, detail: result.detail, row: attempt.receipt.row, price: attempt.receipt.price,
+      wasAnswered: result.status != nil || result.requestWasSent, now: now)
+    warnIfAlone(verdict, attempt, lane)
     let paused = lane.pausedTime(now: now) - attempt.receipt.pausedBase
     let decision = Delivery.decide(
       verdict,
@@ -293,5 +311,20 @@ struct DispatcherRun {
       verdict, at: attempt.place, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
       before: before, after: lane.breaker, advice: lane.route.advice)
     return decision
+  }
+
+  /// Logs that a receipt failed while others pass: its failure says nothing about the destination.
+  private func warnIfAlone(_ verdict: Verdict, _ attempt: Attempt, _ lane: Lane) {
+    guard case .retry(let reason, _) = verdict, lane.breaker.state == .closed,
+      lane.failures.alone.contains(attempt.receipt.row),
+      let count = dispatcher.faultLines.admit("\(attempt.place) fails alone", now: monotonic)
+    else { return }
+    let id = attempt.receipt.id.text
+    log.warning(
+      "a receipt fails while others pass; it is retried separately. See: receiptctl receipts show \(id)",
+      [
+        "app": attempt.place.app.text, "destination": attempt.place.destination.text, "receipt": id,
+        "cause": reason.text, "left_out": count > 0 ? String(count) : nil,
+      ])
   }
 }

@@ -42,6 +42,8 @@ struct Lane {
   private var newSinceReplay = 0
   /// The row of the probe that is under way.
   private var probe: PurchaseRowID?
+  /// Whose failures they are: the destination's, or those of single receipts.
+  private(set) var failures = DeliveryFailures()
   /// When the next new receipt is due, as far as known; nil if there is none.
   private var dueAt: Timestamp?
   /// The same for replays.
@@ -74,8 +76,10 @@ struct Lane {
   }
 
   /// The request that delivers a receipt.
-  func request(for receipt: StoreReader.DueReceipt, now: Timestamp) -> TransferRequest {
+  /// - Parameter isProbe: a probe does not trust a kept connection, or the address that it was made to.
+  func request(for receipt: StoreReader.DueReceipt, isProbe: Bool, now: Timestamp) -> TransferRequest {
     var request = request
+    request.wantsFreshConnection = isProbe
     request.body = receipt.body
     request.headers = route.destination.headers(for: receipt.outgoing(at: now))
       .map { TransferHeader($0.name, $0.value) }
@@ -170,10 +174,35 @@ struct Lane {
     guard freePlaces > 0, let pause, !pause.isActive(now: now) else { return 0 }
     guard bucket.waitTime(nowMilliseconds: monotonic.nanoseconds / 1_000_000) == .zero else { return 0 }
     switch breaker.admission(now: now, probing: probe != nil) {
-    case .none: return 0
+    case .none: return probesAnother(now: now) ? 1 : 0
     case .probe: return 1
     case .free: return freePlaces
     }
+  }
+
+  /// Whether another receipt is tried before the next regular probe, because the destination answered the
+  /// last one.
+  func probesAnother(now: Timestamp) -> Bool {
+    guard breaker.state != .closed, probe == nil, failures.othersLeft > 0 else { return false }
+    if let rest = breaker.restUntil, now < rest { return false }
+    return breaker.probeAt.map { now < $0 } ?? false
+  }
+
+  /// How many of the due receipts at the head of the queue may be unable to start.
+  var unstartableMax: Int { underWay.count + failures.alone.count + failures.tried.count }
+
+  /// Those of the due receipts that may start, in the order in which they should: while deliveries are
+  /// stopped, those that have failed before go last, and those that fail alone never take all places.
+  func startable(_ rows: [PurchaseRowID]) -> [PurchaseRowID] {
+    var room = max(1, app.delivery.concurrency / 4) - sending.count(where: failures.alone.contains)
+    let open = rows.filter { row in
+      guard !underWay.contains(row) else { return false }
+      guard failures.alone.contains(row) else { return true }
+      room -= 1
+      return room >= 0
+    }
+    guard breaker.state != .closed else { return open }
+    return open.filter { !failures.hasFailed($0) } + open.filter(failures.hasFailed)
   }
 
   /// While outcomes are being stored, the next receipts are already sent: at most `concurrency` at the
@@ -211,7 +240,10 @@ struct Lane {
         newSinceReplay += 1
       }
       let isProbe = breaker.state != .closed
-      if isProbe { probe = receipt.row }
+      if isProbe {
+        if !probesAnother(now: now) { failures.beginRound() }
+        probe = receipt.row
+      }
       underWay.insert(receipt.row)
       sending.insert(receipt.row)
       admitted.append((receipt, isProbe))
@@ -223,10 +255,29 @@ struct Lane {
     if replays { replaysDueAt = moment } else { dueAt = moment }
   }
 
+  /// Notes that receipts which were held back in a round of probes are due again with the next one.
+  mutating func noteHeldBack() {
+    if !failures.tried.isEmpty, let probeAt = breaker.probeAt { note(anythingDueAt: probeAt) }
+  }
+
   /// Records the verdict of an attempt; its outcome is not on disk yet.
-  mutating func judge(_ verdict: Verdict, detail: String? = nil, row: PurchaseRowID, now: Timestamp) {
+  /// - Parameter wasAnswered: whether the destination got the request.
+  mutating func judge(
+    _ verdict: Verdict, detail: String? = nil, row: PurchaseRowID, price: PriceID? = nil,
+    wasAnswered: Bool = false, now: Timestamp
+  ) {
+    let (before, wasProbe) = (breaker.state, probe == row)
+    let isAlone = failures.alone.contains(row)
     end(row: row)
-    if !isUnused { breaker.record(verdict, detail: detail, policy: app.delivery.breaker, now: now) }
+    guard !isUnused else { return }
+    if failures.concernsDestination(verdict, of: row, state: before) {
+      breaker.record(verdict, detail: detail, policy: app.delivery.breaker, now: now)
+    }
+    failures.record(
+      verdict, of: row, price: price, wasProbe: wasProbe, wasAnswered: wasAnswered, before: before,
+      after: breaker.state)
+    // Others may have waited for the round, or for the place of one that fails alone.
+    if isAlone || before != breaker.state || failures.othersLeft > 0 { note(anythingDueAt: now) }
   }
 
   /// Counts a receipt as under way that is not sent, until `finish`.
@@ -254,7 +305,7 @@ struct Lane {
   mutating func finish(row: PurchaseRowID, next: Due?) {
     underWay.remove(row)
     replays.remove(row)
-    guard let next else { return }
+    guard let next else { return failures.forget(row) }
     if next.isReplay { note(replaysDueAt: next.at) } else { note(dueAt: next.at) }
   }
 
@@ -263,7 +314,7 @@ struct Lane {
     let replaysDueAt = replayPlaces > 0 ? replaysDueAt : nil
     guard !isRetired, freePlaces > 0, let pause, var moment = dueAt ?? replaysDueAt else { return nil }
     if let replaysDueAt { moment = min(moment, replaysDueAt) }
-    if case .none(let until) = breaker.admission(now: now, probing: probe != nil) {
+    if case .none(let until) = breaker.admission(now: now, probing: probe != nil), !probesAnother(now: now) {
       moment = max(moment, until)
     }
     if pause.isActive(now: now) {

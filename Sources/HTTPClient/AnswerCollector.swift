@@ -14,6 +14,14 @@ struct AnswerCollector {
   /// Why the collector refused the answer; nil while it accepts data.
   private(set) var refusal: TransferFailure?
 
+  /// Whether the body has a coding, although none was acceptable: nobody here can read it.
+  var isCoded: Bool {
+    headers.contains {
+      $0.name.lowercased() == "content-encoding"
+        && !$0.value.split(separator: ",").allSatisfy { $0.lowercased().filter { $0 != " " } == "identity" }
+    }
+  }
+
   private enum Phase { case statusLine, interimHeaders, finalHeaders, trailers }
   private var phase = Phase.statusLine
   private var interimAnswers = 0

@@ -25,11 +25,17 @@ internal import Platform
   private var body: UnsafeMutableRawBufferPointer?
   private var collector = AnswerCollector()
   private var requestWasSent = false
-  private var started = MonotonicInstant(nanoseconds: 0)
+  private(set) var clock = TransferClock(timeout: .zero, connectTimeout: .zero, now: .init(nanoseconds: 0))
+  /// The connections that it uses; nil while no request is prepared.
+  private(set) var cache: ConnectionCache?
+  private let proxies: ProxySettings
+  /// Whether the pool ended it because its time was used up.
+  private var isOverdue = false
   /// The buffer for libcurl's error message (CURLOPT_ERRORBUFFER(3)). It lives as long as the handle.
   private let message: UnsafeMutableBufferPointer<CChar>
 
-  init() throws(TransferFailure) {
+  init(_ proxies: ProxySettings) throws(TransferFailure) {
+    self.proxies = proxies
     guard let easy = unsafe curl_easy_init() else { throw .outOfMemory }
     unsafe self.easy = easy
     unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -45,9 +51,12 @@ internal import Platform
   }
 
   /// Prepares the handle for `request`. After a failure, `release` makes the slot usable again.
-  func prepare(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
+  func prepare(
+    _ request: TransferRequest, tag: UInt64, now: MonotonicInstant,
+    cache: (_ origin: String) throws(TransferFailure) -> ConnectionCache
+  ) throws(TransferFailure) {
     self.tag = tag
-    started = .now()
+    clock = TransferClock(timeout: request.timeout, connectTimeout: request.connectTimeout, now: now)
     collector.bytesMax = request.answerBytesMax
     unsafe message[0] = 0
     if configured?.differsOnlyInBody(from: request) != true {
@@ -55,6 +64,11 @@ internal import Platform
       try configure(request)
       configured = request.withoutBody
     }
+    guard let url else { throw .internalFault }
+    let cache = try cache(url.origin)
+    try unsafe check(cache.attach(easy))
+    self.cache = cache
+    try setConnectTimeout(now: now)
     if request.method.hasBody { try setBody(request.body) }
   }
 
@@ -67,8 +81,6 @@ internal import Platform
     if request.method.hasBody { try set(CURLOPT_POST, 1) }
     // Only the name of the method differs from POST.
     if request.method == .patch { try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
-    try set(CURLOPT_TIMEOUT_MS, Transfer.milliseconds(request.timeout))
-    try set(CURLOPT_CONNECTTIMEOUT_MS, Transfer.milliseconds(request.connectTimeout))
     try setConduct()
     try setCallbacks()
   }
@@ -82,28 +94,67 @@ internal import Platform
         reason = TransferFailure(code: code, requestWasSent: requestWasSent)
       } else if collector.status == nil {
         reason = .malformedAnswer
+      } else if collector.isCoded {
+        reason = .codedAnswer
       }
     }
+    if let failed = reason, failed.concernsProxy, isStoppedByProxy { reason = .proxyFailed }
     return TransferResult(
       status: collector.status, headers: collector.headers, body: collector.body, failure: reason,
-      detail: failure == nil ? detail(of: reason) : nil, requestWasSent: requestWasSent,
-      certificateExpiresAt: certificate?.expiresAt, duration: MonotonicInstant.now().duration(since: started))
+      detail: detail(of: reason), route: route, requestWasSent: requestWasSent,
+      certificateExpiresAt: certificate?.expiresAt,
+      duration: MonotonicInstant.now().duration(since: clock.startedAt))
+  }
+
+  /// The proxy that the transfer goes through; nil for none.
+  private var proxy: String? {
+    guard let url, !url.isLoopback, proxies.applies(to: url.host) else { return nil }
+    return proxies.address
+  }
+
+  /// Whether the proxy was not reached, or has made no connection to the server.
+  private var isStoppedByProxy: Bool {
+    proxy != nil && !requestWasSent && number(CURLINFO_HTTP_CONNECTCODE) != 200
+  }
+
+  /// The address that the connection was made to; nil without a connection.
+  private var peer: String? {
+    var text: UnsafePointer<CChar>?
+    guard unsafe ccurl_get_string(easy, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text = unsafe text,
+      let peer = unsafe String(validatingCString: text), !peer.isEmpty
+    else { return nil }
+    return peer
+  }
+
+  private var route: String? {
+    guard let peer else { return nil }
+    return proxy.map { "\(peer), the proxy \($0)" } ?? peer
+  }
+
+  private func number(_ info: CURLINFO) -> Int {
+    var number = 0
+    unsafe ccurl_get_long(easy, info, &number)
+    return number
   }
 
   /// Details of a failure before a status was received.
   private func detail(of reason: TransferFailure?) -> String? {
     guard let reason, let url, collector.status == nil else { return nil }
     var address = url.authority
-    var text: UnsafePointer<CChar>?
-    if unsafe ccurl_get_string(easy, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text = unsafe text,
-      let peer = unsafe String(validatingCString: text), !peer.isEmpty, peer != url.host
-    {
+    let isProxyFault = reason == .proxyFailed
+    if isProxyFault, let proxy {
+      let known = peer.map { proxy.hasPrefix($0) ? "" : " (\($0))" } ?? ""
+      address = "the proxy \(proxy)\(known), asked for \(url.authority)"
+    } else if let proxy {
+      address += " through the proxy \(proxy)"
+    } else if let peer, peer != url.host {
       address += " (\(peer))"
     }
-    var error = 0
-    unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &error)
+    // After an answer to CONNECT, the connection to the proxy has no error.
+    let error = number(CURLINFO_HTTP_CONNECTCODE) == 0 ? number(CURLINFO_OS_ERRNO) : 0
     let said = unsafe message.baseAddress.flatMap { unsafe String(validatingCString: $0) } ?? ""
-    return reason.detail(address: address, systemError: Int32(clamping: error), said: said)
+    return reason.detail(
+      address: address, systemError: Int32(clamping: error), said: isOverdue ? clock.overrun : said)
   }
 
   /// The server's certificate; nil unless this transfer made the connection (CURLINFO_CERTINFO(3)).
@@ -133,6 +184,9 @@ internal import Platform
     }
     collector = AnswerCollector()
     requestWasSent = false
+    isOverdue = false
+    unsafe ConnectionCache.detach(easy)
+    cache = nil
   }
 
   /// Resets all options, and then frees the memory that they pointed to.
@@ -144,9 +198,15 @@ internal import Platform
     unsafe headerList = nil
   }
 
-  private static func milliseconds(_ duration: Duration) -> Int {
-    // 0 means "no limit" in libcurl.
-    Int(min(max(duration, .milliseconds(1)), TransferLimits.timeoutMax).milliseconds)
+  /// The result of a transfer that has used up its time.
+  func timeOut() -> TransferResult {
+    isOverdue = true
+    return result(code: CURLE_OPERATION_TIMEDOUT, failure: .timeout)
+  }
+
+  /// Must be called before libcurl may notice the end of a name lookup.
+  func setConnectTimeout(now: MonotonicInstant) throws(TransferFailure) {
+    try set(CURLOPT_CONNECTTIMEOUT_MS, clock.connectLimit(now: now))
   }
 }
 
@@ -155,8 +215,10 @@ extension Transfer {
   private func setDestination(_ url: TransferURL, certificateAuthorityFile: String?) throws(TransferFailure) {
     try unsafe check(ccurl_set_url(easy, CURLOPT_CURLU, url.handle))
     try set(CURLOPT_PROTOCOLS_STR, url.scheme)
-    // Other hosts use a proxy from the environment; a loopback address must never use one.
-    if url.isLoopback { try set(CURLOPT_PROXY, "") }
+    // A loopback address must never use a proxy. An empty text makes libcurl ignore the environment.
+    let usesProxy = !url.isLoopback && proxies.applies(to: url.host)
+    try set(CURLOPT_PROXY, usesProxy ? proxies.url ?? "" : "")
+    try set(CURLOPT_NOPROXY, "")
     // The answer to a proxy's CONNECT is not the server's answer.
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     try set(CURLOPT_SSL_VERIFYPEER, 1)
@@ -184,6 +246,8 @@ extension Transfer {
     lines.append("Expect:")
     let hasType = request.headers.contains { $0.name.lowercased() == "content-type" }
     if !hasType { lines.append("Content-Type:") }
+    // Without the field any coding would be acceptable (RFC 9110 §12.5.3), and none is decoded here.
+    lines.append("Accept-Encoding: identity")
     for line in lines {
       guard let list = unsafe curl_slist_append(headerList, line) else { throw .outOfMemory }
       unsafe headerList = list
@@ -216,6 +280,10 @@ extension Transfer {
     try unsafe check(ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context))
     try unsafe check(ccurl_set_prereq_callback(easy, CURLOPT_PREREQFUNCTION, noteRequest))
     try unsafe check(ccurl_set_pointer(easy, CURLOPT_PREREQDATA, context))
+    try unsafe check(ccurl_set_resolver_callback(easy, CURLOPT_RESOLVER_START_FUNCTION, noteLookup))
+    try unsafe check(ccurl_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context))
+    try unsafe check(ccurl_set_socket_callback(easy, CURLOPT_SOCKOPTFUNCTION, noteConnect))
+    try unsafe check(ccurl_set_pointer(easy, CURLOPT_SOCKOPTDATA, context))
     try unsafe check(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message.baseAddress))
   }
 
@@ -250,7 +318,11 @@ extension Transfer {
 
   fileprivate func noteThatRequestLeaves() {
     requestWasSent = true
+    clock.exchangeBegan(now: .now())
   }
+
+  fileprivate func noteLookupBegins() { clock.lookupBegan(now: .now()) }
+  fileprivate func noteConnectBegins() { clock.connectBegan(now: .now()) }
 }
 
 private let receiveHeader: curl_write_callback = { bytes, size, count, context in
@@ -272,4 +344,19 @@ private let noteRequest: curl_prereq_callback = { context, _, _, _, _ in
   guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
   unsafe Transfer.from(context).noteThatRequestLeaves()
   return CURL_PREREQFUNC_OK
+}
+
+/// Called before a name lookup, also of a numeric address, unless the cache has its result
+/// (CURLOPT_RESOLVER_START_FUNCTION(3)).
+private let noteLookup: curl_resolver_start_callback = { _, _, context in
+  guard let context = unsafe context else { return 1 }
+  unsafe Transfer.from(context).noteLookupBegins()
+  return 0
+}
+
+/// Called with each new socket, after the lookup and before connect(2) (CURLOPT_SOCKOPTFUNCTION(3)).
+private let noteConnect: curl_sockopt_callback = { context, _, _ in
+  guard let context = unsafe context else { return CURL_SOCKOPT_ERROR }
+  unsafe Transfer.from(context).noteConnectBegins()
+  return CURL_SOCKOPT_OK
 }

@@ -7,15 +7,17 @@ internal import Platform
 public enum TransferFailure: String, Sendable, Error, CaseIterable {
   /// The host name could not be resolved.
   case resolveFailed = "resolve_failed"
-  /// No connection: refused, unreachable, or rejected by a proxy.
+  /// No connection: refused or unreachable.
   case connectFailed = "connect_failed"
+  /// The proxy cannot be reached, or refused to connect to the server.
+  case proxyFailed = "proxy_failed"
   /// The TLS handshake failed for a reason other than the server's certificate.
   case tlsFailed = "tls_failed"
   /// The server's certificate could not be verified: signer, name or dates.
   case certificateRejected = "certificate_rejected"
   /// `certificateAuthorityFile` cannot be read as certificates.
   case certificateAuthorityUnreadable = "certificate_authority_unreadable"
-  /// One of the two timeouts elapsed.
+  /// A timeout elapsed: that of the name lookup, or one of the request's two.
   case timeout
   /// The connection ended early: reset, or closed before the end of the answer.
   case connectionLost = "connection_lost"
@@ -23,6 +25,8 @@ public enum TransferFailure: String, Sendable, Error, CaseIterable {
   case malformedAnswer = "malformed_answer"
   /// The answer exceeded a limit of `TransferLimits` after its status.
   case answerTooLarge = "answer_too_large"
+  /// The answer has a content coding, although the request accepts none.
+  case codedAnswer = "coded_answer"
   /// The URL is malformed, contains a user or a password, or is neither https nor http to a loopback address.
   case refusedURL = "refused_url"
   /// A header field cannot be sent, or is reserved for libcurl.
@@ -68,6 +72,9 @@ extension TransferFailure {
 }
 
 extension TransferFailure {
+  /// Whether the proxy may have caused it, before it connected to the server.
+  var concernsProxy: Bool { self == .resolveFailed || self == .connectFailed || self == .timeout }
+
   static let detailBytesMax = 300
 
   /// One line about a failure to connect or to get an answer; nil for failures that need no details.
@@ -76,12 +83,14 @@ extension TransferFailure {
   ///   - said: libcurl's message. Part of it may come from the server.
   func detail(address: String, systemError: Int32, said: String) -> String? {
     switch self {
-    case .connectFailed where systemError != 0:
+    case .connectFailed where systemError != 0, .proxyFailed where systemError != 0:
       return Self.line("\(address): \(SystemError(code: systemError, operation: "connect").reason)")
-    case .resolveFailed, .connectFailed, .tlsFailed, .certificateRejected, .certificateAuthorityUnreadable,
+    case .resolveFailed, .connectFailed, .proxyFailed, .tlsFailed, .certificateRejected,
+      .certificateAuthorityUnreadable,
       .timeout, .connectionLost, .malformedAnswer:
       return Self.line(said.isEmpty ? address : "\(address): \(said)")
-    case .answerTooLarge, .refusedURL, .refusedHeader, .poolFull, .cancelled, .outOfMemory, .internalFault:
+    case .answerTooLarge, .codedAnswer, .refusedURL, .refusedHeader, .poolFull, .cancelled, .outOfMemory,
+      .internalFault:
       return nil
     }
   }

@@ -15,4 +15,9 @@ public enum TransferLimits {
   public static let interimAnswersMax = 20
   /// The longest timeout of a transfer.
   public static let timeoutMax: Duration = .hours(1)
+  /// The longest name lookup. It counts against no timeout.
+  public static let lookupTimeout: Duration = .seconds(10)
+  /// How long connections and addresses are used before they are replaced, so that a name that moves to
+  /// another address is followed.
+  public static let connectionLifetime: Duration = .minutes(1)
 }

@@ -14,11 +14,16 @@ internal import Synchronization
 /// Redirects are not followed; there are no cookies, no netrc and no decompression. The process must ignore
 /// SIGPIPE, because OpenSSL writes without MSG_NOSIGNAL.
 ///
+/// After a failure, the next transfer to the same origin makes a new connection, and so does one that is
+/// older than `TransferLimits.connectionLifetime`.
+///
 /// If a kept connection is dead before any byte of an answer, libcurl sends the request once more on a new
 /// one, within the same transfer and its timeout.
 @safe public final class TransferPool: @unchecked Sendable {
   private let multi: UnsafeMutableRawPointer
   private let connectionsMax: Int
+  private let proxies: ProxySettings
+  private var caches: ConnectionCaches
   private var running: [UInt: Transfer] = [:]
   private var idle: [Transfer] = []
   private let woken = Atomic<Bool>(false)
@@ -27,9 +32,13 @@ internal import Synchronization
   /// other code may use the library.
   private static let libraryIsReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
-  /// - Parameter connectionsMax: the maximum number of concurrent transfers, and of connections, kept ones
-  ///   included.
-  public init(connectionsMax: Int) throws(TransferFailure) {
+  /// - Parameters:
+  ///   - connectionsMax: the maximum number of concurrent transfers, and of origins with kept connections. An
+  ///     origin has at most as many as it had transfers at a time.
+  ///   - proxies: which requests go through a proxy.
+  public init(
+    connectionsMax: Int, proxies: ProxySettings = .ofProcess
+  ) throws(TransferFailure) {
     guard TransferPool.libraryIsReady else { throw .internalFault }
     guard let multi = unsafe curl_multi_init() else { throw .outOfMemory }
     let limit = min(max(connectionsMax, 1), Int(Int32.max))
@@ -43,6 +52,8 @@ internal import Synchronization
     }
     unsafe self.multi = multi
     self.connectionsMax = limit
+    self.proxies = proxies
+    caches = ConnectionCaches(originsMax: limit)
   }
 
   deinit {
@@ -62,9 +73,12 @@ internal import Synchronization
   ///   `internalFault`. Nothing was sent then, and there is no completion.
   public func start(_ request: TransferRequest, tag: UInt64) throws(TransferFailure) {
     guard active < connectionsMax else { throw .poolFull }
-    let transfer = if let last = idle.popLast() { last } else { try Transfer() }
+    let transfer = if let last = idle.popLast() { last } else { try Transfer(proxies) }
     do throws(TransferFailure) {
-      try transfer.prepare(request, tag: tag)
+      let now = MonotonicInstant.now()
+      try transfer.prepare(request, tag: tag, now: now) { origin throws(TransferFailure) in
+        try caches.cache(of: origin, isFresh: request.wantsFreshConnection, now: now)
+      }
       let code = unsafe curl_multi_add_handle(multi, transfer.easy)
       guard code == CURLM_OK else { throw code == CURLM_OUT_OF_MEMORY ? .outOfMemory : .internalFault }
     } catch {
@@ -82,13 +96,19 @@ internal import Synchronization
     let deadline = MonotonicInstant.now().advanced(by: max(timeout, .zero))
     while true {
       var stillRunning: Int32 = 0
+      for transfer in running.values where transfer.clock.isLookingUp {
+        try? transfer.setConnectTimeout(now: .now())
+      }
       // After an error the transfers cannot be continued (curl_multi_perform(3)).
       guard unsafe curl_multi_perform(multi, &stillRunning) == CURLM_OK
       else { return endAll(with: .internalFault) }
-      let completions = collect()
+      let completions = collect() + endOverdue()
       let wasWoken = woken.exchange(false, ordering: .acquiringAndReleasing)
-      let remaining = deadline.duration(since: .now()).milliseconds
-      if wasWoken || !completions.isEmpty || remaining <= 0 { return completions }
+      let now = MonotonicInstant.now()
+      if wasWoken || !completions.isEmpty || now >= deadline { return completions }
+      let next = running.values.reduce(deadline) { min($0, $1.clock.deadline) }
+      // Rounded up, because the next deadline is not reached before.
+      let remaining = next.duration(since: now).milliseconds + 1
       guard unsafe curl_multi_poll(multi, nil, 0, Int32(clamping: remaining), nil) == CURLM_OK
       else { return endAll(with: .internalFault) }
     }
@@ -119,10 +139,20 @@ internal import Synchronization
       let key = unsafe UInt(bitPattern: message.pointee.easy_handle)
       let code = unsafe message.pointee.data.result
       guard unsafe message.pointee.msg == CURLMSG_DONE, let transfer = running[key] else { continue }
-      completions.append(TransferCompletion(tag: transfer.tag, result: transfer.result(code: code)))
-      retire(transfer)
+      completions.append(end(transfer, transfer.result(code: code)))
     }
     return completions
+  }
+
+  private func endOverdue() -> [TransferCompletion] {
+    let now = MonotonicInstant.now()
+    return running.values.filter { $0.clock.deadline <= now }.map { end($0, $0.timeOut()) }
+  }
+
+  private func end(_ transfer: Transfer, _ result: TransferResult) -> TransferCompletion {
+    if result.failure != nil, let cache = transfer.cache { caches.retire(cache) }
+    retire(transfer)
+    return TransferCompletion(tag: transfer.tag, result: result)
   }
 
   private func endAll(with failure: TransferFailure) -> [TransferCompletion] {

@@ -29,11 +29,13 @@ public struct TransferRequest: Sendable, Equatable {
   public var headers: [TransferHeader]
   /// Not sent with `get`.
   public var body: [UInt8]
-  /// The timeout from `start` to the last byte of the answer. Clamped to 1 ms to
-  /// `TransferLimits.timeoutMax`.
+  /// The timeout from `start` to the last byte of the answer, without the name lookup, which has
+  /// `TransferLimits.lookupTimeout`. Clamped to 1 ms to `TransferLimits.timeoutMax`.
   public var timeout: Duration
-  /// The timeout for name lookup, TCP and TLS together. Clamped to the same range.
+  /// The timeout for TCP and TLS together, from the end of the name lookup. Clamped to the same range.
   public var connectTimeout: Duration
+  /// Whether to make a new connection and to look the name up again, also if a connection is kept.
+  public var wantsFreshConnection = false
   /// A PEM file with the only trusted authorities for the server's certificate; nil for the system's.
   public var certificateAuthorityFile: String?
   /// Maximum bytes of the answer's body. The transfer ends at the first byte over it.
@@ -59,8 +61,6 @@ extension TransferRequest {
   /// Whether two requests differ at most in their bodies.
   func differsOnlyInBody(from other: TransferRequest) -> Bool {
     method == other.method && url == other.url && headers == other.headers
-      && timeout == other.timeout
-      && connectTimeout == other.connectTimeout
       && certificateAuthorityFile == other.certificateAuthorityFile
   }
 

@@ -18,6 +18,9 @@ public struct TransferResult: Sendable, Equatable {
   /// `pay.example:443 (192.0.2.1): Connection refused`. One line without path, query or credentials; nil
   /// without an error message. Part of it may come from the server, such as the name in its certificate.
   public let detail: String?
+  /// The address that the connection was made to, and the proxy if it is one:
+  /// `192.0.2.1, the proxy proxy.example:3128`. Nil without a connection.
+  public let route: String?
   /// Whether any byte of the request may have been sent. A failure without a status is then ambiguous: the
   /// server may have processed the request.
   public let requestWasSent: Bool
@@ -29,13 +32,15 @@ public struct TransferResult: Sendable, Equatable {
 
   public init(
     status: Int?, headers: [TransferHeader] = [], body: [UInt8] = [], failure: TransferFailure? = nil,
-    detail: String? = nil, requestWasSent: Bool, certificateExpiresAt: Int64? = nil, duration: Duration
+    detail: String? = nil, route: String? = nil, requestWasSent: Bool, certificateExpiresAt: Int64? = nil,
+    duration: Duration
   ) {
     self.status = status
     self.headers = headers
     self.body = body
     self.failure = failure
     self.detail = detail
+    self.route = route
     self.requestWasSent = requestWasSent
     self.certificateExpiresAt = certificateExpiresAt
     self.duration = duration

@@ -14,6 +14,8 @@ internal import CCurl
   let host: String
   /// Host and port: the only part of the URL that messages may show.
   let authority: String
+  /// Scheme, host and port (RFC 6454 §4).
+  var origin: String { "\(scheme)://\(authority)" }
 
   init(_ text: String) throws(TransferFailure) {
     guard let handle = unsafe curl_url() else { throw .outOfMemory }

@@ -35,7 +35,8 @@ struct ClientRequestTests {
     let fields = text[..<head].split(separator: "\r\n").dropFirst(2).sorted()
     #expect(
       fields == [
-        "Accept: */*", "Content-Length: \(body.utf8.count)", "Content-Type: application/json", "X-API-KEY: k",
+        "Accept-Encoding: identity", "Accept: */*", "Content-Length: \(body.utf8.count)",
+        "Content-Type: application/json", "X-API-KEY: k",
         "X-Empty:",
       ])
     #expect(text.hasSuffix("\r\n\r\n" + body))

@@ -8,6 +8,7 @@ public final class StoreReader {
   package let connection: StoreConnection
   let bodies: BodyReader
   private let dueRows: StoreStatement
+  private let newestDue: StoreStatement
   private let namesOfPending: StoreStatement
   private let due: StoreStatement
   private let dueTogether: StoreStatement
@@ -31,10 +32,16 @@ public final class StoreReader {
       WHERE app = ?1 AND destination = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
       ORDER BY next_attempt_at LIMIT ?3
       """)
+    newestDue = connection.prepareOnUse(
+      """
+      SELECT row_id, price_id FROM purchases
+      WHERE app = ?1 AND destination = ?5 AND state = 'pending' AND is_replay = ?4 AND next_attempt_at <= ?2
+      ORDER BY next_attempt_at DESC LIMIT ?3
+      """)
     namesOfPending = connection.prepareOnUse(PurchaseRow.namesOfPendingSQL)
     let isDue = "state = 'pending' AND next_attempt_at <= ?2"
     let dueColumns =
-      "row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal, dictionary"
+      "row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal, dictionary, price_id"
     due = connection.prepareOnUse("SELECT \(dueColumns) FROM purchases WHERE row_id = ?1 AND \(isDue)")
     dueTogether = connection.prepareOnUse(
       """
@@ -94,6 +101,7 @@ public final class StoreReader {
     public var spentAttempts: Int64
     public var retrySince: Timestamp
     public var pausedBase: Duration
+    public var price: PriceID?
   }
 
   /// The destinations of an app's pending receipts.
@@ -110,6 +118,15 @@ public final class StoreReader {
     try dueRows.all([
       .text(place.app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(place.destination),
     ]) { row throws(StoreFault) in row.integer(0) }
+  }
+
+  /// The due receipts that became due last, the latest first, with their prices.
+  public func newestDue(
+    _ place: AppDestination, isReplay: Bool, now: Timestamp, limit: Int
+  ) throws(StoreFault) -> [(row: PurchaseRowID, price: PriceID?)] {
+    try newestDue.all([
+      .text(place.app), .time(now), .integer(Int64(limit)), .flag(isReplay), .text(place.destination),
+    ]) { row throws(StoreFault) in (row.integer(0), try row.optionalText(1)) }
   }
 
   /// The receipt in a row; nil if it is not due any more.
@@ -148,7 +165,8 @@ public final class StoreReader {
       row: row.integer(0), id: try row.text(1), isReversal: row.flag(6),
       body: try bodies.unpack(StoredBody(row, at: 2, 7)),
       spentAttempts: row.integer(3),
-      retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5))
+      retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5),
+      price: try row.optionalText(8))
   }
 
   /// When the next new receipt, or the next replay, for a destination of an app is due after a moment.
