@@ -18,7 +18,7 @@ public enum Migrations {
   /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it
   /// while the instances are upgraded one after the other. A migration raises it that is not additive, or
   /// that older programs would not keep up to date.
-  public static let postgresUsableFrom = 5
+  public static let postgresUsableFrom = 6
 
   /// The newest version of SQLite's schema that a release contains. Later files may still change; these may
   /// not.

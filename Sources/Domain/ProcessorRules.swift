@@ -17,11 +17,13 @@ public struct ProcessorRules: Sendable, Equatable {
   public var followsUpAfter: Duration?
   /// Whether the relay captures a payment that is only authorised, without an order of an app.
   public var capturesItself: Bool
+  /// The merchant's account, for a processor that keeps cards of payers; nil for any other.
+  public var account: AccountID?
 
   public init(
     isAsked: Bool = false, pricePrefixes: [String] = [],
     repeatPeriod: Duration = Self.repeatPeriodDefault, namesPrices: Bool = true,
-    followsUpAfter: Duration? = nil, capturesItself: Bool = false
+    followsUpAfter: Duration? = nil, capturesItself: Bool = false, account: AccountID? = nil
   ) {
     self.isAsked = isAsked
     self.pricePrefixes = pricePrefixes
@@ -29,6 +31,7 @@ public struct ProcessorRules: Sendable, Equatable {
     self.namesPrices = namesPrices
     self.followsUpAfter = followsUpAfter
     self.capturesItself = capturesItself
+    self.account = account
   }
 
   /// For a processor that is not configured any more.

@@ -70,6 +70,24 @@ public struct CustomerID: TextID {
   public init(_ text: String) { self.text = text }
 }
 
+extension CustomerID {
+  /// The form in which owners of payers are compared. A processor may not distinguish capitals, or drop blanks
+  /// at the ends: then another spelling would lead to the stored cards of somebody else.
+  public var payerKey: CustomerID {
+    let text = text.uppercased().lowercased()
+    let start = text.unicodeScalars.drop { $0.properties.isWhitespace }
+    let blanks = start.reversed().prefix { $0.properties.isWhitespace }.count
+    return CustomerID(String(start.dropLast(blanks)))
+  }
+}
+
+/// A merchant's account at a processor: the address of the API and the merchant's id there. All apps that use
+/// the account share what the processor stores for it.
+public struct AccountID: TextID {
+  public let text: String
+  public init(_ text: String) { self.text = text }
+}
+
 /// The id of a price, at the processor or in an app's context.
 public struct PriceID: TextID {
   public let text: String

@@ -11,6 +11,14 @@ public protocol ProcessorEndpoint: Sendable {
 
   /// Sent with every call; includes the credentials, which are never logged (R7).
   var headers: [(name: String, value: String)] { get }
+
+  /// The merchant's account that every call uses, for a processor that keeps cards of payers: a payer belongs
+  /// to one user in all apps of the account. Nil for any other processor.
+  var account: AccountID? { get }
+}
+
+extension ProcessorEndpoint {
+  public var account: AccountID? { nil }
 }
 
 /// One app's checkout pages at a processor. Pure; any thread.

@@ -91,8 +91,8 @@ public enum BackendStep: Sendable {
   case findContext(ContextID, UserID, then: @Sendable (_ exists: Bool) -> BackendStep)
   /// Search a payment that this user started. Nil if there is none, or if it is another user's.
   case findPayment(PurchaseKey, UserID, then: @Sendable (StartedPayment?) -> BackendStep)
-  /// Search whether this customer of the processor belongs to the user: the first who acquired it. False if
-  /// it belongs to another user or to nobody.
+  /// Search whether this customer of the processor belongs to the user: the first who acquired it in any app
+  /// of the merchant's account. False if it belongs to another user or to nobody.
   case findCustomer(CustomerID, UserID, then: @Sendable (_ isOwner: Bool) -> BackendStep)
   /// Make the user the owner of this customer of the processor, unless it belongs to another user: then
   /// false. The next step follows when it is on disk.

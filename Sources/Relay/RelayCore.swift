@@ -105,6 +105,7 @@ final class RelayCore: Sendable {
       observers.withLock { $0 }.notify(of: changes)
       instance?.note(changes)
       receiptLog.note(changes.transitions)
+      SharedPayer.log(changes.sharedPayers, dependencies.log)
       metrics.delivered(changes.firstDeliveries)
       dependencies.onCommit(changes)
     }
@@ -147,7 +148,9 @@ final class RelayCore: Sendable {
     observers.withLock { $0 = all }
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports these apps separately (`ReloadReport`).
-    UnconfiguredApp.log(try Self.reader(engine), configured: directory.slugs, dependencies.log)
+    let reader = try Self.reader(engine)
+    UnconfiguredApp.log(reader, configured: directory.slugs, dependencies.log)
+    SharedPayer.log(reader, dependencies.log)
   }
 
   /// Says to the other instances what this one may own.

@@ -1,5 +1,5 @@
-// Open receipts of apps that are not in the configuration, for the configuration check and the log. Called
-// from any thread.
+// What only an operator can decide: open receipts of apps that are not in the configuration, for the
+// configuration check and the log, and payers with several owners. Called from any thread.
 
 public import Configuration
 internal import Domain
@@ -39,6 +39,25 @@ extension UnconfiguredApp {
     } catch {
       log.error(
         "could not read the receipts of apps that are not configured", ["error": error.description])
+    }
+  }
+}
+
+extension SharedPayer {
+  /// Logs that there are some. Whose they are is personal data, which no log has.
+  static func log(_ found: [SharedPayer], _ log: Log) {
+    guard let first = found.first else { return }
+    log.warning(
+      "payers of one merchant's account belong to several users, who named them in different apps: none of "
+        + "them gets the stored cards. To see them: receiptctl doctor --only work",
+      ["processor": first.processor.text, "account": first.account.text, "payers": String(found.count)])
+  }
+
+  static func log(_ reader: StoreReader, _ log: Log) {
+    do throws(StoreFault) {
+      Self.log(try reader.sharedPayers(), log)
+    } catch {
+      log.error("could not read the owners of payers", ["error": error.description])
     }
   }
 }

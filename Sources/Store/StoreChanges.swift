@@ -31,13 +31,15 @@ public struct StoreChanges: Sendable, Equatable {
   public var lookupsDueAt: [AppProcessor: Timestamp] = [:]
   /// Payments whose capture was ordered without an app's request.
   public var orderedCaptures: [PurchaseRowID: AppProcessor] = [:]
+  /// Payers that turned out to have several owners.
+  public var sharedPayers: [SharedPayer] = []
 
   public init() {}
 
   public var isEmpty: Bool {
     dueAt.isEmpty && replaysDueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs
       && !hasPauses && transitions.isEmpty && firstDeliveries.isEmpty && lookupsDueAt.isEmpty
-      && orderedCaptures.isEmpty
+      && orderedCaptures.isEmpty && sharedPayers.isEmpty
   }
 
   /// Adds another batch's changes.
@@ -47,6 +49,7 @@ public struct StoreChanges: Sendable, Equatable {
     lookupsDueAt.merge(other.lookupsDueAt) { min($0, $1) }
     orderedCaptures.merge(other.orderedCaptures) { $1 }
     contextIDs.formUnion(other.contextIDs)
+    sharedPayers += other.sharedPayers
     transitions += other.transitions
     firstDeliveries += other.firstDeliveries
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }

@@ -1,1 +1,29 @@
 -- What strangers' reports asked the store to remember.
+
+-- A payer belongs to one user in all apps of a merchant's account at the processor, which is empty until
+-- receiptd knows it: the configuration names it. `payer` is `customer_id` without capitals and blanks at its
+-- ends.
+CREATE TABLE payers_of_accounts (
+  processor   TEXT NOT NULL,
+  account     TEXT NOT NULL DEFAULT '',
+  payer       TEXT NOT NULL DEFAULT '',
+  app         TEXT NOT NULL,
+  customer_id TEXT NOT NULL,
+  user_id     TEXT NOT NULL,
+  PRIMARY KEY (processor, account, payer, app, customer_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO payers_of_accounts (processor, payer, app, customer_id, user_id)
+  SELECT processor, customer_id, app, customer_id, user_id FROM payers;
+DROP TABLE payers;
+ALTER TABLE payers_of_accounts RENAME TO payers;
+CREATE INDEX payers_by_user ON payers (user_id, app);
+
+-- Hashes of the ids of erased users' customers, payments and other objects: a later event that names one is
+-- stored without its body.
+CREATE TABLE erased_ids (hash TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+-- Has a row while receiptd uses the file, and after it did not end cleanly: then a start needs the log.
+CREATE TABLE file_marks (
+  row_id  INTEGER PRIMARY KEY CHECK (row_id = 1),
+  changes INTEGER NOT NULL
+) STRICT;

@@ -109,10 +109,12 @@ struct BackendWorkerRun {
           }
           flow.step = then(found.map { StartedPayment($0, capture) })
         case .findCustomer(let customer, let user, let then):
-          flow.step = then(try reader.belongs(customer, to: user, at: flow.place) ?? false)
+          let account = flow.endpoint.account
+          flow.step = then(try reader.belongs(customer, to: user, at: flow.place, account) ?? false)
         case .acquireCustomer(let customer, let user, let then):
-          guard let isOwner = try reader.belongs(customer, to: user, at: flow.place) else {
-            return store(AcquirePayer(customer, for: user, at: flow.place), for: flow, then)
+          let account = flow.endpoint.account
+          guard let isOwner = try reader.belongs(customer, to: user, at: flow.place, account) else {
+            return store(AcquirePayer(customer, for: user, at: flow.place, account), for: flow, then)
           }
           flow.step = then(isOwner)
         case .call(let call, let then):

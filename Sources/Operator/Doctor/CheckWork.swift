@@ -6,6 +6,7 @@ internal import Durations
 internal import Platform
 internal import Presentation
 internal import Store
+internal import Terminal
 
 enum WorkCheck: DoctorCheck {
   static let name = "work"
@@ -35,7 +36,7 @@ enum WorkCheck: DoctorCheck {
       }
       findings += app.unfinished.filter(\.isBad).map { warning($0.sentence, next: UnfinishedText.command) }
     }
-    findings += try pausedJobs(reader)
+    findings += try pausedJobs(reader) + reader.sharedPayers().map(shared)
     return findings.isEmpty
       ? [ok("nothing waits longer than a minute, and nothing failed in 24 h")] : findings
   }
@@ -47,6 +48,15 @@ enum WorkCheck: DoctorCheck {
       let next = "\(stoppage.advice.trimmed). To watch: receiptctl stats --app \(app.slug)"
       return isRefused ? failure(stoppage.what, next: next) : warning(stoppage.what, next: next)
     }
+  }
+
+  private static func shared(_ payer: SharedPayer) -> DoctorFinding {
+    let users = payer.users.map { DisplayText.clean($0.text) }.joined(separator: ", ")
+    return warning(
+      "payer \(DisplayText.clean(payer.customer.text)) of \(payer.processor) belongs to several users "
+        + "(\(users)), so none of them gets its stored cards",
+      next: "Name another payer for each of them, and delete the stored cards at the processor: "
+        + "\(DisplayText.clean(payer.account.text))")
   }
 
   private static func pausedJobs(_ reader: StoreReader) throws -> [DoctorFinding] {

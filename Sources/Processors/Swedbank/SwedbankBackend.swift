@@ -26,6 +26,8 @@ struct SwedbankBackend: MerchantBackend {
 
   var base: String { api.text }
 
+  var account: AccountID? { settings.account }
+
   var headers: [(name: String, value: String)] { Self.headers(merchantToken: merchantToken) }
 
   /// https://developer.swedbankpay.com/checkout-v3/get-started/fundamental-principles

@@ -8,12 +8,14 @@ internal import Encoding
 /// The base URL of the API.
 struct SwedbankBase: Sendable {
   let text: String
-  private let origin: Origin?
+  private let parsed: Origin?
+  /// Scheme, host and port in one spelling: small letters, no default port.
+  var origin: String { parsed.map { "\($0.scheme)://\($0.authority)" } ?? text }
 
   /// - Parameter text: scheme, host and port, without a trailing slash.
   init(_ text: String) {
     self.text = text
-    origin = Origin.split(text)?.origin
+    parsed = Origin.split(text)?.origin
   }
 
   /// Two URLs with the same origin lead to the same server (RFC 6454 §4).
@@ -39,7 +41,7 @@ struct SwedbankBase: Sendable {
   /// - Parameter reference: an absolute URL, or a path that begins with one slash.
   /// - Returns: nil for a URL of another scheme, host or port, and for a text that two readers of URLs may
   ///   understand differently.
-  func target(of reference: String) -> String? { target(of: reference) { $0 == origin } }
+  func target(of reference: String) -> String? { target(of: reference) { $0 == parsed } }
 
   /// The path and the query of an operation that an answer of the API offers. Its host may be the API's own
   /// name, while the base is a gateway before it: the request goes to the base in any case.

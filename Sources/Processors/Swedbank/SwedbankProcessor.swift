@@ -31,7 +31,7 @@ public struct SwedbankProcessor: PaymentProcessor {
     ProcessorRules(
       isAsked: isAsked, pricePrefixes: [idPrefix], namesPrices: false,
       followsUpAfter: isAsked ? settings.settleAfter : nil,
-      capturesItself: isAsked && settings.capturesItself)
+      capturesItself: isAsked && settings.capturesItself, account: settings.account)
   }
 
   public static let backendEndpoints = SwedbankBackend.Endpoint.all

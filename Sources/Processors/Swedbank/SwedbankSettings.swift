@@ -76,6 +76,11 @@ public struct SwedbankSettings: Sendable, Equatable {
   /// (https://developer.swedbankpay.com/checkout-v3/technical-reference/callback).
   public static let callbackSenders = ["20.91.170.120/29", "51.107.183.58", "91.132.170.1"]
 
+  /// The same for every spelling of the same address and payee.
+  var account: AccountID {
+    AccountID("\(SwedbankBase(apiBase).origin) \(payeeID.lowercased())")
+  }
+
   /// What the join needs to know of the app's payments.
   public var rules: ProcessorRules { SwedbankProcessor.rules(isAsked: true, self) }
 }

@@ -5,12 +5,14 @@ public import Domain
 /// Decides again about a slice of an app's receipts after a reload or a start. What a receipt waits for, and
 /// where it is delivered, follow from the configuration: the waiting ones are decided again, and those that
 /// are still to be delivered to a destination that the app does not have any more go to the present one, or
-/// wait until there is one.
+/// wait until there is one. Payers that are stored without their account get the app's first.
 public struct ReconsiderReceipts: StoreCommand, Equatable {
   static let slice: Int64 = 200
 
   /// Where a slice ended.
   public enum Place: Sendable, Equatable {
+    /// Some payers of the app are not those of its account yet.
+    case payers
     /// All receipts that wait until this moment are decided, up to this row.
     case waiting(until: Timestamp, row: PurchaseRowID)
     /// The waiting ones are decided; some pending ones remain.
@@ -34,8 +36,12 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
     guard let rules = store.rules(of: app) else { return nil }
     let place: Place? =
       switch after {
-      case nil:
-        try decideWaits(after: (Timestamp(unixMilliseconds: .min), PurchaseRowID(.min)), in: store)
+      case nil, .payers:
+        if try store.adoptPayers(of: app, rules, limit: Int(Self.slice)) {
+          .payers
+        } else {
+          try decideWaits(after: (Timestamp(unixMilliseconds: .min), PurchaseRowID(.min)), in: store)
+        }
       case .waiting(let until, let row): try decideWaits(after: (until, row), in: store)
       case .pending: try redirect(rules, in: store)
       }

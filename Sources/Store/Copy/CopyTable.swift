@@ -22,7 +22,8 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("purchases"), CopyTable("contexts"), CopyTable("past_purchases"),
     CopyTable("awaited_contexts", key: "context_id", "app", "purchase_row"), CopyTable("events"),
     CopyTable("attempts"), CopyTable("look_ups", key: "purchase_row"), CopyTable("captures"),
-    CopyTable("payers", key: "app", "processor", "customer_id"), CopyTable("jobs"),
+    CopyTable("payers", key: "processor", "account", "payer", "app", "customer_id"),
+    CopyTable("jobs"),
     CopyTable("job_receipts", key: "job_row", "position"),
     CopyTable("job_counts", key: "job_row", "outcome", "reason"),
     CopyTable("breakers", key: "app", "destination"),
@@ -34,7 +35,8 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("failure_counts", key: "minute", "app", "reason", "last_cause"),
     CopyTable("join_counts", key: "app", "hour", "kind"),
     CopyTable("alerts", key: "destination", "condition", "app"), CopyTable("audit"),
-    CopyTable("erasure_key"), CopyTable("service"), CopyTable("backfills", key: "app", "processor"),
+    CopyTable("erasure_key"), CopyTable("erased_ids", key: "hash"), CopyTable("service"),
+    CopyTable("backfills", key: "app", "processor"),
   ]
 
   /// The other tables of any engine, and why they are not copied.
@@ -46,7 +48,9 @@ public struct CopyTable: Sendable, Equatable {
     "search_blocks": "made from the copied rows",
     "service_reports": "about a receiptd that has stopped, and about backups of this database",
     "writers": "about programs that have ended", "leases": "about programs that have ended",
-    "instances": "about programs that have ended", "copies": "about the database itself",
+    "file_marks": "about the file itself",
+    "instances": "about programs that have ended",
+    "copies": "about the database itself",
   ]
 }
 

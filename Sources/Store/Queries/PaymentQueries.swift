@@ -24,18 +24,48 @@ extension StoreReader {
       AND (observations & \(Observations.started.rawValue)) <> 0
     """
 
-  /// Whether a customer of a processor belongs to a user: the first who named it in a payment. Nil if it
-  /// belongs to nobody.
+  /// Whether a customer of a processor belongs to a user: the first who named it in a payment, in any app of
+  /// the merchant's account. Nil if it belongs to nobody.
   public func belongs(
-    _ customer: CustomerID, to user: UserID, at place: AppProcessor
+    _ customer: CustomerID, to user: UserID, at place: AppProcessor, _ account: AccountID? = nil
   ) throws(StoreFault) -> Bool? {
     try connection.snapshot { () throws(StoreFault) in
       let key = try connection.prepare(ErasureHash.readingKeySQL).first([]) { row throws(StoreFault) in
         row.blob(0)
       }
       let hash = try key.map { key throws(StoreFault) in try ErasureHash(key: key) }
-      return try PayerRows.belongs(
-        customer, to: user, at: place, connection.prepare(PayerRows.ownerSQL), hash)
+      let payer = Payer(customer, at: place, account)
+      return try payer.belongs(to: user, connection.prepare(Payer.ownersSQL), hash)
+    }
+  }
+
+  /// See `SharedPayer`. Reads all payers.
+  public func sharedPayers() throws(StoreFault) -> [SharedPayer] {
+    try SharedPayer.find(connection, limit: SharedPayer.shownMax)
+  }
+}
+
+/// A payer that two users named, each in an app of the same account, before a payer's owner was the same for
+/// all of them. It belongs to none of them: nobody gets its stored cards.
+public struct SharedPayer: Sendable, Equatable {
+  /// How many are named to an operator.
+  static let shownMax = 20
+  static let findingSQL = """
+    SELECT processor, account, min(customer_id), min(user_id), max(user_id) FROM payers
+    WHERE account <> '' GROUP BY processor, account, payer HAVING min(user_id) <> max(user_id) LIMIT ?1
+    """
+
+  public var processor: ProcessorName
+  public var account: AccountID
+  public var customer: CustomerID
+  /// Two of its owners.
+  public var users: [UserID]
+
+  static func find(_ connection: StoreConnection, limit: Int) throws(StoreFault) -> [Self] {
+    try connection.prepare(findingSQL).all([.integer(Int64(limit))]) { row throws(StoreFault) in
+      Self(
+        processor: try row.text(0), account: try row.text(1), customer: try row.text(2),
+        users: [try row.text(3), try row.text(4)])
     }
   }
 }

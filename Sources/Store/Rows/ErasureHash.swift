@@ -19,14 +19,20 @@ struct ErasureHash {
     }
   }
 
-  func bytes(of id: String, app: AppSlug) -> [UInt8] {
-    // An app's name contains no NUL, so no two pairs hash the same bytes.
-    code.authenticationCode(for: Array(app.text.utf8), [0], Array(id.utf8))
+  func bytes(of id: String, app: AppSlug) -> [UInt8] { bytes(of: id, in: app.text) }
+
+  /// - Parameter scope: an app's name, or a text that is none. It contains no NUL, so no two pairs hash the
+  ///   same bytes.
+  private func bytes(of id: String, in scope: String) -> [UInt8] {
+    code.authenticationCode(for: Array(scope.utf8), [0], Array(id.utf8))
   }
 
   /// The text that is stored instead of an id.
-  func token(_ id: String, app: AppSlug) -> String {
-    Purchase.erasedPrefix + Self.text(bytes(of: id, app: app).prefix(Self.tokenBytes))
+  func token(_ id: String, app: AppSlug) -> String { token(id, in: app.text) }
+
+  /// The text that is stored instead of an id that several apps share.
+  func token(_ id: String, in scope: String) -> String {
+    Purchase.erasedPrefix + Self.text(bytes(of: id, in: scope).prefix(Self.tokenBytes))
   }
 
   /// Lower-case hexadecimal digits.

@@ -272,3 +272,27 @@ struct SwedbankResourceTests {
     #expect(answer.text.contains("payers/\(escaped)/paymentTokens/"))
   }
 }
+
+@Suite("The account that owns Swedbank Pay's payers")
+struct SwedbankAccountTests {
+  private func account(_ base: String, _ payee: String) throws -> AccountID? {
+    let settings = SwedbankSettings(apiBase: base, payeeID: payee, publicOrigin: "https://pay.example.com")
+    let processor = try SwedbankProcessor(settings, app: "ios", merchantToken: "t") { _ in true }
+    #expect(processor.backend?.account == settings.rules.account)
+    return processor.backend?.account
+  }
+
+  @Test("It is the same for every spelling of the same address and payee, and for no other")
+  func spellings() throws {
+    let own = try #require(try account("https://api.example.com", "5CAB-1"))
+    for (base, payee) in [("https://API.example.com:443", "5cab-1"), ("HTTPS://api.example.com", "5Cab-1")] {
+      #expect(try account(base, payee) == own)
+    }
+    for (base, payee) in [
+      ("https://api.example.com:444", "5cab-1"), ("http://api.example.com", "5cab-1"),
+      ("https://api.example.org", "5cab-1"), ("https://api.example.com", "5cab-2"),
+    ] {
+      #expect(try account(base, payee) != own)
+    }
+  }
+}

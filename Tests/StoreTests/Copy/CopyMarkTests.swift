@@ -97,7 +97,10 @@ struct CopyMarkTests {
       ("UPDATE events SET body = body || X'00' WHERE row_id = 3", "events", "row_id 3"),
       ("UPDATE purchases SET note = 'x' WHERE row_id = 2", "purchases", "row_id 2"),
       ("DELETE FROM audit WHERE row_id = 1", "audit", "row_id 1"),
-      ("UPDATE payers SET user_id = ''", "payers", "app ios, processor pay, customer_id payer"),
+      (
+        "UPDATE payers SET user_id = ''", "payers",
+        "processor pay, account , payer , app ios, customer_id payer"
+      ),
       (
         "INSERT INTO backfills (app, processor, since) VALUES ('zz', 'stripe', 1)", "backfills",
         "app zz, processor stripe"

@@ -91,8 +91,8 @@ struct QueryPlanTests {
   @Test("The owner of a payer is found by the primary key, and a user's payers by their index")
   func payers() throws {
     let store = try TestStore()
-    let owner = try plan(of: PayerRows.ownerSQL, sqlite(store.reader))
-    #expect(owner == ["SEARCH payers USING PRIMARY KEY (app=? AND processor=? AND customer_id=?)"])
+    let owner = try plan(of: Payer.ownersSQL, sqlite(store.reader))
+    #expect(owner == ["SEARCH payers USING PRIMARY KEY (processor=? AND account=? AND payer=?)"])
     let ofUser = try plan(of: StoreReader.userSQL.payers, sqlite(store.reader))
     #expect(ofUser.first == "SEARCH payers USING COVERING INDEX payers_by_user (user_id=?)")
   }
