@@ -28,6 +28,10 @@ static inline int csqlite_stop_memory_statistics(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+static inline int csqlite_keep_log(sqlite3 *database, int keeps) {
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, (int *)0);
+}
+
 // Syncs the file of the main database by the connection's own handle: to open and close the file once more
 // would give up all of SQLite's locks on it (https://www.sqlite.org/howtocorrupt.html).
 static inline int csqlite_sync(sqlite3 *database) {

@@ -26,6 +26,9 @@ public enum ReceiptdCommand {
       OptionSpec(
         flag: "new-database",
         help: "start with an empty database when the old one is lost; for one start, never in a unit"),
+      OptionSpec(
+        flag: "without-log",
+        help: "start without the log of a crashed run when it is lost; for one start, never in a unit"),
     ],
     groups: [],
     commands: [CommandSpec([], summary: "run the daemon", examples: examples)],

@@ -61,6 +61,20 @@ public enum FilePath {
     throw SystemError(code: ELOOP, operation: "realpath")
   }
 
+  /// The files in a folder whose paths begin with a text, sorted; empty if the folder cannot be read.
+  public static func beginning(with start: String) -> [String] {
+    let folder = FileWriting.folder(of: start)
+    guard !start.utf8.contains(0), let listing = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(listing) }
+    var found: [String] = []
+    while let entry = unsafe readdir(listing) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+      let path = (folder == "/" ? "" : folder) + "/" + String(decoding: name, as: UTF8.self)
+      if path.utf8.starts(with: start.utf8) { found.append(path) }
+    }
+    return found.sorted()
+  }
+
   private static func real(_ path: String) -> String? {
     guard let buffer = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(buffer) }

@@ -1,7 +1,7 @@
 // A lock file that names the process that uses a database exclusively, and its purpose (fcntl(2)). The kernel
 // releases the lock when the process ends in any way.
 //
-// Four bytes of the file are locked; none is ever written:
+// Four bytes of the file are locked. What the holder writes into the file does not concern the locks:
 //
 // - byte 0: receiptd, which serves
 // - byte 1: both, so that only one of them runs
@@ -78,6 +78,33 @@ public final class FileLock: Sendable {
         return
       }
     }
+  }
+
+  private static let recordBytesMax = 1024
+
+  /// What the last holder wrote.
+  public var record: String { Self.record(file.number) ?? "" }
+
+  /// What the holder of a lock wrote; nil if the file cannot be read. Not for a process that holds the lock: it
+  /// would lose it.
+  public static func record(path: String) -> String? {
+    guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return nil }
+    return record(file.number)
+  }
+
+  private static func record(_ descriptor: Int32) -> String? {
+    var bytes = [UInt8](repeating: 0, count: recordBytesMax)
+    let count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+    return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
+
+  /// Replaces what is written in the file, and syncs it. A failure is ignored: what is written is a second
+  /// safeguard.
+  public func write(_ record: String) {
+    let bytes = Array(record.utf8)
+    let written = unsafe bytes.withUnsafeBytes { unsafe pwrite(file.number, $0.baseAddress, $0.count, 0) }
+    guard written == bytes.count, ftruncate(file.number, off_t(bytes.count)) == 0 else { return }
+    fsync(file.number)
   }
 
   /// Whether a path refers to the file of this lock.

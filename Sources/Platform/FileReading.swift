@@ -20,6 +20,15 @@ public struct FileContent: Sendable, Equatable {
 
 /// Reads whole files.
 public enum FileReading {
+  /// The first bytes of a file; fewer if it is shorter.
+  public static func beginning(of path: String, bytes count: Int) throws(SystemError) -> [UInt8] {
+    let file = try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    var bytes = [UInt8](repeating: 0, count: count)
+    let found = unsafe bytes.withUnsafeMutableBytes { unsafe pread(file.number, $0.baseAddress, $0.count, 0) }
+    guard found >= 0 else { throw .last("read") }
+    return Array(bytes.prefix(found))
+  }
+
   /// Reads a regular file to its end.
   ///
   /// Any other file is refused: a FIFO, a socket or a terminal could block for ever, and a device may have no

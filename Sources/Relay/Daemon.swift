@@ -58,13 +58,14 @@ public final class Daemon: Sendable {
   /// Starts all parts. On return the listeners are open.
   /// - Parameters:
   ///   - makesNewDatabase: whether to start with an empty database although files of an earlier one exist.
+  ///   - acceptsLostLog: whether to start without the log of a run that did not end cleanly.
   ///   - sockets: those that the service manager passed on. Each must have the address of a listener.
   ///   - onMigration: called before the start migrates the database's schema.
   ///   - onSyncFailure: called if a sync fails. The process must end at once, because the state of the disk
   ///     is unknown.
   public init(
-    _ configuration: Configuration, makesNewDatabase: Bool = false, sockets: [InheritedSocket] = [], log: Log,
-    clock: any Clock = SystemClock(),
+    _ configuration: Configuration, makesNewDatabase: Bool = false, acceptsLostLog: Bool = false,
+    sockets: [InheritedSocket] = [], log: Log, clock: any Clock = SystemClock(),
     onMigration: @escaping @Sendable () -> Void = {}, onSyncFailure: @escaping @Sendable (String) -> Void
   ) throws(DaemonError) {
     let plan = try Self.alertPlan(configuration)
@@ -72,7 +73,8 @@ public final class Daemon: Sendable {
     (self.log, self.clock) = (log, clock)
     ledger = ConfigurationLedger(configuration, now: Timestamp(unixMilliseconds: clock.wallMilliseconds))
     let engine = try Engines.serve(
-      configuration, makesNew: makesNewDatabase, log: log, clock: clock, onMigration: onMigration,
+      configuration, makesNew: makesNewDatabase, acceptsLostLog: acceptsLostLog, log: log, clock: clock,
+      onMigration: onMigration,
       onSyncFailure: { onSyncFailure($0.description) })
     let core = try RelayCore(
       configuration, engine,

@@ -11,23 +11,24 @@ enum Engines {
   /// Opens the configured database for exclusive use by this process.
   /// - Parameters:
   ///   - makesNew: whether to start with an empty database although files of an earlier one exist.
+  ///   - acceptsLostLog: whether to start without the log of a run that did not end cleanly.
   ///   - onMigration: called before opening migrates the schema.
   static func serve(
-    _ configuration: Configuration, makesNew: Bool, log: Log, clock: any Clock,
+    _ configuration: Configuration, makesNew: Bool, acceptsLostLog: Bool, log: Log, clock: any Clock,
     onMigration: @escaping @Sendable () -> Void, onSyncFailure: @escaping @Sendable (StoreFault) -> Void
   ) throws(DaemonError) -> any StoreEngine {
     switch configuration.database {
     case .postgres(let url):
-      guard !makesNew else {
+      guard !makesNew, !acceptsLostLog else {
         throw .refused(
-          "--new-database is for a database file; in an empty database of a server, receiptd creates its "
-            + "tables without it")
+          "--new-database and --without-log are for a database file; in an empty database of a server, "
+            + "receiptd creates its tables without them")
       }
       return try server(url, allowsUnsafe: configuration.durability == .lossy, onMigration)
     case .file(let path):
       return try file(
-        path, makesNew: makesNew, log: log, clock: clock, onMigration: onMigration,
-        onSyncFailure: onSyncFailure)
+        path, makesNew: makesNew, acceptsLostLog: acceptsLostLog, log: log, clock: clock,
+        onMigration: onMigration, onSyncFailure: onSyncFailure)
     }
   }
 
@@ -52,12 +53,13 @@ enum Engines {
   private static let application = "receiptd"
 
   private static func file(
-    _ path: String, makesNew: Bool, log: Log, clock: any Clock, onMigration: () -> Void,
+    _ path: String, makesNew: Bool, acceptsLostLog: Bool, log: Log, clock: any Clock,
+    onMigration: () -> Void,
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void
   ) throws(DaemonError) -> any StoreEngine {
     do throws(DatabaseRefusal) {
       return try SQLiteEngine.serve(
-        path, makesNew: makesNew, log: log,
+        path, makesNew: makesNew, acceptsLostLog: acceptsLostLog, log: log,
         now: Timestamp(unixMilliseconds: clock.wallMilliseconds), onMigration: onMigration,
         onSyncFailure: onSyncFailure)
     } catch {

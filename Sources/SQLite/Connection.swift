@@ -11,6 +11,8 @@ internal import Durations
   /// What may be done with the file.
   public enum Mode: Sendable {
     case readWriteCreate, readWrite, readOnly
+    /// Reads the file alone, without its log, and locks nothing (https://www.sqlite.org/uri.html#uriimmutable).
+    case immutable
   }
 
   /// Turned off once, before the library is used: SQLite otherwise counts every allocation under one global
@@ -46,16 +48,18 @@ internal import Durations
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       case .readWrite: SQLITE_OPEN_READWRITE
       case .readOnly: SQLITE_OPEN_READONLY
+      case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       }
+    let name = mode == .immutable ? Self.immutableURI(path) : path
     var opened: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let code = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard code == SQLITE_OK, let database = unsafe opened else {
       // SQLite returns a handle even if the open fails; the handle must be closed.
       unsafe sqlite3_close_v2(opened)
       throw SQLiteError(code: code == SQLITE_OK ? SQLITE_NOMEM : code, operation: "open database")
     }
     // SQLite falls back to read-only for a file that it may not write, and then refuses each write.
-    if mode != .readOnly, unsafe sqlite3_db_readonly(database, "main") == 1 {
+    if mode != .readOnly, mode != .immutable, unsafe sqlite3_db_readonly(database, "main") == 1 {
       unsafe sqlite3_close_v2(database)
       throw SQLiteError(code: SQLITE_READONLY, operation: "open database")
     }
@@ -66,6 +70,16 @@ internal import Durations
   deinit {
     unsafe sqlite3_close_v2(handle)
   }
+
+  /// https://www.sqlite.org/uri.html section 3.1
+  private static func immutableURI(_ path: String) -> String {
+    let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+    return "file:\(escaped)?immutable=1"
+  }
+
+  /// Whether closing the connection leaves the log as it is, even if it is the last one
+  /// (https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose).
+  public func keepLogOnClose(_ keeps: Bool) { _ = unsafe csqlite_keep_log(handle, keeps ? 1 : 0) }
 
   /// Updates `logPages` after each commit from now on (https://www.sqlite.org/c3ref/wal_hook.html). This
   /// turns off automatic checkpoints, because SQLite runs them from the same hook.

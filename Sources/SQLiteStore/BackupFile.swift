@@ -123,6 +123,7 @@ extension Database {
 
   private static func halted(_ connection: Connection, _ now: Timestamp) throws(SQLiteError) -> [HaltedJob] {
     try connection.transaction { () throws(SQLiteError) in
+      if CleanEnd.isMissing(connection) { try CleanEnd.end(connection) }
       let jobs = try HaltedJob.all(connection)
       guard !jobs.isEmpty else { return jobs }
       try connection.prepare("UPDATE jobs SET state = 'paused', updated_at = ?1 WHERE state = 'running'")
@@ -151,6 +152,7 @@ extension Database {
   public static func moveWholeLog(path: String) throws(StoreFault) -> Bool {
     try translated { () throws(SQLiteError) in
       let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(1))
+      if CleanEnd.isMissing(connection) { try CleanEnd.end(connection) }
       // The first column says whether another connection blocked the checkpoint
       // (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
       return try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0

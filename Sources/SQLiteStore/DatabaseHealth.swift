@@ -1,5 +1,5 @@
 // Whether the database is still the file that was opened, and whether it is damaged. Thread-safe. Each check
-// of the files costs two calls of stat(2).
+// of the files costs three calls of stat(2).
 
 internal import Platform
 internal import Store
@@ -11,6 +11,7 @@ final class DatabaseHealth: Sendable {
     var files: [(path: String, identity: FileIdentity)] = []
     var moved: String?
     var damage: String?
+    var lacksLockFile = false
   }
 
   private let state = Monitor(State())
@@ -18,9 +19,10 @@ final class DatabaseHealth: Sendable {
 
   init(log: Log) { self.log = log }
 
-  /// Records the files of the database that the writer has just opened. The log must exist by then.
+  /// Records the files of the database that the writer has just opened. The log and its index must exist
+  /// by then.
   func watch(_ path: String) {
-    let files = [path, path + "-wal"].compactMap { path in
+    let files = ServedFiles.suffixes.map { path + $0 }.compactMap { path in
       FileIdentity(path: path).map { (path: path, identity: $0) }
     }
     state.withLock { $0.files = files }
@@ -39,12 +41,28 @@ final class DatabaseHealth: Sendable {
       if let moved {
         log.error(
           "the database file was moved or removed: nothing is stored until it is back. Put it back; if it is "
-            + "gone, stop receiptd and restore a backup: receiptctl db restore FILE", ["file": moved])
+            + "gone and its name ends in -wal or -shm, restart receiptd, which stores what it has; if the "
+            + "database itself is gone, stop receiptd and restore a backup: receiptctl db restore FILE",
+          ["file": moved])
       } else {
         log.warning("the database file is back; storing again")
       }
     }
     return moved == nil
+  }
+
+  /// Logs that the lock file is missing, without which receiptctl does not see that receiptd runs.
+  func checkLockFile(_ lock: DatabaseLock?) {
+    guard let lock else { return }
+    let lacks = !lock.isFileInPlace
+    let isNews = state.withLock { state in
+      defer { state.lacksLockFile = lacks }
+      return lacks && !state.lacksLockFile
+    }
+    guard isNews else { return }
+    log.error(
+      "the lock file was moved or removed, so receiptctl does not see that receiptd runs. Put it back, or "
+        + "restart receiptd", ["file": lock.path + ".lock"])
   }
 
   /// Records damage that SQLite reported for any statement.

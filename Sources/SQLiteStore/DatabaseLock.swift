@@ -3,6 +3,7 @@
 
 public import Domain
 public import Platform
+internal import SQLite
 
 /// Why a program cannot lock a database.
 public enum DatabaseRefusal: Error, Sendable {
@@ -42,9 +43,11 @@ public final class DatabaseLock: Sendable {
 
   /// For receiptd. Must be called before SQLite opens the database in this process, and the lock must be held
   /// until the process ends (`keep`); see `InodeLock`.
-  /// - Parameter makesNew: whether to create an empty database although files of an earlier one exist.
+  /// - Parameters:
+  ///   - makesNew: whether to create an empty database although files of an earlier one exist.
+  ///   - acceptsLostLog: whether to go on without the log of a run that did not end cleanly.
   public static func serve(
-    _ databasePath: String, makesNew: Bool, now: Timestamp
+    _ databasePath: String, makesNew: Bool, acceptsLostLog: Bool = false, now: Timestamp
   ) throws(DatabaseRefusal) -> DatabaseLock {
     let path = try resolved(databasePath)
     let remains = try remains(of: path, makesNew: makesNew)
@@ -52,6 +55,7 @@ public final class DatabaseLock: Sendable {
     // lock file that would look like the remains of a lost database.
     let inode = try inodeLock(path, creates: true)
     let file = try fileLock(path, .serving)
+    try checkLog(path, record: file.record, acceptsLostLog: acceptsLostLog)
     var setAside: [String] = []
     if makesNew {
       for suffix in ["-wal", "-shm"] where remains.contains(suffix) {
@@ -76,6 +80,52 @@ public final class DatabaseLock: Sendable {
     let file = try fileLock(path, .replacing)
     return DatabaseLock(path: path, inode: inode, file: file)
   }
+
+  private static func checkLog(
+    _ path: String, record: String, acceptsLostLog: Bool
+  ) throws(DatabaseRefusal) {
+    let isLost = ServedFiles.isLogLost(path, record: record)
+    if isLost, !acceptsLostLog { throw .refused(lostLog(path)) }
+    guard isLost || !acceptsLostLog else {
+      throw .refused("nothing is missing beside \(path); --without-log is for a lost log, so leave it out")
+    }
+  }
+
+  private static func lostLog(_ path: String) -> String {
+    "the log of the database is lost: receiptd did not end cleanly, and \(path)-wal, which has its last "
+      + "commits, is missing or empty. Put it back, without a -shm, or go back to a backup with: receiptctl db restore "
+      + "FILE. To go on without those commits, start once with: sudo -u receiptd receiptd --without-log, and "
+      + "fetch the events that are missing then with: receiptctl events backfill"
+  }
+
+  /// For a program that does not lock the database: why it must not open the files at a path; nil if it may.
+  /// Must be called before SQLite opens the database in this process.
+  /// - Parameter isServed: whether receiptd serves the database.
+  public static func obstacle(_ path: String, isServed: Bool) -> String? {
+    let record = FileLock.record(path: path + ".lock") ?? ""
+    guard isServed else { return ServedFiles.isLogLost(path, record: record) ? lostLog(path) : nil }
+    guard let missing = ServedFiles(record: record)?.missing(at: path) else { return nil }
+    return
+      "\(missing) is not the file that receiptd uses: it was moved, removed or replaced. Move receiptd's own "
+      + "file back (mv, not cp); if it is gone, restart receiptd, which stores what it has: "
+      + "systemctl restart receiptd"
+  }
+
+  /// Marks the database as in use, and publishes which files are served.
+  func noteStart(_ connection: Connection) throws(SQLiteError) {
+    do throws(SQLiteError) {
+      try CleanEnd.begin(connection)
+    } catch {
+      // On a full disk receiptd starts, and stores nothing until there is space.
+      guard error.kind == .full else { throw error }
+    }
+    file.write(ServedFiles(at: path).record)
+  }
+
+  var isFileInPlace: Bool { file.isFile(at: path + ".lock") }
+
+  /// Notes that everything is in the database file.
+  public func noteEnd() { file.write("") }
 
   /// Removes the lock file if this lock created it and there is no database: a lock file alone looks like the
   /// remains of a lost database. Must be called before a failed `replace` is released.

@@ -12,6 +12,8 @@ final class LogUpkeep: StoreUpkeep {
   private let checkpointPages: Int
   private let background: (any BackgroundCheckpoints)?
   private let isInPlace: (@Sendable () -> Bool)?
+  /// Nil for a program that does not serve the database.
+  private let lock: DatabaseLock?
   private var isPassUnderWay = false
   /// How many of the log's pages were in the database after the last pass.
   private var movedPages = 0
@@ -20,10 +22,12 @@ final class LogUpkeep: StoreUpkeep {
   ///   - checkpointPages: how long the log may grow before it is moved into the database.
   ///   - background: runs most of each checkpoint beside the writer; without it the writer runs all of it.
   ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
+  ///   - lock: learns of the clean end; nil for a program that does not serve the database.
   init(
     _ connection: Connection, checkpointPages: Int, background: (any BackgroundCheckpoints)?,
-    isInPlace: (@Sendable () -> Bool)?
+    isInPlace: (@Sendable () -> Bool)?, lock: DatabaseLock? = nil
   ) {
+    self.lock = lock
     self.connection = connection
     self.checkpointPages = checkpointPages
     self.background = background
@@ -73,7 +77,13 @@ final class LogUpkeep: StoreUpkeep {
 
   /// Moves the log into the database file and truncates it.
   func finish() throws(StoreFault) {
-    try translated { () throws(SQLiteError) in try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    try translated { () throws(SQLiteError) in
+      if lock != nil { try CleanEnd.end(connection) }
+      // Before the log is empty: a start that finds no log needs both marks removed.
+      lock?.noteEnd()
+      try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      if lock == nil { try CleanEnd.keepLog(connection) }
+    }
   }
 }
 
@@ -93,18 +103,25 @@ extension StoreWriter {
   ///   - onDamage: called whenever SQLite reports damage.
   ///   - isInPlace: whether the database is still at its path; called before each commit of a batch.
   ///   - refusesCopied: whether a database that was copied, or is an unfinished copy, is refused.
+  ///   - lock: of a program that serves the database.
   public convenience init(
     path: String, role: DatabaseRole, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     checkpointPages: Int = checkpointPages, background: (any BackgroundCheckpoints)? = nil,
     memory: KeyMemory = KeyMemory(), keySizes: KeySizes = KeySizes(),
     onDamage: (@Sendable (StoreFault) -> Void)? = nil,
-    isInPlace: (@Sendable () -> Bool)? = nil, refusesCopied: Bool = false
+    isInPlace: (@Sendable () -> Bool)? = nil, refusesCopied: Bool = false, lock: DatabaseLock? = nil
   ) throws(StoreError) {
     let connection = try Database.open(path: path, role: role, onDamage: onDamage)
     if refusesCopied { try StoreConnection(SQLiteConnection(connection)).admitWriter() }
+    do throws(SQLiteError) {
+      try lock?.noteStart(connection)
+    } catch {
+      throw .fault(StoreFault(error))
+    }
     let upkeep = LogUpkeep(
-      connection, checkpointPages: checkpointPages, background: background, isInPlace: isInPlace)
+      connection, checkpointPages: checkpointPages, background: background, isInPlace: isInPlace,
+      lock: lock)
     do throws(StoreFault) {
       let engine =
         role == .owner

@@ -33,6 +33,8 @@ public final class SQLiteEngine: StoreEngine {
   private let health: DatabaseHealth?
   private let checker: DatabaseChecker?
   private let checkpointer: Checkpointer?
+  /// Nil for a program that does not serve the database.
+  private let lock: DatabaseLock?
 
   /// For a program that writes to the database occasionally, beside the daemon or while it is down.
   public init(guest path: String) {
@@ -40,19 +42,22 @@ public final class SQLiteEngine: StoreEngine {
     role = .guest
     services = Services()
     reserve = FileReserve(path: Self.reservePath(of: path), bytes: Self.reserveBytes)
-    (health, checker, checkpointer) = (nil, nil, nil)
+    (health, checker, checkpointer, lock) = (nil, nil, nil, nil)
   }
 
   /// For the program that owns the database. A daemon uses `serve`, which locks the database first.
   /// - Parameters:
+  ///   - lock: of a daemon.
   ///   - reserve: used by tests; nil for a file beside the database.
   ///   - onSyncFailure: called when a write outside the writer's transactions could not be made durable.
   public init(
-    owner path: String, services: Services = Services(), reserve: (any SpaceReserve)? = nil, log: Log,
+    owner path: String, services: Services = Services(), lock: DatabaseLock? = nil,
+    reserve: (any SpaceReserve)? = nil, log: Log,
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void
   ) {
     self.path = path
     self.services = services
+    self.lock = lock
     role = .owner
     self.reserve =
       reserve ?? FileReserve(path: Self.reservePath(of: path), bytes: Self.reserveBytes)
@@ -72,12 +77,15 @@ public final class SQLiteEngine: StoreEngine {
   /// For a daemon: locks the database for this process until it ends.
   /// - Parameters:
   ///   - makesNew: whether to create an empty database although files of an earlier one exist.
+  ///   - acceptsLostLog: whether to go on without the log of a run that did not end cleanly.
   ///   - onMigration: called when opening the writer will bring the schema up to date.
   public static func serve(
-    _ path: String, makesNew: Bool, log: Log, now: Timestamp, onMigration: () -> Void,
+    _ path: String, makesNew: Bool, acceptsLostLog: Bool = false, log: Log, now: Timestamp,
+    onMigration: () -> Void,
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void
   ) throws(DatabaseRefusal) -> SQLiteEngine {
-    let lock = try DatabaseLock.serve(path, makesNew: makesNew, now: now)
+    let lock = try DatabaseLock.serve(
+      path, makesNew: makesNew, acceptsLostLog: acceptsLostLog, now: now)
     lock.keep()
     for path in lock.setAside {
       log.warning("moved the remaining files of the lost database aside", ["file": path])
@@ -97,7 +105,8 @@ public final class SQLiteEngine: StoreEngine {
     services.watchesFile = true
     services.checkTime =
       hasEndedWell ? DatabaseChecker.timeAfterStop : DatabaseChecker.timeAfterCrash
-    return SQLiteEngine(owner: lock.path, services: services, log: log, onSyncFailure: onSyncFailure)
+    return SQLiteEngine(
+      owner: lock.path, services: services, lock: lock, log: log, onSyncFailure: onSyncFailure)
   }
 
   /// Drops the kernel's cached pages of the database. The previous run may have ended because a sync failed,
@@ -117,7 +126,8 @@ public final class SQLiteEngine: StoreEngine {
   ) throws(StoreError) -> StoreWriter {
     let writer = try StoreWriter(
       path: path, role: role, rules: rules, random: random, background: checkpointer, memory: memory,
-      keySizes: services.keySizes, onDamage: onDamage, isInPlace: isInPlace, refusesCopied: true)
+      keySizes: services.keySizes, onDamage: onDamage, isInPlace: isInPlace, refusesCopied: true,
+      lock: lock)
     if services.watchesFile { health?.watch(path) }
     return writer
   }
@@ -151,6 +161,11 @@ public final class SQLiteEngine: StoreEngine {
   public func look() {
     // Also checks when nothing is stored. `DatabaseHealth` logs what it finds.
     _ = health?.isInPlace()
+    if services.watchesFile {
+      health?.checkLockFile(lock)
+      // A released reserve is an empty file.
+      if FileIdentity(path: Self.reservePath(of: path)) == nil { _ = reserve.acquire() }
+    }
     checker?.endWhenOver()
   }
 

@@ -35,7 +35,7 @@ struct Receiptd {
       case .run(let command):
         let path = ConfigurationLoader.path(option: command.options["config"], environment: .process)
         return command.flag("check")
-          ? check(path, output) : serve(path, makesNewDatabase: command.flag("new-database"), output)
+          ? check(path, output) : serve(path, command, output)
       }
     } catch {
       output.error(error.description)
@@ -57,7 +57,7 @@ struct Receiptd {
     }
   }
 
-  private static func serve(_ path: String, makesNewDatabase: Bool, _ output: Output) -> ExitCode {
+  private static func serve(_ path: String, _ command: ParsedCommand, _ output: Output) -> ExitCode {
     let loaded: LoadedConfiguration
     do throws(ConfigurationFaults) {
       loaded = try ConfigurationLoader.load(path: path)
@@ -81,7 +81,8 @@ struct Receiptd {
     }
     do throws(DaemonError) {
       let daemon = try Daemon(
-        loaded.configuration, makesNewDatabase: makesNewDatabase, sockets: sockets, log: log,
+        loaded.configuration, makesNewDatabase: command.flag("new-database"),
+        acceptsLostLog: command.flag("without-log"), sockets: sockets, log: log,
         onMigration: { Self.announceMigration(log) }
       ) { fault in
         log.error(

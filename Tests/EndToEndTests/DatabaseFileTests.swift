@@ -166,6 +166,96 @@ import Testing
     }
   }
 
+  @Test("A log that was lost after a crash was taken for an empty one")
+  func lostLog() throws {
+    try withRelay { relay, _ in
+      try relay.passTime()
+      let (log, index) = (relay.databasePath + "-wal", relay.databasePath + "-shm")
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      // The last connection to close would delete the log.
+      #expect(try receiptctl(relay, "apps", "pause", "ios", "--why", "x").code == 0)
+      #expect(TextFile.size(log) > 0)
+      try relay.start()
+      #expect(try relay.receipts().count == 1)
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      let away = relay.directory.file("away-wal")
+      try #require(unsafe rename(log, away) == 0)
+      unsafe unlink(index)
+      // SQLite makes an empty log when it reads the database.
+      for isEmpty in [false, true] {
+        if isEmpty { try relay.directory.write("", to: "receiptd.db-wal") }
+        let read = try receiptctl(relay, "receipts", "list")
+        #expect(read.code == 77, "\(read.output)")
+        let refused = try relay.runAgain()
+        #expect(refused.code == 77, "\(refused.output)")
+        for part in [log, "db restore", "--without-log", "events backfill"] {
+          #expect(refused.output.contains(part), "\(part) in \(refused.output)")
+        }
+      }
+      try #require(unsafe rename(away, log) == 0)
+      try relay.start()
+      #expect(try relay.stop() == 0)
+      // After a clean end there is no log, and nothing to accept.
+      let needless = try relay.runAgain(["--without-log"])
+      #expect(needless.code == 77, "\(needless.output)")
+      try relay.start()
+      try relay.passTime()
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      unsafe unlink(log)
+      relay.arguments = ["--without-log"]
+      try relay.start()
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      relay.arguments = []
+      try relay.start()
+      #expect(try relay.stop() == 0)
+    }
+  }
+
+  @Test("A lost log leaves a way back: a backup can be restored, and then a start needs no log")
+  func restoredAfterLoss() throws {
+    try withRelay { relay, _ in
+      try relay.passTime()
+      let backup = relay.directory.file("backup.db")
+      #expect(try receiptctl(relay, "db", "backup", backup).code == 0)
+      #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
+      unsafe unlink(relay.databasePath + "-wal")
+      let restored = try receiptctl(relay, "db", "restore", backup, "--yes")
+      #expect(restored.code == 0, "\(restored.output)")
+      try relay.start()
+      #expect(try relay.receipts().count == 1)
+      #expect(try relay.stop() == 0)
+      // A backup that is copied into the place of the database belongs to no log either.
+      unsafe unlink(relay.databasePath)
+      try FileManager.default.copyItem(atPath: backup, toPath: relay.databasePath)
+      try relay.start()
+      #expect(try relay.receipts().count == 1)
+    }
+  }
+
+  @Test("While the log's index is removed, two programs wrote without each other's locks")
+  func removedIndex() throws {
+    try withRelay { relay, _ in
+      try relay.passTime()
+      unsafe unlink(relay.databasePath + "-shm")
+      #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
+      for words in [["receipts", "list"], ["apps", "pause", "ios", "--why", "x"]] {
+        let ran = try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
+        #expect(ran.code == 77, "\(ran.output)")
+        #expect(ran.output.contains("receiptd.db-shm is not the file that receiptd uses"), "\(ran.output)")
+      }
+      #expect(!exists(relay.databasePath + "-shm"))
+      #expect(try relay.stop() == 0)
+      try relay.start()
+      #expect(try relay.receipts().count == 1)
+      let lock = relay.databasePath + ".lock"
+      unsafe unlink(lock)
+      unsafe unlink(relay.databasePath + ".reserve")
+      try waitUntil("the log says so") { relay.log.contains("the lock file was moved or removed") }
+      try waitUntil("the reserve is back") { exists(relay.databasePath + ".reserve") }
+      try relay.passTime()
+    }
+  }
+
   @Test("The rest of a lost database's log is kept beside the new one")
   func keptLog() throws {
     try withRelay { relay, _ in

@@ -51,6 +51,12 @@ final class DatabaseAccess: Sendable {
     DatabaseLock.companions(of: databasePath)
   }
 
+  /// The earlier databases that restores and `--new-database` have set aside beside a database, with their logs.
+  static func setAside(_ databasePath: String) -> [String] {
+    let path = (try? FilePath.resolved(databasePath)) ?? databasePath
+    return FilePath.beginning(with: path + ".before-")
+  }
+
   /// Locks the database against replacement until this object is released.
   /// - Parameter writes: whether the caller writes to it; fails while a restore replaces it.
   /// - Returns: the path to open, without symbolic links.
@@ -70,6 +76,12 @@ final class DatabaseAccess: Sendable {
         .tryAgain,
         "receiptd (\(holder.place)) serves another file than the one that is at "
           + "\(DisplayText.clean(path)) now; move its own file back (mv, not cp), or stop receiptd first")
+    }
+    // A restore replaces the files anyway.
+    if holder?.purpose != .replacing,
+      let obstacle = DatabaseLock.obstacle(path, isServed: holder?.purpose == .serving)
+    {
+      throw OperatorFault(.refused, DisplayText.clean(obstacle))
     }
     do throws(LockFailure) {
       let acquired = try FileUse(path: lockPath)

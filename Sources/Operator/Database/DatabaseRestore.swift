@@ -138,6 +138,8 @@ struct DatabaseRestore {
       FileWriting.copyOwner(of: FileWriting.folder(of: path), for: new)
       try work.step("syncing", to: 1) { try FileWriting.sync(new) }
       try undo.withoutStop {
+        // The log of the previous database is moved into it, and the backup has none.
+        lock.noteEnd()
         try lock.keepingUsersOut { try replace(with: new, aside: aside, isThere: isThere) }
       }
       try syncFolder(aside: isThere ? aside : nil)
