@@ -13,15 +13,16 @@ extension CheckoutOutbox {
   @discardableResult public func flush() async -> Int {
     load(isAgain: true)
     for entry in state.withLock({ $0.entries }) {
-      if entry.end <= time.now {
-        drop([entry.id])
-        continue
-      }
       // The post of a tap may be under way. If it fails, this is the next attempt.
       _ = await state.withLock { $0.posts[entry.id] }?.value
       if Task.isCancelled { break }
       guard let post = post(entry, isFirst: false) else { continue }
-      if case .failure(let error) = await post.value, error.isTransient || error.problemName == nil { break }
+      guard case .failure(let error) = await post.value else { continue }
+      if error.isTransient || error.problemName == nil { break }
+      // Only after the relay has answered: the device's clock may be wrong, or may have been.
+      if entry.end <= time.now, state.withLock({ $0.entries.contains { $0.id == entry.id } }) {
+        drop([entry.id])
+      }
     }
     repeatLater()
     return state.withLock { $0.entries.count }

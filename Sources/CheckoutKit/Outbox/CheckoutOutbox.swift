@@ -26,9 +26,10 @@ public struct StartedCheckout: Sendable, Hashable {
 /// one tap and makes its own context.
 ///
 /// - A context is stored before it is posted: one file each, replaced atomically, excluded from backups, and
-///   deleted when the relay has answered. At most ``entriesMax`` are kept, the newest, for
-///   ``CheckoutID/lifetime``: after that the relay refuses their ids. Ids are made from the device's time,
-///   corrected by the relay's last answer.
+///   deleted when the relay has answered. At most ``entriesMax`` are kept, the newest. After
+///   ``CheckoutID/lifetime`` a context is dropped when the relay has answered a post of it once more: the
+///   device's clock alone does not decide. Ids are made from the device's time, corrected by the relay's last
+///   answer.
 /// - The file has the user's id and the context. ``forget(userID:)`` deletes them.
 public final class CheckoutOutbox: Sendable {
   /// The most contexts that wait at the same time.
@@ -44,7 +45,8 @@ public final class CheckoutOutbox: Sendable {
     case delayed(id: String, RelayError)
     /// The relay does not accept it. It was dropped.
     case refused(id: String, RelayError)
-    /// The relay would no longer accept it, or newer ones took its place. It was dropped.
+    /// It is older than ``CheckoutID/lifetime`` and the relay has not accepted it once more, or newer ones
+    /// took its place. It was dropped.
     case expired(id: String)
     /// It could not be stored on disk. It is posted while the app runs.
     case notStored(id: String, OperatorText)

@@ -127,7 +127,7 @@ import Testing
     #expect(try bed.stored() == [])
   }
 
-  @Test("A context is dropped when the relay would refuse its id, and the newest fifty are kept")
+  @Test("The newest fifty contexts are kept")
   func bounds() async throws {
     let clock = DatedClock()
     let bed = try OutboxBed(clock: clock)
@@ -139,11 +139,24 @@ import Testing
     #expect(try bed.stored() == Array(ids.suffix(50)))
     let dropped = bed.outcomes.withLock(\.self).map(\.summary).filter { $0.hasPrefix("expired") }
     #expect(dropped == ids.prefix(3).map { "expired \($0)" })
-    clock.pass(CheckoutID.lifetime)
+  }
+
+  @Test(
+    "A clock that is days ahead, or was corrected, drops no context before the relay has answered once more",
+    arguments: [8 * 86_400, 20_000 * 86_400] as [TimeInterval])
+  func wrongClock(step: TimeInterval) async throws {
+    let clock = DatedClock()
+    let bed = try OutboxBed(clock: clock)
+    let accepted = try await bed.begin().contextID
+    clock.pass(1)
+    let refused = try await bed.begin("jdo-2").contextID
+    clock.pass(step)
     try bed.relaunch()
-    let count = bed.transport.sent.count
+    #expect(await bed.outbox.flush() == 2)
+    bed.transport.add(OutboxBed.posted(accepted), OutboxBed.problem(401, "unauthorized"))
     #expect(await bed.outbox.flush() == 0)
-    #expect(bed.transport.sent.count == count)
+    let ends = bed.outcomes.withLock(\.self).map(\.summary).suffix(3)
+    #expect(ends == ["posted \(accepted)", "delayed \(refused)", "expired \(refused)"])
     #expect(try bed.stored() == [])
   }
 

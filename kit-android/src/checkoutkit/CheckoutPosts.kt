@@ -48,11 +48,16 @@ internal class CheckoutPosts(
   /** A post that the relay would refuse again is not repeated; the checkout may still be paid. */
   private fun reschedule(id: String, failure: RelayException, endpoint: String) {
     val status = failure.status ?: 0
+    val begunAtMillis = records.find(id)?.begunAtMillis ?: return
+    // Only after the relay has answered: the device's clock may be wrong, or may have been.
+    val isTooOld = clock.wallMillis - begunAtMillis > POST_MILLIS
+    val passing = if (isTooOld) TRANSIENT else TRANSIENT + PASSING
     // The relay may not know the price's page, and still store the context. A captive portal, a firewall and a proxy
     // answer with such a status, too.
-    val isRefused = endpoint == CONTEXTS && status in 400..499 && status !in PASSING &&
+    val isRefused = endpoint == CONTEXTS && status in 400..499 && status !in passing &&
       failure is RelayException.Http && failure.failure.isOfRelay
     val isLasting = failure is RelayException.Encoding || isRefused
+    if (isTooOld && isLasting) log(OperatorText("A context could not be posted within a week."))
     val now = clock.wallMillis
     records.change(id) { record ->
       val seconds = minOf(PAUSE_MAX_SECONDS, PAUSE_SECONDS shl record.attempts.coerceAtMost(10))
@@ -71,18 +76,14 @@ internal class CheckoutPosts(
     return if (wait > DAY_MILLIS) 0 else maxOf(0L, wait)
   }
 
-  /** Reserves the posts that are due, and forgets what is too old. */
+  /** Reserves the posts that are due, and forgets checkouts that are too old. */
   fun due(): List<CheckoutRecord> {
     records.load()
     val now = clock.wallMillis
     for (record in records.all) {
-      val age = now - record.begunAtMillis
-      if (age > KEEP_MILLIS) {
+      if (record.plyContext == null && now - record.begunAtMillis > KEEP_MILLIS) {
         log(OperatorText("A checkout that began a month ago is forgotten."))
         records.change(record.contextId) { null }
-      } else if (age > POST_MILLIS && record.plyContext != null) {
-        log(OperatorText("A context could not be posted within a week."))
-        records.change(record.contextId) { it.copy(plyContext = null) }
       }
     }
     return records.reserve(records.all.filter { it.plyContext != null && waitMillis(it) == 0L })
@@ -99,8 +100,10 @@ internal class CheckoutPosts(
     private const val POST_MILLIS = 7 * DAY_MILLIS
     /** The relay's default for contexts (`retention.contexts`). */
     private const val KEEP_MILLIS = 30 * DAY_MILLIS
-    /** Refusals that a new token, another configuration or time can end. */
-    private val PASSING = setOf(401, 403, 404, 408, 429)
+    /** Refusals that time ends. */
+    private val TRANSIENT = setOf(408, 429)
+    /** Refusals that a new token or another configuration can end. */
+    private val PASSING = setOf(401, 403, 404)
     private const val ID_TIME = "${HttpFailure.PROBLEM}context-id-time"
   }
 }

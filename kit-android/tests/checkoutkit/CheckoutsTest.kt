@@ -208,18 +208,38 @@ class CheckoutsTest {
   }
 
   @Test fun keepsABoundedNumberForABoundedTime() {
-    val transport = FakeTransport { _, _ -> noNetwork() }
+    var answer = { noNetwork() }
+    val transport = FakeTransport { _, _ -> answer() }
     val checkouts = checkouts(transport)
     val ids = (1..51).map { checkouts.begin(context, "jdo-1").contextId }
     assertEquals(ids.drop(1), checkouts.openIds)
     clock.advance(8 * 86_400.0)
+    answer = { problem(401) }
     assertNull(checkouts.postPending())
-    // Too late for a post, but the customer may have paid.
-    assertEquals(51, transport.requests.size)
+    // The relay refused each once more; the customer may have paid.
+    assertFalse(checkouts.hasPending)
+    assertEquals(101, transport.requests.size)
     assertEquals(ids.drop(1), checkouts.openIds)
     clock.advance(23 * 86_400.0)
     assertNull(checkouts.postPending())
     assertEquals(emptyList<String>(), checkouts.openIds)
+  }
+
+  @Test fun aWrongClockAloneDropsNoContext() {
+    for (step in listOf(8 * 86_400.0, 40 * 86_400.0, 20_000 * 86_400.0)) {
+      var answer = { _: HttpRequest -> noNetwork() }
+      val transport = FakeTransport { request, _ -> answer(request) }
+      val checkouts = checkouts(transport)
+      val id = checkouts.begin(context, "jdo-1").contextId
+      clock.advance(step)
+      checkouts.postPending()
+      assertTrue(checkouts.hasPending)
+      clock.advance(86_400.0)
+      answer = { posted(it) }
+      assertNull(checkouts(transport).postPending())
+      assertEquals(id, transport.body(transport.requests.size - 1)["id"])
+      checkouts(transport).discard(id)
+    }
   }
 
   @Test fun aPauseIsALittleShorterByChance() {
