@@ -2,6 +2,7 @@
 
 @testable import Configuration
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct InstallationTests {
@@ -62,6 +63,60 @@ import Testing
     #expect(configuration.apps.count == 1)
     #expect(configuration.listen.port == 8080)
     #expect(configuration.admin.port == 8081)
+  }
+
+  @Test(
+    "A purge failed, and failed again, where a folder is a mount point or a link", arguments: [true, false])
+  func purge(deletes: Bool) throws {
+    let root = FileManager.default.temporaryDirectory.appending(component: "purge-\(UUID().uuidString)")
+    // If the removal fails, the system clears the folder.
+    defer { try? FileManager.default.removeItem(at: root) }
+    func make(_ path: String, _ content: String? = nil) throws {
+      let url = root.appending(path: path)
+      guard let content else {
+        return try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      }
+      try Data(content.utf8).write(to: url)
+    }
+    for folder in ["bin", "etc/receiptd/secrets", "var/lib", "var/backups/receiptd", "disk"] {
+      try make(folder)
+    }
+    try make("disk/receiptd.db", "data")
+    try FileManager.default.createSymbolicLink(
+      atPath: root.appending(path: "var/lib/receiptd").path,
+      withDestinationPath: root.appending(path: "disk").path)
+    if deletes { try make("etc/receiptd/delete-data-on-purge", "") }
+    // As the kernel answers for a mount point (rmdir(2), EBUSY).
+    try make("bin/rmdir", "#!/bin/sh\nexit 1\n")
+    try make("bin/rm", "#!/bin/sh\nexit 1\n")
+    for name in ["rmdir", "rm"] {
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o755], ofItemAtPath: root.appending(path: "bin/\(name)").path)
+    }
+    let script = try Repository.text(of: "deploy/debian/receipt-relay.postrm")
+      .replacing(#/ (/(?:etc|var)/)/#) { " \(root.path)\($0.1)" }
+    try make("postrm", script)
+    for _ in 0..<2 {
+      let ran = try ShellRun([
+        "env", "PATH=\(root.path)/bin:/usr/bin:/bin", "sh", root.appending(path: "postrm").path, "purge",
+      ])
+      #expect(ran.code == 0, "\(ran.output)")
+    }
+    let data = FileManager.default.fileExists(atPath: root.appending(path: "disk/receiptd.db").path)
+    #expect(data == !deletes)
+  }
+
+  @Test("An upgrade and a start leave the rights of folders that an administrator has tightened")
+  func rightsStay() throws {
+    let lines = try Repository.text(of: "deploy/debian/receipt-relay.tmpfiles").split(separator: "\n")
+    let folders = lines.filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ") }
+    #expect(folders.count == 4)
+    // tmpfiles.d(5): with a colon, the mode and the owners are those of new folders only.
+    for fields in folders { #expect(fields[2...4].allSatisfy { $0.hasPrefix(":") }, "\(fields)") }
+    // systemd.exec(5): StateDirectory= sets the mode at each start, and refuses a link.
+    let unit = try Repository.text(of: "deploy/systemd/receiptd.service")
+    #expect(!unit.contains("\nStateDirectory"))
+    #expect(unit.contains("\nReadWritePaths=/var/lib/receiptd\n"))
   }
 
   @Test("The image runs as the user of the examples")
