@@ -3,7 +3,7 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo demo-cluster run test kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test kit-android clean
+.PHONY: help deps build demo demo-cluster run test third-parties kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test kit-android clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a devel
 
 test: deps ## Run all tests but those of make torture
 	@deploy/dev/test
+
+third-parties: build ## Check receiptd with other software: Stripe's library, localstripe, Schemathesis, PyJWT, nginx
+	@deploy/dev/deps third-parties
+	@deploy/dev/third-parties
 
 kit: ## Show that apps can depend on CheckoutKit, by path and by URL, and run its sample
 	@deploy/dev/kit
