@@ -107,7 +107,7 @@ def test_the_site_of_the_dashboard_lets_one_user_operate_and_another_only_read(r
     assert site.ask("GET", "/", NAMES[1], auth=("ann", PASSWORDS["bob"])).status_code == 401
     for user in PASSWORDS:
         assert ask(user, "GET", "/receipts").status_code == 200
-        assert ask(user, "POST", "/find", data={"query": "sub_1"}).status_code in (200, 303)
+        assert ask(user, "POST", "/find", data={"q": "sub_1"}).status_code in (200, 303)
     refused = pause("bob")
     assert (refused.status_code, refused.headers.get("WWW-Authenticate")) == (401, None), "the browser asks for no other password"
     assert not shop.ctl("audit", "list")
