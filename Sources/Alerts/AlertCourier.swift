@@ -9,7 +9,8 @@ internal import Store
 
 /// Sends notices to one address.
 struct AlertCourier {
-  let alert: Configuration.Alert
+  /// Without conditions if the address is not configured any more: then only ends are sent.
+  private(set) var alert: Configuration.Alert
   let target: AlertTarget
   var ledger: AlertLedger
   /// The troubles that the last check found.
@@ -20,32 +21,52 @@ struct AlertCourier {
   private var failures = 0
   private(set) var restUntil: MonotonicInstant?
 
-  init(_ alert: Configuration.Alert, _ target: AlertTarget, records: [AlertRecord]) {
+  init(_ alert: Configuration.Alert, _ target: AlertTarget) {
     self.alert = alert
     self.target = target
-    ledger = Self.ledger(alert, target, records)
-  }
-
-  private static func ledger(
-    _ alert: Configuration.Alert, _ target: AlertTarget, _ records: [AlertRecord]
-  ) -> AlertLedger {
-    AlertLedger(
-      destination: target.digest, every: alert.every, records: records,
-      conditions: alert.on)
+    ledger = AlertLedger(destination: target.digest, every: alert.every, records: [])
   }
 
   /// Replaces what is known to have been sent.
-  mutating func restore(_ records: [AlertRecord]) { ledger = Self.ledger(alert, target, records) }
+  mutating func restore(_ records: [AlertRecord]) {
+    ledger = AlertLedger(destination: target.digest, every: alert.every, records: records)
+  }
 
-  /// Returns the notice to send now; nil if there is none, or if none may be sent yet.
+  /// The courier of an address that is not configured any more, which sends the ends of what fires.
+  func retired() -> AlertCourier {
+    var courier = AlertCourier(alert, target)
+    courier.alert.on = []
+    return courier
+  }
+
+  /// Whether its rule is about the trouble. An app that was removed can only have stranded receipts.
+  func watches(_ key: Trouble.Key, apps: [AppConfiguration]) -> Bool {
+    guard alert.on.contains(key.condition) else { return false }
+    guard let app = key.app else { return true }
+    if let own = alert.apps { return own.contains(app) }
+    if case .oldestPending = key.condition { return true }
+    return apps.contains { $0.slug == app }
+  }
+
+  /// Whether no notice may be sent to the address now.
+  func isBusy(_ monotonic: MonotonicInstant) -> Bool {
+    sending != nil || restUntil.map { monotonic < $0 } ?? false
+  }
+
+  /// Whether an alert of the same incident with another limit was reported and still fires.
+  func fires(sameAs key: Trouble.Key) -> Bool {
+    ledger.records.contains { record in
+      let other = Trouble.Key(record.key)
+      return record.isFiring && other != key && other.isSameIncident(as: key) && troubles[other] != nil
+    }
+  }
+
+  /// Returns the notice to send now; nil if there is none.
   mutating func next(
-    _ duty: AlertDuty, now: Timestamp, monotonic: MonotonicInstant, isCertain: (Trouble.Key) -> Bool
+    _ duty: AlertDuty, now: Timestamp, isWatched: (Trouble.Key) -> Bool, isCertain: (Trouble.Key) -> Bool
   ) -> AlertLedger.Notice? {
-    guard sending == nil else { return nil }
-    if let restUntil, monotonic < restUntil { return nil }
-    restUntil = nil
     let own = troubles.filter { duty.includes($0.key) }
-    sending = ledger.next(own, now: now) { duty.includes($0) && isCertain($0) }
+    sending = ledger.next(own, now: now, isWatched: isWatched) { duty.includes($0) && isCertain($0) }
     noteAttempt(now)
     return sending
   }
@@ -88,7 +109,7 @@ struct AlertCourier {
     guard attempt.isAccepted else {
       defer { failures += 1 }
       let step = attempt.isRefusal ? schedule.count - 1 : min(failures, schedule.count - 1)
-      restUntil = monotonic.advanced(by: schedule[step])
+      restUntil = monotonic.advanced(by: max(schedule[step], attempt.retryAfter ?? .zero))
       return Outcome(
         record: attempt.mayHaveArrived ? ledger.noteUnanswered(notice, now: now) : nil, isNews: failures == 0)
     }
@@ -97,6 +118,11 @@ struct AlertCourier {
     tried[notice.key] = nil
     restUntil = monotonic.advanced(by: Alerter.paceInterval)
     return Outcome(record: ledger.note(notice, now: now), hasArrived: true, isNews: wasFailing)
+  }
+
+  /// Whether it is not worth another attempt to send the ends to an address that is not configured any more.
+  func hasGivenUp(_ attempt: AlertAttempt) -> Bool {
+    alert.on.isEmpty && (attempt.isRefusal || failures >= Alerter.lastAttemptsMax)
   }
 
   /// Cancels the notice under way, which may arrive nevertheless.

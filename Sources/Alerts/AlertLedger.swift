@@ -18,24 +18,30 @@ struct AlertLedger {
   let every: Duration
   private var notified: [Trouble.Key: AlertRecord] = [:]
 
-  /// - Parameter records: the stored alerts, of any address.
-  init(destination: String, every: Duration, records: [AlertRecord], conditions: [AlertCondition]) {
+  /// - Parameter records: the alerts of this address that its rule watches, or that no rule watches any more.
+  init(destination: String, every: Duration, records: [AlertRecord]) {
     self.destination = destination
     self.every = every
-    for record in records where record.key.destination == destination {
-      guard let condition = conditions.first(where: { $0.text == record.key.condition }) else { continue }
-      notified[Trouble.Key(condition: condition, app: record.key.app)] = record
-    }
+    for record in records { notified[Trouble.Key(record.key)] = record }
   }
 
   /// The records to store.
   var records: [AlertRecord] { Array(notified.values) }
 
   /// Returns the next notice. Only the current state counts, not the states in between.
-  /// - Parameter isCertain: whether the absence of a trouble means that it is over.
+  /// - Parameters:
+  ///   - isWatched: whether a rule still watches for the trouble. The end of one that is not is sent first:
+  ///     a notice of the rule that replaced it must not share its incident.
+  ///   - isCertain: whether the absence of a trouble means that it is over.
   func next(
-    _ troubles: [Trouble.Key: Trouble], now: Timestamp, isCertain: (Trouble.Key) -> Bool
+    _ troubles: [Trouble.Key: Trouble], now: Timestamp, isWatched: (Trouble.Key) -> Bool,
+    isCertain: (Trouble.Key) -> Bool
   ) -> Notice? {
+    let over = notified.filter { $0.value.isFiring && troubles[$0.key] == nil && isCertain($0.key) }
+      .sorted { Self.order($0.key, $1.key) }
+    if let (key, record) = over.first(where: { !isWatched($0.key) }) {
+      return .resolved(key, since: record.since)
+    }
     var repeats: [Trouble] = []
     for trouble in troubles.values.sorted(by: { Self.order($0.key, $1.key) }) {
       guard let record = notified[trouble.key] else { return .firing(trouble, since: trouble.since) }
@@ -44,10 +50,7 @@ struct AlertLedger {
       if !record.isFiring { return .firing(trouble, since: trouble.since) }
       repeats.append(trouble)
     }
-    let over = notified.filter { $0.value.isFiring && troubles[$0.key] == nil && isCertain($0.key) }
-    if let key = over.keys.sorted(by: Self.order).first, let record = over[key] {
-      return .resolved(key, since: record.since)
-    }
+    if let (key, record) = over.first { return .resolved(key, since: record.since) }
     return repeats.first.map { .firing($0, since: notified[$0.key]?.since ?? $0.since) }
   }
 
@@ -86,11 +89,11 @@ struct AlertLedger {
     return over.values.map(\.key)
   }
 
-  /// Drops the alerts of apps that are not configured any more.
-  mutating func forgetApps(except apps: [AppSlug]) -> [AlertRecord.Key] {
-    let gone = notified.filter { key, _ in key.app.map { !apps.contains($0) } ?? false }
-    for key in gone.keys { notified[key] = nil }
-    return gone.values.map(\.key)
+  /// Gives up the ends that could not be sent to an address that is not configured any more.
+  /// - Returns: the records to delete.
+  mutating func forgetAll() -> [AlertRecord.Key] {
+    defer { notified = [:] }
+    return notified.values.map(\.key)
   }
 
   /// If the clock was set back, the notice is due.
@@ -107,5 +110,18 @@ struct AlertLedger {
 
   private static func order(_ left: Trouble.Key, _ right: Trouble.Key) -> Bool {
     (left.condition.text, left.app ?? "") < (right.condition.text, right.app ?? "")
+  }
+}
+
+extension Trouble.Key {
+  /// The trouble of a stored alert.
+  init(_ key: AlertRecord.Key) {
+    let known = AlertCondition(parsing: key.condition).flatMap { $0.text == key.condition ? $0 : nil }
+    self.init(condition: known ?? .unknown(text: key.condition), app: key.app)
+  }
+
+  /// Whether both are of one app and have one condition, whatever its limit.
+  func isSameIncident(as other: Trouble.Key) -> Bool {
+    app == other.app && condition.name == other.condition.name
   }
 }

@@ -145,7 +145,7 @@ extension AlertCondition {
     case .database, .diskLow, .corruption: .critical
     case .breakerOpen, .receiptFailed, .oldestPending, .captureUnknown, .backlogGrowing, .noEvents: .error
     case .signatureFailures, .processorFailures, .callbacksMissing, .reloadRefused, .backupOld,
-      .certificateExpires, .clock, .appPaused, .contextsUnjoined:
+      .certificateExpires, .clock, .appPaused, .contextsUnjoined, .unknown:
       .warning
     }
   }

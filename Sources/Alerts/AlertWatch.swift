@@ -46,6 +46,7 @@ struct AlertWatch {
   /// The results of one check, for all configured alerts.
   struct Findings {
     fileprivate let breakers: [AppDestination: Breaker]
+    fileprivate let unconfigured: [UnconfiguredApp]
     fileprivate let pauses: [AppSlug: AppPause]
     /// The failures that somebody takes care of.
     fileprivate let quiet: QuietFailures
@@ -162,7 +163,9 @@ struct AlertWatch {
       troubles[window] = processors(window).mapValues(ProcessorTroubles.init)
     }
     return Findings(
-      breakers: try reader.breakers(), pauses: try reader.pauses(),
+      breakers: try reader.breakers(),
+      unconfigured: UnconfiguredApp.all(try reader.counts(), configured: apps.map(\.slug)),
+      pauses: try reader.pauses(),
       quiet: QuietFailures(try reader.failureGroups()), oldest: oldest,
       failed: try reader.failedNow(), failures: failures,
       recent: recent, signatures: growth, processors: troubles,
@@ -196,6 +199,12 @@ extension AlertWatch.Findings {
     var troubles: [Trouble.Key: Trouble] = [:]
     let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }
     for condition in alert.on {
+      if case .oldestPending = condition, alert.apps == nil {
+        for app in unconfigured {
+          let trouble = Trouble.stranded(app, condition, now: now)
+          troubles[trouble.key] = trouble
+        }
+      }
       let subjects: [AppConfiguration?] =
         (condition.isOfRelay ? [nil] : []) + (condition.isOfApps ? apps.map(Optional.some) : [])
       for app in subjects {
@@ -258,7 +267,7 @@ extension AlertWatch.Findings {
       return .silence(since: since, limit: limit, app: app, now: now)
     case .certificateExpires(let limit):
       return .certificates(observed.certificates, limit: limit, app: app.slug, now: now)
-    case .diskLow, .database, .reloadRefused, .backupOld, .corruption, .clock: return nil
+    case .diskLow, .database, .reloadRefused, .backupOld, .corruption, .clock, .unknown: return nil
     }
   }
 

@@ -15,9 +15,7 @@ extension AlerterRun {
       do throws(TransferFailure) {
         try transport.start(request, tag: tag)
       } catch {
-        let result = TransferResult(
-          status: nil, failure: error, requestWasSent: false, duration: .zero)
-        finish(TransferCompletion(tag: tag, result: result))
+        finish(AlertAttempt(notStarted: error), tag: tag)
       }
     case .mail(let mail):
       do throws(SystemError) {
@@ -38,10 +36,10 @@ extension AlerterRun {
   }
 
   mutating func finish(_ completion: TransferCompletion) {
-    let attempt = AlertAttempt(completion.result)
+    let attempt = AlertAttempt(completion.result, now: now)
     if completion.tag == firstTag - 1 {
       let monotonic = monotonic
-      guard let isNews = beat?.finish(completion.result, monotonic: monotonic) else { return }
+      guard let isNews = beat?.finish(attempt, monotonic: monotonic) else { return }
       report(beat?.isFailing == true, isNews, "heartbeat", attempt.text, plan.heartbeat?.address.label)
       return
     }
@@ -58,6 +56,10 @@ extension AlerterRun {
     alerter.sources.metrics.alerts.increment(name, outcome.hasArrived ? "told" : "failed")
     report(!outcome.hasArrived, outcome.isNews, name, attempt.text, couriers[index].target.label)
     if let record = outcome.record { keep(SaveAlerts(sent: [record])) }
+    if couriers[index].hasGivenUp(attempt) {
+      for record in couriers[index].ledger.records where record.isFiring { reportUnended(record) }
+      keep(SaveAlerts(forgotten: couriers[index].ledger.forgetAll()))
+    }
     guard outcome.hasArrived, let record = outcome.record else { return }
     log.info(
       "sent an alert",
@@ -78,6 +80,14 @@ extension AlerterRun {
     } else {
       log.info("alerts can be sent again", ["alert": name, "to": label])
     }
+  }
+
+  /// Logs that the receiver of an alert will never get its end.
+  func reportUnended(_ record: AlertRecord) {
+    log.warning(
+      "cannot report the end of an alert: its receiver is not in the configuration any more, or refuses it. "
+        + "Close it there",
+      ["alert": record.key.condition, "app": record.key.app?.text])
   }
 
   /// Saves alerts. An alert that cannot be saved is sent again after a restart.

@@ -30,10 +30,9 @@ extension AlerterRun {
       do throws(TransferFailure) {
         try transport.start(request, tag: firstTag - 1)
       } catch {
-        let result = TransferResult(
-          status: nil, failure: error, requestWasSent: false, duration: .zero)
-        let isNews = beat.finish(result, monotonic: monotonic)
-        report(true, isNews, "heartbeat", error.rawValue, beat.address.label)
+        let attempt = AlertAttempt(notStarted: error)
+        let isNews = beat.finish(attempt, monotonic: monotonic)
+        report(true, isNews, "heartbeat", attempt.text, beat.address.label)
       }
     }
   }

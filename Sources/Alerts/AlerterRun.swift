@@ -30,8 +30,6 @@ struct AlerterRun {
   private var isReadingFailing = false
   /// Whether a check has succeeded since the plan was last set. Until then nothing is known to be over.
   private var hasChecked = false
-  /// What the couriers before the plan's have sent. It may not be on disk yet.
-  private var sentBefore: [AlertRecord] = []
   /// Which alerts this instance sends.
   private var duty: AlertDuty
   /// The tag of the first courier's transfers. Transfers of an older plan have smaller tags. The heartbeat
@@ -114,8 +112,10 @@ struct AlerterRun {
   /// - Parameter isKnown: whether what was sent is still known; the rest is read from the database.
   private mutating func use(_ plan: AlertPlan, keeping isKnown: (AlertRecord) -> Bool = { _ in true }) {
     cancelNotices()
-    sentBefore = couriers.flatMap(\.ledger.records).filter(isKnown)
-    firstTag += UInt64(Alerter.transfersMax) + 1
+    // It may not be on disk yet.
+    let sent = couriers.flatMap(\.ledger.records).filter(isKnown)
+    let firing = Set(sent.filter(\.isFiring).map(\.key.destination))
+    firstTag += UInt64(couriers.count) + 1
     self.plan = plan
     alerter.sources.metrics.certificates.keep { place in
       plan.apps.contains { $0.slug == place.app && $0.destinationAdvice(place.destination) != nil }
@@ -123,8 +123,27 @@ struct AlerterRun {
     beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
     lookAt = monotonic
     hasChecked = false
-    couriers = plan.alerts.map { AlertCourier($0.alert, $0.target, records: sentBefore) }
+    let before = couriers
+    couriers = plan.alerts.map { AlertCourier($0.alert, $0.target) }
+    for courier in before where firing.contains(courier.target.digest) {
+      guard !couriers.contains(where: { $0.target.digest == courier.target.digest }) else { continue }
+      couriers.append(courier.retired())
+    }
+    assign(sent)
     if couriers.isEmpty, let stored = try? watch.reader.alerts() { restore(stored) }
+  }
+
+  /// Gives each alert that was sent to the couriers whose rules watch for it, or else to the first courier of
+  /// its address, which sends its end.
+  private mutating func assign(_ records: [AlertRecord]) {
+    var shares = couriers.map { _ in [AlertRecord]() }
+    for record in records {
+      let own = couriers.indices.filter { couriers[$0].target.digest == record.key.destination }
+      let key = Trouble.Key(record.key)
+      let watching = own.filter { couriers[$0].watches(key, apps: plan.apps) }
+      for index in watching.isEmpty ? Array(own.prefix(1)) : watching { shares[index].append(record) }
+    }
+    for (index, share) in shares.enumerated() { couriers[index].restore(share) }
   }
 
   private mutating func cancelNotices() {
@@ -135,17 +154,12 @@ struct AlerterRun {
 
   /// Adds what was sent before the start, or by another instance.
   private mutating func restore(_ stored: [AlertRecord]) {
-    var records = couriers.flatMap(\.ledger.records)
-    for older in [sentBefore, stored] {
-      records += older.filter { record in !records.contains { $0.key == record.key } }
-    }
-    for index in couriers.indices {
-      couriers[index].restore(records)
-      _ = couriers[index].ledger.forgetApps(except: plan.apps.map(\.slug))
-    }
-    // Drops saved alerts that no rule claims.
-    let kept = couriers.reduce(into: Set()) { $0.formUnion($1.ledger.records.map(\.key)) }
-    keep(SaveAlerts(forgotten: records.map(\.key).filter { !kept.contains($0) }))
+    let known = couriers.flatMap(\.ledger.records)
+    let older = stored.filter { record in !known.contains { $0.key == record.key } }
+    assign(known + older)
+    let lost = older.filter { record in !couriers.contains { $0.target.digest == record.key.destination } }
+    for record in lost where record.isFiring { reportUnended(record) }
+    keep(SaveAlerts(forgotten: lost.map(\.key)))
   }
 
   /// The time between two checks: a quarter of the shortest `every`, within the limits.
@@ -200,11 +214,20 @@ struct AlerterRun {
   }
 
   private mutating func send(_ index: Int) {
+    let monotonic = monotonic
+    let own = couriers[index]
+    let siblings = couriers.filter { $0.target.digest == own.target.digest }
+    guard !siblings.contains(where: { $0.isBusy(monotonic) }) else { return }
     let age = monotonic.duration(since: startedAt)
-    let window = AlertWatch.window(of: couriers[index].alert)
-    let notice = couriers[index].next(duty, now: now, monotonic: monotonic) { key in
-      (hasChecked || Trouble.Key.ofDatabase.contains(key))
-        && age >= key.condition.observation(window: window, isOfApp: key.app != nil) ?? .zero
+    let window = AlertWatch.window(of: own.alert)
+    let isWatched = { [apps = plan.apps] (key: Trouble.Key) in own.watches(key, apps: apps) }
+    let hasChecked = hasChecked
+    let notice = couriers[index].next(duty, now: now, isWatched: isWatched) { key in
+      // The end of one limit would end the incident of the others.
+      if own.target.sharesIncidents, siblings.contains(where: { $0.fires(sameAs: key) }) { return false }
+      return !isWatched(key)
+        || (hasChecked || Trouble.Key.ofDatabase.contains(key))
+          && age >= key.condition.observation(window: window, isOfApp: key.app != nil) ?? .zero
     }
     guard let notice else { return }
     let message = couriers[index].target.message(

@@ -1,7 +1,7 @@
 // When the next heartbeat is due. It is sent only if the committer answers and the relay is ready. The
 // alerter's thread.
 
-internal import HTTPClient
+internal import Durations
 internal import Platform
 
 struct Heartbeats {
@@ -56,11 +56,10 @@ struct Heartbeats {
 
   /// Records the address's answer or failure.
   /// - Returns: whether it is the first failure, or the first success after a failure.
-  mutating func finish(_ result: TransferResult, monotonic: MonotonicInstant) -> Bool {
-    let isAccepted = result.status.map { (200...299).contains($0) } ?? false
-    defer { isFailing = !isAccepted }
-    rest(isAccepted ? every : retryPause, from: monotonic)
-    return isFailing == isAccepted
+  mutating func finish(_ attempt: AlertAttempt, monotonic: MonotonicInstant) -> Bool {
+    defer { isFailing = !attempt.isAccepted }
+    rest(attempt.isAccepted ? every : max(retryPause, attempt.retryAfter ?? .zero), from: monotonic)
+    return isFailing == attempt.isAccepted
   }
 
   private var retryPause: Duration { min(every, Alerter.beatRetryPause) }

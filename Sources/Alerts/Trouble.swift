@@ -85,6 +85,13 @@ extension Trouble {
       advice: "receiptctl receipts list --state pending --app \(app), and receiptctl stats for the breaker")
   }
 
+  /// Receipts of a removed app make no progress, however young they are.
+  static func stranded(_ app: UnconfiguredApp, _ condition: AlertCondition, now: Timestamp) -> Trouble {
+    Trouble(
+      key: Key(condition: condition, app: app.slug), since: now, value: Double(app.waiting + app.pending),
+      summary: "the app \(app.slug) \(app.sentence)", advice: app.advice)
+  }
+
   /// - Parameter free: nil if it is not known, as of a server's disk.
   static func disk(free: Int64?, limit: Int, isFull: Bool, now: Timestamp) -> Trouble {
     let left = free.map { "\(HealthReport.size($0)) left" }

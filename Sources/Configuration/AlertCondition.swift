@@ -42,6 +42,8 @@ public enum AlertCondition: Sendable, Hashable {
   case contextsUnjoined
   /// This machine's clock differs from those of the destinations by more than this.
   case clock(over: Duration)
+  /// One that this version does not have: only in the database of another version, whose alert must end.
+  case unknown(text: String)
 }
 
 extension AlertCondition {
@@ -85,6 +87,7 @@ extension AlertCondition {
     case .certificateExpires: "certificate_expires"
     case .clock: "clock"
     case .contextsUnjoined: "contexts_unjoined"
+    case .unknown(let text): String(text.prefix { $0 != ">" && $0 != "<" })
     }
   }
 
@@ -101,6 +104,7 @@ extension AlertCondition {
     case .diskLow(let limit): "\(name)<\(SizeText.text(bytes: limit))"
     case .signatureFailures(let limit), .processorFailures(let limit), .backlogGrowing(let limit):
       "\(name)>\(limit)"
+    case .unknown(let text): text
     }
   }
 
@@ -152,7 +156,7 @@ extension AlertCondition {
   private func with(limit text: String) -> AlertCondition? {
     switch self {
     case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused, .corruption,
-      .contextsUnjoined:
+      .contextsUnjoined, .unknown:
       nil
     case .oldestPending: Self.age(text).map { .oldestPending(over: $0) }
     case .captureUnknown: Self.age(text).map { .captureUnknown(over: $0) }

@@ -10,6 +10,8 @@ extension Configuration {
     public enum Form: String, Sendable, CaseIterable {
       /// The relay's own JSON object, with a text.
       case json
+      /// A text alone, in JSON.
+      case text
       /// A message of Slack.
       case slack
       /// An event of PagerDuty's Events API v2.

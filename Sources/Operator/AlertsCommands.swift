@@ -150,22 +150,21 @@ enum AlertsCommands {
       AlertNotice(testAt: now), sentAt: now, host: HostName.current(),
       userAgent: "receiptctl/\(Version.number)")
     switch message {
-    case .request(let request): return post(request)
+    case .request(let request): return post(request, session)
     case .mail(let mail): return send(mail)
     }
   }
 
-  private static func post(_ request: TransferRequest) -> AlertAttempt {
+  private static func post(_ request: TransferRequest, _ session: Session) -> AlertAttempt {
     do throws(TransferFailure) {
       let transfers = try TransferPool(connectionsMax: 1)
       try transfers.start(request, tag: 0)
       while true {
         guard let result = transfers.run(timeout: .seconds(60)).first?.result else { continue }
-        return AlertAttempt(result)
+        return AlertAttempt(result, now: session.now)
       }
     } catch {
-      return AlertAttempt(
-        TransferResult(status: nil, failure: error, requestWasSent: false, duration: .zero))
+      return AlertAttempt(notStarted: error)
     }
   }
 

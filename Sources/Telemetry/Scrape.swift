@@ -83,14 +83,16 @@ public struct Scrape {
     text.gauge(
       "receiptd_oldest_pending_seconds", "Age of the oldest receipt that is ready and not delivered.", oldest)
     let breakers = try reader.breakers()
+    // Of an app that was removed nothing can stop, and nothing closes the breaker.
+    let configured = Set(places.map(\.app)).sorted()
     text.gauge(
       "receiptd_breaker_open",
       "1 while an app's deliveries are stopped: its destination is down or refuses it.",
-      known.map { app in
+      configured.map { app in
         let isStopped = breakers.worst(of: app, now: now).map { $0.breaker.state != .closed } ?? false
         return ([("app", app.text)], isStopped ? 1 : 0)
       })
-    try writePauses(of: known, reader, to: &text)
+    try writePauses(of: configured, reader, to: &text)
     try writeJoins(of: known, reader, to: &text)
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
     text.gauge(

@@ -36,7 +36,7 @@ import Testing
     try pool.start(request, tag: 1)
     while true {
       guard let result = pool.run(timeout: .seconds(60)).first?.result else { continue }
-      return (received.withLock { $0 }, AlertAttempt(result))
+      return (received.withLock { $0 }, AlertAttempt(result, now: Timestamp(unixMilliseconds: 0)))
     }
   }
 
@@ -135,6 +135,32 @@ import Testing
       try bench.setBreaker(.open)
       try bench.pass(.minutes(10), &run)
       #expect(Set(Self.ids(bench)).count == 2)
+    }
+  }
+
+  @Test(
+    "A receiver that asks for patience is left alone for as long, by seconds or a date, and an hour at most",
+    arguments: [("120", 120), ("date", 120), ("86400", 3600), ("soon", 5)])
+  func retryAfter(value: String, seconds: Int64) throws {
+    // Another alert of the address waits, too, and so does the heartbeat at its own.
+    let alerts = [AlertBench.alert([.breakerOpen]), AlertBench.alert([.appPaused])]
+    let beat = Configuration.Heartbeat(to: Secret("https://beat.example.com/"), every: .seconds(1))
+    let bench = try AlertBench(alerts, heartbeat: beat)
+    defer { bench.stop() }
+    let date = MailMessage.date(bench.bench.now + .seconds(120)).replacing("+0000", with: "GMT")
+    let header = TransferHeader("retry-after", value == "date" ? date : value)
+    bench.network.use(429, headers: [header])
+    try bench.setBreaker(.open)
+    _ = try bench.bench.store(PauseApp(app: "shop", for: nil, actor: "ann", reason: nil))
+    try bench.live { run throws in
+      func requests(_ method: TransferRequest.Method) -> Int {
+        bench.network.requests.filter { $0.method == method }.count
+      }
+      try bench.pass(.seconds(seconds - 2), &run)
+      #expect(requests(.post) == 1)
+      if seconds > 5 { #expect(requests(.get) <= 1, "the heartbeat, if the committer has answered") }
+      try bench.pass(.seconds(3), &run)
+      #expect(requests(.post) == 2)
     }
   }
 

@@ -212,6 +212,14 @@ struct ScrapedText {
     "process_virtual_memory_bytes": "gauge", "process_open_fds": "gauge", "process_max_fds": "gauge",
   ]
 
+  private static func scrape(_ bench: Bench, places: [AppProcessor]) throws -> String {
+    try Scrape(
+      metrics: bench.metrics, places: places, queueDepth: 7, isReady: true, droppedLogLines: 3,
+      listener: ListenerGauges(load: ServerLoad(connections: 5, connectionsMax: 10), longPolls: 2),
+      space: SQLiteEngine(guest: bench.path).space, now: bench.now
+    ).text(reader: bench.reader)
+  }
+
   @Test("A whole scrape is well-formed, has every promised family, and has the right values")
   func scrape() throws {
     let destination = try ScriptedDestination()
@@ -224,12 +232,8 @@ struct ScrapedText {
     bench.metrics.refusedSignature(AppProcessor("shop", "stripe"), reason: "mismatch")
     bench.metrics.refusedSignature(AppProcessor("shop", "toy"), reason: "mismatch")
     bench.stop()
-    let scrape = Scrape(
-      metrics: bench.metrics, places: ["shop", "other"].map { AppProcessor($0, "stripe") }, queueDepth: 7,
-      isReady: true, droppedLogLines: 3,
-      listener: ListenerGauges(load: ServerLoad(connections: 5, connectionsMax: 10), longPolls: 2),
-      space: SQLiteEngine(guest: bench.path).space, now: bench.now)
-    let scraped = ScrapedText(try scrape.text(reader: bench.reader))
+    let scraped = ScrapedText(
+      try Self.scrape(bench, places: ["shop", "other"].map { AppProcessor($0, "stripe") }))
     #expect(scraped.faults.isEmpty)
     #expect(scraped.kinds == Self.promised)
     #expect(scraped.value("receiptd_receipts", #"app="shop",state="delivered""#) == "1")
@@ -250,6 +254,15 @@ struct ScrapedText {
     #expect(scraped.value("receiptd_http_connections") == "5")
     #expect(scraped.value("receiptd_long_polls") == "2")
     #expect(scraped.value("receiptd_breaker_open", #"app="shop""#) == "0")
+    // A removed app keeps its receipts; nothing of it can stop any more.
+    let open = SaveBreaker(AppDestination("shop", "purchasely"), Breaker(state: .open, since: bench.now))
+    _ = try StoreWriter(path: bench.path, role: .guest, rules: bench.directory.rules).apply(
+      open, now: bench.now)
+    let without = ScrapedText(try Self.scrape(bench, places: [AppProcessor("other", "stripe")]))
+    #expect(without.value("receiptd_receipts", #"app="shop",state="delivered""#) == "1")
+    #expect(without.value("receiptd_breaker_open", #"app="shop""#) == nil)
+    #expect(without.value("receiptd_app_paused", #"app="shop""#) == nil)
+    #expect(without.value("receiptd_breaker_open", #"app="other""#) == "0")
     // No user, object or secret is ever a label (R7).
     let text = scraped.samples.map(\.labels).joined()
     for word in ["user-1", "sub_1", "ply-key"] { #expect(!text.contains(word), "\(word)") }

@@ -116,8 +116,10 @@ import Testing
     }
   }
 
-  @Test("Missing events are reported where they were usual, until one comes")
-  func noEvents() throws {
+  /// Runs the alerter of an app that had events on each day of a week and on the eighth day the first only.
+  private static func withSilence(
+    _ body: (AlertBench, inout AlerterRun, _ event: () throws -> Void) throws -> Void
+  ) throws {
     let alerts = [AlertBench.alert([.noEvents(over: .minutes(30))], every: .hours(12))]
     let shop = AppConfiguration(
       slug: "shop", client: .open,
@@ -142,7 +144,23 @@ import Testing
       bench.clock.advance(.days(1) - .minutes(24))
     }
     try event()
-    try bench.live { run throws in
+    try bench.live { run throws in try body(bench, &run, event) }
+  }
+
+  @Test("After the clock was set back an event that comes ends a silence at once")
+  func noEventsAfterClockStep() throws {
+    try Self.withSilence { bench, run, event in
+      #expect(try bench.pass(.minutes(40), &run).map(\.notice) == ["no_events>30m shop firing"])
+      bench.clock.setWall(by: .minutes(-35))
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["no_events>30m shop resolved"])
+      try event()
+      #expect(try bench.pass(.minutes(28), &run).isEmpty)
+    }
+  }
+
+  @Test("Missing events are reported where they were usual, until one comes")
+  func noEvents() throws {
+    try Self.withSilence { bench, run, event in
       let last = bench.bench.now
       #expect(try bench.pass(.minutes(30), &run).isEmpty)
       let notices = try bench.pass(.minutes(10), &run)

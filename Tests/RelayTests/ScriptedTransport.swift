@@ -15,6 +15,7 @@ final class ScriptedTransport: HTTPTransport {
   private struct State {
     var script: Script = { _ in 200 }
     var bodies: Bodies = { _ in "" }
+    var headers: [TransferHeader] = []
     var started: [(request: TransferRequest, tag: UInt64)] = []
     var all: [TransferRequest] = []
   }
@@ -31,6 +32,14 @@ final class ScriptedTransport: HTTPTransport {
     }
   }
 
+  /// Answers every request with this status and these fields.
+  func use(_ status: Int, headers: [TransferHeader]) {
+    state.withLock { state in
+      state.script = { _ in status }
+      state.headers = headers
+    }
+  }
+
   /// All requests that were started.
   var requests: [TransferRequest] { state.withLock { $0.all } }
 
@@ -42,16 +51,17 @@ final class ScriptedTransport: HTTPTransport {
   }
 
   func run(timeout: Duration) -> [TransferCompletion] {
-    let (started, script, bodies) = state.withLock { state in
+    let (started, script, bodies, headers) = state.withLock { state in
       defer { state.started = [] }
-      return (state.started, state.script, state.bodies)
+      return (state.started, state.script, state.bodies, state.headers)
     }
     return started.map { request, tag in
       let said = script(request)
       let status = said == Self.lost ? nil : said
       let failure: TransferFailure? = said == Self.lost ? .timeout : said == nil ? .connectFailed : nil
       let result = TransferResult(
-        status: status, body: status == nil ? [] : Array(bodies(request).utf8), failure: failure,
+        status: status, headers: status == nil ? [] : headers,
+        body: status == nil ? [] : Array(bodies(request).utf8), failure: failure,
         requestWasSent: said != nil, duration: .milliseconds(1))
       return TransferCompletion(tag: tag, result: result)
     }

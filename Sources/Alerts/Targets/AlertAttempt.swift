@@ -1,5 +1,8 @@
 // What became of one attempt to send a notice, whatever the receiver is. Pure; called from any thread.
 
+internal import Destinations
+public import Domain
+internal import Durations
 public import HTTPClient
 
 /// The result of an attempt to send a notice.
@@ -9,14 +12,24 @@ public struct AlertAttempt: Sendable, Equatable {
   var mayHaveArrived = false
   /// Whether the receiver refused the notice, and will until somebody changes something.
   var isRefusal = false
+  /// How long the receiver asks to be left alone, at most `retryAfterMax`; nil if it does not ask.
+  var retryAfter: Duration?
   /// The status or the failure, in words.
   public var text: String
 }
 
 extension AlertAttempt {
+  /// Of Retry-After. No receiver may silence alerts for longer.
+  private static let retryAfterMax: Duration = .hours(1)
+
+  /// The transfer could not be started.
+  public init(notStarted failure: TransferFailure) {
+    self.init(isAccepted: false, text: failure.rawValue)
+  }
+
   /// Any 2xx accepts a notice. A 4xx is a refusal, except for those that ask for patience (408 and 429, RFC
   /// 9110 §15.5.9 and RFC 6585 §4).
-  public init(_ result: TransferResult) {
+  public init(_ result: TransferResult, now: Timestamp) {
     guard let status = result.status else {
       self.init(
         isAccepted: false, mayHaveArrived: result.requestWasSent,
@@ -25,6 +38,9 @@ extension AlertAttempt {
     }
     self.init(
       isAccepted: (200...299).contains(status),
-      isRefusal: (400...499).contains(status) && status != 408 && status != 429, text: String(status))
+      isRefusal: (400...499).contains(status) && status != 408 && status != 429,
+      retryAfter: result.header("Retry-After").flatMap { RetryAfter.duration($0, now: now) }
+        .map { min($0, Self.retryAfterMax) },
+      text: String(status))
   }
 }

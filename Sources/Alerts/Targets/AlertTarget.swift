@@ -18,6 +18,7 @@ public enum AlertMessage: Sendable, Equatable {
 public struct AlertTarget: Sendable {
   enum Form: Sendable {
     case json
+    case text
     case slack
     case pagerDuty(routingKey: String)
     case webhook(WebhookSigner)
@@ -40,6 +41,7 @@ public struct AlertTarget: Sendable {
     case .email:
       form = .email(from: alert.mailFrom ?? "", to: alert.mailTo, program: alert.sendmail)
     case .json: form = .json
+    case .text: form = .text
     case .slack: form = .slack
     case .pagerduty: form = .pagerDuty(routingKey: try alert.routingKey?.reveal() ?? "")
     case .webhook:
@@ -56,12 +58,15 @@ public struct AlertTarget: Sendable {
   /// Identifies the receiver in the database. Without secrets: a prefix of a SHA-256.
   public var digest: String {
     switch form {
-    case .json, .slack, .webhook: AlertNotice.digest(of: url)
+    case .json, .text, .slack, .webhook: AlertNotice.digest(of: url)
     // Every account of PagerDuty has the same address.
     case .pagerDuty(let key): AlertNotice.digest(of: "\(url)\n\(key)")
     case .email(_, let to, _): AlertNotice.digest(of: "mailto:\(to.joined(separator: ","))")
     }
   }
+
+  /// Whether notices of one condition with different limits belong to one incident of the receiver.
+  var sharesIncidents: Bool { if case .pagerDuty = form { true } else { false } }
 
   /// A notice as it is sent.
   /// - Parameters:
@@ -83,6 +88,7 @@ public struct AlertTarget: Sendable {
           program: program, arguments: ["-i", "-f", from, "--"] + to,
           bytes: MailMessage.bytes(notice, from: from, to: to, host: host)))
     case .json: body = notice.body(host: host)
+    case .text: body = TextNotice.message(notice, host: host).serialized()
     case .slack: body = SlackNotice.message(notice, host: host).serialized()
     case .pagerDuty(let key):
       body = PagerDutyEvent.event(notice, routingKey: key, host: host).serialized()

@@ -32,11 +32,11 @@ enum PagerDutyEvent {
     ).adding("client", "Receipt Relay")
   }
 
-  /// The same on every relay of a database, because another one may report the end. Each test has its own,
-  /// so that it never joins an older incident.
+  /// The same on every relay of a database, because another one may report the end, and without the limit,
+  /// which a reload may change. Each test has its own, so that it never joins an older incident.
   private static func key(of notice: AlertNotice) -> String {
     let last = notice.state == .test ? notice.at.rfc3339 : notice.app?.text
     return LimitedText.cut(
-      (["receiptd", notice.alert] + (last.map { [$0] } ?? [])).joined(separator: "/"), to: keyMax)
+      (["receiptd", notice.name] + (last.map { [$0] } ?? [])).joined(separator: "/"), to: keyMax)
   }
 }

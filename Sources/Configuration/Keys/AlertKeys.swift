@@ -18,8 +18,9 @@ extension Configuration.Alert {
         "The URL that notices are posted to. Required, except with as: \"pagerduty\" and \"email\"."),
       .key(
         "as", \.form, .choice,
-        "What the receiver expects: the relay's JSON object with a text, a message of Slack, an event of "
-          + "PagerDuty, a webhook that is signed as in the Standard Webhooks specification, or an e-mail."),
+        "What the receiver expects: the relay's JSON object, a text alone (Google Chat, Mattermost), a "
+          + "message of Slack, an event of PagerDuty, a webhook that is signed as in the Standard Webhooks "
+          + "specification, or an e-mail."),
       .optional(
         "routing_key", \.routingKey, .secret, example: "file:/etc/receiptd/secrets/pagerduty_key",
         need: .alternative(isPreferred: false),
@@ -72,7 +73,7 @@ extension Configuration.Alert {
   private func check(_ reader: ObjectReader) {
     guard reader.isObject else { return }
     switch form {
-    case .json, .slack, .webhook: _ = reader.required("to", addressAdvice)
+    case .json, .text, .slack, .webhook: _ = reader.required("to", addressAdvice)
     case .email where reader.has("to"):
       reader.collector.fault(reader.path(of: "to"), "is not for e-mails; write the receivers into mail_to")
     case .email, .pagerduty: break

@@ -118,12 +118,10 @@ extension Dashboard {
   func alertsPage() throws(Refusal) -> DashboardPage {
     let (now, configuration) = (now, health.configuration)
     let report = health.report(now: now)
-    let configured = apps.current.slugs
-    let (firing, troubles, gone, loud) = try read { source throws(StoreFault) in
+    let (firing, troubles, loud) = try read { source throws(StoreFault) in
       (
         try source.reader.alerts().filter(\.isFiring),
         try alerts.troubles(configuration, source.reader, report, now),
-        UnconfiguredApp.all(try source.reader.counts(), configured: configured),
         try source.reader.loudFailures()
       )
     }
@@ -132,7 +130,7 @@ extension Dashboard {
     }
     return AlertsPage(
       receivers: receivers, firing: firing,
-      troubles: TroubleList(troubles, unconfigured: gone, newFailures: loud, now: now),
+      troubles: TroubleList(troubles, newFailures: loud, now: now),
       now: now
     ).page
   }

@@ -37,7 +37,7 @@ struct AppCard {
 
   /// What stops the app's deliveries, and what needs an operator.
   @HTMLBuilder var notices: HTML {
-    if let text = PauseText(app.pause, app: app.slug.text, now: now) {
+    if app.isConfigured, let text = PauseText(app.pause, app: app.slug.text, now: now) {
       PageParts.notice("pending") {
         Tag.p {
           "Deliveries "
@@ -55,8 +55,9 @@ struct AppCard {
         }
         Tag.p { gone.advice }
       }
-    } else if let text = BreakerText(
-      app.breaker, app: app.slug.text, now: now, advice: app.destinationAdvice)
+    } else if app.isConfigured,
+      let text = BreakerText(
+        app.breaker, app: app.slug.text, now: now, advice: app.destinationAdvice)
     {
       PageParts.notice(app.breaker?.state == .closed ? "pending" : "bad") {
         Tag.p { "Deliveries\(app.destination.map { " to \($0)" } ?? "") \(text.sentence)" }

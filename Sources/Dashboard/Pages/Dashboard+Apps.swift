@@ -23,7 +23,6 @@ extension Dashboard {
       let troubles = try alerts.troubles(configuration, source.reader, report, now)
       let loud = try source.reader.loudFailures()
       let ranks = try ranks(&source, loud, troubled: Set(troubles.compactMap(\.app)), now: now)
-      let gone = ranks.filter { !$0.isConfigured }.compactMap { UnconfiguredApp(slug: $0.slug, $0.counts) }
       let before = min(ranks.count, (number - 1) * AppList.pageSize)
       var rows: [AppRow] = []
       for rank in ranks.dropFirst(before).prefix(AppList.pageSize) {
@@ -34,7 +33,7 @@ extension Dashboard {
       }
       return OverviewPage(
         figures: figures, isLive: isLive,
-        troubles: TroubleList(troubles, unconfigured: gone, newFailures: loud, now: now),
+        troubles: TroubleList(troubles, newFailures: loud, now: now),
         rows: rows,
         number: number, hasMore: ranks.count > before + rows.count, health: report, configured: configured,
         now: now)

@@ -15,16 +15,11 @@ struct TroubleList {
   ]
 
   private let troubles: [CurrentTrouble]
-  private let unconfigured: [UnconfiguredApp]
   /// Failures that nobody has acknowledged, without those that are a trouble already; the most first.
   private let failures: [(app: AppSlug, count: Int64)]
   private let now: Timestamp
 
-  init(
-    _ troubles: [CurrentTrouble], unconfigured: [UnconfiguredApp], newFailures: [AppSlug: Int64],
-    now: Timestamp
-  ) {
-    self.unconfigured = unconfigured
+  init(_ troubles: [CurrentTrouble], newFailures: [AppSlug: Int64], now: Timestamp) {
     let known = Set(troubles.filter { $0.alert.hasPrefix(Self.failed) }.compactMap(\.app))
     failures = newFailures.filter { !known.contains($0.key) }.map { (app: $0.key, count: $0.value) }
       .sorted { (-$0.count, $0.app) < (-$1.count, $1.app) }
@@ -34,7 +29,7 @@ struct TroubleList {
     self.now = now
   }
 
-  private var isEmpty: Bool { troubles.isEmpty && unconfigured.isEmpty && failures.isEmpty }
+  private var isEmpty: Bool { troubles.isEmpty && failures.isEmpty }
 
   private static func rank(_ trouble: CurrentTrouble) -> Int {
     severity.firstIndex { trouble.alert.hasPrefix($0) } ?? severity.count
@@ -47,7 +42,6 @@ struct TroubleList {
     return HTML {
       Tag.ul(.class("troubles")) {
         for trouble in troubles.prefix(Self.shownMax) { item(trouble) }
-        for app in unconfigured.prefix(Self.shownMax) { item(app) }
         for failure in failures.prefix(Self.shownMax) { item(failure.app, failure.count) }
       }
       if troubles.count > Self.shownMax {
@@ -65,7 +59,6 @@ struct TroubleList {
     guard !isEmpty else { return html }
     return Tag.ul(.class("troubles")) {
       for trouble in troubles { item(trouble) }
-      for app in unconfigured { item(app) }
       for failure in failures { item(failure.app, failure.count) }
     }
   }
@@ -84,21 +77,6 @@ struct TroubleList {
         Tag.a(.href(Link("failed"))) { "Failures" }
       }
       Tag.p(.class("next")) { "Fix the cause and replay the group, or acknowledge it." }
-    }
-  }
-
-  private func item(_ app: UnconfiguredApp) -> HTML {
-    Tag.li {
-      Tag.p {
-        Tag.strong {
-          "The app "
-          PageParts.untrusted(app.slug)
-          " \(app.sentence)"
-        }
-        " · "
-        Tag.a(.href(Link("apps", app.slug.text))) { PageParts.untrusted(app.slug) }
-      }
-      Tag.p(.class("next")) { app.advice }
     }
   }
 

@@ -64,7 +64,8 @@ struct AppStats {
         },
         joins: try reader.joinTally(app: slug, last: 24, now: now),
         work: try (places[slug] ?? []).map { ($0.processor, try reader.unfinished($0, now: now)) },
-        breakers: breakers.sorted(of: slug, now: now), needsAttention: loud[slug] != nil,
+        breakers: configured.contains(slug) ? breakers.sorted(of: slug, now: now) : [],
+        needsAttention: loud[slug] != nil,
         pause: pauses[slug], isServed: isServed,
         unconfigured: configured.contains(slug)
           ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
@@ -77,11 +78,11 @@ struct AppStats {
 
   /// Whether deliveries run, and if not, why.
   func deliveries(_ session: Session) -> Table.Cell {
+    guard isConfigured else { return Table.Cell("not configured", unconfigured == nil ? .dim : .red) }
     if let text = PauseText(pause, app: slug.text, now: now) {
       return Table.Cell(DisplayText.clean(text.short), .yellow)
     }
     guard isServed else { return Table.Cell("receiptd is not running", .red) }
-    guard isConfigured else { return Table.Cell("not configured", unconfigured == nil ? .dim : .red) }
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
     let probe = breaker.probeAt.map { ", probe \(session.relative($0))" } ?? ""
     switch breaker.state {
@@ -98,6 +99,7 @@ struct AppStats {
     if let unconfigured {
       return [("The app \(app) \(unconfigured.sentence).", "  \(unconfigured.advice)")]
     }
+    guard isConfigured else { return [] }
     let paused = PauseText(pause, app: app, now: now).map { text in
       [(DisplayText.clean("Deliveries of \(app) \(text.sentence)"), "  \(text.advice)")]
     }
