@@ -5,6 +5,9 @@
 // It compares what the server sent before with what it sends now, and not with the page, which a translator
 // in the browser may have changed. After a failed request it waits longer, up to a minute and at random, so
 // that open pages do not all return to a relay that starts; after three, the page shows its link.
+//
+// Safari 15 and WebViews before Chromium 103 have no AbortSignal.timeout, so it uses nothing newer than
+// Safari 13.1 and Chromium 80 have. A browser that cannot parse it shows the link at once.
 
 enum PublicScript {
   static let text: StaticString = """
@@ -17,15 +20,16 @@ enum PublicScript {
     if(seconds)timer=setTimeout(check,Math.max(seconds,pause)*1000)};\
     const check=async()=>{clearTimeout(timer);if(document.hidden||!main.dataset.seconds)return;\
     main.classList.remove("busy");void main.offsetWidth;main.classList.add("busy");\
-    try{const reply=await fetch(location.href,{cache:"no-store",signal:AbortSignal.timeout(10000)});\
+    const stop=new AbortController,late=setTimeout(()=>stop.abort(),10000);\
+    try{const reply=await fetch(location.href,{cache:"no-store",signal:stop.signal});\
     if(!reply.ok)throw reply;\
     show(new DOMParser().parseFromString(await reply.text(),"text/html"));failures=0}\
-    catch{failures++}wait()};\
+    catch{failures++}clearTimeout(late);wait()};\
     const show=next=>{for(const id of parts){\
     const old=document.getElementById(id),now=next.getElementById(id);\
     if(seen[id]===now.innerHTML)continue;seen[id]=now.innerHTML;\
     const at=[...old.querySelectorAll("a")].indexOf(document.activeElement);\
-    old.className=now.className;old.replaceChildren(...now.childNodes);\
+    old.className=now.className;old.textContent="";old.append(...now.childNodes);\
     if(at>=0)old.querySelectorAll("a")[at]?.focus({preventScroll:true})}\
     document.title=next.title;main.dataset.seconds=next.querySelector("main").dataset.seconds??""};\
     main.classList.add("live");\

@@ -1,6 +1,7 @@
 // The stylesheet of the public pages, embedded in each page. Light and dark according to the system's
 // setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3), every target has at least 44 px
-// (2.5.5). What moves stops after a second (2.2.2), and does not move for readers who want that.
+// (2.5.5). Contrast themes (forced colours) replace backgrounds: those that carry a picture are kept. What
+// moves stops after a second (2.2.2), and does not move for readers who want that.
 
 enum PublicStylesheet {
   // The backgrounds are those of `PageMode`, by which configured colours are checked.
@@ -10,7 +11,9 @@ enum PublicStylesheet {
     @media (prefers-color-scheme:dark){
     :root{--page:#0d1015;--card:#171b22;--edge:#2a303a;--text:#eceff4;--soft:#a4adbb;\
     --link:#84b9ff;--on-link:#0a1526;--good:#5fd394;--wait:#84b9ff;--heed:#f2b25c}
-    header img{background:#fff;padding:.5rem;border-radius:.5rem}
+    }
+    @media (prefers-color-scheme:dark),(forced-colors:active){
+    header img{background:#fff;padding:.5rem;border-radius:.5rem;forced-color-adjust:none}
     }
     *{box-sizing:border-box}
     body{margin:0;min-height:100vh;min-height:100svh;display:flex;flex-direction:column;\
@@ -72,6 +75,10 @@ enum PublicStylesheet {
     .stopped:after{transform:rotate(-45deg)}
     .attention:after{left:1.8rem;top:1rem;width:.4rem;height:2rem;border-radius:.2rem;\
     background:linear-gradient(currentColor 62%,transparent 62% 78%,currentColor 78%)}
+    @media (forced-colors:active){
+    .qr,.mark,.mark:before,.mark:after{forced-color-adjust:none}
+    .mark{color:CanvasText}
+    }
     @media (prefers-reduced-motion:no-preference){
     .busy .waiting:before{content:"";inset:0;border:.2rem solid transparent;border-top-color:currentColor;\
     border-radius:50%;opacity:0;animation:turn 1s linear}

@@ -49,6 +49,20 @@ import Testing
     #expect(!unknown.contains("<code>"))
   }
 
+  @Test("The page never updated without AbortSignal.timeout, and the logo vanished in a contrast theme")
+  func oldBrowsersAndContrastThemes() throws {
+    let script = String(describing: PublicScript.text)
+    for new in ["AbortSignal.", "replaceChildren", ".at(", "structuredClone", "??=", "||="] {
+      #expect(!script.contains(new), "\(new) is newer than Safari 13.1")
+    }
+    let sheet = String(describing: PublicStylesheet.text)
+    let themed = sheet.components(between: "(forced-colors:active){", and: "\n}")
+    #expect(themed.count == 2)
+    #expect(themed.first?.contains("header img{background:#fff;") == true)
+    #expect(themed.allSatisfy { $0.contains("forced-color-adjust:none") })
+    #expect(themed.last?.contains(".qr,.mark") == true)
+  }
+
   @Test("A colour has its own stylesheet, whose hash the policy has")
   func accent() throws {
     let (markup, response) = try Self.page { $0.accentLight = PageColor("#7a1fa2") }
