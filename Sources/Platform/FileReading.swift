@@ -57,6 +57,23 @@ public enum FileReading {
       bytes: try bytes(from: file.number, max: bytesMax), mode: UInt32(status.st_mode) & 0o7777)
   }
 
+  /// Reads a file of this program's own to its end, a chunk at a time.
+  /// - Parameter onOpen: runs when the file is open; it may remove the file.
+  public static func forEachChunk(
+    of path: String, onOpen: () -> Void, _ body: ([UInt8]) -> Void
+  ) throws(SystemError) {
+    let file = try FileDescriptor.open(path, O_RDONLY)
+    onOpen()
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = unsafe chunk.withUnsafeMutableBytes { unsafe read(file.number, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw .last("read") }
+      guard count > 0 else { return }
+      body(Array(chunk.prefix(count)))
+    }
+  }
+
   private static func bytes(from file: Int32, max bytesMax: Int) throws(SystemError) -> [UInt8] {
     var content: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 16_384)

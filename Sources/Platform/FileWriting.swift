@@ -36,15 +36,22 @@ public enum FileWriting {
     guard unsafe Glibc.link(try checked(path), try checked(secondPath)) == 0 else { throw .last("link") }
   }
 
-  /// Gives a file to the owner of its folder (chown(2)) if this process runs as root, so that the service can
-  /// write to files that root creates. Does not follow a symbolic link.
-  public static func copyOwner(of folder: String, for path: String) {
+  /// Gives a file the owner of its folder, or of the file that it replaces (chown(2)), if this process runs
+  /// as root, so that the service can write to files that root creates. Does not follow a symbolic link.
+  public static func copyOwner(of model: String, for path: String) {
     var found = stat()
-    guard !folder.utf8.contains(0), !path.utf8.contains(0), unsafe stat(folder, &found) == 0, geteuid() == 0
+    guard !model.utf8.contains(0), !path.utf8.contains(0), unsafe stat(model, &found) == 0, geteuid() == 0
     else {
       return
     }
     _ = unsafe lchown(path, found.st_uid, found.st_gid)
+  }
+
+  /// Gives a file the permission bits of another one (chmod(2)).
+  public static func copyMode(of model: String, for path: String) throws(SystemError) {
+    var found = stat()
+    guard unsafe stat(try checked(model), &found) == 0 else { throw .last("stat") }
+    guard unsafe chmod(try checked(path), found.st_mode & 0o777) == 0 else { throw .last("chmod") }
   }
 
   /// Whether two paths refer to one file (stat(2)).

@@ -54,10 +54,13 @@ public final class OutputChannel: Sendable {
   }
 
   /// Writes the text, unless an earlier write failed.
-  public func write(_ text: String) {
+  public func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Writes the bytes, unless an earlier write failed.
+  public func write(_ bytes: [UInt8]) {
     guard !isClosed else { return }
     do {
-      try sink(Array(text.utf8))
+      try sink(bytes)
     } catch {
       state.withLock { $0.failure = error }
     }

@@ -55,6 +55,45 @@ struct RestoreTests {
     #expect(try FileReading.content(of: harness.databasePath, bytesMax: 1 << 26).mode == 0o600)
   }
 
+  @Test(
+    "A restored database keeps the rights of the one before, for the programs that read it",
+    arguments: [0o640, 0o600])
+  func keepsMode(mode: Int) throws {
+    let (harness, backup, _) = try harness()
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: harness.databasePath)
+    #expect(harness.run("db", "restore", backup, "--yes", "--reason", "disk failed").code == .done)
+    #expect(try FileReading.content(of: harness.databasePath, bytesMax: 1 << 26).mode == UInt32(mode))
+  }
+
+  @Test("A backup could not leave a container without tar: - writes the verified copy to standard output")
+  func stream() throws {
+    let (harness, _, _) = try harness()
+    let bytes = Monitor<[UInt8]>([])
+    func backup(isTerminal: Bool = false, sink: @escaping @Sendable ([UInt8]) throws(SystemError) -> Void)
+      -> ExitCode
+    {
+      var ran = OperatorDependencies(
+        output: Output(
+          program: "receiptctl", result: OutputChannel(isTerminal: isTerminal, sink: sink),
+          notes: OutputChannel(isTerminal: false) { _ in }, environment: Environment([:]),
+          isInputTerminal: false,
+          answer: { nil }), environment: Environment([:]), clock: harness.clock, actor: "ann")
+      ran.guarding = { _, body in try body() }
+      return OperatorProgram.run(["--config", harness.configurationPath, "db", "backup", "-"], in: ran)
+    }
+    let before = try FileManager.default.contentsOfDirectory(atPath: harness.folder).sorted()
+    #expect(backup { more in bytes.withLock { $0 += more } } == .done)
+    let copy = harness.folder + "/streamed.db"
+    try FileWriting.create(copy, bytes.withLock { $0 }, mode: 0o600)
+    #expect(try objects(copy) == ["sub_1", "sub_2", "sub_3"])
+    try FileManager.default.removeItem(atPath: copy)
+    let report = try #require(try StoreReader(path: harness.databasePath).serviceReport(.backup))
+    #expect(report.content.contains("standard output"))
+    #expect(backup(isTerminal: true) { _ in } == .refused)
+    #expect(backup { _ throws(SystemError) in throw SystemError(code: EPIPE, operation: "write") } == .failed)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder).sorted() == before)
+  }
+
   @Test("A restore through a symbolic link replaces the linked file, and the link stays")
   func throughLink() throws {
     let (harness, backup, _) = try harness()

@@ -1,6 +1,8 @@
 // `db backup`: the copy gets its final name only after it is complete, checked and synced. One thread.
 
 internal import Configuration
+internal import Domain
+internal import Durations
 internal import JSON
 internal import Platform
 internal import Relay
@@ -14,23 +16,57 @@ struct DatabaseBackup {
     if session.command.flag("record") { return try recordOther(configuration, session) }
     if case .postgres(let url) = configuration.database { return ServerCopy.backup(url, session) }
     let source = try session.reader(configuration)
-    let backup = DatabaseBackup(of: source, to: session.command.positionals[0])
+    let file = session.command.positionals[0]
+    let isStream = file == standardOutput
+    let backup = DatabaseBackup(of: source, to: isStream ? try outgoing(configuration, session) : file)
     let rows = try backup.write(session)
+    if isStream { try backup.send(session) }
     do {
-      try record(backup.path, configuration, session)
+      try record(isStream ? "standard output" : backup.path, configuration, session)
     } catch {
       // The copy is good nevertheless.
       session.output.note(
         "The backup could not be recorded, so alerts do not know of it: \(DisplayText.clean("\(error)"))")
     }
-    if session.isJSON {
+    let counts = rows.map { "\(CountText.grouped($0.rows)) \($0.table)" }.joined(separator: ", ")
+    if isStream {
+      session.output.note("standard output: copied and verified (\(counts))")
+    } else if session.isJSON {
       let counts = rows.map { JSONValue.Member(name: $0.table, value: .integer($0.rows)) }
       session.output.json(["file": .string(backup.path), "rows": .object(counts)])
     } else {
-      let counts = rows.map { "\(CountText.grouped($0.rows)) \($0.table)" }.joined(separator: ", ")
       session.output.line("\(DisplayText.clean(backup.path)): copied and verified (\(counts))")
     }
     return .done
+  }
+
+  /// The FILE that stands for standard output.
+  static let standardOutput = "-"
+  /// How old an outgoing copy may be without belonging to a backup that was killed.
+  private static let outgoingAgeMax: Duration = .hours(6)
+
+  /// The copy that goes to standard output is made and verified beside the database: in a container nothing
+  /// else may be writable.
+  private static func outgoing(_ configuration: Configuration, _ session: Session) throws -> String {
+    guard !session.output.result.isTerminal else {
+      throw OperatorFault(
+        .refused, "a database is no text for a terminal; write it into a file: receiptctl db backup - > FILE")
+    }
+    let path = (configuration.database.filePath ?? "") + ".outgoing"
+    for left in [path, path + ".part"] {
+      let age = FileAge(path: left).map { session.now.unixMilliseconds - $0.changedAt } ?? 0
+      if age > outgoingAgeMax.milliseconds { remove(part: left) }
+    }
+    return path
+  }
+
+  /// Writes the verified copy to standard output, and removes it.
+  private func send(_ session: Session) throws {
+    let result = session.output.result
+    try FileReading.forEachChunk(of: path, onOpen: { FileWriting.remove(path) }) { result.write($0) }
+    guard !result.isClosed else {
+      throw OperatorFault(.failed, "the copy was not written whole: whatever reads it has ended")
+    }
   }
 
   /// Records that another program has copied the database.

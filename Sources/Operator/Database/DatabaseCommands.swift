@@ -22,11 +22,13 @@ enum DatabaseCommands {
         ["db", "backup"], summary: "Copy the database while receiptd runs, and verify the copy",
         discussion: """
           The copy is a consistent snapshot of the database, readable by its owner only. It gets its \
-          name only when it is complete, checked and synced. An existing file is never overwritten. With \
+          name only when it is complete, checked and synced. An existing file is never overwritten. With - \
+          the verified copy goes to standard output, unless that is a terminal; meanwhile it is beside the \
+          database, which needs the room. With \
           PostgreSQL nothing is copied: it prints the commands of the server's own tools, and ends with 77. \
           The time is recorded in the database, for the alert backup_old; --record does only that.
           """,
-        arguments: [ArgumentSpec("FILE", help: "the copy; it must not exist yet")],
+        arguments: [ArgumentSpec("FILE", help: "the copy, which must not exist yet; - is standard output")],
         options: [
           OptionSpec(
             flag: "record", help: "Copy nothing: record that another program has made the backup FILE")
@@ -34,6 +36,7 @@ enum DatabaseCommands {
         examples: [
           ExampleSpec(
             "receiptctl db backup /var/backups/receiptd/receiptd-$(date -I).db", "Each night, from cron"),
+          ExampleSpec("receiptctl db backup - | zstd > receiptd.db.zst", "Out of a container"),
           ExampleSpec("receiptctl db backup --record receiptd.dump", "After pg_dump"),
         ]), run: DatabaseBackup.run),
     Verb(

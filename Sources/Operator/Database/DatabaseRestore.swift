@@ -135,7 +135,9 @@ struct DatabaseRestore {
     do {
       try copy(to: new, work)
       let jobs = try prepare(new, work, reason: reason)
-      FileWriting.copyOwner(of: FileWriting.folder(of: path), for: new)
+      FileWriting.copyOwner(of: isThere ? path : FileWriting.folder(of: path), for: new)
+      // Other programs, such as the nightly backup's, may read it as before.
+      if isThere { try FileWriting.copyMode(of: path, for: new) }
       try work.step("syncing", to: 1) { try FileWriting.sync(new) }
       try undo.withoutStop {
         // The log of the previous database is moved into it, and the backup has none.

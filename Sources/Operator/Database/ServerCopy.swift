@@ -7,7 +7,8 @@ internal import Terminal
 
 enum ServerCopy {
   static func backup(_ url: DatabaseURL, _ session: Session) -> ExitCode {
-    let file = session.command.positionals[0]
+    let name = session.command.positionals[0]
+    let file = name == DatabaseBackup.standardOutput ? "receiptd.dump" : name
     return show(
       url, "PostgreSQL copies its databases with its own tools; nothing was copied",
       [
