@@ -83,7 +83,9 @@ struct SecretReader {
       case .secret, .databaseURL: SecretReader.flaw(in: value)
       case .document(let bytesMax):
         value.utf8.allSatisfy({ $0 <= 0x20 })
-          ? "is empty" : value.utf8.count > bytesMax ? "is too long" : nil
+          ? "is empty"
+          : SecretReader.hasMark(value)
+            ? SecretReader.markFlaw : value.utf8.count > bytesMax ? "is too long" : nil
       }
     }
   }
@@ -164,9 +166,22 @@ struct SecretReader {
     return Secret(unavailable: fault, source: source)
   }
 
+  /// Some editors write it at the beginning of a file: U+FEFF, which is no part of any secret.
+  private static let markFlaw = "begins with a byte order mark"
+  private static func hasMark(_ value: String) -> Bool { value.unicodeScalars.first == "\u{FEFF}" }
+
+  /// The marks that shells and env files take away, and word processors put in their place.
+  private static let quotes: [(Character, Character)] = [
+    ("\"", "\""), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’"),
+  ]
+
   /// Padding is a copying mistake that would make every signature wrong; a line break would end the header in
   /// which the secret is sent.
   private static func flaw(in value: String) -> String? {
+    if hasMark(value) { return markFlaw }
+    if value.count > 1, quotes.contains(where: { value.first == $0 && value.last == $1 }) {
+      return "has quotation marks around it"
+    }
     let isBlank: (Character) -> Bool = { $0.isWhitespace || $0.isNewline }
     if value.allSatisfy(isBlank) { return "is empty" }
     if value.first.map(isBlank) == true || value.last.map(isBlank) == true {

@@ -21,7 +21,8 @@ extension Join {
         self = .over
         return
       }
-      let lookedUp = end(Join.settle(policy, hasLookups: processor.isAsked))
+      let mayBeFound = processor.isAsked && !purchase.observations.contains(.checkoutRefused)
+      let lookedUp = end(Join.settle(policy, hasLookups: mayBeFound))
       let settled = end(policy.settle)
       if !purchase.isCheckoutKnown, now < lookedUp {
         self = .forCheckout(until: lookedUp)

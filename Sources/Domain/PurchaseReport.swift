@@ -71,6 +71,8 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let reversed = Observations(rawValue: 1 << 11)
   /// The payment ended without money, and the processor will not change that.
   public static let closed = Observations(rawValue: 1 << 12)
+  /// The processor refused to say which checkout sold the object, and would again.
+  public static let checkoutRefused = Observations(rawValue: 1 << 13)
 }
 
 extension Observations {

@@ -68,7 +68,7 @@ public struct HTMLDocument: Sendable {
 
   private var refreshMarkup: String {
     guard let refresh else { return "" }
-    let address = refresh.link.map { ";url=\(HTML.escaped($0.text))" } ?? ""
+    let address = refresh.link.map { "; url=\(HTML.escaped($0.text))" } ?? ""
     return "<meta http-equiv=\"refresh\" content=\"\(refresh.seconds)\(address)\">\n"
   }
 

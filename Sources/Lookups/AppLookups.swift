@@ -35,8 +35,8 @@ struct AppLookups {
   var restsUntil: MonotonicInstant?
   /// Consecutive failures.
   var failures = 0
-  /// Whether the refused key has been logged.
-  var hasWarned = false
+  /// Whether the key was refused, which is logged once.
+  var isRefused = false
   /// Purchases whose lookup is under way, or whose result is not on disk yet.
   var underWay: Set<PurchaseRowID> = []
   /// Queries without an answer.
@@ -66,7 +66,7 @@ struct AppLookups {
     backfill = nil
     restsUntil = nil
     failures = 0
-    hasWarned = false
+    isRefused = false
     dueAt = now
   }
 
@@ -83,6 +83,11 @@ struct AppLookups {
   mutating func waitTime(now: Timestamp, monotonic: MonotonicInstant) -> Duration? {
     let isIdle = backfill.map(\.isBusy) ?? true
     guard dueAt != nil || !isIdle, room > 0 else { return nil }
+    if isRefused, let restsUntil, monotonic < restsUntil {
+      // The waits for checkouts are ended without a query.
+      let rest = restsUntil.duration(since: monotonic)
+      return dueAt.map { min(rest, max(.zero, $0.duration(since: now))) } ?? rest
+    }
     var wait = isIdle ? dueAt.map { max(.zero, $0.duration(since: now)) } ?? .zero : .zero
     if isIdle, let readsAgainAt { wait = max(wait, readsAgainAt.duration(since: monotonic)) }
     if let restsUntil { wait = max(wait, restsUntil.duration(since: monotonic)) }
@@ -92,7 +97,7 @@ struct AppLookups {
   /// Records an orderly answer.
   mutating func succeed() {
     failures = 0
-    hasWarned = false
+    isRefused = false
     restsUntil = nil
   }
 

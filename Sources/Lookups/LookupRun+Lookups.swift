@@ -50,7 +50,10 @@ extension LookupRun {
     guard let lookups = appLookups[place], let dueAt = lookups.dueAt, dueAt <= now, lookups.room > 0 else {
       return
     }
-    if let rest = lookups.restsUntil, monotonic < rest { return }
+    if let rest = lookups.restsUntil, monotonic < rest {
+      if lookups.isRefused { try endCheckoutWaits(place) }
+      return
+    }
     if let readsAgainAt = lookups.readsAgainAt, monotonic < readsAgainAt { return }
     let limit = lookups.room + lookups.underWay.count
     let due = try reader.dueLookups(place, now: now, limit: limit)
@@ -82,6 +85,24 @@ extension LookupRun {
     appLookups[place]?.dueAt = next
   }
 
+  /// While the processor refuses the key, no receipt waits longer than `settle` for its checkout's lookup.
+  private mutating func endCheckoutWaits(_ place: AppProcessor) throws(StoreFault) {
+    let due = try reader.dueLookups(place, now: now, limit: Self.refusedSlice)
+    for purchase in due {
+      guard let lookups = appLookups[place], !lookups.underWay.contains(purchase.row) else { continue }
+      var query = PendingLookup(place: place, generation: lookups.generation, due: purchase, later: [])
+      guard query.lacking == .checkout else { continue }
+      appLookups[place]?.underWay.insert(purchase.row)
+      query.reports = [.checkoutRefused(purchase.key, now: now)]
+      store(query, isFetched: false, nextAt: now.advanced(by: Lookup.refusedRest))
+    }
+    let next = try reader.nextLookup(place, after: now)
+    appLookups[place]?.dueAt = next
+  }
+
+  /// How many due lookups are looked through at once while the key is refused.
+  private static let refusedSlice = 200
+
   mutating func finish(_ query: PendingLookup, _ answer: QueryAnswer, isOrderly: Bool) {
     var query = query
     guard let lookups = appLookups[query.place] else { return }
@@ -99,15 +120,20 @@ extension LookupRun {
     if lookups.api.followsUp, query.due.fetches > 0, query.reports.isEmpty, answer.isRetried {
       return retryFetch(query)
     }
+    let isNotFound = if case .notFound = answer { true } else { false }
+    let isUnknown = isNotFound && query.reports.isEmpty
+    if query.lacking == .checkout, query.reports.isEmpty, query.generation == lookups.generation,
+      answer.isFinal
+    {
+      query.reports.append(.checkoutRefused(query.due.key, now: now))
+    }
     guard isOrderly || !query.reports.isEmpty else {
       // The lookup stays due, and is repeated after the app's rest.
       appLookups[query.place]?.underWay.remove(query.due.row)
       checkSoon(query.place)
       return
     }
-    let isNotFound = if case .notFound = answer { true } else { false }
-    let pause = Lookup.pause(
-      attempts: query.due.attempts + 1, isUnknown: isNotFound && query.reports.isEmpty)
+    let pause = Lookup.pause(attempts: query.due.attempts + 1, isUnknown: isUnknown)
     store(query, isFetched: !query.reports.isEmpty || isNotFound, nextAt: now.advanced(by: pause))
   }
 
@@ -180,7 +206,22 @@ extension LookupRun {
   }
 }
 
+extension PurchaseReport {
+  fileprivate static func checkoutRefused(_ key: PurchaseKey, now: Timestamp) -> PurchaseReport {
+    PurchaseReport(key: key, observations: .checkoutRefused, happenedAt: now)
+  }
+}
+
 extension QueryAnswer {
+  /// Whether the same request would get the same 4xx again.
+  fileprivate var isFinal: Bool {
+    switch self {
+    case .notFound: true
+    case .refused(let cause): cause.hasPrefix("http_4")
+    case .body, .limited, .failed: false
+    }
+  }
+
   /// Whether another query may get another answer later: there was none, its body was not understood, or it
   /// was refused. What is refused must not stay the first in line: others would never be asked for.
   fileprivate var isRetried: Bool {

@@ -268,8 +268,8 @@ extension LookupRun {
         ["app": app.text, "processor": api.processorName.text, "reason": word])
     case .refused(let word):
       rest(place, for: Lookup.refusedRest)
-      guard appLookups[place]?.hasWarned == false else { break }
-      appLookups[place]?.hasWarned = true
+      guard appLookups[place]?.isRefused == false else { break }
+      appLookups[place]?.isRefused = true
       let advice = directory[app]?.processorAdvice[api.processorName]?.correction(of: app)
       log.warning(
         "the processor refuses the key or the request: nothing is looked up; trying again every few minutes"

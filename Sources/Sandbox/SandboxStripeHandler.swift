@@ -132,11 +132,19 @@ final class SandboxStripeHandler: RequestHandler {
         return whole(session["line_items"] ?? ["object": "list", "data": [], "has_more": false])
       }
       // Line items are included only on request.
-      let expands = parameters.contains { $0.name == "expand[]" && $0.value == "line_items" }
+      let expands = list("expand", parameters).contains("line_items")
       return whole(expands ? session : session.removing("line_items"))
     default:
       return fault(404, "invalid_request_error", "Unrecognized request URL (GET: \(head.path))")
     }
+  }
+
+  /// The values of a list: `types[]`, as curl sends it, or `types[0]`, as Stripe's libraries do.
+  private static func list(_ name: String, _ parameters: [FormFields.Field]) -> [String] {
+    parameters.filter { field in
+      guard field.name.hasPrefix("\(name)["), field.name.hasSuffix("]") else { return false }
+      return field.name.dropFirst(name.count + 1).dropLast().allSatisfy(\.isWholeNumber)
+    }.map(\.value)
   }
 
   private static func events(_ parameters: [FormFields.Field], _ state: State) -> Response {
@@ -146,7 +154,7 @@ final class SandboxStripeHandler: RequestHandler {
     }
     var query = StripeRecords.EventQuery(limit: min(limit, state.behaviour.pageSizeMax))
     query.startingAfter = value("starting_after")
-    query.types = parameters.filter { $0.name == "types[]" }.map(\.value)
+    query.types = list("types", parameters) + parameters.filter { $0.name == "type" }.map(\.value)
     guard query.types.count <= 20 else {
       return fault(400, "invalid_request_error", "types takes up to 20 names")
     }

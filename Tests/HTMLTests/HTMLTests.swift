@@ -99,6 +99,11 @@ import Testing
     #expect(text.contains("<title>&lt;/title&gt;&lt;script&gt;</title>"))
     #expect(text.contains("<meta http-equiv=\"refresh\" content=\"30\">"))
     #expect(text.contains("name=\"viewport\""))
+    // With a blank before the URL, as the standard writes it: old WebViews need it.
+    let next = HTMLDocument(
+      title: "", style: .linked(Link("style.css")), refresh: .init(seconds: 0, link: Link("next")),
+      body: HTML {})
+    #expect(String(decoding: next.bytes, as: UTF8.self).contains("content=\"0; url=next\""))
     #expect(text.contains("<body>\n<main>é</main>\n</body>"))
     #expect(!text.contains("<script"))
     #expect(text.ranges(of: "href=").count == 1)

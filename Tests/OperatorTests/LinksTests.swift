@@ -135,6 +135,15 @@ import Testing
     #expect(report["ok"] == false)
     #expect(report["kind"] == "apple-app-site-association")
 
+    let both =
+      #"{"applinks":{"apps":[],"details":[{"appID":"ABCDE12345.a","appIDs":["ABCDE12345.b"],"#
+      + #""components":[{"/":"/*"}]}]}}"#
+    let ignored = harness.run("links", "check", "--file", "-", input: both)
+    #expect(ignored.code == .badData)
+    #expect(ignored.notes.contains("has an appID that is not in its appIDs"))
+    let judged = harness.run("links", "check", "/x", "--file", "-", "--json", input: both)
+    #expect(try judged.objects.map { $0["app"] } == ["ABCDE12345.b"])
+
     let android = AssetLinks([
       .init(package: try PackageName("a.b"), fingerprints: [try CertificateFingerprint(Self.fingerprint)])
     ])

@@ -127,6 +127,20 @@ struct ReferenceTests {
   }
 
   @Test(
+    "On a terminal of 80 columns no line of a page is wider, because a long word may break",
+    .enabled(if: ShellRun.isThere("groff"), "groff is not installed"), arguments: ManualPage.allCases)
+  func fits(page: ManualPage) throws {
+    // Plain text, without the overstriking of bold letters.
+    let ran = try ShellRun([
+      "groff", "-man", "-Tutf8", "-Kutf8", "-P-c", "-P-b", "-P-u", "-rLL=78n",
+      "\(Self.deploy)/man/\(page.fileName)",
+    ])
+    #expect(ran.code == 0)
+    let wide = ran.output.split(separator: "\n").filter { $0.count > 80 }
+    #expect(wide.isEmpty)
+  }
+
+  @Test(
     "man reports no fault in the pages",
     .enabled(if: ShellRun.isThere("mandoc"), "mandoc is not installed"),
     arguments: ManualPage.allCases)

@@ -52,6 +52,27 @@ import Testing
     #expect(Samples.faults(Samples.text(webhookSecrets: "['file:\(file)']")).count == 1)
   }
 
+  @Test(
+    "A byte order mark or quotation marks in a secret's file made every signature wrong",
+    arguments: [
+      ("\u{FEFF}whsec_file\n", "begins with a byte order mark"),
+      ("\"whsec_file\"\n", "has quotation marks around it"),
+      ("'whsec_file'", "has quotation marks around it"),
+      ("“whsec_file”", "has quotation marks around it"), ("''", "has quotation marks around it"),
+    ])
+  func aCopyingMistake(content: String, message: String) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("secret", content)
+    let faults = Samples.faults(Samples.text(webhookSecrets: "['file:\(file)']"))
+    #expect(faults.count == 1)
+    #expect(
+      faults.first?.message.contains("\(message) (in \(file)); put the secret alone") == true, "\(faults)")
+    #expect(!"\(faults)".contains("whsec_file"))
+    // A mark inside is a part of the secret.
+    let inside = try folder.file("inside", "a\"b'c")
+    #expect(try webhookSecret("file:\(inside)").reveal() == "a\"b'c")
+  }
+
   @Test func aSecretInPlaceInAFileThatOthersCanReadIsAWarning() throws {
     let text = Samples.text(webhookSecrets: "['whsec_place']")
     let loaded = try Samples.read(text, mode: 0o644)

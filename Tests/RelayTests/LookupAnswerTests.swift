@@ -94,4 +94,44 @@ import Testing
     }
     #expect(network.requests.contains { $0.url.hasSuffix("/orders/\(target)") })
   }
+
+  @Test(
+    "A final 4xx to the query for a checkout makes no receipt wait six times as long as settle",
+    arguments: [400, 401, 403, 404])
+  func checkoutRefused(status: Int) throws {
+    defer { self.bench.stop() }
+    let app = AppConfiguration(
+      slug: "shop", client: .open,
+      stripe: .init(webhookSecrets: [Secret("whsec_test")], apiKey: Secret("rk_test")),
+      purchasely: .init(url: "http://127.0.0.1:9/receipts", apiKey: Secret("ply-key")))
+    let bench = try Bench([app], clock: clock, isStarted: false)
+    defer { bench.stop() }
+    try bench.committer.start()
+    let worker = LookupWorker(
+      transport: network, reader: try StoreReader(path: bench.path), directory: bench.directory,
+      committer: bench.committer, metrics: bench.metrics,
+      dependencies: Dependencies(log: bench.log, clock: clock))
+    var run = LookupRun(worker, reader: try StoreReader(path: bench.path), directory: bench.directory)
+    network.use { _ in status }
+    for number in 1...2 {
+      let report = PurchaseReport(
+        key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .began,
+        metadataUser: "u1", prices: ["price_1"], happenedAt: bench.now)
+      try bench.store(
+        IngestEvent(
+          app: "shop", processor: "stripe", eventID: "evt_\(number)", type: "test", body: Array("{}".utf8),
+          content: .report(report, keep: true)))
+      clock.advance(.seconds(2))
+      worker.checkAll()
+      for _ in 0..<2 {
+        _ = run.step()
+        run.handleAnswers(within: .zero)
+        try bench.store(Barrier())
+      }
+      let observations = try #require(try bench.receipt(number)).purchase.observations
+      #expect(observations.contains(.checkoutRefused), "\(number)")
+    }
+    // Each time-out and each limit may end.
+    #expect(network.requests.count == ([401, 403].contains(status) ? 1 : 2))
+  }
 }

@@ -75,7 +75,16 @@ import Testing
     #expect(try count(0, false) == 26)
     #expect(try count(0, true) == 1)
     #expect(try count(1_800_000_000 - 600, false) == 12, "one a minute, and the lost one")
-    #expect(try Self.ask("\(stripe.base)/v1/events?types%5B%5D=no.such", pool).body.count < 100)
+    // As curl sends a list, and as Stripe's libraries do.
+    for form in ["types%5B%5D", "types[]", "types%5B0%5D", "types[0]", "types[19]", "type"] {
+      let none = try JSONValue(parsing: Self.ask("\(stripe.base)/v1/events?\(form)=no.such", pool).body)
+      #expect(none["data"] == [], "\(form)")
+      let both = "\(form)=invoice.paid&types[1]=no.such"
+      let one = try JSONValue(parsing: Self.ask("\(stripe.base)/v1/events?\(both)&limit=100", pool).body)
+      guard case .array(let events) = one["data"] else { throw TransferFailure.internalFault }
+      #expect(!events.isEmpty, "\(form)")
+      #expect(events.allSatisfy { $0["type"] == "invoice.paid" }, "\(form)")
+    }
     #expect(try Self.ask("\(stripe.base)/v1/events?starting_after=evt_0", pool).status == 400)
     #expect(try Self.ask("\(stripe.base)/v1/events?limit=101", pool).status == 400)
   }
@@ -99,6 +108,10 @@ import Testing
     }
     let plain = "\(stripe.base)/v1/checkout/sessions/\(purchase.sessionID)"
     #expect(queries.report(from: try Self.ask(plain, pool).body, about: key, now: now)?.prices == [])
+    for form in ["expand[]", "expand[0]"] {
+      let whole = try Self.ask("\(plain)?\(form)=line_items", pool).body
+      #expect(queries.report(from: whole, about: key, now: now)?.prices == ["price_1"], "\(form)")
+    }
     #expect(try Self.ask("\(plain)/line_items", pool).status == 200)
     #expect(try Self.ask("\(stripe.base)/v1/subscriptions/sub_0", pool).status == 404)
   }

@@ -109,6 +109,11 @@ struct AppSiteAssociationReader {
         findings.append(.fault(place, "names an app whose id \(error.description)"))
       }
     }
+    if let app = entry.appID, !entry.currentApps.contains(app) {
+      findings.append(
+        .fault(
+          place, "has an appID that is not in its appIDs, and iOS 13 and later ignore appID beside appIDs"))
+    }
     if entry.components == nil, entry.paths == nil {
       findings.append(.fault(place, "has neither components nor paths, so that it opens nothing"))
     }

@@ -71,6 +71,9 @@ public struct AppSiteAssociation: Sendable, Equatable {
       self.defaults = defaults
     }
 
+    /// The apps of the entry on iOS 13 and later, which ignore `appID` beside `appIDs`.
+    var currentApps: [String] { appIDs.isEmpty ? apps : appIDs }
+
     /// The apps of the entry, without duplicates.
     public var apps: [String] {
       var seen: Set<String> = []

@@ -64,7 +64,7 @@ public struct AssociationMatcher: Sendable {
     var compiler = PatternCompiler(custom: file.links?.variables ?? [:])
     let isRead = system == .current || file.links?.apps?.isEmpty == true
     for (index, entry) in (isRead ? file.links?.entries ?? [] : []).enumerated() {
-      let named = system == .current ? entry.apps : entry.appID.map { [$0] } ?? []
+      let named = system == .current ? entry.currentApps : entry.appID.map { [$0] } ?? []
       apps += named
       for (place, rule) in Self.rules(of: entry, at: index, system) {
         // Defaults exist only with components; systems that read paths ignore them.

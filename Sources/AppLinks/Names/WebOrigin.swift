@@ -5,7 +5,7 @@ internal import Encoding
 /// An origin (RFC 6454), the base of all absolute URLs. It comes from the configuration and never from a
 /// request, because the client chooses the request's Host.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
-  /// `https`, or `http` on this machine.
+  /// `https`, or `http` on this machine; of a page also a WebView's own scheme.
   public let scheme: String
   /// In lower case; an IPv6 address with its brackets.
   public let host: String
@@ -19,21 +19,44 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: `NameFault` unless the text is `https://host` or `https://host:port` (with or without a
   ///   trailing slash), or the same with `http://` for `localhost`, 127.0.0.1 or [::1].
   public init(_ text: String) throws(NameFault) {
+    try self.init(parsing: text)
+    guard scheme == "https" || scheme == "http" else { throw Self.shape }
+    guard scheme == "https" || Self.loopback.contains(host) else { throw Self.insecure }
+  }
+
+  /// The origin of a page, as a browser or a WebView sends it in `Origin`.
+  /// - Throws: `NameFault` unless the text is as above, also with `http://` for a name below `localhost`
+  ///   (RFC 6761 §6.3; Tauri's pages have one), or with a WebView's own scheme: `capacitor://localhost`.
+  public init(page text: String) throws(NameFault) {
+    try self.init(parsing: text)
+    guard !Self.opaque.contains(scheme) else {
+      throw NameFault("is not an origin: the pages of this scheme send the origin null")
+    }
+    guard scheme != "http" || Self.loopback.contains(host) || host.hasSuffix(".localhost") else {
+      throw Self.insecure
+    }
+  }
+
+  private static let loopback = ["localhost", "127.0.0.1", "[::1]"]
+  /// The origins of their URLs are opaque (https://url.spec.whatwg.org/#concept-url-origin).
+  private static let opaque = ["about", "blob", "data", "file", "javascript"]
+  private static let insecure = NameFault("must begin with https://: devices and browsers trust nothing else")
+
+  private init(parsing text: String) throws(NameFault) {
     guard let separator = text.firstRange(of: "://") else { throw Self.shape }
     let scheme = text[..<separator.lowerBound].lowercased()
     var authority = text[separator.upperBound...].lowercased()
     if authority.last == "/" { authority.removeLast() }
-    guard scheme == "https" || scheme == "http" else { throw Self.shape }
+    guard scheme.utf8.first.map(ASCII.isLetterOrDigit) == true,
+      scheme.utf8.allSatisfy({ ASCII.isLetterOrDigit($0) || "+-.".utf8.contains($0) })
+    else { throw Self.shape }
     guard let host = Self.host(of: authority),
       host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty })
     else { throw Self.shape }
-    guard scheme == "https" || ["localhost", "127.0.0.1", "[::1]"].contains(host) else {
-      throw NameFault("must begin with https://: devices and browsers trust nothing else")
-    }
     self.scheme = scheme
     self.host = host
     // The default port is omitted (RFC 6454 §6.2).
-    let usual = scheme == "https" ? ":443" : ":80"
+    let usual = ["https": ":443", "http": ":80"][scheme] ?? ":"
     self.authority = authority.hasSuffix(usual) ? String(authority.dropLast(usual.utf8.count)) : authority
   }
 

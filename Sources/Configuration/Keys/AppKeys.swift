@@ -20,8 +20,8 @@ extension AppConfiguration {
       "client_origins", \.clientOrigins,
       .set(of: .pageOrigin, count: ConfigurationLimits.clientOrigins, "origins"),
       example: ["https://shop.example.com"],
-      "The origins of the web pages that may post contexts and read their states in a browser (CORS): "
-        + "scheme, host and port, each exactly. Without any, no page of another origin may.")
+      "The origins of the web pages that may post contexts and read their states in a browser or a WebView "
+        + "(CORS): scheme, host and port, each exactly. Without any, no page of another origin may.")
     let rest: [ConfigurationKey<AppConfiguration>] = [
       .purchasely, .webhook,
       .section(

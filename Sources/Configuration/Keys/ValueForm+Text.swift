@@ -108,17 +108,17 @@ extension ValueForm<WebOrigin> {
   static var origin: ValueForm {
     .name(
       "an origin, such as https://pay.example.com", mustBe: "an address, https://…",
-      pattern: JSONValue.urlPattern, show: \.text, WebOrigin.init)
+      pattern: JSONValue.urlPattern, show: \.text, WebOrigin.init(_:))
   }
 
-  /// The origin of a web page, as a browser sends it in `Origin`.
+  /// The origin of a web page, as a browser or a WebView sends it in `Origin`.
   static var pageOrigin: ValueForm {
     .name(
-      "an origin, such as https://shop.example.com", mustBe: "an address, https://…",
-      pattern: JSONValue.urlPattern, show: \.text
+      "an origin, such as https://shop.example.com or capacitor://localhost",
+      mustBe: "an address, https://…", pattern: "^[A-Za-z0-9][A-Za-z0-9+.-]*://[^/?#\\s]+/?$", show: \.text
     ) { text throws(NameFault) in
       guard !text.contains("*") else { throw NameFault("must name one origin; list each of them, without *") }
-      return try WebOrigin(text)
+      return try WebOrigin(page: text)
     }
   }
 }

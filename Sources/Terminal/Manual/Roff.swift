@@ -62,10 +62,21 @@ public struct Roff {
     words.replacing("\\", with: "\\e").replacing("-", with: "\\-")
   }
 
-  /// roff reads a line that begins with a dot or an apostrophe as a macro.
+  /// The longest word that is not broken: with its indentation it fits on a terminal of 80 columns.
+  private static let wordMax = 50
+
+  /// roff reads a line that begins with a dot or an apostrophe as a macro. It breaks a line at blanks only,
+  /// so a long word, such as a URL, gets points where it may break without a hyphen (`\:`, groff(7)).
   private static func escaped(_ words: String) -> String {
     inline(words).split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : String(line)
+      let line = line.split(separator: " ", omittingEmptySubsequences: false).map(breakable)
+        .joined(separator: " ")
+      return line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }.joined(separator: "\n")
+  }
+
+  private static func breakable(_ word: Substring) -> String {
+    guard word.count > wordMax else { return String(word) }
+    return word.reduce(into: "") { $0 += "/:,?&=".contains($1) ? "\($1)\\:" : String($1) }
   }
 }

@@ -40,7 +40,7 @@ extension Reply {
   var links: [String] { attributes(#/<a [^>]*href="([^"]*)"/#) }
 
   /// The target of the page's automatic refresh.
-  var refresh: String? { attributes(#/<meta http-equiv="refresh" content="0;url=([^"]*)">/#).first }
+  var refresh: String? { attributes(#/<meta http-equiv="refresh" content="0; url=([^"]*)">/#).first }
 
   private func attributes(_ pattern: Regex<(Substring, Substring)>) -> [String] {
     text.matches(of: pattern).map { found in

@@ -19,7 +19,7 @@ import Testing
 
   private static func app(_ slug: AppSlug = "shop", origins: [String]) throws -> AppConfiguration {
     var app = Bench.app(slug, client: .keys([Secret("key-of-the-page")]))
-    app.clientOrigins = try origins.map { try WebOrigin($0) }
+    app.clientOrigins = try origins.map { try WebOrigin(page: $0) }
     app.links = .init(origin: try WebOrigin("https://pay.example.com"), returnPage: .init(name: "Shop"))
     return app
   }
@@ -29,9 +29,12 @@ import Testing
     let apps: AppRegistry
     let server: Server
 
-    init(limits: Configuration.Limits = .init()) throws {
+    init(
+      limits: Configuration.Limits = .init(),
+      origins: [String] = [CrossOriginTests.shop, "http://localhost:3000"]
+    ) throws {
       bench = try Bench([
-        CrossOriginTests.app(origins: [CrossOriginTests.shop, "http://localhost:3000"]),
+        CrossOriginTests.app(origins: origins),
         CrossOriginTests.app("other", origins: ["https://other.example.com"]),
         CrossOriginTests.app("closed", origins: []),
       ])
@@ -223,7 +226,9 @@ import Testing
       ("['*']", "[0]", "list each of them"), ("['https://*.example.com']", "[0]", "list each of them"),
       ("['https://a.test/shop']", "[0]", "must be a scheme, a host and nothing else"),
       ("['http://a.test']", "[0]", "must begin with https://"), ("['null']", "[0]", "must be a scheme"),
-      ("['a.test']", "[0]", "must be a scheme"),
+      ("['a.test']", "[0]", "must be a scheme"), ("['file://localhost']", "[0]", "is not an origin"),
+      ("['capacitor://localhost/app']", "[0]", "must be a scheme, a host and nothing else"),
+      ("['://localhost']", "[0]", "must be a scheme"), ("['ca pa://localhost']", "[0]", "must be a scheme"),
       ("['https://a.test', 'https://A.test:443/']", "[1]", "already"),
       ("'https://a.test'", "", "must be a list"), ("[5]", "[0]", "must be an address"),
     ])
@@ -241,5 +246,20 @@ import Testing
     let app = try Samples.app(text)
     #expect(app.clientOriginTexts == [Self.shop, "http://localhost:3000", "http://[::1]"])
     #expect(try Samples.app(Samples.text()).clientOrigins.isEmpty)
+  }
+
+  @Test(
+    "The page of an app in a WebView may post: its framework has a scheme of its own",
+    arguments: [
+      "capacitor://localhost", "ionic://localhost", "tauri://localhost", "http://tauri.localhost",
+      "myapp://localhost",
+    ])
+  func webView(origin: String) throws {
+    let app = try Samples.app(Samples.text(app: "client_origins: ['\(origin)'],"))
+    #expect(app.clientOriginTexts == [origin])
+    let bed = try Bed(origins: [origin])
+    defer { bed.stop() }
+    #expect(try bed.preflight("/v1/shop/contexts", origin: origin).status == 204)
+    #expect(throws: NameFault.self) { try WebOrigin(origin) }
   }
 }

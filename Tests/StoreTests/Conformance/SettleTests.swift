@@ -127,6 +127,26 @@ struct SettleTests {
     }
   }
 
+  @Test("A lookup that was refused holds a receipt no longer than without a key")
+  func refusedLookUp() throws {
+    let asking: [AppSlug: AppRules] = [
+      "ios": AppRules(join: JoinPolicy(), processors: .askedStripe, compose: TestStore.compose)
+    ]
+    let store = try TestStore(rules: asking)
+    try store.post(price: "price_1")
+    try store.ingest(Said.created(user: "u1"))
+    try store.ingest(
+      PurchaseReport(
+        key: PurchaseKey(type: .subscription, id: "sub_1"), observations: .checkoutRefused,
+        happenedAt: TestStore.start))
+    store.advance(4 * second)
+    try store.endWaits()
+    #expect(try store.status() == "waiting/checkout")
+    store.advance(second)
+    try store.endWaits()
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+  }
+
   @Test("With a key the checkout is looked up, and a missing answer delays nothing for ever")
   func lookUp() throws {
     let asking: [AppSlug: AppRules] = [
