@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -46,7 +47,6 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     {MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL},
     {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)o->idleTimeoutSeconds, NULL},
     {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)o->connectionMemory, NULL},
-    {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
     {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)o->connection, o->context},
     {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)o->target, o->context},
     {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)o->completed, o->context},
@@ -54,14 +54,18 @@ static inline struct MHD_Daemon *CMicroHTTPD_start(struct CMicroHTTPDOptions *o)
     {MHD_OPTION_END, 0, NULL},
     {MHD_OPTION_END, 0, NULL},
     {MHD_OPTION_END, 0, NULL},
+    {MHD_OPTION_END, 0, NULL},
   };
-  struct MHD_OptionItem *next = items + 8;
+  struct MHD_OptionItem *next = items + 7;
   if (o->threads > 1) {
     *next++ = (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL};
   }
   if (o->certificate && o->key) {
     *next++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, o->certificate};
     *next++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, o->key};
+    // RFC 8996: TLS 1.0 and 1.1 must not be negotiated. GnuTLS enables them by default.
+    *next++ = (struct MHD_OptionItem){
+        MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"};
   }
   return MHD_start_daemon(
       o->flags, 0, NULL, NULL, o->request, o->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
@@ -72,6 +76,32 @@ static inline MHD_socket CMicroHTTPD_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info ? info->connect_fd : -1;
+}
+
+/// The bytes of the request line and the header fields with their line ends, which begin at the method. 0
+/// before all of them have arrived.
+static inline size_t CMicroHTTPD_headBytes(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info ? info->header_size : 0;
+}
+
+/// The bytes of the connection's memory that the request's head uses: the head, a record for each field and
+/// each cookie (memorypool.c and connection.c of 0.9.75), and a copy of the cookies.
+static inline size_t CMicroHTTPD_headMemory(struct MHD_Connection *connection) {
+  int records = MHD_get_connection_values(
+      connection, (enum MHD_ValueKind)(MHD_HEADER_KIND | MHD_COOKIE_KIND), NULL, NULL);
+  const char *cookies =
+      MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_COOKIE);
+  return CMicroHTTPD_headBytes(connection) + 64 * (size_t)records + (cookies ? strlen(cookies) : 0);
+}
+
+/// Ends the query before its first parameter, so that libmicrohttpd reads none. It would need memory for each,
+/// and without memory it answers nothing (connection.c of 0.9.75, parse_initial_message_line). `target` is in
+/// the connection's own buffer.
+static inline void CMicroHTTPD_dropQuery(const char *target) {
+  char *mark = strchr(target, '?');
+  if (mark) mark[1] = '\0';
 }
 
 /// Who connected, or null. Valid as long as the connection.

@@ -26,6 +26,11 @@ final class BodyBudget: Sendable {
     state.withLock { fits(bytes, address, $0) }
   }
 
+  /// Whether the address's own share has room for this number of bytes.
+  func hasRoomInShare(for bytes: Int64, of address: AddressGroup) -> Bool {
+    state.withLock { bytes <= Int64(total / 2 - ($0.heldByAddress[address] ?? 0)) }
+  }
+
   fileprivate func acquire(_ bytes: Int, from address: AddressGroup) -> Bool {
     state.withLock { state in
       guard fits(Int64(bytes), address, state) else { return false }
@@ -52,7 +57,7 @@ final class BodyBudget: Sendable {
 final class BodyGrant {
   private let budget: BodyBudget
   private let address: AddressGroup
-  private var held = 0
+  private(set) var held = 0
 
   init(_ budget: BodyBudget, address: AddressGroup) {
     self.budget = budget

@@ -10,8 +10,8 @@ struct BodyCollection {
     case collected
     /// The body is longer than admitted.
     case tooLarge
-    /// The budget is exhausted.
-    case noRoom
+    /// The budget lacks this number of bytes. Nothing was collected.
+    case noRoom(bytes: Int64)
   }
 
   let maximumBytes: Int
@@ -29,6 +29,9 @@ struct BodyCollection {
     self.grant = grant
   }
 
+  /// Whether the body holds a part of the budget.
+  var isInBudget: Bool { grant.held > 0 }
+
   mutating func append(_ chunk: UnsafeRawBufferPointer) -> Outcome {
     guard chunk.count <= maximumBytes - bytes.count else { return .tooLarge }
     let length = bytes.count + chunk.count
@@ -38,7 +41,9 @@ struct BodyCollection {
       let first = isAnnounced ? ServerConfiguration.smallBodyBytesMax : length
       let wanted = capacity == 0 ? first : capacity * 2
       let next = max(length, min(lengthMax, wanted))
-      guard next <= ServerConfiguration.smallBodyBytesMax || grant.grow(to: next) else { return .noRoom }
+      guard next <= ServerConfiguration.smallBodyBytesMax || grant.grow(to: next) else {
+        return .noRoom(bytes: Int64(next - grant.held))
+      }
       bytes.reserveCapacity(next)
       capacity = next
     }

@@ -68,6 +68,7 @@ enum Callbacks {
       return nil
     }
     unsafe connection(opaque)?.begin(target: unsafe target.flatMap { unsafe String(validatingCString: $0) })
+    if let target = unsafe target { unsafe CMicroHTTPD_dropQuery(target) }
     return unsafe opaque
   }
 
@@ -97,24 +98,6 @@ enum Callbacks {
   }
 }
 
-extension HeaderFields {
-  /// Copies the fields of the request that the connection reads.
-  init(of handle: OpaquePointer) {
-    self.init()
-    _ = unsafe withUnsafeMutablePointer(to: &self) { fields in
-      unsafe MHD_get_connection_values_n(
-        handle, .HEADER_KIND,
-        { context, _, name, nameSize, value, valueSize in
-          guard let fields = unsafe context?.assumingMemoryBound(to: HeaderFields.self) else { return .NO }
-          unsafe fields.pointee.append(
-            name: UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameSize),
-            value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueSize))
-          return .YES
-        }, fields)
-    }
-  }
-}
-
 extension Response {
   /// Hands the answer to libmicrohttpd, which copies it, or asks for its body while it sends.
   /// - Returns: `MHD_NO`, which closes the connection, when libmicrohttpd rejects the response.
@@ -133,7 +116,9 @@ extension Response {
     }
     // libmicrohttpd 0.9.75 would send the end of a chunked body after the answer to HEAD, too.
     if stream != nil, connection.isHead { _ = unsafe CMicroHTTPD_endConnection(made) }
-    if closesConnection || core.isStopping { _ = unsafe MHD_add_response_header(made, "Connection", "close") }
+    if closesConnection || core.isStopping || connection.mustClose {
+      _ = unsafe MHD_add_response_header(made, "Connection", "close")
+    }
     if sendableStatus != status { core.log("status \(status) sent as \(sendableStatus)") }
     return unsafe MHD_queue_response(handle, UInt32(sendableStatus), made)
   }

@@ -18,7 +18,11 @@ extension ClientConnection {
 
   /// Handles one call of libmicrohttpd. `chunk` is empty except for a piece of the body.
   func advance(method: UnsafePointer<CChar>?, chunk: UnsafeRawBufferPointer) -> Step {
-    switch state.withLock({ $0.phase }) {
+    let phase = state.withLock { state in
+      state.consumedBytes? += Int64(chunk.count)
+      return state.phase
+    }
+    switch phase {
     case .head: return unsafe admit(method: method)
     case .body: return unsafe chunk.isEmpty ? complete() : collect(chunk)
     case .discarding: return unsafe chunk.isEmpty ? fetchAnswer() : .proceed
@@ -35,17 +39,23 @@ extension ClientConnection {
   // MARK: After the header fields
 
   private func admit(method: UnsafePointer<CChar>?) -> Step {
-    let fields = unsafe HeaderFields(of: handle)
-    let target = state.withLock { $0.target }
-    guard let target, let method = unsafe method.flatMap({ unsafe Self.text($0) }) else {
+    let target = state.withLock { state in
+      unsafe state.consumedBytes? += Int64(CMicroHTTPD_headBytes(handle))
+      return state.target
+    }
+    guard let target, let bytes = unsafe method, let method = unsafe Self.text(bytes) else {
       return answerEarly(core.handler.response(to: .malformed, head: nil).closing())
     }
+    let fields = unsafe HeaderFields(of: handle, method: bytes, target: target)
     let head = RequestHead(method: method, target: target, remoteAddress: remoteAddress, fields: fields)
     state.withLock { state in
       state.head = head
       beginCounting(&state)
     }
-    guard fields.areWellFormed, !head.hasAmbiguousLength else {
+    guard unsafe CMicroHTTPD_headMemory(handle) <= core.limits.headerBytesMax else {
+      return refuseLargeHead(core.handler.response(to: .headTooLarge, head: head))
+    }
+    guard !head.isAmbiguous else {
       return answerEarly(core.handler.response(to: .malformed, head: head).closing())
     }
     if core.isCrowded, !core.handler.mayUseReserve(head) {
@@ -61,7 +71,7 @@ extension ClientConnection {
       let length = head.contentLength ?? 0
       guard
         length <= Int64(ServerConfiguration.smallBodyBytesMax)
-          || core.bodies.hasRoom(for: length, from: group)
+          || core.bodies.hasRoom(for: length, from: group) || core.makeRoom(for: length, from: group)
       else { return answerUnread(core.handler.response(to: .noRoom, head: head), head) }
       let grant = BodyGrant(core.bodies, address: group)
       return enter(.body) {
@@ -86,6 +96,14 @@ extension ClientConnection {
     return enter(.discarding) { $0.answer = { response } }
   }
 
+  /// Answers without libmicrohttpd, which may have no memory left for the fields of an answer. Under TLS only
+  /// the library can write.
+  private func refuseLargeHead(_ response: Response) -> Step {
+    guard !core.isEncrypted else { return answerEarly(response.closing()) }
+    state.withLock { cut(&$0, response) }
+    return .close
+  }
+
   /// Answers immediately and closes the connection, because the start of the next request is unknown.
   private func answerEarly(_ response: Response) -> Step {
     let step = enter(.answering) { state in
@@ -108,17 +126,27 @@ extension ClientConnection {
   // MARK: The body
 
   /// Stores a piece of the body within the admitted length and the budget (R8).
-  private func collect(_ chunk: UnsafeRawBufferPointer) -> Step {
+  private func collect(_ chunk: UnsafeRawBufferPointer, mayMakeRoom: Bool = true) -> Step {
+    var lacking: Int64?
     let refused = state.withLock { state -> (head: RequestHead?, rejection: Rejection)? in
       guard state.phase == .body, let maximumBytes = state.body?.maximumBytes else { return nil }
       let rejection: Rejection
       switch unsafe state.body?.append(chunk) {
       case .collected, nil: return nil
       case .tooLarge: rejection = .bodyTooLarge(maximumBytes: maximumBytes)
-      case .noRoom: rejection = .noRoom
+      case .noRoom(let bytes):
+        if mayMakeRoom {
+          lacking = bytes
+          return nil
+        }
+        rejection = .noRoom
       }
       state.body = nil
       return (state.head, rejection)
+    }
+    if let lacking {
+      _ = core.makeRoom(for: lacking, from: group)
+      return unsafe collect(chunk, mayMakeRoom: false)
     }
     guard let refused else { return .proceed }
     let response = core.handler.response(to: refused.rejection, head: refused.head).closing()

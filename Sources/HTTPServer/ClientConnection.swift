@@ -33,7 +33,9 @@ internal import Platform
     group = limitedGroup ?? AddressGroup(remoteAddress)
     let now = admission?.moment ?? .now()
     state = Monitor(
-      ConnectionState(descriptor: descriptor, now: now, deadline: core.requestDeadline(from: now)))
+      ConnectionState(
+        descriptor: descriptor, isEncrypted: core.isEncrypted, now: now,
+        deadline: core.requestDeadline(from: now)))
   }
 
   // MARK: The application's side; any thread
@@ -185,6 +187,24 @@ internal import Platform
     }
   }
 
+  /// Refuses a request whose body is incomplete, to make room for others.
+  /// - Returns: false when it is complete by now.
+  @discardableResult
+  func evictBody(_ rejection: Rejection) -> Bool {
+    let seen = state.withLock { ($0.serial, $0.head) }
+    let answer = core.handler.response(to: rejection, head: seen.1)
+    return state.withLock { state in
+      guard state.serial == seen.0, state.phase == .body else { return false }
+      cut(&state, answer)
+      return true
+    }
+  }
+
+  /// Since when a body that uses the budget has been incomplete; nil for any other connection.
+  var bodySince: MonotonicInstant? {
+    state.withLock { $0.phase == .body && $0.body?.isInBudget == true ? $0.since : nil }
+  }
+
   /// Ends the connection without libmicrohttpd, which cannot queue an answer while it reads a body. Writes
   /// the answer and shuts the socket down; libmicrohttpd then finds it closed and cleans up. Called only in a
   /// phase in which libmicrohttpd has nothing to send; it gets nothing to send afterwards. Under TLS only the
@@ -228,9 +248,20 @@ internal import Platform
     state.withLock { state in
       unwatch(&state)
       endCounting(&state)
+      // Bytes that came after `mustClose` was asked for the answer.
+      if state.phase == .answering, state.mustClose { cut(&state, nil) }
       state.finish(now: now, deadline: deadline)
     }
     core.noteProgress()
+  }
+
+  /// Whether the connection must end with the answer that is about to be sent.
+  var mustClose: Bool {
+    state.withLock { state in
+      guard state.mustClose else { return false }
+      state.leavesUnread = true
+      return true
+    }
   }
 
   /// libmicrohttpd is about to close the descriptor; it notifies before that (MHD_cleanup_connections). The

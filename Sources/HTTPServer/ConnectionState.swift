@@ -35,10 +35,13 @@ struct ConnectionState {
   var deadline: MonotonicInstant?
   /// Whether the deadline is that of a request: from the accept, or from the first byte of the next request.
   var isTimed = true
-  /// When the connection entered its phase, while it is idle or in the head of a request.
+  /// When the connection became idle, or when the line of the request arrived that is read.
   var since: MonotonicInstant
   /// The bytes that the client had sent when its last request ended (`SocketInput`).
   var receivedBefore: Int64 = 0
+  /// The bytes of the heads and bodies that libmicrohttpd has read, without the framing of chunks; nil under
+  /// TLS, where they are not the bytes that the socket has received.
+  var consumedBytes: Int64?
   /// From the request line; nil when it is not valid UTF-8.
   var target: String?
   var head: RequestHead?
@@ -59,8 +62,9 @@ struct ConnectionState {
   /// Whether the socket may hold unread bytes of the client when it is closed.
   var leavesUnread = false
 
-  init(descriptor: Int32, now: MonotonicInstant, deadline: MonotonicInstant) {
+  init(descriptor: Int32, isEncrypted: Bool, now: MonotonicInstant, deadline: MonotonicInstant) {
     self.descriptor = descriptor
+    consumedBytes = isEncrypted ? nil : 0
     self.deadline = deadline
     since = now
   }
@@ -115,6 +119,8 @@ struct ConnectionState {
   /// How a connection counts for eviction.
   enum Occupancy {
     case idle(since: MonotonicInstant)
+    /// A request whose body is incomplete.
+    case body(since: MonotonicInstant)
     case request
     /// It is closing already.
     case ending
@@ -122,7 +128,11 @@ struct ConnectionState {
 
   var occupancy: Occupancy {
     if let idleSince { return .idle(since: idleSince) }
-    return phase == .cut || phase == .closed ? .ending : .request
+    switch phase {
+    case .body: return .body(since: since)
+    case .cut, .closed: return .ending
+    case .idle, .head, .discarding, .handling, .suspended, .answered, .answering: return .request
+    }
   }
 
   /// Whether a request has begun and is not yet answered.
@@ -144,6 +154,18 @@ struct ConnectionState {
   /// the kernel does not count.
   var hasSentMore: Bool {
     SocketInput.received(on: descriptor).map { $0 > receivedBefore } ?? false
+  }
+
+  /// Whether the connection must end with the answer to this request, because its next bytes may be what
+  /// another parser takes for a part of this request. libmicrohttpd checks neither the ends of the lines
+  /// around chunks nor the fields after the last one.
+  var mustClose: Bool { head?.isChunked == true || hasSentAhead }
+
+  /// Whether the client has sent more than the requests that were read, before it got its answer. Browsers,
+  /// proxies and the usual libraries do not; an attacker must. False where the kernel does not count.
+  private var hasSentAhead: Bool {
+    guard let consumedBytes, let received = SocketInput.received(on: descriptor) else { return false }
+    return received > consumedBytes
   }
 
   /// Whether the client has not sent the whole request yet.

@@ -49,7 +49,7 @@ extension Core {
 
   func stopWatching() { registry.update { $0.isWatcherDone = true } }
 
-  /// Cuts the idle connections that must make room.
+  /// Cuts the connections that must make room.
   /// - Returns: whether more than `Eviction.kept` connections are open.
   private func evictIdle(_ all: [ClientConnection], _ now: MonotonicInstant) -> Bool {
     let eviction = limits.eviction
@@ -60,15 +60,42 @@ extension Core {
     guard isFilling else { return false }
     var remaining = all.count
     var idle: [(since: MonotonicInstant, element: ClientConnection)] = []
+    var bodies: [(since: MonotonicInstant, element: ClientConnection)] = []
     for connection in all {
       switch connection.occupancy {
       case .idle(let since): idle.append((since, connection))
+      case .body(let since): bodies.append((since, connection))
       case .request: break
       case .ending: remaining -= 1
       }
     }
-    for connection in eviction.chosen(from: idle, connections: remaining, at: now) { connection.evict() }
+    let chosen = eviction.chosen(from: idle, connections: remaining, at: now)
+    for connection in chosen { connection.evict() }
+    for connection in eviction.chosen(fromBodies: bodies, connections: remaining - chosen.count) {
+      connection.evictBody(.crowded)
+    }
     return true
+  }
+
+  /// Cuts the slowest bodies until there is room for more bytes in the budget: the oldest ones first, and
+  /// none that began within the grace, so that many clients that send at full speed do not cut each other.
+  /// Called while no connection's lock is held.
+  func makeRoom(for bytes: Int64, from address: AddressGroup) -> Bool {
+    let latest = MonotonicInstant.now() - limits.evictionGrace
+    let isShareFull = !bodies.hasRoomInShare(for: bytes, of: address)
+    let slow = connections.compactMap {
+      connection -> (since: MonotonicInstant, connection: ClientConnection)? in
+      guard let since = connection.bodySince, since <= latest, !isShareFull || connection.group == address
+      else {
+        return nil
+      }
+      return (since, connection)
+    }
+    for (_, connection) in slow.sorted(by: { $0.since < $1.since }) {
+      if bodies.hasRoom(for: bytes, from: address) { return true }
+      connection.evictBody(.noRoom)
+    }
+    return bodies.hasRoom(for: bytes, from: address)
   }
 
   private static let watchInterval: Duration = .milliseconds(10)

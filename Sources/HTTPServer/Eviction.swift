@@ -1,4 +1,4 @@
-// Decides which idle connections are closed to make room. Pure.
+// Decides which connections are closed to make room. Pure.
 
 internal import Platform
 
@@ -14,8 +14,11 @@ internal import Platform
 ///   of `ServerConfiguration.unlimitedPeers`.
 /// - **A new client has time to send its request**: the grace, or, in a flood, until as many others have
 ///   connected after it as connections are idle.
-/// - **A request is never cut for others**, whether it is suspended, in its body or still unread in its
-///   socket. No connection is cut while at most `kept` are open.
+/// - **Slow bodies block no client.** Above `urgent`, if no idle connections are left, the requests whose
+///   bodies have been incomplete for the longest time are cut: anybody may begin a request that may use the
+///   reserve.
+/// - **A complete request is never cut for others**, whether it is suspended or still unread in its socket.
+///   No connection is cut while at most `kept` are open.
 ///
 /// A connection is idle until the header fields of its (next) request are complete.
 struct Eviction {
@@ -37,6 +40,16 @@ struct Eviction {
     return Self.oldest(idle, connections - kept).enumerated()
       .filter { $0.offset < connections - urgent || $0.element.since <= latest }
       .map(\.element.element)
+  }
+
+  /// - Parameters:
+  ///   - bodies: since when each incomplete request has been read.
+  ///   - connections: the number of connections without the idle ones that are closed.
+  /// - Returns: the requests to cut, the oldest first.
+  func chosen<Element>(
+    fromBodies bodies: [(since: MonotonicInstant, element: Element)], connections: Int
+  ) -> [Element] {
+    Self.oldest(bodies, connections - urgent).map(\.element)
   }
 
   /// The `count` oldest entries, in order. The caller needs few of many, and often: one pass is cheaper than

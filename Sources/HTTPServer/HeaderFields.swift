@@ -1,4 +1,4 @@
-// The header fields of one request as received: one block of bytes and the end of each field in it. Text is
+// The header fields of one request: one block of bytes and the end of each field in it. Text is
 // made and validated only for the fields that are read. A value; thread-safe.
 
 /// Header fields in the order of the request.
@@ -12,10 +12,12 @@ struct HeaderFields: Sendable {
   private var bytes: [UInt8] = []
   private var fields: [Field] = []
 
-  /// Whether every name is a token and no value holds a NUL or a line break; libmicrohttpd checks neither.
-  /// Another parser may ignore a space before the colon (RFC 9112 §5.1: reject it), or take a bare line break
-  /// for the end of the field (RFC 9110 §5.5).
-  private(set) var areWellFormed = true
+  /// Whether every name is a token and no value holds a NUL or a line break. Another parser may ignore a
+  /// space before the colon (RFC 9112 §5.1: reject it), or take a bare line break for the end of the field
+  /// (RFC 9110 §5.5).
+  var areWellFormed = true
+  /// Whether the request line names HTTP/1.0.
+  var areOfHTTP10 = false
 
   init() {
     // Enough for a typical request, so that each array is allocated once.
@@ -23,12 +25,24 @@ struct HeaderFields: Sendable {
     fields.reserveCapacity(16)
   }
 
+  /// Blanks around the value are not a part of it (RFC 9110 §5.5).
   mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
     if unsafe name.isEmpty || !Self.isToken(name) || Self.breaksLine(value) { areWellFormed = false }
+    var (start, end) = (0, value.count)
+    while start < end, unsafe Self.isBlank(value[start]) { start += 1 }
+    while start < end, unsafe Self.isBlank(value[end - 1]) { end -= 1 }
+    let nameStart = bytes.count
     unsafe bytes.append(contentsOf: name)
     let nameEnd = UInt32(truncatingIfNeeded: bytes.count)
-    unsafe bytes.append(contentsOf: value)
+    unsafe bytes.append(contentsOf: value[start..<end])
     fields.append(Field(nameEnd: nameEnd, valueEnd: UInt32(truncatingIfNeeded: bytes.count)))
+    // libmicrohttpd compares the blanks, too: the body would have no end.
+    let coding = "transfer-encoding".utf8.span
+    if end < value.count, name.count == coding.count, matches(coding, at: nameStart) { areWellFormed = false }
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
   }
 
   private static func isToken(_ name: UnsafeRawBufferPointer) -> Bool {
@@ -44,7 +58,7 @@ struct HeaderFields: Sendable {
     return false
   }
 
-  /// The values of the fields with this name (RFC 9110 §5.1: case-insensitive), as received.
+  /// The values of the fields with this name (RFC 9110 §5.1: case-insensitive).
   func values(_ name: String) -> [ArraySlice<UInt8>] {
     var found: [ArraySlice<UInt8>] = []
     var index = 0
@@ -61,17 +75,6 @@ struct HeaderFields: Sendable {
     var (index, count) = (0, 0)
     while next(name, from: &index) != nil { count += 1 }
     return count
-  }
-
-  /// Whether there is a longer name that begins with this one, case-insensitive.
-  func hasLongerName(than prefix: String) -> Bool {
-    let wanted = prefix.utf8.span
-    var start = 0
-    for field in fields {
-      if Int(field.nameEnd) - start > wanted.count, matches(wanted, at: start) { return true }
-      start = Int(field.valueEnd)
-    }
-    return false
   }
 
   /// The range of the value of the next field with this name.

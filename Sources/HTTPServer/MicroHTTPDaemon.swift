@@ -65,7 +65,7 @@ internal import Platform
     unsafe options.flags = flags.reduce(0) { $0 | $1.rawValue }
     unsafe options.threads = UInt32(clamping: limits.threads)
     unsafe options.idleTimeoutSeconds = limits.idleTimeoutSeconds
-    unsafe options.connectionMemory = max(1024, limits.headerBytesMax)
+    unsafe options.connectionMemory = max(1024, limits.headerBytesMax) + answerHeadBytes
     if let tls = limits.tls {
       unsafe options.certificate = strdup(tls.certificatePEM)
       unsafe options.key = strdup(tls.keyPEM)
@@ -77,6 +77,10 @@ internal import Platform
     unsafe pointer.initialize(to: options)
     return unsafe pointer
   }
+
+  /// Room for the header fields of an answer beside the largest head of a request. Without it libmicrohttpd
+  /// closes the connection instead of answering.
+  private static let answerHeadBytes = 4 * 1024
 
   private static func free(_ options: UnsafeMutablePointer<CMicroHTTPDOptions>) {
     unsafe Glibc.free(options.pointee.certificate)

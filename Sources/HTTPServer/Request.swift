@@ -51,7 +51,7 @@ public struct RequestHead: Sendable {
     fields.first(name).flatMap(Self.text)
   }
 
-  /// The bytes of the first header field of that name, case-insensitive, as received.
+  /// The bytes of the first header field of that name, case-insensitive.
   public func headerBytes(_ name: String) -> ArraySlice<UInt8>? { fields.first(name) }
 
   /// All header fields of that name in order; a field that is not valid UTF-8 is omitted.
@@ -74,19 +74,54 @@ public struct RequestHead: Sendable {
   /// Whether a body follows.
   var hasBody: Bool { isChunked || (contentLength ?? 0) > 0 }
 
-  /// Whether two parsers could disagree on where the body ends (RFC 9112 §6.3, §11.2: request smuggling).
-  /// libmicrohttpd uses the first length, and lets the transfer coding override it, without an error.
-  ///
-  /// libmicrohttpd joins the second line of a folded field (RFC 9112 §5.2) to the name: `Content-Length:`
-  /// followed by the line ` 2` becomes an empty `Content-Length2`. No other field's name begins like that.
+  /// Whether another parser could read the request in another way (RFC 9112 §11.2: request smuggling).
+  var isAmbiguous: Bool {
+    !fields.areWellFormed || hasAmbiguousLength || !hasOneHost
+      || target.utf8.contains { $0 <= 0x20 || $0 == 0x7F }
+  }
+
+  /// Whether two parsers could disagree on where the body ends (RFC 9112 §6.3). libmicrohttpd uses the first
+  /// length, and lets the transfer coding override it, without an error.
   var hasAmbiguousLength: Bool {
-    if fields.hasLongerName(than: "Content-Length") || fields.hasLongerName(than: "Transfer-Encoding") {
-      return true
-    }
     let lengths = fields.count("Content-Length")
     guard isChunked else { return lengths > 1 || (lengths == 1 && contentLength == nil) }
-    return lengths > 0 || fields.count("Transfer-Encoding") > 1
+    return fields.areOfHTTP10 || lengths > 0 || fields.count("Transfer-Encoding") > 1
       || header("Transfer-Encoding")?.lowercased() != "chunked"
+  }
+
+  /// RFC 9112 §3.2: a request of HTTP/1.1 has exactly one `Host`, and one of HTTP/1.0 may have one.
+  private var hasOneHost: Bool {
+    let hosts = fields.values("Host")
+    guard let host = hosts.first else { return fields.areOfHTTP10 }
+    return hosts.count == 1 && Self.isHost(host)
+  }
+
+  /// Whether a value is `uri-host [ ":" port ]` (RFC 9110 §7.2). A comma, which a name may have, is refused:
+  /// it is what remains of several fields that a proxy has joined.
+  private static func isHost(_ value: ArraySlice<UInt8>) -> Bool {
+    var rest = value
+    if rest.first == UInt8(ascii: "[") {
+      guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
+      let address = rest[(rest.startIndex + 1)..<end]
+      guard !address.isEmpty, address.allSatisfy({ isHostByte($0) || $0 == UInt8(ascii: ":") }) else {
+        return false
+      }
+      rest = rest[(end + 1)...]
+    } else {
+      rest = rest.drop(while: isHostByte)
+    }
+    guard let colon = rest.popFirst() else { return true }
+    return colon == UInt8(ascii: ":") && rest.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
+  }
+
+  /// RFC 3986 §3.2.2: a byte of a registered name. Percent escapes are not decoded, so they are not
+  /// validated.
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "#"): false
+    case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ";"), UInt8(ascii: "="): true
+    default: Token.isByte(byte)
+    }
   }
 
   private static func originForm(_ target: Substring) -> String {

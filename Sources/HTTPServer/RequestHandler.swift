@@ -13,8 +13,12 @@ public enum Admission: Sendable {
 /// Why the server answers a request without the application's `handle`. The application writes the text of
 /// the answer.
 public enum Rejection: Sendable, Equatable {
-  /// The target is not valid UTF-8, a header field is malformed, or the length of the body is ambiguous: 400.
+  /// The target is not valid UTF-8, the head is not well-formed, or the length of the body or the host is
+  /// ambiguous: 400. The connection is closed after the answer.
   case malformed
+  /// The head is longer than `ServerConfiguration.headerBytesMax`: 431. The connection is closed after the
+  /// answer.
+  case headTooLarge
   /// The body is longer than admitted: 413. The connection is closed after the answer.
   case bodyTooLarge(maximumBytes: Int)
   /// The bodies of all requests, or of those from this address, have reached their limit: 503, with a retry.

@@ -52,8 +52,9 @@ public struct ServerConfiguration: Sendable {
   /// unless the last places are taken. It is long enough for a TLS handshake and the following request on a
   /// slow network.
   var evictionGrace: Duration = .seconds(1)
-  /// The limit for a request line and its header fields, in bytes. libmicrohttpd itself answers 431 (or 414)
-  /// when there are more.
+  /// The limit for the memory of a request line and its header fields, in bytes: their length, 64 for each
+  /// field and each cookie, and a copy of the cookies. libmicrohttpd itself answers 431 (or 414) when there
+  /// is much more.
   public var headerBytesMax = 32 * 1024
   /// The longest announced length of a refused body that is still read, so that the connection stays open.
   public var discardedBodyBytesMax: Int64 = 64 * 1024

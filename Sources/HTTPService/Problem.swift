@@ -69,7 +69,11 @@ extension Problem {
   public static let malformedRequest = Problem(
     slug: "malformed-request", status: 400,
     detail:
-      "The request is not well-formed HTTP: check the encoding of its target and the length of its body.")
+      "The request is not well-formed HTTP: check the encoding of its target, that each line of its head ends "
+      + "in CRLF and has a name, its one `Host`, and the length of its body.")
+  public static let headTooLarge = Problem(
+    slug: "head-too-large", status: 431,
+    detail: "The request line and the header fields are too long. Send fewer or shorter ones.")
 
   /// The path exists, but not with this method.
   /// - Parameter allowed: the methods of the path, for `Allow` (RFC 9110 §10.2.1).
@@ -86,6 +90,11 @@ extension Problem {
   public static let wrongMediaType = Problem(
     slug: "unsupported-media-type", status: 415,
     detail: "Send `Content-Type: application/json` or `application/x-www-form-urlencoded`.")
+
+  public static let codedBody = Problem(
+    slug: "unsupported-content-encoding", status: 415,
+    detail: "Send the body without a `Content-Encoding`; a proxy in front must not compress requests.",
+    headers: ["Accept-Encoding": "identity"])
 
   public static let noPrice = Problem(
     slug: "unknown-price", status: 422,

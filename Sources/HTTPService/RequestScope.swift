@@ -85,6 +85,7 @@ extension ListenerServices {
     let problem: Problem =
       switch rejection {
       case .malformed: .malformedRequest
+      case .headTooLarge: .headTooLarge
       case .bodyTooLarge(let maximum): .tooLarge(maximum)
       case .noRoom: .busy
       case .crowded: .crowded

@@ -57,6 +57,7 @@ final class SandboxDestinationHandler: RequestHandler {
   func response(to rejection: Rejection, head: RequestHead?) -> Response {
     switch rejection {
     case .malformed: Self.response(400, "malformed request")
+    case .headTooLarge: Self.response(431, "too large")
     case .bodyTooLarge: Self.response(413, "too large")
     case .noRoom, .crowded: Self.response(503, "the body is too long")
     case .tooSlow: Self.response(408, "too slow")

@@ -113,6 +113,7 @@ final class SandboxServiceHandler<Account: SandboxAccount>: RequestHandler {
   func response(to rejection: Rejection, head: RequestHead?) -> Response {
     switch rejection {
     case .malformed: Account.failure(400, "malformed request")
+    case .headTooLarge: Account.failure(431, "too large")
     case .bodyTooLarge: Account.failure(413, "too large")
     case .noRoom, .crowded, .stopping: Account.failure(503, "stopping")
     case .tooSlow: Account.failure(408, "too slow")

@@ -58,7 +58,8 @@ final class SandboxStripeHandler: RequestHandler {
 
   func response(to rejection: Rejection, head: RequestHead?) -> Response {
     switch rejection {
-    case .malformed, .bodyTooLarge: Self.fault(400, "invalid_request_error", "malformed request")
+    case .malformed, .headTooLarge, .bodyTooLarge:
+      Self.fault(400, "invalid_request_error", "malformed request")
     case .noRoom, .crowded, .stopping: Self.fault(503, "api_error", "stopping")
     case .tooSlow: Self.fault(408, "api_error", "too slow")
     case .abandoned: Self.fault(500, "api_error", "not answered")

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "Long polls leave room, webhooks have the last connections, and /readyz reports when none is free"
+    "Long polls leave room, webhooks have the last connections, and unfinished ones cannot take them all"
   )
   func shares() throws {
     // 16 of them may be long polls, and 2 are for webhooks.
@@ -112,21 +112,18 @@ import Testing
       try relay.ingest(Checkout("shared-0").completed)
       // These four have their answer and may send another request: they stay connected.
       for poll in polls.prefix(4) { #expect(try poll.reply()["state"] == "delivered") }
-      // Unfinished webhooks occupy all the rest.
+      // Of webhooks that do not end, the oldest are cut for a genuine one.
       let half = Endpoint.bytes("POST", Stripe.eventsPath, body: nil, headers: ["Content-Length": "10"])
-      var webhooks = try (0..<12).map { _ in
+      let webhooks = try (0..<12).map { _ in
         let wire = try Wire(port)
         try wire.send(half)
         return wire
       }
-      try waitUntil("every connection is taken, and it says so") {
-        let reply = try relay.admin.request("GET", "/readyz")
-        return reply.status == 503 && reply.text.contains("no free connections: all 20 are in use")
-      }
+      try relay.ingest(Checkout("shared-1").completed)
+      #expect(try webhooks[0].reply().status == 503)
       polls.removeAll()
-      webhooks.removeAll()
-      try waitUntil("it is ready again") { try relay.admin.request("GET", "/readyz").status == 200 }
-      withExtendedLifetime((limited, slow)) {}
+      try waitUntil("it is ready") { try relay.admin.request("GET", "/readyz").status == 200 }
+      withExtendedLifetime((limited, slow, webhooks)) {}
     }
   }
 

@@ -1,9 +1,10 @@
 // The limit for all bodies together, and its release however a request ends (R8, R11).
 
 import Glibc
-import HTTPServer
 import Platform
 import Testing
+
+@testable import HTTPServer
 
 @Suite("The bodies of all requests together") struct BodyBudgetTests {
   private static let kibibyte = 1024
@@ -15,6 +16,8 @@ import Testing
   ) throws -> Server {
     try application.serve {
       $0.bodyBytesTotalMax = 1 << 20
+      // No body is slow enough to be cut for another one.
+      $0.evictionGrace = .seconds(300)
       change(&$0)
     }
   }
@@ -95,6 +98,35 @@ import Testing
     try first.send("x")
     #expect(try first.response().body == "\(length)")
     try Self.waitUntil(server) { $0 == 0 }
+    server.stop(grace: .seconds(1))
+  }
+
+  @Test(
+    "The oldest incomplete body is cut for a newer one; of the same client if that has used its share",
+    arguments: [true, false])
+  func slowBodies(ofOneClient: Bool) throws {
+    let server = try Self.serve(Self.application()) { $0.evictionGrace = .zero }
+    let length = (ofOneClient ? 250 : 500) * Self.kibibyte
+    let slow = try (2...3).map { try TestClient(server, source: ofOneClient ? 2 : $0) }
+    for (number, client) in slow.enumerated() {
+      try client.send(Self.head(length))
+      try client.send(Self.text(length - 1))
+      try Self.waitUntil(server) { $0 == (number + 1) * length }
+    }
+    let bystander = try TestClient(server, source: 5)
+    try bystander.send(Self.head(10))
+    try bystander.send(Self.text(9))
+    let client = try TestClient(server, source: ofOneClient ? 2 : 4)
+    try client.send(Self.head(200 * Self.kibibyte))
+    try client.send(Self.text(200 * Self.kibibyte))
+    #expect(try client.response().body == "\(200 * Self.kibibyte)")
+    let refusal = try slow[0].response()
+    #expect(refusal.body == "no room")
+    #expect(refusal.closes)
+    for (client, length) in [(slow[1], length), (bystander, 10)] {
+      try client.send("x")
+      #expect(try client.response().body == "\(length)")
+    }
     server.stop(grace: .seconds(1))
   }
 

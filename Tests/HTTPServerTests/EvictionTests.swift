@@ -135,6 +135,30 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
+  @Test("Slow bodies that take the reserve are cut for a new request, the oldest first")
+  func slowBodies() throws {
+    let application = Self.application(Monitor([]))
+    let server = try application.serve {
+      Self.configure(&$0)
+      $0.threads = 1
+      $0.unlimitedPeers = ["127.0.0.0/8"].compactMap { AddressPrefix($0) }
+    }
+    var slow: [TestClient] = []
+    for number in 0..<40 {
+      let client = try TestClient(server)
+      try client.send("POST /reserved HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf")
+      slow.append(client)
+      _ = try application.waitFor { $0.heads.count == number + 1 ? true : nil }
+    }
+    // Above 38 connections the oldest are cut.
+    for client in slow.prefix(2) { #expect(try client.response().body == "crowded") }
+    let client = try TestClient(server)
+    try client.send(Self.get("/reserved"))
+    #expect(try client.response().status == 200)
+    for client in slow.suffix(37) { #expect(!client.isReadable(within: .zero)) }
+    server.stop(grace: .seconds(1))
+  }
+
   @Test("A connection with an unread request is not closed for others")
   func unread() throws {
     let (entered, left) = (Monitor(false), Monitor(false))
@@ -217,6 +241,8 @@ import Testing
     #expect(chosen(13, 0) == [0])
     #expect(chosen(14, 1000) == [0, 1])
     #expect(chosen(100, 9000) == Array(0..<9))
+    #expect(eviction.chosen(fromBodies: idle, connections: 12) == [])
+    #expect(eviction.chosen(fromBodies: idle, connections: 14) == [0, 1])
   }
 
   @Test("With any limits idle connections are closed before the last place is used")

@@ -44,9 +44,10 @@ import Testing
     try client.send(
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n6\r\n456789\r\n0\r\n\r\n")
     #expect(try client.response().body == "POST / 0123456789")
-    try client.send(
+    let other = try TestClient(server)
+    try other.send(
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n0123456789a\r\n0\r\n\r\n")
-    #expect(try client.response().status == 413)
+    #expect(try other.response().status == 413)
     server.stop(grace: .seconds(1))
   }
 

@@ -137,6 +137,12 @@ import Testing
       #expect(reply.status == 404)
       #expect(!reply.closes)
     }
+    // A client that asks first gets the refusal, and no 100.
+    let asking = try TestClient(server)
+    try asking.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
+    let refusal = try asking.response()
+    #expect(refusal.status == 404)
+    #expect(refusal.closes)
     let smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
     for (method, framing) in [
       ("GET", "Content-Length: 36"), ("POST", "Content-Length: 36"), ("PATCH", "Transfer-Encoding: chunked"),

@@ -84,7 +84,6 @@ import Testing
       "Content-Length: 4, 4",
       "Content-Length: -1", "Content-Length: 99999999999999999999",
       "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-      // libmicrohttpd treats these as fields of another name, so that there would be no body.
       "Transfer-Encoding : chunked", "Content-Length : 4", "Content-Length:\r\n 4",
       "Transfer-Encoding:\r\n chunked", "Transfer-Encoding: chunked\r\n x",
       "Content-Length: 4\r\n \t4", "X: 1\rContent-Length: 4",

@@ -54,6 +54,19 @@ import Testing
     threads.withLock { $0 }.forEach { $0.join() }
   }
 
+  @Test("TLS before 1.2 is refused")
+  func versions() throws {
+    try serve(.echo()) { server, _ in
+      for (version, isServed) in [("tls1", false), ("tls1_1", false), ("tls1_2", true), ("tls1_3", true)] {
+        let result = try ShellRun([
+          "openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", "-\(version)", "-cipher",
+          "ALL:@SECLEVEL=0",
+        ])
+        #expect((result.code == 0) == isServed, "\(version): \(result.output)")
+      }
+    }
+  }
+
   @Test("A chunked body over the limit is refused over TLS")
   func bodyTooLarge() throws {
     try serve(.echo(10)) { server, directory in

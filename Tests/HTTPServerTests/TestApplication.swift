@@ -60,6 +60,7 @@ final class TestApplication: RequestHandler {
     seen.update { $0.rejections.append(rejection) }
     switch rejection {
     case .malformed: return Response(status: 400, text: "malformed")
+    case .headTooLarge: return Response(status: 431, text: "large head")
     case .bodyTooLarge(let maximumBytes): return Response(status: 413, text: "at most \(maximumBytes)")
     case .noRoom: return Response(status: 503, text: "no room")
     case .crowded: return Response(status: 503, text: "crowded")

@@ -14,7 +14,8 @@ import Testing
   static let all: [Problem] =
     [
       .notFound, .unknownApp, .unknownContext, .malformedRequest, .wrongMethod("GET, HEAD"), .unauthorized,
-      .wrongMediaType, .tooLarge(65_536), .tooSlow, .busy, .storeFailed, .stopping, .internalFault,
+      .wrongMediaType, .codedBody, .headTooLarge, .tooLarge(65_536), .tooSlow, .busy, .storeFailed, .stopping,
+      .internalFault,
     ] + SignatureFault.allCases.map { .signature($0) }
     + ([
       .notJSON, .notForm, .blobMissing, .userMissing, .usersDiffer, .userNotText, .wrongType(""),

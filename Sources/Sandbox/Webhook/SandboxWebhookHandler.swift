@@ -86,6 +86,7 @@ final class SandboxWebhookHandler: RequestHandler {
   func response(to rejection: Rejection, head: RequestHead?) -> Response {
     switch rejection {
     case .malformed: Self.response(400, "malformed request")
+    case .headTooLarge: Self.response(431, "too large")
     case .bodyTooLarge: Self.response(413, "too large")
     case .noRoom, .crowded, .stopping: Self.response(503, "stopping")
     case .tooSlow: Self.response(408, "too slow")

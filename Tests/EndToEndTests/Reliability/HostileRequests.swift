@@ -82,15 +82,15 @@ enum HostileRequests {
         .closes([400])),
       .init(
         "chunked with a tab before it", post("Transfer-Encoding:\tchunked\r\n", "2\r\n{}\r\n0\r\n\r\n"),
-        .goesOn([400])),
+        .closes([400])),
       .init("a space before the colon", post("Transfer-Encoding : chunked\r\n", smuggled), .closes([400])),
       .init("a folded header field", post("Content-Length:\r\n 2\r\n"), .closes([400])),
       .init(
         "a request inside of a body", post("Content-Length: 42\r\n", get("/smuggled/////////")),
         .goesOn([400])),
       .init(
-        "five requests at once", String(repeating: get("/nowhere"), count: 5),
-        .goesOn([404, 404, 404, 404, 404])),
+        "five requests at once: only the first is read", String(repeating: get("/nowhere"), count: 5),
+        .closes([404])),
     ]
   }
 
@@ -126,11 +126,12 @@ enum HostileRequests {
         "ten thousand header fields", get("/", String(repeating: "X: 1\r\n", count: 10_000)),
         .refusedByLibrary(431)),
       .init("a target of 100 KB", get("/\(long)"), .refusedByLibrary(414)),
-      .init("a NUL in the method", "G\(nul)T / HTTP/1.1\r\nHost: x\r\n\r\n", .goesOn([404])),
-      .init("a NUL in the target", get("/v1/\(nul)shop/contexts/x"), .goesOn([404])),
+      .init("a NUL in the method", "G\(nul)T / HTTP/1.1\r\nHost: x\r\n\r\n", .closes([400])),
+      .init("a NUL in the target", get("/v1/\(nul)shop/contexts/x"), .closes([400])),
       .init("a NUL in a header field's name", get("/", "X\(nul)Y: 1\r\n"), .refusedByLibrary(400)),
-      .init("a NUL in a header field's value", get("/", "X-Y: 1\(nul)2\r\n"), .goesOn([404])),
-      .init("no Host", "GET / HTTP/1.1\r\n\r\n", .refusedByLibrary(400)),
+      .init("a NUL in a header field's value", get("/", "X-Y: 1\(nul)2\r\n"), .closes([400])),
+      .init("no Host", "GET / HTTP/1.1\r\n\r\n", .closes([400])),
+      .init("an empty name", get("/", ": a\r\n") + get("/smuggled"), .closes([400])),
       .init("a header field without a colon", get("/", "nonsense\r\n"), .refusedByLibrary(400)),
       .init("a method that is not there", "BREW / HTTP/1.1\r\nHost: x\r\n\r\n", .goesOn([404])),
       .init("a version that is not there", "GET / HTTP/9.9\r\nHost: x\r\n\r\n", .refusedByLibrary(505)),
@@ -140,7 +141,7 @@ enum HostileRequests {
         "POST /v1/shop/contexts HTTP/1.1\r\nHost: x\r\n\(key)X-User-Id: a\r\nX-User-Id: b\r\n"
           + "Content-Length: 22\r\n\r\n{\"ply_context\":\"YQ==\"}", .goesOn([400])),
       .init("HTTP/1.0", "GET / HTTP/1.0\r\n\r\n", .closes([404])),
-      .init("bare line feeds", "GET / HTTP/1.1\nHost: x\n\n", .goesOn([404])),
+      .init("bare line feeds", "GET / HTTP/1.1\nHost: x\n\n", .closes([400])),
       .init("a bare carriage return", get("/", "X-Y: 1\rX-Z: 2\r\n"), .closes([400])),
       .init(
         "a key that is no UTF-8",

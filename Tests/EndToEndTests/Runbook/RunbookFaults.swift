@@ -131,7 +131,8 @@ extension RunbookScene {
         },
         2: { relay, _ in try hold(20, relay) },
       ],
-      top: ["limits": ["connections": 20, "request_timeout": "5m"]],
+      // Without a reserve no unfinished request is cut for another one.
+      top: ["limits": ["connections": 20, "webhook_connections": 0, "request_timeout": "5m"]],
       check: { relay, _ in
         let status = try relay.outside.api.request("GET", "/v1/shop/contexts/ctx_none").status
         #expect(status == 404)
