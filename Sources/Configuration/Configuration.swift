@@ -158,6 +158,26 @@ extension Configuration {
       self.contextsPerUser = contextsPerUser
       self.contextsPerAddress = contextsPerAddress
     }
+
+    /// Descriptors for everything but the public listener's connections: the admin listener's, the database,
+    /// the log, and requests to processors and destinations.
+    private static let otherFiles = 192
+
+    /// The limits that a process with a limit of open files (getrlimit(2)) can serve: with fewer connections,
+    /// and smaller shares of them, if it may open too few. Otherwise clients would wait in the socket's
+    /// backlog while receiptd says that it has free connections, and the database could not open its files.
+    /// - Parameter openFiles: nil if there is no limit.
+    public func fitting(openFiles: Int?) -> Self {
+      guard let openFiles else { return self }
+      let possible = max(1, openFiles - min(Self.otherFiles, openFiles / 2))
+      guard possible < connections else { return self }
+      let shares = Self(connections: possible)
+      var limits = self
+      limits.connections = possible
+      limits.webhookConnections = min(webhookConnections, shares.webhookConnections)
+      limits.longPolls = min(longPolls, shares.longPolls)
+      return limits
+    }
   }
 
   /// How long finished data is kept.

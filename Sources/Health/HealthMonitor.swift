@@ -28,14 +28,16 @@ public final class HealthMonitor: Sendable {
   private let metrics: Metrics
   private let freeBytes: @Sendable () -> Int64?
   private let startedAt: Timestamp
+  private let openFiles: Int?
   private let state = Monitor(State())
 
+  /// - Parameter openFiles: how many files the process may open; nil if there is no limit.
   public init(
     readiness: Readiness, ledger: ConfigurationLedger, metrics: Metrics, startedAt: Timestamp,
-    freeBytes: @escaping @Sendable () -> Int64?
+    openFiles: Int? = nil, freeBytes: @escaping @Sendable () -> Int64?
   ) {
     (self.readiness, self.ledger, self.metrics) = (readiness, ledger, metrics)
-    (self.startedAt, self.freeBytes) = (startedAt, freeBytes)
+    (self.startedAt, self.openFiles, self.freeBytes) = (startedAt, openFiles, freeBytes)
   }
 
   /// The configuration in force.
@@ -52,6 +54,9 @@ public final class HealthMonitor: Sendable {
     report.refusedWebhooks = counts
     report.processorTroubles = troubles
     report.configurationDigest = current.digest
+    let limits = current.configuration.limits
+    let served = limits.fitting(openFiles: openFiles).connections
+    if served < limits.connections { report.loweredConnections = Int64(served) }
     report.needsRestart = current.needsRestart
     if let reload = current.lastReload, reload.isRefused {
       var faults = reload.faults.prefix(Self.faultsMax).map(\.description)

@@ -49,6 +49,9 @@ public struct HealthReport: Sendable, Equatable {
   public var refusedReload: RefusedReload?
   /// Changed keys that only a restart applies.
   public var needsRestart: [String] = []
+  /// The most connections that the public listener serves, if that is less than `limits.connections`, because
+  /// the process may open too few files.
+  public var loweredConnections: Int64?
   /// Webhooks refused for their signature in the last hour, by processor and reason.
   public var refusedWebhooks: [AppProcessor: [String: Int64]] = [:]
 
@@ -92,7 +95,7 @@ extension HealthReport {
             .init(name: $0.key.processor.text, value: Self.json($0.value))
           }))
     }
-    return [
+    let report: JSONValue = [
       "reported_at": .time(at), "version": .string(version), "started_at": .time(startedAt),
       "ready": .bool(isReady),
       "reasons": .array(
@@ -106,6 +109,7 @@ extension HealthReport {
       "refused_webhooks_last_hour": .object(webhooks),
       "processor_troubles_last_hour": .object(troubles),
     ]
+    return loweredConnections.map { report.adding("lowered_connections", .integer($0)) } ?? report
   }
 
   /// The report as it is stored, which names the processors, too.
@@ -138,6 +142,7 @@ extension HealthReport {
     }
     if case .integer(let bytes)? = value["disk_free_bytes"] { freeBytes = bytes }
     if case .integer(let number)? = configuration["generation"] { generation = number }
+    if case .integer(let count)? = value["lowered_connections"] { loweredConnections = count }
     configurationDigest = configuration["digest"]?.stringValue
     if let refused = configuration["refused_reload"], let at = Self.time(refused["at"]) {
       let faults = (refused["faults"]?.elements ?? []).compactMap(\.stringValue)

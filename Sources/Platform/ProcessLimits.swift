@@ -9,6 +9,13 @@ public enum ProcessLimits {
   /// their purchases.
   public static func keepFilesPrivate() { umask(0o027) }
 
+  /// How many files the process may open; nil if it is not limited, or the limit cannot be read.
+  public static var openFiles: Int? {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+    return Int(exactly: limit.rlim_cur)
+  }
+
   /// Raises the limit of open files to the hard limit (setrlimit(2)), because connections need them. If that
   /// fails, the limit is unchanged.
   public static func raiseOpenFiles() {

@@ -94,7 +94,7 @@ public final class Daemon: Sendable {
       let health = HealthMonitor(
         readiness: core.readiness, ledger: ledger, metrics: core.metrics,
         startedAt: Timestamp(unixMilliseconds: clock.wallMilliseconds),
-        freeBytes: { engine.space.freeBytes })
+        openFiles: ProcessLimits.openFiles, freeBytes: { engine.space.freeBytes })
       adminServer = try Listeners.admin(configuration, core, services, health, sockets)
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, health, log, clock, configuration.listen.tls?.certificatePath)

@@ -110,7 +110,9 @@ final class RelayCore: Sendable {
       dependencies.onCommit(changes)
     }
     checkoutPolls = CheckoutPolls(
-      reader: try Self.reader(engine), limits: LongPollLimits(configuration.limits), metrics: metrics,
+      reader: try Self.reader(engine),
+      limits: LongPollLimits(configuration.limits.fitting(openFiles: ProcessLimits.openFiles)),
+      metrics: metrics,
       clock: dependencies.clock, log: dependencies.log
     ) { observers.withLock { $0.housekeeper }?.checkNow() }
     contextRetention = ContextRetention(configuration.retention)

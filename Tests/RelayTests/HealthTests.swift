@@ -24,12 +24,13 @@ import Testing
   }
 
   private static func monitor(
-    _ readiness: Readiness, _ metrics: Metrics = Metrics(), ledger: ConfigurationLedger? = nil
+    _ readiness: Readiness, _ metrics: Metrics = Metrics(), ledger: ConfigurationLedger? = nil,
+    openFiles: Int? = nil
   ) -> HealthMonitor {
     let configuration = Configuration(database: .file("/none"), apps: [Bench.app()])
     return HealthMonitor(
       readiness: readiness, ledger: ledger ?? ConfigurationLedger(configuration, now: now), metrics: metrics,
-      startedAt: now, freeBytes: { 1 << 30 })
+      startedAt: now, openFiles: openFiles, freeBytes: { 1 << 30 })
   }
 
   @Test("A stored report is read back unchanged")
@@ -42,9 +43,28 @@ import Testing
       AppProcessor("shop", "toy"): ["missing": 1],
     ]
     report.generation = 7
+    report.loweredConnections = 832
     #expect(HealthReport(stored: report.stored.text) == report)
     #expect(HealthReport(stored: "{}") == nil)
     #expect(HealthReport(stored: "no JSON") == nil)
+  }
+
+  @Test(
+    "A limit of open files below limits.connections lowers all shares of the connections, and is reported")
+  func openFiles() {
+    let limits = Configuration.Limits()
+    #expect(limits.fitting(openFiles: nil) == limits)
+    #expect(limits.fitting(openFiles: 2192) == limits)
+    for (files, connections) in [(2191, 1999), (1024, 832), (256, 128), (3, 2), (1, 1)] {
+      let fitting = limits.fitting(openFiles: files)
+      #expect(fitting.connections == connections)
+      #expect(fitting.webhookConnections == connections / 10)
+      #expect(fitting.longPolls == connections * 8 / 10)
+    }
+    let few = Configuration.Limits(webhookConnections: 5, longPolls: 7).fitting(openFiles: 1024)
+    #expect((few.webhookConnections, few.longPolls) == (5, 7))
+    #expect(Self.monitor(Readiness(), openFiles: 1024).report(now: Self.now).loweredConnections == 832)
+    #expect(Self.monitor(Readiness(), openFiles: 4096).report(now: Self.now).loweredConnections == nil)
   }
 
   @Test("Unreadiness, a refused reload and refused webhooks are reported first, each with its remedy")

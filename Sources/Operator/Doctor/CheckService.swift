@@ -53,8 +53,14 @@ enum ReceiptdCheck: DoctorCheck {
       ]
     }
     let place = health.daemon.map { " (\($0.place))" } ?? ""
+    let ready = ok(
+      "is ready\(place), version \(report.version), started \(report.startedAt.past(to: scene.now))")
+    guard let served = report.loweredConnections else { return [ready] }
     return [
-      ok("is ready\(place), version \(report.version), started \(report.startedAt.past(to: scene.now))")
+      ready,
+      warning(
+        "serves at most \(served) connections, less than limits.connections: it may open too few files",
+        next: "Raise LimitNOFILE= of the service, or lower limits.connections, and restart it"),
     ]
   }
 }

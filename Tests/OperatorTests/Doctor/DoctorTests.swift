@@ -149,6 +149,8 @@ import Testing
     try DoctorPage(harness, "--local").expect(.failure, "database", "damaged pages")
     try report(harness) { $0.version = "0.0.1" }
     try DoctorPage(harness, "--local").expect(.warning, "receiptd", "is version 0.0.1, and receiptctl is ")
+    try report(harness) { $0.loweredConnections = 832 }
+    try DoctorPage(harness, "--local").expect(.warning, "receiptd", "serves at most 832 connections")
     try report(harness)
     try DoctorPage(harness, "--local").expect(.ok, "receiptd", "is ready (process ")
     harness.clock.advance(.minutes(3))
