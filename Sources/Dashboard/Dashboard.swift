@@ -28,7 +28,7 @@ public struct Dashboard: Sendable {
   let apps: AppRegistry
   let committer: Committer
   let health: HealthMonitor
-  let tokens: FormTokens
+  private(set) var tokens: FormTokens
   let alerts: AlertFacts
   let source: Monitor<Source>
   let exports = ExportPlaces()
@@ -45,6 +45,13 @@ public struct Dashboard: Sendable {
     self.tokens = tokens
     self.alerts = alerts
     source = Monitor(Source(reader: reader))
+  }
+
+  /// The dashboard as the user who sent a request gets it.
+  func serving(_ visit: Visit) -> Dashboard {
+    var dashboard = self
+    dashboard.tokens = tokens.bound(to: visit)
+    return dashboard
   }
 
   /// Why there is no page.

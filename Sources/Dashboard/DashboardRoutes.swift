@@ -65,7 +65,7 @@ extension Dashboard {
       return { _, exchange in
         if let change = LiveSwitch.change(visit.head) { return exchange.answer(change) }
         do throws(Refusal) {
-          exchange.answer(try make(self, visit).response(LiveSwitch(visit.head)))
+          exchange.answer(try make(serving(visit), visit).response(LiveSwitch(visit.head)))
         } catch {
           exchange.answer(response(to: error, exchange.scope))
         }
@@ -94,7 +94,7 @@ extension Dashboard {
       guard visit.head.mediaType == .form else { throw .wrongMediaType }
       return { request, exchange in
         do throws(Refusal) {
-          try receive(self, visit, try self.form(sent: request), exchange)
+          try receive(serving(visit), visit, try self.form(sent: request), exchange)
         } catch {
           exchange.answer(response(to: error, exchange.scope))
         }

@@ -8,6 +8,14 @@ public enum MediaType: Sendable {
 }
 
 extension RequestHead {
+  /// Whether the body has a content coding (RFC 9110 §8.4), such as gzip. None is decoded here: a small body
+  /// could become a huge one.
+  public var hasCodedBody: Bool {
+    guard headerBytes("Content-Encoding") != nil else { return false }
+    return isUndecodable("Content-Encoding")
+      || headers("Content-Encoding").contains { !["", "identity"].contains($0.lowercased()) }
+  }
+
   /// The media type of the body, without parameters such as a charset (RFC 9110 §8.3). Nil for another type,
   /// and if there is none.
   public var mediaType: MediaType? {

@@ -23,6 +23,8 @@ public struct Route: Sendable {
   public let bodyBytesMax: Int
   /// Whether requests may use the reserved connections of the server.
   public let usesReserve: Bool
+  /// Whether the handler gets bodies with a content coding, too. They are refused otherwise (`hasCodedBody`).
+  public let readsCodedBodies: Bool
   /// Whether only the literal path matches, without percent-encoded variants (RFC 3986 §2.1).
   public let isLiteral: Bool
   /// Whether web pages of the origins that the app lists may read its answers (`CrossOriginAccess`).
@@ -36,13 +38,15 @@ public struct Route: Sendable {
 
   public init(
     _ methods: [String], _ path: String, label: String, bodyBytesMax: Int = 0, usesReserve: Bool = false,
-    isLiteral: Bool = false, isForPages: Bool = false, problemForm: ProblemForm? = nil, admit: @escaping Admit
+    readsCodedBodies: Bool = false, isLiteral: Bool = false, isForPages: Bool = false,
+    problemForm: ProblemForm? = nil, admit: @escaping Admit
   ) {
     self.path = path
     self.methods = methods
     self.label = label
     self.bodyBytesMax = bodyBytesMax
     self.usesReserve = usesReserve
+    self.readsCodedBodies = readsCodedBodies
     self.isLiteral = isLiteral
     self.isForPages = isForPages
     self.problemForm = problemForm
@@ -52,6 +56,19 @@ public struct Route: Sendable {
   /// Makes a read-only path without admission checks.
   public init(read path: String, label: String, handle: @escaping Handler) {
     self.init(Self.reading, path, label: label) { _ throws(Problem) in handle }
+  }
+}
+
+/// The authenticated user of a listener.
+public struct Visitor: Sendable {
+  /// Empty if the listener requires none.
+  public let name: String
+  /// Header fields of the answer.
+  public var fields: [(name: String, value: String)]
+
+  public init(name: String, fields: [(name: String, value: String)] = []) {
+    self.name = name
+    self.fields = fields
   }
 }
 

@@ -9,8 +9,7 @@ public struct Router: RequestHandler {
   /// Authenticates a request before its route is used, so that the answer does not disclose which paths
   /// exist.
   /// - route: the one at this path, for any method; nil if there is none.
-  /// - Returns: the user's name.
-  public typealias Gate = @Sendable (_ head: RequestHead, _ route: Route?) throws(Problem) -> String
+  public typealias Gate = @Sendable (_ head: RequestHead, _ route: Route?) throws(Problem) -> Visitor
 
   private let services: ListenerServices
   let table: RouteTable
@@ -33,7 +32,7 @@ public struct Router: RequestHandler {
   ///   - refusal: makes the answer for a problem before admission.
   public init(
     services: ListenerServices, routes: [Route], roots: [ProblemRoot] = [], pageOrigins: PageOrigins? = nil,
-    gate: @escaping Gate = { _, _ in "" },
+    gate: @escaping Gate = { _, _ in Visitor(name: "") },
     refusal: @escaping @Sendable (Problem, Route?, String) -> Response = { problem, _, requestID in
       problem.response(requestID: requestID)
     }
@@ -57,11 +56,13 @@ public struct Router: RequestHandler {
     let match = table.find(method: head.method, path: head.path)
     let route = match.route
     let access = access(head, match)
+    var fields = access?.fields ?? []
     do throws(Problem) {
       let visitor = try gate(head, route)
+      fields += visitor.fields
       switch match {
       case .route(let route, let parameters):
-        return try admit(route, Visit(head: head, visitor: visitor, parameters: parameters), access)
+        return try admit(route, Visit(head: head, visitor: visitor.name, parameters: parameters), fields)
       case .none: throw .notFound
       case .malformed: throw .malformedRequest
       case .method(_, let allowed, _):
@@ -75,7 +76,7 @@ public struct Router: RequestHandler {
       // Unconfigured app names are not logged.
       let app = error == .unknownApp ? nil : match.app
       let scope = RequestScope(
-        head, route: label(match), app: app, fields: access?.fields ?? [], listener: services)
+        head, route: label(match), app: app, fields: fields, listener: services)
       let form = route == nil ? roots.first { $0.contains(head.path) }?.form : route?.problemForm
       let response = form?(error, scope.requestID) ?? refusal(error, route, scope.requestID)
       return .answer(scope.finish(response))
@@ -83,14 +84,15 @@ public struct Router: RequestHandler {
   }
 
   private func admit(
-    _ route: Route, _ visit: Visit, _ access: CrossOriginAccess?
+    _ route: Route, _ visit: Visit, _ fields: [(name: String, value: String)]
   ) throws(Problem) -> Admission {
     let handler = try route.admit(visit)
+    if !route.readsCodedBodies, visit.head.hasCodedBody { throw .codedBody }
     let app = visit["app"].map(AppSlug.init)
     return .body(maximumBytes: route.bodyBytesMax) { [services] request, responder in
       let scope = RequestScope(
         request.head, route: route.label, app: app, problemForm: route.problemForm,
-        fields: access?.fields ?? [], listener: services)
+        fields: fields, listener: services)
       handler(request, Exchange(scope: scope, responder: responder))
     }
   }

@@ -39,6 +39,16 @@ enum Listeners {
     let routes = core.publicListener(services, configuration.limits, configuration.registry)
     var settings = try settings(configuration)
     settings.inheritedSocket = sockets.public
+    if settings.connections < configuration.limits.connections {
+      services.log.warning(
+        "too few files may be opened for limits.connections; raise LimitNOFILE= of the service, or lower "
+          + "limits.connections",
+        [
+          "files": ProcessLimits.openFiles.map(String.init),
+          "configured": String(configuration.limits.connections),
+          "served": String(settings.connections),
+        ])
+    }
     if let pem = settings.tls?.certificatePEM, let certificate = try? Certificate(pem: Array(pem.utf8)) {
       services.metrics.certificates.note(Timestamp(unixMilliseconds: certificate.expiresAt), of: .listener)
     }
@@ -51,9 +61,13 @@ enum Listeners {
   ) throws(DaemonError) -> Router {
     let access: AdminAccess
     let tokens: FormTokens
+    let reader = try RelayCore.reader(core.engine)
     do {
-      access = try AdminAccess(configuration.admin, clock: services.clock)
-      tokens = try FormTokens(configuration.admin)
+      let key = try reader.adminKey()
+      access = try AdminAccess(configuration.admin, key: key, clock: services.clock)
+      tokens = try FormTokens(key: key)
+    } catch let fault as StoreFault {
+      throw .unavailable("the database could not be read (\(fault))")
     } catch let fault as Fault {
       throw .configuration(fault)
     } catch {
@@ -61,7 +75,7 @@ enum Listeners {
     }
     let dashboard = Dashboard(
       services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
-      alerts: alertFacts, reader: try RelayCore.reader(core.engine))
+      alerts: alertFacts, reader: reader)
     let probes = ProbeRoutes(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       reader: Monitor(try RelayCore.reader(core.engine)),
@@ -97,11 +111,12 @@ enum Listeners {
 
   private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
     var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
-    settings.connections = configuration.limits.connections
-    settings.connectionsPerAddress = configuration.limits.connectionsPerAddress
+    let limits = configuration.limits.fitting(openFiles: ProcessLimits.openFiles)
+    settings.connections = limits.connections
+    settings.connectionsPerAddress = limits.connectionsPerAddress
     // A proxy's connections come from many clients, which are limited by their own addresses.
     settings.unlimitedPeers = configuration.listen.proxies
-    settings.reservedConnections = configuration.limits.webhookConnections
+    settings.reservedConnections = limits.webhookConnections
     settings.requestTimeout = configuration.limits.requestTimeout
     settings.discardedBodyBytesMax = discardedBodyBytesMax
     // Room for four bodies of the largest configured size, two of them from one address.
@@ -155,7 +170,7 @@ extension Router {
     services: ListenerServices, access: AdminAccess, probes: ProbeRoutes, dashboard: Dashboard
   ) -> Router {
     Router(services: services, routes: probes.routes + dashboard.routes) { head, route throws(Problem) in
-      if let route, ProbeRoutes.openLabels.contains(route.label) { return "" }
+      if let route, ProbeRoutes.openLabels.contains(route.label) { return Visitor(name: "") }
       do throws(Problem) {
         return try access.visitor(head).get()
       } catch {

@@ -45,39 +45,86 @@ import Testing
   func failures() {
     let clock = ManualClock()
     let failures = FailedLogins(clock: clock)
-    for _ in 0..<FailedLogins.perMinuteMax {
-      #expect(failures.secondsToWait("a") == nil)
-      failures.note("a")
+    // Attempts with the right password do not count.
+    for _ in 0..<(2 * FailedLogins.perMinuteMax) {
+      #expect(failures.begin("a") == nil)
+      failures.forgive("a")
     }
-    #expect(failures.secondsToWait("a") == 61)
-    #expect(failures.secondsToWait("b") == nil)
-    for number in 0..<(3 * FailedLogins.addressesMax) { failures.note("address \(number)") }
+    for _ in 0..<FailedLogins.perMinuteMax { #expect(failures.begin("a") == nil) }
+    #expect(failures.begin("a") == 61)
+    #expect(failures.begin("b") == nil)
+    for number in 0..<(3 * FailedLogins.addressesMax) { _ = failures.begin("address \(number)") }
     #expect(failures.addressCount <= FailedLogins.addressesMax)
     clock.advance(.seconds(60))
-    #expect(failures.secondsToWait("a") == nil)
+    #expect(failures.begin("a") == nil)
   }
 
-  @Test("A guesser who must wait learns nothing, and does not lock out users who logged in before")
+  /// Asks with a password.
+  private static func ask(
+    _ access: AdminAccess, _ password: String, user: String = "anna", cookie: String? = nil,
+    from address: String = "10.0.0.1"
+  ) -> Result<Visitor, Problem> {
+    let field = "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+    let cookies = cookie.map { [(name: "Cookie", value: "a=b; \($0)")] } ?? []
+    return access.visitor(
+      RequestSamples.head("GET", "/", [("Authorization", field)] + cookies, from: address))
+  }
+
+  private static func cookie(_ result: Result<Visitor, Problem>) throws -> String? {
+    let fields = try result.get().fields
+    let field = fields.first { $0.name == "Set-Cookie" }?.value
+    if let field { #expect(field.contains("; HttpOnly; SameSite=Strict")) }
+    return field.map { String($0.prefix { $0 != ";" }) }
+  }
+
+  private static let key = [UInt8](repeating: 7, count: 32)
+
+  @Test(
+    "An address over the limit of wrong passwords gets the same answer to the right one, also after a login")
   func guessing() throws {
     let clock = ManualClock()
-    var admin = Configuration.Admin()
-    admin.password = Secret("right")
-    let access = try AdminAccess(admin, clock: clock)
-    func ask(_ password: String, from address: String) -> Result<String, Problem> {
-      let field = "Basic " + Base64.encode(Array("anna:\(password)".utf8))
-      return access.visitor(RequestSamples.head("GET", "/", [("Authorization", field)], from: address))
-    }
-    #expect(throws: Never.self) { try ask("right", from: "10.0.0.1").get() }
+    let access = try AdminAccess(.init(password: Secret("right")), key: Self.key, clock: clock)
+    let cookie = try #require(try Self.cookie(Self.ask(access, "right")))
     for address in ["10.0.0.1", "10.0.0.2"] {
       for _ in 0..<FailedLogins.perMinuteMax {
-        #expect(ask("wrong", from: address) == .failure(.passwordNeeded))
+        #expect(Self.ask(access, "wrong", from: address).refusal == .passwordNeeded)
       }
-      #expect(ask("wrong", from: address) == .failure(.tooManyLogins(61)))
+      for password in ["wrong", "right"] {
+        #expect(Self.ask(access, password, from: address).refusal == .tooManyLogins(61))
+      }
     }
-    #expect(throws: Never.self) { try ask("right", from: "10.0.0.1").get() }
-    #expect(ask("right", from: "10.0.0.2") == .failure(.tooManyLogins(61)))
+    // Only a browser that logged in before is let in, from any address.
+    #expect(Self.ask(access, "right", cookie: cookie).refusal == nil)
+    #expect(Self.ask(access, "right", cookie: cookie, from: "10.0.0.2").refusal == nil)
     clock.advance(.seconds(60))
-    #expect(throws: Never.self) { try ask("right", from: "10.0.0.2").get() }
+    #expect(Self.ask(access, "right", from: "10.0.0.2").refusal == nil)
+  }
+
+  @Test("A login's cookie is for one user, one password and one database, and ends after a week")
+  func cookies() throws {
+    let clock = ManualClock()
+    func access(_ password: String = "right", key: [UInt8] = key) throws -> AdminAccess {
+      let access = try AdminAccess(.init(password: Secret(password)), key: key, clock: clock)
+      for _ in 0..<FailedLogins.perMinuteMax { _ = Self.ask(access, "wrong") }
+      return access
+    }
+    let login = try AdminAccess(.init(password: Secret("right")), key: Self.key, clock: clock)
+    let cookie = try #require(try Self.cookie(Self.ask(login, "right")))
+    #expect(try Self.cookie(Self.ask(login, "right", cookie: cookie)) == nil, "it has one already")
+    #expect(Self.ask(login, "wrong", cookie: cookie).refusal == .passwordNeeded, "a cookie is no password")
+    #expect(Self.ask(try access(), "right", cookie: cookie).refusal == nil)
+    for foreign in [
+      Self.ask(try access(), "right", user: "bob", cookie: cookie),
+      Self.ask(try access("other"), "other", cookie: cookie),
+      Self.ask(try access(key: [1]), "right", cookie: cookie),
+      Self.ask(try access(), "right", cookie: cookie + "0"),
+      Self.ask(try access(), "right", cookie: cookie.replacing("=", with: "=9")),
+      Self.ask(try access(), "right", cookie: "receiptd_login=."),
+    ] {
+      #expect(foreign.refusal == .tooManyLogins(61))
+    }
+    clock.advance(.seconds(7 * 86_400))
+    #expect(Self.ask(try access(), "right", cookie: cookie).refusal == .tooManyLogins(61))
   }
 
   @Test("Wrong passwords write at most one line a second, with a count")
@@ -96,13 +143,34 @@ import Testing
     #expect(lines.withLock { $0.count } == 2)
   }
 
-  @Test("A token is for one purpose of one service: of all instances with its password, or of one process")
+  @Test("A form's token is for one purpose, one user and one database, and says nothing about the password")
   func tokens() throws {
-    let own = Configuration.Admin(password: Secret("open sesame"))
-    let foreign = Configuration.Admin(password: Secret("another one"))
-    try check(FormTokens(own), FormTokens(own), FormTokens(foreign))
-    let one = try FormTokens(Configuration.Admin())
-    try check(one, one, FormTokens(Configuration.Admin()))
+    let tokens = try FormTokens(key: Self.key)
+    try check(tokens, FormTokens(key: Self.key), FormTokens(key: [1]))
+    func bound(_ visitor: String, from address: String) -> FormTokens {
+      tokens.bound(
+        to: Visit(head: RequestSamples.head("GET", "/", from: address), visitor: visitor, parameters: []))
+    }
+    let anna = bound("dashboard anna (10.0.0.1)", from: "10.0.0.1")
+    // The client's address may change between the page and its form.
+    try check(
+      anna, bound("dashboard anna (10.0.0.2)", from: "10.0.0.2"),
+      bound("dashboard bob (10.0.0.1)", from: "10.0.0.1"))
+    try check(
+      bound("dashboard (uid 1)", from: "uid 1"), bound("dashboard (uid 1)", from: "uid 1"),
+      bound("dashboard (uid 2)", from: "uid 2"))
+  }
+
+  @Test(
+    "All relays on one database have the same random key for forms and cookies, and no other database has it")
+  func key() throws {
+    let (one, other) = (
+      try Bench([Bench.app()], isStarted: false), try Bench([Bench.app()], isStarted: false)
+    )
+    let key = try one.reader.adminKey()
+    #expect(key.count == 32)
+    #expect(try StoreReader(path: one.path).adminKey() == key)
+    #expect(try other.reader.adminKey() != key)
   }
 
   /// - Parameters:
@@ -177,7 +245,7 @@ import Testing
     let table = RouteTable(
       Dashboard(
         services: services, apps: bench.core.apps, committer: bench.committer, health: health,
-        tokens: try FormTokens(Configuration.Admin()),
+        tokens: try FormTokens(key: Self.key),
         alerts: AlertFacts(troubles: { _, _, _, _ in [] }, digest: { _ in nil }),
         reader: try StoreReader(path: bench.path)
       ).routes)
@@ -219,4 +287,8 @@ import Testing
     let huge = [DeliveryCount(delivered: .max, failed: .max), DeliveryCount(delivered: .max, failed: .max)]
     #expect(DeliveryChart.day(huge, now: now, id: "c").html.markup.contains("<svg"))
   }
+}
+
+extension Result where Success == Visitor, Failure == Problem {
+  fileprivate var refusal: Problem? { if case .failure(let problem) = self { problem } else { nil } }
 }

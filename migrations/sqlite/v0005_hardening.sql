@@ -1,4 +1,4 @@
--- What strangers' reports asked the store to remember.
+-- Who owns a payer, which data was erased, and how the last run ended.
 
 -- A payer belongs to one user in all apps of a merchant's account at the processor, which is empty until
 -- receiptd knows it: the configuration names it. `payer` is `customer_id` without capitals and blanks at its
@@ -27,3 +27,7 @@ CREATE TABLE file_marks (
   row_id  INTEGER PRIMARY KEY CHECK (row_id = 1),
   changes INTEGER NOT NULL
 ) STRICT;
+
+-- The key of the dashboard's form tokens and cookies, which all relays on this database share.
+CREATE TABLE admin_key (row_id INTEGER PRIMARY KEY CHECK (row_id = 1), key BLOB NOT NULL) STRICT;
+INSERT INTO admin_key (row_id, key) VALUES (1, randomblob(32));

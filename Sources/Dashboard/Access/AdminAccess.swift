@@ -1,9 +1,9 @@
-// Access control of the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time and with
-// limited attempts. Without a password, it keeps out web pages that a browser on this machine shows.
-// libmicrohttpd's threads.
+// Access control of the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time, with
+// limited attempts and a cookie for those who passed. Without a password, it keeps out web pages that a
+// browser on this machine shows. libmicrohttpd's threads.
 
 public import Configuration
-internal import Cryptography
+public import Cryptography
 internal import Domain
 internal import Durations
 internal import Encoding
@@ -18,39 +18,40 @@ public struct AdminAccess: Sendable {
   /// Whether any TCP connection from this machine is trusted.
   private let trustsMachine: Bool
   private let failures: FailedLogins
-  private let logins = KnownAddresses()
+  private let logins: LoginCookies
 
-  /// - Throws: `Fault` if the password cannot be read.
-  public init(_ admin: Configuration.Admin, clock: any Clock) throws(Fault) {
-    passwordDigest = try admin.password.map { password throws(Fault) in
+  /// - Parameter key: of the database (`StoreReader.adminKey`).
+  /// - Throws: `Fault` if the password cannot be read; `CryptographyError`.
+  public init(_ admin: Configuration.Admin, key: [UInt8], clock: any Clock) throws {
+    passwordDigest = try admin.password.map { password in
       SHA256.digest(Array(try password.reveal().utf8))
     }
     trustsMachine = admin.password == nil && admin.socketPath == nil
     failures = FailedLogins(clock: clock)
+    logins = LoginCookies(key: try HMACSHA256(key: key), passwordDigest: passwordDigest ?? [], clock: clock)
   }
 
   /// The user's name for the audit, such as `dashboard anna (127.0.0.1)`; or the problem to answer.
-  public func visitor(_ head: RequestHead) -> Result<String, Problem> {
+  public func visitor(_ head: RequestHead) -> Result<Visitor, Problem> {
     if trustsMachine, !Self.isLocalHost(head.header("Host")) { return .failure(.misdirected) }
-    guard let passwordDigest else { return .success("dashboard (\(head.remoteAddress))") }
-    let address = Self.group(head.remoteAddress)
+    guard let passwordDigest else { return .success(Visitor(name: "dashboard (\(head.remoteAddress))")) }
     guard let (user, password) = Self.credentials(head.header("Authorization")) else {
       return .failure(.passwordNeeded)
     }
-    // Compare digests, so that timing does not disclose the password's length.
-    let isRight = constantTimeEqual(SHA256.digest(password), passwordDigest)
-    // Guesses from an address must not lock out a user who logged in from it before. While an address must
-    // wait, a guess gets no information about the password.
-    if let seconds = failures.secondsToWait(address), !(isRight && logins.contains(address)) {
-      return .failure(.tooManyLogins(seconds))
-    }
-    guard isRight else {
-      failures.note(address)
-      return .failure(.passwordNeeded)
-    }
-    logins.note(address)
     let name = UntrustedText.identifier(user).map { " \($0.prefix(64))" } ?? ""
-    return .success("dashboard\(name) (\(head.remoteAddress))")
+    var visitor = Visitor(name: "dashboard\(name) (\(head.remoteAddress))")
+    let address = Self.group(head.remoteAddress)
+    // Guesses from an address must not lock out a browser that logged in before; it shows a cookie. The
+    // password is not compared while the address must wait: the answer, or its time, would tell whether it is
+    // right.
+    if let seconds = failures.begin(address) {
+      return logins.accept(head, user) ? .success(visitor) : .failure(.tooManyLogins(seconds))
+    }
+    // Compare digests, so that timing does not disclose the password's length.
+    guard constantTimeEqual(SHA256.digest(password), passwordDigest) else { return .failure(.passwordNeeded) }
+    failures.forgive(address)
+    if !logins.accept(head, user) { visitor.fields = [logins.cookie(for: user)] }
+    return .success(visitor)
   }
 
   /// Whether a host is an IP address or `localhost`. With DNS rebinding, a foreign page's requests have its
@@ -95,22 +96,43 @@ public struct AdminAccess: Sendable {
   }
 }
 
-/// Addresses with a successful login, in a list of bounded size.
-private final class KnownAddresses: Sendable {
-  private static let countMax = 100
+/// The cookies of browsers that have logged in. A cookie is signed and needs no memory; it is for one user
+/// name, and the password's change or its time ends it.
+private struct LoginCookies: Sendable {
+  private static let name = "receiptd_login"
+  private static let lifetimeSeconds: Int64 = 7 * 86_400
 
-  private let addresses = Monitor<[String]>([])
+  let key: HMACSHA256
+  let passwordDigest: [UInt8]
+  let clock: any Clock
 
-  func contains(_ address: String) -> Bool { addresses.withLock { $0.contains(address) } }
+  /// No page of another site may have it sent (RFC 6265bis, SameSite), and no script reads it.
+  func cookie(for user: String) -> (name: String, value: String) {
+    let end = clock.wallMilliseconds / 1000 + Self.lifetimeSeconds
+    let value = "\(end).\(code(user, end))"
+    return (
+      "Set-Cookie",
+      "\(Self.name)=\(value); Path=/; Max-Age=\(Self.lifetimeSeconds); HttpOnly; SameSite=Strict"
+    )
+  }
 
-  /// Moves the address to the end; evicts the first, which is the least recently used.
-  func note(_ address: String) {
-    addresses.withLock { addresses in
-      if addresses.last == address { return }
-      addresses.removeAll { $0 == address }
-      addresses.append(address)
-      if addresses.count > Self.countMax { addresses.removeFirst() }
+  /// Whether the request has a cookie of this user.
+  func accept(_ head: RequestHead, _ user: String) -> Bool {
+    let pairs = head.headers("Cookie").flatMap { $0.split(separator: ";") }
+    return pairs.contains { pair in
+      let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, parts[0] == Self.name else { return false }
+      let value = parts[1].split(separator: ".", maxSplits: 1)
+      guard value.count == 2, let end = Int64(value[0]), end > clock.wallMilliseconds / 1000 else {
+        return false
+      }
+      return constantTimeEqual(Array(value[1].utf8), Array(code(user, end).utf8))
     }
+  }
+
+  private func code(_ user: String, _ end: Int64) -> String {
+    Hex.encode(
+      key.authenticationCode(for: Array("login\n\(end)\n".utf8), passwordDigest, Array(user.utf8)))
   }
 }
 
@@ -125,24 +147,17 @@ final class FailedLogins: Sendable {
 
   init(clock: any Clock) { self.clock = clock }
 
-  /// How long an address must wait; nil if it need not.
-  func secondsToWait(_ address: String) -> Int? {
-    let now = clock.monotonic
-    return windows.withLock { windows in
-      guard let window = windows[address], window.until > now, window.count >= Self.perMinuteMax else {
-        return nil
-      }
-      return Int(clamping: window.until.duration(since: now).milliseconds / 1000 + 1)
-    }
-  }
-
-  /// The number of addresses in the table.
-  var addressCount: Int { windows.withLock { $0.count } }
-
-  func note(_ address: String) {
+  /// Counts an attempt as a wrong one, before its password is compared.
+  /// - Returns: how many seconds the address must wait, in which case nothing was counted; nil if it need
+  ///   not.
+  func begin(_ address: String) -> Int? {
     let now = clock.monotonic
     let end = now.advanced(by: Self.window)
-    windows.withLock { windows in
+    return windows.withLock { windows in
+      let window = windows[address].flatMap { $0.until > now ? $0 : nil }
+      if let window, window.count >= Self.perMinuteMax {
+        return Int(clamping: window.until.duration(since: now).milliseconds / 1000 + 1)
+      }
       if windows.count >= Self.addressesMax, windows[address] == nil {
         windows = windows.filter { $0.value.until > now }
         if windows.count >= Self.addressesMax,
@@ -151,32 +166,48 @@ final class FailedLogins: Sendable {
           windows[oldest.key] = nil
         }
       }
-      let window = windows[address].flatMap { $0.until > now ? $0 : nil }
       windows[address] = ((window?.count ?? 0) + 1, window?.until ?? end)
+      return nil
     }
   }
+
+  /// The attempt that began had the right password.
+  func forgive(_ address: String) {
+    windows.withLock { windows in
+      guard let window = windows[address] else { return }
+      windows[address] = window.count > 1 ? (window.count - 1, window.until) : nil
+    }
+  }
+
+  /// The number of addresses in the table.
+  var addressCount: Int { windows.withLock { $0.count } }
 }
 
-/// Tokens that prove that a form comes from a page of this service, for one purpose.
+/// Tokens that prove that a form comes from a page of this service, for one purpose and one user.
 public struct FormTokens: Sendable {
   private let key: HMACSHA256
+  /// Who gets the tokens.
+  private var user = ""
 
-  /// With a password, all instances on one database accept each other's forms: a load balancer may send a
-  /// form to another instance than its page. Only users who know the password see a token. Without a password
-  /// the listener serves one machine, and the key is random.
-  /// - Throws: `Fault` if the password cannot be read; `CryptographyError`.
-  public init(_ admin: Configuration.Admin) throws {
-    if let password = try admin.password?.reveal() {
-      let secret = try HMACSHA256(key: Array(password.utf8))
-      key = try HMACSHA256(key: secret.authenticationCode(for: Array("receiptd form tokens".utf8)))
-    } else {
-      let random = SecretRandomness()
-      key = try HMACSHA256(key: (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) })
-    }
+  /// - Parameter key: of the database (`StoreReader.adminKey`). It is random, so a token says nothing about
+  ///   the password; and all relays on the database accept each other's forms, because a load balancer may
+  ///   send a form to another relay than its page.
+  public init(key: [UInt8]) throws(CryptographyError) { self.key = try HMACSHA256(key: key) }
+
+  /// The tokens of the user who sent a request. Without the client's IP address, which may change between a
+  /// page and its form.
+  func bound(to visit: Visit) -> FormTokens {
+    var tokens = self
+    let address = " (\(visit.head.remoteAddress))"
+    let isIP = IPAddress(visit.head.remoteAddress) != nil
+    tokens.user = isIP ? visit.visitor.replacing(address, with: "") : visit.visitor
+    return tokens
   }
 
   /// - Parameter purpose: the form's action and its subject.
-  func token(for purpose: String) -> String { Hex.encode(key.authenticationCode(for: Array(purpose.utf8))) }
+  func token(for purpose: String) -> String {
+    Hex.encode(key.authenticationCode(for: Array("form\n\(user)\n".utf8), Array(purpose.utf8)))
+  }
 
   func accepts(_ token: String?, for purpose: String) -> Bool {
     guard let token else { return false }
@@ -201,6 +232,6 @@ extension Problem {
   public static let foreignForm = Problem(
     slug: "foreign-form", title: "Form not accepted", status: 403,
     detail:
-      "The form is not from this page, or from before a restart. Go back, reload the page and "
+      "The form is not from this page, or it was made for another user. Go back, reload the page and "
       + "send it again. Nothing was changed.")
 }

@@ -41,7 +41,7 @@ public struct CopyTable: Sendable, Equatable {
 
   /// The other tables of any engine, and why they are not copied.
   public static let others = [
-    "schema_version": "the target has its own schema",
+    "schema_version": "the target has its own schema", "admin_key": "the target has its own key",
     "keys": "made from the copied rows", "recent_keys": "made from the copied rows",
     "key_tail": "made from the copied rows", "app_locks": "made from the copied rows",
     "search_state": "made from the copied rows", "search_runs": "made from the copied rows",

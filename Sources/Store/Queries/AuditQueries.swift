@@ -21,6 +21,15 @@ public struct AuditRecord: Sendable, Equatable {
 }
 
 extension StoreReader {
+  /// The random key of this database for the dashboard's form tokens and cookies. A migration made it.
+  public func adminKey() throws(StoreFault) -> [UInt8] {
+    let sql = "SELECT key FROM admin_key WHERE row_id = 1"
+    guard let key = try connection.prepare(sql).first([], { row throws(StoreFault) in row.blob(0) }) else {
+      throw StoreFault(.corrupt, operation: "admin key", reason: "the database has no key for the dashboard")
+    }
+    return key
+  }
+
   /// The changes of a purchase's receipt and of its payment.
   /// - Parameter limit: of each.
   public func audit(of record: PurchaseRecord, limit: Int) throws(StoreFault) -> [AuditRecord] {
