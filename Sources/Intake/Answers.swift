@@ -87,12 +87,18 @@ extension Problem {
   }
 
   /// Malformed and wrong signatures get the same answer, so that a forger learns nothing from it. A wrong
-  /// secret in the path gets that of a path that does not exist.
+  /// secret in the path gets that of a path that does not exist, and so does a path without an app
+  /// (`IntakeRoutes`).
   static func signature(_ fault: SignatureFault) -> Problem {
     let advice: String
     switch fault {
     case .path: return .notFound
     case .sender: return .foreignSender
+    case .coded:
+      return .invalid(
+        "unsupported-content-encoding",
+        "The body has a `Content-Encoding`, so the signature cannot be checked. Send the body as it was "
+          + "signed; a proxy in front must not compress requests.")
     case .missing: advice = "There is no signature."
     case .stale, .future:
       advice = "The signature's time is too far from now: check the clocks of both machines."

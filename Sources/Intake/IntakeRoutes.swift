@@ -89,7 +89,7 @@ public struct IntakeRoutes: Sendable {
       }
       let caller = try gate.poster(visit.head, app).get()
       if visit.head.mediaType == nil { throw .wrongMediaType }
-      try checkRoom(app)
+      try checkRoom(app.slug)
       return apps.handler(of: app.slug) { request, app, exchange in
         contexts.ingest(request, pathUser: visit["user"], purpose, from: caller, app, exchange)
       }
@@ -119,20 +119,28 @@ public struct IntakeRoutes: Sendable {
     let path = "/v1/{app}/webhooks/\(processor)" + (kind.hasPathToken ? "/{token}" : "")
     return Route(
       ["POST"], path, label: "webhooks_\(processor)", bodyBytesMax: limits.webhookBodyBytes,
-      usesReserve: true
+      usesReserve: true, readsCodedBodies: true
     ) { visit throws(Problem) in
-      let app = try apps.app(of: visit)
-      if app.processors[processor] == nil { throw .notFound }
-      try checkRoom(app)
-      return apps.handler(of: app.slug) { request, app, exchange in
-        webhooks.ingest(request, processor: processor, token: visit["token"], app, exchange)
+      let slug = AppSlug(visit["app"] ?? "")
+      try checkRoom(slug)
+      return { [apps, webhooks] request, exchange in
+        // Of the configuration at the time when the request is complete.
+        let current = apps.current
+        if let app = current[slug], app.processors[processor] != nil {
+          webhooks.ingest(request, processor: processor, token: visit["token"], app, exchange)
+        } else {
+          webhooks.refuse(
+            request, as: current.apps.values.lazy.compactMap { $0.processors[processor] }.first,
+            token: visit["token"],
+            exchange)
+        }
       }
     }
   }
 
   /// Refuses a request that could not be stored, before its body arrives.
-  private func checkRoom(_ app: App) throws(Problem) {
-    if let problem = committer.refusal(for: app.slug)?.problem { throw problem }
+  private func checkRoom(_ app: AppSlug) throws(Problem) {
+    if let problem = committer.refusal(for: app)?.problem { throw problem }
   }
 }
 

@@ -28,11 +28,7 @@ public struct WebhookIntake: Sendable {
     guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
     let services = intake.services
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
-    let head = request.head
-    let webhook = WebhookRequest(
-      body: request.body, address: services.proxies.client(head).text, pathToken: token,
-      headers: { head.headers($0) })
-    let authenticity = processor.authenticate(webhook, now: now)
+    let authenticity = authenticity(of: request, processor, token, now)
     if case .refused(let fault) = authenticity {
       let place = AppProcessor(app.slug, name)
       services.metrics.refusedSignature(place, reason: fault.rawValue)
@@ -54,6 +50,40 @@ public struct WebhookIntake: Sendable {
         log.logEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)
         return Self.received
       }
+    }
+  }
+
+  /// Refuses a webhook for an app that is not configured, or does not use the processor, as one with a wrong
+  /// signature: neither the answer nor its time tells which apps exist. (A refused signature of any app costs
+  /// the same.)
+  /// - Parameter processor: that of any app; nil if none uses it.
+  func refuse(
+    _ request: Request, as processor: (any PaymentProcessor)?, token: String?, _ exchange: Exchange
+  ) {
+    guard let processor else { return exchange.answer(.notFound) }
+    let now = Timestamp(unixMilliseconds: intake.services.clock.wallMilliseconds)
+    let result = authenticity(of: request, processor, token, now)
+    guard token == nil else { return exchange.answer(.signature(.path)) }
+    if case .refused(let fault) = result {
+      exchange.answer(.signature(fault))
+    } else {
+      exchange.answer(.signature(.mismatch))
+    }
+  }
+
+  private func authenticity(
+    of request: Request, _ processor: any PaymentProcessor, _ token: String?, _ now: Timestamp
+  ) -> Authenticity {
+    let head = request.head
+    let webhook = WebhookRequest(
+      body: request.body, address: intake.services.proxies.client(head).text, pathToken: token,
+      headers: { head.headers($0) })
+    let result = processor.authenticate(webhook, now: now)
+    guard head.hasCodedBody else { return result }
+    switch result {
+    // These answers do not tell that the path exists.
+    case .refused(.path), .refused(.sender): return result
+    default: return .refused(.coded)
     }
   }
 

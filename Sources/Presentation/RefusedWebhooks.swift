@@ -24,6 +24,7 @@ public struct RefusedWebhooks: Sendable, Equatable {
     if hasSignature { causes.append("the signature") }
     if counts[Self.path] != nil { causes.append("the secret in their path") }
     if counts[Self.sender] != nil { causes.append("their sender's address") }
+    if counts[Self.coded] != nil { causes.append("their Content-Encoding") }
     return "for " + causes.joined(separator: " or ")
   }
 
@@ -39,11 +40,15 @@ public struct RefusedWebhooks: Sendable, Equatable {
       remedies.append(
         "correct \(advice.addresses(of: app)), and listen.proxies, then run: receiptctl reload")
     }
+    if counts[Self.coded] != nil { remedies.append("keep the proxy in front from compressing requests") }
     return remedies.joined(separator: "; ")
   }
 
-  private var hasSignature: Bool { counts.keys.contains { $0 != Self.path && $0 != Self.sender } }
+  private var hasSignature: Bool {
+    counts.keys.contains { ![Self.path, Self.sender, Self.coded].contains($0) }
+  }
 
   private static let path = "path"
   private static let sender = "sender"
+  private static let coded = "coded"
 }

@@ -145,6 +145,8 @@ public enum SignatureFault: String, Sendable, CaseIterable {
   case future
   /// The path's secret is wrong. The answer is 404, as for a path that does not exist.
   case path
+  /// The body has a content coding, so it is not the one that was signed.
+  case coded
   /// The client's address is not one of the processor's. The answer is 403.
   case sender
 }

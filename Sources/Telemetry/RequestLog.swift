@@ -67,6 +67,7 @@ public final class RequestLog: Sendable {
     switch reason {
     case "path": "the secret at the end of its path is wrong"
     case "sender": "its sender's address is not one of the processor's"
+    case "coded": "its body has a Content-Encoding"
     default: "its signature is not valid"
     }
   }
@@ -75,6 +76,7 @@ public final class RequestLog: Sendable {
     switch reason {
     case "path": advice.earlierPath(of: app)
     case "sender": "correct \(advice.addresses(of: app)), and listen.proxies"
+    case "coded": "keep the proxy in front from compressing requests"
     default: "compare \(advice.comparison), and look at the clock"
     }
   }

@@ -42,6 +42,56 @@ import Testing
     #expect(try post("shop", 9).reply().status == 503)
   }
 
+  @Test("A body with a content coding is refused: 415, and 400 with the reason for a webhook")
+  func codedBodies() throws {
+    let bench = try Bench([Bench.app()])
+    let server = try bench.serve()
+    defer { server.stop(grace: .zero) }
+    func post(_ target: String, _ body: String, _ coding: String) throws -> (status: Int, type: String?) {
+      let client = try RawClient(port: server.port)
+      try client.post(target, body, "Content-Encoding: \(coding)\r\n")
+      let reply = try client.reply()
+      return (reply.status, try JSONValue(parsing: reply.body)["type"]?.stringValue)
+    }
+    let body = #"{"ply_context":"YQ==","user_id":"u1"}"#
+    for coding in ["gzip", "GZIP", "br, gzip", "identity, gzip", "x"] {
+      let context = try post("/v1/shop/contexts", body, coding)
+      #expect(context.status == 415)
+      #expect(context.type == "urn:receiptd:problem:unsupported-content-encoding")
+      let webhook = try post("/v1/shop/webhooks/stripe", body, coding)
+      #expect(webhook.status == 400)
+      #expect(webhook.type == "urn:receiptd:problem:unsupported-content-encoding")
+    }
+    #expect(try post("/v1/shop/contexts", body, "identity").status == 201)
+    #expect(bench.metrics.signatureFailures.snapshot().values.reduce(0, +) == 5)
+  }
+
+  @Test("A webhook for an app that does not exist is answered as one with a wrong signature")
+  func appNames() throws {
+    let bench = try Bench([Bench.app()])
+    let server = try bench.serve()
+    defer { server.stop(grace: .zero) }
+    /// The answer but for its id and its time.
+    func post(_ app: String, _ fields: String, to path: String = "webhooks/stripe") throws -> [String?] {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/\(app)/\(path)", "{}", fields)
+      let reply = try client.reply()
+      let problem = try JSONValue(parsing: reply.body)
+      return ["\(reply.status)", problem["type"]?.stringValue, problem["detail"]?.stringValue]
+        + reply.head.split(separator: "\r\n").map { String($0.prefix { $0 != ":" }) }
+    }
+    let digest = String(repeating: "0", count: 64)
+    for fields in [
+      "", "Stripe-Signature: x\r\n", "Stripe-Signature: t=1,v1=\(digest)\r\n", "Content-Encoding: gzip\r\n",
+    ] {
+      #expect(try post("none", fields) == post("shop", fields))
+      #expect(try post("none", fields).first == "400")
+    }
+    #expect(
+      try post("none", "", to: "webhooks/swedbank/secret") == post("shop", "", to: "webhooks/swedbank/secret")
+    )
+  }
+
   @Test("A fault of the head is answered before the body is read")
   func heads() throws {
     let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
