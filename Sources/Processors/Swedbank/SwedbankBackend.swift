@@ -96,7 +96,7 @@ struct SwedbankBackend: MerchantBackend {
     read(request, SwedbankRequestShapes.consumers) { _ in
       call(
         "POST", "/psp/consumers", for: request, body: request.body, reader: reader(hidesTokens: false)
-      ) { .answer($0.answer()) }
+      ) { .answer(answer($0, hidesTokens: false)) }
     }
   }
 }
@@ -125,7 +125,9 @@ extension SwedbankBackend {
 
   func reader(hidesTokens: Bool = true) -> SwedbankReplyReader {
     SwedbankReplyReader(
-      merchantToken: merchantToken, mask: TokenMask(isOff: !hidesTokens || settings.allow.expandTokens))
+      mask: TokenMask(
+        isOff: !hidesTokens || settings.allow.expandTokens,
+        secrets: [merchantToken, secrets.pathToken].filter { !$0.isEmpty }))
   }
 
   /// Calls the API. Every answer but a success ends the request.
@@ -157,12 +159,13 @@ extension SwedbankBackend {
     return address.contains(":") ? "for=\"[\(address)]\"" : "for=\(address)"
   }
 
-  /// The answer to the app, with its tokens hidden.
+  /// The answer to the app, with its secrets and tokens hidden.
   func answer(
-    _ success: SwedbankSuccess, _ more: (JSONNode, inout TextEdits) -> Void = { _, _ in }
+    _ success: SwedbankSuccess, hidesTokens: Bool = true,
+    _ more: (JSONNode, inout TextEdits) -> Void = { _, _ in }
   ) -> BackendAnswer {
     let edits = JSONDocument.read(success.body) { root in
-      var edits = reader().mask.edits(root)
+      var edits = reader(hidesTokens: hidesTokens).mask.edits(root)
       more(root, &edits)
       return edits
     }

@@ -22,8 +22,6 @@ struct SwedbankSuccess: Sendable {
 
 /// Classifies answers of the API.
 struct SwedbankReplyReader: Sendable {
-  /// Never repeated to an app, should an answer contain it.
-  let merchantToken: String
   let mask: TokenMask
   /// Whether an answer without content (204) is a success. The SDKs require a body, so it becomes `{}`.
   var acceptsNoContent = false
@@ -57,10 +55,9 @@ struct SwedbankReplyReader: Sendable {
 
   private func unreadable(_ status: Int, _ body: [UInt8]) -> BackendAnswer {
     let max = SwedbankProblem.gatewayBodyMax
-    // Long enough for a token that begins before the cut.
-    let shown = mask.readable(body).prefix(max + merchantToken.utf8.count)
-    var text = String(decoding: shown, as: UTF8.self)
-    if !merchantToken.isEmpty { text.replace(merchantToken, with: TokenMask.hidden) }
+    // Long enough for a secret that begins before the cut.
+    let shown = mask.readable(body).prefix(max + (mask.secrets.map(\.utf8.count).max() ?? 0))
+    var text = mask.withoutSecrets(String(decoding: shown, as: UTF8.self))
     if text.utf8.count > max {
       text = String(decoding: text.utf8.prefix(max), as: UTF8.self)
       // The cut may be inside of a character.

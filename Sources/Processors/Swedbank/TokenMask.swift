@@ -1,5 +1,5 @@
-// Hides the values of payment tokens in answers: with such a token and the merchant's account, a card is
-// charged again, so they "should never leave the server"
+// Hides the merchant's secrets and the values of payment tokens in answers: with such a token and the
+// merchant's account, a card is charged again, so they "should never leave the server"
 // (SwedbankPay/swedbank-pay-sdk-mobile-example-merchant, routes/purchase-tokens.js). Pure; any thread.
 
 internal import Encoding
@@ -7,27 +7,35 @@ internal import JSON
 
 /// Hides tokens.
 struct TokenMask: Sendable {
-  /// Whether the app gets the values (`allow.expand_tokens`).
+  /// Whether the app gets the values of payment tokens (`allow.expand_tokens`).
   let isOff: Bool
+  /// What no app ever gets, wherever an answer repeats it: the merchant's token, and the secret at the end of
+  /// `callbackUrl`. None is empty.
+  let secrets: [String]
 
   /// What is in the place of a value.
   static let hidden = "********"
 
-  /// The changes that hide every token of an answer: the strings of members such as `token`, `paymentToken`
-  /// and `recurrenceToken`, and the same values inside of other strings, such as the URLs of operations.
+  /// The changes that hide every secret and token of an answer: of tokens, the strings of members such as
+  /// `token`, `paymentToken` and `recurrenceToken`, and the same values inside of other strings, such as the
+  /// URLs of operations.
   func edits(_ root: JSONNode) -> TextEdits {
     var edits = TextEdits()
-    guard !isOff else { return edits }
-    var tokens: Set<String> = []
-    Self.collect(root, isToken: false, into: &tokens)
-    if !tokens.isEmpty { Self.hide(tokens, in: root, isToken: false, &edits) }
+    var tokens = Set(secrets)
+    if !isOff { Self.collect(root, isToken: false, into: &tokens) }
+    if !tokens.isEmpty { hide(tokens, in: root, isToken: false, &edits) }
     return edits
+  }
+
+  /// The text without the secrets.
+  func withoutSecrets(_ text: String) -> String {
+    secrets.reduce(text) { $0.replacing($1, with: Self.hidden) }
   }
 
   /// A body that may be JSON without its tokens, for an answer that repeats it as a text.
   func readable(_ body: [UInt8]) -> [UInt8] {
-    if isOff { return body }
     if let edits = JSONDocument.read(body, edits) { return edits.applied(to: body) }
+    if isOff { return body }
     // Where the tokens are in broken JSON is unknown.
     let mayHaveToken = String(decoding: body, as: UTF8.self).lowercased().contains("token")
     return mayHaveToken ? Array(Self.hidden.utf8) : body
@@ -53,16 +61,14 @@ struct TokenMask: Sendable {
     }
   }
 
-  private static func hide(
+  private func hide(
     _ tokens: Set<String>, in node: JSONNode, isToken: Bool, _ edits: inout TextEdits
   ) {
     if node.isString {
       guard let text = node.string else { return }
-      if isToken, !text.isEmpty {
-        edits.replace(node, by: .string(hidden))
-      } else if let text = without(tokens, text) {
-        edits.replace(node, by: .string(text))
-      }
+      if isToken, !isOff, !text.isEmpty { return edits.replace(node, by: .string(Self.hidden)) }
+      let shown = withoutSecrets(Self.without(tokens, text) ?? text)
+      if shown != text { edits.replace(node, by: .string(shown)) }
     } else if node.isArray {
       node.forEachElement { hide(tokens, in: $0, isToken: isToken, &edits) }
     } else if node.isObject {

@@ -75,6 +75,34 @@ struct SwedbankResourceTests {
     }
   }
 
+  @Test("No answer repeats the secret of callbackUrl or the merchant's token, whatever apps may see")
+  func secrets() throws {
+    let token = SwedbankHarness.token
+    let secret = try SwedbankHarness.callbackToken()
+    let url = "https://pay.example.com/v1/ios/webhooks/swedbank/\(secret)"
+    // Its letters may be written as escapes in JSON and in URLs.
+    let escaped = "\\u006d" + token.dropFirst()
+    let encoded = "%6D" + token.dropFirst()
+    let body =
+      Array(
+        #"{"paymentOrder":{"id":"\#(SwedbankHarness.order)","urls":{"callbackUrl":"\#(url)"},"note":"by \#(escaped)!","#
+          .utf8) + Array(#""href":"https://x.example/\#(encoded)/a","token":"\#(token)"}}"#.utf8)
+    for (path, request) in [
+      ("expand", Self.resource(SwedbankHarness.order).serialized()), ("paymentorders", Samples.orderV3),
+      ("consumers", Samples.consumers.serialized()),
+    ] {
+      for (status, reveals) in [(200, false), (200, true), (400, true), (500, true), (302, true)] {
+        var harness = try SwedbankHarness.withOrder(.init(expand: true, expandTokens: reveals))
+        harness.script = [.answer(status: status, contentType: "application/json", body: body)]
+        let answer = try harness.send("POST", path, request)
+        for hidden in [secret, token, escaped, encoded] {
+          #expect(!answer.text.contains(hidden), "\(path) \(status): \(answer.text)")
+        }
+        #expect(status != 200 || answer.status != 200 || answer.text.contains("/webhooks/swedbank/********"))
+      }
+    }
+  }
+
   @Test("An answer that is not JSON does not show a token either")
   func hiddenInBrokenAnswer() throws {
     for (type, body) in [
