@@ -60,6 +60,9 @@ struct SecretReader {
       }
     }
 
+    /// Whether nobody may read it. A document has public keys in most cases.
+    var isSecret: Bool { if case .document = self { false } else { true } }
+
     /// What to put into the source.
     var advice: String {
       switch self {
@@ -141,7 +144,14 @@ struct SecretReader {
     let source = Secret.Source.file(file)
     var bytes: [UInt8]
     do {
-      bytes = try FileReading.content(of: file, bytesMax: form.fileBytesMax).bytes
+      let content = try FileReading.content(of: file, bytesMax: form.fileBytesMax)
+      if form.isSecret, content.mode & 0o006 != 0 {
+        collector.warning(
+          path,
+          "is in \(file), to which every user of this machine has access; take the rights of others away "
+            + "(chmod o= \(file))")
+      }
+      bytes = content.bytes
     } catch {
       return unavailable(
         path, source,

@@ -83,6 +83,17 @@ import Testing
     #expect(try Samples.read(Samples.text(), mode: 0o644).warnings.isEmpty)
   }
 
+  @Test("A secret's file to which every user has access is a warning, as a secret in place is")
+  func openSecretFile() throws {
+    let folder = try TemporaryFolder()
+    for (mode, isOpen) in [(0o644, true), (0o642, true), (0o604, true), (0o640, false), (0o600, false)] {
+      let file = try folder.file("secret", "whsec_file", mode: mode)
+      let loaded = try Samples.read(Samples.text(webhookSecrets: "['file:\(file)']"))
+      #expect(loaded.warnings.map(\.path) == (isOpen ? ["apps.shop.stripe.webhook_secrets[0]"] : []))
+      #expect(loaded.warnings.allSatisfy { $0.message.contains("chmod o= \(file)") })
+    }
+  }
+
   @Test func theFilesOwnModeCounts() throws {
     let folder = try TemporaryFolder()
     let text = Samples.text(webhookSecrets: "['whsec_place']")

@@ -49,7 +49,7 @@ public enum ConfigurationDocument {
 
     | secret | read from |
     |---|---|
-    | `"file:/path"` | a file, without the newline at its end, at the start and at each reload |
+    | `"file:/path"` | a file, without the newline at its end, at the start and at each reload; a warning if every user has access to it |
     | `"env:NAME"` | an environment variable, at the start only |
     | any other text | the text itself; a warning if others can read the file |
 
