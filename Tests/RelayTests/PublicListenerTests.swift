@@ -8,6 +8,7 @@ import JSON
 @testable import Persistence
 import Platform
 import Store
+import Telemetry
 import Testing
 
 @testable import HTTPServer
