@@ -23,6 +23,8 @@ public struct Configuration: Sendable, Equatable {
   public var alerts: [Alert]
   /// Where the heartbeat is sent.
   public var heartbeat: Heartbeat?
+  /// Whether its file has faults, so that only `database` is certain: apps may be missing.
+  public internal(set) var isPartial = false
 
   public init(
     listen: Listen = Listen(), admin: Admin = Admin(), database: DatabasePlace,
@@ -40,6 +42,12 @@ public struct Configuration: Sendable, Equatable {
     self.apps = apps.sorted { $0.slug < $1.slug }
     self.alerts = alerts
     self.heartbeat = heartbeat
+  }
+
+  /// How many receipts per second these apps deliver at most, all together; nil if one is not configured.
+  public func deliveryRate(of slugs: [AppSlug]) -> Double? {
+    let rates = slugs.compactMap { app($0)?.delivery.ratePerSecond }
+    return rates.isEmpty || rates.count < slugs.count ? nil : rates.reduce(0, +)
   }
 
   /// The app with this slug.

@@ -46,27 +46,37 @@ public enum ConfigurationLoader {
     }
   }
 
-  /// The database that a configuration file names, even if the file has other faults: enough to find the
-  /// receiptd that serves a database file.
-  /// - Throws: why the file cannot be read, or that it names no database.
-  public static func database(
+  /// What reading the database needs. A file with faults is enough, as long as it names the database: then the
+  /// configuration is partial. Secrets that cannot be read have no value.
+  /// - Throws: why the file cannot be read, or that it does not name one database.
+  public static func readable(
     path: String, environment: Environment
-  ) throws(ConfigurationFaults) -> DatabasePlace {
-    let collector = FaultCollector()
+  ) throws(ConfigurationFaults) -> (configuration: Configuration, faults: [Fault]) {
     let content = try content(path)
-    let value = try value(of: content.bytes, path: path, collector: collector)
+    let collector = FaultCollector()
+    var faults: [Fault] = []
+    let found: JSONValue
+    do {
+      found = try value(of: content.bytes, path: path, collector: collector)
+    } catch {
+      var scanner = String(validating: content.bytes, as: UTF8.self).map(JSON5Scanner.init)
+      guard let place = scanner?.text(ofKey: "database") else { throw error }
+      found = ["database": .string(place)]
+      faults = error.faults
+    }
     let reader = ConfigurationReader(
       collector: collector,
       secrets: SecretReader(
-        environment: environment, policy: .whereAvailable, isFileOpenToOthers: false,
+        environment: environment, policy: .whereAvailable, isFileOpenToOthers: content.isOpenToOthers,
         collector: collector),
       directory: FileWriting.folder(of: path), processors: .standard, destinations: .standard)
-    let root = ObjectReader(value, path: "", collector: collector)
-    var configuration = Configuration(database: .file(""), apps: [])
-    guard Configuration.database.read(&configuration, root, reader) else {
-      throw ConfigurationFaults(faults: collector.faults)
+    var configuration = reader.configuration(from: found)
+    if faults.isEmpty { faults = collector.faults }
+    guard configuration.database.filePath != "", !faults.contains(where: { $0.path == "database" }) else {
+      throw ConfigurationFaults(faults: faults, warnings: collector.warnings)
     }
-    return configuration.database
+    configuration.isPartial = !faults.isEmpty
+    return (configuration, faults)
   }
 
   /// A database that is named as in a configuration file.

@@ -51,6 +51,30 @@ public struct JSON5Scanner {
     }
   }
 
+  /// The text that a key has in a text with a syntax error, at any depth: for what must go on without the rest.
+  /// - Returns: nil unless exactly one key of this name has a text.
+  public mutating func text(ofKey name: String) -> String? {
+    position = 0
+    var texts: [String] = []
+    var key: String?
+    while (try? skipBlanks()) != nil, let scalar = current {
+      if scalar == "\"" || scalar == "'" {
+        key = try? string()
+      } else if scalar == ":" {
+        position += 1
+        guard key == name, (try? skipBlanks()) != nil, current == "\"" || current == "'" else { continue }
+        key = nil
+        if let text = try? string() { texts.append(text) }
+      } else {
+        let start = position
+        while let next = current, next == "_" || next.properties.isIDContinue { position += 1 }
+        key = String(String.UnicodeScalarView(scalars[start..<position]))
+        if position == start { position += 1 }
+      }
+    }
+    return texts.count == 1 ? texts[0] : nil
+  }
+
   private var current: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
   private func place(of position: Int) -> Place {

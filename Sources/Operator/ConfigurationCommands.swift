@@ -117,7 +117,7 @@ enum ConfigurationCommands {
   }
 
   private static func show(_ session: Session) throws -> ExitCode {
-    let redacted = try session.configuration().redacted
+    let redacted = try session.wholeConfiguration().redacted
     session.output.line(session.isJSON ? redacted.text : redacted.prettyText)
     return .done
   }

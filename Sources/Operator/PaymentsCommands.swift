@@ -114,7 +114,7 @@ enum PaymentsCommands {
   }
 
   private static func fetch(_ session: Session) throws -> ExitCode {
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
     let app = try session.app(configuration)
     let reason = try session.reason()

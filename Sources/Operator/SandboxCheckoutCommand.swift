@@ -36,7 +36,7 @@ enum SandboxCheckoutCommand {
   private static let waitSeconds = 30
 
   static func run(_ session: Session) throws -> ExitCode {
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let app = try SandboxEventCommand.app(configuration, session)
     guard let secret = try app.stripeWebhookSecret?.reveal() else { throw SandboxEventCommand.noStripe(app) }
     let key = try clientKey(of: app)

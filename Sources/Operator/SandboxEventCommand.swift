@@ -14,7 +14,7 @@ enum SandboxEventCommand {
   static func run(_ session: Session) throws -> ExitCode {
     let options = session.command.options
     let kind = try kind(options["type"], session)
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let app = try app(configuration, session)
     // In a box: the generator is empty, and Thread Sanitizer checks the address of an inout argument.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()

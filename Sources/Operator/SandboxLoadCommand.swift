@@ -42,7 +42,7 @@ enum SandboxLoadCommand {
     let rate = try session.command.ratePerSecond("rate", in: 0.01...rateMax) ?? rateDefault
     let duration =
       try session.command.duration("duration", in: .milliseconds(1)...durationMax) ?? durationDefault
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let app = try SandboxEventCommand.app(configuration, session)
     let sender = try Sender(app, base: SandboxEventCommand.base(configuration, session))
     session.dependencies.catchStop()

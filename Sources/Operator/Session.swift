@@ -58,11 +58,39 @@ struct Session {
     ConfigurationLoader.path(option: command.options["config"], environment: dependencies.environment)
   }
 
-  /// The configuration. Secrets that this user may not read have no value: few commands need one.
-  func configuration() throws -> Configuration {
-    try ConfigurationLoader.load(
-      path: configurationPath, environment: dependencies.environment, secrets: .whereAvailable
-    ).configuration
+  /// The configuration, for reading the database: faults are a warning, as long as the file names the database,
+  /// because receiptd may run on. Secrets that this user may not read have no value: few commands need one.
+  /// - Parameter section: what the command needs besides the database.
+  func configuration(using section: String? = nil) throws -> Configuration {
+    let (configuration, faults) = try ConfigurationLoader.readable(
+      path: configurationPath, environment: dependencies.environment)
+    if let section, faults.contains(where: { $0.path.isEmpty || $0.path.hasPrefix(section) }) {
+      return try wholeConfiguration()
+    }
+    if let first = faults.first {
+      let others = faults.count == 1 ? "" : ", and \(CountText.of(faults.count - 1, "other fault"))"
+      output.note(
+        DisplayText.clean(
+          "warning: the configuration is wrong (\(first)\(others)); only its database is used. Correct it: "
+            + "receiptctl config check"))
+    }
+    return configuration
+  }
+
+  /// The configuration, for a command that needs the settings of apps or of alerts.
+  func wholeConfiguration() throws -> Configuration {
+    do throws(ConfigurationFaults) {
+      return try ConfigurationLoader.load(
+        path: configurationPath, environment: dependencies.environment, secrets: .whereAvailable
+      ).configuration
+    } catch {
+      let need = Fault(
+        path: "",
+        message:
+          "\(OperatorProgram.name) \(command.path.joined(separator: " ")) needs a configuration without "
+          + "faults, because it uses more of it than the database; nothing was changed")
+      throw ConfigurationFaults(faults: error.faults + [need], warnings: error.warnings)
+    }
   }
 
   /// The database, for reading. It can be read while receiptd is down: as a guest, which may recover the WAL.
@@ -83,7 +111,9 @@ struct Session {
   func hold(file path: String) throws(OperatorFault) -> String { try access.open(path, writes: false) }
 
   /// The database, for writing.
-  func writer(_ configuration: Configuration) throws -> StoreWriter {
+  /// - Parameter usesApps: whether what is written depends on the apps' settings.
+  func writer(_ configuration: Configuration, usesApps: Bool = true) throws -> StoreWriter {
+    if usesApps, configuration.isPartial { _ = try wholeConfiguration() }
     let rules = try Dictionary(
       uniqueKeysWithValues: configuration.apps.map { ($0.slug, try App.rules(of: $0)) })
     do {
@@ -171,7 +201,7 @@ extension Session {
   /// `--app`. An app that is no longer configured may still have receipts, so it only causes a note.
   func app(_ configuration: Configuration) throws -> AppSlug? {
     guard let slug = command.options["app"].map(AppSlug.init) else { return nil }
-    guard configuration.app(slug) == nil else { return slug }
+    guard configuration.app(slug) == nil, !configuration.isPartial else { return slug }
     let message = Self.unknown(slug, configuration)
     guard try reader(configuration).counts().contains(where: { $0.app == slug }) else {
       throw OperatorFault(.notFound, message)
@@ -188,6 +218,7 @@ extension Session {
   /// A configured app.
   func configuredApp(_ slug: AppSlug, _ configuration: Configuration) throws -> AppConfiguration {
     guard let app = configuration.app(slug) else {
+      if configuration.isPartial { _ = try wholeConfiguration() }
       throw OperatorFault(.notFound, Self.unknown(slug, configuration))
     }
     return app

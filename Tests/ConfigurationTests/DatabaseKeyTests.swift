@@ -181,13 +181,16 @@ import Testing
   @Test("The place of the database is known although the rest of the file is faulty")
   func placeOnly() throws {
     let file = try TemporaryFile("{ database: 'env:URL', listen: 1, no_such_key: 2 }")
-    let place = try ConfigurationLoader.database(path: file.path, environment: Environment(["URL": Self.url]))
+    let place = try ConfigurationLoader.readable(path: file.path, environment: Environment(["URL": Self.url]))
+      .configuration.database
     #expect(try place.url?.reveal() == Self.url)
-    let none = try ConfigurationLoader.database(path: file.path, environment: Environment([:]))
+    let none = try ConfigurationLoader.readable(path: file.path, environment: Environment([:])).configuration
+      .database
     #expect("\(none)" == "env:URL")
     #expect(throws: ConfigurationFaults.self) {
       let bad = try TemporaryFile("{ database: 'mysql://db' }")
-      _ = try ConfigurationLoader.database(path: bad.path, environment: Environment([:]))
+      _ = try ConfigurationLoader.readable(path: bad.path, environment: Environment([:])).configuration
+        .database
     }
   }
 }

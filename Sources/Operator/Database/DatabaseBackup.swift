@@ -85,7 +85,7 @@ struct DatabaseBackup {
   private static func record(_ name: String, _ configuration: Configuration, _ session: Session) throws {
     let now = session.moment
     let content: JSONValue = ["file": .string(name)]
-    try session.writer(configuration).apply(
+    try session.writer(configuration, usesApps: false).apply(
       SaveServiceReport(ServiceReport(name: .backup, at: now, content: content.text)), now: now)
   }
 

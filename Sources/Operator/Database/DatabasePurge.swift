@@ -13,7 +13,7 @@ enum DatabasePurge {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reason = try session.reason()
-    let writer = try session.writer(configuration)
+    let writer = try session.writer(configuration, usesApps: false)
     let isTrial = session.command.flag("dry-run")
     if !isTrial {
       let plan = RetentionTable.allCases.map { table in

@@ -57,6 +57,8 @@ enum AppliedCheck: DoctorCheck {
           "only a restart applies \(report.needsRestart.joined(separator: ", "))",
           next: ReloadReport.restartCommand))
     }
+    // A file with faults has no digest to compare; the configuration check reports them.
+    guard !scene.configuration.isPartial else { return findings }
     if let digest = report.configurationDigest, digest != scene.configuration.digest, findings.isEmpty {
       findings.append(
         warning(
@@ -68,7 +70,9 @@ enum AppliedCheck: DoctorCheck {
 
   /// Several relays may share the database of a server.
   private static func relays(_ scene: DoctorScene) throws -> [DoctorFinding] {
-    guard let running = try scene.session.instances(scene.configuration)?.running, !running.isEmpty else {
+    guard !scene.configuration.isPartial,
+      let running = try scene.session.instances(scene.configuration)?.running, !running.isEmpty
+    else {
       return []
     }
     let others = running.filter { $0.configuration != scene.configuration.digest }

@@ -41,7 +41,7 @@ enum DoctorCommand {
       findings = try Self.findings(of: checks, scene)
     } catch let faults as ConfigurationFaults {
       findings = ConfigurationCheck.findings(of: faults.faults)
-      session.output.note("The other checks need a configuration without faults.")
+      session.output.note("The other checks need a configuration that names the database.")
     }
     show(findings, session)
     return findings.contains { $0.level == .failure } ? .failed : .done

@@ -12,7 +12,7 @@ internal import Terminal
 struct DoctorScene {
   let session: Session
   let configuration: Configuration
-  /// The configuration's faults that only concern secrets: this user cannot read them.
+  /// The configuration's faults; the other checks use what could be read.
   let faults: [Fault]
   let warnings: [Fault]
   /// The apps to check.
@@ -28,7 +28,7 @@ struct DoctorScene {
   /// The app of `--app`; nil for all.
   var only: AppSlug? { session.command.options["app"].map(AppSlug.init) }
 
-  /// - Throws: `ConfigurationFaults` if the file has faults beside secrets that cannot be read.
+  /// - Throws: `ConfigurationFaults` if the file does not name the database.
   init(_ session: Session) throws {
     self.session = session
     let (path, environment) = (session.configurationPath, session.dependencies.environment)
@@ -36,9 +36,8 @@ struct DoctorScene {
       let loaded = try ConfigurationLoader.load(path: path, environment: environment, secrets: .required)
       (configuration, warnings, faults) = (loaded.configuration, loaded.warnings, [])
     } catch {
-      let loaded = try ConfigurationLoader.load(
-        path: path, environment: environment, secrets: .whereAvailable)
-      (configuration, warnings, faults) = (loaded.configuration, loaded.warnings, error.faults)
+      configuration = try ConfigurationLoader.readable(path: path, environment: environment).configuration
+      (warnings, faults) = (error.warnings, error.faults)
     }
     apps = try session.configuredApp(configuration).map { [$0] } ?? configuration.apps
     do {

@@ -35,7 +35,7 @@ struct EventBackfill {
     guard let since = try session.time("since") else {
       throw session.usage("name the start: --since 3d")
     }
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let (apis, skipped) = try apis(configuration, session)
     for api in apis {
       let earliest = session.now - api.eventsKept

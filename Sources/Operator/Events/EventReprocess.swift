@@ -25,7 +25,7 @@ struct EventReprocess {
   private let readers: [AppSlug: EventReader]
 
   static func run(_ session: Session) throws -> ExitCode {
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
     var readers: [AppSlug: EventReader] = [:]
     for app in configuration.apps { readers[app.slug] = try EventReader(app) }

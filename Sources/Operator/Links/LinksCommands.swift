@@ -56,7 +56,7 @@ enum LinksCommands {
       if session.command.flag("fetch") { throw session.usage("--fetch goes without --file") }
       return try LinkFileCheck(session, path: file, app: app).run(url)
     }
-    let all = AssociationFiles.all(of: try session.configuration().apps)
+    let all = AssociationFiles.all(of: try session.wholeConfiguration().apps)
     var hosts = try self.hosts(all, app: app, session)
     if let url {
       hosts = try self.hosts(hosts, of: url)

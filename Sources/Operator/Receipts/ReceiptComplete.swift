@@ -90,7 +90,7 @@ enum ReceiptComplete {
     let shown = DisplayText.clean(id.text)
     let user = options["user"].map(UserID.init)
     let price = options["price"].map(PriceID.init)
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
     guard let record = try reader.receipt(id: id) else { throw ReceiptsCommands.unknown([id.text]) }
     guard configuration.app(record.app) != nil else {

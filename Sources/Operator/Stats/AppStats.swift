@@ -53,6 +53,8 @@ struct AppStats {
     let lastDay = try reader.delivered(since: now - .days(1))
     let delivered = Dictionary(grouping: try reader.latencyPlaces(), by: \.app)
     let places = Dictionary(grouping: try configuration.places(reader), by: \.app)
+    // Of a file with faults, nobody knows which apps receiptd has.
+    let isKnown = { (slug: AppSlug) in configured.contains(slug) || configuration.isPartial }
     let slugs = configured.union(counts.keys).filter { only == nil || $0 == only }
     return try slugs.sorted().map { slug in
       return AppStats(
@@ -67,9 +69,8 @@ struct AppStats {
         breakers: configured.contains(slug) ? breakers.sorted(of: slug, now: now) : [],
         needsAttention: loud[slug] != nil,
         pause: pauses[slug], isServed: isServed,
-        unconfigured: configured.contains(slug)
-          ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
-        isConfigured: configured.contains(slug), now: now)
+        unconfigured: isKnown(slug) ? nil : UnconfiguredApp(slug: slug, counts[slug] ?? [:]),
+        isConfigured: isKnown(slug), now: now)
     }
   }
 
@@ -86,7 +87,7 @@ struct AppStats {
     let cause = breaker.cause.map { " (\($0.text))" } ?? ""
     let probe = breaker.probeAt.map { ", probe \(session.relative($0))" } ?? ""
     switch breaker.state {
-    case .paused, .open: return Table.Cell("\(breaker.state.rawValue)\(cause)\(probe)", .red)
+    case .paused, .open: return Table.Cell("stopped\(cause)\(probe)", .red)
     case .closed:
       guard let rest = breaker.restUntil, rest > now else { return Table.Cell("running", .green) }
       return Table.Cell("on hold, resume \(session.relative(rest))", .yellow)

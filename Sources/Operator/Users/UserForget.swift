@@ -61,7 +61,7 @@ struct UserForget {
 
   static func run(_ session: Session) throws -> ExitCode {
     let user = try UsersCommands.user(session)
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
     let app = try session.app(configuration)
     let survey = try UserSurvey(of: user, app: app, reader)

@@ -84,12 +84,12 @@ import Testing
     #expect(harness.run("doctor", "--app", "ois").notes.contains("did you mean 'ios'?"))
   }
 
-  @Test("A configuration with faults is the only line; unreadable secrets leave the other checks")
+  @Test("A configuration with faults, or with unreadable secrets, leaves the other checks")
   func configuration() throws {
     let harness = try served()
     try harness.configure { $0.replacing("listen:", with: "lisen: 1, listen:") }
     let faulty = try DoctorPage(harness, "--local")
-    #expect(faulty.findings.map(\.check) == ["configuration"])
+    #expect(!faulty.of("database").isEmpty)
     faulty.expect(.failure, "configuration", "did you mean \"listen\"?")
     try harness.configureWell(root: "log: { level: 'info' },")
     try FileManager.default.removeItem(atPath: harness.folder + "/key")
