@@ -143,9 +143,11 @@ extension AlertCondition {
   var severity: AlertNotice.Severity {
     switch self {
     case .database, .diskLow, .corruption: .critical
-    case .breakerOpen, .receiptFailed, .oldestPending, .captureUnknown, .backlogGrowing, .noEvents: .error
-    case .signatureFailures, .processorFailures, .callbacksMissing, .reloadRefused, .backupOld,
-      .certificateExpires, .clock, .appPaused, .contextsUnjoined, .unknown:
+    case .breakerOpen, .receiptFailed, .oldestPending, .captureUnknown, .backlogGrowing, .noEvents,
+      .eventsUnparsed:
+      .error
+    case .signatureFailures, .contextsRefused, .processorFailures, .callbacksMissing, .reloadRefused,
+      .backupOld, .certificateExpires, .clock, .appPaused, .contextsUnjoined, .unknown:
       .warning
     }
   }

@@ -1,9 +1,12 @@
 // What the alerter knows only from observing for a while, or only of its own process. Values; one thread.
 
+internal import Configuration
 internal import Domain
 internal import Durations
 internal import Health
 internal import Platform
+internal import Presentation
+internal import Store
 internal import Telemetry
 
 /// What is not in the database.
@@ -24,6 +27,28 @@ struct AlertObservations {
   var clockAhead: Duration?
   /// The apps with receipts that cannot be read.
   var unreadable: [AppSlug] = []
+  /// The events that cannot be read and may report payments, by app.
+  var unread: [LostInput] = []
+}
+
+/// The events that cannot be read, which are looked for now and then.
+struct UnreadEvents {
+  private static let lookInterval: Duration = .seconds(30)
+
+  private var found: [LostInput] = []
+  private var lookedAt: Timestamp?
+
+  /// Reads nothing if no alert is about them.
+  mutating func look(
+    for alerts: [Configuration.Alert], _ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp
+  ) throws(StoreFault) -> [LostInput] {
+    guard alerts.contains(where: { $0.on.contains(.eventsUnparsed) }) else { return [] }
+    // Also after the clock was set back.
+    if let lookedAt, (.zero..<Self.lookInterval).contains(now.duration(since: lookedAt)) { return found }
+    found = try LostInput.events(apps, reader, now: now)
+    lookedAt = now
+    return found
+  }
 }
 
 /// The apps with receipts that cannot be read.

@@ -1,5 +1,5 @@
-// Evaluates the default conditions without a receiptd, for `receiptctl alerts list` if no alerts are
-// configured. One thread.
+// Evaluates conditions without a receiptd, for `receiptctl alerts list` and the pages of the dashboard. One
+// thread.
 
 public import Configuration
 public import Domain
@@ -20,6 +20,14 @@ public enum AlertPreview {
     case .backupOld, .backlogGrowing, .clock: false
     default: true
     }
+  }
+
+  /// The conditions of the configuration, and the default form of each that it does not watch: what is wrong
+  /// does not depend on who is notified.
+  private static func conditions(of configuration: Configuration) -> [AlertCondition] {
+    let watched = configuration.alerts.flatMap(\.on)
+    let names = Set(watched.map(\.name))
+    return watched + standard.filter { !names.contains($0.name) }
   }
 
   /// Finds the troubles of all configured apps.
@@ -66,7 +74,7 @@ public enum AlertPreview {
     freeBytes: Int64?, events: inout EventWatch, now: Timestamp
   ) throws(StoreFault) -> [Trouble] {
     let alert = Configuration.Alert(
-      to: Secret("nobody"), on: standard, every: RecentCounts.windowMax)
+      to: Secret("nobody"), on: conditions(of: configuration), every: RecentCounts.windowMax)
     var refused: [LabelValues: UInt64] = [:]
     for (place, reasons) in health?.refusedWebhooks ?? [:] {
       for (reason, count) in reasons {
@@ -81,9 +89,11 @@ public enum AlertPreview {
     observed.unjoined = try joins.unjoined(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
     observed.certificates[.listener] =
       configuration.listen.tls.map(\.certificatePath).flatMap(ListenerCertificate.expiry)
+    observed.unread = try LostInput.events(apps, reader, now: now)
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
+      clients: { _ in health?.refusedContexts ?? [:] },
       processors: { _ in health?.processorTroubles ?? [:] }, database: database, freeBytes: freeBytes,
       isDiskFull: names.contains(ReadinessReason.diskFull.name), observed: observed, now: now)
     return Array(findings.troubles(for: alert, apps: apps).values)

@@ -55,7 +55,10 @@ struct AlertWatch {
     fileprivate let failures: [Duration: [AppSlug: Int64]]
     fileprivate let recent: [Duration: [AppSlug: [FailureCount]]]
     fileprivate let signatures: [Duration: [LabelValues: UInt64]]
+    fileprivate let clients: [Duration: [AppSlug: [String: Int64]]]
     fileprivate let processors: [Duration: [AppProcessor: ProcessorTroubles]]
+    /// Events that could not be read, at most one entry for each app.
+    fileprivate let unread: [LostInput]
     fileprivate let captures: [AppProcessor: UnfinishedCaptures]
     fileprivate let observed: AlertObservations
     fileprivate let backup: ServiceReport?
@@ -69,11 +72,13 @@ struct AlertWatch {
   let reader: StoreReader
   let sources: AlertSources
   private var signatures = RecentCounts()
+  private var clients = RecentCounts()
   private var processors = RecentCounts()
   private var backlogs: [AppSlug: BacklogTrend] = [:]
   private var unreadable = UnreadableReceipts()
   private var events = EventWatch()
   private var joins = JoinWatch()
+  private var unreadEvents = UnreadEvents()
   private var listenerFileRead: (at: MonotonicInstant, expiresAt: Timestamp?)?
 
   init(reader: StoreReader, sources: AlertSources) {
@@ -94,15 +99,18 @@ struct AlertWatch {
     for alerts: [Configuration.Alert], apps: [AppConfiguration], now: Timestamp, monotonic: MonotonicInstant
   ) throws(StoreFault) -> Findings {
     signatures.record(sources.metrics.signatureFailures.snapshot(), now: monotonic)
+    clients.record(sources.metrics.clientRefusals.snapshot(), now: monotonic)
     processors.record(sources.metrics.processorTroubles, now: monotonic)
-    let (signatures, processors) = (signatures, processors)
+    let (signatures, clients, processors) = (signatures, clients, processors)
     var observed = try observe(alerts, now: now, monotonic: monotonic)
     observed.silent = try events.unusual(
       for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
     observed.unjoined = try joins.unjoined(for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
+    observed.unread = try unreadEvents.look(for: alerts, apps, reader, now: now)
     return try Self.findings(
       for: alerts, apps: apps, reader: reader,
       signatures: { signatures.growth(within: $0, now: monotonic) },
+      clients: { Metrics.clientRefusals(clients.growth(within: $0, now: monotonic)) },
       processors: { Metrics.troubles(processors.growth(within: $0, now: monotonic)) },
       database: sources.database(),
       freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, observed: observed, now: now)
@@ -142,10 +150,12 @@ struct AlertWatch {
 
   /// - Parameters:
   ///   - signatures: the webhooks refused within a time, by app and reason.
+  ///   - clients: the requests of clients refused within a time, by reason.
   ///   - processors: the troubles with processors within a time, by reason.
   static func findings(
     for alerts: [Configuration.Alert], apps: [AppConfiguration], reader: StoreReader,
     signatures: (Duration) -> [LabelValues: UInt64],
+    clients: (Duration) -> [AppSlug: [String: Int64]],
     processors: (Duration) -> [AppProcessor: [String: Int64]], database: [ReadinessReason], freeBytes: Int64?,
     isDiskFull: Bool, observed: AlertObservations, now: Timestamp
   ) throws(StoreFault) -> Findings {
@@ -154,12 +164,14 @@ struct AlertWatch {
     var failures: [Duration: [AppSlug: Int64]] = [:]
     var recent: [Duration: [AppSlug: [FailureCount]]] = [:]
     var growth: [Duration: [LabelValues: UInt64]] = [:]
+    var refused: [Duration: [AppSlug: [String: Int64]]] = [:]
     var troubles: [Duration: [AppProcessor: ProcessorTroubles]] = [:]
     for window in Set(alerts.map(Self.window)) {
       let start = now - window
       failures[window] = try reader.failures(since: start)
       recent[window] = try reader.recentFailures(since: start)
       growth[window] = signatures(window)
+      refused[window] = clients(window)
       troubles[window] = processors(window).mapValues(ProcessorTroubles.init)
     }
     return Findings(
@@ -168,7 +180,8 @@ struct AlertWatch {
       pauses: try reader.pauses(),
       quiet: QuietFailures(try reader.failureGroups()), oldest: oldest,
       failed: try reader.failedNow(), failures: failures,
-      recent: recent, signatures: growth, processors: troubles,
+      recent: recent, signatures: growth, clients: refused, processors: troubles,
+      unread: observed.unread,
       captures: try captures(for: alerts, apps: apps, reader: reader), observed: observed,
       backup: try reader.serviceReport(.backup),
       database: .database(database, now: now), isDatabaseDamaged: database.contains(.databaseDamaged),
@@ -242,6 +255,10 @@ extension AlertWatch.Findings {
       guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
       return .signatures(
         growth, limit: limit, app: app.slug, window: window, now: now, advice: app.webhookAdvice)
+    case .contextsRefused(let limit):
+      return .clients(
+        clients[window]?[app.slug] ?? [:], limit: limit, app: app.slug, window: window, now: now)
+    case .eventsUnparsed: return .unread(unread.first { $0.app == app.slug }, now: now)
     case .processorFailures(let limit):
       return .processors(
         troubles(of: app, window), limit: limit, app: app.slug, window: window, now: now,

@@ -3,6 +3,7 @@
 internal import Configuration
 internal import Domain
 internal import HTTPClient
+internal import Health
 internal import Persistence
 internal import Platform
 internal import Store
@@ -53,6 +54,8 @@ extension AlerterRun {
     guard let notice = couriers[index].sending else { return }
     let outcome = couriers[index].finish(attempt, now: now, monotonic: monotonic)
     let name = notice.key.condition.name
+    alerter.sources.health?.notified(
+      couriers[index].target.digest, failure: outcome.hasArrived ? nil : attempt.text, at: now)
     alerter.sources.metrics.alerts.increment(name, outcome.hasArrived ? "told" : "failed")
     report(!outcome.hasArrived, outcome.isNews, name, attempt.text, couriers[index].target.label)
     if let record = outcome.record { keep(SaveAlerts(sent: [record])) }

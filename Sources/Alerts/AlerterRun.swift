@@ -47,6 +47,9 @@ struct AlerterRun {
     startedAt = clock.monotonic
     lookAt = startedAt
     healthAt = startedAt
+    if let stored = try? reader.serviceReport(.health), let report = HealthReport(stored: stored.content) {
+      alerter.sources.health?.restore(report)
+    }
     use(plan)
   }
 

@@ -53,7 +53,7 @@ extension Trouble {
           " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
         } ?? ""
       return breaker.state == .paused
-        ? "\(destination) refuses the configuration of \(app)\(cause); deliveries to it are paused"
+        ? "\(destination) refuses the configuration of \(app)\(cause); deliveries to it are stopped"
         : "\(destination), a destination of \(app), is down\(cause); deliveries to it wait"
     }
     let corrections = stopped.filter { $0.breaker.state == .paused }.map { destination, _ in
@@ -120,26 +120,44 @@ extension Trouble {
     _ growth: [LabelValues: UInt64], limit: Int, app: AppSlug, window: Duration, now: Timestamp,
     advice: [ProcessorName: WebhookAdvice]
   ) -> Trouble {
-    let refusals = Metrics.refusals(growth)
-    let reasons = refusals.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
-    let processors = refusals.keys.map(\.processor).sorted()
-    let refused = RefusedWebhooks(reasons)
+    let refusals = Metrics.refusals(growth).reduce(into: [:]) { $0[$1.key.processor] = $1.value }
+    let lost = LostInput.webhooks(of: app, refusals, accepted: nil, within(window)) { advice[$0] }
+    let processors = refusals.keys.sorted()
     let labels = processors.compactMap { advice[$0]?.label }
-    let remedies = refusals.sorted { $0.key.processor < $1.key.processor }.compactMap { place, counts in
-      advice[place.processor].map { RefusedWebhooks(counts).remedy($0, of: app).capitalizedFirst }
-    }
-    let count = refused.count
     return Trouble(
-      key: Key(condition: .signatureFailures(over: limit), app: app), since: now, value: Double(count),
-      summary: "\(CountText.of(count, "webhook")) of \(app) \(count == 1 ? "was" : "were") refused "
-        + "\(refused.cause) within "
-        + words(seconds: window.inSeconds),
-      advice: remedies.map { "\($0). " }.joined()
-        + "With reason stale or future, set the clock. Requests that did not come from "
+      key: Key(condition: .signatureFailures(over: limit), app: app), since: now,
+      value: Double(lost?.count ?? 0), summary: lost?.what ?? "",
+      advice: "\(lost?.next.capitalizedFirst ?? ""). Requests that did not come from "
         + (labels.isEmpty ? "the processor" : labels.joined(separator: " or "))
         + " cause this, too",
-      reasons: reasons, processors: processors)
+      reasons: lost?.reasons ?? [:], processors: processors)
   }
+
+  /// - Returns: nil up to the limit.
+  static func clients(
+    _ reasons: [String: Int64], limit: Int, app: AppSlug, window: Duration, now: Timestamp
+  ) -> Trouble? {
+    guard let lost = LostInput.contexts(of: app, reasons, accepted: nil, within(window)),
+      lost.count > Int64(limit)
+    else { return nil }
+    return Trouble(
+      key: Key(condition: .contextsRefused(over: limit), app: app), since: now, value: Double(lost.count),
+      summary: lost.what,
+      advice: "\(lost.next.capitalizedFirst). Requests that did not come from your apps cause this, too",
+      reasons: lost.reasons)
+  }
+
+  /// - Returns: nil if every event could be read.
+  static func unread(_ lost: LostInput?, now: Timestamp) -> Trouble? {
+    lost.map { lost in
+      Trouble(
+        key: Key(condition: .eventsUnparsed, app: lost.app), since: lost.since ?? now,
+        value: Double(lost.count), summary: lost.what, advice: lost.next.capitalizedFirst,
+        reasons: lost.reasons)
+    }
+  }
+
+  private static func within(_ window: Duration) -> String { "within \(words(seconds: window.inSeconds))" }
 
   static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
     max(.zero, end.duration(since: start)).inSeconds

@@ -6,7 +6,7 @@ internal import Platform
 
 /// One condition that raises an alert.
 public enum AlertCondition: Sendable, Hashable {
-  /// Deliveries of an app are paused: its destination is down, or rejects its configuration.
+  /// Deliveries of an app are stopped: its destination is down, or rejects its configuration.
   case breakerOpen
   /// Receipts of an app failed.
   case receiptFailed
@@ -18,6 +18,10 @@ public enum AlertCondition: Sendable, Hashable {
   case database
   /// More webhooks of an app than this failed the signature check.
   case signatureFailures(over: Int)
+  /// More requests of an app's clients than this were refused.
+  case contextsRefused(over: Int)
+  /// Events of an app that may report payments could not be read.
+  case eventsUnparsed
   /// A payment processor refused an app's credentials, or more calls of the app to it than this failed.
   case processorFailures(over: Int)
   /// A capture of an app has had no outcome for longer than this, or was given up.
@@ -59,6 +63,7 @@ extension AlertCondition {
   public static let forms = [
     AlertCondition.breakerOpen, .receiptFailed, .oldestPending(over: .minutes(15)),
     .diskLow(underBytes: 1 << 30), .database, .signatureFailures(over: signatureFailuresDefault),
+    .contextsRefused(over: signatureFailuresDefault), .eventsUnparsed,
     .processorFailures(over: processorFailuresDefault), .captureUnknown(over: .minutes(15)),
     .callbacksMissing, .appPaused, .reloadRefused, .backupOld(over: .hours(26)),
     .backlogGrowing(over: 1000), .corruption,
@@ -75,6 +80,8 @@ extension AlertCondition {
     case .diskLow: "disk_low"
     case .database: "database"
     case .signatureFailures: "signature_failures"
+    case .contextsRefused: "contexts_refused"
+    case .eventsUnparsed: "events_unparsed"
     case .processorFailures: "processor_failures"
     case .captureUnknown: "capture_unknown"
     case .callbacksMissing: "callbacks_missing"
@@ -94,15 +101,16 @@ extension AlertCondition {
   /// The name with its limit, as the configuration writes it: `oldest_pending>15m`.
   public var text: String {
     switch self {
-    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused,
-      .corruption, .contextsUnjoined:
+    case .breakerOpen, .receiptFailed, .database, .eventsUnparsed, .callbacksMissing, .appPaused,
+      .reloadRefused, .corruption, .contextsUnjoined:
       name
     case .oldestPending(let limit), .captureUnknown(let limit), .backupOld(let limit),
       .noEvents(let limit), .clock(let limit):
       "\(name)>\(DurationText.text(limit))"
     case .certificateExpires(let limit): "\(name)<\(DurationText.text(limit))"
     case .diskLow(let limit): "\(name)<\(SizeText.text(bytes: limit))"
-    case .signatureFailures(let limit), .processorFailures(let limit), .backlogGrowing(let limit):
+    case .signatureFailures(let limit), .contextsRefused(let limit), .processorFailures(let limit),
+      .backlogGrowing(let limit):
       "\(name)>\(limit)"
     case .unknown(let text): text
     }
@@ -129,7 +137,7 @@ extension AlertCondition {
     // The certificate of a destination is known after the first delivery to it.
     case .certificateExpires where isOfApp: .days(1)
     case .clock: .hours(1)
-    case .signatureFailures, .processorFailures, .callbacksMissing: window
+    case .signatureFailures, .contextsRefused, .processorFailures, .callbacksMissing: window
     case .backlogGrowing: .minutes(15)
     case .corruption: .hours(2)
     default: nil
@@ -155,8 +163,8 @@ extension AlertCondition {
   /// The same condition with another limit; nil if the text is not one.
   private func with(limit text: String) -> AlertCondition? {
     switch self {
-    case .breakerOpen, .receiptFailed, .database, .callbacksMissing, .appPaused, .reloadRefused, .corruption,
-      .contextsUnjoined, .unknown:
+    case .breakerOpen, .receiptFailed, .database, .eventsUnparsed, .callbacksMissing, .appPaused,
+      .reloadRefused, .corruption, .contextsUnjoined, .unknown:
       nil
     case .oldestPending: Self.age(text).map { .oldestPending(over: $0) }
     case .captureUnknown: Self.age(text).map { .captureUnknown(over: $0) }
@@ -166,6 +174,7 @@ extension AlertCondition {
     case .backupOld: Self.age(text).map { .backupOld(over: $0) }
     case .diskLow: Self.size(text).map { .diskLow(underBytes: $0) }
     case .signatureFailures: Self.count(text).map { .signatureFailures(over: $0) }
+    case .contextsRefused: Self.count(text).map { .contextsRefused(over: $0) }
     case .processorFailures: Self.count(text).map { .processorFailures(over: $0) }
     case .backlogGrowing: Self.count(text).map { .backlogGrowing(over: $0) }
     }

@@ -17,3 +17,13 @@ public enum EventOutcome: String, Sendable, CaseIterable {
   /// The event concerns a purchase of an erased user; its content is not stored.
   case erased
 }
+
+/// Why an event could not be read.
+public struct ReadingFault: Error, Sendable, Equatable {
+  /// The field's path, such as `data.object.payment_status`; `body` for a body that is no object.
+  public let field: String
+  /// Whether an event of its type may report a payment.
+  public let maySell: Bool
+
+  public init(field: String, maySell: Bool) { (self.field, self.maySell) = (field, maySell) }
+}

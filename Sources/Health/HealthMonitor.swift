@@ -16,10 +16,14 @@ public final class HealthMonitor: Sendable {
 
   private struct State {
     var refused = RecentCounts()
-    var counts: [AppProcessor: [String: Int64]] = [:]
+    var accepted = RecentCounts()
+    var clients = RecentCounts()
+    var contexts = RecentCounts()
     var troubled = RecentCounts()
-    var troubles: [AppProcessor: [String: Int64]] = [:]
+    /// When the counters were last read.
+    var lookedAt = MonotonicInstant(nanoseconds: 0)
     var freeBytes: Int64?
+    var receivers: [String: HealthReport.Receiver] = [:]
     var stored: (report: HealthReport, at: MonotonicInstant)?
   }
 
@@ -45,14 +49,22 @@ public final class HealthMonitor: Sendable {
 
   /// The current report; its counters and free space are those of the last check.
   public func report(now: Timestamp) -> HealthReport {
-    let (counts, troubles, freeBytes) = state.withLock { ($0.counts, $0.troubles, $0.freeBytes) }
     let current = ledger.current
     var report = HealthReport(
       at: now, version: Version.number, startedAt: startedAt, configuredAt: current.appliedAt)
     report.reasons = readiness.reasons().map { .init(name: $0.name, text: $0.text, advice: $0.advice) }
-    (report.freeBytes, report.generation) = (freeBytes, current.generation)
-    report.refusedWebhooks = counts
-    report.processorTroubles = troubles
+    report.generation = current.generation
+    state.withLock { state in
+      func growth(_ counts: RecentCounts) -> [LabelValues: UInt64] {
+        counts.growth(within: RecentCounts.windowMax, now: state.lookedAt)
+      }
+      (report.freeBytes, report.receivers) = (state.freeBytes, state.receivers)
+      report.refusedWebhooks = Metrics.refusals(growth(state.refused))
+      report.acceptedWebhooks = Metrics.accepted(growth(state.accepted))
+      report.refusedContexts = Metrics.clientRefusals(growth(state.clients))
+      report.storedContexts = Metrics.storedContexts(growth(state.contexts))
+      report.processorTroubles = Metrics.troubles(growth(state.troubled))
+    }
     report.configurationDigest = current.digest
     let limits = current.configuration.limits
     let served = limits.fitting(openFiles: openFiles).connections
@@ -70,17 +82,14 @@ public final class HealthMonitor: Sendable {
   /// Updates counters and free space.
   /// - Returns: the report if it must be stored now: once a minute, and at once after a change.
   public func check(now: Timestamp, monotonic: MonotonicInstant) -> HealthReport? {
-    let snapshot = metrics.signatureFailures.snapshot()
-    let troubles = metrics.processorTroubles
     let free = freeBytes()
     state.withLock { state in
-      state.refused.record(snapshot, now: monotonic)
-      state.troubled.record(troubles, now: monotonic)
-      state.freeBytes = free
-      state.counts = Metrics.refusals(
-        state.refused.growth(within: RecentCounts.windowMax, now: monotonic))
-      state.troubles = Metrics.troubles(
-        state.troubled.growth(within: RecentCounts.windowMax, now: monotonic))
+      state.refused.record(metrics.signatureFailures.snapshot(), now: monotonic)
+      state.accepted.record(metrics.events.snapshot(), now: monotonic)
+      state.clients.record(metrics.clientRefusals.snapshot(), now: monotonic)
+      state.contexts.record(metrics.contexts.snapshot(), now: monotonic)
+      state.troubled.record(metrics.processorTroubles, now: monotonic)
+      (state.freeBytes, state.lookedAt) = (free, monotonic)
     }
     let report = report(now: now)
     return state.withLock { state in
@@ -92,6 +101,27 @@ public final class HealthMonitor: Sendable {
       state.stored = (report, monotonic)
       return report
     }
+  }
+
+  /// Records an attempt to notify a receiver of alerts.
+  /// - Parameters:
+  ///   - digest: of its address.
+  ///   - failure: why it failed; nil if the notice was accepted.
+  public func notified(_ digest: String, failure: String?, at now: Timestamp) {
+    state.withLock { state in
+      var receiver = state.receivers[digest] ?? HealthReport.Receiver()
+      if let failure {
+        (receiver.failedAt, receiver.failure) = (now, failure)
+      } else {
+        receiver.sentAt = now
+      }
+      state.receivers[digest] = receiver
+    }
+  }
+
+  /// Adds what an earlier process stored about the receivers of alerts.
+  public func restore(_ earlier: HealthReport) {
+    state.withLock { $0.receivers.merge(earlier.receivers) { own, _ in own } }
   }
 
   /// Records that the last report was not stored: the next check returns another one.

@@ -18,6 +18,30 @@ public struct HealthReport: Sendable, Equatable {
     public init(name: String, text: String, advice: String) {
       (self.name, self.text, self.advice) = (name, text, advice)
     }
+
+    /// - Parameter json: of the property `json`.
+    public init(json: JSONValue) {
+      self.init(
+        name: json["name"]?.stringValue ?? "", text: json["text"]?.stringValue ?? "",
+        advice: json["advice"]?.stringValue ?? "")
+    }
+
+    public var json: JSONValue {
+      ["name": .string(name), "text": .string(text), "advice": .string(advice)]
+    }
+  }
+
+  /// Whether notices reach a receiver of alerts.
+  public struct Receiver: Sendable, Equatable {
+    /// The last one that it accepted; nil if none is known.
+    public var sentAt: Timestamp?
+    /// The last attempt that failed; nil if none is known.
+    public var failedAt: Timestamp?
+    /// Why it failed.
+    public var failure: String?
+
+    /// Whether the last attempt failed.
+    public var isFailing: Bool { failedAt.map { failed in sentAt.map { $0 < failed } ?? true } ?? false }
   }
 
   /// A refused reload, if none was applied since.
@@ -54,6 +78,15 @@ public struct HealthReport: Sendable, Equatable {
   public var loweredConnections: Int64?
   /// Webhooks refused for their signature in the last hour, by processor and reason.
   public var refusedWebhooks: [AppProcessor: [String: Int64]] = [:]
+  /// Webhooks that were accepted in the last hour.
+  public var acceptedWebhooks: [AppProcessor: Int64] = [:]
+  /// Requests of clients that were refused in the last hour, by app and reason.
+  public var refusedContexts: [AppSlug: [String: Int64]] = [:]
+  /// Contexts that were stored in the last hour.
+  public var storedContexts: [AppSlug: Int64] = [:]
+
+  /// The receivers of alerts that got a notice, by the digest of their address.
+  public var receivers: [String: Receiver] = [:]
 
   /// The calls to processors that failed in the last hour, and the payments that they did not report, by
   /// processor and reason.
@@ -71,6 +104,8 @@ public struct HealthReport: Sendable, Equatable {
     reasons.map(\.name) != older.reasons.map(\.name) || generation != older.generation
       || refusedReload != older.refusedReload
       || Set(refusedWebhooks.keys) != Set(older.refusedWebhooks.keys)
+      || receivers.mapValues(\.isFailing) != older.receivers.mapValues(\.isFailing)
+      || Set(refusedContexts.keys) != Set(older.refusedContexts.keys)
       || Set(processorTroubles.keys) != Set(older.processorTroubles.keys)
   }
 }
@@ -98,8 +133,7 @@ extension HealthReport {
     let report: JSONValue = [
       "reported_at": .time(at), "version": .string(version), "started_at": .time(startedAt),
       "ready": .bool(isReady),
-      "reasons": .array(
-        reasons.map { ["name": .string($0.name), "text": .string($0.text), "advice": .string($0.advice)] }),
+      "reasons": .array(reasons.map(\.json)),
       "disk_free_bytes": .optional(freeBytes),
       "configuration": [
         "generation": .integer(generation), "applied_at": .time(configuredAt),
@@ -108,6 +142,20 @@ extension HealthReport {
       ],
       "refused_webhooks_last_hour": .object(webhooks),
       "processor_troubles_last_hour": .object(troubles),
+      "alert_receivers": .array(
+        receivers.sorted { $0.key < $1.key }.map {
+          [
+            "to": .string($0.key), "sent_at": .optional($0.value.sentAt?.rfc3339),
+            "failed_at": .optional($0.value.failedAt?.rfc3339),
+            "failure": .optional($0.value.failure),
+          ]
+        }),
+      "refused_contexts_last_hour": .object(
+        refusedContexts.sorted { $0.key < $1.key }.map {
+          .init(name: $0.key.text, value: Self.json($0.value))
+        }),
+      "stored_contexts_last_hour": Self.json(
+        storedContexts.reduce(into: [:]) { $0[$1.key.text] = $1.value }),
     ]
     return loweredConnections.map { report.adding("lowered_connections", .integer($0)) } ?? report
   }
@@ -120,7 +168,12 @@ extension HealthReport {
         "reasons": Self.json(reasons),
       ]
     }
-    return json.adding("refused_webhooks", .array(refused))
+    let accepted = acceptedWebhooks.map { place, count -> JSONValue in
+      [
+        "app": .string(place.app.text), "processor": .string(place.processor.text), "count": .integer(count),
+      ]
+    }
+    return json.adding("refused_webhooks", .array(refused)).adding("accepted_webhooks", .array(accepted))
   }
 
   private static func json(_ reasons: [String: Int64]) -> JSONValue {
@@ -135,10 +188,12 @@ extension HealthReport {
     else { return nil }
     self.init(
       at: at, version: value["version"]?.stringValue ?? "", startedAt: startedAt, configuredAt: configuredAt)
-    reasons = (value["reasons"]?.elements ?? []).map {
-      Reason(
-        name: $0["name"]?.stringValue ?? "", text: $0["text"]?.stringValue ?? "",
-        advice: $0["advice"]?.stringValue ?? "")
+    reasons = (value["reasons"]?.elements ?? []).map(Reason.init(json:))
+    for receiver in value["alert_receivers"]?.elements ?? [] {
+      guard let digest = receiver["to"]?.stringValue else { continue }
+      receivers[digest] = Receiver(
+        sentAt: Self.time(receiver["sent_at"]), failedAt: Self.time(receiver["failed_at"]),
+        failure: receiver["failure"]?.stringValue)
     }
     if case .integer(let bytes)? = value["disk_free_bytes"] { freeBytes = bytes }
     if case .integer(let number)? = configuration["generation"] { generation = number }
@@ -150,16 +205,22 @@ extension HealthReport {
     }
     needsRestart = (configuration["needs_restart"]?.elements ?? []).compactMap(\.stringValue)
     processorTroubles = Self.troubles(value["processor_troubles_last_hour"])
-    for refused in value["refused_webhooks"]?.elements ?? [] {
-      guard let app = refused["app"]?.stringValue, let processor = refused["processor"]?.stringValue,
-        case .object(let reasons)? = refused["reasons"]
+    if case .object(let apps)? = value["refused_contexts_last_hour"] {
+      for app in apps { refusedContexts[AppSlug(app.name)] = Self.counts(app.value) }
+    }
+    for (app, count) in Self.counts(value["stored_contexts_last_hour"]) {
+      storedContexts[AppSlug(app)] = count
+    }
+    for accepted in value["accepted_webhooks"]?.elements ?? [] {
+      guard let app = accepted["app"]?.stringValue, let processor = accepted["processor"]?.stringValue,
+        case .integer(let count)? = accepted["count"]
       else { continue }
-      let place = AppProcessor(AppSlug(app), ProcessorName(processor))
-      for reason in reasons {
-        if case .integer(let count) = reason.value {
-          refusedWebhooks[place, default: [:]][reason.name] = count
-        }
-      }
+      acceptedWebhooks[AppProcessor(AppSlug(app), ProcessorName(processor))] = count
+    }
+    for refused in value["refused_webhooks"]?.elements ?? [] {
+      guard let app = refused["app"]?.stringValue, let processor = refused["processor"]?.stringValue
+      else { continue }
+      refusedWebhooks[AppProcessor(AppSlug(app), ProcessorName(processor))] = Self.counts(refused["reasons"])
     }
   }
 
@@ -169,14 +230,18 @@ extension HealthReport {
     for app in apps {
       guard case .object(let processors) = app.value else { continue }
       for processor in processors {
-        guard case .object(let reasons) = processor.value else { continue }
-        let place = AppProcessor(AppSlug(app.name), ProcessorName(processor.name))
-        for reason in reasons {
-          if case .integer(let count) = reason.value { troubles[place, default: [:]][reason.name] = count }
-        }
+        troubles[AppProcessor(AppSlug(app.name), ProcessorName(processor.name))] = counts(processor.value)
       }
     }
     return troubles
+  }
+
+  /// The numbers of an object's members.
+  private static func counts(_ value: JSONValue?) -> [String: Int64] {
+    guard case .object(let members)? = value else { return [:] }
+    return members.reduce(into: [:]) { counts, member in
+      if case .integer(let count) = member.value { counts[member.name] = count }
+    }
   }
 
   private static func time(_ value: JSONValue?) -> Timestamp? {

@@ -46,12 +46,7 @@ extension HealthReport {
           "The configuration has changes that only a restart applies (\(needsRestart.joined(separator: ", "))"
             + "). Run: \(ReloadReport.restartCommand)", isBad: true))
     }
-    let refused = refusedWebhooks.sorted {
-      ($0.key.app, $0.key.processor) < ($1.key.app, $1.key.processor)
-    }
-    for (place, counts) in refused {
-      lines.append(Self.refusals(of: place, counts, webhooks(place)))
-    }
+    lines += refusedInput(webhooks).map { HealthLine($0.line, isBad: true) }
     let troubled = processorTroubles.sorted {
       ($0.key.app, $0.key.processor) < ($1.key.app, $1.key.processor)
     }
@@ -91,16 +86,20 @@ extension HealthReport {
     return lines
   }
 
-  private static func refusals(
-    of place: AppProcessor, _ counts: [String: Int64], _ advice: WebhookAdvice?
-  ) -> HealthLine {
-    let refused = RefusedWebhooks(counts)
-    let remedy =
-      advice.map { refused.remedy($0, of: place.app) }
-      ?? "apps.\(place.app).\(place.processor) is not in the configuration"
-    return HealthLine(
-      "\(CountText.of(refused.count, "webhook")) of \(place.app) refused \(refused.cause) in the last hour "
-        + "(\(refused.reasons)): \(remedy)", isBad: true)
+  /// The webhooks and the contexts that were refused.
+  /// - Parameter advice: what to do when a processor's webhooks are refused; nil if it is not configured.
+  public func refusedInput(_ advice: (AppProcessor) -> WebhookAdvice?) -> [LostInput] {
+    let webhooks = refusedWebhooks.sorted {
+      ($0.key.app, $0.key.processor) < ($1.key.app, $1.key.processor)
+    }.compactMap { place, counts in
+      LostInput.webhooks(
+        of: place.app, [place.processor: counts], accepted: acceptedWebhooks[place] ?? 0, "in the last hour"
+      ) { advice(AppProcessor(place.app, $0)) }
+    }
+    return webhooks
+      + refusedContexts.sorted { $0.key < $1.key }.compactMap { app, counts in
+        LostInput.contexts(of: app, counts, accepted: storedContexts[app] ?? 0, "in the last hour")
+      }
   }
 
   /// `12.3 GiB`, `870 MiB`.

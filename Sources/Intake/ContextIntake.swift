@@ -67,12 +67,13 @@ public struct ContextIntake: Sendable {
     let post: ContextPost
     let place: CheckoutPlace
     do throws(Problem) {
-      post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app)
+      post = try read(request, pathUser: pathUser, tokenUser: tokenUser)
       place = try checkoutPlace(for: post, purpose, app)
       let rule = retention.rule
       if let id = post.id, !rule.allows(id, now: now) { throw .contextIDTime(rule) }
     } catch {
       services.metrics.contexts.increment(app.slug.text, "refused")
+      gate.count(app, error.slug.replacing("-", with: "_"))
       return exchange.answer(error)
     }
     let wait = limits.acquire(user: post.userID, app: app.slug)
@@ -112,12 +113,11 @@ public struct ContextIntake: Sendable {
   }
 
   private func read(
-    _ request: Request, pathUser: String?, tokenUser: UserID?, _ app: App
+    _ request: Request, pathUser: String?, tokenUser: UserID?
   ) throws(Problem) -> ContextPost {
     do {
       return try ContextPost.read(request, pathUser: pathUser, tokenUser: tokenUser)
     } catch {
-      if error == .wrongUser { gate.count(app, "wrong_user") }
       throw error.problem
     }
   }

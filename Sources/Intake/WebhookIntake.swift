@@ -42,12 +42,15 @@ public struct WebhookIntake: Sendable {
     command.requestID = exchange.scope.requestID
     command.pack(with: intake.committer.packers.event)
     let (metrics, log) = (services.metrics, services.requestLog)
-    let (eventID, type) = (command.eventID, command.type)
+    let (eventID, eventType) = (command.eventID, command.type)
     intake.store(command, app: app.slug, exchange) { outcome in
       metrics.events.increment(app.slug.text, name.text, outcome.label)
       guard log.concerns(outcome) else { return { Self.received } }
       return {
-        log.logEvent(eventID, type: type, outcome, app: app.slug, requestID: exchange.scope.requestID)
+        let fault = type(of: processor).unreadable(in: request.body)
+        log.logEvent(
+          eventID, type: eventType, outcome, field: fault?.field, app: app.slug,
+          requestID: exchange.scope.requestID)
         return Self.received
       }
     }

@@ -22,6 +22,7 @@ public struct RefusedWebhooks: Sendable, Equatable {
   public var cause: String {
     var causes: [String] = []
     if hasSignature { causes.append("the signature") }
+    if clock != nil { causes.append("their time") }
     if counts[Self.path] != nil { causes.append("the secret in their path") }
     if counts[Self.sender] != nil { causes.append("their sender's address") }
     if counts[Self.coded] != nil { causes.append("their Content-Encoding") }
@@ -35,6 +36,7 @@ public struct RefusedWebhooks: Sendable, Equatable {
       remedies.append(
         "compare apps.\(app).\(advice.comparison); if they differ, correct them, \(advice.command)")
     }
+    if let clock { remedies.append(clock) }
     if counts[Self.path] != nil { remedies.append(advice.earlierPath(of: app)) }
     if counts[Self.sender] != nil {
       remedies.append(
@@ -44,10 +46,26 @@ public struct RefusedWebhooks: Sendable, Equatable {
     return remedies.joined(separator: "; ")
   }
 
+  /// Whether a secret may be wrong. A signature is compared before its time.
   private var hasSignature: Bool {
-    counts.keys.contains { ![Self.path, Self.sender, Self.coded].contains($0) }
+    counts.keys.contains { ![Self.path, Self.sender, Self.coded, Self.stale, Self.future].contains($0) }
   }
 
+  /// What to do about a correct signature with a wrong time; nil if there is none.
+  private var clock: String? {
+    let fault: String
+    switch (counts[Self.stale] != nil, counts[Self.future] != nil) {
+    case (false, false): return nil
+    case (true, false): fault = "this machine's clock is ahead, or they were held back on the way"
+    case (false, true): fault = "this machine's clock is behind"
+    case (true, true): fault = "this machine's clock is wrong, or some were held back on the way"
+    }
+    return
+      "those that are stale or future have the right secret: \(fault); set it with: timedatectl set-ntp true"
+  }
+
+  private static let stale = "stale"
+  private static let future = "future"
   private static let path = "path"
   private static let sender = "sender"
   private static let coded = "coded"

@@ -30,6 +30,9 @@ public protocol PaymentProcessor: Sendable {
   /// Parses a body that was not refused. Total: returns a value for any bytes.
   func read(_ body: [UInt8], now: Timestamp) -> EventReading
 
+  /// Why a stored event is `unparsed`; nil if it can be read. Independent of any configuration. Total.
+  static func unreadable(in body: [UInt8]) -> ReadingFault?
+
   /// What a body of an authenticated webhook names, for a search; independent of any configuration. Total.
   static func mentions(in body: [UInt8]) -> Mentions
 
@@ -71,6 +74,8 @@ extension PaymentProcessor {
   public static var hasPathToken: Bool { false }
 
   public var signatureAgeMax: Duration? { nil }
+
+  public static func unreadable(in body: [UInt8]) -> ReadingFault? { nil }
 
   public static func mentions(in body: [UInt8]) -> Mentions { Mentions() }
 

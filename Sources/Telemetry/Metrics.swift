@@ -12,7 +12,8 @@ public final class Metrics: Sendable {
   public let contexts = CounterFamily(
     "receiptd_contexts_total", "Contexts posted, by result.", labels: ["app", "result"])
   public let clientRefusals = CounterFamily(
-    "receiptd_client_refusals_total", "Clients refused for their key or token, by reason.",
+    "receiptd_client_refusals_total",
+    "Requests of clients refused for their key or token, a rate limit, or what they say, by reason.",
     labels: ["app", "reason"])
   public let keySetFetches = CounterFamily(
     "receiptd_key_set_fetches_total",
@@ -106,6 +107,32 @@ public final class Metrics: Sendable {
     counts.reduce(into: [:]) { refusals, item in
       let place = AppProcessor(AppSlug(item.key.first), ProcessorName(item.key.third))
       refusals[place, default: [:]][item.key.second, default: 0] += Int64(clamping: item.value)
+    }
+  }
+
+  /// The accepted webhooks since the start, or their growth, by processor. Anybody can send a hint about an
+  /// unknown purchase.
+  public static func accepted(_ counts: [LabelValues: UInt64]) -> [AppProcessor: Int64] {
+    counts.reduce(into: [:]) { accepted, item in
+      guard item.key.third != IngestEvent.Outcome.unmatched.label else { return }
+      let place = AppProcessor(AppSlug(item.key.first), ProcessorName(item.key.second))
+      accepted[place, default: 0] += Int64(clamping: item.value)
+    }
+  }
+
+  /// The requests of clients that were refused since the start, or their growth, by reason.
+  public static func clientRefusals(_ counts: [LabelValues: UInt64]) -> [AppSlug: [String: Int64]] {
+    counts.reduce(into: [:]) { refusals, item in
+      refusals[AppSlug(item.key.first), default: [:]][item.key.second, default: 0] +=
+        Int64(clamping: item.value)
+    }
+  }
+
+  /// The stored contexts since the start, or their growth.
+  public static func storedContexts(_ counts: [LabelValues: UInt64]) -> [AppSlug: Int64] {
+    counts.reduce(into: [:]) { stored, item in
+      guard ["stored", "repeated"].contains(item.key.second) else { return }
+      stored[AppSlug(item.key.first), default: 0] += Int64(clamping: item.value)
     }
   }
 

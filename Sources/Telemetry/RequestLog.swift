@@ -24,9 +24,12 @@ public final class RequestLog: Sendable {
   }
 
   /// Logs a stored event at debug; one that was not understood also as a warning, with a limit.
-  /// - Parameter type: the processor's name for the kind of event.
+  /// - Parameters:
+  ///   - type: the processor's name for the kind of event.
+  ///   - field: the one that could not be read; nil if that is not known.
   public func logEvent(
-    _ id: EventID, type: String, _ outcome: IngestEvent.Outcome, app: AppSlug, requestID: String
+    _ id: EventID, type: String, _ outcome: IngestEvent.Outcome, field: String?, app: AppSlug,
+    requestID: String
   ) {
     log.debug(
       "stored an event",
@@ -34,7 +37,7 @@ public final class RequestLog: Sendable {
     guard outcome == .stored(.unparsed) else { return }
     warn("an event was not understood and is kept; look at it with receiptctl events show", kind: app.text) {
       leftOut in
-      ["app": app.text, "event": id.text, "left_out": leftOut, "request_id": requestID]
+      ["app": app.text, "event": id.text, "field": field, "left_out": leftOut, "request_id": requestID]
     }
   }
 

@@ -53,6 +53,30 @@ struct StripeEnvelopeTests {
     }
   }
 
+  @Test(
+    "An event that cannot be read names the field, and whether a payment may be lost",
+    arguments: [
+      ("{", "body", true), (#"{"id":"evt_1"}"#, "type", true),
+      (#"{"type":"checkout.session.completed"}"#, "data.object.id", true),
+      (
+        #"{"type":"checkout.session.completed","data":{"object":{"id":"cs_1","mode":"x"}}}"#,
+        "data.object.mode", true
+      ),
+      (
+        #"{"type":"checkout.session.completed","data":{"object":{"id":"cs_1","mode":"payment"}}}"#,
+        "data.object.payment_status", true
+      ),
+      (#"{"type":"invoice.paid"}"#, "data.object", true),
+      (#"{"type":"checkout.session.expired"}"#, "data.object.id", false),
+      (#"{"type":"customer.subscription.deleted","data":{}}"#, "data.object.id", false),
+    ])
+  func unreadable(body: String, field: String, maySell: Bool) throws {
+    let fault = StripeProcessor.unreadable(in: Array(body.utf8))
+    #expect(fault == ReadingFault(field: field, maySell: maySell))
+    #expect(try read(bytes: Array(body.utf8)).content == .nothing(.unparsed))
+    #expect(StripeProcessor.unreadable(in: Array(#"{"type":"ping"}"#.utf8)) == nil)
+  }
+
   @Test("An object without a type is unparsed and keeps its id")
   func noType() throws {
     for type in [JSONValue.null, "", 7, [:]] {

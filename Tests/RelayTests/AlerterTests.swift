@@ -166,7 +166,7 @@ import Testing
       let notice = try #require(try bench.pass(.minutes(1), &run).first)
       #expect(
         notice["summary"]?.stringValue
-          == "webhook refuses the configuration of shop (http_401); deliveries to it are paused; purchasely, "
+          == "webhook refuses the configuration of shop (http_401); deliveries to it are stopped; purchasely, "
           + "a destination of shop, is down (http_503); deliveries to it wait")
       #expect(notice["what_to_do"] == "Correct webhook of apps.shop. Nothing is given up.")
     }
@@ -203,6 +203,44 @@ import Testing
     try fresh.live(alerts) { run throws in
       #expect(try fresh.pass(.minutes(9), &run).isEmpty)
       #expect(try fresh.pass(.minutes(2), &run).map(\.notice) == ["signature_failures>10 shop resolved"])
+    }
+  }
+
+  @Test("Failures stay loud until they are acknowledged for every processor")
+  func quiet() {
+    func group(_ processor: ProcessorName, isKnown: Bool) -> FailureGroup {
+      let known = FailureAcknowledgement(
+        entered: 1, owner: "ann", note: "", actor: "ann", at: Timestamp(unixMilliseconds: 0))
+      return FailureGroup(
+        app: "shop", processor: processor, reason: "http_422", cause: "http_422", count: 1, entered: 1,
+        acknowledgement: isKnown ? known : nil)
+    }
+    let recent = [FailureCount(reason: "http_422", cause: "http_422", count: 2)]
+    for (others, left) in [(true, 0), (false, 2)] as [(Bool, Int64)] {
+      let groups = [group("stripe", isKnown: true), group("toy", isKnown: others)]
+      #expect(QuietFailures(groups).rest(of: 2, recent, app: "shop").count == left)
+    }
+  }
+
+  @Test("Refused contexts and events that may be unread payments are reported")
+  func lostInput() throws {
+    let bench = try AlertBench([AlertBench.alert([.contextsRefused(over: 10), .eventsUnparsed])])
+    defer { bench.stop() }
+    try bench.live { run throws in
+      for _ in 0..<10 { bench.bench.metrics.clientRefusals.increment("shop", "key") }
+      #expect(try bench.pass(.minutes(1), &run).isEmpty)
+      bench.bench.metrics.clientRefusals.increment("shop", "limited")
+      try bench.bench.store(
+        IngestEvent(
+          app: "shop", processor: "stripe", eventID: "evt_1", type: "invoice.paid",
+          body: Array(#"{"type":"invoice.paid"}"#.utf8), content: .nothing(.unparsed)))
+      let told = try bench.pass(.minutes(1), &run) + bench.pass(.minutes(1), &run)
+      #expect(
+        Set(told.map(\.notice)) == ["contexts_refused>10 shop firing", "events_unparsed shop firing"])
+      let contexts = try #require(told.first { $0["alert"] == "contexts_refused>10" })
+      #expect(contexts["reasons"] == ["key": 10, "limited": 1])
+      let events = try #require(told.first { $0["alert"] == "events_unparsed" })
+      #expect(events["reasons"] == ["invoice.paid: data.object": 1])
     }
   }
 

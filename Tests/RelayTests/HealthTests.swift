@@ -42,6 +42,10 @@ import Testing
       AppProcessor("shop", "stripe"): ["mismatch": 3, "stale": 1],
       AppProcessor("shop", "toy"): ["missing": 1],
     ]
+    report.acceptedWebhooks = [AppProcessor("shop", "stripe"): 5]
+    report.refusedContexts = ["shop": ["key": 2]]
+    report.storedContexts = ["shop": 9]
+    report.receivers = ["digest": .init(sentAt: Self.now, failedAt: Self.now, failure: "http_500")]
     report.generation = 7
     report.loweredConnections = 832
     #expect(HealthReport(stored: report.stored.text) == report)
@@ -122,6 +126,26 @@ import Testing
     #expect(both.hasSuffix("; \(sender)"))
   }
 
+  @Test(
+    "Refusals that are all about the time of a right signature are a clock, not a secret",
+    arguments: [
+      (["future": 5], "this machine's clock is behind"), (["stale": 5], "this machine's clock is ahead"),
+      (["future": 1, "stale": 1], "this machine's clock is wrong"),
+    ] as [([String: Int64], String)])
+  func clock(counts: [String: Int64], fault: String) throws {
+    let advice = try #require(Bench.app().webhookAdvice["stripe"])
+    let lost = try #require(
+      LostInput.webhooks(of: "shop", ["stripe": counts], accepted: 0, "in the last hour") { _ in advice })
+    #expect(lost.what.contains("refused for their time in the last hour"))
+    #expect(lost.next.contains(fault))
+    #expect(lost.next.contains("timedatectl set-ntp true"))
+    #expect(!lost.next.contains("webhook_secrets"))
+    let mixed = RefusedWebhooks(["mismatch": 1].merging(counts) { $1 })
+    #expect(mixed.cause == "for the signature or their time")
+    #expect(mixed.remedy(advice, of: "shop").contains("webhook_secrets"))
+    #expect(mixed.remedy(advice, of: "shop").contains(fault))
+  }
+
   @Test("A count of refused webhooks names the processor, and the contract's object adds processors up")
   func refusedProcessors() {
     var report = Self.report()
@@ -130,7 +154,7 @@ import Testing
     ]
     #expect(report.json["refused_webhooks_last_hour"] == ["shop": ["mismatch": 5]])
     let removed = report.lines(daemon: nil, now: Self.now).last?.text
-    #expect(removed?.hasSuffix("(mismatch 2): apps.shop.toy is not in the configuration") == true)
+    #expect(removed?.hasSuffix("and none was accepted: apps.shop.toy is not in the configuration") == true)
   }
 
   @Test("A report is stored once a minute, at once after a change, and again after a failure")

@@ -15,6 +15,8 @@ package struct ProcessorKind: Sendable {
   let help: ProcessorHelp
   /// The properties that the join needs, with and without lookups.
   package let rules: @Sendable (_ isAsked: Bool) -> ProcessorRules
+  /// Why a stored event could not be read.
+  let unreadable: @Sendable (_ body: [UInt8]) -> ReadingFault?
   /// What a body of its webhooks names.
   let mentions: @Sendable (_ body: [UInt8]) -> Mentions
   /// The types of events whose bodies can say what a customer bought.
@@ -44,6 +46,7 @@ package struct ProcessorKind: Sendable {
     self.label = label
     help = Processor.help
     rules = { Processor.rules(isAsked: $0) }
+    unreadable = { Processor.unreadable(in: $0) }
     mentions = { Processor.mentions(in: $0) }
     summaryTypes = Processor.summaryTypes
     summary = { Processor.summary(in: $0) }

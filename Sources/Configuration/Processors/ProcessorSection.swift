@@ -86,6 +86,11 @@ extension AppConfiguration {
     processors.first { $0.name == name }?.section
   }
 
+  /// Why a stored event of one of its processors is `unparsed`; nil if it can be read, as after an update.
+  package func unreadable(_ processor: ProcessorName, in body: [UInt8]) -> ReadingFault? {
+    self.processor(processor)?.kind.unreadable(body)
+  }
+
   /// The display name of one of its processors; nil if it does not have it.
   package func label(of processor: ProcessorName) -> String? { self.processor(processor)?.kind.label }
 

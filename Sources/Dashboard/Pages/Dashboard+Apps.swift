@@ -1,6 +1,7 @@
 // The pages of apps, and the pauses of their deliveries.
 
 internal import Apps
+internal import Configuration
 internal import Domain
 internal import Durations
 internal import HTML
@@ -35,7 +36,8 @@ extension Dashboard {
         figures: figures, isLive: isLive,
         troubles: TroubleList(troubles, newFailures: loud, now: now),
         rows: rows,
-        number: number, hasMore: ranks.count > before + rows.count, health: report, configured: configured,
+        number: number, hasMore: ranks.count > before + rows.count, health: report,
+        unread: try LostInput.events(configuration.apps, source.reader, now: now), configured: configured,
         now: now)
     }
     return page.page

@@ -17,6 +17,7 @@ struct OverviewPage {
   /// Whether there are more apps than fit on this page.
   let hasMore: Bool
   let health: HealthReport
+  let unread: [LostInput]
   let configured: AppDirectory
   let now: Timestamp
 
@@ -59,9 +60,11 @@ struct OverviewPage {
 
   /// The lines that receiptctl prints, too; problems are emphasized.
   private var relay: HTML {
-    let lines = health.lines(
-      daemon: nil, now: now, webhooks: { configured[$0.app]?.webhookAdvice[$0.processor] },
-      processors: { configured[$0.app]?.processorAdvice[$0.processor] })
+    let lines =
+      health.lines(
+        daemon: nil, now: now, webhooks: { configured[$0.app]?.webhookAdvice[$0.processor] },
+        processors: { configured[$0.app]?.processorAdvice[$0.processor] })
+      + unread.map { HealthLine($0.line, isBad: true) }
     return Tag.section(.class("part"), .labelledBy("relay")) {
       Tag.h2(.id("relay")) { "Relay" }
       PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {

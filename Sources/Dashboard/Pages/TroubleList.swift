@@ -10,8 +10,9 @@ struct TroubleList {
   private static let failed = "receipt_failed"
   /// The conditions, the most severe first; the others follow.
   private static let severity = [
-    "database", "corruption", "disk_low", "certificate_expires", "breaker_open", "signature_failures",
-    "processor_failures", "capture_unknown", "receipt_failed", "oldest_pending", "no_events",
+    "database", "corruption", "disk_low", "certificate_expires", "events_unparsed", "breaker_open",
+    "signature_failures", "contexts_refused", "processor_failures", "capture_unknown", "receipt_failed",
+    "oldest_pending", "no_events",
   ]
 
   private let troubles: [CurrentTrouble]

@@ -198,6 +198,7 @@ public struct ClientGate: Sendable {
   /// - Parameter of: which limit: "user" or "address".
   public func limited(_ app: App, of kind: StaticString) {
     services.metrics.contexts.increment(app.slug.text, "limited")
+    services.metrics.clientRefusals.increment(app.slug.text, "limited")
     services.requestLog.limitedContext(of: "\(kind)", app: app.slug)
   }
 

@@ -1,11 +1,14 @@
 // `receiptctl doctor`: certificates, and who is notified. One thread.
 
+internal import Alerts
 internal import AppLinks
 internal import Configuration
 internal import Cryptography
 internal import Domain
 internal import Durations
+internal import Health
 internal import Platform
+internal import Presentation
 internal import Store
 
 /// The certificate of the public listener.
@@ -84,6 +87,17 @@ enum AlertsCheck: DoctorCheck {
         warning(
           "no heartbeat is configured, so nobody learns that this machine is down",
           next: "Add heartbeat to the configuration (docs/alerts.md), then: receiptctl reload"))
+    }
+    for (index, alert) in configuration.alerts.enumerated() {
+      let label = "alerts[\(index)]"
+      guard let digest = (try? AlertTarget(alert, label: label))?.digest,
+        let receiver = scene.health?.report?.receivers[digest], receiver.isFailing,
+        let failedAt = receiver.failedAt
+      else { continue }
+      findings.append(
+        failure(
+          "notices do not reach \(label): the last attempt failed \(failedAt.past(to: scene.now)) "
+            + "(\(receiver.failure ?? ""))", next: "receiptctl alerts test"))
     }
     guard findings.isEmpty else { return findings }
     let firing = try scene.reader?.alerts().count { $0.isFiring } ?? 0

@@ -68,16 +68,45 @@ enum ProcessorCheck: DoctorCheck {
   }
 }
 
+/// Whether the contexts of the apps are accepted.
+enum ContextsCheck: DoctorCheck {
+  static let name = "contexts"
+
+  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+    guard scene.health?.report != nil else { return [] }
+    let lost = scene.lostInput([.contexts])
+    return lost.isEmpty ? [ok("none was refused in the last hour")] : lost.map(finding)
+  }
+}
+
+extension DoctorCheck {
+  /// A part may be refused because anybody can send requests; all of them are refused for a fault.
+  static func finding(_ lost: LostInput) -> DoctorFinding {
+    lost.isTotal
+      ? failure(lost.what, next: lost.next.capitalizedFirst)
+      : warning(lost.what, next: lost.next.capitalizedFirst)
+  }
+}
+
+extension DoctorScene {
+  /// The lost input of the apps to check.
+  func lostInput(_ kinds: Set<LostInput.Kind>) -> [LostInput] {
+    (health?.lostInput ?? []).filter { kinds.contains($0.kind) && (only == nil || only == $0.app) }
+  }
+}
+
 /// Whether the processor sends the right events to this relay.
 enum WebhooksCheck: DoctorCheck {
   static let name = "webhooks"
   /// Far more than an account may have; a list without an end ends here.
   private static let registrationsMax = 1000
 
-  /// Without a list of registered addresses, only the events show that they come.
+  /// What was lost; and without a list of registered addresses, only the events show that they come.
   static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
     guard let reader = scene.reader else { return [] }
-    return try scene.apps.flatMap { app in
+    let lost = scene.lostInput([.webhooks, .events])
+    let well = scene.apps.filter { app in !lost.contains { $0.app == app.slug } }
+    let silent: [DoctorFinding] = try well.flatMap { app in
       let listing = Set(try ProcessorAPI.of(app).filter { $0.registry != nil }.map(\.processorName))
       return try app.processors.filter { $0.section.kind.hasWebhooks && !listing.contains($0.name) }.map {
         let last = try reader.lastEvent(app: app.slug)
@@ -88,6 +117,7 @@ enum WebhooksCheck: DoctorCheck {
           next: "After a payment look again: receiptctl events list --app \(app.slug)")
       }
     }
+    return lost.map(finding) + silent
   }
 
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
@@ -181,6 +211,10 @@ enum WebhooksCheck: DoctorCheck {
           "\(question.place): events go to \(other), and the app's origin is \(host)",
           next: "If that is wrong, correct it at the processor, \(again)")
       ]
+    }
+    // The endpoint is right, and yet its webhooks are refused, or cannot be read.
+    guard question.scene.lostInput([.webhooks, .events]).allSatisfy({ $0.app != question.app.slug }) else {
+      return []
     }
     return [ok("\(question.place): one endpoint, all \(needed.count) types of events")]
   }

@@ -42,7 +42,8 @@ enum DoctorChecks {
     ConfigurationCheck.self, AppliedCheck.self, SecretsCheck.self, ReceiptdCheck.self, ClockCheck.self,
     DiskCheck.self, DatabaseStateCheck.self, WorkCheck.self, BackupCheck.self, CertificateCheck.self,
     AddressCheck.self,
-    DestinationCheck.self, ProcessorCheck.self, WebhooksCheck.self, AssociationsCheck.self, AlertsCheck.self,
+    DestinationCheck.self, ProcessorCheck.self, WebhooksCheck.self, ContextsCheck.self,
+    AssociationsCheck.self, AlertsCheck.self,
   ]
 }
 

@@ -88,6 +88,27 @@ public struct StripeProcessor: PaymentProcessor {
   /// Stripe can resend events for 30 days (https://docs.stripe.com/webhooks), and lists them for a backfill.
   public static let repeatPeriod: Duration = .days(30)
 
+  public static func unreadable(in body: [UInt8]) -> ReadingFault? {
+    let noObject = ReadingFault(field: "body", maySell: true)
+    let found = JSONDocument.read(body) { root -> ReadingFault? in
+      guard let envelope = StripeEnvelope(root) else { return noObject }
+      return fault(in: envelope)
+    }
+    guard let found else { return noObject }
+    return found
+  }
+
+  private static func fault(in envelope: StripeEnvelope) -> ReadingFault? {
+    let settings = StripeSettings(accounts: .any)
+    let reader = StripeReader(settings: settings, envelope: envelope, now: Timestamp(unixMilliseconds: 0))
+    do throws(ReadingFault) {
+      _ = try reader.reading()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   public static func mentions(in body: [UInt8]) -> Mentions { StripeMentions.read(body) }
 
   public static var summaryTypes: Set<String> { StripeSummary.types }
@@ -157,6 +178,6 @@ public struct StripeProcessor: PaymentProcessor {
     return EventReading(
       id: UntrustedText.identifier(envelope.id).map(EventID.init),
       type: UntrustedText.identifier(reader.type) ?? "",
-      content: reader.content())
+      content: reader.content)
   }
 }

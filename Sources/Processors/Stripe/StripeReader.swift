@@ -26,21 +26,25 @@ struct StripeReader {
     return min(now, Timestamp(unixSeconds: created).advanced(by: .milliseconds(999)))
   }
 
-  func content() -> EventReading.Content {
-    guard !type.isEmpty else { return .nothing(.unparsed) }
+  /// What the event means; `unparsed` if a field that decides cannot be read.
+  var content: EventReading.Content { (try? reading()) ?? .nothing(.unparsed) }
+
+  /// - Throws: the field that cannot be read.
+  func reading() throws(ReadingFault) -> EventReading.Content {
+    guard !type.isEmpty else { throw unreadable("type") }
     guard settings.livemode.accepts(envelope.livemode) else { return .nothing(.otherMode) }
     guard settings.accounts.accepts(envelope.account) else { return .nothing(.otherAccount) }
-    if type.hasPrefix("checkout.session.") { return session() }
-    if type.hasPrefix("customer.subscription.") { return subscription() }
-    if type.hasPrefix("invoice.") { return invoice() }
+    if type.hasPrefix("checkout.session.") { return try session() }
+    if type.hasPrefix("customer.subscription.") { return try subscription() }
+    if type.hasPrefix("invoice.") { return try invoice() }
     // Thin events (`v1.…`, `v2.…`) contain no object; pings, charges and all others are not about a purchase.
     return .nothing(.ignored)
   }
 
-  private func session() -> EventReading.Content {
+  private func session() throws(ReadingFault) -> EventReading.Content {
     guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map(SessionID.init)
     else {
-      return .nothing(.unparsed)
+      throw unreadable("data.object.id")
     }
     let subscriptionID = UntrustedText.identifier(object.subscription?.id).map { ObjectID($0) }
     let isSubscription: Bool
@@ -49,10 +53,10 @@ struct StripeReader {
     case "subscription": isSubscription = true
     case "payment": isSubscription = false
     case "setup": return .nothing(.ignored)
-    default: return .nothing(.unparsed)
+    default: throw unreadable("data.object.mode")
     }
     var seen: Observations
-    switch sessionObservations(object, hasSubscription: subscriptionID != nil) {
+    switch try sessionObservations(object, hasSubscription: subscriptionID != nil) {
     case .seen(let observations): seen = observations
     case .end(let outcome): return .nothing(outcome)
     }
@@ -72,12 +76,23 @@ struct StripeReader {
     return .purchase(report, isWorthKeeping: !seen.subtracting(.objectExpected).isEmpty)
   }
 
+  private func unreadable(_ field: String) -> ReadingFault {
+    let sales: Set<String> = [
+      "", "checkout.session.completed", "checkout.session.async_payment_succeeded",
+      "customer.subscription.created", "customer.subscription.updated", "invoice.paid",
+      "invoice.payment_succeeded",
+    ]
+    return ReadingFault(field: field, maySell: sales.contains(type))
+  }
+
   private enum SessionState {
     case seen(Observations)
     case end(EventOutcome)
   }
 
-  private func sessionObservations(_ object: StripeObject, hasSubscription: Bool) -> SessionState {
+  private func sessionObservations(_ object: StripeObject, hasSubscription: Bool) throws(ReadingFault)
+    -> SessionState
+  {
     switch type {
     case "checkout.session.async_payment_succeeded": return .seen(.paid)
     // Only a pending payment can fail, so the checkout was complete and unpaid, even if no earlier event said
@@ -93,16 +108,16 @@ struct StripeReader {
       // The field did not exist before 2020-08-27. A session with a subscription was complete once it was
       // paid.
       case nil where hasSubscription: return .seen(.paid)
-      default: return .end(.unparsed)
+      default: throw unreadable("data.object.payment_status")
       }
     default: return .seen([])
     }
   }
 
-  private func subscription() -> EventReading.Content {
+  private func subscription() throws(ReadingFault) -> EventReading.Content {
     guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map({ ObjectID($0) })
     else {
-      return .nothing(.unparsed)
+      throw unreadable("data.object.id")
     }
     let isBeginning =
       type == "customer.subscription.created"
@@ -127,8 +142,8 @@ struct StripeReader {
     return .purchase(report, isWorthKeeping: isBeginning || seen.contains(.ended))
   }
 
-  private func invoice() -> EventReading.Content {
-    guard let object = envelope.object else { return .nothing(.unparsed) }
+  private func invoice() throws(ReadingFault) -> EventReading.Content {
+    guard let object = envelope.object else { throw unreadable("data.object") }
     let lines = object.lines ?? []
     let details = object.parentSubscriptionDetails
     let subscriptionID =
