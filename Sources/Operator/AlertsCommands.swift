@@ -4,6 +4,7 @@ internal import Alerts
 internal import Configuration
 internal import Domain
 internal import HTTPClient
+internal import Health
 internal import JSON
 internal import Platform
 internal import Presentation
@@ -18,11 +19,12 @@ enum AlertsCommands {
   static let verbs = [
     Verb(
       spec: CommandSpec(
-        ["alerts", "list"], summary: "List current problems: alerts still firing, and the relay's health",
+        ["alerts", "list"], summary: "List what is wrong now, who was notified, and whether notices arrive",
         discussion: """
-          First the relay's own health, as in stats. Then the alerts still firing, each with its entry of \
-          alerts in the configuration. If no alerts are configured: those that would fire with the default \
-          conditions.
+          First the relay's own health, as in stats. Then what is wrong now by the conditions of the \
+          configuration, and by the default form of those that it does not watch, with the last notice and \
+          its receiver. Last the receivers: the last notice that each accepted, and the last attempt that \
+          failed and why. If no alerts are configured: what would fire with the default conditions.
           """,
         options: [ListFormat.option],
         examples: [ExampleSpec("receiptctl alerts list", "Current problems")]),
@@ -51,70 +53,129 @@ enum AlertsCommands {
     let format = try ListFormat(session)
     if format != .csv { health.show(session) }
     if configuration.alerts.isEmpty { return try preview(reader, configuration, health, session) }
-    let known = labels
-    func address(_ record: AlertRecord) -> String {
-      known[record.key.destination] ?? record.key.destination
+    let troubles = try Self.troubles(reader, configuration, health, session)
+    let told = try reader.alerts().filter(\.isFiring)
+    var rows: [Row] = []
+    for trouble in troubles {
+      let records = told.filter { $0.key.condition == trouble.alert && $0.key.app == trouble.app }
+      rows +=
+        records.isEmpty
+        ? [Row(trouble: trouble)]
+        : records.map { Row(trouble: trouble, record: $0, to: labels[$0.key.destination]) }
     }
-    let fields: ExportFields<AlertRecord> = [
-      .text("alert") { $0.key.condition }, .text("app") { $0.key.app?.text },
-      .text("since") { $0.since.rfc3339 }, .text("told_at") { $0.notifiedAt.rfc3339 },
-      .text("to") { known[$0.key.destination] ?? $0.key.destination },
-    ]
-    try session.show(reader.alerts().filter(\.isFiring), fields, format) { firing in
+    // What this program cannot see, or what is over and was not reported as over yet.
+    for record in told where !rows.contains(where: { $0.record?.key == record.key }) {
+      rows.append(Row(record: record, to: labels[record.key.destination]))
+    }
+    try session.show(rows, Row.fields, format) { rows in
       var table = Table(
-        [.init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST SENT"), .init("TO")],
-        emptyMessage: "No alert is firing.")
-      for record in firing {
+        [
+          .init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST SENT"), .init("TO"),
+          .init("WHAT", canShrink: true),
+        ], emptyMessage: "No alert is firing.")
+      for row in rows {
         table.add([
-          Table.Cell(record.key.condition), Table.Cell(record.key.app?.text ?? "-"),
-          Table.Cell(session.relative(record.since)), Table.Cell(session.relative(record.notifiedAt)),
-          Table.Cell(address(record)),
+          Table.Cell(row.alert), Table.Cell(row.app?.text ?? "-"), Table.Cell(session.relative(row.since)),
+          Table.Cell(session.relative(row.record?.notifiedAt)), Table.Cell(row.to ?? "-"),
+          Table.Cell(row.trouble?.summary ?? "-"),
         ])
       }
       return table
     }
+    guard format == .table else { return .done }
+    for trouble in troubles { session.output.line(advice(trouble)) }
+    session.output.line()
+    session.output.table(receivers(labels, configuration, health.report, session))
     return .done
+  }
+
+  /// A line of the list: what is wrong, and who was notified of it.
+  private struct Row {
+    /// Nil for an alert that only receiptd can watch, or that is over.
+    var trouble: CurrentTrouble?
+    /// Nil if nobody was notified.
+    var record: AlertRecord?
+    var to: String?
+
+    init(trouble: CurrentTrouble? = nil, record: AlertRecord? = nil, to: String? = nil) {
+      (self.trouble, self.record) = (trouble, record)
+      // An address that this operator may not read is shown by its digest.
+      self.to = to ?? record?.key.destination
+    }
+
+    var alert: String { record?.key.condition ?? trouble?.alert ?? "" }
+    var app: AppSlug? { record.map(\.key.app) ?? trouble?.app }
+    var since: Timestamp? { record?.since ?? trouble?.since }
+
+    static let fields: ExportFields<Row> = [
+      .text("alert") { $0.alert }, .text("app") { $0.app?.text }, .text("since") { $0.since?.rfc3339 },
+      .text("told_at") { $0.record?.notifiedAt.rfc3339 }, .text("to") { $0.to },
+      .text("summary") { $0.trouble?.summary }, .text("what_to_do") { $0.trouble?.advice },
+    ]
+  }
+
+  /// Whether notices arrive.
+  private static func receivers(
+    _ labels: [String: String], _ configuration: Configuration, _ report: HealthReport?, _ session: Session
+  ) -> Table {
+    var table = Table(
+      [
+        .init("RECEIVER"), .init("AS"), .init("LAST DELIVERED"), .init("LAST FAILURE"),
+        .init("WHY", canShrink: true),
+      ], emptyMessage: "")
+    for (index, alert) in configuration.alerts.enumerated() {
+      let label = "alerts[\(index)]"
+      let known = report?.receivers.first { labels[$0.key] == label }?.value
+      table.add([
+        Table.Cell(label), Table.Cell(alert.form.rawValue), Table.Cell(session.relative(known?.sentAt)),
+        Table.Cell(session.relative(known?.failedAt), known?.isFailing == true ? .red : .plain),
+        Table.Cell(known?.failure ?? "-"),
+      ])
+    }
+    return table
+  }
+
+  private static func troubles(
+    _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth, _ session: Session
+  ) throws -> [CurrentTrouble] {
+    try AlertPreview.troubles(
+      configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: session.now)
+  }
+
+  private static func advice(_ trouble: CurrentTrouble) -> String {
+    DisplayText.clean("\(trouble.app.map { "\($0): " } ?? "")\(trouble.advice)")
   }
 
   /// No alerts are configured: shows those that would fire with the default conditions.
   private static func preview(
     _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth, _ session: Session
   ) throws -> ExitCode {
-    let troubles = try AlertPreview.troubles(
-      configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: session.now)
+    let troubles = try troubles(reader, configuration, health, session)
     let format = try ListFormat(session)
     if format == .table {
       session.output.note(
         "No alerts are configured, so no notices are sent (docs/alerts.md). With the default conditions, "
           + "\(AlertPreview.conditions.joined(separator: ", ")), these would fire:")
     }
-    try session.show(troubles, previewFields, format) { troubles in
+    try session.show(troubles.map { Row(trouble: $0) }, Row.fields, format) { rows in
       var table = Table(
         [.init("ALERT"), .init("APP"), .init("SINCE"), .init("WHAT", canShrink: true)],
         emptyMessage: "Nothing would fire.")
-      for trouble in troubles {
+      for row in rows {
         table.add([
-          Table.Cell(trouble.alert), Table.Cell(trouble.app?.text ?? "-"),
-          Table.Cell(session.relative(trouble.since)), Table.Cell(trouble.summary),
+          Table.Cell(row.alert), Table.Cell(row.app?.text ?? "-"), Table.Cell(session.relative(row.since)),
+          Table.Cell(row.trouble?.summary ?? "-"),
         ])
       }
       return table
     }
     guard format == .table else { return .done }
-    for trouble in troubles {
-      session.output.line(DisplayText.clean("\(trouble.app.map { "\($0): " } ?? "")\(trouble.advice)"))
-    }
+    for trouble in troubles { session.output.line(advice(trouble)) }
     return .done
   }
 
-  private static let previewFields: ExportFields<CurrentTrouble> = [
-    .text("alert") { $0.alert }, .text("app") { $0.app?.text }, .text("since") { $0.since.rfc3339 },
-    .text("told_at") { _ in nil }, .text("to") { _ in nil }, .text("summary") { $0.summary },
-    .text("what_to_do") { $0.advice },
-  ]
-
   private static func test(_ session: Session) throws -> ExitCode {
-    let configuration = try session.configuration()
+    let configuration = try session.wholeConfiguration()
     guard !configuration.alerts.isEmpty else {
       throw OperatorFault(
         .notFound, "no alerts are configured; add alerts: [{ to: \"https://…\", on: [ … ] }]")

@@ -30,6 +30,8 @@ public struct OperatorDependencies: Sendable {
   public var clockDiscipline: @Sendable () -> ClockDiscipline?
   /// The process that uses the database file at a path exclusively; nil if none does.
   public var lockHolder: @Sendable (String) -> LockHolder?
+  /// What the receiptd of this machine answers at /readyz; nil if it cannot be asked.
+  var readiness: @Sendable (Configuration.Admin) -> ReadyCommand.Answer? = { ReadyCommand.current($0) }
 
   public init(
     output: Output, environment: Environment = .process, clock: any Clock = SystemClock(),

@@ -3,6 +3,7 @@
 
 internal import Configuration
 internal import HTTPClient
+internal import Health
 internal import JSON
 internal import Platform
 internal import Relay
@@ -21,40 +22,64 @@ enum ReadyCommand {
 
   private static let timeout: Duration = .seconds(5)
 
+  /// The answer of /readyz.
+  struct Answer: Sendable {
+    let isReady: Bool
+    let reasons: [HealthReport.Reason]
+  }
+
   private static func run(_ session: Session) throws -> ExitCode {
-    let admin = try session.configuration().admin
+    let admin = try session.configuration(using: "admin").admin
     guard admin.socketPath == nil, admin.port != 0 else {
       throw OperatorFault(
         .refused,
         "the admin listener has no fixed port; ask its socket: "
           + "curl --unix-socket PATH http://localhost/readyz")
     }
+    let answer = try ask(admin, timeout: timeout)
+    if session.isJSON {
+      session.output.json([
+        "ready": .bool(answer.isReady), "reasons": .array(answer.reasons.map { .string($0.text) }),
+      ])
+    } else if answer.isReady {
+      session.output.line("ready")
+    }
+    if answer.isReady { return .done }
+    let words = answer.reasons.map(\.text).joined(separator: "; ")
+    session.output.error("receiptd is not ready: \(DisplayText.clean(words))")
+    return .tryAgain
+  }
+
+  /// What the receiptd of this machine says of itself now; nil if it cannot be asked.
+  static func current(_ admin: Configuration.Admin) -> Answer? {
+    guard admin.socketPath == nil, admin.port != 0 else { return nil }
+    return try? ask(admin, timeout: .seconds(2))
+  }
+
+  private static func ask(
+    _ admin: Configuration.Admin, timeout: Duration
+  ) throws(OperatorFault) -> Answer {
     let request = TransferRequest(
       method: .get, url: "http://\(host(admin.address)):\(admin.port)/readyz", timeout: timeout)
-    let answer: TransferResult
+    let result: TransferResult
     do throws(TransferFailure) {
       let pool = try TransferPool(connectionsMax: 1)
       try pool.start(request, tag: 0)
       var done: [TransferCompletion] = []
       while done.isEmpty { done = pool.run(timeout: timeout) }
-      answer = done[0].result
+      result = done[0].result
     } catch {
       throw unreachable(error)
     }
-    guard let status = answer.status else { throw unreachable(answer.failure ?? .internalFault) }
-    var reasons: [String] = []
-    if case .array(let values)? = try? JSONValue(parsing: answer.body)["reasons"] {
-      reasons = values.compactMap(\.stringValue)
+    guard let status = result.status else { throw unreachable(result.failure ?? .internalFault) }
+    if status == 200 { return Answer(isReady: true, reasons: []) }
+    let body = try? JSONValue(parsing: result.body)
+    var reasons: [HealthReport.Reason] = []
+    if case .array(let details)? = body?["details"] { reasons = details.map(HealthReport.Reason.init(json:)) }
+    if reasons.isEmpty {
+      reasons = [.init(name: "unknown", text: "status \(status)", advice: "See the log of receiptd.")]
     }
-    if session.isJSON {
-      session.output.json(["ready": .bool(status == 200), "reasons": .array(reasons.map { .string($0) })])
-    } else if status == 200 {
-      session.output.line("ready")
-    }
-    if status == 200 { return .done }
-    let words = reasons.isEmpty ? "status \(status)" : reasons.joined(separator: "; ")
-    session.output.error("receiptd is not ready: \(DisplayText.clean(words))")
-    return .tryAgain
+    return Answer(isReady: false, reasons: reasons)
   }
 
   /// The listener's address from this machine, for a URL.

@@ -40,6 +40,8 @@ struct ProbeRoutes: Sendable {
     let reasons = readiness.reasons()
     let body: JSONValue = [
       "ready": .bool(reasons.isEmpty), "reasons": .array(reasons.map { .string($0.text) }),
+      "details": .array(
+        reasons.map { HealthReport.Reason(name: $0.name, text: $0.text, advice: $0.advice).json }),
     ]
     exchange.answer(
       Response(status: reasons.isEmpty ? 200 : 503, type: "application/json", body: body.serialized()))

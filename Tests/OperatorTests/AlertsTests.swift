@@ -5,6 +5,7 @@ import Domain
 import Durations
 import FoundationEssentials
 import HTTPServer
+@testable import Health
 import JSON
 import Platform
 import Relay
@@ -153,5 +154,31 @@ import Testing
     #expect(table.contains("breaker_open"))
     #expect(!table.contains("receipt_failed"))
     #expect(!table.contains("hidden"))
+  }
+
+  @Test("alerts list shows what is wrong although nobody was notified, and which receivers fail")
+  func wrongNow() throws {
+    let url = "https://hooks.example.com/hidden"
+    let harness = try Self.harness([url])
+    try harness.fail(try harness.purchase("sub_1"))
+    let now = harness.clock.now
+    var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+    report.receivers[AlertNotice.digest(of: url)] = .init(
+      sentAt: now - .hours(2), failedAt: now - .hours(1), failure: "http_404")
+    try harness.store(SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
+    harness.daemon = LockHolder(process: .max, purpose: .serving)
+    let shown = harness.run("alerts", "list")
+    #expect(shown.code == .done)
+    // The configuration watches breakers only.
+    #expect(shown.out.contains("receipt_failed"))
+    #expect(shown.out.contains("1 receipt of ios failed"))
+    let receiver = try #require(shown.out.split(separator: "\n").first { $0.hasPrefix("alerts[0]") })
+    for part in ["2 h ago", "1 h ago", "http_404"] { #expect(receiver.contains(part)) }
+    let trouble = try #require(try harness.run("alerts", "list", "--json").objects.dropFirst().first)
+    #expect(trouble["alert"] == "receipt_failed")
+    #expect(trouble["told_at"] == .null)
+    #expect(trouble["what_to_do"]?.stringValue?.contains("receiptctl receipts replay") == true)
+    let page = try DoctorPage(harness, "--local", "--only", "alerts")
+    page.expect(.failure, "alerts", "notices do not reach alerts[0]")
   }
 }

@@ -62,6 +62,8 @@ final class OperatorHarness {
   let writer: StoreWriter
   /// The receiptd that seems to serve the database; nil for none.
   var daemon: LockHolder?
+  /// What receiptd answers at /readyz; nil if it cannot be asked.
+  var readiness: ReadyCommand.Answer?
   /// What the system says about its clock.
   var clockDiscipline: ClockDiscipline? = ClockDiscipline(isSynchronised: true, errorMax: .milliseconds(2))
   var configurationPath: String { folder + "/receiptd.json5" }
@@ -157,7 +159,7 @@ final class OperatorHarness {
       notes: OutputChannel(isTerminal: false) { notes.add($0) }, environment: Environment([:]),
       isInputTerminal: answer != nil, answer: { answer })
     let clock = clock
-    let dependencies = OperatorDependencies(
+    var dependencies = OperatorDependencies(
       output: output, environment: Environment(environment), clock: clock, actor: "ann",
       input: { _ in Array(input.utf8) },
       pause: { duration in
@@ -171,6 +173,7 @@ final class OperatorHarness {
         return false
       }, clockDiscipline: { [clockDiscipline] in clockDiscipline },
       lockHolder: { [daemon] _ in daemon })
+    dependencies.readiness = { [readiness] _ in readiness }
     let code = OperatorProgram.run(["--config", configurationPath] + arguments, in: dependencies)
     // Free disk space differs from run to run.
     let shown = result.text.replacing(/\d+(\.\d+)? [GM]iB free/, with: "SIZE free")

@@ -35,6 +35,7 @@ struct AlertsPage {
     let name: String
     let alert: Configuration.Alert
     let digest: String?
+    let attempts: HealthReport.Receiver?
   }
 
   let receivers: [Receiver]
@@ -62,7 +63,7 @@ struct AlertsPage {
         }
       }
       Tag.section(.class("part"), .labelledBy("troubles")) {
-        Tag.h2(.id("troubles")) { "Wrong now, with the default conditions" }
+        Tag.h2(.id("troubles")) { "Wrong now" }
         troubles.whole
       }
       if !receivers.isEmpty {
@@ -99,7 +100,7 @@ struct AlertsPage {
       "The entries of the configuration, without their addresses",
       [
         .init("Entry"), .init("As"), .init("Conditions", isLong: true), .init("Apps", isLong: true),
-        .init("At most every"),
+        .init("At most every"), .init("Last delivered"), .init("Last failure"),
       ])
     table.rows = receivers.map { receiver in
       [
@@ -108,6 +109,13 @@ struct AlertsPage {
         receiver.alert.apps.map { PageParts.untrusted($0.map(\.text).joined(separator: ", ")) }
           ?? HTML(text: "all"),
         HTML(text: DurationText.text(receiver.alert.every)),
+        receiver.attempts?.sentAt.map { PageParts.time($0, now: now) } ?? HTML(text: "–"),
+        receiver.attempts?.failedAt.map { failed in
+          HTML {
+            PageParts.time(failed, now: now)
+            Tag.span(.class("meaning")) { PageParts.untrusted(receiver.attempts?.failure ?? "") }
+          }
+        } ?? HTML(text: "–"),
       ]
     }
     return table.html
@@ -126,7 +134,10 @@ extension Dashboard {
       )
     }
     let receivers = configuration.alerts.enumerated().map { index, alert in
-      AlertsPage.Receiver(name: "alerts[\(index)]", alert: alert, digest: alerts.digest(alert))
+      let digest = alerts.digest(alert)
+      return AlertsPage.Receiver(
+        name: "alerts[\(index)]", alert: alert, digest: digest,
+        attempts: digest.flatMap { report.receivers[$0] })
     }
     return AlertsPage(
       receivers: receivers, firing: firing,

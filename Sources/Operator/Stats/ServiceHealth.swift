@@ -22,6 +22,8 @@ struct ServiceHealth {
   let lastReport: Timestamp?
   /// Free bytes on the disk of a database file.
   let freeBytes: Int64?
+  /// Stored events that may be paid purchases and could not be read.
+  let unread: [LostInput]
   let now: Timestamp
   private let configuration: Configuration
 
@@ -30,6 +32,7 @@ struct ServiceHealth {
     now = session.now
     daemon = session.daemon(configuration)
     isRunning = try session.isServed(configuration, reader)
+    unread = try LostInput.events(configuration.apps, reader, now: now)
     freeBytes = configuration.database.filePath.flatMap { DiskSpace.availableBytes(at: $0) }
     let stored = try reader.serviceReport(.health)
     lastReport = stored?.at
@@ -37,8 +40,9 @@ struct ServiceHealth {
       self.report = nil
       return
     }
-    // The disk can be read now; the report may be a minute old.
+    // The report may be a minute old, and a full disk cannot store one: receiptd itself knows better.
     report.freeBytes = freeBytes ?? report.freeBytes
+    if let current = session.dependencies.readiness(configuration.admin) { report.reasons = current.reasons }
     self.report = report
   }
 
@@ -48,7 +52,14 @@ struct ServiceHealth {
     return now.duration(since: lastReport) > HealthReport.staleAfter
   }
 
-  var lines: [HealthLine] {
+  /// The refused webhooks and contexts of the last hour, and the unreadable events.
+  var lostInput: [LostInput] {
+    (report?.refusedInput { configuration.webhookAdvice(of: $0) } ?? []) + unread
+  }
+
+  var lines: [HealthLine] { state + unread.map { HealthLine($0.line, isBad: true) } }
+
+  private var state: [HealthLine] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
     let place = daemon.map { " (\($0.place))" } ?? ""
     guard isRunning else {
@@ -95,6 +106,16 @@ struct ServiceHealth {
     ]
     if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }
     if report == nil { members.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }
+    members.append(
+      .init(
+        name: "unread_events_last_day",
+        value: .object(
+          unread.map { lost in
+            let reasons = lost.reasons.sorted { $0.key < $1.key }
+            return .init(
+              name: lost.app.text,
+              value: .object(reasons.map { .init(name: $0.key, value: .integer($0.value)) }))
+          })))
     return .object([.init(name: "service", value: .object(members))])
   }
 
