@@ -90,7 +90,8 @@ enum AppsCommands {
     let command = PauseApp(app: slug, for: time, actor: session.dependencies.actor, reason: why)
     let seconds = JSONValue.optional(time?.components.seconds)
     let entry = session.auditEntry(app: slug, reason: why, details: ["seconds": seconds])
-    let pause = try session.writer(configuration).apply(Audited(command) { _ in entry }, now: session.moment)
+    let pause = try session.writer(configuration, usesApps: false).apply(
+      Audited(command) { _ in entry }, now: session.moment)
     session.wakeDaemon(configuration)
     try show(slug, pause, configuration, session)
     return .done
@@ -124,7 +125,7 @@ enum AppsCommands {
     let command = Audited(ResumeApp(app: slug)) { $0 == nil ? nil : entry }
     // What the pause held: receiptd may deliver some of it before this program could count again.
     let pending = try reader.counts().first { $0.app == slug && $0.state == .pending }?.count ?? 0
-    let ended = try session.writer(configuration).apply(command, now: session.moment)
+    let ended = try session.writer(configuration, usesApps: false).apply(command, now: session.moment)
     session.wakeDaemon(configuration)
     let name = DisplayText.clean(slug.text)
     if session.isJSON {
@@ -132,7 +133,12 @@ enum AppsCommands {
         "app": .string(slug.text), "resumed": .bool(ended != nil), "pending": .integer(pending),
       ])
     } else if ended == nil {
-      session.output.line("Deliveries of \(name) are not paused; nothing was changed.")
+      session.output.line("No operator has paused the deliveries of \(name); nothing was changed.")
+      let stats = try AppStats.all(reader, configuration, only: slug, session)
+      for stoppage in stats.flatMap({ $0.stoppages(configuration) }) {
+        session.output.line(stoppage.what)
+        session.output.line(stoppage.advice)
+      }
     } else {
       let waiting = CountText.of(pending, "receipt")
       session.output.line(

@@ -36,7 +36,7 @@ enum AttemptsCommands {
       filter.after = row
     }
     let reader = try session.reader(configuration)
-    try page.show(session, AttemptExport.fields, entries: "attempts") {
+    return try page.show(session, AttemptExport.fields, entries: "attempts") {
       table($0, session)
     } word: { (last: Int64) in
       String(last)
@@ -44,7 +44,6 @@ enum AttemptsCommands {
       filter.after = after ?? filter.after
       return try reader.attempts(filter, limit: limit)
     }
-    return .done
   }
 
   private static func table(_ attempts: some Collection<AttemptSummary>, _ session: Session) -> Table {

@@ -31,7 +31,7 @@ enum AuditCommands {
       filter.after = row
     }
     let reader = try session.reader(configuration)
-    try page.show(session, AuditExport.fields) {
+    return try page.show(session, AuditExport.fields) {
       table($0, session)
     } word: { (last: Int64) in
       String(last)
@@ -39,21 +39,21 @@ enum AuditCommands {
       filter.after = after ?? filter.after
       return ListPage(try reader.audit(filter, limit: limit + 1), limit: limit) { $0.row }
     }
-    return .done
   }
 
   private static func table(_ records: some Collection<AuditRecord>, _ session: Session) -> Table {
     var table = Table(
       [
         .init("NUMBER", alignment: .trailing), .init("WHEN"), .init("WHO"), .init("WHAT"), .init("APP"),
-        .init("SUBJECT"), .init("REASON", canShrink: true),
+        .init("SUBJECT"), .init("DETAILS", canShrink: true), .init("REASON", canShrink: true),
       ], emptyMessage: "No changes.")
     for record in records {
       let entry = record.entry
+      let details = AuditExport.details(entry)
       table.add([
         Table.Cell(String(record.row)), Table.Cell(session.relative(entry.at)), Table.Cell(entry.actor),
         Table.Cell(entry.action), Table.Cell(entry.app?.text ?? "-"), Table.Cell(entry.subject ?? "-"),
-        Table.Cell(entry.reason ?? "-"),
+        Table.Cell(details.isEmpty ? "-" : details), Table.Cell(entry.reason ?? "-"),
       ])
     }
     return table

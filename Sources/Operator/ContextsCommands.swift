@@ -38,7 +38,7 @@ enum ContextsCommands {
       filter.after = after
     }
     let reader = try session.reader(configuration)
-    try page.show(session, ContextExport.fields) {
+    return try page.show(session, ContextExport.fields) {
       table($0, session)
     } word: { (last: ContextID) in
       last.text
@@ -47,7 +47,6 @@ enum ContextsCommands {
       let found = try reader.contexts(filter, now: session.now, limit: limit + 1)
       return ListPage(found, limit: limit) { $0.id }
     }
-    return .done
   }
 
   static func table(_ contexts: some Collection<ContextSummary>, _ session: Session) -> Table {

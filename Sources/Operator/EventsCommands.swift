@@ -96,7 +96,7 @@ enum EventsCommands {
           .notFound, "--after: there is no event \(DisplayText.clean(after)); start again without it")
       }
     }
-    try page.show(session, EventExport.fields) {
+    return try page.show(session, EventExport.fields) {
       table($0, session, configuration)
     } word: {
       (last: EventSummary) in
@@ -105,7 +105,6 @@ enum EventsCommands {
       filter.after = last?.row ?? filter.after
       return ListPage(try reader.events(filter, limit: limit + 1), limit: limit) { $0 }
     }
-    return .done
   }
 
   private static func table(

@@ -42,9 +42,10 @@ enum FailuresCommands {
       ["failures", "ack"], summary: "Acknowledge groups: they stay quiet until they grow",
       discussion: """
         Quiet means: no alert receipt_failed, not red in stats and in the dashboard. The owner and the note \
-        are kept until the group has no failed receipt. Write no data of a user into the note.
+        are kept until the group has no failed receipt. Write no data of a user into the note. Shows the \
+        groups and asks first, unless the options choose one group.
         """,
-      options: choice + [
+      options: choice + CommandTable.asking + [
         OptionSpec("owner", placeholder: "NAME", help: "Who takes care of it; your user name without it"),
         OptionSpec("note", placeholder: "TEXT", help: "What is being done"),
       ],
@@ -56,7 +57,9 @@ enum FailuresCommands {
 
   private static let reopen = Verb(
     spec: CommandSpec(
-      ["failures", "reopen"], summary: "Take an acknowledgement back", options: choice,
+      ["failures", "reopen"], summary: "Take an acknowledgement back",
+      discussion: "Shows the groups and asks first, unless the options choose one group.",
+      options: choice + CommandTable.asking,
       examples: [ExampleSpec("receiptctl failures reopen --app ios --reason http_422", "Loud again")]),
     run: runReopen)
 
@@ -77,6 +80,11 @@ enum FailuresCommands {
       for group in groups { session.output.json(json(group)) }
       return .done
     }
+    session.output.table(table(groups, session))
+    return .done
+  }
+
+  private static func table(_ groups: [FailureGroup], _ session: Session) -> Table {
     var table = Table(
       [
         .init("STATE"), .init("APP"), .init("PROCESSOR", canDrop: true), .init("REASON"),
@@ -93,8 +101,7 @@ enum FailuresCommands {
         Table.Cell(group.acknowledgement?.owner ?? "-"), Table.Cell(group.acknowledgement?.note ?? "-"),
       ])
     }
-    session.output.table(table)
-    return .done
+    return table
   }
 
   private static func json(_ group: FailureGroup) -> JSONValue {
@@ -111,12 +118,17 @@ enum FailuresCommands {
 
   private static func runAck(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let filter = try filter(session, configuration)
     let owner = try words("owner", session) ?? session.dependencies.actor
     let note = try words("note", session) ?? ""
-    let count = try change(session, configuration, filter, reason: note) { app in
-      AcknowledgeFailures(app: app, filter, owner: owner, note: note, actor: session.dependencies.actor)
-    }
+    let reason = note.isEmpty ? nil : note
+    guard
+      let count = try change(
+        "acknowledge", session, configuration, reason,
+        { group, choice in
+          AcknowledgeFailures(
+            app: group.app, choice, owner: owner, note: note, actor: session.dependencies.actor)
+        })
+    else { return .done }
     session.output.line(
       "Acknowledged \(CountText.of(count, "group")); \(count == 1 ? "it stays" : "they stay") quiet until "
         + "more receipts fail.")
@@ -125,8 +137,9 @@ enum FailuresCommands {
 
   private static func runReopen(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let filter = try filter(session, configuration)
-    let count = try change(session, configuration, filter, reason: nil) { ReopenFailures(app: $0, filter) }
+    guard
+      let count = try change("reopen", session, configuration, nil, { ReopenFailures(app: $0.app, $1) })
+    else { return .done }
     session.output.line("Opened \(CountText.of(count, "group")) again.")
     return .done
   }
@@ -140,28 +153,47 @@ enum FailuresCommands {
     return text
   }
 
-  /// Applies a command to each app that has such groups.
-  /// - Returns: how many groups it changed.
+  /// Applies a command to each group that the operator has chosen and confirmed.
+  /// - Returns: how many groups it changed; nil after a dry run.
   private static func change<Command: StoreCommand>(
-    _ session: Session, _ configuration: Configuration, _ filter: FailureChoice, reason: String?,
-    _ command: (AppSlug) -> Command
-  ) throws -> Int where Command.Outcome == Int {
-    let groups = try session.reader(configuration).failureGroups(filter)
+    _ verb: String, _ session: Session, _ configuration: Configuration, _ reason: String?,
+    _ command: (FailureGroup, FailureChoice) -> Command
+  ) throws -> Int? where Command.Outcome == Int {
+    let filter = try filter(session, configuration)
+    let groups = try session.reader(configuration).failures(filter, limit: groupsMax)
     guard !groups.isEmpty else {
       throw OperatorFault(.notFound, "no receipt has failed like that; see: receiptctl failures list")
     }
-    var count = 0
-    for app in Set(groups.map(\.app)).sorted() {
-      let entry = session.auditEntry(
-        app: app, reason: reason.flatMap { $0.isEmpty ? nil : $0 },
-        details: [
-          "reason": .optional(filter.reason), "cause": .optional(filter.cause),
-          "processor": .optional(filter.processor?.text),
-        ])
-      count += try session.writer(configuration).apply(
-        Audited(command(app)) { $0 == 0 ? nil : entry }, now: session.moment)
+    let counted = CountText.of(groups.count, "group")
+    if session.command.flag("dry-run") {
+      if session.isJSON {
+        for group in groups { session.output.json(json(group)) }
+      } else {
+        session.output.table(table(groups, session))
+        session.output.line("Would \(verb) \(counted); nothing was changed.")
+      }
+      return nil
     }
+    if groups.count > 1 || filter == FailureChoice() {
+      let notes = session.output.notes
+      notes.write(table(groups, session).text(terminalColumns: notes.columns))
+      try session.ask("\(verb.capitalizedFirst) \(counted)?")
+    }
+    // Exactly the groups that were shown: another may be new since.
+    let commands = groups.map { group in
+      let choice = FailureChoice(
+        processor: group.processor, reason: group.reason, cause: group.cause ?? "")
+      let entry = session.auditEntry(
+        app: group.app, reason: reason,
+        details: [
+          "reason": .string(group.reason), "cause": .optional(group.cause),
+          "processor": .string(group.processor.text),
+        ])
+      return Audited(command(group, choice)) { $0 == 0 ? nil : entry }
+    }
+    let counts = try session.writer(configuration, usesApps: false)
+      .apply(CommandList(commands), now: session.moment)
     session.wakeDaemon(configuration)
-    return count
+    return counts.reduce(0, +)
   }
 }

@@ -16,7 +16,8 @@ enum FindCommand {
         X is any id: of a receipt, context, event, purchase, checkout session, customer, import or user; of \
         a payment (pi_…), an invoice (in_…) or a charge (ch_…) that an event names; your reference of a \
         payment that the relay started; or a URL of a processor's dashboard that ends with an id. It may \
-        also be an e-mail address in an event. If nothing has exactly this id, ids that begin or end with X \
+        also be an e-mail address in an event, or the price of receipts, of which the newest are compared; \
+        ends with 3 if there are more. If nothing has exactly this id, ids that begin or end with X \
         are found, if it has at least \(FindQuery.partMin) characters after its prefix. Ends with 66 when \
         nothing is found.
         """,
@@ -57,7 +58,7 @@ enum FindCommand {
       query, filter, mentions: ProcessorRegistry.standard.mentions, now: session.now, limit: limit)
     if let note = FoundText.indexing(found) { session.output.note(note) }
     guard !found.list.isEmpty else {
-      let why = FoundText.nothing(query, isFiltered: filter != FindFilter())
+      let why = FoundText.nothing(query, found, isFiltered: filter != FindFilter())
       throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")
     }
     if session.isJSON {
@@ -66,7 +67,7 @@ enum FindCommand {
       session.output.table(table(found, session))
     }
     note(found, session)
-    return .done
+    return found.compared == nil ? .done : .partly
   }
 
   private static func table(_ found: Findings, _ session: Session) -> Table {
@@ -88,7 +89,11 @@ enum FindCommand {
 
   /// Remarks: what to run next, and whether there is more.
   private static func note(_ found: Findings, _ session: Session) {
-    if found.isCut {
+    if let compared = found.compared {
+      session.output.note(
+        "Only the newest \(CountText.grouped(compared)) receipts were compared with this price; give --since or "
+          + "--until, or list all: receiptctl receipts list --all --json --price PRICE")
+    } else if found.isCut {
       session.output.note(
         "More: these are the newest that were read; give more of the id, --since or --until")
     }

@@ -1,5 +1,6 @@
 // `receiptctl jobs`: bulk work that continues in the background.
 
+internal import Configuration
 internal import Domain
 internal import JSON
 internal import Platform
@@ -100,15 +101,15 @@ enum JobsCommands {
       filter.after = after
     }
     let reader = try session.reader(configuration)
-    try page.show(session, JobExport.fields()) { jobs in
+    return try page.show(session, JobExport.fields()) { jobs in
       table(jobs, isServed: try session.isServed(configuration, reader), session)
     } word: { (last: JobID) in
       last.text
     } fetch: { after, limit in
       filter.after = after ?? filter.after
-      return ListPage(try reader.jobs(filter, limit: limit + 1), limit: limit) { $0.id }
+      let jobs = try reader.jobs(filter, limit: limit + 1).map { try paced($0, reader, configuration) }
+      return ListPage(jobs, limit: limit) { $0.id }
     }
-    return .done
   }
 
   private static func table(
@@ -135,7 +136,7 @@ enum JobsCommands {
   private static func runShow(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
-    let job = try find(session, reader)
+    let job = try paced(find(session, reader), reader, configuration)
     let holds = try reader.holds(job, now: session.now)
     guard !session.isJSON else {
       session.output.json(JobExport.fields(heldApps: holds.map(\.app)).object(of: job))
@@ -170,6 +171,16 @@ enum JobsCommands {
     return .done
   }
 
+  /// The job with the rate of its apps' deliveries.
+  static func paced(
+    _ job: Job, _ reader: StoreReader, _ configuration: Configuration
+  ) throws(StoreFault) -> Job {
+    guard job.endedAt == nil, job.request.ratePerSecond != nil else { return job }
+    var job = job
+    job.deliveriesPerSecond = configuration.deliveryRate(of: try reader.plannedApps(ofJob: job.row))
+    return job
+  }
+
   private static func runWatch(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
@@ -178,7 +189,7 @@ enum JobsCommands {
     if session.isJSON {
       session.output.json(JobExport.fields().object(of: job))
     } else {
-      session.output.line("Job \(job.id) is \(job.state.rawValue).")
+      session.output.line("Job \(job.id) is \(JobDescription.state(job)).")
     }
     return job.missed.isEmpty && job.state == .done ? .done : .partly
   }
@@ -218,12 +229,13 @@ enum JobsCommands {
     let command = Audited(ChangeJob(id: id, change)) { outcome in
       if case .done(_, isChanged: true) = outcome { entry } else { nil }
     }
-    switch try session.writer(configuration).apply(command, now: session.moment) {
+    switch try session.writer(configuration, usesApps: false).apply(command, now: session.moment) {
     case .notFound: throw unknown(id)
     case .notAllowed(let state):
       throw OperatorFault(.refused, "the job \(DisplayText.clean(id.text)) is \(state.rawValue)")
-    case .done(let job, let isChanged):
+    case .done(let changed, let isChanged):
       session.wakeDaemon(configuration)
+      let job = try paced(changed, session.reader(configuration), configuration)
       if session.isJSON {
         session.output.json(JobExport.fields().object(of: job))
       } else {

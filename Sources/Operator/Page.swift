@@ -1,6 +1,7 @@
 // Pages of lists: the number of rows, and the command that shows the next page. Pure; any thread.
 
 internal import Domain
+internal import JSON
 internal import Platform
 internal import Presentation
 internal import Store
@@ -42,32 +43,46 @@ struct Page {
   }
 
   /// Prints the page, or with `--all` every page.
+  /// - Returns: `partly` if entries that may match were not compared, so that an empty page proves nothing.
   /// - Parameters:
   ///   - entries: the word for entries that a list compares one by one.
   ///   - table: the entries for people.
   ///   - word: a position, as `--after` accepts it.
   ///   - fetch: reads a page after a position; nil is the start of the list.
   func show<Entry, Position>(
-    _ session: Session, _ fields: ExportFields<Entry>, entries: String = "receipts",
+    _ session: Session, _ fields: ExportFields<Entry>, entries entriesWord: String = "receipts",
     table: ([Entry]) throws -> Table, word: (Position) -> String,
     fetch: (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
-  ) throws {
+  ) throws -> ExitCode {
     let format = try ListFormat(session)
     var page = try fetch(nil, isAll ? Self.slice : limit)
-    try session.show(page.entries, fields, format, table: table)
+    try session.show(page.entries, fields, format) { entries in
+      var shown = try table(entries)
+      if let compared = page.compared {
+        shown.emptyMessage =
+          "None of the newest \(CountText.grouped(compared)) \(entriesWord) matches; the others were not compared."
+      }
+      return shown
+    }
     while isAll, let next = page.next, !session.output.result.isClosed {
       page = try fetch(next, Self.slice)
       session.add(page.entries, fields, format)
     }
-    guard !isAll, let next = page.next else { return }
+    guard !isAll, let next = page.next else { return .done }
     let command = try Self.command(session, after: word(next))
     if let compared = page.compared {
+      if format == .json {
+        session.output.json([
+          "compared": .integer(Int64(compared)), "complete": false, "next": .string(word(next)),
+        ])
+      }
       session.output.note(
-        "Compared the newest \(CountText.grouped(compared)) \(entries) that may match. To look further: "
+        "Compared the newest \(CountText.grouped(compared)) \(entriesWord) that may match. To look further: "
           + command)
-    } else {
-      session.output.note("More: \(command)")
+      return .partly
     }
+    session.output.note("More: \(command)")
+    return .done
   }
 
   /// The same command starting after `last`. Relative times become absolute, so that the next page covers the

@@ -65,6 +65,7 @@ enum ReloadCommand {
       // In this order: if the process answered and then ended, the answer still counts.
       let isAlive = session.daemon(path: path) == daemon
       if let report = try answer(reader, unlike: before, askedAt: asked) {
+        record(report, .file(path), session)
         return show(report, process, session)
       }
       guard isAlive else {
@@ -84,6 +85,25 @@ enum ReloadCommand {
     }
   }
 
+  /// Records in the audit who asked for a reload, and what it changed. A reload has happened, whether this can
+  /// be stored or not.
+  /// - Parameter report: nil if another place has the result.
+  private static func record(_ report: ReloadReport?, _ place: DatabasePlace, _ session: Session) {
+    func list(_ keys: [String]) -> JSONValue { keys.isEmpty ? .null : .array(keys.map(JSONValue.string)) }
+    let entry = session.auditEntry(
+      details: [
+        "result": .string(report.map { $0.isRefused ? "refused" : "applied" } ?? "asked"),
+        "generation": .optional(report?.generation), "changed": list(report?.changed ?? []),
+        "needs_restart": list(report?.needsRestart ?? []),
+      ])
+    do {
+      let writer = try session.writer(Configuration(database: place, apps: []), usesApps: false)
+      try writer.apply(WriteAudit(entry), now: session.moment)
+    } catch {
+      session.output.note("the reload could not be recorded in the audit: \(DisplayText.clean("\(error)"))")
+    }
+  }
+
   /// Several instances may use a database of a server, on other machines, and one does not know of the
   /// others: only a process of this machine can be asked to reload.
   private static func reloadInstance(_ process: Int32?, _ session: Session) throws -> ExitCode {
@@ -100,6 +120,7 @@ enum ReloadCommand {
       throw OperatorFault(.unavailable, "process \(process) is not a receiptd; nothing was reloaded")
     }
     try signal(process)
+    if let place = try? database(session) { record(nil, place, session) }
     session.output.line("receiptd (process \(process)) was asked to reload; its log has the result.")
     return .done
   }
@@ -107,8 +128,9 @@ enum ReloadCommand {
   /// Reads only where the database is; receiptd checks the rest of the file.
   private static func database(_ session: Session) throws -> DatabasePlace {
     do throws(ConfigurationFaults) {
-      return try ConfigurationLoader.database(
-        path: session.configurationPath, environment: session.dependencies.environment)
+      return try ConfigurationLoader.readable(
+        path: session.configurationPath, environment: session.dependencies.environment
+      ).configuration.database
     } catch {
       session.output.note("receiptd was not asked to reload and keeps its configuration")
       throw error

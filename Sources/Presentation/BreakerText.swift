@@ -21,7 +21,7 @@ public struct BreakerText: Sendable, Equatable {
     let since = breaker.since?.past(to: now) ?? "-"
     switch breaker.state {
     case .paused:
-      sentence = "were paused \(since)\(cause)\(probe)."
+      sentence = "stopped \(since), the destination refuses the configuration\(cause)\(probe)."
       advice =
         "The configuration is wrong: correct "
         + (destination.map { "apps.\(app).\($0.correction)" } ?? "the destination of apps.\(app)")

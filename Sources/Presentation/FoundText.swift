@@ -1,6 +1,7 @@
 // The results of a search as text. Pure; called from any thread. Nothing is sanitized or escaped.
 
 public import Domain
+internal import Platform
 public import Store
 
 /// One result of a search, in words.
@@ -48,13 +49,17 @@ public struct FoundText: Sendable, Equatable {
   }
 
   /// What a search without results found out, as a sentence without its full stop.
-  public static func nothing(_ query: FindQuery, isFiltered: Bool) -> String {
+  /// - Parameter found: the results, which are empty.
+  public static func nothing(_ query: FindQuery, _ found: Findings, isFiltered: Bool) -> String {
     var text = "nothing is known of this id, and no id begins or ends with it"
     if query.isAddress { text = "no user has this id, and no stored event this address" }
     if query.beginnings.isEmpty, !query.isAddress {
       text =
         "nothing has exactly this id, and a part of an id needs at least \(FindQuery.partMin) characters "
         + "after its prefix"
+    }
+    if let compared = found.compared {
+      text += ", and none of the newest \(CountText.grouped(compared)) receipts has this price"
     }
     return isFiltered ? "\(text), in this app and time" : text
   }
@@ -68,7 +73,7 @@ extension FoundPurchase {
     case .customer: customerID?.text
     case .user: userID?.text
     case .importID: importID
-    case .receipt, .context, .event, .mention, .reference, .address: nil
+    case .receipt, .context, .event, .mention, .reference, .address, .price: nil
     }
   }
 }

@@ -49,11 +49,27 @@ public enum JobDescription {
     return parts.isEmpty ? "no receipts" : parts.joined(separator: ", ")
   }
 
+  /// The state; of an ended job, whether receipts missed the outcome that was asked for: `done, 19 of 30 not delivered`.
+  public static func state(_ job: Job) -> String {
+    let missed = job.missed.reduce(0) { $0 + $1.count }
+    guard job.state == .done, missed > 0 else { return job.state.rawValue }
+    return "\(job.state.rawValue), \(CountText.grouped(missed)) of \(CountText.grouped(job.total)) not "
+      + job.request.kind.aim
+  }
+
   /// Rate and remaining time, such as `5/s, 3 min left`.
   public static func pace(_ job: Job) -> String {
     guard let rate = job.request.ratePerSecond else { return "unlimited" }
-    let text = CountText.rate(rate)
+    var text = CountText.rate(rate)
+    if let effective = job.effectiveRate, effective < rate {
+      text += " (\(CountText.rate(effective)) by delivery.rate)"
+    }
     guard let left = job.secondsLeft else { return text }
     return "\(text), \(RelativeTime.span(seconds: left)) left"
   }
+}
+
+extension JobKind {
+  /// What becomes of each of its receipts, if all goes well.
+  fileprivate var aim: String { self == .cancel ? "cancelled" : "delivered" }
 }

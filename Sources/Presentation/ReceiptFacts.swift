@@ -97,6 +97,6 @@ public enum ReceiptFacts {
     let free = made - receipt.attempts
     guard free > 0 else { return CountText.grouped(made) }
     let which = free == made ? (made == 1 ? "it does" : "they do") : "\(CountText.grouped(free)) of them do"
-    return "\(CountText.grouped(made)) (\(which) not count: the deliveries were paused)"
+    return "\(CountText.grouped(made)) (\(which) not count: the deliveries were stopped)"
   }
 }

@@ -107,6 +107,9 @@ public struct Job: Sendable, Equatable {
   public var endedAt: Timestamp?
   /// The outcomes of its receipts, without the planned ones.
   public var counts: [JobCount] = []
+  /// How many receipts per second the apps of its planned receipts deliver at most; nil if that is not known.
+  /// Not stored: the configuration says so.
+  public var deliveriesPerSecond: Double?
 
   /// The number of receipts with an outcome.
   public func count(_ outcome: JobOutcome) -> Int {
@@ -132,10 +135,15 @@ public struct Job: Sendable, Equatable {
     }
   }
 
-  /// How many seconds the release of the planned receipts takes; nil without a rate.
-  public var releaseSecondsLeft: Double? {
-    request.ratePerSecond.map { Double(count(.planned)) / $0 }
+  /// How many receipts per second it releases at most: no more than its apps deliver. Nil without a rate.
+  public var effectiveRate: Double? {
+    request.ratePerSecond.map { rate in
+      request.kind == .cancel ? rate : min(rate, deliveriesPerSecond ?? rate)
+    }
   }
+
+  /// How many seconds the release of the planned receipts takes; nil without a rate.
+  public var releaseSecondsLeft: Double? { effectiveRate.map { Double(count(.planned)) / $0 } }
 }
 
 extension OperatorResult {

@@ -51,7 +51,8 @@ public struct Table: Sendable, Equatable {
   private static let gap = "  "
 
   private var columns: [Column]
-  private let emptyMessage: String
+  /// A sentence that is shown instead of a table without rows.
+  public var emptyMessage: String
   private var rows: [[Cell]] = []
 
   /// - Parameter emptyMessage: a sentence that is shown instead of a table without rows.

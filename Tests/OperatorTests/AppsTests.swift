@@ -99,6 +99,25 @@ import Testing
     #expect(try harness.run("audit", "list", "--json").objects.isEmpty)
   }
 
+  @Test("What stats calls stopped, apps resume does not call paused")
+  func stopped() throws {
+    let harness = try OperatorHarness()
+    let breaker = Breaker(state: .paused, since: harness.clock.now, cause: .status(403))
+    try harness.attempt(
+      try harness.purchase("sub_1"), status: 403, .retry(at: harness.clock.now, spent: false),
+      breaker: breaker)
+    let sentence = "the destination refuses the configuration (http_403)"
+    for command in [["stats"], ["apps", "list"], ["apps", "resume", "ios"]] {
+      let ran = harness.run(arguments: command)
+      #expect(ran.code == .done)
+      #expect(!ran.out.contains("paused (") && !ran.out.contains("were paused"), "\(ran.out)")
+    }
+    let resumed = harness.run("apps", "resume", "ios").out
+    #expect(resumed.hasPrefix("No operator has paused the deliveries of ios; nothing was changed.\n"))
+    #expect(resumed.contains(sentence))
+    #expect(harness.run("stats").out.contains(sentence))
+  }
+
   @Test("The rate of a job is changed, audited and shown")
   func rate() throws {
     let harness = try OperatorHarness()
@@ -111,6 +130,7 @@ import Testing
     #expect(harness.run("jobs", "rate", job, "2").out.contains("already"))
     #expect(try harness.run("jobs", "show", job, "--json").objects.first?["rate"] == 2)
     #expect(try harness.run("audit", "list", "--json").objects.first?["details"]?["rate"] == 2)
+    #expect(harness.run("audit", "list").out.contains("rate 2"))
     #expect(harness.run("jobs", "rate", job, "none").out.contains("unlimited"))
     for wrong in ["fast", "0/s", "-1", "nan", "20000"] {
       #expect(harness.run("jobs", "rate", job, wrong).code == .usage, "\(wrong)")

@@ -45,6 +45,22 @@ import Testing
     #expect(delivered.notes.contains("196,000 receipts left as they are: each is delivered already"))
   }
 
+  @Test("A list that compared only a part of the receipts does not say that there are none")
+  func partlyCompared() throws {
+    let harness = try Self.large()
+    let list = ["receipts", "list", "--price", "price_nowhere"]
+    let table = harness.run(arguments: list)
+    #expect(table.code == .partly)
+    #expect(table.out.contains("None of the newest 5,000 receipts matches"))
+    let json = harness.run(arguments: list + ["--json"])
+    #expect(json.code == .partly)
+    #expect(try json.objects.map { $0["compared"] } == [5000])
+    #expect(try json.objects.first?["complete"] == false)
+    let found = harness.run("find", "price_nowhere")
+    #expect(found.code == .notFound)
+    #expect(found.notes.contains("none of the newest 5,000 receipts has this price"))
+  }
+
   @Test func aBulkReplayTellsWhatItCouldNotReplayAndLeavesAJobToLookAt() throws {
     let harness = try Self.large(.init(receipts: 20_000, failed: 1000))
     let ran = harness.run(

@@ -22,7 +22,10 @@ struct DestinationTextTests {
       _ = try harness.writer.apply(SaveBreaker(AppDestination("ios", name), breaker), now: now)
     }
     let shown = harness.run("stats").out
-    #expect(shown.contains("Deliveries of ios to webhook were paused just now (http_401)."))
+    #expect(
+      shown.contains(
+        "Deliveries of ios to webhook stopped just now, the destination refuses the configuration (http_401)."
+      ))
     #expect(shown.contains("correct apps.ios.webhook (url, secrets)"))
     #expect(
       shown.contains("Deliveries of ios to purchasely stopped just now, the destination is down (http_503)."))

@@ -40,6 +40,33 @@ import Testing
     #expect(try states() == ["new", "new"])
   }
 
+  @Test(
+    "Without a filter, ack and reopen act on every group only after a confirmation",
+    arguments: ["ack", "reopen"])
+  func confirmed(verb: String) throws {
+    let harness = try Self.harness()
+    try harness.fail(try harness.purchase("sub_9", app: "web"), status: 422)
+    if verb == "reopen" { #expect(harness.run("failures", "ack", "--yes").code == .done) }
+    let before = harness.run("failures", "list").out
+    for arguments in [[], ["--app", "ios"]] {
+      let asked = harness.run(arguments: ["failures", verb] + arguments)
+      #expect(asked.code == .refused)
+      #expect(asked.notes.contains("http_422"))
+      #expect(asked.notes.contains("add --yes"))
+    }
+    #expect(harness.run("failures", verb, "--dry-run").out.hasSuffix("3 groups; nothing was changed.\n"))
+    #expect(harness.run("failures", "list").out == before)
+    #expect(harness.run("failures", verb, answer: "y").code == .done)
+    #expect(harness.run("failures", "list").out != before)
+    // The audit names each group.
+    let audit = harness.run("audit", "list").out
+    for group in ["reason http_422", "reason http_400"] { #expect(audit.contains(group)) }
+    let entries = try harness.run("audit", "list", "--json").objects.filter {
+      $0["action"]?.stringValue == "failures \(verb)"
+    }
+    #expect(entries.count == 3)
+  }
+
   @Test("What does not exist is not acknowledged, and a wrong option is explained")
   func mistakes() throws {
     let harness = try Self.harness()

@@ -53,6 +53,14 @@ struct FindCommandTests {
     #expect(try harness.run("find", "imp-4711", "--json").objects.first?["found_by"] == "import id")
   }
 
+  @Test("A price finds its receipts")
+  func price() throws {
+    let ran = try harness().run("find", "price_1", "--json")
+    #expect(ran.code == .done)
+    #expect(try ran.objects.map { $0["found_by"] } == ["price", "price"])
+    #expect(try harness().run("find", "price_1", "--until", "2h").code == .notFound)
+  }
+
   @Test("Nothing found ends with 66 and says why; a wrong text with 64")
   func nothing() throws {
     let harness = try harness()

@@ -179,12 +179,12 @@ import Testing
     }
     #expect(attempts() == "0")
     try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false))
-    #expect(attempts() == "1 (it does not count: the deliveries were paused), the last answer was 403")
+    #expect(attempts() == "1 (it does not count: the deliveries were stopped), the last answer was 403")
     #expect(harness.run("receipts", "show", id).out.contains("attempt 1"))
     try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false))
     #expect(attempts()?.hasPrefix("2 (they do not count: ") == true)
     try harness.deliver(id)
-    #expect(attempts() == "3 (2 of them do not count: the deliveries were paused), the last answer was 200")
+    #expect(attempts() == "3 (2 of them do not count: the deliveries were stopped), the last answer was 200")
   }
 
   @Test(.fileOnly) func aReceiptIsShownAsItsStory() throws {
@@ -258,7 +258,8 @@ import Testing
     let shown = harness.run("receipts", "show", id).out
     #expect(
       shown.contains(
-        "Deliveries of this app to purchasely were paused 10 s ago (http_403), next probe in 19 s."))
+        "Deliveries of this app to purchasely stopped 10 s ago, the destination refuses the configuration (http_403), "
+          + "next probe in 19 s."))
     #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
   }
 

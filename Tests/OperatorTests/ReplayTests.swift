@@ -150,6 +150,44 @@ import Testing
     let ran = harness.run("receipts", "replay", id, "--yes")
     #expect(ran.code == .refused)
     #expect(ran.notes.contains("is of the app 'gone', which is not configured"))
+    // Nothing is sent, so nothing of the app is needed.
+    #expect(harness.run("receipts", "cancel", "--app", "gone", "--state", "failed", "--yes").code == .done)
+    #expect(try harness.receipt(id).state == .cancelled)
+  }
+
+  @Test("The estimate of a job respects delivery.rate, before it begins and while it runs")
+  func estimate() throws {
+    let harness = try OperatorHarness()
+    for number in 1...10 { try harness.fail(try harness.purchase("sub_\(number)")) }
+    try harness.configure { $0.replacing("join: {", with: "delivery: { rate: 0.5 }, join: {") }
+    let arguments = ["receipts", "replay", "--state", "failed", "--rate", "5/s"]
+    let preview = try #require(try harness.run(arguments: arguments + ["-n", "--json"]).objects.last)
+    #expect(preview["estimate_seconds"] == 20)
+    #expect(harness.run(arguments: arguments + ["-n"]).out.contains("about 20 s at 0.5/s (delivery.rate)"))
+    let slower = harness.run("receipts", "replay", "--state", "failed", "--rate", "0.1/s", "-n").out
+    #expect(slower.contains("at 0.1/s;"))
+    let job = try #require(harness.run(arguments: arguments + ["--yes"]).job)
+    #expect(try harness.run("jobs", "show", job, "--json").objects.first?["seconds_left"] == 20)
+    #expect(harness.run("jobs", "show", job).out.contains("5/s (0.5/s by delivery.rate), 20 s left"))
+  }
+
+  @Test("A job whose receipts failed again does not say that it is done and nothing else")
+  func doneWithFailures() throws {
+    let harness = try OperatorHarness()
+    let ids = try (1...3).map { number in
+      let id = try harness.purchase("sub_\(number)")
+      try harness.fail(id)
+      return id
+    }
+    let started = harness.run("receipts", "replay", "--state", "failed", "--yes")
+    let job = try #require(started.job)
+    try harness.deliver(ids[0])
+    for id in ids.dropFirst() { try harness.fail(id) }
+    let watched = harness.run("jobs", "watch", job)
+    #expect(watched.code == .partly)
+    #expect(watched.out == "Job \(job) is done, 2 of 3 not delivered.\n")
+    #expect(harness.run("jobs", "list").out.contains("done, 2 of 3 not delivered"))
+    #expect(try harness.run("jobs", "show", job, "--json").objects.first?["state"] == "done")
   }
 
   @Test func waitingFollowsUntilEachEnded() throws {

@@ -55,7 +55,7 @@ extension Dashboard {
   func confirmation(
     job id: JobID, _ change: JobChange, rate typed: String? = nil, complaint: String? = nil
   ) throws(Refusal) -> ConfirmationPage {
-    let job = try read { source throws(StoreFault) in try source.reader.job(id: id) }
+    let job = try read { source throws(StoreFault) in try pacedJob(id, source.reader) }
     guard let job else { throw .problem(.unknownJob) }
     var page = question(
       formChange(id, change), title: "",

@@ -1,8 +1,10 @@
 // Replays of many receipts: each is a job, which continues after the request and after a restart.
 
+internal import Configuration
 internal import Domain
 internal import HTML
 internal import HTTPService
+internal import Health
 internal import Store
 
 extension Dashboard {
@@ -28,10 +30,18 @@ extension Dashboard {
     apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id.text)) }
   }
 
+  /// A job with the rate of its apps' deliveries.
+  func pacedJob(_ id: JobID, _ reader: StoreReader) throws(StoreFault) -> Job? {
+    guard var job = try reader.job(id: id) else { return nil }
+    let apps = try reader.plannedApps(ofJob: job.row)
+    job.deliveriesPerSecond = health.configuration.deliveryRate(of: apps)
+    return job
+  }
+
   func job(_ id: String, _ form: AdminForm, isLive: Bool) throws(Refusal) -> DashboardPage {
     let now = now
     let page = try read { source throws(StoreFault) -> JobPage? in
-      guard let job = try source.reader.job(id: JobID(id)) else { return nil }
+      guard let job = try pacedJob(JobID(id), source.reader) else { return nil }
       return JobPage(
         job: job, holds: try source.reader.holds(job, now: now), done: form["done"], isLive: isLive, now: now)
     }

@@ -32,10 +32,11 @@ struct AuditPage {
       "Changes by operators, newest first",
       [
         .init("When"), .init("Who", isLong: true), .init("What"), .init("About", isLong: true),
-        .init("Why", isLong: true),
+        .init("Details", isLong: true), .init("Why", isLong: true),
       ])
     for record in page.entries {
       let entry = record.entry
+      let details = AuditExport.details(entry)
       let none = Tag.span(.class("none")) { "–" }
       let subject = entry.subject.map { subject in
         Self.named(subject)?.html ?? PageParts.identifier(subject)
@@ -44,7 +45,8 @@ struct AuditPage {
       table.rows.append([
         PageParts.exact(entry.at, now: now), PageParts.untrusted(entry.actor),
         PageParts.untrusted(entry.action),
-        subject ?? app ?? none, entry.reason.map(PageParts.untrusted) ?? none,
+        subject ?? app ?? none, details.isEmpty ? none : PageParts.untrusted(details),
+        entry.reason.map(PageParts.untrusted) ?? none,
       ])
     }
     return table.html

@@ -27,7 +27,7 @@ struct AppRank {
     guard isConfigured else { return (open > 0 ? "alarm" : "cancelled", "not configured") }
     guard pause?.isActive(now: now) != true else { return ("waiting", "paused by an operator") }
     switch breaker?.state ?? .closed {
-    case .paused: return ("alarm", "deliveries paused")
+    case .paused: return ("alarm", "refused by the destination")
     case .open: return ("alarm", "destination down")
     case .closed:
       return breaker?.restUntil.map { $0 > now } == true

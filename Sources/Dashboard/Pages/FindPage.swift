@@ -43,7 +43,7 @@ struct FindPage {
         lead(query)
         table
       } else if let query {
-        let why = FoundText.nothing(query, isFiltered: false)
+        let why = FoundText.nothing(query, found, isFiltered: false)
         Tag.p(.class("empty")) {
           PageParts.untrusted(query.text)
           ": \(why)."

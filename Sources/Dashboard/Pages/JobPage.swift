@@ -75,7 +75,9 @@ struct JobPage {
     case .preparing: "Its receipts are being chosen."
     case .running: "It continues when this page is closed."
     case .paused: "It is paused: no further receipt is released."
-    case .done: "Every receipt was processed."
+    case .done:
+      job.missed.isEmpty
+        ? "It is done." : "It is \(JobDescription.state(job)); the table says why."
     case .cancelled: "It was cancelled; receipts that it released before are still delivered."
     }
   }
@@ -85,10 +87,10 @@ struct JobPage {
       switch job.state {
       case .preparing, .running: "pending"
       case .paused: "waiting"
-      case .done: "delivered"
+      case .done: job.missed.isEmpty ? "delivered" : "failed"
       case .cancelled: "cancelled"
       }
-    return Tag.span(.class("badge \(kind)")) { job.state.rawValue }
+    return Tag.span(.class("badge \(kind)")) { JobDescription.state(job) }
   }
 
   private var table: HTML {

@@ -62,14 +62,16 @@ struct JobFollow {
     var writer: StoreWriter?
     var (processed, lastProgress) = (-1, clock.monotonic)
     while true {
-      if try !session.isServed(configuration, reader) {
+      // Without the apps' settings, the work is receiptd's alone.
+      if try !configuration.isPartial && !session.isServed(configuration, reader) {
         // Only receiptd keeps to a job's rate.
         work.releases = first.request.ratePerSecond == nil
         let own = try writer ?? session.writer(configuration)
         writer = own
         try advance(&work, own)
       }
-      guard let job = try reader.job(id: id) else { throw JobsCommands.unknown(id) }
+      guard let read = try reader.job(id: id) else { throw JobsCommands.unknown(id) }
+      let job = try JobsCommands.paced(read, reader, configuration)
       if job.state != .preparing {
         if bar == nil {
           let label = job.request.kind == .cancel ? "cancelling" : "delivering"

@@ -10,7 +10,7 @@ enum JobText {
   /// The state; a job makes progress only while a receiptd runs.
   static func state(_ job: Job, isServed: Bool) -> String {
     isServed || !(job.state == .running || job.state == .preparing)
-      ? job.state.rawValue : "\(job.state.rawValue), no receiptd"
+      ? JobDescription.state(job) : "\(job.state.rawValue), no receiptd"
   }
 
   /// The receipts that were not processed, by reason.

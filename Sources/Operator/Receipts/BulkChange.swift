@@ -25,7 +25,7 @@ struct BulkChange {
     self.session = session
     self.why = why
     self.rate = rate
-    configuration = try session.configuration()
+    configuration = try session.wholeConfiguration()
     reader = try session.reader(configuration)
     plan = try BulkPlan(kind, session, configuration, reader)
     refusals = Refusals(session.output)
@@ -43,7 +43,7 @@ struct BulkChange {
       notes.write(plan.table(session).text(terminalColumns: notes.columns))
       // Before the question, because the operator must know it to confirm.
       refusals.note()
-      let pace = rate.map { ", \(Counted.estimate(plan.count, perSecond: $0))" } ?? ""
+      let pace = rate.map { ", \(plan.estimate(plan.count, perSecond: $0))" } ?? ""
       try session.ask("\(kind.verb) \(Counted.receipts(plan.count))\(pace)?")
     }
     let isShort = plan.receipts.count == plan.count && plan.count <= Self.directMax
@@ -56,7 +56,7 @@ struct BulkChange {
       session.output.json(plan.json(rate: rate))
     } else {
       session.output.table(plan.table(session))
-      let pace = rate.map { ", \(Counted.estimate(plan.count, perSecond: $0))" } ?? ""
+      let pace = rate.map { ", \(plan.estimate(plan.count, perSecond: $0))" } ?? ""
       session.output.line(
         "Would \(kind.rawValue) \(Counted.receipts(plan.count))\(pace); nothing was changed.")
     }
@@ -121,7 +121,7 @@ struct BulkChange {
     } else if let paced {
       let planned = paced.count(.planned)
       let how =
-        rate.map { Counted.estimate(planned, perSecond: $0) }
+        rate.map { plan.estimate(planned, perSecond: $0) }
         ?? "\(Counted.receipts(planned)) to come as deliveries allow"
       output.line("Job \(paced.id) \(kind.rawValue)s \(Counted.receipts(ids.count)), \(how).")
     } else {

@@ -20,6 +20,8 @@ struct BulkPlan {
   private var refused: [(id: String, why: String)] = []
   /// Groups that stay unchanged, and why.
   private var refusedGroups: [(group: ReceiptGroup, why: String)] = []
+  /// `delivery.rate` of each app.
+  private let deliveryRates: [AppSlug: Double]
 
   /// A count that takes longer is announced.
   private static let quietTime: Duration = .milliseconds(200)
@@ -27,6 +29,8 @@ struct BulkPlan {
   init(_ kind: JobKind, _ session: Session, _ configuration: Configuration, _ reader: StoreReader) throws {
     self.kind = kind
     choice = try ReceiptChoice(session, configuration)
+    deliveryRates = Dictionary(
+      uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.ratePerSecond) })
     let asked = JobRequest(
       kind: kind, source: .ids(count: 0), force: session.command.flag("force"), actor: "")
     let isNamed = if case .ids = choice { true } else { false }
@@ -86,6 +90,24 @@ struct BulkPlan {
   /// How many receipts will change.
   var count: Int { groups.reduce(0) { $0 + $1.count } }
 
+  /// `about 14 min at 5/s`; slower if the apps deliver less.
+  /// - Parameter count: of these receipts.
+  func estimate(_ count: Int, perSecond rate: Double) -> String {
+    let effective = effective(rate)
+    return Counted.estimate(count, perSecond: effective) + (effective < rate ? " (delivery.rate)" : "")
+  }
+
+  /// How many receipts are changed per second: an app delivers no more than its `delivery.rate`.
+  private func effective(_ rate: Double) -> Double {
+    guard kind != .cancel, count > 0 else { return rate }
+    var seconds = Double(count) / rate
+    for (app, groups) in Dictionary(grouping: groups, by: \.app) {
+      guard let limit = deliveryRates[app] else { continue }
+      seconds = max(seconds, Double(groups.reduce(0) { $0 + $1.count }) / limit)
+    }
+    return min(rate, Double(count) / seconds)
+  }
+
   /// Advises the one command that supplies the price of all receipts that lack it.
   private static func lacksPrice(_ filter: ReceiptFilter) -> String {
     let app = filter.app.map { " --app \(ShellWord.quoted($0.text))" } ?? ""
@@ -141,7 +163,7 @@ struct BulkPlan {
       .init(name: "refused", value: .integer(Int64(refusedCount))),
     ]
     if let rate {
-      let seconds = Int64(clamping: Counted.seconds(count, perSecond: rate))
+      let seconds = Int64(clamping: Counted.seconds(count, perSecond: effective(rate)))
       members.append(.init(name: "estimate_seconds", value: .integer(seconds)))
     }
     let groups = rows.map { group -> JSONValue in

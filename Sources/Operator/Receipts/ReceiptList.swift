@@ -18,7 +18,7 @@ enum ReceiptList {
       filter.after = after
     }
     let reader = try session.reader(configuration)
-    try page.show(session, ReceiptExport.fields) {
+    return try page.show(session, ReceiptExport.fields) {
       table($0, session, configuration)
     } word: { (last: ReceiptID) in
       last.text
@@ -26,7 +26,6 @@ enum ReceiptList {
       filter.after = after ?? filter.after
       return try reader.receiptPage(filter, limit: limit)
     }
-    return .done
   }
 
   static func table(

@@ -22,6 +22,23 @@ public enum ContextExport {
 }
 
 public enum AuditExport {
+  /// What the change was, for people: `rate 2`, `reason http_422, processor stripe`. Empty without details.
+  public static func details(_ entry: AuditEntry) -> String {
+    guard case .object(let members)? = try? JSONValue(parsing: Array(entry.details.utf8)) else { return "" }
+    return members.filter { $0.value != .null }.map {
+      "\($0.name.replacing("_", with: " ")) \(text($0.value))"
+    }
+    .joined(separator: ", ")
+  }
+
+  private static func text(_ value: JSONValue) -> String {
+    switch value {
+    case .array(let values): values.map(text).joined(separator: " ")
+    case .object(let members): members.map { "\($0.name) \(text($0.value))" }.joined(separator: " ")
+    default: value.stringValue ?? value.text
+    }
+  }
+
   public static let fields: ExportFields<AuditRecord> = [
     .number("number") { $0.row }, .text("at") { $0.entry.at.rfc3339 }, .text("actor") { $0.entry.actor },
     .text("action") { $0.entry.action }, .text("app") { $0.entry.app?.text },

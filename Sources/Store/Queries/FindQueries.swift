@@ -57,6 +57,7 @@ extension StoreReader {
           }
         }
         for beginning in query.beginnings { try find(beginning: beginning, now: now, &search) }
+        if search.found.list.isEmpty { try find(price: PriceID(query.text), &search) }
       }
       return search.result
     }
@@ -130,6 +131,19 @@ extension StoreReader {
     for id in Set(found.named).prefix(Self.findMax) {
       try add(purchases: try keyed(id, [.session, .customer]), &search) { Self.place($0, id: id) }
     }
+  }
+
+  // MARK: Prices
+
+  /// Receipts of a price. No index has it, so the newest are compared.
+  private func find(price: PriceID, _ search: inout FindSearch) throws(StoreFault) {
+    var filter = ReceiptFilter()
+    (filter.priceID, filter.app) = (price, search.filter.app)
+    (filter.since, filter.until) = (search.filter.since, search.filter.until)
+    let page = try placePage(filter, limit: search.limit)
+    search.found.compared = page.compared
+    try add(purchases: page.entries.map(\.row.number), &search) { _ in FoundMentions.Place(match: .price) }
+    if page.next != nil { search.found.isCut = true }
   }
 
   // MARK: Beginnings

@@ -30,7 +30,7 @@ public struct Finding: Sendable, Equatable {
 
   /// Which of its ids the text is, or begins.
   public enum Match: String, Sendable {
-    case receipt, purchase, checkout, customer, user, importID = "import id", context, event
+    case receipt, purchase, checkout, customer, user, importID = "import id", context, event, price
     /// An event names it.
     case mention
     /// The merchant's reference of a payment that the relay started.
@@ -65,6 +65,8 @@ public struct Findings: Sendable, Equatable {
   public var isPart = false
   /// Whether there are more than were read.
   public var isCut = false
+  /// How many of the newest receipts were compared for a price, if there are more that were not.
+  public var compared: Int?
   /// Whether there are events that are not in the index of a search yet, and were not read either.
   public var isIndexing = false
 

@@ -41,6 +41,30 @@ struct JobDecisionTests {
     #expect(try jobs.states() == ["delivered", "delivered"])
   }
 
+  @Test(
+    "A job by ids leaves alone a receipt that was cancelled or delivered since (R3)",
+    arguments: [ReceiptState.cancelled, .delivered])
+  func decidedSince(state: ReceiptState) throws {
+    let jobs = try JobStore(failed: 2)
+    let rows = try jobs.store.receipts().map(\.rowID)
+    let request = JobRequest(source: .ids(count: 2), force: true, ratePerSecond: 1, actor: "ann")
+    let job = try jobs.store.apply(StartJob(request))
+    #expect(try jobs.store.apply(ExtendJob(job: job.row, from: nil, to: "0", rows: rows, isLast: true)))
+    jobs.store.advance(1)
+    try jobs.run(job)
+    let planned = try #require(try jobs.store.receipts().first { $0.receipt?.state == .failed }?.receipt?.id)
+    switch state {
+    case .cancelled: _ = try jobs.store.apply(CancelReceipt(id: planned, note: "refunded"))
+    default:
+      _ = try jobs.store.apply(ReplayReceipt(id: planned, force: false, dueAt: jobs.store.now))
+      try jobs.deliver()
+    }
+    jobs.store.advance(5000)
+    let after = try jobs.run(job)
+    #expect(after.count(.skipped) == 1)
+    #expect(try jobs.store.reader.receipt(id: planned)?.receipt?.state == state)
+  }
+
   @Test("Two replays of one group at the same time send each receipt once", arguments: [false, true])
   func twice(force: Bool) throws {
     let jobs = try JobStore(failed: 4)
