@@ -16,5 +16,6 @@ extension DeliveryAnswer {
     self.init(
       status: result.status, retryAfter: result.header("Retry-After"),
       contentType: result.header("Content-Type"), body: result.body, failure: failure)
+    isCoded = result.failure == .codedAnswer
   }
 }

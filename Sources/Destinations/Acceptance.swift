@@ -8,14 +8,16 @@ internal import JSON
 public enum Acceptance: Sendable, Equatable {
   /// The receipt was accepted, with this import id if the answer has a storable one.
   case accepted(importID: String?)
-  /// The answer is an HTML page, or has errors and no id.
+  /// The answer is an HTML page, has errors and no id, or has a coding.
   case notAccepted(Reason)
 
   /// Parses an answer of the form `{"id":"<uuid>"}` or `{"errors":[…]}`.
   ///
   /// The body decides, because JSON answers often have a wrong or no media type; only `text/html` is trusted.
-  /// A truncated body, or one of another form, decides nothing: the status is the answer then.
+  /// A truncated body, one without end, or one of another form decides nothing: the status is the answer
+  /// then. A coded body may hide errors, and the destination can be told to send none.
   public static func read(_ answer: DeliveryAnswer) -> Acceptance {
+    if answer.isCoded { return .notAccepted(.codedAnswer) }
     let body = withoutByteOrderMark(answer.body)
     if isHTML(mediaType: answer.contentType) || startsLikeHTML(body) { return .notAccepted(.htmlAnswer) }
     let found = JSONDocument.read(body) { root -> Acceptance in

@@ -16,6 +16,8 @@ public struct DeliveryAnswer: Sendable, Equatable {
   public var retryAfter: String?
   /// The value of `Content-Type` as received.
   public var contentType: String?
+  /// Whether the body has a content coding, which nobody asked for: it cannot be read.
+  public var isCoded = false
   /// The first bytes of the answer.
   public var body: [UInt8]
   public var failure: Failure?

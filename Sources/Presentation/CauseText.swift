@@ -7,7 +7,8 @@ internal import Platform
 
 extension Reason {
   private static let causes =
-    TransferFailure.allCases.map(\.rawValue) + [Reason.htmlAnswer.text, Reason.errorAnswer.text]
+    TransferFailure.allCases.map(\.rawValue)
+    + Reason.hiddenRefusals.filter { $0 != .codedAnswer }.map(\.text)
 
   /// Why a word is not the cause of a failed attempt, and which one was probably meant. Not sanitized: the
   /// word is unchanged.

@@ -1,6 +1,7 @@
 // The meanings of reasons and sources of receipts. Pure; called from any thread.
 
 public import Domain
+internal import HTTPClient
 internal import Platform
 internal import Store
 
@@ -37,6 +38,7 @@ extension Reason {
     case .gaveUp: "no attempt succeeded within the configured time"
     case .htmlAnswer: "the destination answered with a web page and accepted nothing"
     case .errorAnswer: "the destination answered with errors and accepted nothing"
+    case .codedAnswer: "the destination compressed its answer although it was asked not to"
     case .byOperator: "an operator cancelled it"
     case .erased: "its user was erased"
     default:
@@ -87,4 +89,9 @@ extension Purchase {
 extension String {
   /// The string with its first letter in upper case.
   public var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+extension Reason {
+  /// Whether receiptd's proxy is the cause, not the destination.
+  public var isOfProxy: Bool { text == TransferFailure.proxyFailed.rawValue }
 }

@@ -91,6 +91,16 @@ struct AcceptanceTests {
     #expect(verdict(Array(#"{"errors":["x"]}"#.utf8), failure: lost) == Self.errors)
   }
 
+  @Test("A compressed answer with a success status accepts nothing, because it may hide errors")
+  func coded() {
+    var answer = DeliveryAnswer(status: 200, contentType: "application/json", body: [0x1F, 0x8B])
+    answer.isCoded = true
+    let now = Timestamp(unixSeconds: 1_800_000_000)
+    #expect(destination.verdict(on: answer, now: now) == .misconfigured(.codedAnswer))
+    answer.status = 422
+    #expect(destination.verdict(on: answer, now: now) == .refused(.status(422)), "a status is readable")
+  }
+
   @Test("Other statuses keep their verdict with any body")
   func otherStatuses() {
     #expect(verdict(#"{"errors":["x"]}"#, status: 422) == .refused(.status(422)))

@@ -47,6 +47,9 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let htmlAnswer = Reason("html_answer")
   /// The answer names errors and no import id.
   public static let errorAnswer = Reason("error_answer")
+  /// The answer has a content coding although the request accepts none.
+  public static let codedAnswer = Reason("coded_answer")
+  public static let hiddenRefusals = [htmlAnswer, errorAnswer, codedAnswer]
   // An operator's action.
   public static let byOperator = Reason(.byOperator)
   /// The receipt's user was erased.

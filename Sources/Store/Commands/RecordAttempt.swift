@@ -33,7 +33,7 @@ public struct AttemptReport: Sendable, Equatable {
   public var isAcceptance: Bool { status.map { (200...299).contains($0) } ?? false && !isHiddenRefusal }
 
   /// Whether the destination accepted nothing despite a success status.
-  private var isHiddenRefusal: Bool { error == Reason.htmlAnswer.text || error == Reason.errorAnswer.text }
+  private var isHiddenRefusal: Bool { Reason.hiddenRefusals.contains { $0.text == error } }
 
   /// Why the attempt failed, if it did.
   public var cause: Reason {

@@ -60,7 +60,7 @@ extension StoreReader {
   /// The outcome of a row of `attempts`, from its other columns.
   static let attemptOutcomeSQL = """
     CASE
-      WHEN a.error = '\(Reason.htmlAnswer.text)' OR a.error = '\(Reason.errorAnswer.text)' THEN a.error
+      WHEN a.error IN (\(Reason.hiddenRefusals.map { "'\($0.text)'" }.joined(separator: ", "))) THEN a.error
       WHEN a.status IS NULL THEN coalesce(a.error, 'no_answer')
       WHEN a.status < 200 OR a.status > 299 THEN 'http_' || a.status
       WHEN a.duration_ms >= \(AttemptRows.slowFrom.milliseconds) THEN '\(AttemptRows.slow)'
