@@ -120,9 +120,11 @@ struct AlerterRun {
     let firing = Set(sent.filter(\.isFiring).map(\.key.destination))
     firstTag += UInt64(couriers.count) + 1
     self.plan = plan
-    alerter.sources.metrics.certificates.keep { place in
+    let isConfigured = { (place: AppDestination) in
       plan.apps.contains { $0.slug == place.app && $0.destinationAdvice(place.destination) != nil }
     }
+    alerter.sources.metrics.certificates.keep(isConfigured)
+    alerter.sources.metrics.contacts.keep(isConfigured)
     beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
     lookAt = monotonic
     hasChecked = false

@@ -137,7 +137,10 @@ struct DispatcherRun {
     }
     unstored += news.unstored
     let looksAgain = monotonic >= lookAt
-    if looksAgain { lookAt = monotonic.advanced(by: lookInterval) }
+    if looksAgain {
+      lookAt = monotonic.advanced(by: lookInterval)
+      forgetEnded()
+    }
     if news.checksPauses || news.checksAll { pausesReadAt = monotonic }
     if news.checksAll || looksAgain {
       for place in lanes.keys { lanes[place]?.note(anythingDueAt: now) }
@@ -260,7 +263,9 @@ struct DispatcherRun {
     observe(result, at: attempt.place)
     var report = AttemptReport(
       startedAt: attempt.startedAt, duration: result.duration,
-      status: result.status.map(Int64.init), error: result.failure?.rawValue, detail: result.detail,
+      status: result.status.map(Int64.init),
+      // The destination decides whether it has to read the answer.
+      error: result.failure == .codedAnswer ? nil : result.failure?.rawValue, detail: result.detail,
       isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
     guard var lane = lanes[attempt.place] else { return }
     let decision: Delivery.Decision
@@ -272,6 +277,7 @@ struct DispatcherRun {
       decision = judge(result, attempt, lane: &lane, report: &report)
     }
     lanes[attempt.place] = lane
+    if result.failure != .cancelled { note(result, at: attempt.place, lane) }
     store(
       Fenced(
         attempt.tenure.fence,

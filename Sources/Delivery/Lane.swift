@@ -144,7 +144,11 @@ struct Lane {
   /// Adopts what is stored about the app's pause.
   mutating func use(_ pause: AppPause, now: Timestamp) {
     guard self.pause != pause else { return }
-    if self.pause?.isActive(now: now) == true, !pause.isActive(now: now) { note(anythingDueAt: now) }
+    if let known = self.pause {
+      let wantsRetry = pause.retryAt != nil && pause.retryAt != known.retryAt
+      if wantsRetry { breaker.retryNow(now: now) }
+      if wantsRetry || known.isActive(now: now) && !pause.isActive(now: now) { note(anythingDueAt: now) }
+    }
     self.pause = pause
   }
 
@@ -298,6 +302,9 @@ struct Lane {
     sending.remove(row)
     if probe == row { probe = nil }
   }
+
+  /// Forgets receipts that failed alone, and that an operator or an erasure has ended since.
+  mutating func keepAlone(_ pending: [PurchaseRowID]) { failures.keepAlone(Set(pending)) }
 
   /// Records that the outcome of an attempt is on disk.
   /// - Parameter next: when the receipt is due again. Its queue may differ from the one it came from, because

@@ -12,16 +12,19 @@ public struct AppPause: Sendable, Equatable {
   public var reason: String?
   /// The length of all pauses before it.
   public var earlier: Duration
+  /// When an operator last asked to try again at once, whatever the breakers wait for; nil for never.
+  public var retryAt: Timestamp?
 
   public init(
     since: Timestamp? = nil, until: Timestamp? = nil, actor: String = "", reason: String? = nil,
-    earlier: Duration = .zero
+    earlier: Duration = .zero, retryAt: Timestamp? = nil
   ) {
     self.since = since
     self.until = until
     self.actor = actor
     self.reason = reason
     self.earlier = earlier
+    self.retryAt = retryAt
   }
 
   /// Whether nothing is sent at that moment. A pause ends by its time: nothing has to be done then.

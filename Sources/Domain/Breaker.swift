@@ -57,6 +57,12 @@ public struct Breaker: Sendable, Equatable {
     return now < probeAt ? .none(until: probeAt) : .probe
   }
 
+  /// When the next probe is due while not closed, not before the end of a rest.
+  public func nextAttemptAt(now: Timestamp) -> Timestamp? {
+    guard state != .closed else { return restUntil.flatMap { $0 > now ? $0 : nil } }
+    return probeAt.map { max($0, restUntil ?? $0) }
+  }
+
   /// How long the configuration was wrong in total, up to now.
   public func pausedTime(now: Timestamp) -> Duration {
     guard state == .paused, let since else { return pausedTime }
@@ -88,6 +94,12 @@ public struct Breaker: Sendable, Equatable {
   /// Allows a probe now, or after the rest that the destination asked for: the cause may be fixed.
   public mutating func probeNow(now: Timestamp) {
     if state != .closed { probeAt = now }
+  }
+
+  /// An operator asked for a probe now, whatever the destination asked for.
+  public mutating func retryNow(now: Timestamp) {
+    endRest()
+    probeNow(now: now)
   }
 
   /// Ends the rest after the destination or its credentials changed: the rest applied to the old ones.

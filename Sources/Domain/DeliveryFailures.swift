@@ -78,6 +78,9 @@ public struct DeliveryFailures: Sendable, Equatable {
     alone.remove(row)
   }
 
+  /// Forgets the receipts that fail alone, except those that are still to be sent.
+  public mutating func keepAlone(_ pending: Set<PurchaseRowID>) { alone.formIntersection(pending) }
+
   /// Whether it has failed, and has not passed since.
   public func hasFailed(_ row: PurchaseRowID) -> Bool { recent.contains(row) || alone.contains(row) }
 

@@ -36,6 +36,11 @@ public struct ProxySettings: Sendable, Equatable {
     return String(rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest)
   }
 
+  /// For people: `proxy.example:3128 (not for: .internal)`; nil without a proxy.
+  public var text: String? {
+    address.map { address in exceptions.map { "\(address) (not for: \($0))" } ?? address }
+  }
+
   /// Whether a request to a host goes through the proxy.
   /// - Parameter host: a name, or an address with or without brackets.
   public func applies(to host: String) -> Bool {

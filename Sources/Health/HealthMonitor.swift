@@ -33,13 +33,15 @@ public final class HealthMonitor: Sendable {
   private let freeBytes: @Sendable () -> Int64?
   private let startedAt: Timestamp
   private let openFiles: Int?
+  private let proxy: String?
   private let state = Monitor(State())
 
   /// - Parameter openFiles: how many files the process may open; nil if there is no limit.
   public init(
     readiness: Readiness, ledger: ConfigurationLedger, metrics: Metrics, startedAt: Timestamp,
-    openFiles: Int? = nil, freeBytes: @escaping @Sendable () -> Int64?
+    openFiles: Int? = nil, proxy: String? = nil, freeBytes: @escaping @Sendable () -> Int64?
   ) {
+    self.proxy = proxy
     (self.readiness, self.ledger, self.metrics) = (readiness, ledger, metrics)
     (self.startedAt, self.openFiles, self.freeBytes) = (startedAt, openFiles, freeBytes)
   }
@@ -65,6 +67,7 @@ public final class HealthMonitor: Sendable {
       report.storedContexts = Metrics.storedContexts(growth(state.contexts))
       report.processorTroubles = Metrics.troubles(growth(state.troubled))
     }
+    (report.proxy, report.destinations) = (proxy, metrics.contacts.all)
     report.configurationDigest = current.digest
     let limits = current.configuration.limits
     let served = limits.fitting(openFiles: openFiles).connections

@@ -5,6 +5,7 @@ public import Domain
 public import JSON
 internal import Platform
 internal import Presentation
+public import Telemetry
 
 /// The health of one running receiptd.
 public struct HealthReport: Sendable, Equatable {
@@ -92,8 +93,19 @@ public struct HealthReport: Sendable, Equatable {
   /// processor and reason.
   public var processorTroubles: [AppProcessor: [String: Int64]] = [:]
 
+  /// The proxy for requests to other hosts, as text; nil without one.
+  public var proxy: String?
+  /// The last delivery to each destination.
+  public var destinations: [AppDestination: DestinationContact] = [:]
+
   public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
     (self.at, self.version, self.startedAt, self.configuredAt) = (at, version, startedAt, configuredAt)
+  }
+
+  /// `destinations`, sorted by app and name.
+  public var contacts: [(place: AppDestination, contact: DestinationContact)] {
+    destinations.sorted { ($0.key.app, $0.key.destination) < ($1.key.app, $1.key.destination) }
+      .map { ($0.key, $0.value) }
   }
 
   public var isReady: Bool { reasons.isEmpty }
@@ -107,6 +119,11 @@ public struct HealthReport: Sendable, Equatable {
       || receivers.mapValues(\.isFailing) != older.receivers.mapValues(\.isFailing)
       || Set(refusedContexts.keys) != Set(older.refusedContexts.keys)
       || Set(processorTroubles.keys) != Set(older.processorTroubles.keys)
+      || troubledDestinations != older.troubledDestinations
+  }
+
+  private var troubledDestinations: [AppDestination] {
+    contacts.filter { !$0.contact.isAnswered || $0.contact.failingAlone > 0 }.map(\.place)
   }
 }
 
@@ -156,6 +173,8 @@ extension HealthReport {
         }),
       "stored_contexts_last_hour": Self.json(
         storedContexts.reduce(into: [:]) { $0[$1.key.text] = $1.value }),
+      "proxy": .optional(proxy),
+      "destinations": .array(contacts.map { Self.json($0.place, $0.contact) }),
     ]
     return loweredConnections.map { report.adding("lowered_connections", .integer($0)) } ?? report
   }
@@ -205,6 +224,8 @@ extension HealthReport {
     }
     needsRestart = (configuration["needs_restart"]?.elements ?? []).compactMap(\.stringValue)
     processorTroubles = Self.troubles(value["processor_troubles_last_hour"])
+    proxy = value["proxy"]?.stringValue
+    for contact in value["destinations"]?.elements ?? [] { add(contact) }
     if case .object(let apps)? = value["refused_contexts_last_hour"] {
       for app in apps { refusedContexts[AppSlug(app.name)] = Self.counts(app.value) }
     }
@@ -222,6 +243,26 @@ extension HealthReport {
       else { continue }
       refusedWebhooks[AppProcessor(AppSlug(app), ProcessorName(processor))] = Self.counts(refused["reasons"])
     }
+  }
+
+  private static func json(_ place: AppDestination, _ contact: DestinationContact) -> JSONValue {
+    [
+      "app": .string(place.app.text), "destination": .string(place.destination.text),
+      "at": .time(contact.at), "answered": .bool(contact.isAnswered),
+      "outcome": .string(contact.outcome), "route": .optional(contact.route),
+      "failing_alone": .integer(contact.failingAlone),
+    ]
+  }
+
+  private mutating func add(_ contact: JSONValue) {
+    guard let app = contact["app"]?.stringValue, let destination = contact["destination"]?.stringValue,
+      let at = Self.time(contact["at"])
+    else { return }
+    var failingAlone: Int64 = 0
+    if case .integer(let count)? = contact["failing_alone"] { failingAlone = count }
+    destinations[AppDestination(AppSlug(app), DestinationName(destination))] = DestinationContact(
+      at: at, isAnswered: contact["answered"] == true, outcome: contact["outcome"]?.stringValue ?? "",
+      route: contact["route"]?.stringValue, failingAlone: failingAlone)
   }
 
   private static func troubles(_ value: JSONValue?) -> [AppProcessor: [String: Int64]] {

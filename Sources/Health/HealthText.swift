@@ -4,6 +4,7 @@ internal import Configuration
 public import Domain
 public import Platform
 public import Presentation
+public import Telemetry
 
 /// One line about the relay's health.
 public struct HealthLine: Sendable, Equatable {
@@ -12,6 +13,21 @@ public struct HealthLine: Sendable, Equatable {
   public var isBad: Bool
 
   public init(_ text: String, isBad: Bool) { (self.text, self.isBad) = (text, isBad) }
+}
+
+extension DestinationContact {
+  /// That receipts fail which are not the destination's fault; nil without such receipts.
+  public func failingAloneText(_ place: AppDestination) -> String? {
+    guard failingAlone > 0 else { return nil }
+    let (verb, are) = failingAlone == 1 ? ("fails", "is") : ("fail", "are")
+    return
+      "\(CountText.of(failingAlone, "receipt")) of \(place.app) to \(place.destination) \(verb) while others "
+      + "pass, and \(are) retried separately."
+  }
+
+  public static func failingAloneCommand(_ place: AppDestination) -> String {
+    "receiptctl receipts list --state pending --app \(place.app)"
+  }
 }
 
 extension HealthReport {
@@ -52,6 +68,12 @@ extension HealthReport {
     }
     for (place, counts) in troubled {
       lines += Self.troubles(of: place, ProcessorTroubles(counts), processors(place))
+    }
+    if let proxy { lines.append(HealthLine("receiptd connects through the proxy \(proxy).", isBad: false)) }
+    for (place, contact) in contacts {
+      if let text = contact.failingAloneText(place) {
+        lines.append(HealthLine("\(text) See: \(DestinationContact.failingAloneCommand(place))", isBad: true))
+      }
     }
     return lines
   }

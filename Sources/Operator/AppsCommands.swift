@@ -12,7 +12,7 @@ internal import Terminal
 enum AppsCommands {
   static let spec = CommandGroup("apps", summary: "The apps, and pauses of their deliveries")
 
-  static let verbs = [list, pause, resume]
+  static let verbs = [list, pause, resume, retryNow]
 
   private static let appArgument = ArgumentSpec("APP", help: "the app's name in the configuration")
 
@@ -47,6 +47,47 @@ enum AppsCommands {
       ["apps", "resume"], summary: "End a pause: what is due is delivered at once",
       arguments: [appArgument], options: [CommandTable.why],
       examples: [ExampleSpec("receiptctl apps resume ios", "Deliver again")]), run: runResume)
+
+  private static let retryNow = Verb(
+    spec: CommandSpec(
+      ["apps", "retry-now"], summary: "Try an app's deliveries again at once",
+      discussion: """
+        Ends what deliveries wait for: a time that the destination asked for (Retry-After, 429), and the pause \
+        before the next probe of a destination that is down or refuses the configuration. Pending receipts \
+        become due, and the first one goes over a fresh connection. If it fails, deliveries wait again. A \
+        pause by an operator stays: apps resume ends it.
+        """, arguments: [appArgument], options: [CommandTable.why],
+      examples: [
+        ExampleSpec("receiptctl apps retry-now ios --why 'they lifted the block'", "Wait no longer")
+      ]), run: runRetryNow)
+
+  private static func runRetryNow(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let slug = try session.configuredApp(AppSlug(session.command.positionals[0]), configuration).slug
+    let entry = session.auditEntry(app: slug, reason: try session.reason(option: "why"))
+    let command = Audited(RetryNow(app: slug)) { _ in entry }
+    let didWait = try session.writer(configuration).apply(command, now: session.moment)
+    session.wakeDaemon(configuration)
+    let reader = try session.reader(configuration)
+    let name = DisplayText.clean(slug.text)
+    let isServed = try session.isServed(configuration, reader)
+    if session.isJSON {
+      session.output.json([
+        "app": .string(slug.text), "waited": .bool(didWait), "served": .bool(isServed),
+      ])
+      return .done
+    }
+    let what = didWait ? "wait no longer" : "did not wait"
+    session.output.line(
+      "Deliveries of \(name) \(what); pending receipts are due now. To watch: receiptctl stats --app \(name)")
+    if !isServed {
+      session.output.note("No receiptd serves this database; they are tried once one does.")
+    }
+    if let text = PauseText(try reader.pauses()[slug], app: name, now: session.now) {
+      session.output.note(DisplayText.clean("But deliveries of \(name) \(text.sentence) \(text.advice)"))
+    }
+    return .done
+  }
 
   private static func runList(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()

@@ -17,7 +17,7 @@ public struct BreakerText: Sendable, Equatable {
       breaker.cause.map { cause in
         " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
       } ?? ""
-    let probe = breaker.probeAt.map { ", next probe \($0.relative(to: now))" } ?? ""
+    let probe = breaker.nextAttemptAt(now: now).map { ", next probe \($0.relative(to: now))" } ?? ""
     let since = breaker.since?.past(to: now) ?? "-"
     switch breaker.state {
     case .paused:
@@ -27,13 +27,24 @@ public struct BreakerText: Sendable, Equatable {
         + (destination.map { "apps.\(app).\($0.correction)" } ?? "the destination of apps.\(app)")
         + ". Nothing is lost or given up meanwhile."
     case .open:
-      sentence = "stopped \(since), the destination is down\(cause)\(probe)."
-      advice = "They resume automatically once it is back."
+      let what =
+        breaker.cause?.isOfProxy == true ? "the proxy lets nothing through" : "the destination is down"
+      sentence = "stopped \(since), \(what)\(cause)\(probe)."
+      advice = Self.advice(breaker.cause) ?? "They resume automatically once it is back."
     case .closed:
       guard let rest = breaker.restUntil, rest > now else { return nil }
       sentence = "are on hold because the destination asked for it; they resume \(rest.relative(to: now))."
-      advice = "They resume automatically."
+      advice = "They resume automatically; to try now: receiptctl apps retry-now \(app)"
     }
+  }
+}
+
+extension BreakerText {
+  /// What to do if it is not the destination that is down.
+  private static func advice(_ cause: Reason?) -> String? {
+    guard let cause, cause.isOfProxy else { return nil }
+    return "receiptd's proxy is the cause, not the destination. Repair the proxy, or correct https_proxy or "
+      + "no_proxy in receiptd's environment and restart receiptd."
   }
 }
 

@@ -94,7 +94,8 @@ public final class Daemon: Sendable {
       let health = HealthMonitor(
         readiness: core.readiness, ledger: ledger, metrics: core.metrics,
         startedAt: Timestamp(unixMilliseconds: clock.wallMilliseconds),
-        openFiles: ProcessLimits.openFiles, freeBytes: { engine.space.freeBytes })
+        openFiles: ProcessLimits.openFiles, proxy: ProxySettings.ofProcess.text,
+        freeBytes: { engine.space.freeBytes })
       adminServer = try Listeners.admin(configuration, core, services, health, sockets)
       do throws(DaemonError) {
         alerter = try Self.alerter(plan, core, health, log, clock, configuration.listen.tls?.certificatePath)

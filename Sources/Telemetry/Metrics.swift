@@ -93,6 +93,7 @@ public final class Metrics: Sendable {
 
   public let certificates = KnownCertificates()
   public let clock = ClockSamples()
+  public let contacts = DestinationContacts()
 
   public init() {}
 

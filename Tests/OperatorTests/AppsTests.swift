@@ -3,6 +3,7 @@
 import Domain
 import Durations
 import JSON
+import Platform
 import Store
 import Terminal
 import TestSupport
@@ -135,5 +136,28 @@ import Testing
     for wrong in ["fast", "0/s", "-1", "nan", "20000"] {
       #expect(harness.run("jobs", "rate", job, wrong).code == .usage, "\(wrong)")
     }
+  }
+
+  @Test("A hold of a day that a destination asked for can be ended, and a replay says what it waits for")
+  func retryNow() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    try harness.fail(id)
+    let place = AppDestination("ios", "purchasely")
+    try harness.store(SaveBreaker(place, Breaker(restUntil: harness.clock.now + .days(1))))
+    harness.daemon = LockHolder(process: .max, purpose: .serving)
+    let replayed = harness.run("receipts", "replay", id, "--yes", "--why", "x")
+    #expect(replayed.out.hasPrefix("1 receipt is pending again; but it waits.\n"), "\(replayed)")
+    #expect(replayed.out.contains("to try now: receiptctl apps retry-now ios"))
+    #expect(!replayed.out.contains("sends it now"))
+    let ran = harness.run("apps", "retry-now", "ios", "--why", "they lifted the block")
+    #expect(ran.code == .done)
+    #expect(ran.out.hasPrefix("Deliveries of ios wait no longer; pending receipts are due now."))
+    #expect(harness.run("stats").out.contains("running"))
+    let entry = try #require(try harness.run("audit", "list", "--json").objects.first)
+    #expect(entry["action"] == "apps retry-now")
+    #expect(entry["reason"] == "they lifted the block")
+    #expect(try harness.run("apps", "retry-now", "ios", "--json").objects.first?["waited"] == false)
+    #expect(harness.run("apps", "retry-now", "none").code != .done)
   }
 }

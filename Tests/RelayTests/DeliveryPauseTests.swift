@@ -9,6 +9,7 @@ import HTTPServer
 import Platform
 import SQLiteStore
 import Store
+import Telemetry
 import TestSupport
 import Testing
 
@@ -231,5 +232,27 @@ import Testing
     try bench.waitUntil { (try? bench.reader.breakers()[unused]?.state) == .closed }
     #expect(try bench.reader.breakers()[unused]?.cause == nil)
     #expect(try bench.reader.breakers().worst(of: "shop", now: bench.now)?.breaker.state == .closed)
+  }
+
+  @Test(
+    "Receipts that always get a 500 or a 403 hold up no other, although they are the oldest",
+    arguments: [500, 403])
+  func poisoned(status: Int) throws {
+    let destination = try ScriptedDestination { body in
+      body.contains("user-90") ? ScriptedDestination.accepted() : ScriptedDestination.answer(status)
+    }
+    // Without another probe than the regular one, nothing would arrive for an hour.
+    let policy = Bench.delivery(failures: 3, openFor: .hours(1))
+    let bench = try Bench([Bench.app(url: destination.url, delivery: policy)], isStarted: false)
+    defer { bench.stop() }
+    try bench.committer.start()
+    for number in 1...12 { try bench.sell(number) }
+    try bench.sell(901)
+    try bench.dispatcher.start()
+    try bench.waitFor(901, .delivered)
+    #expect(try bench.reader.counts().first { $0.state == .pending }?.count == 12)
+    let contact = try #require(bench.metrics.contacts.all.values.first)
+    #expect(contact.failingAlone > 0)
+    #expect(contact.route == "127.0.0.1")
   }
 }

@@ -48,6 +48,13 @@ import Testing
     report.receivers = ["digest": .init(sentAt: Self.now, failedAt: Self.now, failure: "http_500")]
     report.generation = 7
     report.loweredConnections = 832
+    report.proxy = "proxy.example:3128 (not for: .internal)"
+    report.destinations = [
+      AppDestination("shop", "purchasely"): DestinationContact(
+        at: Self.now, isAnswered: true, outcome: "200", route: "192.0.2.1", failingAlone: 2),
+      AppDestination("shop", "webhook"): DestinationContact(
+        at: Self.now, isAnswered: false, outcome: "proxy_failed: the proxy", route: nil),
+    ]
     #expect(HealthReport(stored: report.stored.text) == report)
     #expect(HealthReport(stored: "{}") == nil)
     #expect(HealthReport(stored: "no JSON") == nil)
@@ -69,6 +76,27 @@ import Testing
     #expect((few.webhookConnections, few.longPolls) == (5, 7))
     #expect(Self.monitor(Readiness(), openFiles: 1024).report(now: Self.now).loweredConnections == 832)
     #expect(Self.monitor(Readiness(), openFiles: 4096).report(now: Self.now).loweredConnections == nil)
+  }
+
+  @Test("The proxy and the receipts that fail alone are reported; the first such receipt is news")
+  func failingAlone() {
+    var report = Self.report()
+    let place = AppDestination("shop", "purchasely")
+    report.destinations[place] = DestinationContact(
+      at: Self.now, isAnswered: true, outcome: "200", route: nil)
+    let before = report
+    report.proxy = "proxy.example:3128"
+    report.destinations[place]?.failingAlone = 1
+    #expect(report.isNews(after: before))
+    #expect(!report.isNews(after: report))
+    let lines = report.lines(daemon: nil, now: Self.now).dropFirst()
+    #expect(
+      Array(lines) == [
+        HealthLine("receiptd connects through the proxy proxy.example:3128.", isBad: false),
+        HealthLine(
+          "1 receipt of shop to purchasely fails while others pass, and is retried separately. See: receiptctl "
+            + "receipts list --state pending --app shop", isBad: true),
+      ])
   }
 
   @Test("Unreadiness, a refused reload and refused webhooks are reported first, each with its remedy")

@@ -67,8 +67,10 @@ extension LaneTests {
       return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
     }
 
-    mutating func end(_ row: PurchaseRowID, _ verdict: Verdict, next: Lane.Due? = nil) {
-      lane.judge(verdict, row: row, now: now)
+    mutating func end(
+      _ row: PurchaseRowID, _ verdict: Verdict, wasAnswered: Bool = false, next: Lane.Due? = nil
+    ) {
+      lane.judge(verdict, row: row, wasAnswered: wasAnswered, now: now)
       lane.finish(row: row, next: next)
     }
   }

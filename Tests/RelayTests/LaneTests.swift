@@ -247,4 +247,95 @@ import Testing
     bed.end(1, Self.delivered)
     #expect(bed.admit(1, 2, 3) == [1, 2])
   }
+
+  @Test("Receipts that always get a 500 do not stop the others: another one is tried at once, and passes")
+  func poisoned() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1, 2) == [1, 2])
+    let again = Lane.Due(at: Bed.at(2000), isReplay: false)
+    bed.end(1, Self.down, wasAnswered: true, next: again)
+    bed.end(2, Self.down, wasAnswered: true, next: again)
+    #expect(bed.lane.breaker.state == .open)
+    #expect(bed.room == 1, "without waiting for the regular probe")
+    #expect(bed.wait == 0)
+    #expect(bed.admit(3, 4) == [3], "one at a time")
+    #expect(bed.room == 0)
+    bed.end(3, Self.delivered)
+    #expect(bed.lane.breaker.state == .closed)
+    #expect(bed.lane.failures.alone == [1, 2])
+    // They fail for good, one at a time, and the breaker stays closed.
+    bed.milliseconds = 2000
+    #expect(bed.lane.startable([1, 2, 5]) == [1, 5])
+    for _ in 0..<5 {
+      #expect(bed.admit(1) == [1])
+      #expect(bed.lane.startable([2, 5]) == [5])
+      bed.end(1, Self.down, wasAnswered: true, next: again)
+      #expect(bed.lane.breaker.state == .closed)
+    }
+    bed.lane.finish(row: 1, next: nil)
+    #expect(bed.lane.failures.alone == [2], "it has left the queue")
+  }
+
+  @Test("If no other receipt passes either, the next round begins at the regular time")
+  func roundEnds() throws {
+    var bed = try Bed(openFor: .seconds(30))
+    #expect(bed.admit(1, 2) == [1, 2])
+    bed.end(1, Self.down, wasAnswered: true)
+    bed.end(2, Self.down, wasAnswered: true)
+    for row in [3, 4, 5, 6] as [PurchaseRowID] {
+      bed.milliseconds += 10
+      #expect(bed.admit(row) == [row])
+      bed.end(row, Self.down, wasAnswered: true)
+    }
+    bed.lane.note(dueAt: bed.now)
+    #expect(bed.room == 0)
+    #expect(bed.wait == 30_000)
+    bed.milliseconds += 30_000
+    #expect(bed.lane.startable([1, 2, 7]) == [7, 1, 2], "the one that has not failed yet goes first")
+    #expect(bed.admit(7) == [7])
+    bed.end(7, Self.down)
+    #expect(bed.room == 0, "the destination was not reached")
+  }
+
+  @Test("While every due receipt was tried in the round, the lane sleeps until the next one")
+  func nothingElse() throws {
+    var bed = try Bed(failures: 1, openFor: .seconds(30))
+    #expect(bed.admit(1) == [1])
+    bed.end(1, Self.down, wasAnswered: true, next: Lane.Due(at: Bed.at(2000), isReplay: false))
+    bed.milliseconds = 2000
+    #expect(bed.room == 1)
+    #expect(bed.lane.failures.another(of: [(1, nil)]) == nil)
+    for replays in [false, true] { bed.lane.rest(until: nil, replays: replays) }
+    bed.lane.noteHeldBack()
+    #expect(bed.wait == 28_000)
+    bed.lane.note(dueAt: bed.now)
+    #expect(bed.admit(2) == [2], "a new receipt is tried at once")
+  }
+
+  @Test("A probe asks for a fresh connection, other deliveries do not")
+  func freshConnection() throws {
+    let bed = try Bed()
+    let receipt = try #require(Bed.due([1]).first)
+    #expect(bed.lane.request(for: receipt, isProbe: true, now: bed.now).wantsFreshConnection)
+    #expect(!bed.lane.request(for: receipt, isProbe: false, now: bed.now).wantsFreshConnection)
+  }
+
+  @Test("An operator's request to retry ends a day's rest, and is not applied again after a restart")
+  func retryNow() throws {
+    var bed = try Bed()
+    #expect(bed.admit(1) == [1])
+    bed.end(1, .coolDown(.status(429), for: .days(1)))
+    #expect(bed.room == 0)
+    bed.lane.use(AppPause(retryAt: bed.now), now: bed.now)
+    #expect(bed.room == 3)
+    bed.end(2, .coolDown(.status(429), for: .days(1)))
+    bed.lane.use(AppPause(retryAt: bed.now), now: bed.now)
+    #expect(bed.room == 0, "it was applied before")
+    let resting = Breaker(state: .open, probeAt: Bed.at(9000), restUntil: Bed.at(60_000))
+    var restarted = try Bed(breaker: resting, readsPauses: false)
+    restarted.lane.use(AppPause(retryAt: bed.now), now: bed.now)
+    #expect(restarted.room == 0)
+    restarted.lane.use(AppPause(retryAt: Bed.at(1)), now: bed.now)
+    #expect(restarted.room == 1, "an open breaker probes at once")
+  }
 }

@@ -9,6 +9,9 @@ final class ScriptedDestination {
   /// The answer to the n-th request, counted from 1; nil to hold it until `release`.
   typealias Script = @Sendable (_ number: Int) -> Response?
 
+  /// The answer to a body.
+  typealias Judge = @Sendable (_ body: String) -> Response
+
   /// A received request.
   struct Received: Sendable {
     var head: RequestHead
@@ -18,6 +21,7 @@ final class ScriptedDestination {
 
   private struct State {
     var script: Script
+    var judge: Judge?
     var received: [Received] = []
     var held: [Responder] = []
   }
@@ -33,7 +37,8 @@ final class ScriptedDestination {
       let received = Received(head: request.head, body: request.body, at: .now())
       let answer = state.update { state in
         state.received.append(received)
-        let answer = state.script(state.received.count)
+        let judged = state.judge?(String(decoding: request.body, as: UTF8.self))
+        let answer = judged ?? state.script(state.received.count)
         if answer == nil { state.held.append(responder) }
         return answer
       }
@@ -49,6 +54,12 @@ final class ScriptedDestination {
   init(_ script: @escaping Script = { ScriptedDestination.accepted($0) }) throws {
     handler = Handler(script)
     server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: handler)
+  }
+
+  /// Answers by the body of each request.
+  convenience init(judge: @escaping Judge) throws {
+    try self.init()
+    handler.state.update { $0.judge = judge }
   }
 
   /// Purchasely's answer to an accepted receipt.

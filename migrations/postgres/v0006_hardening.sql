@@ -13,3 +13,6 @@ CREATE TABLE erased_ids (hash text COLLATE "C" PRIMARY KEY);
 CREATE TABLE admin_key (row_id bigint PRIMARY KEY CHECK (row_id = 1), key bytea NOT NULL);
 INSERT INTO admin_key (row_id, key)
   VALUES (1, decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
+
+-- When an operator last asked to try an app's deliveries again at once (AppPause.retryAt).
+ALTER TABLE pauses ADD COLUMN retry_at BIGINT;

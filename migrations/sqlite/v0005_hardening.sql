@@ -31,3 +31,6 @@ CREATE TABLE file_marks (
 -- The key of the dashboard's form tokens and cookies, which all relays on this database share.
 CREATE TABLE admin_key (row_id INTEGER PRIMARY KEY CHECK (row_id = 1), key BLOB NOT NULL) STRICT;
 INSERT INTO admin_key (row_id, key) VALUES (1, randomblob(32));
+
+-- When an operator last asked to try an app's deliveries again at once (AppPause.retryAt).
+ALTER TABLE pauses ADD COLUMN retry_at INTEGER;

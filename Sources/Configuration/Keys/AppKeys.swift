@@ -177,12 +177,13 @@ extension DeliveryPolicy {
         "timeout",
         \.timeout,
         .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long one delivery may take."),
+        "How long one delivery may take, without the lookup of the destination's name, which may take 10 s "
+          + "more."),
       .key(
         "connect_timeout",
         \.connectTimeout,
         .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long connecting may take."),
+        "How long connecting may take, from the end of the name lookup."),
       .section("retry", \.retry, RetryPolicy.section, "When a failed delivery is tried again."),
       .section(
         "breaker", \.breaker, BreakerPolicy.section,
@@ -225,6 +226,7 @@ extension BreakerPolicy {
         "open_for",
         \.openFor,
         .duration(in: ConfigurationLimits.breakerOpenFor),
-        "How long they pause. After that, one delivery is tried."),
+        "How long they pause. After that, one delivery is tried; if it is answered and fails, up to four "
+          + "others are."),
     ])
 }

@@ -17,6 +17,12 @@ struct AppPage {
   let now: Timestamp
 
   private var slug: String { app.slug.text }
+  /// Whether a destination's breaker stops its deliveries, or it asked for a rest.
+  private var isWaiting: Bool {
+    destinations.contains {
+      $0.breaker?.nextAttemptAt(now: now) != nil || $0.breaker.map { $0.state != .closed } == true
+    }
+  }
   private var isPaused: Bool { app.pause?.isActive(now: now) == true }
 
   var page: DashboardPage {
@@ -31,7 +37,7 @@ struct AppPage {
       }
       if let done = done.flatMap(AppChange.init) {
         PageParts.notice("good") {
-          Tag.p { done == .pause ? "Its deliveries are paused." : "Its deliveries resume." }
+          Tag.p { done.done }
         }
       }
       if !processors.isEmpty {
@@ -53,6 +59,9 @@ struct AppPage {
   private var actions: HTML {
     Tag.div(.class("actions")) {
       if app.isConfigured {
+        if isWaiting {
+          Tag.a(.class("button"), .href(Link("apps", slug, "retry-now"))) { "Try now…" }
+        }
         if isPaused {
           Tag.a(.class("button"), .href(Link("apps", slug, "resume"))) { "Resume…" }
           Tag.a(.class("button quiet"), .href(Link("apps", slug, "pause"))) { "Change the pause…" }

@@ -145,6 +145,14 @@ extension Dashboard {
       return question(
         asked, title: "Resume the deliveries of \(slug)?", text: ["What is due is delivered at once."],
         button: "Resume", complaint: complaint)
+    case .retryNow:
+      return question(
+        asked, title: "Try the deliveries of \(slug) now?",
+        text: [
+          "They wait no longer for the time that a destination asked for, or for the next probe. If the first "
+            + "one fails, they wait again."
+        ],
+        button: "Try now", complaint: complaint)
     }
   }
 
@@ -179,6 +187,9 @@ extension Dashboard {
       apply(Audited(ResumeApp(app: slug)) { $0 == nil ? nil : entry }, app: slug, exchange) { _ in
         .success(target)
       }
+    case .retryNow:
+      let entry = entry(asked, form, visitor)
+      apply(Audited(RetryNow(app: slug)) { _ in entry }, app: slug, exchange) { _ in .success(target) }
     }
   }
 }
@@ -186,6 +197,16 @@ extension Dashboard {
 /// What an operator can do with an app.
 enum AppChange: String, Sendable, CaseIterable {
   case pause, resume
+  case retryNow = "retry-now"
+
+  /// What was done.
+  var done: String {
+    switch self {
+    case .pause: "Its deliveries are paused."
+    case .resume: "Its deliveries resume."
+    case .retryNow: "Its deliveries are tried now."
+    }
+  }
 
   func purpose(_ app: AppSlug) -> String { "apps \(rawValue) \(app)" }
 }

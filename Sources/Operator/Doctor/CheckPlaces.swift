@@ -4,8 +4,12 @@ internal import AppLinks
 internal import Configuration
 internal import Destinations
 internal import Domain
+internal import Durations
+internal import Health
 internal import HTTPClient
 internal import JSON
+internal import Presentation
+internal import Telemetry
 
 /// Whether the public address leads to this receiptd.
 enum AddressCheck: DoctorCheck {
@@ -47,22 +51,44 @@ enum AddressCheck: DoctorCheck {
 /// Whether each app's destinations can be reached. A request without credentials changes nothing there.
 enum DestinationCheck: DoctorCheck {
   static let name = "destination"
+  /// How long an answer to receiptd shows that the destination can be reached.
+  private static let contactGood: Duration = .hours(1)
 
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
     try scene.apps.flatMap { app in
       try app.destinationKinds.compactMap { kind -> DoctorProbe? in
         guard let destination = try kind.make(app, revealsSecrets: false, userAgent: "") else { return nil }
         let place = "\(kind.name) of \(app.slug)"
+        let contact = scene.health?.report?.destinations[AppDestination(app.slug, kind.name)]
         return DoctorProbe(DoctorScene.request(destination.url)) { result in
-          .findings(findings(result, place, app.slug, scene.now))
+          .findings(findings(result, place, app.slug, contact, scene.now))
         }
       }
     }
   }
 
   private static func findings(
-    _ result: TransferResult, _ place: String, _ app: AppSlug, _ now: Timestamp
+    _ result: TransferResult, _ place: String, _ app: AppSlug, _ contact: DestinationContact?,
+    _ now: Timestamp
   ) -> [DoctorFinding] {
+    // receiptd's own view decides: this command may have another environment, such as another proxy.
+    if let contact, !contact.isAnswered {
+      let own = result.status == nil ? "" : ", although this command does (\(result.answerText))"
+      return [
+        failure(
+          "receiptd did not reach \(place) \(contact.at.past(to: now)) (\(contact.outcome))\(own)",
+          next: "See receiptd's network, its proxy and https_proxy and no_proxy in its environment, then: "
+            + "receiptctl apps retry-now \(app)")
+      ]
+    }
+    if let contact, result.status == nil, now.duration(since: contact.at) < Self.contactGood {
+      let route = contact.route.map { " from \($0)" } ?? ""
+      return [
+        ok(
+          "\(place) answered receiptd \(contact.at.past(to: now)) (\(contact.outcome)\(route)); this command does "
+            + "not reach it (\(result.failureText ?? ""))")
+      ]
+    }
     guard result.status != nil else {
       return [
         failure(

@@ -3,9 +3,11 @@
 internal import Configuration
 internal import Domain
 internal import Durations
+internal import Health
 internal import Platform
 internal import Presentation
 internal import Store
+internal import Telemetry
 internal import Terminal
 
 enum WorkCheck: DoctorCheck {
@@ -35,6 +37,12 @@ enum WorkCheck: DoctorCheck {
             next: "receiptctl receipts list --state failed --app \(app.slug)"))
       }
       findings += app.unfinished.filter(\.isBad).map { warning($0.sentence, next: UnfinishedText.command) }
+    }
+    for (place, contact) in scene.health?.report?.contacts ?? [] {
+      guard scene.only == nil || scene.only == place.app, let text = contact.failingAloneText(place) else {
+        continue
+      }
+      findings.append(warning(String(text.dropLast()), next: DestinationContact.failingAloneCommand(place)))
     }
     findings += try pausedJobs(reader) + reader.sharedPayers().map(shared)
     return findings.isEmpty

@@ -13,7 +13,7 @@ struct JobFollow {
   /// The time between two polls.
   static let pause: Duration = .milliseconds(250)
   /// After this long without progress, it reports why.
-  static let quietTime: Duration = .seconds(10)
+  static let quietTime: Duration = .seconds(1)
   /// Steps that run between two updates of the bar.
   static let stepsMax = 20
 
@@ -109,24 +109,9 @@ struct JobFollow {
     let apps = Set(
       try ReceiptOutline.all(waiting, reader).map(\.app)
         + reader.holds(job, now: session.now).map(\.app))
-    for (app, pause) in try reader.pauses() where apps.contains(app) {
-      let name = DisplayText.clean(app.text)
-      guard let text = PauseText(pause, app: name, now: session.now),
-        printed.insert("\(app) paused").inserted
-      else { continue }
-      session.output.note(DisplayText.clean("Deliveries of \(name) \(text.sentence) \(text.advice)"))
-    }
-    for (place, breaker) in try reader.breakers() where apps.contains(place.app) {
-      let app = place.app
-      let advice = configuration.destinationAdvice(of: place)
-      guard
-        let text = BreakerText(breaker, app: DisplayText.clean(app.text), now: session.now, advice: advice)
-      else { continue }
-      let key = "\(app) \(place.destination) \(breaker.state.rawValue) \(breaker.cause?.text ?? "")"
-      guard printed.insert(key).inserted else { continue }
-      session.output.note(
-        "Deliveries of \(DisplayText.clean(app.text)) to \(DisplayText.clean(place.destination.text)) "
-          + "\(text.sentence) \(text.advice)")
+    for stoppage in try Stoppage.all(of: apps, reader, configuration, now: session.now)
+    where printed.insert(stoppage.key).inserted {
+      session.output.note(stoppage.text)
     }
   }
 

@@ -103,11 +103,16 @@ struct BulkChange {
     }
     let isServed = try session.isServed(configuration, reader)
     let (pronoun, verb) = count == 1 ? ("it", "is") : ("them", "are")
+    let obstacles =
+      try isServed
+      ? Stoppage.all(of: Set(plan.receipts.map(\.app)), reader, configuration, now: session.now) : []
     let next =
       isServed
-      ? "receiptd sends \(pronoun) now"
+      ? obstacles.isEmpty ? "receiptd sends \(pronoun) now" : "but \(count == 1 ? "it waits" : "they wait")"
       : "no receiptd serves this database, so \(count == 1 ? "it" : "they") \(verb) sent once one does"
-    return "\(Counted.receipts(count)) \(verb) pending again; \(next)."
+    return
+      (["\(Counted.receipts(count)) \(verb) pending again; \(next)."]
+      + obstacles.map(\.text)).joined(separator: "\n")
   }
 
   /// Reports what was done.

@@ -96,22 +96,14 @@ struct AppStats {
 
   /// What stops deliveries to each destination, and what to do about it, as two lines each.
   func stoppages(_ configuration: Configuration) -> [(what: String, advice: String)] {
-    let app = DisplayText.clean(slug.text)
     if let unconfigured {
+      let app = DisplayText.clean(slug.text)
       return [("The app \(app) \(unconfigured.sentence).", "  \(unconfigured.advice)")]
     }
     guard isConfigured else { return [] }
-    let paused = PauseText(pause, app: app, now: now).map { text in
-      [(DisplayText.clean("Deliveries of \(app) \(text.sentence)"), "  \(text.advice)")]
+    return Stoppage.all(of: slug, pause, breakers, configuration, now: now).map {
+      ($0.what, "  \($0.advice)")
     }
-    return (paused ?? [])
-      + breakers.compactMap { destination, breaker in
-        let advice = configuration.destinationAdvice(of: AppDestination(slug, destination))
-        let name = DisplayText.clean(destination.text)
-        return BreakerText(breaker, app: app, now: now, advice: advice).map { text in
-          ("Deliveries of \(app) to \(name) \(text.sentence)", "  \(text.advice)")
-        }
-      }
   }
 
   /// The first of `stoppages`; nil if nothing stops deliveries.

@@ -1,6 +1,7 @@
 // Holds and releases an app's deliveries.
 
 public import Domain
+internal import Durations
 
 /// Holds an app's deliveries. What is under way is completed; contexts, events and everything else go on.
 /// Must be wrapped in `Audited`.
@@ -30,6 +31,42 @@ public struct PauseApp: StoreCommand {
     try store.pauses.save(pause, of: app)
     store.changes.hasPauses = true
     return pause
+  }
+}
+
+/// Ends what an app's breakers wait for, also a rest that a destination asked for, and makes its pending
+/// receipts due. Must be wrapped in `Audited`. Only the running dispatcher can probe at once: it notes the time
+/// of the request.
+public struct RetryNow: StoreCommand {
+  public var app: AppSlug
+
+  public init(app: AppSlug) { self.app = app }
+
+  public var scope: CommandScope { .apps([app]) }
+
+  /// Whether a breaker was stopped, or rested.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
+    var pause = store.pauses[app]
+    pause.retryAt = store.now
+    // The row has a beginning: a pause of no length.
+    if pause.since == nil { (pause.since, pause.until) = (store.now, store.now) }
+    try store.pauses.save(pause, of: app)
+    var didWait = false
+    for (place, breaker) in store.breakers.byPlace where place.app == app {
+      let isResting = breaker.restUntil.map { $0 > store.now } ?? false
+      guard breaker.state != .closed || isResting else { continue }
+      didWait = true
+      var ready = breaker
+      ready.retryNow(now: store.now)
+      try store.breakers.save(ready, of: place)
+    }
+    let farthest = store.now.advanced(by: .days(400))
+    for destination in try store.purchases.pendingDestinations(of: app) {
+      try store.purchases.expedite(AppDestination(app, destination), now: store.now, until: farthest)
+    }
+    store.changes.hasPauses = true
+    store.changes.note(anythingDueAt: store.now, of: app)
+    return didWait
   }
 }
 

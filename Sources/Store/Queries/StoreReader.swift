@@ -129,6 +129,17 @@ public final class StoreReader {
     ]) { row throws(StoreFault) in (row.integer(0), try row.optionalText(1)) }
   }
 
+  /// Those of the rows whose receipts are pending, in any order.
+  public func pending(among rows: [PurchaseRowID]) throws(StoreFault) -> [PurchaseRowID] {
+    try connection.prepare(
+      "SELECT row_id FROM purchases WHERE row_id IN (SELECT value FROM json_each(?1)) AND state = 'pending'"
+    ).all([.text(Self.list(rows))]) { row throws(StoreFault) in row.integer(0) }
+  }
+
+  private static func list(_ rows: [PurchaseRowID]) -> String {
+    "[" + rows.map { "\($0.number)" }.joined(separator: ",") + "]"
+  }
+
   /// The receipt in a row; nil if it is not due any more.
   public func due(row: PurchaseRowID, now: Timestamp) throws(StoreFault) -> DueReceipt? {
     try due.first([.integer(row), .time(now)], dueReceipt)
@@ -152,8 +163,7 @@ public final class StoreReader {
       for row in rows { try note(row) { () throws(StoreFault) in try due(row: row, now: now) } }
       return found
     }
-    let numbers = "[" + rows.map { "\($0.number)" }.joined(separator: ",") + "]"
-    try dueTogether.forEach([.text(numbers), .time(now)]) { row throws(StoreFault) in
+    try dueTogether.forEach([.text(Self.list(rows)), .time(now)]) { row throws(StoreFault) in
       try note(row.integer(0)) { () throws(StoreFault) in try dueReceipt(row) }
     }
     let order = Dictionary(uniqueKeysWithValues: zip(rows, rows.indices))

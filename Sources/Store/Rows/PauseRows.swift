@@ -15,7 +15,7 @@ final class PauseRows {
     reading = try connection.prepare("SELECT \(Self.columns) FROM pauses")
   }
 
-  private static let columns = "app, began_at, ends_at, actor, reason, paused_ms"
+  private static let columns = "app, began_at, ends_at, actor, reason, paused_ms, retry_at"
 
   /// Those of a batch. There are few rows: only apps that were paused have one.
   func reads() -> [BulkRead] {
@@ -49,7 +49,8 @@ final class PauseRows {
       try row.text(0),
       AppPause(
         since: row.timestamp(1), until: row.timestamp(2), actor: try row.text(3),
-        reason: try row.optionalText(4), earlier: row.duration(5))
+        reason: try row.optionalText(4), earlier: row.duration(5),
+        retryAt: row.timestamp(6))
     )
   }
 
@@ -59,13 +60,14 @@ final class PauseRows {
   func save(_ pause: AppPause, of app: AppSlug) throws(StoreFault) {
     try connection.prepare(
       """
-      INSERT INTO pauses (app, began_at, ends_at, actor, reason, paused_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      INSERT INTO pauses (app, began_at, ends_at, actor, reason, paused_ms, retry_at)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
       ON CONFLICT (app) DO UPDATE SET
-        began_at = ?2, ends_at = ?3, actor = ?4, reason = ?5, paused_ms = ?6
+        began_at = ?2, ends_at = ?3, actor = ?4, reason = ?5, paused_ms = ?6, retry_at = ?7
       """
     ).run([
       .text(app), .time(pause.since), .time(pause.until), .text(pause.actor), .optional(pause.reason),
-      .duration(pause.earlier),
+      .duration(pause.earlier), .time(pause.retryAt),
     ])
     byApp[app] = pause
   }

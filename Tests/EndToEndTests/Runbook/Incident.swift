@@ -23,7 +23,7 @@ enum Incident: String, CaseIterable {
   case refusedCredentials = "Purchasely refuses the credentials"
   case destinationDown = "The destination is down for hours"
   case webPage = "Deliveries are paused with html_answer or error_answer"
-  case oneReceipt = "One receipt keeps its app paused"
+  case oneReceipt = "One receipt fails while others pass"
   case missingApp = "An app is missing from the configuration"
   case disputed = "A receipt's context is disputed"
   case unmatched = "A flood of unmatched events"
@@ -51,7 +51,8 @@ enum Incident: String, CaseIterable {
         alert: "breaker_open", line: "is down (http_503)", sentence: "is down (http_503)")
     case .webPage: IncidentSign(alert: "breaker_open", line: "(html_answer)", sentence: "(html_answer)")
     case .oneReceipt:
-      IncidentSign(alert: "breaker_open", line: "(error_answer)", sentence: "(error_answer)")
+      IncidentSign(
+        command: "stats", line: "fails while others pass", sentence: "fails while others pass")
     case .missingApp:
       IncidentSign(command: "stats", line: "is not configured", sentence: "is not configured")
     case .disputed:

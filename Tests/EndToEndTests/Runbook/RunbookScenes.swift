@@ -121,13 +121,13 @@ struct RunbookScene {
         try buy(relay, ["jdo-3"])
         try waitUntil("the breaker pauses") { try relay.breaker().state == .paused }
         try buy(relay, ["jdo-4"])
-        try wait(relay, .pending, ["jdo-4"])
+        try wait(relay, .delivered, ["jdo-4"])
+        try waitUntil("receiptd reports it") {
+          try relay.admin.request("GET", "/").text.contains("fails while others pass")
+        }
       },
-      before: [
-        5: { relay, _ in try wait(relay, .delivered, ["jdo-4"]) },
-        6: { _, destination in destination.answerAll(.taken) },
-      ],
-      // While the commands run, the only probe is the one that they request.
+      before: [4: { _, destination in destination.answerAll(.taken) }],
+      // While the commands run, the receipt is not due.
       object: object, app: ["delivery": ["breaker": ["open_for": "30s"]]])
   }
 

@@ -7,9 +7,13 @@ import Domain
 import Durations
 import HTTPClient
 import HTTPServer
+import Health
 import JSON
 import Platform
 import Sandbox
+import Store
+import Telemetry
+import TestSupport
 import Testing
 
 @testable import Operator
@@ -160,6 +164,35 @@ import Testing
     let refused = try page()
     refused.expect(.failure, "destination", "purchasely of ios cannot be reached")
     refused.expect(.failure, "destination", "Connection refused")
+  }
+
+  @Test("What receiptd reaches decides, not what this command reaches")
+  func ownView() throws {
+    let destination = try SandboxDestination()
+    let harness = try harness(nil)
+    try harness.configure {
+      $0.replacing(
+        "purchasely: {", with: "purchasely: { url: 'http://127.0.0.1:\(destination.port)/receipts',")
+    }
+    harness.daemon = LockHolder(process: .max, purpose: .serving)
+    let now = harness.clock.now
+    func page(_ outcome: String, isAnswered: Bool, ago: Duration = .minutes(2)) throws -> DoctorPage {
+      var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+      report.destinations[AppDestination("ios", "purchasely")] = DestinationContact(
+        at: now - ago, isAnswered: isAnswered, outcome: outcome, route: "192.0.2.1")
+      try harness.store(
+        SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
+      return try DoctorPage(harness, "--only", "destination")
+    }
+    let proxied = try page("proxy_failed: the proxy p:1, asked for s2s: 403", isAnswered: false)
+    proxied.expect(
+      .failure, "destination", "receiptd did not reach purchasely of ios 2 min ago (proxy_failed: ")
+    proxied.expect(.failure, "destination", "although this command does")
+    destination.stop()
+    let isolated = try page("200", isAnswered: true)
+    isolated.expect(.ok, "destination", "purchasely of ios answered receiptd 2 min ago (200 from 192.0.2.1)")
+    isolated.expect(.ok, "destination", "Connection refused")
+    try page("200", isAnswered: true, ago: .hours(2)).expect(.failure, "destination", "cannot be reached")
   }
 
   @Test("Association files are compared as the hosts serve them")

@@ -138,4 +138,43 @@ struct PauseTests {
     #expect(try jobs.run(job).state == .done)
     #expect(try jobs.store.apply(ChangeJob(id: job.id, .rate(1))) == .notAllowed(.done))
   }
+
+  @Test("A request to retry now ends what breakers wait for, makes retries due, and keeps a pause")
+  func retryNow() throws {
+    let jobs = try JobStore(failed: 0)
+    let store = jobs.store
+    let later = store.after(day)
+    _ = try jobs.purchase("1", .retry(at: later, spent: true), status: 429)
+    let place = AppDestination("ios", "purchasely")
+    try store.apply(SaveBreaker(place, Breaker(restUntil: later)))
+    let other = AppDestination("web", "purchasely")
+    try store.apply(SaveBreaker(other, Breaker(restUntil: later)))
+    #expect(try store.apply(RetryNow(app: "ios")))
+    #expect(try store.reader.breakers()[place]?.restUntil == nil)
+    #expect(try store.reader.breakers()[other]?.restUntil == later)
+    #expect(try store.reader.dueRows(place, isReplay: false, now: store.now, limit: 9).count == 1)
+    #expect(try store.reader.pauses()["ios"]?.retryAt == store.now)
+    #expect(try store.reader.pauses()["ios"]?.isActive(now: store.now) == false)
+    #expect(try !store.apply(RetryNow(app: "ios")), "nothing waited any more")
+    try Self.pause(store)
+    try store.apply(RetryNow(app: "ios"))
+    #expect(try store.reader.pauses()["ios"]?.isActive(now: store.now) == true)
+  }
+
+  @Test("Of the due receipts, those that became due last are read first, with their prices")
+  func newestDue() throws {
+    let jobs = try JobStore(failed: 0)
+    let store = jobs.store
+    for number in 1...3 {
+      _ = try jobs.purchase("\(number)", .retry(at: store.after(second), spent: true), status: 503)
+    }
+    let place = AppDestination("ios", "purchasely")
+    let found = try store.reader.newestDue(place, isReplay: false, now: store.now, limit: 2)
+    let oldest = try store.reader.dueRows(place, isReplay: false, now: store.now, limit: 9)
+    #expect(oldest.count == 3)
+    #expect(found.map(\.row) == oldest.reversed().prefix(2))
+    #expect(found.allSatisfy { $0.price != nil })
+    try jobs.end(oldest[1], .failed(.status(422)), status: 422)
+    #expect(try Set(store.reader.pending(among: oldest)) == [oldest[0], oldest[2]])
+  }
 }
