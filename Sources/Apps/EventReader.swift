@@ -29,7 +29,9 @@ public struct EventReader: Sendable {
   /// Reads an event's bytes like those of a webhook; nil if the app does not have the processor any more.
   public func event(_ body: [UInt8], of processor: ProcessorName, now: Timestamp) -> IngestEvent? {
     processors[processor].map { reader in
-      IngestEvent(reader.read(body, now: now), app: app, processor: processor, body: body)
+      IngestEvent(
+        reader.read(body, now: now), app: app, processor: processor, body: body,
+        mentions: type(of: reader).mentions)
     }
   }
 }

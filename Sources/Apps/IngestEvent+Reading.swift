@@ -8,9 +8,12 @@ public import Store
 
 extension IngestEvent {
   /// The command that stores a parsed event.
-  /// - Parameter isHint: whether the sender is not authenticated.
+  /// - Parameters:
+  ///   - isHint: whether the sender is not authenticated.
+  ///   - mentions: reads what an event names that may belong to no purchase.
   public init(
-    _ reading: EventReading, app: AppSlug, processor: ProcessorName, body: [UInt8], isHint: Bool = false
+    _ reading: EventReading, app: AppSlug, processor: ProcessorName, body: [UInt8], isHint: Bool = false,
+    mentions: (_ body: [UInt8]) -> Mentions = { _ in Mentions() }
   ) {
     // An event without an id is identified by its bytes, so that it is also stored only once.
     let id = reading.id ?? EventID("sha256_" + Hex.encode(SHA256.digest(body)))
@@ -25,6 +28,7 @@ extension IngestEvent {
     self.init(
       app: app, processor: processor, eventID: id, type: reading.type, body: body, content: content,
       isHint: isHint)
+    if !isHint, !content.belongsToPurchase { self.mentions = mentions(body) }
   }
 }
 

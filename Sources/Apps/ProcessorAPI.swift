@@ -128,7 +128,9 @@ public struct ProcessorAPI: Sendable {
 
   /// Reads an event's bytes like those of a webhook.
   public func event(_ body: [UInt8], now: Timestamp) -> IngestEvent {
-    IngestEvent(processor.read(body, now: now), app: app, processor: processorName, body: body)
+    IngestEvent(
+      processor.read(body, now: now), app: app, processor: processorName, body: body,
+      mentions: type(of: processor).mentions)
   }
 }
 

@@ -38,7 +38,8 @@ public struct WebhookIntake: Sendable {
     }
     let reading = processor.read(request.body, now: now)
     var command = IngestEvent(
-      reading, app: app.slug, processor: name, body: request.body, isHint: authenticity == .hint)
+      reading, app: app.slug, processor: name, body: request.body, isHint: authenticity == .hint,
+      mentions: type(of: processor).mentions)
     command.requestID = exchange.scope.requestID
     command.pack(with: intake.committer.packers.event)
     let (metrics, log) = (services.metrics, services.requestLog)

@@ -26,11 +26,17 @@ enum UsersCommands {
           Erases the contents of contexts, events, receipts and answers; ids become hashes, so that \
           repeats are still recognized. Counts and states stay. Receipts that are still to be delivered \
           are left unchanged unless --cancel-open is given. Older backups still have the data. This \
-          cannot be undone.
+          cannot be undone. Without an id of your own, name the person by --customer or --email: their user \
+          is erased, if one is known.
           """,
-        arguments: [ArgumentSpec("USER", help: "your own id of the user")],
+        arguments: [ArgumentSpec("USER", help: "your own id of the user", isRequired: false)],
         options: [
           app,
+          OptionSpec(
+            "customer", placeholder: "ID", help: "A customer of a processor instead of USER"),
+          OptionSpec(
+            "email", placeholder: "ADDRESS",
+            help: "An e-mail address in events instead of USER; reads all events"),
           OptionSpec(
             flag: "cancel-open", help: "Also cancel and erase receipts that are still to be delivered"),
           OptionSpec(
@@ -40,6 +46,7 @@ enum UsersCommands {
         ] + CommandTable.asking,
         examples: [
           ExampleSpec("receiptctl users forget jdo-1 --dry-run", "Count the data to erase"),
+          ExampleSpec("receiptctl users forget --email jane@example.com", "Erase a guest, who has no user"),
           ExampleSpec(
             "receiptctl users forget jdo-1 --ask-purchasely --reason 'request of 2026-11-20'",
             "Erase it here and at Purchasely"),
@@ -54,5 +61,26 @@ enum UsersCommands {
         "USER must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
     }
     return UserID(user)
+  }
+
+  /// Whom `users forget` names, in one of three ways.
+  static func subject(_ session: Session) throws -> ErasureSubject {
+    let (customer, email) = (session.command.options["customer"], session.command.options["email"])
+    let user = session.command.positionals.first
+    guard [user, customer, email].compactMap(\.self).count == 1 else {
+      throw session.usage("name the person once: by USER, --customer or --email")
+    }
+    if let email {
+      guard let address = Mentions.address(email) else {
+        throw session.usage("--email must be an e-mail address, such as jane@example.com")
+      }
+      return .address(address)
+    }
+    guard let customer else { return .user(try self.user(session)) }
+    guard UntrustedText.identifier(customer) != nil else {
+      throw session.usage(
+        "--customer must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
+    }
+    return .customer(CustomerID(customer))
   }
 }

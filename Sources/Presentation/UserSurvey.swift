@@ -39,17 +39,32 @@ public struct UserSurvey {
   /// One for each app that knows the user, sorted by name.
   public private(set) var parts: [Part] = []
 
-  /// - Parameter app: the only app to search; nil means all.
-  public init(of user: UserID, app: AppSlug?, _ reader: StoreReader) throws(StoreFault) {
-    let purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
-    let payers = try reader.payers(ofUser: user, limit: Self.purchasesMax)
-    let apps = Set(purchases.map(\.app)).union(payers.map(\.app))
-      .union(try reader.appsWithContexts(ofUser: user))
+  /// - Parameters:
+  ///   - user: nil if no user is known.
+  ///   - more: purchases without a user that are counted as this user's.
+  ///   - app: the only app to search; nil means all.
+  public init(
+    of user: UserID?, and more: [UserPurchase] = [], app: AppSlug?, _ reader: StoreReader
+  ) throws(StoreFault) {
+    var purchases: [UserPurchase] = []
+    var payers: [(app: AppSlug, id: CustomerID)] = []
+    var apps: Set<AppSlug> = []
+    if let user {
+      purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
+      payers = try reader.payers(ofUser: user, limit: Self.purchasesMax)
+      apps = try Set(reader.appsWithContexts(ofUser: user))
+    }
+    let known = Set(purchases.map(\.row))
+    purchases += more.filter { $0.userID == nil && !known.contains($0.row) }
+    apps.formUnion(purchases.map(\.app))
+    apps.formUnion(payers.map(\.app))
     for slug in apps.sorted() where app == nil || app == slug {
       parts.append(
         Part(
           app: slug, purchases: purchases.filter { $0.app == slug },
-          contexts: try reader.countContexts(ofUser: user, app: slug),
+          contexts: try user.map { user throws(StoreFault) in
+            try reader.countContexts(ofUser: user, app: slug)
+          } ?? 0,
           payers: payers.filter { $0.app == slug }.map(\.id)))
     }
   }

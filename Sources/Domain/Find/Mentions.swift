@@ -11,7 +11,17 @@ public struct Mentions: Sendable, Equatable {
   /// Each once, in the form of `address`.
   public private(set) var addresses: [String] = []
 
+  /// Those of the ids that the merchant chose, such as a user's id: other objects may have the same.
+  public private(set) var references: [String] = []
+
   public init() {}
+
+  /// Adds the merchant's own reference; ignores what cannot be one.
+  public mutating func add(reference: String?) {
+    guard let reference, !ids.contains(reference) else { return }
+    add(id: reference)
+    if ids.last == reference { references.append(reference) }
+  }
 
   /// Adds an id; ignores what cannot be one.
   public mutating func add(id: String?) {

@@ -11,8 +11,6 @@ internal import Store
 internal import Terminal
 
 struct UserForget {
-  /// Event rows that one step searches.
-  static let slice: Int64 = 1000
   /// The most passes over data that arrived meanwhile.
   static let roundsMax = 100
 
@@ -44,52 +42,51 @@ struct UserForget {
   }
 
   private let session: Session
-  private let user: UserID
+  private let subject: ErasureSubject
   /// `--app`; nil means all.
   private let app: AppSlug?
   private let configuration: Configuration
-  private var survey: UserSurvey
   private let reader: StoreReader
-  /// Events of the user without a purchase, and the last row that was searched.
-  private var loose: [EventRowID] = []
-  /// Events without a purchase whose bodies cannot be read.
-  private var unreadable: [UnreadableEvent] = []
-  private var searchedTo: EventRowID = 0
+  private var search: UserSearch
+  private var survey: UserSurvey { search.survey }
   private var done = Done()
   /// The apps in which something was erased.
   private var erased: [AppSlug] = []
 
   static func run(_ session: Session) throws -> ExitCode {
-    let user = try UsersCommands.user(session)
+    let subject = try UsersCommands.subject(session)
     let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
     let app = try session.app(configuration)
-    let survey = try UserSurvey(of: user, app: app, reader)
     var forget = UserForget(
-      session: session, user: user, app: app, configuration: configuration, survey: survey, reader: reader)
+      session: session, subject: subject, app: app, configuration: configuration, reader: reader,
+      search: try UserSearch(subject, app: app, reader))
     return try forget.perform()
   }
 
   private init(
-    session: Session, user: UserID, app: AppSlug?, configuration: Configuration, survey: UserSurvey,
-    reader: StoreReader
+    session: Session, subject: ErasureSubject, app: AppSlug?, configuration: Configuration,
+    reader: StoreReader, search: UserSearch
   ) {
     self.session = session
-    self.user = user
+    self.subject = subject
     self.app = app
     self.configuration = configuration
-    self.survey = survey
     self.reader = reader
+    self.search = search
   }
 
   private mutating func perform() throws -> ExitCode {
     let deletions = try UserDeletions(session, configuration, apps: apps)
     let reason = try session.reason()
-    try findLooseEvents()
+    try search.update(session, reader)
+    let (name, loose) = (DisplayText.clean(subject.text), search.loose)
     guard !survey.parts.isEmpty || !loose.isEmpty || session.command.flag("ask-purchasely") else {
       reportUnreadable()
-      throw OperatorFault(
-        .notFound, "nothing is known of \(DisplayText.clean(user.text)); nothing was changed")
+      throw OperatorFault(.notFound, "nothing is known of \(name); nothing was changed")
+    }
+    if let user = search.user, user.text != subject.text {
+      session.output.note("\(name) is the user \(DisplayText.clean(user.text)), who is erased.")
     }
     session.output.notes.write(plan().text(terminalColumns: session.output.notes.columns))
     if !loose.isEmpty {
@@ -98,14 +95,15 @@ struct UserForget {
     if session.command.flag("dry-run") {
       reportUnreadable()
       if session.isJSON { session.output.json(planJSON()) }
+      reportCopies()
       session.output.note("Nothing was changed.")
       return .done
     }
     try refuseWhatIsOpen()
-    try session.ask("Erase \(DisplayText.clean(user.text))? This cannot be undone.")
+    try session.ask("Erase \(name)? This cannot be undone.")
     try eraseAll()
     try writeDown(reason)
-    done.requests = deletions.ask(toForget: user, session)
+    done.requests = search.user.map { deletions.ask(toForget: $0, session) } ?? []
     return report()
   }
 
@@ -125,11 +123,12 @@ struct UserForget {
     erased = survey.parts.map(\.app)
     for _ in 0..<Self.roundsMax {
       // First the events that only their content identifies: the rows that are erased next provide the ids.
-      try findLooseEvents()
+      try search.update(session, reader)
+      try rememberNames()
       try emptyLooseEvents()
       (done.open, done.capturing) = ([], [])
       for part in survey.parts { try empty(part) }
-      survey = try UserSurvey(of: user, app: app, reader)
+      try search.survey(reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
         part.contexts == 0 && part.payers.isEmpty
@@ -158,7 +157,7 @@ struct UserForget {
         "payers": .integer(Int64(part.payers.count)),
       ]
     }
-    return ["would_forget": .array(apps), "events_beside": .integer(Int64(loose.count))]
+    return ["would_forget": .array(apps), "events_beside": .integer(Int64(search.loose.count))]
   }
 
   private func plan() -> Table {
@@ -187,6 +186,7 @@ struct UserForget {
       done.add(try writer.apply(command, now: session.moment))
       rest = rest.dropFirst(ForgetPurchases.rowsMax)
     }
+    guard let user = search.user else { return }
     for table in ForgetUserRows.Table.allCases {
       var count = 0
       repeat {
@@ -196,33 +196,21 @@ struct UserForget {
     }
   }
 
-  /// Searches the events that no pass has searched yet.
-  private mutating func findLooseEvents() throws {
-    let search = UserSearch(user: user, app: app, survey)
-    let last = EventRowID(try reader.lastRow(of: .events))
-    guard searchedTo < last else { return }
-    var bar = ProgressBar(
-      "searching events", total: Int(last.number), on: session.output.notes,
-      clock: session.dependencies.clock)
-    defer { bar.finish() }
-    while searchedTo < last {
-      let next = min(EventRowID(searchedTo.number + Self.slice), last)
-      let events = try reader.looseEvents(after: searchedTo, through: next) { app, body in
-        search.finds(in: body, app: app)
-      }
-      loose += events.found
-      unreadable += events.unreadable.filter { app == nil || $0.app == app }
-      searchedTo = next
-      bar.update(done: Int(next.number))
+  /// Before the rows from which the identifiers follow are emptied.
+  private mutating func rememberNames() throws {
+    let writer = try session.writer(configuration)
+    for (app, names) in search.names.sorted(by: { $0.key < $1.key }) {
+      try writer.apply(ForgetIdentifiers(names, app: app), now: session.moment)
+      if !erased.contains(app) { erased.append(app) }
     }
   }
 
   private mutating func emptyLooseEvents() throws {
     let writer = try session.writer(configuration)
-    while !loose.isEmpty {
-      let slice = Array(loose.prefix(ForgetEvents.rowsMax))
+    while !search.loose.isEmpty {
+      let slice = Array(search.loose.prefix(ForgetEvents.rowsMax))
       try writer.apply(ForgetEvents(rows: slice), now: session.moment)
-      loose.removeFirst(slice.count)
+      search.loose.removeFirst(slice.count)
       done.events += slice.count
     }
   }
@@ -230,7 +218,8 @@ struct UserForget {
   private func writeDown(_ reason: String?) throws {
     let writer = try session.writer(configuration)
     for app in erased.isEmpty ? apps : erased {
-      let subject = try writer.apply(NameErasure(app: app, userID: user), now: session.moment)
+      let subject = try writer.apply(
+        NameErasure(app: app, userID: search.user ?? UserID(subject.text)), now: session.moment)
       let entry = session.auditEntry(
         app: app, subject: subject, reason: reason,
         details: ["receipts": .integer(Int64(done.receipts)), "contexts": .integer(Int64(done.contexts))])
@@ -246,7 +235,9 @@ struct UserForget {
       output.json([
         "receipts": .integer(Int64(done.receipts)), "cancelled": .integer(Int64(done.cancelled)),
         "contexts": .integer(Int64(done.contexts)), "events": .integer(Int64(done.events)),
-        "payers": .integer(Int64(done.payers)), "unreadable_events": .integer(Int64(unreadable.count)),
+        "payers": .integer(Int64(done.payers)),
+        "unreadable_events": .integer(Int64(search.unreadable.count)),
+        "copies": .array(copies.map { .string($0) }),
         "left_open": .array(done.open.map { .string($0.text) }),
         "deletion_requests": .array(
           done.requests.map {
@@ -279,13 +270,14 @@ struct UserForget {
       if let fault = request.fault { output.error("\(DisplayText.clean(request.app.text)): \(fault)") }
     }
     reportUnreadable()
-    let isAll = done.open.isEmpty && done.capturing.isEmpty && unreadable.isEmpty
+    reportCopies()
+    let isAll = done.open.isEmpty && done.capturing.isEmpty && search.unreadable.isEmpty
     return isAll && done.requests.allSatisfy { $0.fault == nil } ? .done : .partly
   }
 
   /// Names events that may be about the user: only their bodies say so.
   private func reportUnreadable() {
-    let groups = Dictionary(grouping: unreadable, by: \.reason)
+    let groups = Dictionary(grouping: search.unreadable, by: \.reason)
     for (reason, events) in groups.sorted(by: { $0.key < $1.key }) {
       var names = events.prefix(3).map { DisplayText.clean($0.id.text) }.joined(separator: ", ")
       if events.count > 3 { names += ", …" }
@@ -293,5 +285,18 @@ struct UserForget {
         "\(Counted.of(events.count, "event")) without a purchase (\(names)) "
           + "cannot be read and may be about this user: \(reason)")
     }
+  }
+
+  /// What restores and new databases have set aside beside the database.
+  private var copies: [String] {
+    guard let path = configuration.database.filePath else { return [] }
+    return DatabaseAccess.setAside(path)
+  }
+
+  private func reportCopies() {
+    guard !copies.isEmpty else { return }
+    session.output.error(
+      "earlier databases beside this one still have the data, as backups do; delete them when you do not "
+        + "need them any more: " + copies.map { ShellWord.quoted($0) }.joined(separator: " "))
   }
 }

@@ -18,9 +18,10 @@ enum StripeMentions {
 
   private static func add(_ name: JSONNode, _ value: JSONNode, _ mentions: inout Mentions) {
     switch name.string {
-    case "id", "client_reference_id": mentions.add(id: value.string)
+    case "id": mentions.add(id: value.string)
+    case "client_reference_id": mentions.add(reference: value.string)
     case "payment_intent", "charge", "latest_charge", "invoice", "latest_invoice", "customer", "subscription",
-      "setup_intent":
+      "setup_intent", "checkout_session", "pending_setup_intent":
       mentions.add(id: Reference(value)?.id)
     case "email", "customer_email", "receipt_email": mentions.add(address: value.string)
     case "customer_details", "billing_details": mentions.add(address: value.member("email")?.string)

@@ -32,7 +32,6 @@ public struct ForgetPurchases: StoreCommand {
     try store.prepareErasure()
     var outcome = Outcome()
     var erased: Set<Int64> = []
-    let hasJobsByID = try store.erasures.hasJobsByID()
     for row in rows {
       guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else { continue }
       if try store.captures.isOpen(row) {
@@ -48,13 +47,14 @@ public struct ForgetPurchases: StoreCommand {
         if receipt.state == .waiting || receipt.state == .pending { outcome.cancelled += 1 }
         if record != found { try store.write(&record, from: found) }
       }
-      outcome.events += try store.erasures.empty(record, at: store.now, hasJobsByID: hasJobsByID)
+      outcome.events += try store.erasures.empty(record, at: store.now)
       erased.insert(row.number)
       store.forgetKnown()
       try store.lookups.drop(row: row)
       try store.captures.empty(row)
       if record.receipt != nil { outcome.receipts += 1 }
     }
+    try store.erasures.forgetNotes()
     try store.search.erase(erased, of: .payments)
     try store.search.erase(store.erasures.drainEvents(), of: .events)
     return outcome
@@ -90,7 +90,9 @@ public struct ForgetUserRows: StoreCommand {
     switch table {
     case .contexts:
       defer { store.forgetKnown() }
-      return try store.erasures.emptyContexts(app: app, user: userID, limit: limit)
+      let count = try store.erasures.emptyContexts(app: app, user: userID, limit: limit)
+      try store.erasures.forgetNotes()
+      return count
     case .payers:
       guard let hash = store.erasures.currentHash else { return 0 }
       return try store.payers.erase(app: app, user: userID, limit: limit, hash)
@@ -109,8 +111,24 @@ public struct ForgetEvents: StoreCommand {
   public func apply(to store: StoreSession) throws(StoreFault) {
     try store.prepareErasure()
     for row in rows { try store.erasures.empty(eventRow: row) }
+    try store.erasures.forgetNotes()
     try store.search.erase(store.erasures.drainEvents(), of: .events)
     store.forgetKnown()
+  }
+}
+
+/// Keeps hashes of a user's identifiers in an app, so that later events that name them are stored without their
+/// bodies, and removes the identifiers from jobs and the audit.
+public struct ForgetIdentifiers: StoreCommand {
+  public var app: AppSlug
+  public var names: UserIdentifiers
+
+  public init(_ names: UserIdentifiers, app: AppSlug) { (self.names, self.app) = (names, app) }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {
+    try store.prepareErasure()
+    try store.erasures.note(names, app: app, remembers: true)
+    try store.erasures.forgetNotes()
   }
 }
 

@@ -13,6 +13,14 @@ public struct IngestEvent: StoreCommand {
     case fetch(PurchaseKey, sessionID: SessionID?, keep: Bool)
     case nothing(EventOutcome)
 
+    /// Whether the event surely belongs to a purchase, once it is stored.
+    public var belongsToPurchase: Bool {
+      switch self {
+      case .report(_, let keep), .fetch(_, _, let keep): keep
+      case .nothing: false
+      }
+    }
+
     /// The content if the sender is not verified: only which purchase to look up, and only one that is known,
     /// because a lookup uses the app's key.
     var asHint: Content {
@@ -32,6 +40,8 @@ public struct IngestEvent: StoreCommand {
   public let content: Content
   /// Whether the sender is not verified.
   public let isHint: Bool
+  /// What it names, if it may belong to no purchase: the body of an event about an erased user is not stored.
+  public var mentions = Mentions()
   /// For the log.
   public var requestID: String?
 
@@ -63,13 +73,15 @@ public struct IngestEvent: StoreCommand {
   }
 
   public var reads: [ReadKey] {
-    let event = ReadKey.event(app: app, processor: processor, id: eventID)
+    let own =
+      [ReadKey.event(app: app, processor: processor, id: eventID)]
+      + mentions.ids.map { .mention(app: app, id: $0) }
     switch content {
-    case .report(let report, _): return [event] + report.reads(app: app)
+    case .report(let report, _): return own + report.reads(app: app)
     case .fetch(let key, let sessionID, _):
       let session = sessionID.map { ReadKey.session(app: app, processor: key.processor, id: $0) }
-      return [event, .object(app: app, key: key)] + [session].compactMap(\.self)
-    case .nothing: return [event]
+      return own + [.object(app: app, key: key)] + [session].compactMap(\.self)
+    case .nothing: return own
     }
   }
 
@@ -82,23 +94,38 @@ public struct IngestEvent: StoreCommand {
     if store.erasures.isInUse, let outcome = try ingestErased(in: store) { return outcome }
     switch content {
     case .nothing where isHint: return .unmatched
-    case .nothing(let outcome):
-      try store.events.insert(self, outcome: outcome, purchaseRow: nil, at: store.now)
-      return .stored(outcome)
+    case .nothing(let outcome): return try insert(outcome, nil, in: store)
     case .report(let report, let keep):
       let cause = ChangeCause(requestID: requestID, eventID: eventID)
       let ingested = try store.withCause(cause) { () throws(StoreFault) in
         try store.ingest(report, app: app, keep: keep)
       }
-      try store.events.insert(self, outcome: ingested.outcome, purchaseRow: ingested.row, at: store.now)
-      return .stored(ingested.outcome)
+      return try insert(ingested.outcome, ingested.row, in: store)
     case .fetch(let key, let sessionID, let keep):
       let found = try store.fetch(key, sessionID: sessionID, app: app, keep: keep)
       if found == nil, isHint { return .unmatched }
-      let outcome = found?.outcome ?? (keep ? .receipt : .ignored)
-      try store.events.insert(self, outcome: outcome, purchaseRow: found?.row, at: store.now)
-      return .stored(outcome)
+      return try insert(found?.outcome ?? (keep ? .receipt : .ignored), found?.row, in: store)
     }
+  }
+
+  /// An event without a purchase that names an erased user's customer or payment is stored without its body.
+  private func insert(
+    _ outcome: EventOutcome, _ row: PurchaseRowID?, in store: StoreSession
+  ) throws(StoreFault) -> Outcome {
+    if row == nil, let token = store.erasures.token(eventID, app: app),
+      try store.erasures.hasErased(mentions, app: app)
+    {
+      return try insertEmptied(token, in: store)
+    }
+    try store.events.insert(self, outcome: outcome, purchaseRow: row, at: store.now)
+    return .stored(outcome)
+  }
+
+  private func insertEmptied(_ token: EventID, in store: StoreSession) throws(StoreFault) -> Outcome {
+    var emptied = self
+    (emptied.eventID, emptied.body) = (token, StoredBody([]))
+    try store.events.insert(emptied, outcome: .erased, purchaseRow: nil, at: store.now)
+    return .stored(.erased)
   }
 
   /// The outcome for an erased user's event; nil for any other event.
@@ -107,10 +134,7 @@ public struct IngestEvent: StoreCommand {
     if try store.events.contains(id: token, app: app, processor: processor) { return .repeated }
     guard try isAboutErased(in: store) else { return nil }
     if isHint { return .unmatched }
-    var emptied = self
-    (emptied.eventID, emptied.body) = (token, StoredBody([]))
-    try store.events.insert(emptied, outcome: .erased, purchaseRow: nil, at: store.now)
-    return .stored(.erased)
+    return try insertEmptied(token, in: store)
   }
 
   /// Whether it concerns an erased user's purchase.

@@ -22,6 +22,8 @@ public enum ReadKey: Sendable, Hashable {
   case blob(app: AppSlug, user: UserID, digest: [UInt8])
   case context(app: AppSlug, id: ContextID)
   case purchase(row: PurchaseRowID)
+  /// An id that an event names, which may be one of an erased user's.
+  case mention(app: AppSlug, id: String)
   /// Which program owns the app.
   case lease(app: AppSlug)
 
@@ -37,7 +39,7 @@ extension ReadKey {
     switch self {
     case .event(let app, _, _), .object(let app, _), .session(let app, _, _), .customer(let app, _, _),
       .payer(let app, _, _), .user(let app, _), .contexts(let app, _), .blob(let app, _, _),
-      .context(let app, _), .lease(let app):
+      .context(let app, _), .mention(let app, _), .lease(let app):
       app
     case .purchase: nil
     }
@@ -79,6 +81,7 @@ extension ErasureRows {
     case .payer(let app, let processor, let id):
       token(id, app: app).map { .payer(app: app, processor: processor, id: $0) }
     case .context(let app, let id): name(of: id, app: app).map { .context(app: app, id: $0) }
+    case .mention(let app, let id): token(ObjectID(id), app: app).map { .mention(app: app, id: $0.text) }
     case .customer, .user, .contexts, .blob, .purchase, .lease: nil
     }
   }

@@ -11,6 +11,17 @@ public struct UserPurchase: Sendable, Equatable {
   public var sessionID: SessionID?
   public var receiptID: ReceiptID?
   public var state: ReceiptState?
+  /// Nil for a purchase without a known user.
+  public var userID: UserID?
+}
+
+/// An event as a search for a user's data sees it.
+public struct SearchedEvent: Sendable {
+  public var row: EventRowID
+  public var app: AppSlug
+  public var processor: ProcessorName
+  /// Nil for an event that belongs to no purchase.
+  public var purchase: PurchaseRowID?
 }
 
 /// An event whose body cannot be read, so that nobody knows whom it is about.
@@ -22,14 +33,14 @@ public struct UnreadableEvent: Sendable, Equatable {
 
 extension StoreReader {
   /// The first parameter is a list of the rows that may have the user's key, or the customer's.
-  static let purchasesSQL: (ofUser: String, ofCustomer: String) = {
+  static let purchasesSQL: (ofUser: String, ofCustomer: String, rows: String) = {
     let select = """
-      SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state FROM purchases
+      SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state, user_id FROM purchases
       WHERE row_id IN (SELECT value FROM json_each(?1))
       """
     return (
       "\(select) AND user_id = ?2 ORDER BY row_id LIMIT ?3",
-      "\(select) AND customer_id = ?2 AND app = ?3 AND user_id IS NULL ORDER BY row_id LIMIT ?4"
+      "\(select) AND customer_id = ?2 ORDER BY row_id LIMIT ?3", select
     )
   }()
 
@@ -43,10 +54,15 @@ extension StoreReader {
     WHERE row_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2 AND +app = ?3
     """,
     countEvents: "SELECT count(*) FROM events WHERE purchase_row = ?1",
-    loose: """
-    SELECT row_id, app, body, dictionary, event_id FROM events
-    WHERE row_id > ?1 AND row_id <= ?2 AND purchase_row IS NULL ORDER BY row_id
-    """
+    events: """
+    SELECT row_id, app, body, dictionary, event_id, processor, purchase_row FROM events
+    WHERE row_id > ?1 AND row_id <= ?2 AND (purchase_row IS NULL OR ?3 <> 0) ORDER BY row_id
+    """,
+    eventsOfPurchase: "SELECT processor, body, dictionary FROM events WHERE purchase_row = ?1",
+    contextIDs: """
+    SELECT app, id FROM contexts WHERE row_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2
+    """,
+    payerUsers: "SELECT DISTINCT user_id FROM payers WHERE customer_id = ?1 OR payer = ?2 LIMIT ?3"
   )
 
   /// A user's purchases, and purchases without a user of the user's customers, in all apps.
@@ -55,18 +71,55 @@ extension StoreReader {
       let keys = connection.engine.keys
       var found = try connection.prepare(Self.purchasesSQL.ofUser).all(
         [try keys.list(.user, user), .text(user), .integer(Int64(limit))], Self.userPurchase)
-      let related = try connection.prepare(Self.purchasesSQL.ofCustomer)
       var seen: Set<String> = []
       for purchase in found {
         guard let customer = purchase.customerID, seen.insert("\(purchase.app) \(customer)").inserted else {
           continue
         }
-        found += try related.all(
-          [
-            try keys.list(.customer, customer), .text(customer), .text(purchase.app), .integer(Int64(limit)),
-          ], Self.userPurchase)
+        found += try purchases(ofCustomer: customer, limit: limit).filter {
+          $0.app == purchase.app && $0.userID == nil
+        }
       }
       return found
+    }
+  }
+
+  /// The purchases of a customer, in all apps.
+  public func purchases(ofCustomer customer: CustomerID, limit: Int) throws(StoreFault) -> [UserPurchase] {
+    try connection.prepare(Self.purchasesSQL.ofCustomer).all(
+      [try connection.engine.keys.list(.customer, customer), .text(customer), .integer(Int64(limit))],
+      Self.userPurchase)
+  }
+
+  /// The purchases in some rows, without erased ones.
+  public func purchases(rows: some Sequence<PurchaseRowID>) throws(StoreFault) -> [UserPurchase] {
+    let list = "[" + rows.map { String($0.number) }.joined(separator: ",") + "]"
+    return try connection.prepare(Self.purchasesSQL.rows).all([.text(list)], Self.userPurchase)
+      .filter { !Purchase.isErased($0.objectID) }
+  }
+
+  /// The users to whom a processor's customer belongs. Reads all payers.
+  public func users(ofPayer customer: CustomerID, limit: Int) throws(StoreFault) -> [UserID] {
+    try connection.prepare(Self.userSQL.payerUsers).all([
+      .text(customer), .text(customer.payerKey), .integer(Int64(limit)),
+    ]) { row throws(StoreFault) in try row.text(0) }
+  }
+
+  /// The ids of a user's contexts, in all apps.
+  public func contextIDs(ofUser user: UserID) throws(StoreFault) -> [(app: AppSlug, id: ContextID)] {
+    let rows = try connection.engine.keys.list(.contextUser, user)
+    return try connection.prepare(Self.userSQL.contextIDs).all([rows, .text(user)]) {
+      row throws(StoreFault) in
+      (try row.text(0), try row.text(1))
+    }
+  }
+
+  /// What the events of a purchase name. An event that cannot be read names nothing.
+  public func mentions(
+    ofPurchase row: PurchaseRowID, _ mentions: MentionReader
+  ) throws(StoreFault) -> [Mentions] {
+    try connection.prepare(Self.userSQL.eventsOfPurchase).all([.integer(row)]) { row throws(StoreFault) in
+      try mentioned(row, at: 0, mentions)
     }
   }
 
@@ -75,7 +128,7 @@ extension StoreReader {
       row: row.integer(0), app: try row.text(1), customerID: try row.optionalText(2),
       objectID: try row.text(3),
       sessionID: try row.optionalText(4), receiptID: try row.optionalText(5),
-      state: try row.optionalText(6).flatMap(ReceiptState.init))
+      state: try row.optionalText(6).flatMap(ReceiptState.init), userID: try row.optionalText(7))
   }
 
   /// The customers of processors that belong to a user, in all apps.
@@ -108,23 +161,26 @@ extension StoreReader {
     } ?? 0
   }
 
-  /// The events in a range of rows that belong to no purchase and for which `isWanted` returns true, and
-  /// those whose bodies cannot be read. Used by an operator's search through all of them. Holds one body in
-  /// memory at a time.
-  public func looseEvents(
-    after row: EventRowID, through last: EventRowID, isWanted: (_ app: AppSlug, _ body: [UInt8]) -> Bool
+  /// The events in a range of rows for which `isWanted` returns true, and those whose bodies cannot be read.
+  /// Used by an operator's search through all of them. Holds one body in memory at a time.
+  /// - Parameter includesOwned: whether to read events that belong to a purchase, too.
+  public func searchEvents(
+    after row: EventRowID, through last: EventRowID, includesOwned: Bool = false,
+    isWanted: (_ event: SearchedEvent, _ body: [UInt8]) -> Bool
   ) throws(StoreFault) -> (found: [EventRowID], unreadable: [UnreadableEvent]) {
     var found: [EventRowID] = []
     var unreadable: [UnreadableEvent] = []
-    try connection.prepare(Self.userSQL.loose).forEach([.integer(row), .integer(last)]) {
-      row throws(StoreFault) in
-      let app: AppSlug = try row.text(1)
+    try connection.prepare(Self.userSQL.events).forEach([
+      .integer(row), .integer(last), .flag(includesOwned),
+    ]) { row throws(StoreFault) in
+      let event = SearchedEvent(
+        row: row.integer(0), app: try row.text(1), processor: try row.text(5),
+        purchase: row.optionalInteger(6))
       do throws(StoreFault) {
-        let body = try bodies.unpack(StoredBody(row, at: 2, 3))
-        if isWanted(app, body) { found.append(row.integer(0)) }
+        if isWanted(event, try bodies.unpack(StoredBody(row, at: 2, 3))) { found.append(event.row) }
       } catch {
         guard error.kind == .corrupt else { throw error }
-        unreadable.append(UnreadableEvent(id: try row.text(4), app: app, reason: error.reason))
+        unreadable.append(UnreadableEvent(id: try row.text(4), app: event.app, reason: error.reason))
       }
     }
     return (found, unreadable)

@@ -12,7 +12,8 @@ extension StoreSession {
     let found = Found(plan.declared)
     let reads =
       purchases.reads(objects: found.objects, rows: plan.purchases) + contexts.reads(ids: found.contexts)
-      + events.reads(ids: found.events) + pastPurchases.reads(objects: found.objects) + erasures.reads()
+      + events.reads(ids: found.events) + pastPurchases.reads(objects: found.objects)
+      + erasures.reads(plan.declared)
       + breakers.reads(plan) + pauses.reads() + leases.reads(plan.declared)
       + awaited.reads(ids: found.contexts)
     let indices = reads.indices.filter { !reads[$0].isEmpty }
@@ -22,6 +23,7 @@ extension StoreSession {
     events.expect(plan.declared)
     pastPurchases.expect(objects: found.objects)
     awaited.expect(ids: found.contexts)
+    erasures.expect(plan.declared)
     try forEachRow(results, indices) { index, row throws(StoreFault) in
       switch reads[index].table {
       case "purchases": try purchases.add(row)
@@ -32,6 +34,7 @@ extension StoreSession {
       case "breakers": try breakers.add(row)
       case "pauses": try pauses.add(row)
       case "leases": try leases.add(row)
+      case "erased_ids": try erasures.add(mention: row)
       default: try erasures.add(row)
       }
     }
@@ -103,7 +106,7 @@ private struct Found {
       case .blob(let app, let user, let digest):
         contextKeys.insert(RowKey(contextOf: user, digest: digest, app: app))
       case .context(_, let id): contexts.insert(id)
-      case .payer, .purchase, .lease: break
+      case .payer, .purchase, .mention, .lease: break
       }
     }
   }

@@ -22,14 +22,21 @@ final class ErasureRows {
   private let emptyingPurchase: StoreStatement
   private let emptyingContext: StoreStatement
   private let contextOfUser: StoreStatement
-  private let forgettingReason: StoreStatement
-  private let renamingSubject: StoreStatement
-  private let jobsByID: StoreStatement
-  private let forgettingJobReason: StoreStatement
-  private let forgettingAsked: StoreStatement
+  let insertingID: StoreStatement
+  private let erasedID: StoreStatement
+  let jobs: StoreStatement
+  let changingJob: StoreStatement
+  let notes: StoreStatement
+  let changingNote: StoreStatement
   private let readsAhead: Bool
   /// The events that were emptied since `drainEvents`.
   private var emptied: Set<Int64> = []
+  /// What was erased since `forgetNotes`, by app.
+  var erased: [AppSlug: UserIdentifiers] = [:]
+  /// Subjects of audit entries whose reasons are about what was erased.
+  var subjects: Set<String> = []
+  /// The hashes that were read ahead, and whether they are those of erased ids.
+  private var known: [String: Bool] = [:]
   /// Nil until a user was erased.
   private(set) var currentHash: ErasureHash?
 
@@ -74,22 +81,16 @@ final class ErasureRows {
       SELECT id, digest, received_at, purchase_row IS NULL FROM contexts
       WHERE row_id = ?1 AND user_id = ?2 AND app = ?3
       """)
-    forgettingReason = try connection.prepare("UPDATE audit SET reason = NULL WHERE subject = ?1")
-    renamingSubject = try connection.prepare("UPDATE audit SET subject = ?2 WHERE subject = ?1")
-    jobsByID = try connection.prepare(
-      """
-      SELECT 1 FROM jobs WHERE coalesce(json_extract(asked, '$.user'), json_extract(asked, '$.object'),
-        json_extract(asked, '$.import_id')) IS NOT NULL LIMIT 1
-      """)
-    // There are few jobs, so a scan is cheap. A job that is still choosing receipts by an erased id finds
-    // none.
-    forgettingJobReason = try connection.prepare(
-      """
-      UPDATE audit SET reason = NULL
-      WHERE subject IN (SELECT id FROM jobs WHERE json_extract(asked, ?1) = ?2)
-      """)
-    forgettingAsked = try connection.prepare(
-      "UPDATE jobs SET asked = json_set(asked, ?1, ?3), reason = NULL WHERE json_extract(asked, ?1) = ?2")
+    insertingID = try connection.prepare("INSERT INTO erased_ids (hash) VALUES (?1) ON CONFLICT DO NOTHING")
+    erasedID = try connection.prepare("SELECT 1 FROM erased_ids WHERE hash = ?1")
+    // There are few jobs and audit entries, so a scan is cheap. A job that is still choosing receipts by an
+    // erased id finds none.
+    jobs = connection.prepareOnUse("SELECT row_id, id, asked FROM jobs")
+    changingJob = connection.prepareOnUse("UPDATE jobs SET asked = ?2, reason = NULL WHERE row_id = ?1")
+    notes = connection.prepareOnUse(
+      "SELECT row_id, subject, reason, details FROM audit WHERE app = ?1 OR app IS NULL")
+    changingNote = connection.prepareOnUse(
+      "UPDATE audit SET subject = ?2, reason = ?3, details = ?4 WHERE row_id = ?1")
   }
 
   /// Whether any user was ever erased; until then nothing is hashed.
@@ -104,15 +105,45 @@ final class ErasureRows {
     currentHash = try ErasureHash(key: key)
   }
 
-  /// The key, for an engine that reads ahead.
-  func reads() -> [BulkRead] {
-    isInUse ? [] : [BulkRead("key", of: "erasure_key", where: "row_id", in: [1])]
+  /// The key, or the ids of erased users that the batch may name, for an engine that reads ahead.
+  func reads(_ declared: Set<ReadKey>) -> [BulkRead] {
+    guard isInUse else { return [BulkRead("key", of: "erasure_key", where: "row_id", in: [1])] }
+    return [BulkRead("hash", of: "erased_ids", where: "hash", in: Self.mentions(declared).map { .text($0) })]
+  }
+
+  private static func mentions(_ declared: Set<ReadKey>) -> [String] {
+    declared.compactMap { key in
+      guard case .mention(_, let id) = key, Purchase.isErased(ObjectID(id)) else { return nil }
+      return id
+    }
+  }
+
+  /// Notes the declared ids that are being read. `add` follows for those that are found.
+  func expect(_ declared: Set<ReadKey>) {
+    known = [:]
+    guard isInUse else { return }
+    for id in Self.mentions(declared) { known[id] = false }
+  }
+
+  func add(mention row: StoreRow) throws(StoreFault) { known[try row.text(0)] = true }
+
+  /// Whether an event names an id of an erased user.
+  func hasErased(_ mentions: Mentions, app: AppSlug) throws(StoreFault) -> Bool {
+    for id in mentions.ids {
+      guard let token = token(id, app: app) else { return false }
+      if let isErased = known[token] {
+        if isErased { return true }
+      } else if try erasedID.first([.text(token)], { _ throws(StoreFault) in true }) == true {
+        return true
+      }
+    }
+    return false
   }
 
   func add(_ row: StoreRow) throws(StoreFault) { currentHash = try ErasureHash(key: row.blob(0)) }
 
   /// Invalidates the cached key after a rollback, which may have removed it.
-  func invalidate() { (currentHash, emptied) = (nil, []) }
+  func invalidate() { (currentHash, emptied, erased, subjects, known) = (nil, [], [:], [], [:]) }
 
   /// Creates the key, unless there is one.
   func prepare(random: inout any RandomNumberGenerator & Sendable) throws(StoreFault) {
@@ -156,29 +187,24 @@ final class ErasureRows {
     ]) { _ throws(StoreFault) in true } ?? false
   }
 
-  /// Whether any job was requested by an id; otherwise no job needs to be searched.
-  func hasJobsByID() throws(StoreFault) -> Bool {
-    try jobsByID.first([]) { _ throws(StoreFault) in true } ?? false
-  }
-
   /// Erases the personal data of a purchase, its events and its answers. Its receipt must not be under way.
-  /// - Parameter hasJobsByID: the result of `hasJobsByID`.
   /// - Returns: how many events were erased.
-  func empty(
-    _ record: PurchaseRecord, at now: Timestamp, hasJobsByID: Bool
-  ) throws(StoreFault) -> Int {
+  func empty(_ record: PurchaseRecord, at now: Timestamp) throws(StoreFault) -> Int {
     let events = try eventsOfPurchase.all([.integer(record.rowID)], Self.named)
     for event in events { try empty(event) }
     try emptyingAttempts.run([.integer(record.rowID)])
     try awaited.drop(row: record.rowID)
-    if let receipt = record.receipt { try forgettingReason.run([.text(receipt.id)]) }
-    if let token = token(record.purchase.key.id, app: record.app) {
-      try forgettingReason.run([.text(record.purchase.key.id)])
-      try renamingSubject.run([.text(record.purchase.key.id), .text(token)])
-    }
-    if hasJobsByID {
-      try forgetAsked("object", record.purchase.key.id.text, app: record.app)
-      try forgetAsked("import_id", record.receipt?.importID, app: record.app)
+    let purchase = record.purchase
+    if let receipt = record.receipt { subjects.insert(receipt.id.text) }
+    var names = UserIdentifiers()
+    names.add(purchase.key.id)
+    names.add(purchase.sessionID)
+    names.add(purchase.customerID)
+    names.add(purchase.contextID)
+    names.add(id: record.receipt?.importID)
+    try note(names, app: record.app, remembers: false)
+    if let customer = purchase.customerID.flatMap({ token($0.text, app: record.app) }) {
+      try insertingID.run([.text(customer)])
     }
     let session = record.purchase.sessionID.flatMap { token($0, app: record.app) }
     try emptyingPurchase.run([
@@ -191,15 +217,6 @@ final class ErasureRows {
       try keys.add(RowKey(.session, session, app: record.app), row: record.rowID.number)
     }
     return events.count
-  }
-
-  /// Removes an id from the requests of jobs, and the operators' reasons.
-  /// - Parameter name: the name of the option that contains the id.
-  private func forgetAsked(_ name: String, _ id: String?, app: AppSlug) throws(StoreFault) {
-    guard let id, let token = token(id, app: app) else { return }
-    let path = StoreValue.text("$.\(name)")
-    try forgettingJobReason.run([path, .text(id)])
-    try forgettingAsked.run([path, .text(id), .text(token)])
   }
 
   /// Erases an event that belongs to no purchase.
@@ -223,7 +240,7 @@ final class ErasureRows {
     guard !Purchase.isErased(event.id), let token = token(event.id, app: event.app) else { return }
     emptied.insert(event.row.number)
     try emptyingEvent.run([.integer(event.row), .text(token)])
-    try renamingSubject.run([.text(event.id), .text(token)])
+    erased[event.app, default: UserIdentifiers()].add(event.id)
   }
 
   /// The id of a context after its user was erased; nil until a user was erased. It keeps the time in the id,
@@ -239,7 +256,7 @@ final class ErasureRows {
   /// - Returns: how many; fewer than `limit` when none is left, except if rows of another user have a key
   ///   with the same number.
   func emptyContexts(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> Int {
-    try forgetAsked("user", user.text, app: app)
+    erased[app, default: UserIdentifiers()].users.insert(user)
     let rows = try keys.rows(RowKey(.contextUser, user, app: app), limit: Int(limit))
     var count = 0
     for row in rows {
@@ -253,6 +270,7 @@ final class ErasureRows {
       guard let (id, digest, receivedAt, isUnclaimed) = found, let name = name(of: id, app: app) else {
         continue
       }
+      erased[app, default: UserIdentifiers()].add(id)
       try emptyingContext.run([.integer(row), .text(name)])
       if isUnclaimed { joins.count(.unclaimed, -1, app: app, receivedAt: receivedAt) }
       for key in RowKey.keys(app: app, contextOf: user, digest: digest) { try keys.erase(key, row: row) }

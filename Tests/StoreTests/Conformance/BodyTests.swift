@@ -75,7 +75,7 @@ struct BodyTests {
       let row = try #require(try store.reader.row(ofEvent: samples[4].id, app: nil))
       #expect(try store.reader.body(ofEvent: row) == samples[4].body)
       var seen: [[UInt8]] = []
-      _ = try store.reader.looseEvents(after: 0, through: 100) { _, body in
+      _ = try store.reader.searchEvents(after: 0, through: 100) { _, body in
         seen.append(body)
         return false
       }

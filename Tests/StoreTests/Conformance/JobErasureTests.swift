@@ -7,6 +7,39 @@ import Testing
 
 @Suite("Jobs about a user who is forgotten", .everyEngine)
 struct JobErasureTests {
+  @Test("A job kept the import id, the session or the customer of an erased receipt")
+  func filters() throws {
+    let store = try TestStore()
+    var said = Said.completed("secret", user: "u1", prices: ["price_1"])
+    said.customerID = "cus_secret"
+    try store.ingest(said)
+    let report = AttemptReport(
+      startedAt: store.now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
+      response: [])
+    let record = try store.only()
+    _ = try store.apply(
+      RecordAttempt(
+        row: record.rowID, app: "ios", report: report, decision: .delivered(importID: "imp-secret"),
+        breaker: Breaker()))
+    var filters = [ReceiptFilter](repeating: ReceiptFilter(), count: 5)
+    filters[0].importID = "imp-secret"
+    filters[1].sessionID = "cs_secret"
+    filters[2].customerID = "cus_secret"
+    filters[3].objectID = "sub_secret"
+    // Of another app, which has its own ids.
+    (filters[4].objectID, filters[4].app) = ("sub_secret", "web")
+    let jobs = try filters.map { filter in
+      try store.apply(
+        StartJob(JobRequest(source: .filter(filter, limit: nil), actor: "ann", reason: "secret-user called")))
+    }
+    _ = try store.apply(ForgetPurchases(rows: [record.rowID], cancelsOpen: true))
+    for (number, job) in jobs.enumerated() {
+      let left = try #require(try store.reader.job(id: job.id)).request
+      #expect(left.source.json.text.contains("secret") == (number == 4), "\(left.source.json.text)")
+      #expect((left.reason == nil) == (number != 4))
+    }
+  }
+
   @Test("Neither the job's filters nor its reason names the user any more")
   func forgotten() throws {
     let store = try TestStore()

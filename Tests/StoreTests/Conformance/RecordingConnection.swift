@@ -77,6 +77,7 @@ final class ReadRecord: ReadAhead {
       case .blob(let app, let user, _): declare(user.text, app)
       case .context(let app, let id): declare(id.text, app)
       case .object(let app, let key): declare(key.id.text, app)
+      case .mention(let app, let id): declare(id, app)
       case .purchase(let row): rows.insert(row.number)
       case .lease: break
       }
