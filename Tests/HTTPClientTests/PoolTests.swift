@@ -54,12 +54,12 @@ struct PoolTests {
   @Test("A name that does not resolve has sent nothing")
   func unresolved() throws {
     let request = TransferRequest(method: .post, url: "https://receipts.invalid/", timeout: .seconds(2))
-    let result = try perform(request)
-    // Without an answer of the name server, the transfer times out; behind a proxy, the proxy fails to
-    // connect.
-    #expect([.resolveFailed, .timeout, .connectFailed].contains(result.failure))
+    let pool = try TransferPool(connectionsMax: 1, proxies: ProxySettings(Environment([:])))
+    let result = try perform(request, on: pool)
+    // Without an answer of the name server, the lookup times out.
+    #expect([.resolveFailed, .timeout].contains(result.failure))
     #expect(!result.requestWasSent)
-    #expect(result.duration < .seconds(8))
+    #expect(result.duration < .seconds(30))
   }
 
   @Test("A server that never answers ends at the timeout, and the request counts as sent")
