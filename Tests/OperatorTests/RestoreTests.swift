@@ -1,6 +1,7 @@
 import Domain
 import Durations
 import FoundationEssentials
+import Glibc
 import JSON
 import Platform
 import SQLite

@@ -167,9 +167,9 @@ import Testing
     guard
       case .request(let request) = target.message(
         Self.end(Self.notice("x")), sentAt: 0, host: "h", userAgent: "t")
-    else { throw NameFault("no request") }
+    else { throw TransferFailure.internalFault }
     guard case .object(let members) = try JSONValue(parsing: request.body) else {
-      throw NameFault("no object")
+      throw TransferFailure.internalFault
     }
     #expect(members.map(\.name) == ["text"])
   }
