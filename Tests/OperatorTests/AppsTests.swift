@@ -40,6 +40,26 @@ import Testing
     #expect(try harness.run("apps", "list", "--json").objects.first?["pause"] == .null)
   }
 
+  @Test("stats and doctor complained for good about the breaker of a removed app, and no other page did")
+  func removedApp() throws {
+    let harness = try OperatorHarness(apps: ["ios", "old"])
+    try harness.deliver(try harness.purchase("sub_1", app: "old"))
+    let paused = Breaker(state: .paused, since: harness.clock.now, cause: .status(403))
+    _ = try harness.writer.apply(
+      SaveBreaker(AppDestination("old", "purchasely"), paused), now: harness.clock.now)
+    let before = harness.run("stats").out
+    #expect(before.contains("Deliveries of old to purchasely"))
+    let content = try FileReading.content(of: harness.configurationPath, bytesMax: 1 << 20)
+    let text = String(decoding: content.bytes, as: UTF8.self)
+    let end = try #require(text.firstRange(of: "'old'")).lowerBound
+    FileWriting.remove(harness.configurationPath)
+    try FileWriting.create(harness.configurationPath, Array("\(text[..<end])} }".utf8), mode: 0o600)
+    for command in [["stats"], ["doctor", "--local", "--only", "work"]] {
+      #expect(!harness.run(arguments: command).out.contains("Deliveries of old"), "\(command)")
+    }
+    #expect(harness.run("stats").out.contains("not configured"))
+  }
+
   @Test("How contexts join is shown by day, with the contexts that a receipt did not get")
   func joins() throws {
     let harness = try OperatorHarness(apps: ["ios", "web"])

@@ -7,6 +7,7 @@ import Durations
 import HTTPClient
 import JSON
 import Platform
+import Store
 import Telemetry
 import TestSupport
 import Testing
