@@ -16,16 +16,16 @@ extension DispatcherRun {
     let paused = lane.pausedTime(now: now)
     // If the read fails, the next failed probe checks again.
     let overdue = try? reader.overdue(lane.place, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
-    let rows = (overdue ?? []).filter { item in
+    let receipts = (overdue ?? []).filter { item in
       RetryBudget(
         spentAttempts: 0, startedAt: item.budget.since,
         pausedTime: paused - item.budget.pausedBase
-      ).isUsedUp(policy: policy, now: now) && !lane.underWay.contains(item.row)
-    }.map(\.row)
-    guard !rows.isEmpty else { return }
+      ).isUsedUp(policy: policy, now: now) && !(item.id.purchaseRow.map(lane.underWay.contains) ?? false)
+    }.map(\.id)
+    guard !receipts.isEmpty else { return }
     let (log, app) = (log, lane.app.slug)
     guard let tenure = tenures[app] else { return }
-    let command = Fenced(tenure.fence, GiveUp(app: app, rows: rows))
+    let command = Fenced(tenure.fence, GiveUp(app: app, receipts: receipts))
     _ = dispatcher.committer.submit(command, from: .internal) { result in
       if case .success((let count, let madeSince)??) = result {
         let command = SuggestedReplay.text(app: app, reason: Reason.gaveUp.text, since: madeSince)

@@ -20,10 +20,14 @@ extension DispatcherRun {
           "another instance delivers the app now; the outcome of a delivery was not stored, and its receipt "
             + "may be sent again", ["app": attempt.place.app.text])
       case .success(let receipt?):
+        guard let row = attempt.receipt.purchaseRow else { return }
         let stored = Dispatcher.StoredOutcome(
-          place: attempt.place, tenure: Tenure(fence: outcome.fence), row: attempt.row,
-          next: Lane.Due(receipt))
-        dispatcher.worker.post { $0.stored.append(stored) }
+          place: attempt.place, tenure: Tenure(fence: outcome.fence), row: row, next: Lane.Due(receipt))
+        dispatcher.worker.post { inbox in
+          inbox.stored.append(stored)
+          // Another receipt may have its row now, which was held back meanwhile.
+          if receipt == nil { inbox.checksAll = true }
+        }
       case .failure(let error):
         if let count = dispatcher.faultLines.admit(
           "\(attempt.place.app) \(error.kind.rawValue)", now: clock.monotonic)

@@ -26,7 +26,7 @@ extension DispatcherRun {
     let until = now.advanced(by: Self.pause)
     let again = now.advanced(by: Dispatcher.faultPause)
     guard let tenure = tenures[place.app] else { return }
-    let command = Fenced(tenure.fence, Reschedule(unreadable.map(\.row), until: until))
+    let command = Fenced(tenure.fence, Reschedule(unreadable.compactMap(\.id), until: until))
     _ = dispatcher.committer.submit(command, from: .internal) { result in
       let next: Timestamp = if case .success = result { until } else { again }
       dispatcher.worker.post { inbox in

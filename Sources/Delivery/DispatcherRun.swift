@@ -26,6 +26,8 @@ struct DispatcherRun {
   /// A due receipt that cannot be read, and why.
   struct Unreadable {
     var row: PurchaseRowID
+    /// Nil if that cannot be read, either.
+    var id: ReceiptID?
     var isReplay: Bool
     var fault: StoreFault
   }
@@ -211,11 +213,11 @@ struct DispatcherRun {
       if found.receipts.count == room { return found }
       let next = Array(rest.prefix(room - found.receipts.count))
       rest = rest.dropFirst(next.count)
-      for (row, result) in try reader.due(rows: next, now: now) {
+      for (row, id, result) in try reader.due(rows: next, now: now) {
         switch result {
         case .success(let receipt): found.receipts.append(receipt)
         case .failure(let fault):
-          found.unreadable.append(Unreadable(row: row, isReplay: isReplay, fault: fault))
+          found.unreadable.append(Unreadable(row: row, id: id, isReplay: isReplay, fault: fault))
         }
       }
     }
@@ -282,7 +284,7 @@ struct DispatcherRun {
       Fenced(
         attempt.tenure.fence,
         RecordAttempt(
-          row: attempt.receipt.row, to: attempt.place, sent: attempt.receipt.body, report: report,
+          of: attempt.receipt.id, to: attempt.place, sent: attempt.receipt.body, report: report,
           decision: decision, breaker: lane.breaker, decidedAt: now)))
     if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
   }

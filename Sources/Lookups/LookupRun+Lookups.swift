@@ -172,7 +172,7 @@ extension LookupRun {
 
   private func store(_ query: PendingLookup, isFetched: Bool, nextAt: Timestamp) {
     let command = IngestLookup(
-      query.place, row: query.due.row, asked: query.due.reason, fetches: query.due.fetches,
+      query.place, of: query.due.reference, asked: query.due.reason, fetches: query.due.fetches,
       isFetched: isFetched, reports: query.reports, nextAt: nextAt)
     let lookupWorker = lookupWorker
     let (place, row) = (query.place, query.due.row)

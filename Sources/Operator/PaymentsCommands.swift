@@ -140,7 +140,7 @@ enum PaymentsCommands {
     for record in chosen {
       let object = record.purchase.key.id.text
       let entry = session.auditEntry(app: record.app, subject: object, reason: reason)
-      let command = Audited(FetchPurchase(record.rowID)) { $0 == .planned ? entry : nil }
+      let command = Audited(FetchPurchase(record.reference)) { $0 == .planned ? entry : nil }
       let outcome = try writer.apply(command, now: session.moment)
       if let why = why(outcome, record) {
         session.output.error("\(DisplayText.clean(object)) \(why)")

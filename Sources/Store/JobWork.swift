@@ -45,6 +45,10 @@ public struct JobWork {
   public var windows: [AppSlug: Int]
   /// Whether to release receipts; otherwise only the outcomes of released ones are recorded.
   public var releases = true
+  /// Whether this program releases receipts of an app.
+  public var isMine: @Sendable (AppSlug) -> Bool = { _ in true }
+  /// Whether this program also chooses receipts, and records the outcomes of released ones.
+  public var doesAll = true
   private var lookedTo = Int64.min
   private var pause = lookInterval
 
@@ -57,22 +61,26 @@ public struct JobWork {
   /// What to do next. The job is read from the database each time, so an operator's change counts at once.
   public mutating func next(_ reader: StoreReader, now: Timestamp) throws(StoreFault) -> JobAction {
     guard let job = try reader.job(row: job), job.endedAt == nil else { return .over }
-    if job.state == .preparing { return try prepare(job, reader, now: now) }
-    let looked = try reader.ended(job: job.row, after: lookedTo, limit: Self.window)
+    if job.state == .preparing, doesAll { return try prepare(job, reader, now: now) }
+    let looked =
+      doesAll
+      ? try reader.ended(job: job.row, after: lookedTo, limit: Self.window) : (positions: [], last: nil)
     lookedTo = looked.last ?? Int64.min
     var wait = Duration.longest
+    var mine: Set<AppSlug> = []
     if releases, job.state == .running, job.count(.planned) > 0 {
-      let rooms = try rooms(job, reader, now: now)
+      mine = Set(try reader.plannedApps(ofJob: job.row).filter(isMine))
+      let rooms = try rooms(job, mine, reader, now: now)
       if rooms.contains(where: { $0.count > 0 }) {
         wait = max(.zero, job.pace.nextAt(now: now).duration(since: now))
       } else if rooms.contains(.full) {
         wait = Self.fullQueuePause
       }
     }
-    let isOver = job.count(.released) + job.count(.planned) == 0
+    let isOver = doesAll && job.count(.released) + job.count(.planned) == 0
     if !looked.positions.isEmpty || wait == .zero || isOver {
       pause = Self.lookInterval
-      return .apply(.step(StepJob(job: job.row, ended: looked.positions, releases: releases)))
+      return .apply(.step(StepJob(job: job.row, ended: looked.positions, releases: releases, apps: mine)))
     }
     // Checks the rest of a long list soon.
     if looked.last != nil { return .wait(min(wait, Self.lookInterval / 10)) }
@@ -81,11 +89,13 @@ public struct JobWork {
   }
 
   /// What may be released of each app that has planned receipts.
-  private func rooms(_ job: Job, _ reader: StoreReader, now: Timestamp) throws(StoreFault) -> [JobRoom] {
-    if job.request.kind == .cancel { return [.open(StepJob.slice)] }
+  private func rooms(
+    _ job: Job, _ apps: Set<AppSlug>, _ reader: StoreReader, now: Timestamp
+  ) throws(StoreFault) -> [JobRoom] {
+    if job.request.kind == .cancel { return apps.isEmpty ? [] : [.open(StepJob.slice)] }
     let (breakers, pauses) = (try reader.breakers(), try reader.pauses())
     var rooms: [JobRoom] = []
-    for app in try reader.plannedApps(ofJob: job.row) {
+    for app in apps {
       guard let window = windows[app] else {
         // The app is not configured: its receipts are skipped, so its deliveries do not matter.
         rooms.append(.open(StepJob.slice))
@@ -116,8 +126,8 @@ public struct JobWork {
     return .apply(
       .extend(
         ExtendJob(
-          job: job.row, from: job.foundTo, to: page.next?.text ?? found.last?.id.text ?? job.foundTo,
-          rows: found.filter { job.request.concerns($0.state, $0.reason) }.map(\.row),
+          job: job.id, from: job.foundTo, to: page.next?.text ?? found.last?.id.text ?? job.foundTo,
+          receipts: found.filter { job.request.concerns($0.state, $0.reason) }.map(\.id),
           isLast: page.next == nil || isLimit)))
   }
 }

@@ -20,6 +20,9 @@ public struct PurchaseRecord: Sendable, Equatable {
     self.updatedAt = updatedAt
   }
 
+  /// What names it outside of the transaction that read it.
+  public var reference: PurchaseReference { PurchaseReference(row: rowID, key: purchase.key) }
+
   /// The purchase's app and processor.
   var place: AppProcessor { AppProcessor(app, purchase.key.processor) }
 
@@ -34,6 +37,20 @@ public struct PurchaseRecord: Sendable, Equatable {
     } catch {
       return error
     }
+  }
+}
+
+/// A purchase that one transaction found, for a later one.
+///
+/// A row's number alone does not name it. After a failover that lost commits, PostgreSQL gives the numbers of
+/// what was lost again. A receipt's id contains its row, so a `ReceiptID` is such a reference, too.
+public struct PurchaseReference: Sendable, Hashable {
+  public var row: PurchaseRowID
+  public var key: PurchaseKey
+
+  public init(row: PurchaseRowID, key: PurchaseKey) {
+    self.row = row
+    self.key = key
   }
 }
 

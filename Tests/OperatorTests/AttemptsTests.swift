@@ -24,9 +24,8 @@ import Testing
         detail: error == nil ? nil : "10.0.0.1: no answer within 10 s", isAmbiguous: error != nil,
         response: Array("{}".utf8))
       harness.clock.advance(took)
-      let row = try #require(ReceiptID(id).purchaseRow)
       _ = try harness.writer.apply(
-        RecordAttempt(row: row, app: app, report: report, decision: decision, breaker: Breaker()),
+        RecordAttempt(of: ReceiptID(id), app: app, report: report, decision: decision, breaker: Breaker()),
         now: harness.clock.now)
       harness.clock.advance(.minutes(1))
     }

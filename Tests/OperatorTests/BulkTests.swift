@@ -201,14 +201,15 @@ import Testing
       pause: { _ in
         // A failed write shows up as a wait that never ends.
         guard let writer = try? StoreWriter(path: path, role: .guest, rules: [:]),
-          let rows = try? StoreReader(path: path).dueRows(app: "ios", now: clock.now, limit: 1000)
+          let due = try? StoreReader(path: path).due(app: "ios", now: clock.now, limit: 1000)
         else { return }
         let report = AttemptReport(
           startedAt: clock.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
           response: [])
-        for row in rows {
+        for receipt in due {
           let record = RecordAttempt(
-            row: row, app: "ios", report: report, decision: .delivered(importID: nil), breaker: Breaker())
+            of: receipt.id, app: "ios", report: report, decision: .delivered(importID: nil),
+            breaker: Breaker())
           _ = try? writer.apply(record, now: clock.now)
         }
       })

@@ -238,7 +238,8 @@ extension OperatorHarness {
       isAmbiguous: status == nil, response: Array(response.utf8))
     clock.advance(.milliseconds(45))
     _ = try writer.apply(
-      RecordAttempt(row: record.rowID, app: record.app, report: report, decision: decision, breaker: breaker),
+      RecordAttempt(
+        of: record.receiptID, app: record.app, report: report, decision: decision, breaker: breaker),
       now: clock.now)
   }
 

@@ -64,7 +64,7 @@ import Testing
     let harness = try Self.started()
     let open = try Self.capture(harness)
     let next = harness.clock.now + .seconds(10)
-    try harness.store(SaveCapture(open.row, failures: 2, retryAt: next, trouble: "timeout"))
+    try harness.store(SaveCapture(open.reference, failures: 2, retryAt: next, trouble: "timeout"))
     harness.clock.advance(.seconds(300))
     Snapshot.check(harness.run("receipts", "show", Self.order.text).out, "receipts-show-capture")
     Snapshot.check(harness.run("payments", "list").out, "payments-list")
@@ -87,7 +87,7 @@ import Testing
     let harness = try Self.started()
     let open = try Self.capture(harness)
     let outcome = CaptureOutcome(kind: .abandoned, status: 504, body: [])
-    try harness.store(EndCapture(app: "ios", open.row, outcome, report: nil))
+    try harness.store(EndCapture(app: "ios", open.reference, outcome, report: nil))
     let shown = harness.run("receipts", "show", Self.order.text).out
     #expect(shown.contains("Nobody knows whether the customer was charged."))
     #expect(shown.contains("receiptctl payments fetch \(Self.order)"))
@@ -101,9 +101,9 @@ import Testing
   func refused() throws {
     let harness = try Self.started()
     let open = try Self.capture(harness)
-    try harness.store(SaveCapture(open.row, failures: 1, retryAt: harness.clock.now, isGivenUp: true))
+    try harness.store(SaveCapture(open.reference, failures: 1, retryAt: harness.clock.now, isGivenUp: true))
     let outcome = CaptureOutcome(kind: .abandoned, status: 409, body: [])
-    try harness.store(EndCapture(app: "ios", open.row, outcome, report: nil))
+    try harness.store(EndCapture(app: "ios", open.reference, outcome, report: nil))
     var report = Self.report(.paid)
     report.payment?.isCaptured = false
     try harness.store(StorePayment(app: "ios", report))
@@ -118,7 +118,7 @@ import Testing
     let harness = try Self.started()
     let open = try Self.capture(harness)
     let outcome = CaptureOutcome(kind: .abandoned, status: 504, body: [])
-    try harness.store(EndCapture(app: "ios", open.row, outcome, report: nil))
+    try harness.store(EndCapture(app: "ios", open.reference, outcome, report: nil))
     func report(isCaptured: Bool) throws {
       var report = Self.report(.paid)
       report.payment?.isCaptured = isCaptured
@@ -139,10 +139,11 @@ import Testing
   @Test("A payment that is not fetched any more is listed until an operator asks again")
   func givenUpFetch() throws {
     let harness = try Self.started()
-    let row = try #require(try harness.reader().details(object: Self.order).first).record.rowID
+    let payment = try #require(try harness.reader().details(object: Self.order).first).record.reference
     try harness.store(
       IngestLookup(
-        AppProcessor("ios", "swedbank"), row: row, asked: nil, fetches: 1, reports: [], nextAt: Lookup.never))
+        AppProcessor("ios", "swedbank"), of: payment, asked: nil, fetches: 1, reports: [],
+        nextAt: Lookup.never))
     let listed = harness.run("payments", "list").out
     #expect(listed.contains("not fetched any more"))
     let object = try #require(try harness.run("payments", "list", "--json").objects.first)

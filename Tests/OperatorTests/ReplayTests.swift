@@ -194,7 +194,6 @@ import Testing
     let (harness, failed, _) = try Self.harness()
     // During the wait, the destination accepts one and rejects two.
     let path = harness.databasePath
-    let rows = try failed.map { try #require(try harness.reader().receipt(id: ReceiptID($0))?.rowID) }
     let clock = harness.clock
     let ran = harness.run(
       "receipts", "replay", "--state", "failed", "--yes", "--wait", "--json",
@@ -205,11 +204,12 @@ import Testing
         let report = AttemptReport(
           startedAt: clock.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
           response: [])
-        for (index, row) in rows.enumerated() {
+        for (index, id) in failed.enumerated() {
           let decision: Delivery.Decision = index == 0 ? .delivered(importID: nil) : .failed(.status(422))
           // A failed write shows up as a wait that never ends.
           _ = try? writer.apply(
-            RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()),
+            RecordAttempt(
+              of: ReceiptID(id), app: "ios", report: report, decision: decision, breaker: Breaker()),
             now: clock.now)
         }
       })
@@ -263,7 +263,7 @@ import Testing
       CommandList(
         pending.map {
           RecordAttempt(
-            row: $0.row, app: "ios", report: report, decision: .failed(.status(422)), breaker: Breaker())
+            of: $0.id, app: "ios", report: report, decision: .failed(.status(422)), breaker: Breaker())
         }), now: harness.clock.now)
     let ran = harness.run("receipts", "replay", "--state", "failed", "--yes", "--json")
     #expect(ran.code == .done)

@@ -141,7 +141,8 @@ struct RestoreTests {
   @Test("A job that ran when the backup was made does not resume automatically after the restore (R3)")
   func jobsPause() throws {
     let harness = try OperatorHarness()
-    for number in 1...3 { try harness.fail(try harness.purchase("sub_\(number)")) }
+    let ids = try (1...3).map { try harness.purchase("sub_\($0)") }
+    for id in ids { try harness.fail(id) }
     var filter = ReceiptFilter()
     filter.state = .failed
     let request = JobRequest(source: .filter(filter, limit: nil), actor: "ann")
@@ -150,7 +151,9 @@ struct RestoreTests {
     #expect(try running.objects.first?["state"] == "preparing")
     // One job is running with its receipts chosen, the other is still choosing.
     _ = try harness.writer.apply(
-      ExtendJob(job: jobs[0].row, from: nil, to: nil, rows: [3, 2, 1], isLast: true), now: harness.clock.now)
+      ExtendJob(
+        job: jobs[0].id, from: nil, to: nil, receipts: ids.reversed().map { ReceiptID($0) }, isLast: true),
+      now: harness.clock.now)
     let backup = harness.folder + "/backup.db"
     try #require(harness.run("db", "backup", backup).code == .done)
     let look = harness.run("db", "restore", backup, "--dry-run")

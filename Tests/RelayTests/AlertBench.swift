@@ -138,13 +138,13 @@ final class AlertBench {
   /// Makes a receipt that the destination refuses.
   func fail(_ number: Int, status: Int = 422) throws {
     try bench.buy(number)
-    let row = try #require(try bench.receipt(number)).rowID
+    let id = try #require(try bench.receipt(number)).receiptID
     let report = AttemptReport(
       startedAt: bench.now, duration: .milliseconds(1), status: Int64(status), error: nil, isAmbiguous: false,
       response: [])
     try bench.store(
       RecordAttempt(
-        row: row, app: "shop", report: report, decision: .failed(.status(status)), breaker: Breaker()))
+        of: id, app: "shop", report: report, decision: .failed(.status(status)), breaker: Breaker()))
   }
 }
 

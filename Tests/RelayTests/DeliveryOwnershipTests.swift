@@ -129,7 +129,7 @@ private final class Rights: Ownership {
       startedAt: bench.now, duration: .milliseconds(3), status: 503, error: nil, isAmbiguous: false,
       response: [])
     var attempt = RecordAttempt(
-      row: record.rowID, to: AppDestination("shop", "purchasely"), report: report,
+      of: record.receiptID, to: AppDestination("shop", "purchasely"), report: report,
       decision: .retry(at: bench.now.advanced(by: .seconds(60)), spent: true), breaker: Breaker())
     try bench.store(attempt)
     attempt.isRepeat = true

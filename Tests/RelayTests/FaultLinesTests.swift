@@ -39,7 +39,9 @@ import Testing
 
   @Test("Only a fault of the disk sends the operator to the disk")
   func advice() {
-    for kind in [StoreFault.Kind.moved, .corrupt, .busy, .readOnly, .cannotOpen, .misuse] {
+    for kind in [
+      StoreFault.Kind.moved, .corrupt, .busy, .readOnly, .standby, .notPermitted, .cannotOpen, .misuse,
+    ] {
       #expect(!kind.advice.contains("the disk"), "\(kind)")
     }
     #expect(StoreFault.Kind.inputOutput.advice.contains("the disk"))

@@ -3,6 +3,7 @@
 import Domain
 import Platform
 import Processors
+import Store
 import TestSupport
 import Testing
 
@@ -33,10 +34,10 @@ struct OpenCapturesTests {
     }
   }
 
-  private static func entry(_ row: CaptureRowID) -> CaptureEntry {
+  private static func entry(_ row: CaptureReference) -> CaptureEntry {
     let start = Timestamp(unixMilliseconds: 1_800_000_000_000)
     let payment = CapturablePayment(
-      key: ToyProcessor.order("o\(row)"), facts: PaymentFacts(), startedAt: start, orderedAt: start)
+      key: ToyProcessor.order("o\(row.row)"), facts: PaymentFacts(), startedAt: start, orderedAt: start)
     return CaptureEntry(row, of: place, CaptureRun(payment, Capture(orderedAt: start)))
   }
 
@@ -46,7 +47,7 @@ struct OpenCapturesTests {
     captures[1] = Self.entry(1)
     captures.schedule(1, at: Self.moment(5))
     captures.schedule(1, at: Self.moment(9))
-    func pop(_ seconds: Int64) -> CaptureRowID? {
+    func pop(_ seconds: Int64) -> CaptureReference? {
       captures.popDue(of: Self.place, isAwaited: false, now: Self.moment(seconds))
     }
     #expect(pop(8) == nil)
@@ -61,7 +62,7 @@ struct OpenCapturesTests {
   @Test("What was removed is not due; what is under way remains until it ends")
   func removal() {
     var captures = OpenCaptures()
-    for row in [1, 2] as [CaptureRowID] {
+    for row in [1, 2] as [CaptureReference] {
       captures[row] = Self.entry(row)
       captures.schedule(row, at: Self.moment(1))
     }
@@ -91,7 +92,7 @@ struct OpenCapturesTests {
     captures.schedule(1, at: Self.moment(5))
     captures.add(Self.request(70, answers), to: 1)
     captures.add(Self.request(80, answers), to: 1)
-    func pop(isAwaited: Bool, _ seconds: Int64) -> CaptureRowID? {
+    func pop(isAwaited: Bool, _ seconds: Int64) -> CaptureReference? {
       captures.popDue(of: Self.place, isAwaited: isAwaited, now: Self.moment(seconds))
     }
     #expect(pop(isAwaited: false, 60) == nil, "its first element is void")
@@ -132,5 +133,11 @@ struct OpenCapturesTests {
       #expect(count(1) == all)
       #expect(count(2) == all / 2)
     }
+  }
+}
+
+extension CaptureReference: @retroactive ExpressibleByIntegerLiteral {
+  public init(integerLiteral number: Int64) {
+    self.init(row: CaptureRowID(number), orderedAt: Timestamp(unixMilliseconds: 0))
   }
 }

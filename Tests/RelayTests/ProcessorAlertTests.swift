@@ -90,7 +90,7 @@ import Testing
       #expect(told.first?["processors"] == ["swedbank"])
       #expect(told.first?["since"] == .time(open.orderedAt + .minutes(15)))
       let charged = CaptureOutcome(kind: .captured, status: 201, body: [])
-      _ = try bench.bench.store(EndCapture(app: "shop", open.row, charged, report: nil))
+      _ = try bench.bench.store(EndCapture(app: "shop", open.reference, charged, report: nil))
       #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["capture_unknown>15m shop resolved"])
     }
   }
@@ -101,7 +101,7 @@ import Testing
     defer { bench.stop() }
     let open = try order(bench)
     let lost = CaptureOutcome(kind: .abandoned, status: 504, body: [])
-    _ = try bench.bench.store(EndCapture(app: "shop", open.row, lost, report: nil))
+    _ = try bench.bench.store(EndCapture(app: "shop", open.reference, lost, report: nil))
     try bench.live { run throws in
       let told = try bench.pass(.seconds(30), &run)
       #expect(told.map(\.notice) == ["capture_unknown>15m shop firing"])

@@ -23,9 +23,9 @@ import Testing
       let report = AttemptReport(
         startedAt: bench.now, duration: .milliseconds(1), status: number == 1 ? 200 : 422, error: nil,
         isAmbiguous: false, response: [])
-      let row = try #require(try bench.receipt(number)).rowID
+      let id = try #require(try bench.receipt(number)).receiptID
       try bench.store(
-        RecordAttempt(row: row, app: "shop", report: report, decision: decision, breaker: Breaker()))
+        RecordAttempt(of: id, app: "shop", report: report, decision: decision, breaker: Breaker()))
     }
     let failed = try #require(try bench.receipt(2)?.receipt).id
     try bench.store(ReplayReceipt(id: failed, force: false, dueAt: bench.now))

@@ -66,7 +66,8 @@ final class ReturnPageBed {
       startedAt: bench.now, duration: .milliseconds(1), status: nil, error: "test", isAmbiguous: false,
       response: [])
     try bench.store(
-      RecordAttempt(row: record.rowID, app: "shop", report: report, decision: decision, breaker: Breaker()))
+      RecordAttempt(of: record.receiptID, app: "shop", report: report, decision: decision, breaker: Breaker())
+    )
   }
 
   /// A checkout for each outcome that the store can have, with the query for it.

@@ -5,14 +5,19 @@ public import Store
 
 extension RecordAttempt {
   public init(
-    row: PurchaseRowID, app: AppSlug, sent: [UInt8]? = nil, report: AttemptReport,
+    of receipt: ReceiptID, app: AppSlug, sent: [UInt8]? = nil, report: AttemptReport,
     decision: Delivery.Decision,
     breaker: Breaker
   ) {
     self.init(
-      row: row, to: AppDestination(app, "purchasely"), sent: sent, report: report, decision: decision,
+      of: receipt, to: AppDestination(app, "purchasely"), sent: sent, report: report, decision: decision,
       breaker: breaker)
   }
+}
+
+extension PurchaseRecord {
+  /// The id of its receipt; empty without one.
+  public var receiptID: ReceiptID { receipt?.id ?? "" }
 }
 
 extension SaveBreaker {

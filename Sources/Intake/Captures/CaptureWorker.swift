@@ -30,7 +30,7 @@ public final class CaptureWorker: Sendable {
     var ordersUnderWay = 0
     /// Outcomes that are on disk, or could not be stored: false if the outcome was known before; nil if the
     /// app was removed.
-    var ended: [(row: CaptureRowID, result: Result<Bool?, StoreFault>)] = []
+    var ended: [(capture: CaptureReference, result: Result<Bool?, StoreFault>)] = []
     /// Payments whose captures were ordered without a request.
     var found: [PurchaseRowID: AppProcessor] = [:]
     var directory: AppDirectory?

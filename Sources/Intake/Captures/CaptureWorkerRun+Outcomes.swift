@@ -17,15 +17,15 @@ extension CaptureWorkerRun {
     switch result {
     case .success(.begun(let open, let isRepeat)):
       guard let captures = captures(of: place) else { return client.answer(.captureOutcomeUnknown) }
-      if openCaptures[open.row] == nil {
+      if openCaptures[open.reference] == nil {
         add(open, of: place, CaptureRun(beginning: CapturablePayment(open), isRepeat: isRepeat, by: captures))
       }
-      wait(client, for: open.row, within: captures.answersWithin)
+      wait(client, for: open.reference, within: captures.answersWithin)
     case .success(.joined(let open)):
       guard let captures = captures(of: place) else { return client.answer(.captureOutcomeUnknown) }
-      if openCaptures[open.row] == nil { add(open, of: place, resumed(open)) }
-      hasten(open.row)
-      wait(client, for: open.row, within: captures.answersWithin)
+      if openCaptures[open.reference] == nil { add(open, of: place, resumed(open)) }
+      hasten(open.reference)
+      wait(client, for: open.reference, within: captures.answersWithin)
     case .success(.ended(let outcome)): client.answer(BackendAnswer(outcome))
     case .success(.unknownPayment): client.answer(.unknownPayment)
     case .success(nil): client.refuse(.unknownApp)
@@ -36,8 +36,9 @@ extension CaptureWorkerRun {
     }
   }
 
-  private mutating func wait(_ client: BackendClient, for row: CaptureRowID, within time: Duration) {
-    openCaptures.add(AwaitedCapture(client: client, answerBy: clock.monotonic.advanced(by: time)), to: row)
+  private mutating func wait(_ client: BackendClient, for capture: CaptureReference, within time: Duration) {
+    let request = AwaitedCapture(client: client, answerBy: clock.monotonic.advanced(by: time))
+    openCaptures.add(request, to: capture)
   }
 
   /// Answers a request whose capture goes on.
@@ -48,31 +49,31 @@ extension CaptureWorkerRun {
   /// Applies the reply to a step, and stores what it changed.
   /// - Parameter failure: of the connection, for the log.
   mutating func finish(
-    _ row: CaptureRowID, step: CaptureRun.Step, _ reply: BackendReply, failure: String?,
+    _ capture: CaptureReference, step: CaptureRun.Step, _ reply: BackendReply, failure: String?,
     by captures: any PaymentCaptures
   ) {
-    guard var entry = openCaptures[row] else { return }
+    guard var entry = openCaptures[capture] else { return }
     let (failures, wasGivenUp) = (entry.run.capture.failures, entry.run.capture.isGivenUp)
     let progress = entry.run.finish(step, reply, by: captures, now: now)
     if let trouble = progress.trouble { note(trouble, failure, of: entry.place) }
     if let outcome = entry.run.capture.outcome {
       entry.ending = (outcome, progress.report)
-      openCaptures[row] = entry
-      return end(row)
+      openCaptures[capture] = entry
+      return end(capture)
     }
-    openCaptures[row] = entry
+    openCaptures[capture] = entry
     let isGivenUp = entry.run.capture.isGivenUp
     if isGivenUp, !wasGivenUp { noteRefusal(reply, of: entry) }
     if entry.run.capture.failures != failures || isGivenUp != wasGivenUp {
       // If this is not stored, a restart continues with a shorter pause, or sends once more.
       _ = owner.parts.committer.submit(
         SaveCapture(
-          row, failures: entry.run.capture.failures, retryAt: entry.run.capture.retryAt,
+          capture, failures: entry.run.capture.failures, retryAt: entry.run.capture.retryAt,
           trouble: progress.trouble?.rawValue, isGivenUp: isGivenUp), from: .internal
       ) { _ in }
     }
-    if self.captures(of: entry.place) == nil { return drop(row) }
-    schedule(row)
+    if self.captures(of: entry.place) == nil { return drop(capture) }
+    schedule(capture)
   }
 
   private func noteRefusal(_ reply: BackendReply, of entry: CaptureEntry) {
@@ -95,40 +96,40 @@ extension CaptureWorkerRun {
   // MARK: Outcomes
 
   /// Stores the outcome. The app is answered when it is on disk.
-  mutating func end(_ row: CaptureRowID) {
-    guard let entry = openCaptures[row], let ending = entry.ending else { return }
+  mutating func end(_ capture: CaptureReference) {
+    guard let entry = openCaptures[capture], let ending = entry.ending else { return }
     let worker = owner.worker
-    let command = EndCapture(app: entry.place.app, row, ending.outcome, report: ending.report)
+    let command = EndCapture(app: entry.place.app, capture, ending.outcome, report: ending.report)
     // An outcome of a removed app is not stored, because nothing would become of the purchase. The capture
     // stays open, and is looked up when there is such an app again.
     let isQueued = owner.parts.committer.submit(WhileConfigured(entry.place.app, command), from: .internal) {
       result in
-      worker.post { $0.ended.append((row, result)) }
+      worker.post { $0.ended.append((capture, result)) }
     }
     // Only the stop refuses it. The next start looks the payment up.
-    guard isQueued else { return drop(row) }
-    openCaptures[row]?.activity = .storing
+    guard isQueued else { return drop(capture) }
+    openCaptures[capture]?.activity = .storing
     endingCount += 1
   }
 
-  mutating func finishEnding(_ row: CaptureRowID, _ result: Result<Bool?, StoreFault>) {
+  mutating func finishEnding(_ capture: CaptureReference, _ result: Result<Bool?, StoreFault>) {
     endingCount -= 1
-    guard let entry = openCaptures[row], let ending = entry.ending else { return }
+    guard let entry = openCaptures[capture], let ending = entry.ending else { return }
     switch result {
     case .success(.some):
       report(ending.outcome, of: entry)
-      openCaptures[row] = nil
+      openCaptures[capture] = nil
       for request in entry.waiting { request.client.answer(BackendAnswer(ending.outcome)) }
     case .success(nil):
-      drop(row)
+      drop(capture)
       // The app was removed and is there again, as two reloads in a row do.
       if captures(of: entry.place) != nil { readsAt[entry.place] = clock.monotonic }
     case .failure(let error):
       owner.parts.dependencies.log.error(
         "could not store the outcome of a capture; trying again. \(error.kind.advice)",
         ["app": entry.place.app.text, "processor": entry.place.processor.text, "error": error.description])
-      if captures(of: entry.place) == nil { return drop(row) }
-      openCaptures.schedule(row, at: clock.monotonic.advanced(by: CaptureWorker.faultPause))
+      if captures(of: entry.place) == nil { return drop(capture) }
+      openCaptures.schedule(capture, at: clock.monotonic.advanced(by: CaptureWorker.faultPause))
     }
   }
 
@@ -152,9 +153,9 @@ extension CaptureWorkerRun {
   }
 
   /// Forgets a capture that stays open in the database.
-  private mutating func drop(_ row: CaptureRowID) {
-    for request in openCaptures[row]?.waiting ?? [] { leaveOpen(request) }
-    openCaptures[row] = nil
+  private mutating func drop(_ capture: CaptureReference) {
+    for request in openCaptures[capture]?.waiting ?? [] { leaveOpen(request) }
+    openCaptures[capture] = nil
   }
 }
 

@@ -14,7 +14,7 @@ internal import Telemetry
 struct CaptureWorkerRun {
   /// A call under way.
   private struct PendingCall {
-    let row: CaptureRowID
+    let capture: CaptureReference
     let place: AppProcessor
     let step: CaptureRun.Step
     /// As they were when it began.
@@ -82,7 +82,7 @@ struct CaptureWorkerRun {
     readOpenCaptures()
     for (row, place) in news.found { readOpenCapture(ofPurchase: row, of: place) }
     for (place, client, result) in news.ordered { admit(result, of: place, for: client) }
-    for (row, result) in news.ended { finishEnding(row, result) }
+    for (capture, result) in news.ended { finishEnding(capture, result) }
     if stopAt == nil { startDue() }
     for request in openCaptures.popOverdue(now: clock.monotonic) { leaveOpen(request) }
     guard let stopAt else { return sleepTime() }
@@ -136,16 +136,16 @@ struct CaptureWorkerRun {
     }
     // What failed until now, such as for a wrong secret, may succeed.
     for place in served.intersection(all) {
-      for row in openCaptures.idle(of: place) { hasten(row) }
+      for capture in openCaptures.idle(of: place) { hasten(capture) }
     }
     served = Set(all)
   }
 
   /// Makes the next call of a capture due now, unless a call is under way.
-  mutating func hasten(_ row: CaptureRowID) {
+  mutating func hasten(_ capture: CaptureReference) {
     let now = now
-    openCaptures[row]?.run.hasten(now: now)
-    if openCaptures[row]?.activity == .idle { schedule(row) }
+    openCaptures[capture]?.run.hasten(now: now)
+    if openCaptures[capture]?.activity == .idle { schedule(capture) }
   }
 
   func captures(of place: AppProcessor) -> (any PaymentCaptures)? {
@@ -156,7 +156,7 @@ struct CaptureWorkerRun {
   private mutating func readOpenCaptures() {
     for (place, readAt) in readsAt where readAt <= clock.monotonic {
       do throws(StoreFault) {
-        for open in try reader.openCaptures(of: place) where openCaptures[open.row] == nil {
+        for open in try reader.openCaptures(of: place) where openCaptures[open.reference] == nil {
           guard !isShared || now.duration(since: open.retryAt) > Self.othersTime else { continue }
           add(open, of: place, resumed(open))
         }
@@ -172,7 +172,9 @@ struct CaptureWorkerRun {
     // A place that is still to be read finds it then.
     guard served.contains(place), readsAt[place] == nil else { return }
     do throws(StoreFault) {
-      guard let open = try reader.openCapture(ofPurchase: row), openCaptures[open.row] == nil else { return }
+      guard let open = try reader.openCapture(ofPurchase: row), openCaptures[open.reference] == nil else {
+        return
+      }
       add(open, of: place, resumed(open))
     } catch {
       owner.parts.requestLog.couldNotRead(error, of: place, requestID: nil)
@@ -187,8 +189,8 @@ struct CaptureWorkerRun {
   }
 
   mutating func add(_ open: OpenCapture, of place: AppProcessor, _ run: CaptureRun) {
-    openCaptures[open.row] = CaptureEntry(open.row, of: place, run)
-    schedule(open.row)
+    openCaptures[open.reference] = CaptureEntry(open.reference, of: place, run)
+    schedule(open.reference)
   }
 
   /// Wall times become monotonic ones here, so that a step of the clock changes no pause.
@@ -197,9 +199,9 @@ struct CaptureWorkerRun {
   }
 
   /// Lets a capture wait until its next call. One whose outcome is to be stored again keeps its time.
-  mutating func schedule(_ row: CaptureRowID) {
-    guard let entry = openCaptures[row], entry.ending == nil, let dueAt = entry.run.dueAt else { return }
-    openCaptures.schedule(row, at: moment(of: dueAt))
+  mutating func schedule(_ capture: CaptureReference) {
+    guard let entry = openCaptures[capture], entry.ending == nil, let dueAt = entry.run.dueAt else { return }
+    openCaptures.schedule(capture, at: moment(of: dueAt))
   }
 }
 
@@ -211,38 +213,38 @@ extension CaptureWorkerRun {
     let now = clock.monotonic
     for place in openCaptures.places {
       while places.hasRoom(for: place.app),
-        let row = openCaptures.popDue(of: place, isAwaited: true, now: now)
+        let capture = openCaptures.popDue(of: place, isAwaited: true, now: now)
       {
-        begin(row, isAwaited: true)
+        begin(capture, isAwaited: true)
       }
       while places.hasRoom(for: place.app), unattendedPlaces.hasRoom(for: place.app),
-        let row = openCaptures.popDue(of: place, isAwaited: false, now: now)
+        let capture = openCaptures.popDue(of: place, isAwaited: false, now: now)
       {
-        begin(row, isAwaited: false)
+        begin(capture, isAwaited: false)
       }
     }
   }
 
-  private mutating func begin(_ row: CaptureRowID, isAwaited: Bool) {
-    guard let entry = openCaptures[row], let captures = captures(of: entry.place) else { return }
-    if entry.ending != nil { return end(row) }
+  private mutating func begin(_ capture: CaptureReference, isAwaited: Bool) {
+    guard let entry = openCaptures[capture], let captures = captures(of: entry.place) else { return }
+    if entry.ending != nil { return end(capture) }
     guard let step = entry.run.nextStep(by: captures),
       let request = step.call.request(to: captures.base, captures.headers)
     else {
       // A fault of the processor's code: there is no call. It must not keep the thread busy.
-      return openCaptures.schedule(row, at: clock.monotonic.advanced(by: CaptureWorker.faultPause))
+      return openCaptures.schedule(capture, at: clock.monotonic.advanced(by: CaptureWorker.faultPause))
     }
     lastTag += 1
     do throws(TransferFailure) {
       try owner.parts.transport.start(request, tag: lastTag)
     } catch {
-      return finish(row, step: step, BackendReply(error), failure: error.rawValue, by: captures)
+      return finish(capture, step: step, BackendReply(error), failure: error.rawValue, by: captures)
     }
     _ = places.acquire(entry.place.app)
     if !isAwaited { _ = unattendedPlaces.acquire(entry.place.app) }
-    openCaptures[row]?.activity = .calling
+    openCaptures[capture]?.activity = .calling
     calls[lastTag] = PendingCall(
-      row: row, place: entry.place, step: step, captures: captures, isAwaited: isAwaited)
+      capture: capture, place: entry.place, step: step, captures: captures, isAwaited: isAwaited)
   }
 
   private mutating func finishCall(_ completion: TransferCompletion) {
@@ -253,6 +255,6 @@ extension CaptureWorkerRun {
     owner.parts.metrics.backendCallSeconds.observe(
       result.duration.inSeconds, call.place.processor.text)
     finish(
-      call.row, step: call.step, BackendReply(result), failure: result.failureText, by: call.captures)
+      call.capture, step: call.step, BackendReply(result), failure: result.failureText, by: call.captures)
   }
 }

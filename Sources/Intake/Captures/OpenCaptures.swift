@@ -21,7 +21,7 @@ struct CaptureEntry {
     case idle, calling, storing
   }
 
-  let row: CaptureRowID
+  let capture: CaptureReference
   let place: AppProcessor
   var run: CaptureRun
   var waiting: [AwaitedCapture] = []
@@ -31,8 +31,8 @@ struct CaptureEntry {
   /// What is to be stored; nil until the outcome is known.
   var ending: (outcome: CaptureOutcome, report: PurchaseReport?)?
 
-  init(_ row: CaptureRowID, of place: AppProcessor, _ run: CaptureRun) {
-    self.row = row
+  init(_ capture: CaptureReference, of place: AppProcessor, _ run: CaptureRun) {
+    self.capture = capture
     self.place = place
     self.run = run
   }
@@ -43,58 +43,58 @@ struct OpenCaptures {
   /// The captures of an app at a processor, by the time at which they are due. Those for which an app waits
   /// come first: after an outage, a customer who pays now must not wait for all that is repeated.
   private struct Queues {
-    var awaited = DueQueue<CaptureRowID>()
-    var unattended = DueQueue<CaptureRowID>()
+    var awaited = DueQueue<CaptureReference>()
+    var unattended = DueQueue<CaptureReference>()
   }
 
-  private var entries: [CaptureRowID: CaptureEntry] = [:]
+  private var entries: [CaptureReference: CaptureEntry] = [:]
   private var queues: [AppProcessor: Queues] = [:]
-  private var deadlines = DueQueue<CaptureRowID>()
+  private var deadlines = DueQueue<CaptureReference>()
 
   /// The apps and processors that have captures.
   var places: [AppProcessor] { Array(queues.keys) }
 
-  subscript(row: CaptureRowID) -> CaptureEntry? {
-    get { entries[row] }
-    set { entries[row] = newValue }
+  subscript(capture: CaptureReference) -> CaptureEntry? {
+    get { entries[capture] }
+    set { entries[capture] = newValue }
   }
 
   /// Makes a capture idle until a time.
-  mutating func schedule(_ row: CaptureRowID, at dueAt: MonotonicInstant) {
-    guard var entry = entries[row] else { return }
+  mutating func schedule(_ capture: CaptureReference, at dueAt: MonotonicInstant) {
+    guard var entry = entries[capture] else { return }
     (entry.activity, entry.dueAt) = (.idle, dueAt)
-    entries[row] = entry
+    entries[capture] = entry
     enqueue(entry, at: dueAt)
   }
 
   private mutating func enqueue(_ entry: CaptureEntry, at dueAt: MonotonicInstant) {
     if entry.waiting.isEmpty {
-      queues[entry.place, default: Queues()].unattended.add(entry.row, at: dueAt)
+      queues[entry.place, default: Queues()].unattended.add(entry.capture, at: dueAt)
     } else {
-      queues[entry.place, default: Queues()].awaited.add(entry.row, at: dueAt)
+      queues[entry.place, default: Queues()].awaited.add(entry.capture, at: dueAt)
     }
   }
 
   /// Adds a request to a capture, which moves to the queue of those for which an app waits.
-  mutating func add(_ request: AwaitedCapture, to row: CaptureRowID) {
-    guard var entry = entries[row] else { return }
+  mutating func add(_ request: AwaitedCapture, to capture: CaptureReference) {
+    guard var entry = entries[capture] else { return }
     let isFirst = entry.waiting.isEmpty
     entry.waiting.append(request)
-    entries[row] = entry
-    deadlines.add(row, at: request.answerBy)
+    entries[capture] = entry
+    deadlines.add(capture, at: request.answerBy)
     if isFirst, entry.activity == .idle, let dueAt = entry.dueAt { enqueue(entry, at: dueAt) }
   }
 
   /// Removes a capture that is due from its queue; nil if there is none.
-  mutating func popDue(of place: AppProcessor, isAwaited: Bool, now: MonotonicInstant) -> CaptureRowID? {
-    while let (dueAt, row) = isAwaited
+  mutating func popDue(of place: AppProcessor, isAwaited: Bool, now: MonotonicInstant) -> CaptureReference? {
+    while let (dueAt, capture) = isAwaited
       ? queues[place]?.awaited.pop(now: now) : queues[place]?.unattended.pop(now: now)
     {
       // A void element, such as that of a capture which moved to the other queue.
-      guard let entry = entries[row], entry.activity == .idle, entry.dueAt == dueAt,
+      guard let entry = entries[capture], entry.activity == .idle, entry.dueAt == dueAt,
         entry.waiting.isEmpty != isAwaited
       else { continue }
-      return row
+      return capture
     }
     return nil
   }
@@ -102,11 +102,11 @@ struct OpenCaptures {
   /// Removes the requests whose time is over. A capture for which no app waits any more yields to others.
   mutating func popOverdue(now: MonotonicInstant) -> [AwaitedCapture] {
     var overdue: [AwaitedCapture] = []
-    while let (_, row) = deadlines.pop(now: now) {
-      guard var entry = entries[row], !entry.waiting.isEmpty else { continue }
+    while let (_, capture) = deadlines.pop(now: now) {
+      guard var entry = entries[capture], !entry.waiting.isEmpty else { continue }
       overdue += entry.waiting.filter { $0.answerBy <= now }
       entry.waiting.removeAll { $0.answerBy <= now }
-      entries[row] = entry
+      entries[capture] = entry
       if entry.waiting.isEmpty, entry.activity == .idle, let dueAt = entry.dueAt { enqueue(entry, at: dueAt) }
     }
     return overdue
@@ -124,18 +124,18 @@ struct OpenCaptures {
   /// - Returns: their requests.
   mutating func remove(_ place: AppProcessor) -> [AwaitedCapture] {
     queues[place] = nil
-    return idle(of: place).flatMap { row in entries.removeValue(forKey: row)?.waiting ?? [] }
+    return idle(of: place).flatMap { capture in entries.removeValue(forKey: capture)?.waiting ?? [] }
   }
 
   /// The captures of an app at a processor for which nothing is under way.
-  func idle(of place: AppProcessor) -> [CaptureRowID] {
-    entries.values.filter { $0.place == place && $0.activity == .idle }.map(\.row)
+  func idle(of place: AppProcessor) -> [CaptureReference] {
+    entries.values.filter { $0.place == place && $0.activity == .idle }.map(\.capture)
   }
 
   /// Removes all requests.
   mutating func removeWaiting() -> [AwaitedCapture] {
     let waiting = entries.values.flatMap(\.waiting)
-    for row in entries.keys { entries[row]?.waiting = [] }
+    for capture in entries.keys { entries[capture]?.waiting = [] }
     return waiting
   }
 }

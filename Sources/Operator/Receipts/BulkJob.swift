@@ -78,13 +78,13 @@ struct BulkJob {
       return
     }
     // The newest first, as a filter finds them.
-    var rest = bulk.plan.receipts.reversed().map(\.row)[...]
+    var rest = bulk.plan.receipts.reversed().map(\.id)[...]
     var mark: String?
     repeat {
       let slice = Array(rest.prefix(ExtendJob.slice))
       rest = rest.dropFirst(slice.count)
       let next = String(rest.count)
-      let extend = ExtendJob(job: job.row, from: mark, to: next, rows: slice, isLast: rest.isEmpty)
+      let extend = ExtendJob(job: job.id, from: mark, to: next, receipts: slice, isLast: rest.isEmpty)
       guard try writer.apply(extend, now: session.moment) else {
         throw OperatorFault(.failed, "the job \(job.id) was cancelled while it was prepared")
       }
@@ -104,7 +104,7 @@ struct BulkJob {
   private func work(
     on job: Job, _ label: String, total: Int, waits: Bool = true, while done: (Job) -> Int?
   ) throws {
-    var work = JobWork(job: job.row, windows: session.replayWindows(bulk.configuration))
+    var work = try session.work(on: job, bulk.configuration)
     var bar = ProgressBar(
       label, total: total, on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }

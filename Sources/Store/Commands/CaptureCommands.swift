@@ -15,6 +15,21 @@ public struct OpenCapture: Sendable, Equatable {
   public var retryAt: Timestamp
   /// As `Capture` has it.
   public var isGivenUp: Bool
+
+  public var reference: CaptureReference { CaptureReference(row: row, orderedAt: orderedAt) }
+}
+
+/// A capture that one transaction found, for a later one. As with `PurchaseReference`, its row alone does not
+/// name it.
+public struct CaptureReference: Sendable, Hashable {
+  public var row: CaptureRowID
+  /// It never changes.
+  public var orderedAt: Timestamp
+
+  public init(row: CaptureRowID, orderedAt: Timestamp) {
+    self.row = row
+    self.orderedAt = orderedAt
+  }
 }
 
 /// Stores an order to capture a payment, unless it has a capture that the order shares.
@@ -79,7 +94,7 @@ extension StoreSession {
 /// Stores the failures of a capture, so that a restart continues with the pause that is next, and sends
 /// nothing if the processor refused it.
 public struct SaveCapture: StoreCommand {
-  public var row: CaptureRowID
+  public var capture: CaptureReference
   public var failures: Int64
   public var retryAt: Timestamp
   /// Why the last reply proved nothing; nil if it was not a reply.
@@ -88,9 +103,10 @@ public struct SaveCapture: StoreCommand {
   public var isGivenUp: Bool
 
   public init(
-    _ row: CaptureRowID, failures: Int64, retryAt: Timestamp, trouble: String? = nil, isGivenUp: Bool = false
+    _ capture: CaptureReference, failures: Int64, retryAt: Timestamp, trouble: String? = nil,
+    isGivenUp: Bool = false
   ) {
-    self.row = row
+    self.capture = capture
     self.failures = failures
     self.retryAt = retryAt
     self.trouble = trouble
@@ -102,21 +118,23 @@ public struct SaveCapture: StoreCommand {
 
   public func apply(to store: StoreSession) throws(StoreFault) {
     try store.captures.save(
-      row, failures: failures, retryAt: retryAt, trouble: trouble, isGivenUp: isGivenUp)
+      capture, failures: failures, retryAt: retryAt, trouble: trouble, isGivenUp: isGivenUp)
   }
 }
 
 /// Stores the outcome of a capture, and what is then known of the purchase. Only the first outcome counts.
 public struct EndCapture: StoreCommand {
   public var app: AppSlug
-  public var row: CaptureRowID
+  public var capture: CaptureReference
   public var outcome: CaptureOutcome
   /// Nil if nothing is known.
   public var report: PurchaseReport?
 
-  public init(app: AppSlug, _ row: CaptureRowID, _ outcome: CaptureOutcome, report: PurchaseReport?) {
+  public init(
+    app: AppSlug, _ capture: CaptureReference, _ outcome: CaptureOutcome, report: PurchaseReport?
+  ) {
     self.app = app
-    self.row = row
+    self.capture = capture
     self.outcome = outcome
     self.report = report
   }
@@ -124,9 +142,9 @@ public struct EndCapture: StoreCommand {
   public var reads: [ReadKey] { report?.reads(app: app) ?? [] }
   public var scope: CommandScope { .apps([app]) }
 
-  /// - Returns: false if the capture has ended before; then nothing is stored.
+  /// - Returns: false if the capture has ended before, or is not there; then nothing is stored.
   public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
-    guard try store.captures.end(row, outcome, at: store.now) else { return false }
+    guard try store.captures.end(capture, outcome, at: store.now) else { return false }
     if let report { _ = try store.ingest(report, app: app, keep: false) }
     return true
   }

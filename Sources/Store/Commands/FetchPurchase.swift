@@ -1,13 +1,13 @@
 // Plans a fetch of a purchase because an operator asks for it.
 
-public import Domain
+internal import Domain
 
 /// Plans an immediate fetch of a purchase's state from its processor, as if an event had required it, also
 /// when its follow-up has ended.
 public struct FetchPurchase: StoreCommand {
-  public var row: PurchaseRowID
+  public var purchase: PurchaseReference
 
-  public init(_ row: PurchaseRowID) { self.row = row }
+  public init(_ purchase: PurchaseReference) { self.purchase = purchase }
 
   /// Whether the fetch is planned, or why not.
   public enum Outcome: Sendable, Equatable {
@@ -19,15 +19,15 @@ public struct FetchPurchase: StoreCommand {
     case erased
   }
 
-  public var reads: [ReadKey] { [.purchase(row: row)] }
+  public var reads: [ReadKey] { [.purchase(row: purchase.row)] }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    guard let record = try store.purchases.find(row: row) else { return .notFound }
+    guard let record = try store.purchases.find(purchase) else { return .notFound }
     if record.purchase.isErased { return .erased }
     guard store.rules(of: record.app)?.processor(of: record.purchase).isAsked == true else {
       return .notAsked
     }
-    try store.lookups.fetch(row: row, of: record.place, at: store.now)
+    try store.lookups.fetch(row: record.rowID, of: record.place, at: store.now)
     store.changes.note(lookupsDueAt: store.now, record.place)
     return .planned
   }

@@ -55,9 +55,7 @@ public struct ChangeJob: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    guard let row = id.row,
-      var job = try store.jobs.find(row: row), job.id == id
-    else { return .notFound }
+    guard var job = try store.jobs.find(id: id) else { return .notFound }
     let state = job.state
     switch (change, state) {
     case (.pause, .paused), (.resume, .running), (.resume, .preparing), (.cancel, .cancelled):

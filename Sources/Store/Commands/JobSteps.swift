@@ -8,34 +8,34 @@ public struct ExtendJob: StoreCommand {
   /// The maximum number of receipts in one step.
   public static let slice = 1000
 
-  public var job: JobRowID
+  public var job: JobID
   /// The search position before these receipts; if the job has another one now, another program has extended
   /// it.
   public var from: String?
   /// The search position after these receipts.
   public var to: String?
-  /// Rows of purchases, the newest first.
-  public var rows: [PurchaseRowID]
+  /// The newest first.
+  public var receipts: [ReceiptID]
   /// Whether these are the last receipts; the job then runs.
   public var isLast: Bool
 
-  public init(job: JobRowID, from: String?, to: String?, rows: [PurchaseRowID], isLast: Bool) {
+  public init(job: JobID, from: String?, to: String?, receipts: [ReceiptID], isLast: Bool) {
     self.job = job
     self.from = from
     self.to = to
-    self.rows = rows
+    self.receipts = receipts
     self.isLast = isLast
   }
 
   /// Whether the receipts were added; false if the job is not being prepared any more, or another program
   /// extended it.
   public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
-    guard var job = try store.jobs.find(row: job), job.state == .preparing, job.foundTo == from else {
+    guard var job = try store.jobs.find(id: job), job.state == .preparing, job.foundTo == from else {
       return false
     }
-    for row in rows {
+    for id in receipts {
       job.total += 1
-      try store.jobs.add(row, at: -Int64(job.total), to: job.row)
+      try store.jobs.add(id, at: -Int64(job.total), to: job.row)
     }
     job.foundTo = to
     job.updatedAt = store.now
@@ -61,11 +61,16 @@ public struct StepJob: StoreCommand {
   public var ended: [Int64]
   /// Whether to release the next receipts, too.
   public var releases: Bool
+  /// Whose receipts to release; nil for all apps.
+  public var apps: Set<AppSlug>?
 
-  public init(job: JobRowID, ended: [Int64] = [], releases: Bool = true) {
+  public init(
+    job: JobRowID, ended: [Int64] = [], releases: Bool = true, apps: Set<AppSlug>? = nil
+  ) {
     self.job = job
     self.ended = ended
     self.releases = releases
+    self.apps = apps
   }
 
   /// The job after the step; nil if it no longer exists.
@@ -75,7 +80,7 @@ public struct StepJob: StoreCommand {
     var step = Step(job: old)
     try step.finish(ended, in: store)
     if step.job.state == .preparing { step.giveUpWhenAbandoned(now: store.now) }
-    if step.job.state == .running, releases { try step.release(in: store) }
+    if step.job.state == .running, releases { try step.release(of: apps, in: store) }
     return try step.save(in: store)
   }
 
@@ -117,10 +122,10 @@ public struct StepJob: StoreCommand {
       }
     }
 
-    mutating func release(in store: StoreSession) throws(StoreFault) {
+    mutating func release(of apps: Set<AppSlug>?, in store: StoreSession) throws(StoreFault) {
       guard job.count(.planned) > 0 else { return }
       var places: [JobRows.Place] = []
-      for app in try store.jobs.plannedApps(job.row) {
+      for app in try store.jobs.plannedApps(job.row) where apps?.contains(app) != false {
         let room = min(StepJob.slice, try room(app, in: store))
         if room > 0 { places += try store.jobs.planned(job.row, app: app, limit: room) }
       }

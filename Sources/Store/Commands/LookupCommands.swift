@@ -7,7 +7,7 @@ internal import Durations
 public struct IngestLookup: StoreCommand {
   /// The processor that answered.
   public var place: AppProcessor
-  public var row: PurchaseRowID
+  public var purchase: PurchaseReference
   /// What the purchase waited for at the time of the request; nil if only events caused the lookup.
   public var asked: Reason?
   /// How many events required the purchase to be fetched.
@@ -20,11 +20,12 @@ public struct IngestLookup: StoreCommand {
   public var nextAt: Timestamp
 
   public init(
-    _ place: AppProcessor, row: PurchaseRowID, asked: Reason?, fetches: Int64 = 0, isFetched: Bool = false,
+    _ place: AppProcessor, of purchase: PurchaseReference, asked: Reason?, fetches: Int64 = 0,
+    isFetched: Bool = false,
     reports: [PurchaseReport], nextAt: Timestamp
   ) {
     self.place = place
-    self.row = row
+    self.purchase = purchase
     self.asked = asked
     self.fetches = fetches
     self.isFetched = isFetched
@@ -32,7 +33,9 @@ public struct IngestLookup: StoreCommand {
     self.nextAt = nextAt
   }
 
-  public var reads: [ReadKey] { [.purchase(row: row)] + reports.flatMap { $0.reads(app: place.app) } }
+  public var reads: [ReadKey] {
+    [.purchase(row: purchase.row)] + reports.flatMap { $0.reads(app: place.app) }
+  }
 
   public struct Outcome: Sendable, Equatable {
     /// Whether the answer is the first that says that a started payment is paid: no event has named it.
@@ -40,7 +43,14 @@ public struct IngestLookup: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
-    let wasOpen = fetches > 0 ? try store.purchases.find(row: row)?.purchase.awaitsOutcome ?? false : false
+    let row = purchase.row
+    guard let before = try store.purchases.find(purchase) else {
+      // What was asked about another purchase changes nothing about the lookups of this one.
+      for report in reports { _ = try store.ingest(report, app: place.app, keep: false) }
+      store.changes.note(lookupsDueAt: store.now, place)
+      return Outcome()
+    }
+    let wasOpen = fetches > 0 && before.purchase.awaitsOutcome
     // Postponed first, so that a purchase that now lacks something else is looked up at once.
     try store.lookups.postpone(row: row, asked: asked, fetches: fetches, until: nextAt)
     for report in reports { _ = try store.ingest(report, app: place.app, keep: false) }

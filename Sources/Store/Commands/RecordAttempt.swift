@@ -52,7 +52,8 @@ public struct RecordAttempt: StoreCommand {
   /// The error of an attempt that receiptd interrupted at its own stop.
   public static let cutShort = "cancelled"
 
-  public var row: PurchaseRowID
+  /// Its row alone does not name it: after a failover that lost commits, another receipt may have the number.
+  public var receipt: ReceiptID
   /// Where it was sent.
   public var place: AppDestination
   /// The bytes that were sent; nil if they are the receipt's.
@@ -66,10 +67,10 @@ public struct RecordAttempt: StoreCommand {
   public var isRepeat = false
 
   public init(
-    row: PurchaseRowID, to place: AppDestination, sent: [UInt8]? = nil, report: AttemptReport,
+    of receipt: ReceiptID, to place: AppDestination, sent: [UInt8]? = nil, report: AttemptReport,
     decision: Delivery.Decision, breaker: Breaker, decidedAt: Timestamp? = nil
   ) {
-    self.row = row
+    self.receipt = receipt
     self.place = place
     self.sent = sent
     self.report = report
@@ -78,13 +79,14 @@ public struct RecordAttempt: StoreCommand {
     self.decidedAt = decidedAt
   }
 
-  public var reads: [ReadKey] { [.purchase(row: row)] }
+  public var reads: [ReadKey] { ReadKey.receipt(receipt) }
   public var scope: CommandScope { .apps([place.app]) }
 
   /// The receipt after the change; nil if it no longer exists.
   public func apply(to store: StoreSession) throws(StoreFault) -> Receipt? {
     try store.breakers.save(breaker, of: place)
-    guard let before = try store.purchases.find(row: row), before.receipt != nil else { return nil }
+    guard let before = try store.purchases.find(receipt: receipt) else { return nil }
+    let row = before.rowID
     if isRepeat, try store.attempts.contains(row: row, startedAt: report.startedAt) { return before.receipt }
     var record = before
     let isRedirected = isRedirected(store.rules(of: record.app))
@@ -159,22 +161,22 @@ public struct GiveUp: StoreCommand {
   public static let rowsMax = 500
 
   public var app: AppSlug
-  public var rows: [PurchaseRowID]
+  public var receipts: [ReceiptID]
 
-  public init(app: AppSlug, rows: [PurchaseRowID]) {
+  public init(app: AppSlug, receipts: [ReceiptID]) {
     self.app = app
-    self.rows = rows
+    self.receipts = receipts
   }
 
-  public var reads: [ReadKey] { rows.map { .purchase(row: $0) } }
+  public var reads: [ReadKey] { receipts.flatMap(ReadKey.receipt) }
   public var scope: CommandScope { .apps([app]) }
 
   /// How many receipts failed, and when the oldest of them was made.
   public func apply(to store: StoreSession) throws(StoreFault) -> (count: Int, madeSince: Timestamp)? {
     var count = 0
     var madeSince = store.now
-    for row in rows {
-      guard let old = try store.purchases.find(row: row), old.receipt != nil else { continue }
+    for id in receipts {
+      guard let old = try store.purchases.find(receipt: id) else { continue }
       var record = old
       guard record.apply(.gaveUp, at: store.moment(of: record)) == nil else { continue }
       record.updatedAt = store.now

@@ -20,6 +20,8 @@ public struct DueLookup: Sendable, Equatable {
   public var startedAt: Timestamp
   /// Whether a capture of it has no outcome yet.
   public var hasOpenCapture: Bool
+
+  public var reference: PurchaseReference { PurchaseReference(row: row, key: key) }
 }
 
 extension StoreReader {

@@ -56,7 +56,7 @@ public final class StoreReader {
     )
     givenUp = connection.prepareOnUse(
       """
-      SELECT row_id, retry_since, paused_base_ms FROM purchases
+      SELECT receipt_id, retry_since, paused_base_ms FROM purchases
       WHERE app = ?1 AND destination = ?6 AND state = 'pending' AND is_replay = ?5 AND next_attempt_at <= ?2
         AND attempts > 0 AND retry_since <= ?3
       ORDER BY next_attempt_at LIMIT ?4
@@ -142,41 +142,49 @@ public final class StoreReader {
 
   /// The receipt in a row; nil if it is not due any more.
   public func due(row: PurchaseRowID, now: Timestamp) throws(StoreFault) -> DueReceipt? {
-    try due.first([.integer(row), .time(now)], dueReceipt)
+    try due.first([.integer(row), .time(now)], dueReceipt)?.result.get()
   }
+
+  /// A row of which a due receipt was read, with the receipt's id unless that cannot be read, either.
+  public typealias DueRow = (row: PurchaseRowID, id: ReceiptID?, result: Result<DueReceipt, StoreFault>)
 
   /// The receipts in these rows, in their order, without those that are not due any more.
   /// - Throws: for a receipt that cannot be read only its own result does.
   public func due(
     rows: [PurchaseRowID], now: Timestamp
-  ) throws(StoreFault) -> [(row: PurchaseRowID, result: Result<DueReceipt, StoreFault>)] {
-    var found: [(row: PurchaseRowID, result: Result<DueReceipt, StoreFault>)] = []
-    func note(_ row: PurchaseRowID, _ read: () throws(StoreFault) -> DueReceipt?) throws(StoreFault) {
-      do throws(StoreFault) {
-        if let receipt = try read() { found.append((row, .success(receipt))) }
-      } catch {
-        guard error.kind == .corrupt else { throw error }
-        found.append((row, .failure(error)))
-      }
-    }
+  ) throws(StoreFault) -> [DueRow] {
+    var found: [DueRow] = []
     guard connection.engine.hasRoundTrips, rows.count > 1 else {
-      for row in rows { try note(row) { () throws(StoreFault) in try due(row: row, now: now) } }
+      for row in rows {
+        do throws(StoreFault) {
+          if let read = try due.first([.integer(row), .time(now)], dueReceipt) { found.append(read) }
+        } catch {
+          guard error.kind == .corrupt else { throw error }
+          found.append((row, nil, .failure(error)))
+        }
+      }
       return found
     }
     try dueTogether.forEach([.text(Self.list(rows)), .time(now)]) { row throws(StoreFault) in
-      try note(row.integer(0)) { () throws(StoreFault) in try dueReceipt(row) }
+      found.append(try dueReceipt(row))
     }
     let order = Dictionary(uniqueKeysWithValues: zip(rows, rows.indices))
     return found.sorted { order[$0.row, default: 0] < order[$1.row, default: 0] }
   }
 
-  private func dueReceipt(_ row: StoreRow) throws(StoreFault) -> DueReceipt {
-    DueReceipt(
-      row: row.integer(0), id: try row.text(1), isReversal: row.flag(6),
-      body: try bodies.unpack(StoredBody(row, at: 2, 7)),
-      spentAttempts: row.integer(3),
-      retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5),
-      price: try row.optionalText(8))
+  private func dueReceipt(_ row: StoreRow) throws(StoreFault) -> DueRow {
+    let (rowID, id): (PurchaseRowID, ReceiptID) = (row.integer(0), try row.text(1))
+    do throws(StoreFault) {
+      let body = try bodies.unpack(StoredBody(row, at: 2, 7))
+      let receipt = DueReceipt(
+        row: rowID, id: id, isReversal: row.flag(6), body: body, spentAttempts: row.integer(3),
+        retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5),
+        price: try row.optionalText(8))
+      return (rowID, id, .success(receipt))
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      return (rowID, id, .failure(error))
+    }
   }
 
   /// When the next new receipt, or the next replay, for a destination of an app is due after a moment.
@@ -192,14 +200,14 @@ public final class StoreReader {
   /// `cutoff` or before.
   public func overdue(
     _ place: AppDestination, now: Timestamp, cutoff: Timestamp, limit: Int
-  ) throws(StoreFault) -> [(row: PurchaseRowID, budget: (since: Timestamp, pausedBase: Duration))] {
-    var found: [(row: PurchaseRowID, budget: (since: Timestamp, pausedBase: Duration))] = []
+  ) throws(StoreFault) -> [(id: ReceiptID, budget: (since: Timestamp, pausedBase: Duration))] {
+    var found: [(id: ReceiptID, budget: (since: Timestamp, pausedBase: Duration))] = []
     for isReplay in [false, true] where found.count < limit {
       found += try givenUp.all([
         .text(place.app), .time(now), .time(cutoff), .integer(Int64(limit - found.count)), .flag(isReplay),
         .text(place.destination),
       ]) { row throws(StoreFault) in
-        (row.integer(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
+        (try row.text(0), (Timestamp(unixMilliseconds: row.integer(1)), row.duration(2)))
       }
     }
     return found

@@ -69,12 +69,12 @@ final class CaptureRows {
       """
       UPDATE captures SET failures = ?2, retry_at = ?3, last_trouble = coalesce(?4, last_trouble),
         is_given_up = CASE WHEN is_given_up > ?5 THEN is_given_up ELSE ?5 END
-      WHERE row_id = ?1 AND outcome IS NULL
+      WHERE row_id = ?1 AND ordered_at = ?6 AND outcome IS NULL
       """)
     ending = try connection.prepare(
       """
       UPDATE captures SET outcome = ?2, status = ?3, body = ?4, ended_at = ?5
-      WHERE row_id = ?1 AND outcome IS NULL
+      WHERE row_id = ?1 AND ordered_at = ?6 AND outcome IS NULL
       """)
     openOfPurchase = try connection.prepare(
       "SELECT 1 FROM captures WHERE purchase_row = ?1 AND outcome IS NULL")
@@ -116,19 +116,23 @@ final class CaptureRows {
   /// Stores the failures of an open capture. One that has ended does not change.
   /// - Parameter trouble: nil keeps the stored one.
   func save(
-    _ row: CaptureRowID, failures: Int64, retryAt: Timestamp, trouble: String?, isGivenUp: Bool
+    _ capture: CaptureReference, failures: Int64, retryAt: Timestamp, trouble: String?, isGivenUp: Bool
   ) throws(StoreFault) {
     try saving.run([
-      .integer(row), .integer(failures), .time(retryAt), .optional(trouble), .integer(isGivenUp ? 1 : 0),
+      .integer(capture.row), .integer(failures), .time(retryAt), .optional(trouble),
+      .integer(isGivenUp ? 1 : 0), .time(capture.orderedAt),
     ])
   }
 
   /// Ends an open capture.
   /// - Returns: false if it has ended before.
-  func end(_ row: CaptureRowID, _ outcome: CaptureOutcome, at now: Timestamp) throws(StoreFault) -> Bool {
+  func end(
+    _ capture: CaptureReference, _ outcome: CaptureOutcome, at now: Timestamp
+  ) throws(StoreFault) -> Bool {
     try ending.count([
-      .integer(row), .text(outcome.kind.rawValue), .integer(Int64(outcome.status)), .blob(outcome.body),
-      .time(now),
+      .integer(capture.row), .text(outcome.kind.rawValue), .integer(Int64(outcome.status)),
+      .blob(outcome.body),
+      .time(now), .time(capture.orderedAt),
     ]) == 1
   }
 

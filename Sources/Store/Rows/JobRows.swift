@@ -103,6 +103,11 @@ final class JobRows {
     return job
   }
 
+  func find(id: JobID) throws(StoreFault) -> Job? {
+    guard let row = id.row, let job = try find(row: row), job.id == id else { return nil }
+    return job
+  }
+
   func insert(_ job: Job) throws(StoreFault) {
     let request = job.request
     try statement(
@@ -143,13 +148,15 @@ final class JobRows {
       .run([.time(now)])
   }
 
-  func add(_ purchaseRow: PurchaseRowID, at position: Int64, to job: JobRowID) throws(StoreFault) {
+  /// A receipt that is not there gets the row 0, which no purchase has.
+  func add(_ receipt: ReceiptID, at position: Int64, to job: JobRowID) throws(StoreFault) {
     try statement(
       """
       INSERT INTO job_receipts (job_row, position, purchase_row, outcome, app)
-      VALUES (?1, ?2, ?3, 'planned', coalesce((SELECT app FROM purchases WHERE row_id = ?3), ''))
+      VALUES (?1, ?2, coalesce((SELECT row_id FROM purchases WHERE row_id = ?3 AND receipt_id = ?4), 0),
+        'planned', coalesce((SELECT app FROM purchases WHERE row_id = ?3 AND receipt_id = ?4), ''))
       """
-    ).run([.integer(job), .integer(position), .integer(purchaseRow)])
+    ).run([.integer(job), .integer(position), .integer(receipt.purchaseRow ?? 0), .text(receipt)])
   }
 
   /// The apps of the planned receipts.

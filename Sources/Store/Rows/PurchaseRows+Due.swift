@@ -14,9 +14,10 @@ extension PurchaseRows {
   }
 
   /// Makes a pending receipt due later.
-  func reschedule(_ row: PurchaseRowID, until moment: Timestamp) throws(StoreFault) {
+  func reschedule(_ id: ReceiptID, until moment: Timestamp) throws(StoreFault) {
+    guard let row = id.purchaseRow else { return }
     forgetKnown()
-    try rescheduling.run([.integer(row), .time(moment)])
+    try rescheduling.run([.integer(row), .time(moment), .text(id)])
   }
 
   /// The rows of pending receipts for a destination, in any order.

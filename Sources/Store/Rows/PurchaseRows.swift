@@ -96,7 +96,7 @@ final class PurchaseRows {
     rescheduling = connection.prepareOnUse(
       """
       UPDATE purchases SET next_attempt_at = ?2
-      WHERE row_id = ?1 AND state = 'pending' AND next_attempt_at < ?2
+      WHERE row_id = ?1 AND receipt_id = ?3 AND state = 'pending' AND next_attempt_at < ?2
       """)
     bringingBack = try connection.prepare(Self.bringingBackSQL)
     shifting = try connection.prepare(Self.shiftingSQL)
@@ -141,6 +141,12 @@ final class PurchaseRows {
     if let found = known?[row], let record = found { return record }
     withoutContent.insert(row)
     return try byRow.first([.integer(row)], bodies.purchaseWithoutContent)
+  }
+
+  /// The purchase of a reference; nil also if its row has another purchase now.
+  func find(_ reference: PurchaseReference) throws(StoreFault) -> PurchaseRecord? {
+    guard let record = try find(row: reference.row), record.purchase.key == reference.key else { return nil }
+    return record
   }
 
   func find(receipt id: ReceiptID) throws(StoreFault) -> PurchaseRecord? {

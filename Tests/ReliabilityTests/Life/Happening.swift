@@ -126,7 +126,7 @@ struct Happening {
       let breaker = Breaker(state: state, failures: number(0..<9), since: now)
       let entry = ledger.mayKeep(breaker, app: app)
       let at = now
-      add(RecordAttempt(row: receipt.row, app: app, report: report, decision: decision, breaker: breaker)) {
+      add(RecordAttempt(of: receipt.id, app: app, report: report, decision: decision, breaker: breaker)) {
         state, outcome in
         state.keep(entry, app: app)
         guard let outcome else { return }

@@ -63,21 +63,21 @@ extension SimulatedWorld {
 
   /// Adds receipts one by one, as receiptctl does for a list of ids; it may be killed between two steps.
   private func name(
-    _ found: [(key: String, row: Int64, reason: String)], _ request: JobRequest, _ core: RelayCore
+    _ found: [(key: String, id: ReceiptID, reason: String)], _ request: JobRequest, _ core: RelayCore
   ) throws {
     let writer = try guest(core)
     let moment = Timestamp(unixMilliseconds: wall)
     do throws(StoreFault) {
       let job = try writer.apply(StartJob(request), now: moment)
       if oneIn(4) { return }
-      let rows = found.map { PurchaseRowID($0.row) }
-      let half = rows.count / 2
+      let ids = found.map(\.id)
+      let half = ids.count / 2
       _ = try writer.apply(
-        ExtendJob(job: job.row, from: nil, to: "half", rows: Array(rows[..<half]), isLast: false),
+        ExtendJob(job: job.id, from: nil, to: "half", receipts: Array(ids[..<half]), isLast: false),
         now: moment)
       if oneIn(4) { return }
       _ = try writer.apply(
-        ExtendJob(job: job.row, from: "half", to: "all", rows: Array(rows[half...]), isLast: true),
+        ExtendJob(job: job.id, from: "half", to: "all", receipts: Array(ids[half...]), isLast: true),
         now: moment)
     } catch {
       // The power was cut meanwhile.
@@ -107,15 +107,18 @@ extension SimulatedWorld {
   }
 
   private func receipts(of app: String?, state: ReceiptState) throws -> [(
-    key: String, row: Int64, reason: String
+    key: String, id: ReceiptID, reason: String
   )] {
     try reader().prepare(
       """
-      SELECT app, object_id, row_id, reason FROM purchases WHERE (?1 IS NULL OR app = ?1) AND state = ?2
+      SELECT app, object_id, receipt_id, reason FROM purchases WHERE (?1 IS NULL OR app = ?1) AND state = ?2
       ORDER BY receipt_id DESC
       """
     ).all([.optional(app), .text(state.rawValue)]) { row throws(SQLiteError) in
-      (Memory.key(try row.text(0), try row.text(1)), row.integer(2), try row.optionalText(3) ?? "")
+      (
+        Memory.key(try row.text(0), try row.text(1)), ReceiptID(try row.text(2)),
+        try row.optionalText(3) ?? ""
+      )
     }
   }
 }

@@ -16,13 +16,13 @@ private func readyStore(_ count: Int = 1) throws -> TestStore {
 }
 
 private func attempt(
-  _ store: TestStore, row: PurchaseRowID? = nil, _ decision: Delivery.Decision, status: Int64? = nil,
+  _ store: TestStore, id: ReceiptID? = nil, _ decision: Delivery.Decision, status: Int64? = nil,
   error: String? = nil,
   response: [UInt8] = [], breaker: Breaker = Breaker()
 ) throws -> ReceiptState? {
   try store.apply(
     RecordAttempt(
-      row: try row ?? store.only().rowID, app: "ios",
+      of: try id ?? store.only().receiptID, app: "ios",
       report: AttemptReport(
         startedAt: store.now, duration: .milliseconds(12), status: status, error: error,
         isAmbiguous: error != nil,
@@ -108,7 +108,7 @@ struct AttemptTests {
   func gone() throws {
     let store = try readyStore()
     let broken = Breaker(state: .open, failures: 10, cause: .status(500))
-    #expect(try attempt(store, row: 99, .delivered(importID: nil), status: 200, breaker: broken) == nil)
+    #expect(try attempt(store, id: "rcp_0", .delivered(importID: nil), status: 200, breaker: broken) == nil)
     #expect(try store.reader.breakers() == [AppDestination("ios", "purchasely"): broken])
   }
 
@@ -153,12 +153,12 @@ struct AttemptTests {
   @Test("Due receipts are read longest overdue first, per app, up to the limit")
   func due() throws {
     let store = try readyStore(5)
-    let rows = try store.receipts().map(\.rowID)
+    let rows = try store.receipts().map(\.receiptID)
     for (offset, row) in zip([40, 10, 30, 50, 20] as [Int64], rows) {
-      _ = try attempt(store, row: row, .retry(at: store.after(offset), spent: true), status: 500)
+      _ = try attempt(store, id: row, .retry(at: store.after(offset), spent: true), status: 500)
     }
-    func due(_ offset: Int64, limit: Int = 10, app: AppSlug = "ios") throws -> [PurchaseRowID] {
-      try store.reader.due(app: app, now: store.after(offset), limit: limit).map(\.row)
+    func due(_ offset: Int64, limit: Int = 10, app: AppSlug = "ios") throws -> [ReceiptID] {
+      try store.reader.due(app: app, now: store.after(offset), limit: limit).map(\.id)
     }
     #expect(try due(9).isEmpty)
     #expect(try due(30) == [rows[1], rows[4], rows[2]])
@@ -177,36 +177,36 @@ struct AttemptTests {
   @Test("The oldest pending receipt is found also when an attempt that did not count rescheduled it")
   func oldest() throws {
     let store = try readyStore()
-    let first = try store.only().rowID
+    let first = try store.only().receiptID
     store.advance(hour)
     try store.post("another blob", user: "u2")
     try store.ingest(Said.completed("2", user: "u2", prices: ["price_1"], at: store.now), app: "ios")
-    _ = try attempt(store, row: first, .retry(at: store.after(day), spent: false), status: 401)
+    _ = try attempt(store, id: first, .retry(at: store.after(day), spent: false), status: 401)
     let second = try #require(try store.receipts().last)
-    #expect(second.rowID != first)
+    #expect(second.receiptID != first)
     #expect(second.receipt?.state == .pending)
     #expect(try store.reader.oldestPending(app: "ios") == TestStore.start)
-    _ = try attempt(store, row: first, .delivered(importID: nil), status: 200)
+    _ = try attempt(store, id: first, .delivered(importID: nil), status: 200)
     #expect(try store.reader.oldestPending(app: "ios") == second.receipt?.readyAt)
   }
 
   @Test("An overdue receipt is given up only after an attempt")
   func givesUp() throws {
     let store = try readyStore(3)
-    let rows = try store.receipts().map(\.rowID)
-    _ = try attempt(store, row: rows[0], .retry(at: store.after(10), spent: true), status: 500)
-    _ = try attempt(store, row: rows[1], .retry(at: store.after(90 * day), spent: true), status: 500)
-    func overdue(cutoff: Int64) throws -> [PurchaseRowID] {
+    let ids = try store.receipts().map(\.receiptID)
+    _ = try attempt(store, id: ids[0], .retry(at: store.after(10), spent: true), status: 500)
+    _ = try attempt(store, id: ids[1], .retry(at: store.after(90 * day), spent: true), status: 500)
+    func overdue(cutoff: Int64) throws -> [ReceiptID] {
       try store.reader.overdue(
         AppDestination("ios", "purchasely"), now: store.after(8 * day), cutoff: store.after(cutoff),
         limit: 10
       )
-      .map(\.row)
+      .map(\.id)
     }
-    #expect(try overdue(cutoff: 0) == [rows[0]])
+    #expect(try overdue(cutoff: 0) == [ids[0]])
     #expect(try overdue(cutoff: -1).isEmpty)
-    #expect(try store.apply(GiveUp(app: "ios", rows: [rows[0], 99]))?.count == 1)
-    #expect(try store.apply(GiveUp(app: "ios", rows: [rows[0]])) == nil, "once")
+    #expect(try store.apply(GiveUp(app: "ios", receipts: [ids[0], "rcp_0"]))?.count == 1)
+    #expect(try store.apply(GiveUp(app: "ios", receipts: [ids[0]])) == nil, "once")
     let states = try store.receipts().map(\.receipt?.state)
     #expect(states == [.failed, .pending, .pending])
     #expect(try store.receipts().first?.receipt?.reason == .gaveUp)

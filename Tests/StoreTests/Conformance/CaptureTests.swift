@@ -40,7 +40,7 @@ struct CaptureTests {
 
   private func end(_ open: OpenCapture, _ outcome: CaptureOutcome) throws -> Bool {
     let report = outcome.kind == .captured ? Said.pay(.paid) : nil
-    return try store.apply(EndCapture(app: "ios", open.row, outcome, report: report))
+    return try store.apply(EndCapture(app: "ios", open.reference, outcome, report: report))
   }
 
   @Test("An order is stored with its grant and its payment's facts, and a restart keeps it (R9)")
@@ -107,16 +107,16 @@ struct CaptureTests {
   func failures() throws {
     let open = try begun()
     let later = store.after(minute)
-    try store.apply(SaveCapture(open.row, failures: 2, retryAt: later, trouble: "timeout"))
-    try store.apply(SaveCapture(open.row, failures: 2, retryAt: later, isGivenUp: true))
-    try store.apply(SaveCapture(open.row, failures: 3, retryAt: later))
+    try store.apply(SaveCapture(open.reference, failures: 2, retryAt: later, trouble: "timeout"))
+    try store.apply(SaveCapture(open.reference, failures: 2, retryAt: later, isGivenUp: true))
+    try store.apply(SaveCapture(open.reference, failures: 3, retryAt: later))
     let saved = try #require(try store.reader.openCaptures(of: place).first)
     #expect(saved.failures == 3)
     #expect(saved.retryAt == later)
     #expect(saved.isGivenUp, "once stored, it stays")
     #expect(try store.integer("SELECT count(*) FROM captures WHERE last_trouble = 'timeout'") == 1)
     #expect(try end(open, charged))
-    try store.apply(SaveCapture(open.row, failures: 9, retryAt: later))
+    try store.apply(SaveCapture(open.reference, failures: 9, retryAt: later))
     #expect(try store.integer("SELECT failures FROM captures") == 3)
   }
 
@@ -151,7 +151,7 @@ struct CaptureTests {
     try store.execute("UPDATE purchases SET state = 'delivered', reason = NULL, next_attempt_at = NULL")
     let retain = Retain(table: .receipts, cutoff: store.after(day), afterRow: 0, deletes: false)
     #expect(try store.writer.apply(retain, now: store.now).deleted == 0)
-    _ = try store.writer.apply(EndCapture(app: "ios", open.row, charged, report: nil), now: store.now)
+    _ = try store.writer.apply(EndCapture(app: "ios", open.reference, charged, report: nil), now: store.now)
     #expect(try store.writer.apply(retain, now: store.now).deleted == 1)
   }
 
@@ -176,7 +176,7 @@ struct CaptureTests {
     let open = try store.reader.openCapture(ofPurchase: record.rowID)
     #expect((open != nil) == capturesItself)
     guard let open else { return }
-    _ = try store.apply(EndCapture(app: "ios", open.row, charged, report: nil))
+    _ = try store.apply(EndCapture(app: "ios", open.reference, charged, report: nil))
     #expect(try say(.paid, isCaptured: false) == 1, "an end is an end")
     #expect(try say(.paid, isCaptured: true) == 1)
   }
@@ -190,7 +190,7 @@ struct CaptureTests {
     _ = try store.apply(StorePayment(app: "ios", Said.pay(.started, by: "u1")))
     let order = OrderCapture(app: "ios", CaptureOrder(key: Said.payKey(), user: "u1"))
     guard case .begun(let open, _) = try store.apply(order) else { throw Unexpected() }
-    try store.apply(SaveCapture(open.row, failures: 1, retryAt: store.after(30 * day)))
+    try store.apply(SaveCapture(open.reference, failures: 1, retryAt: store.after(30 * day)))
     _ = try store.apply(FollowClock(step: .seconds(-30)))
     let retryAt = try store.reader.openCaptures(of: place).first?.retryAt
     #expect(retryAt == store.now + Capture.longestPause)

@@ -14,12 +14,12 @@ struct CauseTests {
   ) throws {
     var filter = ReceiptFilter()
     filter.objectID = "sub_\(object)"
-    let row = try #require(try jobs.store.reader.receipts(filter, limit: 1).first).rowID
+    let id = try #require(try jobs.store.reader.receipts(filter, limit: 1).first).receiptID
     let report = AttemptReport(
       startedAt: jobs.store.now, duration: .milliseconds(1), status: status, error: error, detail: detail,
       isAmbiguous: false, response: [])
     _ = try jobs.store.apply(
-      RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))
+      RecordAttempt(of: id, app: "ios", report: report, decision: decision, breaker: Breaker()))
   }
 
   /// Receipts that gave up after a timeout, a refused connection and a 503, and one that was refused.

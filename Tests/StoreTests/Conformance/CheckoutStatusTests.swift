@@ -77,7 +77,7 @@ import Testing
         startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
         response: [])
       let attempt = RecordAttempt(
-        row: due.row, app: "ios", report: report, decision: decision, breaker: Breaker())
+        of: due.id, app: "ios", report: report, decision: decision, breaker: Breaker())
       _ = try store.apply(attempt)
     }
     let ids = try (0...5).map { try store.post("blob \($0)", user: "u\($0)", price: "price_1") }

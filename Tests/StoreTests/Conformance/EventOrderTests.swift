@@ -159,10 +159,10 @@ struct EventOrderTests {
     let store = try TestStore()
     try store.post("first")
     try store.ingest(.said(prices: ["price_1"]))
-    let row = try store.only().rowID
+    let id = try store.only().receiptID
     _ = try store.apply(
       RecordAttempt(
-        row: row, app: "ios",
+        of: id, app: "ios",
         report: AttemptReport(
           startedAt: store.now, duration: .milliseconds(5), status: 422, error: nil, isAmbiguous: false,
           response: []),
@@ -182,7 +182,7 @@ struct EventOrderTests {
     try store.ingest(.said(prices: ["price_1"]))
     _ = try store.apply(
       RecordAttempt(
-        row: try store.only().rowID, app: "ios",
+        of: try store.only().receiptID, app: "ios",
         report: AttemptReport(
           startedAt: store.now, duration: .milliseconds(5), status: 200, error: nil, isAmbiguous: false,
           response: []),

@@ -63,7 +63,7 @@ struct FailureAcknowledgementTests {
     let record = try #require(try jobs.store.receipts().first)
     let id = try #require(record.receipt?.id)
     _ = try jobs.store.apply(ReplayReceipt(id: id, force: false, dueAt: jobs.store.now))
-    try jobs.end(record.rowID, .failed(.status(422)), status: 422)
+    try jobs.end(record.receiptID, .failed(.status(422)), status: 422)
     #expect(try Self.groups(jobs) == ["ios http_422 1 growing 1"])
   }
 

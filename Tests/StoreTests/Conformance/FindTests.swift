@@ -42,7 +42,7 @@ struct FindTests {
     let receipt = try #require(try store.only().receipt)
     try store.apply(
       RecordAttempt(
-        row: store.only().rowID, app: "ios",
+        of: store.only().receiptID, app: "ios",
         report: AttemptReport(
           startedAt: store.now, duration: .zero, status: 200, error: nil, isAmbiguous: false, response: []),
         decision: .delivered(importID: "imp-Alpha1"), breaker: Breaker()))

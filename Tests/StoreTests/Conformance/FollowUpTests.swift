@@ -40,7 +40,7 @@ struct FollowUpTests {
     let reports = observations.map { [Said.pay($0, "1")] } ?? []
     try store.apply(
       IngestLookup(
-        place, row: due.row, asked: due.reason, fetches: due.fetches, isFetched: observations != nil,
+        place, of: due.reference, asked: due.reason, fetches: due.fetches, isFetched: observations != nil,
         reports: reports, nextAt: store.after(nextAt)))
   }
 
@@ -118,7 +118,7 @@ struct FollowUpTests {
     // One fetch follows for those that came while the first was under way.
     try store.apply(
       IngestLookup(
-        place, row: one.row, asked: nil, fetches: one.fetches, isFetched: true,
+        place, of: one.reference, asked: nil, fetches: one.fetches, isFetched: true,
         reports: [Said.pay([], "1")], nextAt: store.after(second)))
     #expect(try due().count == 1)
     try answer([])

@@ -25,7 +25,7 @@ struct ForgetTests {
       response: Array("answer-jane".utf8))
     _ = try store.apply(
       RecordAttempt(
-        row: record.rowID, app: "ios", report: report, decision: .delivered(importID: "imp-jane"),
+        of: record.receiptID, app: "ios", report: report, decision: .delivered(importID: "imp-jane"),
         breaker: Breaker()))
     try store.post("another blob-of-jane", user: "user-jane")
     return (store, record.rowID, context)
@@ -106,7 +106,7 @@ struct ForgetTests {
 
   @Test("An answer after the erasure is counted, and not stored")
   func isAnsweredLate() throws {
-    let (store, row, _) = try Self.store()
+    let (store, _, _) = try Self.store()
     _ = try store.apply(
       ReplayReceipt(id: try #require(try store.only().receipt?.id), force: true, dueAt: store.now))
     _ = try forget(store, cancelsOpen: true)
@@ -115,7 +115,8 @@ struct ForgetTests {
       response: Array("answer-jane".utf8))
     _ = try store.apply(
       RecordAttempt(
-        row: row, app: "ios", report: report, decision: .delivered(importID: "imp-jane"), breaker: Breaker()))
+        of: try store.only().receiptID, app: "ios", report: report,
+        decision: .delivered(importID: "imp-jane"), breaker: Breaker()))
     let record = try store.only()
     #expect(record.receipt?.state == .delivered)
     #expect(record.receipt?.importID == nil)

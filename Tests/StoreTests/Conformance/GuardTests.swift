@@ -2,6 +2,7 @@
 // this program, or an engine that lets another writer in between, is detected (R4, R5).
 
 import Domain
+import TestSupport
 import Testing
 
 @testable import Store
@@ -128,8 +129,8 @@ struct GuardTests {
     let store = try TestStore()
     try store.ingest(Said.completed(prices: ["price_1"]))
     let job = try store.apply(StartJob(JobRequest(source: .ids(count: 1), actor: "ann")))
-    let row = try store.only().rowID
-    _ = try store.apply(ExtendJob(job: job.row, from: nil, to: nil, rows: [row], isLast: false))
+    let id = try store.only().receiptID
+    _ = try store.apply(ExtendJob(job: job.id, from: nil, to: nil, receipts: [id], isLast: false))
     #expect(fault(of: Pause(job: job), store)?.operation == "change a job", "it is not running yet")
     #expect(fault(of: Release(job: job.row), store) == nil)
     #expect(fault(of: Release(job: job.row), store)?.kind == .constraint)

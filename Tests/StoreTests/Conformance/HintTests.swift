@@ -35,7 +35,8 @@ struct HintTests {
   ) throws {
     try store.apply(
       IngestLookup(
-        ios, row: due.row, asked: due.reason, fetches: due.fetches, isFetched: isFetched, reports: reports,
+        ios, of: due.reference, asked: due.reason, fetches: due.fetches, isFetched: isFetched,
+        reports: reports,
         nextAt: store.after(minute)))
   }
 

@@ -57,10 +57,11 @@ struct InvariantTests {
     try store.post(user: "u1")
     try store.ingest(Said.completed("1", prices: ["price_1"]))
     try store.ingest(Said.completed("2", user: "u2"))
-    let rows = try store.receipts().map(\.rowID)
-    try #require(rows == [1, 2])
+    let receipts = try store.receipts()
+    try #require(receipts.map(\.rowID) == [1, 2])
     let job = try store.apply(StartJob(JobRequest(source: .ids(count: 2), actor: "ann")))
-    _ = try store.apply(ExtendJob(job: job.row, from: nil, to: nil, rows: rows, isLast: true))
+    _ = try store.apply(
+      ExtendJob(job: job.id, from: nil, to: nil, receipts: receipts.map(\.receiptID), isLast: true))
     try store.execute("UPDATE job_receipts SET outcome = 'released' WHERE position = -1")
     try store.execute(
       "INSERT INTO job_counts (job_row, outcome, reason, count) VALUES (1, 'released', '', 1)")

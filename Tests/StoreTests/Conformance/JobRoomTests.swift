@@ -92,8 +92,8 @@ struct JobRoomTests {
     #expect(running.count(.released) == 3)
     #expect(running.count(.planned) == 0)
     #expect(try jobs.store.reader.holds(running, now: jobs.store.now).isEmpty)
-    for row in try jobs.store.reader.dueRows(app: "web", now: jobs.store.now, limit: 10) {
-      try jobs.end(row, .delivered(importID: nil))
+    for due in try jobs.store.reader.due(app: "web", now: jobs.store.now, limit: 10) {
+      try jobs.end(due.id, .delivered(importID: nil))
     }
     #expect(try jobs.run(job).state == .done)
     #expect(try jobs.store.reader.openJobs().isEmpty, "nobody looks at it any more")

@@ -28,18 +28,18 @@ final class JobStore {
     var filter = ReceiptFilter()
     filter.objectID = "sub_\(n)"
     let record = try #require(try store.reader.receipts(filter, limit: 1).first)
-    if let decision { try end(record.rowID, decision, status: status, app: app) }
+    if let decision { try end(record.receiptID, decision, status: status, app: app) }
     return try #require(record.receipt?.id)
   }
 
   func end(
-    _ row: PurchaseRowID, _ decision: Delivery.Decision, status: Int64 = 200, app: AppSlug = "ios"
+    _ id: ReceiptID, _ decision: Delivery.Decision, status: Int64 = 200, app: AppSlug = "ios"
   ) throws {
     let report = AttemptReport(
       startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
       response: [])
     _ = try store.apply(
-      RecordAttempt(row: row, app: app, report: report, decision: decision, breaker: Breaker()))
+      RecordAttempt(of: id, app: app, report: report, decision: decision, breaker: Breaker()))
   }
 
   func start(
@@ -76,6 +76,6 @@ final class JobStore {
 
   /// Records this decision for every due receipt.
   func deliver(_ decision: Delivery.Decision = .delivered(importID: "imp")) throws {
-    for row in try store.reader.dueRows(app: "ios", now: store.now, limit: 10_000) { try end(row, decision) }
+    for due in try store.reader.due(app: "ios", now: store.now, limit: 10_000) { try end(due.id, decision) }
   }
 }

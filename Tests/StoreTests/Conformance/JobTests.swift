@@ -20,9 +20,9 @@ struct JobTests {
     #expect(running.total == 450)
     #expect(running.count(.released) == 450)
     #expect(try jobs.store.reader.counts().first { $0.state == .pending }?.count == 450)
-    let rows = try jobs.store.reader.dueRows(app: "ios", now: jobs.store.now, limit: 1000)
-    for (index, row) in rows.enumerated() {
-      try jobs.end(row, index % 3 == 0 ? .failed(.status(400)) : .delivered(importID: nil))
+    let due = try jobs.store.reader.due(app: "ios", now: jobs.store.now, limit: 1000)
+    for (index, receipt) in due.enumerated() {
+      try jobs.end(receipt.id, index % 3 == 0 ? .failed(.status(400)) : .delivered(importID: nil))
     }
     let done = try jobs.run(job)
     #expect(done.state == .done)
@@ -108,9 +108,9 @@ struct JobTests {
     let jobs = try JobStore(failed: 2)
     let source = JobSource.ids(count: 2)
     let job = try jobs.store.apply(StartJob(JobRequest(source: source, actor: "ann")))
-    let rows = try jobs.store.receipts().map(\.rowID)
+    let ids = try jobs.store.receipts().map(\.receiptID)
     #expect(
-      try jobs.store.apply(ExtendJob(job: job.row, from: nil, to: "1", rows: [rows[1]], isLast: false)))
+      try jobs.store.apply(ExtendJob(job: job.id, from: nil, to: "1", receipts: [ids[1]], isLast: false)))
     #expect(try jobs.run(job).state == .preparing)
     jobs.store.advance(minute)
     let ended = try jobs.run(job)
@@ -118,8 +118,32 @@ struct JobTests {
     #expect(ended.note != nil)
     #expect(ended.endedAt != nil)
     #expect(
-      try !jobs.store.apply(ExtendJob(job: job.row, from: "1", to: "2", rows: [rows[0]], isLast: true)))
+      try !jobs.store.apply(ExtendJob(job: job.id, from: "1", to: "2", receipts: [ids[0]], isLast: true)))
     #expect(try jobs.states() == ["failed", "failed"])
+  }
+
+  @Test("A job leaves the receipts of an app that only another relay knows to that relay")
+  func elsewhere() throws {
+    let jobs = try JobStore(failed: 2)
+    let job = try jobs.start()
+    jobs.store.writer.use(rules: [:])
+    var work = JobWork(job: job.row)
+    work.isMine = { $0 != "ios" }
+    for _ in 0..<9 {
+      guard case .apply(let step) = try work.next(jobs.store.reader, now: jobs.store.now) else { break }
+      try jobs.store.apply(step)
+    }
+    #expect(try jobs.current(job).count(.planned) == 2)
+    // The other relay does nothing but release them.
+    jobs.store.writer.use(rules: TestStore.rules)
+    var other = JobWork(job: job.row, windows: jobs.windows)
+    other.doesAll = false
+    guard case .apply(let step) = try other.next(jobs.store.reader, now: jobs.store.now) else {
+      Issue.record("it releases nothing")
+      return
+    }
+    try jobs.store.apply(step)
+    #expect(try jobs.current(job).count(.released) == 2)
   }
 
   @Test("Receipts that changed meanwhile are skipped with a reason; deleted ones are skipped (R3)")
@@ -127,11 +151,11 @@ struct JobTests {
     let jobs = try JobStore(failed: 4)
     let job = try jobs.start(rate: 0.001)
     try jobs.run(job, stepsMax: 1)
-    let rows = try jobs.store.receipts().map(\.rowID)
+    let receipts = try jobs.store.receipts()
     // The receipt was still under way, and was accepted.
-    try jobs.end(rows[1], .delivered(importID: nil))
+    try jobs.end(receipts[1].receiptID, .delivered(importID: nil))
     _ = try jobs.store.apply(
-      Retain(table: .receipts, cutoff: jobs.store.after(hour), afterRow: rows[2].number - 1))
+      Retain(table: .receipts, cutoff: jobs.store.after(hour), afterRow: receipts[2].rowID.number - 1))
     for _ in 0..<4 {
       try jobs.run(job)
       jobs.store.advance(1_000_000)

@@ -22,7 +22,7 @@ struct JoinCountTests {
       response: [])
     _ = try store.apply(
       RecordAttempt(
-        row: record.rowID, app: "ios", report: report, decision: decision, breaker: Breaker()))
+        of: record.receiptID, app: "ios", report: report, decision: decision, breaker: Breaker()))
   }
 
   @Test("Each receipt counts in the hour in which it was created, by how it got its context")

@@ -31,14 +31,14 @@ private struct AttemptStore {
     _ app: AppSlug, _ destination: DestinationName = "purchasely", status: Int64? = nil,
     error: String? = nil, took: Int64, decision: Delivery.Decision? = nil
   ) throws {
-    let rows = try store.receipts(app: app).map(\.rowID)
+    let rows = try store.receipts(app: app).map(\.receiptID)
     let report = AttemptReport(
       startedAt: store.now, duration: .milliseconds(took), status: status, error: error,
       detail: error.map { "\($0) of a test" }, isAmbiguous: error != nil, response: [1, 2])
     store.advance(took)
     try store.apply(
       RecordAttempt(
-        row: rows[Int.random(in: rows.indices, using: &random)], to: AppDestination(app, destination),
+        of: rows[Int.random(in: rows.indices, using: &random)], to: AppDestination(app, destination),
         report: report, decision: decision ?? .retry(at: store.after(1), spent: false), breaker: Breaker()))
     reports.append((app, destination, report))
   }
@@ -187,7 +187,7 @@ struct LatencyTests {
         response: [])
       try store.apply(
         RecordAttempt(
-          row: try store.only().rowID, to: place, report: report, decision: decision, breaker: Breaker()))
+          of: try store.only().receiptID, to: place, report: report, decision: decision, breaker: Breaker()))
     }
     func found() throws -> DeliveryLatencies { try store.reader.latencies(place, .day, now: store.now) }
     try record(nil, RecordAttempt.cutShort, .retry(at: store.now, spent: false))

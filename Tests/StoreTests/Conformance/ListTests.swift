@@ -15,12 +15,12 @@ struct ListTests {
     let jobs = try JobStore(failed: 0)
     for name in ["down", "slow", "bad", "good", "silent", "open"] { try jobs.purchase(name, nil) }
     func end(_ name: String, _ decision: Delivery.Decision, _ status: Int64?, _ error: String? = nil) throws {
-      let row = try #require(try jobs.store.reader.receipts(of(name), limit: 1).first).rowID
+      let id = try #require(try jobs.store.reader.receipts(of(name), limit: 1).first).receiptID
       let report = AttemptReport(
         startedAt: jobs.store.now, duration: .milliseconds(1), status: status, error: error, detail: nil,
         isAmbiguous: false, response: [])
       _ = try jobs.store.apply(
-        RecordAttempt(row: row, app: "ios", report: report, decision: decision, breaker: Breaker()))
+        RecordAttempt(of: id, app: "ios", report: report, decision: decision, breaker: Breaker()))
     }
     try end("down", .failed(.gaveUp), 503)
     try end("slow", .retry(at: jobs.store.now, spent: true), 503)

@@ -66,7 +66,7 @@ struct LookupTests {
     #expect(question.reason == .price)
     try store.apply(
       IngestLookup(
-        ios, row: question.row, asked: question.reason, reports: [answer()],
+        ios, of: question.reference, asked: question.reason, reports: [answer()],
         nextAt: store.after(minute)))
     #expect(try store.status() == "pending: u1 subscription sub_1 price_9 blob")
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
@@ -82,7 +82,7 @@ struct LookupTests {
     let question = try #require(try due(store).first)
     try store.apply(
       IngestLookup(
-        ios, row: question.row, asked: question.reason, reports: [], nextAt: store.after(10 * second)))
+        ios, of: question.reference, asked: question.reason, reports: [], nextAt: store.after(10 * second)))
     try store.reopen()
     #expect(try due(store).isEmpty)
     store.advance(10 * second)
@@ -91,9 +91,9 @@ struct LookupTests {
     let other = try TestStore(rules: asking)
     try other.ingest(Said.completed(user: nil))
     other.advance(2000)
-    let row = try #require(try due(other).first).row
+    let asked = try #require(try due(other).first).reference
     let half = answer(user: "u7", price: nil)
-    try other.apply(IngestLookup(ios, row: row, asked: .user, reports: [half], nextAt: other.after(day)))
+    try other.apply(IngestLookup(ios, of: asked, asked: .user, reports: [half], nextAt: other.after(day)))
     #expect(try other.status() == "waiting/price")
     other.advance(2000)
     #expect(try due(other).map(\.reason) == [.price])
@@ -114,7 +114,7 @@ struct LookupTests {
     for reports in [[], [answer(price: nil)]] {
       try store.apply(
         IngestLookup(
-          ios, row: question.row, asked: question.reason, reports: reports, nextAt: store.after(day)))
+          ios, of: question.reference, asked: question.reason, reports: reports, nextAt: store.after(day)))
     }
     #expect(try store.reader.nextLookup(ios, after: store.now) == planned)
     store.now = planned
@@ -123,7 +123,7 @@ struct LookupTests {
     #expect(next.attempts == 0)
     // An answer for the present reason does postpone it.
     try store.apply(
-      IngestLookup(ios, row: next.row, asked: next.reason, reports: [], nextAt: store.after(hour)))
+      IngestLookup(ios, of: next.reference, asked: next.reason, reports: [], nextAt: store.after(hour)))
     #expect(try store.reader.nextLookup(ios, after: store.now) == store.after(hour))
   }
 
@@ -156,18 +156,17 @@ struct LookupTests {
         if step.isAnswer {
           // An answer follows a lookup, which concerns a purchase that waited.
           let last = try store.integer("SELECT coalesce(max(row_id), 99) FROM purchases") ?? 99
-          let row = PurchaseRowID(last)
+          let asked = try store.reference(PurchaseRowID(last))
           try store.apply(
-            IngestLookup(ios, row: row, asked: .price, reports: [step.report], nextAt: store.after(hour))
-          )
+            IngestLookup(ios, of: asked, asked: .price, reports: [step.report], nextAt: store.after(hour)))
         } else {
           try store.ingest(step.report)
         }
       }
-      let row = try store.only().rowID
+      let asked = try store.only().reference
       try store.apply(
         IngestLookup(
-          ios, row: row, asked: .price, reports: [answer(price: "price_1")], nextAt: store.after(hour))
+          ios, of: asked, asked: .price, reports: [answer(price: "price_1")], nextAt: store.after(hour))
       )
       store.advance(hour)
       try store.endWaits()
@@ -189,7 +188,7 @@ struct LookupTests {
     said.clientReference = "u1"
     try store.apply(
       IngestLookup(
-        ios, row: question.row, asked: question.reason, reports: [said], nextAt: store.after(hour)))
+        ios, of: question.reference, asked: question.reason, reports: [said], nextAt: store.after(hour)))
     #expect(try store.only().purchase.key == PurchaseKey(type: .subscription, id: "sub_1"))
     #expect(try store.status() == "waiting/context")
     #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)

@@ -23,7 +23,7 @@ private func record(
     response: [])
   _ = try store.apply(
     RecordAttempt(
-      row: receipt.row, app: "ios", sent: receipt.body, report: report, decision: decision,
+      of: receipt.id, app: "ios", sent: receipt.body, report: report, decision: decision,
       breaker: Breaker()))
 }
 

@@ -10,7 +10,7 @@ private func id(_ store: TestStore) throws -> ReceiptID { try #require(try store
 private func record(_ store: TestStore, _ decision: Delivery.Decision, status: Int64?) throws {
   _ = try store.apply(
     RecordAttempt(
-      row: try store.only().rowID, app: "ios",
+      of: try store.only().receiptID, app: "ios",
       report: AttemptReport(
         startedAt: store.now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
         response: []),

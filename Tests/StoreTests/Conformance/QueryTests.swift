@@ -188,7 +188,7 @@ struct DueReceiptTests {
     let asked = [rows[3], 999_999, rows[0], rows[1], rows[2]]
     let found = try store.reader.due(rows: asked, now: store.now)
     #expect(found.map(\.row) == [rows[3], rows[0], rows[2]])
-    for (row, result) in found { #expect(try result.get() == store.reader.due(row: row, now: store.now)) }
+    for (row, _, result) in found { #expect(try result.get() == store.reader.due(row: row, now: store.now)) }
     #expect(try store.reader.due(rows: [], now: store.now).isEmpty)
     #expect(try store.reader.due(rows: asked, now: store.now + .milliseconds(-1)).isEmpty)
   }

@@ -40,7 +40,7 @@ private enum Operation {
         response: [])
       return Submission(
         RecordAttempt(
-          row: record.rowID, to: AppDestination(key.app, "purchasely"), sent: receipt.body, report: report,
+          of: record.receiptID, to: AppDestination(key.app, "purchasely"), sent: receipt.body, report: report,
           decision: decision, breaker: Breaker(state: .closed))
       ) { _ in }
     case .replay(let key, let force):

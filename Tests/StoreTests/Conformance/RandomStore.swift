@@ -101,7 +101,7 @@ struct RandomStore {
     let breaker = Breaker(state: pick(Breaker.State.allCases) ?? .closed, since: store.now)
     let state = try store.apply(
       RecordAttempt(
-        row: receipt.row, app: app, sent: receipt.body, report: report, decision: decision, breaker: breaker))
+        of: receipt.id, app: app, sent: receipt.body, report: report, decision: decision, breaker: breaker))
     last = "\(receipt.id): \(decision) leaves it \(String(describing: state))"
   }
 

@@ -12,10 +12,10 @@ private func populated() throws -> TestStore {
   for (n, end) in [Delivery.Decision.delivered(importID: nil), .failed(.status(422)), nil].enumerated() {
     try store.post("blob \(n)", user: "u\(n)")
     try store.ingest(Said.completed("\(n)", user: "u\(n)", prices: ["price_1"]))
-    guard let end, let row = try store.receipts().last?.rowID else { continue }
+    guard let end, let id = try store.receipts().last?.receiptID else { continue }
     _ = try store.apply(
       RecordAttempt(
-        row: row, app: "ios",
+        of: id, app: "ios",
         report: AttemptReport(
           startedAt: store.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
           response: []),

@@ -49,7 +49,7 @@ struct ReversalTests {
     let record = try store.receipts()[0]
     _ = try store.apply(
       RecordAttempt(
-        row: record.rowID, to: AppDestination("ios", "shop"), sent: sent ?? record.receipt?.body,
+        of: record.receiptID, to: AppDestination("ios", "shop"), sent: sent ?? record.receipt?.body,
         report: report,
         decision: .delivered(importID: nil), breaker: Breaker()))
   }

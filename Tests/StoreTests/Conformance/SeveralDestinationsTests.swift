@@ -172,7 +172,7 @@ struct SeveralDestinationsTests {
       isDelivered ? .delivered(importID: nil) : .retry(at: store.after(minute), spent: true)
     _ = try store.apply(
       RecordAttempt(
-        row: record.rowID, to: Self.second, sent: sent, report: report, decision: decision,
+        of: record.receiptID, to: Self.second, sent: sent, report: report, decision: decision,
         breaker: Breaker()))
     #expect(try receipt(store, 1).state == (isDelivered ? .delivered : .waiting))
     #expect(try receipt(store, 1).body == (isDelivered ? sent : nil))

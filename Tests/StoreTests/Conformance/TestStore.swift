@@ -174,6 +174,18 @@ final class TestStore {
     return try #require(receipts.first)
   }
 
+  /// What names the purchase in a row; nothing that any purchase has if there is none.
+  func reference(_ row: PurchaseRowID) throws -> PurchaseReference {
+    let key = try reader.connection.prepare(
+      "SELECT processor, object_type, object_id FROM purchases WHERE row_id = ?1"
+    ).first([.integer(row.number)]) { row throws(StoreFault) in
+      PurchaseKey(
+        processor: ProcessorName(try row.text(0)), type: .init(try row.text(1)), id: ObjectID(try row.text(2))
+      )
+    }
+    return PurchaseReference(row: row, key: key ?? PurchaseKey(processor: "none", type: "", id: ""))
+  }
+
   /// State and reason of the only receipt, and its body.
   func status(app: AppSlug? = nil) throws -> String { Self.status(try only(app: app)) }
 

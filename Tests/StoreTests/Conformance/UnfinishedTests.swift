@@ -44,7 +44,7 @@ struct UnfinishedTests {
 
   private func abandon(_ open: OpenCapture) throws {
     let outcome = CaptureOutcome(kind: .abandoned, status: 504, body: [])
-    _ = try store.apply(EndCapture(app: "ios", open.row, outcome, report: nil))
+    _ = try store.apply(EndCapture(app: "ios", open.reference, outcome, report: nil))
   }
 
   @Test("Nothing is counted for another app, or for another processor")
@@ -65,7 +65,7 @@ struct UnfinishedTests {
     store.advance(minute)
     #expect(try work().unknownCaptures == 1)
     let charged = CaptureOutcome(kind: .captured, status: 201, body: [])
-    _ = try store.apply(EndCapture(app: "ios", open.row, charged, report: Said.pay(.paid)))
+    _ = try store.apply(EndCapture(app: "ios", open.reference, charged, report: Said.pay(.paid)))
     #expect(try work().openCaptures == 0)
     #expect(try work().unknownCaptures == 0)
     #expect(try work().oldestCapture == nil)
@@ -118,7 +118,7 @@ struct UnfinishedTests {
   func details() throws {
     let open = try order("1")
     let later = store.after(minute)
-    try store.apply(SaveCapture(open.row, failures: 2, retryAt: later, trouble: "timeout"))
+    try store.apply(SaveCapture(open.reference, failures: 2, retryAt: later, trouble: "timeout"))
     let detail = try detail("1")
     #expect(detail.record.receipt == nil)
     #expect(detail.captures.map(\.failures) == [2])
@@ -130,15 +130,16 @@ struct UnfinishedTests {
 
   @Test("A payment whose fetch got no answer is unanswered, also before the next fetch is due")
   func lookups() throws {
-    let row = try detail("1").record.rowID
-    #expect(try store.apply(FetchPurchase(row)) == .planned)
+    let payment = try detail("1").record.reference
+    #expect(try store.apply(FetchPurchase(payment)) == .planned)
     #expect(try work().unansweredLookups == 1)
     let lookup = try #require(try detail("1").lookup)
     #expect(lookup.isFetch)
     #expect(lookup.attempts == 0)
     let next = store.after(10 * minute)
     _ = try store.apply(
-      IngestLookup(place, row: row, asked: nil, fetches: try fetches(row), reports: [], nextAt: next))
+      IngestLookup(
+        place, of: payment, asked: nil, fetches: try fetches(payment.row), reports: [], nextAt: next))
     #expect(try detail("1").lookup?.dueAt == next)
     #expect(try detail("1").lookup?.attempts == 1)
     #expect(try work().unansweredLookups == 1)
@@ -151,15 +152,16 @@ struct UnfinishedTests {
 
   @Test("A fetch that was given up is listed until an operator or an event requires another, or it is paid")
   func givenUpLookups() throws {
-    func giveUp(_ number: String) throws -> PurchaseRowID {
-      let row = try detail(number).record.rowID
-      _ = try store.apply(FetchPurchase(row))
+    func giveUp(_ number: String) throws -> PurchaseReference {
+      let payment = try detail(number).record.reference
+      _ = try store.apply(FetchPurchase(payment))
       _ = try store.apply(
         IngestLookup(
-          place, row: row, asked: nil, fetches: try fetches(row), reports: [], nextAt: Lookup.never))
-      return row
+          place, of: payment, asked: nil, fetches: try fetches(payment.row), reports: [],
+          nextAt: Lookup.never))
+      return payment
     }
-    let row = try giveUp("1")
+    let payment = try giveUp("1")
     let other = try giveUp("2")
     let before = try work()
     #expect(before.abandonedLookups == 2)
@@ -173,10 +175,10 @@ struct UnfinishedTests {
       _ = try store.apply(FollowClock(step: step))
       #expect(try work().abandonedLookups == 2, "it is not due by any clock")
     }
-    #expect(try store.apply(FetchPurchase(row)) == .planned)
+    #expect(try store.apply(FetchPurchase(payment)) == .planned)
     #expect(try work().abandonedLookups == 1)
-    let due = try store.reader.dueLookups(place, now: store.now, limit: 10).map(\.row)
-    #expect(due.contains(row))
+    let due = try store.reader.dueLookups(place, now: store.now, limit: 10).map(\.reference)
+    #expect(due.contains(payment))
     #expect(!due.contains(other))
     _ = try store.apply(StorePayment(app: "ios", Said.pay(.paid, "2")))
     #expect(try work().abandonedLookups == 0)
@@ -188,10 +190,11 @@ struct UnfinishedTests {
   }
 
   private func answer(_ number: String, _ observations: Observations) throws -> Bool {
-    let row = try detail(number).record.rowID
+    let payment = try detail(number).record.reference
     return try store.apply(
       IngestLookup(
-        place, row: row, asked: nil, fetches: 1, isFetched: true, reports: [Said.pay(observations, number)],
+        place, of: payment, asked: nil, fetches: 1, isFetched: true,
+        reports: [Said.pay(observations, number)],
         nextAt: store.after(minute))
     ).wasUnreported
   }
@@ -224,12 +227,12 @@ struct UnfinishedTests {
 
   @Test("An operator's fetch needs a key for the processor's API, and data that was not erased")
   func fetch() throws {
-    #expect(try store.apply(FetchPurchase(999)) == .notFound)
+    #expect(try store.apply(FetchPurchase(store.reference(999))) == .notFound)
     try store.ingest(Said.completed())
-    let row = try #require(try store.reader.details(object: "sub_1").first).record.rowID
-    #expect(try store.apply(FetchPurchase(row)) == .notAsked)
+    let record = try #require(try store.reader.details(object: "sub_1").first).record
+    #expect(try store.apply(FetchPurchase(record.reference)) == .notAsked)
     let payment = try detail("2").record.rowID
     _ = try store.apply(ForgetPurchases(rows: [payment], cancelsOpen: false))
-    #expect(try store.apply(FetchPurchase(payment)) == .erased)
+    #expect(try store.apply(FetchPurchase(store.reference(payment))) == .erased)
   }
 }

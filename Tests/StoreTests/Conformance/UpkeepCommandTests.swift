@@ -93,13 +93,13 @@ struct UpkeepCommandTests {
     let store = try TestStore()
     try store.post()
     try store.ingest(Said.completed(prices: ["price_1"]))
-    let row = try store.only().rowID
+    let id = try store.only().receiptID
     let report = AttemptReport(
       startedAt: store.now, duration: .milliseconds(50), status: 500, error: nil, isAmbiguous: false,
       response: [])
     func retry(_ decidedAt: Timestamp) throws -> Duration? {
       let attempt = RecordAttempt(
-        row: row, to: AppDestination("ios", "purchasely"), report: report,
+        of: id, to: AppDestination("ios", "purchasely"), report: report,
         decision: .retry(at: decidedAt + .minutes(5), spent: true),
         breaker: Breaker(), decidedAt: decidedAt)
       _ = try store.apply(attempt)

@@ -119,7 +119,7 @@ struct WriterTests {
             IngestEvent(
               app: "ios", processor: "stripe", eventID: "evt_3", type: "t", body: [1],
               content: .report(named, keep: true))),
-          answers.submission("job", ExtendJob(job: job.row, from: nil, to: nil, rows: [], isLast: true)),
+          answers.submission("job", ExtendJob(job: job.id, from: nil, to: nil, receipts: [], isLast: true)),
           answers.submission("look-up", event("4", prices: [])),
         ] + more, now: store.now)
       return result.changes
@@ -198,13 +198,13 @@ struct WriterTests {
     #expect(result.changes.contextIDs == [id])
     #expect(result.changes.dueAt == ["ios": store.now])
     #expect(result.changes.waitUntil == nil)
-    let row = try store.only().rowID
+    let receiptID = try store.only().receiptID
     let report = AttemptReport(
       startedAt: store.now, duration: .milliseconds(1), status: 500, error: nil, isAmbiguous: false,
       response: []
     )
     let retry = RecordAttempt(
-      row: row, app: "ios", report: report, decision: .retry(at: store.after(7), spent: true),
+      of: receiptID, app: "ios", report: report, decision: .retry(at: store.after(7), spent: true),
       breaker: Breaker())
     result = store.writer.apply([answers.submission("2", retry)], now: store.now)
     #expect(result.changes.dueAt == ["ios": store.after(7)])
