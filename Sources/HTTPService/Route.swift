@@ -53,6 +53,18 @@ public struct Route: Sendable {
     self.admit = admit
   }
 
+  /// The same path, with a handler that does not run on the listener's thread.
+  /// - Parameter run: runs the handler of a complete request.
+  public func handled(by run: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) -> Route {
+    Route(
+      methods, path, label: label, bodyBytesMax: bodyBytesMax, usesReserve: usesReserve, isLiteral: isLiteral,
+      isForPages: isForPages, problemForm: problemForm
+    ) { [admit] visit throws(Problem) in
+      let handle = try admit(visit)
+      return { request, exchange in run { handle(request, exchange) } }
+    }
+  }
+
   /// Makes a read-only path without admission checks.
   public init(read path: String, label: String, handle: @escaping Handler) {
     self.init(Self.reading, path, label: label) { _ throws(Problem) in handle }

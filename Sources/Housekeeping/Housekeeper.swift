@@ -41,13 +41,14 @@ public final class Housekeeper: Sendable {
   private let dependencies: Dependencies
   private let onLook: @Sendable () -> Void
   private let ownership: any Ownership
-  /// Whether planned times move along with this machine's clock; not if the database's clock decides.
+  /// Whether planned times move along with a step of this machine's clock. If the database's clock decides,
+  /// an instance says when that was set.
   private let followsClock: Bool
   private let faultLines = LogLimiter(pause: LogLimiter.faultPause)
 
   /// - Parameters:
   ///   - ownership: the apps whose waits it ends, and whether it retains.
-  ///   - followsClock: whether planned times move along with this machine's clock.
+  ///   - followsClock: whether planned times move along with a step of this machine's clock.
   ///   - onLook: called every few seconds; it must not block.
   public init(
     committer: Committer, waiting: any WaitingRequests, retention: Configuration.Retention,
@@ -138,7 +139,7 @@ public final class Housekeeper: Sendable {
     worker.read { _ in }
     let clock = dependencies.clock
     if let clockStep = rounds.watch.clockStep(clock) {
-      followClock(FollowClock(step: clockStep))
+      if followsClock { followClock(FollowClock(step: clockStep)) }
       // A retention pass uses one clock, so it starts again.
       rounds.retention = nil
       // Rows may only seem old after the clock was set forward. Pause only once: on a machine that sleeps
@@ -201,9 +202,8 @@ public final class Housekeeper: Sendable {
     return min(retentionInterval, max(retentionIntervalMin, shortest / 10))
   }
 
-  /// Moves planned times along with the wall clock.
-  func followClock(_ command: FollowClock) {
-    guard followsClock else { return }
+  /// Moves planned times along with the clock that decides what is stored.
+  public func followClock(_ command: FollowClock) {
     let log = dependencies.log
     _ = committer.submit(command, from: .internal) { [self] result in
       switch result {

@@ -86,7 +86,7 @@ public final class JobRunner: Sendable {
       }
       return (inbox.hasNews, inbox.underWay, inbox.refused)
     }
-    guard ownership.doesSharedWork else {
+    guard ownership.doesSharedWork || ownership.apps?.isEmpty == false else {
       rounds.works = [:]
       return now.advanced(by: Self.faultPause)
     }
@@ -138,6 +138,8 @@ public final class JobRunner: Sendable {
   private func step(_ row: JobRowID, _ rounds: inout Rounds, _ now: MonotonicInstant) throws(StoreFault) {
     guard var work = rounds.works[row]?.work else { return }
     work.windows = worker.withInbox { $0.windows }
+    work.isMine = ownership.releasesJobs
+    work.doesAll = ownership.doesSharedWork
     let wall = Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds)
     let action = try reader.withLock { reader throws(StoreFault) in try work.next(reader, now: wall) }
     switch action {

@@ -117,6 +117,10 @@ enum InstancesCommands {
     if Set(lines.map(\.instance.configuration)).count > 1 {
       session.output.note(
         "The instances have different configurations. Give all the same file, and reload each.")
+    } else if Set(lines.map(\.instance.secrets)).count > 1 {
+      session.output.note(
+        "The instances have the same configuration, but different secrets: some refuse what others accept. "
+          + "Give all the same, and reload or restart each.")
     }
     if lines.contains(where: { !$0.instance.isNotified }) {
       session.output.note(

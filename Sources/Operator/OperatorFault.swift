@@ -2,6 +2,7 @@
 
 internal import Configuration
 internal import Platform
+internal import Presentation
 internal import Relay
 internal import Store
 internal import Terminal
@@ -32,7 +33,7 @@ struct OperatorFault: Error, Equatable {
       }
     case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
-    case .retired, .unfinishedCopy:
+    case .retired, .unfinishedCopy, .severalSchemas:
       self.init(.refused, "\(shown): \(DisplayText.clean(error.description))")
     case .fault(let fault): self.init(fault)
     }
@@ -53,7 +54,7 @@ struct OperatorFault: Error, Equatable {
     case .missing: self.init(.notFound, "\(shown): \(error)")
     case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
-    case .retired, .unfinishedCopy:
+    case .retired, .unfinishedCopy, .severalSchemas:
       self.init(.refused, "\(shown): \(DisplayText.clean(error.description))")
     case .fault(let fault):
       let reason = DisplayText.clean(fault.reason)
@@ -63,12 +64,12 @@ struct OperatorFault: Error, Equatable {
           .tryAgain,
           "\(shown) cannot be reached now: \(reason); see that PostgreSQL runs there and that this machine "
             + "reaches it, then try again")
-      case .cannotOpen:
+      case .cannotOpen, .notPermitted:
         self.init(
           .refused,
           "\(shown) cannot be used: \(reason); check `database` in the configuration, and what the server "
             + "allows (pg_hba.conf, GRANT)")
-      case .readOnly:
+      case .standby:
         self.init(
           .refused,
           "\(shown) cannot be written: \(reason); connect to the primary, with "
@@ -112,6 +113,8 @@ struct OperatorFault: Error, Equatable {
     case .full: self.init(.unavailable, "\(what); make room on its disk and try again")
     case .corrupt:
       self.init(.badData, "\(what); it is damaged. To see the damage and what to do: receiptctl db check")
+    case .standby, .notPermitted:
+      self.init(.refused, "\(what). \(error.kind.advice)")
     case .readOnly, .cannotOpen:
       self.init(.refused, "\(what); run receiptctl as the user that receiptd runs as")
     default: self.init(.failed, what)

@@ -129,6 +129,17 @@ struct Session {
     Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.replayWindow) })
   }
 
+  /// The work on a job by this program. It leaves the receipts of an app that it does not know to a receiptd
+  /// that does.
+  func work(on job: Job, _ configuration: Configuration) throws -> JobWork {
+    let own = replayWindows(configuration)
+    var work = JobWork(job: job.row, windows: own)
+    guard configuration.database.filePath == nil else { return work }
+    let others = Set(try instances(configuration)?.running.flatMap(\.configured) ?? [])
+    work.isMine = { own[$0] != nil || !others.contains($0) }
+    return work
+  }
+
   /// Whether a receiptd serves the database: the lock of a file shows it, and on a server the instances that
   /// were seen a moment ago.
   func isServed(_ configuration: Configuration, _ reader: StoreReader) throws(StoreFault) -> Bool {

@@ -17,6 +17,8 @@ public struct PostgresSettings: Sendable, Equatable, CustomStringConvertible {
   /// Every setting except those of hosts.
   let options: [String: String]
   let hosts: [Host]
+  /// How many hosts the list has.
+  public var hostCount: Int { hosts.count }
   /// The time limit for one address of one host.
   public let connectTime: Duration
 

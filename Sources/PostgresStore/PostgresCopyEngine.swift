@@ -48,7 +48,7 @@ public final class PostgresCopyEngine: CopyEngine {
     writing = StoreConnection(PostgresStoreConnection(source, role: .writer, connection))
     let version: Int
     do throws(PostgresError) {
-      version = try PostgresMigrator.version(connection).version
+      version = try PostgresMigrator.version(source, connection).version
     } catch {
       throw .fault(StoreFault(error))
     }
@@ -119,9 +119,8 @@ public final class PostgresCopyEngine: CopyEngine {
     do throws(PostgresError) {
       let connection = try source.connect(within: PostgresSource.firstTime)
       connection.timeLimit = Self.longTime
-      try connection.runTogether(numbering.map { PostgresCommand($0) })
       // Until autovacuum has done it, the server would choose plans for empty tables.
-      try connection.run("ANALYZE")
+      try source.run(connection, .writing, (numbering + ["ANALYZE"]).map { PostgresCommand($0) })
     } catch {
       throw StoreFault(error)
     }

@@ -19,16 +19,21 @@ public final class PostgresEngine: StoreEngine {
   ///   - isOwner: whether this program creates and migrates the schema.
   ///   - application: the name in the server's views.
   ///   - allowsUnsafe: whether to use a server that can lose what was committed.
+  ///   - allowsAsynchronous: whether to use a server that a standby which lacks commits may replace.
+  ///   - readURL: the URL as it is written now, when a login fails; nil if it cannot have changed.
   ///   - usesServerClock: whether the server's clock decides what is stored, instead of the given times.
   ///   - onMigration: called before a schema with data is migrated, on the thread that connects.
   public init(
     _ url: String, isOwner: Bool, application: String, allowsUnsafe: Bool = false,
+    allowsAsynchronous: Bool = true, readURL: @escaping @Sendable () -> String? = { nil },
     usesServerClock: Bool = true, onMigration: @escaping @Sendable () -> Void = {}
   ) throws(StoreError) {
     do throws(PostgresError) {
       var source = try PostgresSource(
         url, application: application, isOwner: isOwner, allowsUnsafe: allowsUnsafe)
       source.usesServerClock = usesServerClock
+      source.allowsAsynchronous = allowsAsynchronous
+      source.readURL = readURL
       source.onMigration = onMigration
       self.source = source
     } catch {
@@ -89,10 +94,21 @@ public final class PostgresEngine: StoreEngine {
       return true
     }
     guard isDue, isKnownToAnswer else { return }
-    let bytes = try? source.connect(within: .seconds(1))
-      .run("SELECT pg_database_size(current_database())").integer(0, 0)
+    let bytes = try? runOnce(.reading, "SELECT pg_database_size(current_database())", within: .seconds(1))
+      .integer(0, 0)
     size.withLock { $0.bytes = bytes ?? nil }
   }
+
+  /// Runs one statement with a connection of its own.
+  func runOnce(
+    _ begin: PostgresBegin, _ sql: String, _ values: [PostgresValue] = [],
+    within time: Duration = PostgresSource.firstTime
+  ) throws(PostgresError) -> PostgresResult {
+    let connection = try source.connect(within: time)
+    return try source.run(connection, begin, [PostgresCommand(sql, values)])[0]
+  }
+
+  public func reload() { source.readURLAgain() }
 
   /// A look must return soon.
   private var isKnownToAnswer: Bool { source.isKnownToWork && !troubles.contains(.unreachable) }

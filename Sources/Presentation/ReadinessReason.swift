@@ -104,6 +104,12 @@ extension StoreFault.Kind {
     case .busy: "Another program keeps the database locked: end it, or wait until it has ended."
     case .readOnly, .cannotOpen:
       "See that the user that receiptd runs as may write to the database's files and to their folder."
+    case .standby:
+      "The database's server accepts no writes: connect to the primary, with target_session_attrs=read-write "
+        + "in `database`; or see default_transaction_read_only of the server, the database and the role."
+    case .notPermitted:
+      "See that the role and the password in the database's URL are right, that the role may use the tables, "
+        + "and that the server is set up as receiptd needs it: receiptctl db check."
     case .outOfMemory: "Give receiptd more memory."
     case .constraint, .misuse: "This is a fault of receiptd: report it, with this line."
     case .interrupted: "Nothing: receiptd is stopping."

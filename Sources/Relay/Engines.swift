@@ -24,7 +24,7 @@ enum Engines {
           "--new-database and --without-log are for a database file; in an empty database of a server, "
             + "receiptd creates its tables without them")
       }
-      return try server(url, allowsUnsafe: configuration.durability == .lossy, onMigration)
+      return try server(url, configuration.durability, onMigration)
     case .file(let path):
       return try file(
         path, makesNew: makesNew, acceptsLostLog: acceptsLostLog, log: log, clock: clock,
@@ -33,7 +33,7 @@ enum Engines {
   }
 
   private static func server(
-    _ url: DatabaseURL, allowsUnsafe: Bool, _ onMigration: @escaping @Sendable () -> Void
+    _ url: DatabaseURL, _ durability: DatabaseDurability, _ onMigration: @escaping @Sendable () -> Void
   ) throws(DaemonError) -> any StoreEngine {
     let text: String
     do throws(Fault) {
@@ -43,7 +43,8 @@ enum Engines {
     }
     do throws(StoreError) {
       return try PostgresEngine(
-        text, isOwner: true, application: application, allowsUnsafe: allowsUnsafe, onMigration: onMigration)
+        text, isOwner: true, application: application, allowsUnsafe: durability == .lossy,
+        allowsAsynchronous: durability != .safe, readURL: url.readAgain, onMigration: onMigration)
     } catch {
       throw DaemonError(error)
     }
@@ -82,7 +83,7 @@ enum Engines {
       do throws(Fault) {
         text = try url.reveal()
       } catch {
-        throw .fault(StoreFault(.cannotOpen, operation: "connect", reason: error.message))
+        throw .fault(StoreFault(.notPermitted, operation: "connect", reason: error.message))
       }
       return try PostgresEngine(text, isOwner: false, application: application, allowsUnsafe: true)
         .openReader()

@@ -3,6 +3,7 @@
 internal import Delivery
 internal import Domain
 internal import Health
+internal import Housekeeping
 internal import Persistence
 internal import Platform
 internal import Presentation
@@ -27,6 +28,7 @@ final class InstanceHub: Sendable {
       onOwnership: { self.core?.checkOwnership() },
       onChanges: { changes in self.core?.noteOthers(changes) },
       settle: { app, done in self.settle(app, done) },
+      onClockStep: { step in self.core?.housekeeper.followClock(FollowClock(step: step)) },
       pulse: { self.pulse() },
       isBusy: { app in self.core?.dispatcher.isBusy(app) ?? false },
       queueDepth: { self.core?.committer.depth ?? 0 },

@@ -80,7 +80,8 @@ enum Listeners {
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       reader: Monitor(try RelayCore.reader(core.engine)),
       space: { [engine = core.engine] in engine.space }, gauges: core.listenerGauges)
-    return .admin(services: services, access: access, probes: probes, dashboard: dashboard)
+    return .admin(
+      services: services, access: access, probes: probes, dashboard: dashboard, thread: core.pageThread)
   }
 
   private static var alertFacts: AlertFacts {
@@ -167,9 +168,13 @@ extension Router {
 
   /// For operators and their machines. Without the password, the answers do not disclose which paths exist.
   static func admin(
-    services: ListenerServices, access: AdminAccess, probes: ProbeRoutes, dashboard: Dashboard
+    services: ListenerServices, access: AdminAccess, probes: ProbeRoutes, dashboard: Dashboard,
+    thread: PageThread
   ) -> Router {
-    Router(services: services, routes: probes.routes + dashboard.routes) { head, route throws(Problem) in
+    let routes = (probes.routes + dashboard.routes).map { route in
+      ProbeRoutes.openLabels.contains(route.label) ? route : thread.serve(route)
+    }
+    return Router(services: services, routes: routes) { head, route throws(Problem) in
       if let route, ProbeRoutes.openLabels.contains(route.label) { return Visitor(name: "") }
       do throws(Problem) {
         return try access.visitor(head).get()

@@ -23,7 +23,8 @@ struct ProbeRoutes: Sendable {
   let space: @Sendable () -> StoreSpace
   let gauges: @Sendable () -> ListenerGauges
 
-  /// The labels of routes without a password: an orchestrator has none.
+  /// The labels of routes without a password: an orchestrator has none. They read no tables, and are answered
+  /// while other routes wait for the database.
   static let openLabels: Set = ["healthz", "readyz"]
 
   var routes: [Route] {

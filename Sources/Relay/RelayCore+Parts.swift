@@ -100,7 +100,7 @@ extension DaemonError {
     switch error {
     case .fault(let fault): self = .database(error.description, isBusy: fault.kind == .busy)
     // An operator has to decide, so a restart must not try again.
-    case .retired, .unfinishedCopy: self = .refused(error.description)
+    case .retired, .unfinishedCopy, .severalSchemas: self = .refused(error.description)
     default: self = .database(error.description, isBusy: false)
     }
   }

@@ -37,6 +37,8 @@ final class RelayCore: Sendable {
   let indexer: SearchIndexer
   let memory: IdleMemory
   let receiptLog: ReceiptLog
+  /// Answers the requests of operators.
+  let pageThread = PageThread()
   /// Nil if no lookup transport is given.
   let lookupWorker: LookupWorker?
   /// Nil if no key transport is given.
@@ -142,7 +144,7 @@ final class RelayCore: Sendable {
     apps = AppRegistry(directory)
     associations = AssociationRegistry(try Self.associations(configuration))
     hub.connect(self)
-    use(directory, digest: configuration.digest)
+    use(directory, configuration)
     reportReadiness(dependencies.clock)
     let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
@@ -156,9 +158,10 @@ final class RelayCore: Sendable {
   }
 
   /// Says to the other instances what this one may own.
-  private func use(_ directory: AppDirectory, digest: String) {
+  private func use(_ directory: AppDirectory, _ configuration: Configuration) {
     instance?.use(
-      apps: directory.slugs, configuration: digest, clockMax: directory.signatureAgeMax ?? Self.clockMax)
+      apps: directory.slugs, configuration: configuration.digest, secrets: configuration.secretsDigest,
+      clockMax: directory.signatureAgeMax ?? Self.clockMax)
   }
 
   /// The largest difference between this machine's clock and the database's, without signatures that have a
@@ -174,6 +177,7 @@ final class RelayCore: Sendable {
   func start() throws(DaemonError) {
     do throws(SystemError) {
       try receiptLog.start()
+      try pageThread.start()
       try engine.start()
       try committer.start()
       try instance?.start()
@@ -196,6 +200,7 @@ final class RelayCore: Sendable {
   func reload(_ configuration: Configuration) throws {
     let directory = try AppDirectory(configuration)
     let associations = try AssociationFileSet(configuration)
+    engine.reload()
     let before = apps.current
     // A new app has its rules before its first request. Requests of a removed app that are still queued are
     // refused (`WhileConfigured`).
@@ -219,7 +224,7 @@ final class RelayCore: Sendable {
     keyFetcher?.use(directory)
     captureWorker?.use(directory)
     backendWorker?.use(directory)
-    use(directory, digest: configuration.digest)
+    use(directory, configuration)
     housekeeper.checkAll()
     housekeeper.reconsider(apps: directory.slugs)
   }
@@ -276,6 +281,7 @@ final class RelayCore: Sendable {
     // After the last outcomes: another program may begin to deliver at once.
     instance?.stop()
     receiptLog.stop()
+    pageThread.stop()
   }
 }
 

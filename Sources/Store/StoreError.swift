@@ -16,6 +16,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case olderSchema(found: Int, known: Int)
   /// A setting that durability depends on could not be set.
   case unsafeSetting(String)
+  /// Several schemas have the tables: it is not known which are meant.
+  case severalSchemas([String])
   /// The database was copied, and only the copy is used.
   case retired(to: String, at: Timestamp)
   /// The database is a copy that is not complete.
@@ -36,6 +38,10 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         + "start the receiptd of this version once, it migrates the database"
     case .unsafeSetting(let name):
       "the database did not apply the setting \(name); it would not be durable"
+    case .severalSchemas(let names):
+      "the database has receiptd's tables in several schemas (\(names.joined(separator: ", "))), and the "
+        + "role's search_path leads to all of them; see which of them has the receipts, and leave only that "
+        + "one on the path: ALTER ROLE … SET search_path = \(names.last ?? "public")"
     case .retired(let place, let at):
       "the database was copied to \(place) at \(RFC3339.string(unixMilliseconds: at.unixMilliseconds)), and "
         + "is retired so that receipts are not delivered from both; name the copy as `database` in the "

@@ -16,3 +16,15 @@ INSERT INTO admin_key (row_id, key)
 
 -- When an operator last asked to try an app's deliveries again at once (AppPause.retryAt).
 ALTER TABLE pauses ADD COLUMN retry_at BIGINT;
+
+-- That a program lives: one small row for each, updated twice a second, renews all its leases. An open
+-- snapshot keeps every version of an updated row, so a row for each lease would soon be slow to find.
+CREATE TABLE heartbeats (
+  id   bigint PRIMARY KEY,                       -- of `instances`
+  beat bigint NOT NULL                           -- counts up; it begins again if the row was deleted
+) WITH (fillfactor = 50);
+
+-- No default, on purpose: a program of an older version, which would renew its leases row by row and see
+-- those of others as abandoned, can then report nothing, and owns nothing.
+DELETE FROM instances;
+ALTER TABLE instances ADD COLUMN secrets text COLLATE "C" NOT NULL; -- a keyed digest of its secrets

@@ -33,6 +33,8 @@ public enum DatabasePlace: Sendable, Equatable, CustomStringConvertible {
 public enum DatabaseDurability: String, CaseIterable, Sendable {
   /// Only one that keeps what it has committed (R1).
   case safe
+  /// Also one that another one may replace which lacks the last commits.
+  case asynchronous
   /// Also one whose settings can lose what it has committed.
   case lossy = "unsafe"
 }

@@ -1,5 +1,7 @@
 // The URL of a PostgreSQL database. It may contain a password, so it is a secret (R7). Values; any thread.
 
+internal import Platform
+
 /// The URL of a PostgreSQL database, as libpq understands it
 /// (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS).
 public struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
@@ -11,6 +13,15 @@ public struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
   /// The URL as it was written, with its passwords.
   /// - Throws: why it could not be read; never after loading with `SecretPolicy.required`.
   public func reveal() throws(Fault) -> String { try secret.reveal() }
+
+  /// The URL as its file has it now, for a password that was changed; nil if it is not in a file, or cannot
+  /// be read.
+  public func readAgain() -> String? {
+    guard case .file(let path) = secret.source,
+      let bytes = try? FileReading.content(of: path, bytesMax: ConfigurationLimits.secretFileBytesMax).bytes
+    else { return nil }
+    return String(validating: bytes, as: UTF8.self)?.split(whereSeparator: \.isNewline).first.map(String.init)
+  }
 
   /// The URL without its passwords; where it is, if it could not be read.
   public var description: String {

@@ -24,8 +24,10 @@ extension Configuration {
   static let durability = ConfigurationKey<Configuration>.key(
     "database_durability", \.durability, .choice,
     "Which PostgreSQL servers receiptd uses. With \"safe\" it refuses one whose settings (fsync, "
-      + "full_page_writes, synchronous_commit) can lose what was committed. With \"unsafe\" it uses that "
-      + "one, too: a crash, a power cut or a failover can then lose receipts."
+      + "full_page_writes, synchronous_commit) can lose what was committed, and several hosts without a "
+      + "synchronous standby. With \"asynchronous\" it uses the latter: a failover can then lose receipts, "
+      + "and while an old primary is still up, two relays may deliver. With \"unsafe\" it uses "
+      + "any server: a crash, a power cut or a failover can then lose receipts."
   ).then { configuration, reader, context in
     guard reader.has("database_durability"), let path = configuration.database.filePath, !path.isEmpty
     else { return }

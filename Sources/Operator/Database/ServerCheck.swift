@@ -35,7 +35,7 @@ struct ServerCheck {
 
   /// A server that may lose receipts is a fault, unless the operator allows it.
   private var faults: [String] {
-    damage + (durability == .safe ? [server.durabilityFault].compactMap(\.self) : [])
+    damage + (durability != .lossy ? [server.durabilityFault].compactMap(\.self) : [])
   }
 
   private var warnings: [String] { server.risks(allowsUnsafe: durability == .lossy) }

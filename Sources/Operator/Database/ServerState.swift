@@ -16,7 +16,7 @@ struct ServerState {
 
   init(_ url: DatabaseURL, _ configuration: Configuration) throws {
     let text = try DatabaseAccess.text(of: url)
-    let isSafe = configuration.durability == .safe
+    let isSafe = configuration.durability != .lossy
     do throws(StoreError) {
       let server = try PostgresInspection(text, application: OperatorProgram.name)
       version = server.serverVersion

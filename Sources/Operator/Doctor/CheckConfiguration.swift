@@ -77,6 +77,13 @@ enum AppliedCheck: DoctorCheck {
     }
     let others = running.filter { $0.configuration != scene.configuration.digest }
     guard let other = others.first else {
+      guard Set(running.map(\.secrets)).count == 1 else {
+        return [
+          warning(
+            "the relays have the same configuration, but different secrets: some refuse what others accept",
+            next: "Give each machine the same secrets, and there: systemctl reload receiptd")
+        ]
+      }
       return [ok("\(CountText.of(running.count, "relay")) with this configuration")]
     }
     return [

@@ -58,7 +58,7 @@ struct JobFollow {
 
   private mutating func follow(_ first: Job, _ bar: inout ProgressBar?) throws -> Job? {
     let clock = session.dependencies.clock
-    var work = JobWork(job: first.row, windows: session.replayWindows(configuration))
+    var work = try session.work(on: first, configuration)
     var writer: StoreWriter?
     var (processed, lastProgress) = (-1, clock.monotonic)
     while true {

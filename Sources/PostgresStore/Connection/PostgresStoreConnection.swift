@@ -21,7 +21,7 @@ final class PostgresStoreConnection: EngineConnection {
   private enum Transaction: Equatable {
     case none
     /// Begun by the store, and not sent yet.
-    case begun(String)
+    case begun(PostgresBegin)
     case sent
   }
 
@@ -31,8 +31,6 @@ final class PostgresStoreConnection: EngineConnection {
 
   /// How long a transaction of a writer may take in total. Stripe's Checkout waits 10 s for an answer.
   private static let transactionTime: Duration = .seconds(8)
-  /// The time limit of the end of a failed transaction.
-  private static let rollBackTime: Duration = .seconds(1)
 
   private let source: PostgresSource
   private let role: Role
@@ -68,16 +66,16 @@ final class PostgresStoreConnection: EngineConnection {
 
   var isInTransaction: Bool { transaction != .none }
 
-  func begin() throws(StoreFault) { try begin("BEGIN") }
+  func begin() throws(StoreFault) { try begin(role == .writer ? .writing : .reading) }
 
   /// REPEATABLE READ is one snapshot (https://www.postgresql.org/docs/15/transaction-iso.html).
-  func beginReading() throws(StoreFault) { try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
+  func beginReading() throws(StoreFault) { try begin(.snapshot) }
 
-  private func begin(_ sql: String) throws(StoreFault) {
+  private func begin(_ begin: PostgresBegin) throws(StoreFault) {
     rollBack()
     if role == .writer { deadline = .now() + Self.transactionTime }
     _ = try opened()
-    transaction = .begun(sql)
+    transaction = .begun(begin)
     ahead.forgetKnown()
   }
 
@@ -128,16 +126,16 @@ final class PostgresStoreConnection: EngineConnection {
       do throws(PostgresError) {
         let connection = try reopened(within: end.duration(since: .now()))
         connection.timeLimit = max(end.duration(since: .now()), .milliseconds(100))
-        if connection.isInTransaction { try connection.run("ROLLBACK") }
-        let results = try connection.runTogether([
-          PostgresCommand("BEGIN"), limits,
-          PostgresCommand(
-            "INSERT INTO writers (id, batch, seen_at) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING",
-            [.integer(writer)]),
-          PostgresCommand("SELECT batch FROM writers WHERE id = $1 FOR UPDATE", [.integer(writer)]),
-          PostgresCommand("COMMIT"),
-        ])
-        isStored = results[3].count == 1 && results[3].integer(0, 0) == batch
+        PostgresSource.rollBack(connection)
+        let results = try source.run(
+          connection, .writing,
+          [
+            PostgresCommand(
+              "INSERT INTO writers (id, batch, seen_at) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING",
+              [.integer(writer)]),
+            PostgresCommand("SELECT batch FROM writers WHERE id = $1 FOR UPDATE", [.integer(writer)]),
+          ], limits, settings)
+        isStored = results[1].count == 1 && results[1].integer(0, 0) == batch
       } catch {
         // An error of the search says nothing about the batch.
         PostgresConnection.pause(pause)
@@ -153,28 +151,32 @@ final class PostgresStoreConnection: EngineConnection {
 
   /// Every query has its index, as on SQLite. Without statistics, as of a new table, the server would scan
   /// whole tables for the ids of a batch.
-  private static let plans = "set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)"
+  private static let plans = ["set_config('enable_seqscan', 'off', true)", "set_config('jit', 'off', true)"]
 
-  /// Time limits on the server for the open transaction, shorter than those of this side.
-  private var limits: PostgresCommand {
-    // A pooler may give this transaction a session that another program has configured.
-    let durable = """
-      , set_config('client_min_messages', 'notice', true), set_config('synchronous_commit',
-        CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
-        true)
-      """
-    return PostgresCommand(
-      """
-      SELECT set_config('idle_in_transaction_session_timeout', $1, true),
-        set_config('lock_timeout', '3s', true), set_config('statement_timeout', '7s', true), \(Self.plans)
-      """ + (source.allowsUnsafe ? "" : durable), [.text("\(source.idleTime.milliseconds)ms")])
+  /// A pooler may give a transaction a session that another program has configured.
+  private static let durable = [
+    "set_config('client_min_messages', 'notice', true)",
+    """
+    set_config('synchronous_commit',
+      CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
+    """,
+  ]
+
+  private var settings: [String] {
+    Self.plans + (role == .reader || source.allowsUnsafe ? [] : Self.durable)
+  }
+
+  private var limits: PostgresLimits {
+    role == .writer
+      ? PostgresLimits(lock: .seconds(3), statement: .seconds(7), idle: source.idleTime)
+      : source.readingLimits
   }
 
   /// Ends the session on a database that was copied, or is an unfinished copy. The next one finds which.
   func refuse(_ place: String) -> StoreFault {
     connection?.close()
     return StoreFault(
-      .cannotOpen, operation: "begin",
+      .notPermitted, operation: "begin",
       reason: "the database is retired, or is an unfinished copy; the other database is \(place)")
   }
 
@@ -182,14 +184,7 @@ final class PostgresStoreConnection: EngineConnection {
     _ = waiting.removeAll()
     ahead.forgetKnown()
     defer { transaction = .none }
-    guard transaction == .sent, let connection, connection.isOpen, connection.isInTransaction else { return }
-    // If this fails, the connection is closed, and the server rolls back.
-    connection.timeLimit = Self.rollBackTime
-    do throws(PostgresError) {
-      try connection.run("ROLLBACK")
-    } catch {
-      connection.close()
-    }
+    if transaction == .sent, let connection { PostgresSource.rollBack(connection) }
   }
 
   /// The connection, connected again if it was lost.
@@ -221,7 +216,7 @@ final class PostgresStoreConnection: EngineConnection {
     do throws(PostgresError) {
       let connection = try reopened(within: PostgresSource.reconnectTime)
       connection.timeLimit = remaining
-      try connection.runTogether([command])
+      try source.run(connection, .writing, [command], limits, settings)
     } catch {
       throw error.kind == .connectionLost
         ? StoreFault(.conflict, operation: error.operation, reason: error.reason) : StoreFault(error)
@@ -262,12 +257,11 @@ final class PostgresStoreConnection: EngineConnection {
     var before: [PostgresCommand] = []
     var after: [PostgresCommand] = []
     switch transaction {
-    case .begun(let sql):
-      before = [PostgresCommand(sql), role == .writer ? limits : PostgresCommand("SELECT \(Self.plans)")]
-    case .none where role == .reader:
-      before = [PostgresCommand("BEGIN READ ONLY"), PostgresCommand("SELECT \(Self.plans)")]
+    case .begun(let begin): before = source.beginning(begin, limits, settings)
+    case .none:
+      if role == .writer { deadline = .now() + Self.transactionTime }
+      before = source.beginning(role == .writer ? .writing : .reading, limits, settings)
       after = [PostgresCommand("COMMIT")]
-    case .none: if role == .writer { deadline = .now() + Self.transactionTime }
     case .sent: break
     }
     before += waiting.removeAll()
@@ -279,10 +273,7 @@ final class PostgresStoreConnection: EngineConnection {
       let results = try connection.runTogether(before + commands + after)
       return Array(results[before.count..<before.count + commands.count])
     } catch {
-      if transaction == .none, connection.isInTransaction {
-        // A reader's statement failed: its transaction is still open.
-        do throws(PostgresError) { try connection.run("ROLLBACK") } catch { connection.close() }
-      }
+      if transaction == .none { PostgresSource.rollBack(connection) }
       // What was lost before COMMIT was sent is not stored. After the deadline nobody waits for it any more.
       if error.kind == .connectionLost, transaction == .sent, role == .writer, !isCommitting,
         MonotonicInstant.now() < deadline

@@ -19,14 +19,14 @@ extension StoreFault.Kind {
   init(_ kind: PostgresError.Kind) {
     self =
       switch kind {
-      case .noLibrary, .invalidSettings, .notAllowed: .cannotOpen
+      case .noLibrary, .invalidSettings, .notAllowed: .notPermitted
       case .cannotConnect, .exhausted: .unreachable
       case .connectionLost, .unknownOutcome: .unavailable
       case .inputOutput: .inputOutput
       case .conflict: .conflict
       case .timedOut: .busy
       case .full: .full
-      case .readOnly: .readOnly
+      case .readOnly: .standby
       case .constraint: .constraint
       case .corrupt: .corrupt
       case .misuse: .misuse

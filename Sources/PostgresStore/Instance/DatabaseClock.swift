@@ -25,11 +25,19 @@ final class DatabaseClock: Clock {
   }
 
   /// Notes a time that the database reported between two moments.
-  /// - Returns: by how much this machine's clock is ahead, in milliseconds.
-  func note(_ milliseconds: Int64, between start: MonotonicInstant, and end: MonotonicInstant) -> Int64 {
+  /// - Returns: by how much this machine's clock is ahead, in milliseconds, and by how much the database's
+  ///   clock was set since the last time, or another server's clock differs from it.
+  func note(
+    _ milliseconds: Int64, between start: MonotonicInstant, and end: MonotonicInstant
+  ) -> (ahead: Int64, step: Duration) {
     let middle = start.advanced(by: end.duration(since: start) / 2)
-    anchor.withLock { $0 = Anchor(milliseconds: milliseconds, at: middle) }
+    let step: Duration = anchor.withLock { anchor in
+      defer { anchor = Anchor(milliseconds: milliseconds, at: middle) }
+      guard let anchor else { return .zero }
+      let expected = anchor.milliseconds + middle.duration(since: anchor.at).milliseconds
+      return .milliseconds(milliseconds - expected)
+    }
     let localThen = local.wallMilliseconds - local.monotonic.duration(since: middle).milliseconds
-    return localThen - milliseconds
+    return (localThen - milliseconds, max(step, .zero - step) > ClockWatch.toleratedStep ? step : .zero)
   }
 }

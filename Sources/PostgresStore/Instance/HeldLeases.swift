@@ -70,12 +70,15 @@ final class HeldLeases: Ownership {
     held.withLock { if $0[name]?.epoch == epoch { $0[name]?.isSettled = true } }
   }
 
-  /// Notes which leases were renewed; another program has acquired the others.
+  /// Notes which leases were renewed; another program has acquired the others. One that ended before it was
+  /// renewed is lost, too: its deliveries may have been cancelled, and what was under way is only known
+  /// within one tenure. It must be acquired again, with a new epoch.
   /// - Parameter asked: when the database was asked for it.
   /// - Returns: the leases that were lost.
   func renewed(_ names: Set<String>, asked: MonotonicInstant) -> Set<String> {
-    held.withLock { held in
-      let lost = Set(held.keys).subtracting(names)
+    let now = MonotonicInstant.sinceBoot()
+    return held.withLock { held in
+      let lost = Set(held.filter { !names.contains($0.key) || now >= $0.value.until }.keys)
       for name in names { held[name]?.until = Self.end(asked) }
       for name in lost { held[name] = nil }
       return lost

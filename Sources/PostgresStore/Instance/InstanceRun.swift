@@ -17,6 +17,8 @@ struct InstanceRun {
   let owner: PostgresInstance
   private var connection: PostgresConnection?
   private var backoff = Backoff()
+  /// Whether the log's last line about the database says that it cannot be reached.
+  private var isLost = false
   private var inbox = PostgresInstance.Inbox()
   private var lookAt = MonotonicInstant.now()
   private var testAt = MonotonicInstant.now()
@@ -25,7 +27,12 @@ struct InstanceRun {
   private var hangingAt = MonotonicInstant.now()
   private var clockAhead: Int64 = 0
   private var leases = ChangeWatch<String, LeaseRow>()
-  private var instances = ChangeWatch<Int64, Int64>()
+  private var beats = ChangeWatch<Int64, Int64>()
+  /// What was last written about this program, and when it is written again.
+  private var reported: InstanceReport?
+  private var reportAt = MonotonicInstant.now()
+  /// Steps of the database's clock that no owner of the shared work is known to have followed.
+  private var clockStep: Duration = .zero
   /// When each lease that is being given up must be given up.
   private var leavesAt: [String: MonotonicInstant] = [:]
   /// Leases that had to be given up while deliveries were under way. They are released in the database when
@@ -64,13 +71,17 @@ struct InstanceRun {
       }
       if isLookDue { try look(connection) }
       try send(connection)
-      if note(.unreachable, isPresent: false) { owner.log.info("the database can be reached again") }
+      note(.unreachable, isPresent: false)
+      if isLost { owner.log.info("the database can be reached again") }
+      isLost = false
     } catch {
       connection?.close()
       // Each later failure has the same cause, most of the time.
-      if note(.unreachable, isPresent: true) {
+      note(.unreachable, isPresent: true)
+      if !isLost {
         owner.log.error("the database cannot be reached; trying again", ["error": error.description])
       }
+      isLost = true
       keepNews()
       giveUpEnded()
     }
@@ -107,35 +118,37 @@ struct InstanceRun {
     if !owner.held.dropEnded().isEmpty { owner.calls.onOwnership() }
   }
 
-  /// - Returns: whether this has changed.
-  private func note(_ trouble: StoreTrouble, isPresent: Bool) -> Bool {
+  private func note(_ trouble: StoreTrouble, isPresent: Bool) {
     owner.troubles.withLock { troubles in
-      isPresent ? troubles.insert(trouble).inserted : troubles.remove(trouble) != nil
+      if isPresent { troubles.insert(trouble) } else { troubles.remove(trouble) }
     }
   }
 
   // MARK: Leases
 
   private mutating func look(_ connection: PostgresConnection) throws(PostgresError) {
-    try endHangingSessions(connection)
+    let table = LeaseTable(owner.source, connection)
+    try endHangingSessions(table)
     let (asked, start) = (MonotonicInstant.sinceBoot(), MonotonicInstant.now())
     let isNotified = inbox.heardAt.map { start.duration(since: $0) < Self.testPeriod * 2 } ?? false
-    let report = InstanceReport(
-      host: host, version: owner.calls.version, configuration: inbox.configuration, leases: wanted,
-      clockAhead: clockAhead,
-      queueDepth: owner.calls.queueDepth(), isNotified: isNotified, unreadiness: owner.calls.unreadiness())
-    let view = try LeaseTable.look(connection, owner.id, report, held: owner.held.epochs)
+    let report = news(isNotified: isNotified, start)
+    let view = try table.look(owner.id, report, held: owner.held.epochs)
+    if let report { (reported, reportAt) = (report, start + Self.reportPeriod) }
     let now = MonotonicInstant.now()
-    judgeClock(owner.databaseClock.note(view.time, between: start, and: now), now)
+    let time = owner.databaseClock.note(view.time, between: start, and: now)
+    judgeClock(time.ahead, now)
     if !owner.held.renewed(view.renewed, asked: asked).isEmpty { owner.calls.onOwnership() }
     leases.note(Dictionary(uniqueKeysWithValues: view.leases.map { ($0.name, $0) }), at: now)
-    instances.note(view.instances, at: now)
-    try giveUp(connection, now)
-    try acquire(view, connection, now)
+    // An owner without a heartbeat does not report, either.
+    let owners = Dictionary(uniqueKeysWithValues: Set(view.leases.compactMap(\.owner)).map { ($0, Int64(0)) })
+    beats.note(view.beats.merging(owners) { beat, _ in beat }, at: now)
+    try giveUp(table, now)
+    try acquire(view, table, now)
     settle()
+    follow(time.step, view, now)
     if now >= forgetAt {
       forgetAt = now + .minutes(10)
-      try LeaseTable.forgetOld(connection)
+      try table.forgetOld()
     }
     // Without notifications everything works a second later.
     if !isNotified, now.duration(since: startedAt) > Self.testPeriod, now >= pollAt {
@@ -144,40 +157,87 @@ struct InstanceRun {
     }
   }
 
+  /// What operators see changes often, and is written seldom: as rows that are only renewed, those of a
+  /// snapshot that stays open remain.
+  /// - Returns: nil if nothing but a number has changed, and was written a moment ago.
+  private func news(isNotified: Bool, _ now: MonotonicInstant) -> InstanceReport? {
+    let report = InstanceReport(
+      host: host, version: owner.calls.version, configuration: inbox.configuration,
+      secrets: inbox.secrets, leases: wanted, clockAhead: clockAhead, queueDepth: owner.calls.queueDepth(),
+      isNotified: isNotified, unreadiness: owner.calls.unreadiness())
+    var known = reported
+    known?.clockAhead = report.clockAhead
+    known?.queueDepth = report.queueDepth
+    return known == report && now < reportAt ? nil : report
+  }
+
+  /// Between two reports of the same.
+  private static let reportPeriod: Duration = .seconds(3)
+
+  /// Lets the owner of the shared work move planned times along with the database's clock: one of all
+  /// programs, because a second move would be one too many. Until there is one, the steps are kept.
+  private mutating func follow(_ step: Duration, _ view: LeaseTable.View, _ now: MonotonicInstant) {
+    clockStep += step
+    guard clockStep != .zero else { return }
+    if owner.held.doesSharedWork {
+      owner.calls.onClockStep(clockStep)
+    } else {
+      let shared = view.leases.first { $0.name == LeaseRow.shared }
+      guard let other = shared?.owner, other != owner.id, isAlive(other, now) else { return }
+    }
+    clockStep = .zero
+  }
+
   /// First, because such a session may hold what this program would wait for.
-  private mutating func endHangingSessions(_ connection: PostgresConnection) throws(PostgresError) {
+  private mutating func endHangingSessions(_ table: LeaseTable) throws(PostgresError) {
     let now = MonotonicInstant.now()
     guard now >= hangingAt else { return }
     hangingAt = now + Self.pollPeriod
-    let count = try LeaseTable.endHangingSessions(connection)
+    let count = try table.endHangingSessions()
     guard count > 0 else { return }
     owner.log.warning(
       "ended sessions of a receiptd that hangs, or is cut off, in the middle of a transaction",
       ["sessions": String(count)])
   }
 
+  /// Whether a program has reported within the time of a lease.
+  private func isAlive(_ instance: Int64, _ now: MonotonicInstant) -> Bool {
+    !beats.isUnchanged(instance, for: HeldLeases.leaseTime, at: now)
+  }
+
   private mutating func acquire(
-    _ view: LeaseTable.View, _ connection: PostgresConnection, _ now: MonotonicInstant
+    _ view: LeaseTable.View, _ table: LeaseTable, _ now: MonotonicInstant
   ) throws(PostgresError) {
-    let leaseTime = HeldLeases.leaseTime
-    var members = view.apps.filter { !instances.isUnchanged($0.key, for: leaseTime, at: now) }
+    let missing = wanted.subtracting(view.leases.map(\.name))
+    if !missing.isEmpty { try table.insert(missing) }
+    var members = view.apps.filter { view.beats[$0.key] != nil && isAlive($0.key, now) }
     members[owner.id] = wanted
+    let apps = members.values.joined().filter { $0 != LeaseRow.shared }.map { AppSlug($0) }
+    owner.known.withLock { $0 = Set(apps) }
+    let (me, held) = (owner.id, owner.held.epochs)
+    let patience = PostgresInstance.patience
     let plan = LeasePlan(
-      of: owner.id, members: members, rows: view.leases,
-      isFree: { $0.owner == nil || leases.isUnchanged($0.name, for: leaseTime, at: now) },
+      of: me, members: members, rows: view.leases,
+      isFree: { row in
+        guard let owner = row.owner else { return true }
+        // Its own lease that ended is acquired again, once it is given up.
+        if owner == me { return held[row.name] == nil && !unreleased.contains(row.name) }
+        return !isAlive(owner, now)
+      },
       isPatient: { row in
-        let time = row.owner == nil ? PostgresInstance.patience : leaseTime + PostgresInstance.patience
-        return !leases.isUnchanged(row.name, for: time, at: now)
+        guard let owner = row.owner else { return !leases.isUnchanged(row.name, for: patience, at: now) }
+        return owner != me && !beats.isUnchanged(owner, for: HeldLeases.leaseTime + patience, at: now)
       })
-    for row in plan.acquired {
+    if !plan.acquired.isEmpty {
       let asked = MonotonicInstant.sinceBoot()
-      guard let epoch = try LeaseTable.acquire(row, for: owner.id, connection) else { continue }
-      owner.held.acquired(row.name, epoch: epoch, asked: asked)
-      unreleased.remove(row.name)
-      owner.worker.withInbox { _ = $0.unsettled.insert(row.name) }
-      owner.log.info("acquired a lease", ["name": row.name, "epoch": String(epoch)])
+      let acquired = try table.acquire(plan.acquired, for: me, beats: view.beats)
+      for (name, epoch) in acquired.sorted(by: { $0.key < $1.key }) {
+        owner.held.acquired(name, epoch: epoch, asked: asked)
+        owner.worker.withInbox { _ = $0.unsettled.insert(name) }
+        owner.log.info("acquired a lease", ["name": name, "epoch": String(epoch)])
+      }
     }
-    if let name = plan.released, leavesAt.isEmpty { leave([name], now) }
+    if leavesAt.isEmpty { leave(plan.released, now) }
   }
 
   /// Begins to give leases up: their deliveries under way are completed, and nothing new begins.
@@ -193,7 +253,7 @@ struct InstanceRun {
   /// Gives up the leases that are being left, once their deliveries have ended. Another program acquires a
   /// lease as soon as it is released, so deliveries that take too long are cancelled before.
   private mutating func giveUp(
-    _ connection: PostgresConnection, _ now: MonotonicInstant
+    _ table: LeaseTable, _ now: MonotonicInstant
   ) throws(PostgresError) {
     let held = Set(owner.held.epochs.keys)
     leavesAt = leavesAt.filter { held.contains($0.key) }
@@ -210,7 +270,7 @@ struct InstanceRun {
     let names = unreleased.filter { !isBusy($0) }.sorted()
     guard !names.isEmpty else { return }
     owner.calls.onOwnership()
-    try LeaseTable.release(names, of: owner.id, connection)
+    try table.release(names, of: owner.id)
     unreleased.subtract(names)
     owner.log.info("gave up leases", ["names": names.joined(separator: ", ")])
   }
@@ -248,7 +308,7 @@ struct InstanceRun {
     // Other threads have stopped: nothing is under way.
     owner.held.removeAll()
     do throws(PostgresError) {
-      if let connection = try opened() { try LeaseTable.leave(owner.id, connection) }
+      if let connection = try opened() { try LeaseTable(owner.source, connection).leave(owner.id) }
     } catch {
       // The others notice that the leases are not renewed.
     }
@@ -279,8 +339,7 @@ struct InstanceRun {
       texts.append(InstanceNews.test(from: owner.id))
     }
     guard !texts.isEmpty else { return }
-    try connection.runTogether(
-      texts.map { PostgresCommand("SELECT pg_notify('\(InstanceNews.channel)', $1)", [.text($0)]) })
+    try LeaseTable(owner.source, connection).notify(texts)
     inbox.news = []
   }
 

@@ -9,7 +9,6 @@ struct LeaseRow: Equatable {
   /// Nil if its last owner gave it up.
   var owner: Int64?
   var epoch: Int64
-  var renewedAt: Int64
 
   /// The name of the lease for the work that one program does for all.
   static let shared = "*"
@@ -38,8 +37,8 @@ struct ChangeWatch<Key: Hashable, Value: Equatable> {
 struct LeasePlan: Equatable {
   /// Leases to acquire.
   var acquired: [LeaseRow] = []
-  /// The lease to give up, so that a program with fewer acquires it.
-  var released: String?
+  /// Leases to give up, so that programs with fewer acquire them.
+  var released: Set<String> = []
 
   /// - Parameters:
   ///   - me: this program.
@@ -65,14 +64,41 @@ struct LeasePlan: Equatable {
       mine += 1
     }
     guard acquired.isEmpty else { return }
-    let owned = Dictionary(grouping: rows.filter { !isFree($0) }, by: { $0.owner ?? 0 }).mapValues(\.count)
-    let kept = rows.filter { $0.owner == me && !isFree($0) }.map(\.name)
-    for (other, theirs) in members.sorted(by: { owned[$0.key, default: 0] < owned[$1.key, default: 0] })
-    where other != me {
-      // Giving one up must make the shares more equal, or it would go back and forth.
-      guard mine - owned[other, default: 0] >= 2 else { return }
-      released = kept.filter(theirs.contains).max()
-      if released != nil { return }
+    let rows = rows.sorted { $0.name < $1.name }
+    let owned = rows.filter { members[$0.owner ?? 0] != nil && !isFree($0) }
+    let kept = Set(owned.filter { $0.owner == me }.map(\.name))
+    var shares = Dictionary(grouping: owned) { $0.owner ?? 0 }.mapValues { $0.map(\.name) }
+    // What is free goes to the one with the fewest that may own it.
+    for row in rows where isFree(row) {
+      let takers = members.filter { $0.value.contains(row.name) }.keys
+      if let taker = Self.sorted(takers, shares).first { shares[taker, default: []].append(row.name) }
     }
+    // Every program computes the same moves, and makes its own.
+    while let move = Self.move(members, shares) {
+      shares[move.from]?.removeAll { $0 == move.name }
+      shares[move.to, default: []].append(move.name)
+      if move.from == me, kept.contains(move.name) { released.insert(move.name) }
+    }
+  }
+
+  /// Those with the fewest leases first.
+  private static func sorted(_ members: some Sequence<Int64>, _ shares: [Int64: [String]]) -> [Int64] {
+    members.sorted { left, right in
+      (shares[left]?.count ?? 0, left) < (shares[right]?.count ?? 0, right)
+    }
+  }
+
+  /// A lease that makes the shares more equal elsewhere; otherwise it would go back and forth.
+  private static func move(
+    _ members: [Int64: Set<String>], _ shares: [Int64: [String]]
+  ) -> (name: String, from: Int64, to: Int64)? {
+    let order = sorted(members.keys, shares)
+    for from in order.reversed() {
+      let names = shares[from] ?? []
+      for to in order where names.count - (shares[to]?.count ?? 0) >= 2 {
+        if let name = names.last(where: { members[to]?.contains($0) ?? false }) { return (name, from, to) }
+      }
+    }
+    return nil
   }
 }

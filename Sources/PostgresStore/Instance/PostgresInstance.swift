@@ -26,6 +26,7 @@ final class PostgresInstance: StoreInstance {
     var isStopping = false
     var apps: [AppSlug] = []
     var configuration = ""
+    var secrets = ""
     var clockMax: Duration = .longest
     /// Texts of notifications to send.
     var news: [String] = []
@@ -44,11 +45,14 @@ final class PostgresInstance: StoreInstance {
   let calls: InstanceCalls
   let log: Log
   let held: HeldLeases
+  /// The apps in the configurations of all running programs.
+  let known = Monitor<Set<AppSlug>>([])
   let databaseClock = DatabaseClock()
   let worker = Worker("instance", inbox: Inbox())
   let listener = Worker("notifications", inbox: ListenerInbox())
-  /// What is wrong with the database, as far as these threads know.
-  let troubles = Monitor<Set<StoreTrouble>>([])
+  /// What is wrong with the database, as far as these threads know. Until the first contact it cannot be
+  /// reached.
+  let troubles = Monitor<Set<StoreTrouble>>([.unreachable])
 
   init(_ source: PostgresSource, _ calls: InstanceCalls, log: Log) {
     self.source = source
@@ -62,6 +66,7 @@ final class PostgresInstance: StoreInstance {
   func endingTenure(of app: AppSlug) -> Tenure? { held.endingTenure(of: app) }
   var apps: Set<AppSlug>? { held.apps }
   var doesSharedWork: Bool { held.doesSharedWork }
+  var configured: Set<AppSlug> { known.withLock { $0 } }
 
   func start() throws(SystemError) {
     try worker.start { [self] in
@@ -80,10 +85,11 @@ final class PostgresInstance: StoreInstance {
     listener.stop()
   }
 
-  func use(apps: [AppSlug], configuration: String, clockMax: Duration) {
+  func use(apps: [AppSlug], configuration: String, secrets: String, clockMax: Duration) {
     worker.post { inbox in
       inbox.apps = apps
       inbox.configuration = configuration
+      inbox.secrets = secrets
       inbox.clockMax = clockMax
     }
   }

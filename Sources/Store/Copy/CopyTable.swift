@@ -49,7 +49,7 @@ public struct CopyTable: Sendable, Equatable {
     "service_reports": "about a receiptd that has stopped, and about backups of this database",
     "writers": "about programs that have ended", "leases": "about programs that have ended",
     "file_marks": "about the file itself",
-    "instances": "about programs that have ended",
+    "instances": "about programs that have ended", "heartbeats": "about programs that have ended",
     "copies": "about the database itself",
   ]
 }

@@ -10,6 +10,8 @@ public struct InstanceDescription: Sendable, Equatable {
   public var version: String
   /// Equal for programs whose configurations treat receipts equally.
   public var configuration: String
+  /// Equal for programs whose secrets are equal.
+  public var secrets: String
   public var startedAt: Timestamp
   public var seenAt: Timestamp
   /// How far its clock is ahead of the database's.
@@ -20,26 +22,30 @@ public struct InstanceDescription: Sendable, Equatable {
   public var isNotified: Bool
   /// Names of the reasons why it is not ready, as `/readyz` has them; empty if it is.
   public var unreadiness: [String]
+  /// The apps in its configuration.
+  public var configured: Set<AppSlug>
   /// The apps that it delivers.
   public var apps: [AppSlug]
   /// Whether it does what one program does for all: retention, jobs, alerts.
   public var doesSharedWork: Bool
 
   public init(
-    id: Int64, host: String, version: String, configuration: String, startedAt: Timestamp, seenAt: Timestamp,
-    clockAhead: Duration, queueDepth: Int, isNotified: Bool, unreadiness: [String], apps: [AppSlug],
-    doesSharedWork: Bool
+    id: Int64, host: String, version: String, configuration: String, secrets: String = "",
+    startedAt: Timestamp, seenAt: Timestamp, clockAhead: Duration, queueDepth: Int, isNotified: Bool,
+    unreadiness: [String], configured: Set<AppSlug> = [], apps: [AppSlug], doesSharedWork: Bool
   ) {
     self.id = id
     self.host = host
     self.version = version
     self.configuration = configuration
+    self.secrets = secrets
     self.startedAt = startedAt
     self.seenAt = seenAt
     self.clockAhead = clockAhead
     self.queueDepth = queueDepth
     self.isNotified = isNotified
     self.unreadiness = unreadiness
+    self.configured = configured
     self.apps = apps
     self.doesSharedWork = doesSharedWork
   }

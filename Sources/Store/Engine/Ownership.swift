@@ -37,6 +37,19 @@ public protocol Ownership: Sendable {
   var apps: Set<AppSlug>? { get }
   /// Whether this program does at this moment what one program does for all: retention, jobs, alerts.
   var doesSharedWork: Bool { get }
+  /// The apps that a running program has in its configuration, this one or another.
+  var configured: Set<AppSlug> { get }
+}
+
+extension Ownership {
+  public var configured: Set<AppSlug> { [] }
+
+  /// Whether this program releases a job's receipts of an app: its owner does, who has its rules. Those of an
+  /// app that nobody has are skipped by the program that does the shared work.
+  public func releasesJobs(of app: AppSlug) -> Bool {
+    guard let apps else { return true }
+    return apps.contains(app) || (doesSharedWork && !configured.contains(app))
+  }
 }
 
 /// The only program on a database.
@@ -59,8 +72,9 @@ public protocol StoreInstance: Ownership {
   /// Sets the apps that it may own.
   /// - Parameters:
   ///   - configuration: a digest that is equal for equal configurations.
+  ///   - secrets: a digest that is equal for equal secrets.
   ///   - clockMax: with a larger difference between the clocks, the program is not ready.
-  func use(apps: [AppSlug], configuration: String, clockMax: Duration)
+  func use(apps: [AppSlug], configuration: String, secrets: String, clockMax: Duration)
   /// Notifies the other programs of a commit.
   func note(_ changes: StoreChanges)
 }
@@ -75,6 +89,8 @@ public struct InstanceCalls: Sendable {
   public var onChanges: @Sendable (StoreChanges?) -> Void
   /// Completes the open transactions of an app's last owner, and calls back with the result.
   public var settle: @Sendable (AppSlug, @escaping @Sendable (Bool) -> Void) -> Void
+  /// The database's clock was set; this program is the one that moves planned times along.
+  public var onClockStep: @Sendable (Duration) -> Void
   /// Asks the writer to reach the database.
   public var pulse: @Sendable () -> Void
   /// Whether deliveries of an app are under way.
@@ -88,6 +104,7 @@ public struct InstanceCalls: Sendable {
     version: String, onOwnership: @escaping @Sendable () -> Void,
     onChanges: @escaping @Sendable (StoreChanges?) -> Void,
     settle: @escaping @Sendable (AppSlug, @escaping @Sendable (Bool) -> Void) -> Void,
+    onClockStep: @escaping @Sendable (Duration) -> Void = { _ in },
     pulse: @escaping @Sendable () -> Void, isBusy: @escaping @Sendable (AppSlug) -> Bool,
     queueDepth: @escaping @Sendable () -> Int, unreadiness: @escaping @Sendable () -> [String]
   ) {
@@ -95,6 +112,7 @@ public struct InstanceCalls: Sendable {
     self.onOwnership = onOwnership
     self.onChanges = onChanges
     self.settle = settle
+    self.onClockStep = onClockStep
     self.pulse = pulse
     self.isBusy = isBusy
     self.queueDepth = queueDepth

@@ -25,6 +25,9 @@ public protocol StoreEngine: AnyObject, Sendable {
   /// Notifies the programs that use the database of a change by this one, which is not an instance.
   func notifyInstances() throws(StoreFault)
 
+  /// Reads again how the database is reached. Open connections stay.
+  func reload()
+
   /// Starts the engine's threads. Called once the writer is open.
   func start() throws(SystemError)
   /// Stops the engine's threads. The writer and readers continue to work.
@@ -44,6 +47,7 @@ extension StoreEngine {
   public func makeInstance(_ calls: InstanceCalls, log: Log) -> (any StoreInstance)? { nil }
   public func instances() throws(StoreFault) -> (now: Timestamp, running: [InstanceDescription])? { nil }
   public func notifyInstances() throws(StoreFault) {}
+  public func reload() {}
 }
 
 /// A fault of an open database.

@@ -16,6 +16,10 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     case corrupt
     case constraint
     case readOnly
+    /// The server accepts no writes: it is a standby, or its administrator has switched them off.
+    case standby
+    /// The server cannot be used as it is set up, or does not accept the role, its password, or what it does.
+    case notPermitted
     /// The database is no longer in its place: the next start would not find what is stored now.
     case moved
     case cannotOpen
@@ -38,7 +42,8 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     public var mayConcernOneCommand: Bool {
       switch self {
       case .constraint, .misuse, .corrupt, .full: true
-      case .busy, .inputOutput, .syncFailed, .readOnly, .moved, .cannotOpen, .outOfMemory, .interrupted,
+      case .busy, .inputOutput, .syncFailed, .readOnly, .standby, .notPermitted, .moved, .cannotOpen,
+        .outOfMemory, .interrupted,
         .unreachable, .unavailable, .conflict:
         false
       }

@@ -148,8 +148,8 @@ struct CopyCommandTests {
     try server.connect(database).run(
       """
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
-        is_notified, unreadiness, leases)
-      VALUES (1, 'relay7', '1', '', 0, (extract(epoch FROM now()) * 1000)::bigint, 0, 0, 1, '', '')
+        is_notified, unreadiness, leases, secrets)
+      VALUES (1, 'relay7', '1', '', 0, (extract(epoch FROM now()) * 1000)::bigint, 0, 0, 1, '', '', '')
       """)
     let ran = run("db", "copy", "--to", harness.folder + "/back.db")
     #expect(ran.code == .refused)

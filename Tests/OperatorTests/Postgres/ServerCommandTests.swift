@@ -82,9 +82,9 @@ struct ServerCommandTests {
   private static let instance = """
     WITH added AS (
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
-        is_notified, unreadiness, leases)
+        is_notified, unreadiness, leases, secrets)
       VALUES (7, 'relay-a', '1.2', 'abc', 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, -3, 4, 0,
-        'clock_differs', 'ios *')
+        'clock_differs', 'ios *', '')
       RETURNING id)
     INSERT INTO leases (name, owner, epoch, renewed_at) SELECT unnest(ARRAY['ios', '*']), id, 1, 0 FROM added
     """

@@ -30,9 +30,9 @@ struct ServerDoctorTests {
     try server.connect(database).run(
       """
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
-        is_notified, unreadiness, leases)
+        is_notified, unreadiness, leases, secrets)
       VALUES (7, 'relay-a', '1.2', 'abc', 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, 0, 0, 1,
-        '', '')
+        '', '', '')
       """)
     let served = try DoctorPage(harness, "--local")
     served.expect(.warning, "receiptd", "has not reported yet")

@@ -25,11 +25,11 @@ struct RepeatedNumberTests {
     let pay = ProcessorRules(isAsked: true, followsUpAfter: .minutes(1))
     let store = try TestStore(rules: [
       "ios": AppRules(
-        join: JoinPolicy(settle: .zero), processors: ["pay": pay, "stripe": .stripe],
+        join: JoinPolicy(settle: .zero), processors: ["pay": pay, "stripe": .stripe()],
         compose: TestStore.compose)
     ])
     store.now = now
-    try store.ingest(Said.completed(n, user: UserID("u\(n)"), prices: ["price_1"]))
+    try store.ingest(Said.completed(n, user: "u\(n)", prices: ["price_1"]))
     _ = try store.apply(StorePayment(app: "ios", Said.pay(.started, n, by: UserID("u\(n)"))))
     _ = try store.apply(
       OrderCapture(app: "ios", CaptureOrder(key: Said.payKey(n), user: UserID("u\(n)"), grantID: "g")))

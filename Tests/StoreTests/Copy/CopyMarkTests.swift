@@ -179,8 +179,8 @@ struct CopyMarkTests {
     let (file, server) = (place(filled, .sqlite), try CopyPlace(.postgres))
     let insertion = """
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
-        is_notified, unreadiness, leases)
-      VALUES (1, 'db7', '1', '', 0, (extract(epoch FROM now()) * 1000)::bigint - 50000, 0, 0, 1, '', '')
+        is_notified, unreadiness, leases, secrets)
+      VALUES (1, 'db7', '1', '', 0, (extract(epoch FROM now()) * 1000)::bigint - 50000, 0, 0, 1, '', '', '')
       """
     try server.execute(insertion)
     #expect(throws: CopyFault.used(isSource: false, by: ["db7"])) { try file.copy(to: server) }
