@@ -3,6 +3,7 @@
 import Domain
 import JSON
 import Store
+import TestSupport
 import Testing
 
 @Suite("Jobs about a user who is forgotten", .everyEngine)
