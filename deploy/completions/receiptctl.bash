@@ -177,6 +177,8 @@ _receiptctl() {
     'users show:--app') :; return ;;
     'users show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'users forget:--app') :; return ;;
+    'users forget:--customer') :; return ;;
+    'users forget:--email') :; return ;;
     'users forget:--reason') :; return ;;
     'users forget:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'find '*':--app') :; return ;;
@@ -324,7 +326,7 @@ _receiptctl() {
       'contexts list') mapfile -t COMPREPLY < <(compgen -W '--app --user --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
-      'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --customer --email --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'find '*) mapfile -t COMPREPLY < <(compgen -W '--app --since --until --limit --config --json --no-input --help -h --version' -- "$current") ;;
       'stats '*) mapfile -t COMPREPLY < <(compgen -W '--app --latency --joins --watch -w --interval --config --json --no-input --help -h --version' -- "$current") ;;
       'top '*) mapfile -t COMPREPLY < <(compgen -W '--app --interval --config --json --no-input --help -h --version' -- "$current") ;;

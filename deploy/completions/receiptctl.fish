@@ -250,6 +250,8 @@ complete -c receiptctl -n '__fish_seen_subcommand_from contexts; and __fish_seen
 complete -c receiptctl -n '__fish_seen_subcommand_from contexts; and __fish_seen_subcommand_from list' -l csv -d 'Comma-separated values with a header (RFC 4180), for a spreadsheet'
 complete -c receiptctl -n '__fish_seen_subcommand_from users; and __fish_seen_subcommand_from show' -l app -x -d 'Only the data of this app'
 complete -c receiptctl -n '__fish_seen_subcommand_from users; and __fish_seen_subcommand_from forget' -l app -x -d 'Only the data of this app'
+complete -c receiptctl -n '__fish_seen_subcommand_from users; and __fish_seen_subcommand_from forget' -l customer -x -d 'A customer of a processor instead of USER'
+complete -c receiptctl -n '__fish_seen_subcommand_from users; and __fish_seen_subcommand_from forget' -l email -x -d 'An e-mail address in events instead of USER; reads all events'
 complete -c receiptctl -n '__fish_seen_subcommand_from users; and __fish_seen_subcommand_from forget' -l cancel-open -d 'Also cancel and erase receipts that are still to be delivered'
 complete -c receiptctl -n '__fish_seen_subcommand_from users; and __fish_seen_subcommand_from forget' -l ask-purchasely -d 'Then ask Purchasely to forget the user, too; needs client_secret'
 complete -c receiptctl -n '__fish_seen_subcommand_from users; and __fish_seen_subcommand_from forget' -l reason -x -d 'Why; kept in the audit'
