@@ -103,7 +103,7 @@ import Testing
   @Test("A login's cookie is for one user, one password and one database, and ends after a week")
   func cookies() throws {
     let clock = ManualClock()
-    func access(_ password: String = "right", key: [UInt8] = key) throws -> AdminAccess {
+    func access(_ password: String = "right", key: [UInt8] = Self.key) throws -> AdminAccess {
       let access = try AdminAccess(.init(password: Secret(password)), key: key, clock: clock)
       for _ in 0..<FailedLogins.perMinuteMax { _ = Self.ask(access, "wrong") }
       return access
