@@ -1,6 +1,7 @@
 // A configuration with faults, while receiptd runs on with the one that it has.
 
 import Domain
+import JSON
 import Platform
 import Store
 import Terminal
