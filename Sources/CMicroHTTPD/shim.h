@@ -96,9 +96,9 @@ static inline size_t CMicroHTTPD_headMemory(struct MHD_Connection *connection) {
   return CMicroHTTPD_headBytes(connection) + 64 * (size_t)records + (cookies ? strlen(cookies) : 0);
 }
 
-/// Ends the query before its first parameter, so that libmicrohttpd reads none. It would need memory for each,
-/// and without memory it answers nothing (connection.c of 0.9.75, parse_initial_message_line). `target` is in
-/// the connection's own buffer.
+/// Ends the query before its first parameter, so that libmicrohttpd reads none. It would need memory for
+/// each, and without memory it answers nothing (connection.c of 0.9.75, parse_initial_message_line).
+/// `target` is in the connection's own buffer.
 static inline void CMicroHTTPD_dropQuery(const char *target) {
   char *mark = strchr(target, '?');
   if (mark) mark[1] = '\0';

@@ -167,6 +167,9 @@ extension Configuration {
       self.contextsPerAddress = contextsPerAddress
     }
 
+    /// The limits that this process can serve.
+    public var served: Self { fitting(openFiles: ProcessLimits.openFiles) }
+
     /// Descriptors for everything but the public listener's connections: the admin listener's, the database,
     /// the log, and requests to processors and destinations.
     private static let otherFiles = 192

@@ -15,7 +15,7 @@ extension HeaderFields {
   /// colons after the names. It has decoded the target in its place. So the bytes must be
   /// `METHOD 0 TARGET 0 VERSION 0 0`, then `NAME 0 VALUE 0 0` for each field, then `0 0`.
   ///
-  /// Two sequences of two bytes cannot be told from CRLF any more: a NUL and a bare line feed, and at the
+  /// Two sequences of two bytes look like CRLF now: a NUL and a bare line feed, and at the
   /// start of a line a colon and a bare line feed. `ConnectionState.hasSentAhead` covers what they could
   /// hide.
   /// - Parameters:

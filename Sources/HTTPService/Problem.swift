@@ -69,8 +69,8 @@ extension Problem {
   public static let malformedRequest = Problem(
     slug: "malformed-request", status: 400,
     detail:
-      "The request is not well-formed HTTP: check the encoding of its target, that each line of its head ends "
-      + "in CRLF and has a name, its one `Host`, and the length of its body.")
+      "The request is not well-formed HTTP: check the encoding of its target, that each line of its head "
+      + "ends in CRLF and has a name, its one `Host`, and the length of its body.")
   public static let headTooLarge = Problem(
     slug: "head-too-large", status: 431,
     detail: "The request line and the header fields are too long. Send fewer or shorter ones.")

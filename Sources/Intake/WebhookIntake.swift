@@ -58,7 +58,7 @@ public struct WebhookIntake: Sendable {
   }
 
   /// Refuses a webhook for an app that is not configured, or does not use the processor, as one with a wrong
-  /// signature: neither the answer nor its time tells which apps exist. (A refused signature of any app costs
+  /// signature: neither the answer nor its time shows which apps exist. (A refused signature of any app costs
   /// the same.)
   /// - Parameter processor: that of any app; nil if none uses it.
   func refuse(

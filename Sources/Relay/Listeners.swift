@@ -112,7 +112,7 @@ enum Listeners {
 
   private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
     var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
-    let limits = configuration.limits.fitting(openFiles: ProcessLimits.openFiles)
+    let limits = configuration.limits.served
     settings.connections = limits.connections
     settings.connectionsPerAddress = limits.connectionsPerAddress
     // A proxy's connections come from many clients, which are limited by their own addresses.

@@ -113,8 +113,7 @@ final class RelayCore: Sendable {
     }
     checkoutPolls = CheckoutPolls(
       reader: try Self.reader(engine),
-      limits: LongPollLimits(configuration.limits.fitting(openFiles: ProcessLimits.openFiles)),
-      metrics: metrics,
+      limits: LongPollLimits(configuration.limits.served), metrics: metrics,
       clock: dependencies.clock, log: dependencies.log
     ) { observers.withLock { $0.housekeeper }?.checkNow() }
     contextRetention = ContextRetention(configuration.retention)

@@ -82,7 +82,7 @@ import Testing
     "A request that arrived before the answer to the first one is never answered",
     arguments: [
       "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab",
-      // These ends cannot be told from CRLF after libmicrohttpd has parsed them.
+      // These ends look like CRLF after libmicrohttpd has parsed them.
       "GET / HTTP/1.1\r\nHost: x\r\n:\n", "GET / HTTP/1.1\r\nHost: x\r\n\0\n",
       "GET / HTTP/1.1\r\nHost: x\r\nX: a\0\nContent-Length: 0\r\n\r\n",
     ])
@@ -130,7 +130,8 @@ import Testing
   func trimming() throws {
     let application = TestApplication.echo()
     let (reply, _, _) = try Self.exchange(
-      "GET / HTTP/1.1\r\nHost: \t x \t\r\nX-User-Id:\t jdo-1 \t \r\nX-Empty: \t \r\nX-None:\r\nX-In:a \t b\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: \t x \t\r\nX-User-Id:\t jdo-1 \t \r\nX-Empty: \t \r\nX-None:\r\n"
+        + "X-In:a \t b\r\n\r\n",
       application)
     #expect(reply.status == 200)
     let head = try #require(application.seen.withLock { $0.heads.first })

@@ -49,9 +49,12 @@ public enum ConfigurationDocument {
 
     | secret | read from |
     |---|---|
-    | `"file:/path"` | a file, without the newline at its end, at the start and at each reload; a warning if every user has access to it |
+    | `"file:/path"` | a file, without the newline at its end, at the start and at each reload |
     | `"env:NAME"` | an environment variable, at the start only |
-    | any other text | the text itself; a warning if others can read the file |
+    | any other text | the text itself |
+
+    It is a warning if others can read a configuration file with such a text, or every user of the machine a
+    file that has a secret.
 
     `receiptctl reload` makes a running receiptd read the configuration again and apply all of it, or nothing
     if it has a fault. Some keys are used at the start only, which is said below.

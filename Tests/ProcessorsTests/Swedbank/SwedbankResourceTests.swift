@@ -85,8 +85,9 @@ struct SwedbankResourceTests {
     let encoded = "%6D" + token.dropFirst()
     let body =
       Array(
-        #"{"paymentOrder":{"id":"\#(SwedbankHarness.order)","urls":{"callbackUrl":"\#(url)"},"note":"by \#(escaped)!","#
-          .utf8) + Array(#""href":"https://x.example/\#(encoded)/a","token":"\#(token)"}}"#.utf8)
+        #"{"paymentOrder":{"id":"\#(SwedbankHarness.order)","urls":{"callbackUrl":"\#(url)"},"#.utf8)
+      + Array(#""note":"by \#(escaped)!","#.utf8)
+      + Array(#""href":"https://x.example/\#(encoded)/a","token":"\#(token)"}}"#.utf8)
     for (path, request) in [
       ("expand", Self.resource(SwedbankHarness.order).serialized()), ("paymentorders", Samples.orderV3),
       ("consumers", Samples.consumers.serialized()),
