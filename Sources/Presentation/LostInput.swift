@@ -76,6 +76,7 @@ public struct LostInput: Sendable, Equatable {
     guard refused.count > 0 else { return nil }
     var remedies: [String] = []
     for remedy in Set(reasons.keys.map(remedy(ofReason:))).sorted() { remedies.append(remedy(app)) }
+    remedies.append("then look again: receiptctl doctor --only contexts")
     return LostInput(
       .contexts, app, reasons, accepted: accepted,
       what: "\(CountText.of(refused.count, "request")) of the clients of \(app) refused \(time) "

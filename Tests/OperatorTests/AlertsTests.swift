@@ -156,7 +156,7 @@ import Testing
     #expect(!table.contains("hidden"))
   }
 
-  @Test("alerts list shows what is wrong although nobody was notified, and which receivers fail")
+  @Test("alerts list shows what is wrong although nobody was notified, and which receivers fail", .fileOnly)
   func wrongNow() throws {
     let url = "https://hooks.example.com/hidden"
     let harness = try Self.harness([url])

@@ -9,7 +9,7 @@ import HTTPClient
 import JSON
 import Platform
 import Presentation
-import Store
+@testable import Store
 @testable import Telemetry
 import Testing
 
