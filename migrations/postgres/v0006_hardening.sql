@@ -24,7 +24,7 @@ CREATE TABLE heartbeats (
   beat bigint NOT NULL                           -- counts up; it begins again if the row was deleted
 ) WITH (fillfactor = 50);
 
--- No default, on purpose: a program of an older version, which would renew its leases row by row and see
--- those of others as abandoned, can then report nothing, and owns nothing.
+-- A keyed digest of its secrets. No default, on purpose: a program of an older version, which would renew its
+-- leases row by row and see those of others as abandoned, can then report nothing, and owns nothing.
 DELETE FROM instances;
-ALTER TABLE instances ADD COLUMN secrets text COLLATE "C" NOT NULL; -- a keyed digest of its secrets
+ALTER TABLE instances ADD COLUMN secrets text COLLATE "C" NOT NULL;
