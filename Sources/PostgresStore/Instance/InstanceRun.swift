@@ -142,8 +142,8 @@ struct InstanceRun {
     // An owner without a heartbeat does not report, either.
     let owners = Dictionary(uniqueKeysWithValues: Set(view.leases.compactMap(\.owner)).map { ($0, Int64(0)) })
     beats.note(view.beats.merging(owners) { beat, _ in beat }, at: now)
-    try giveUp(table, now)
-    try acquire(view, table, now)
+    let released = try giveUp(table, now)
+    try acquire(view, without: released, table, now)
     settle()
     follow(time.step, view, now)
     if now >= forgetAt {
@@ -205,8 +205,9 @@ struct InstanceRun {
     !beats.isUnchanged(instance, for: HeldLeases.leaseTime, at: now)
   }
 
+  /// - Parameter released: leases that were given up after they were seen.
   private mutating func acquire(
-    _ view: LeaseTable.View, _ table: LeaseTable, _ now: MonotonicInstant
+    _ view: LeaseTable.View, without released: Set<String>, _ table: LeaseTable, _ now: MonotonicInstant
   ) throws(PostgresError) {
     let missing = wanted.subtracting(view.leases.map(\.name))
     if !missing.isEmpty { try table.insert(missing) }
@@ -217,7 +218,7 @@ struct InstanceRun {
     let (me, held) = (owner.id, owner.held.epochs)
     let patience = PostgresInstance.patience
     let plan = LeasePlan(
-      of: me, members: members, rows: view.leases,
+      of: me, members: members, rows: view.leases.filter { !released.contains($0.name) },
       isFree: { row in
         guard let owner = row.owner else { return true }
         // Its own lease that ended is acquired again, once it is given up.
@@ -237,7 +238,7 @@ struct InstanceRun {
         owner.log.info("acquired a lease", ["name": name, "epoch": String(epoch)])
       }
     }
-    if leavesAt.isEmpty { leave(plan.released, now) }
+    if leavesAt.isEmpty, released.isEmpty { leave(plan.released, now) }
   }
 
   /// Begins to give leases up: their deliveries under way are completed, and nothing new begins.
@@ -252,9 +253,10 @@ struct InstanceRun {
 
   /// Gives up the leases that are being left, once their deliveries have ended. Another program acquires a
   /// lease as soon as it is released, so deliveries that take too long are cancelled before.
+  /// - Returns: those that were released.
   private mutating func giveUp(
     _ table: LeaseTable, _ now: MonotonicInstant
-  ) throws(PostgresError) {
+  ) throws(PostgresError) -> Set<String> {
     let held = Set(owner.held.epochs.keys)
     leavesAt = leavesAt.filter { held.contains($0.key) }
     let isIdle = leavesAt.keys.filter { !isBusy($0) }
@@ -268,11 +270,12 @@ struct InstanceRun {
     // At the earliest at the next look: a delivery may have begun a moment ago.
     leave(held.subtracting(wanted).subtracting(leavesAt.keys).subtracting(unreleased), now)
     let names = unreleased.filter { !isBusy($0) }.sorted()
-    guard !names.isEmpty else { return }
+    guard !names.isEmpty else { return [] }
     owner.calls.onOwnership()
     try table.release(names, of: owner.id)
     unreleased.subtract(names)
     owner.log.info("gave up leases", ["names": names.joined(separator: ", ")])
+    return Set(names)
   }
 
   private func isBusy(_ name: String) -> Bool {

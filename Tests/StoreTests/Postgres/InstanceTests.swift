@@ -108,6 +108,22 @@ struct InstanceTests {
     program.instance.stop()
   }
 
+  @Test("A program that gives leases up does not acquire them again before the other sees them")
+  func givingUp() throws {
+    let first = try program()
+    try wait("the first has all") { first.apps == Set(Self.apps) && first.instance.doesSharedWork }
+    let second = try program()
+    try wait("they share") {
+      first.apps.count + second.apps.count == 5 && second.apps.count >= 2
+        && first.instance.doesSharedWork != second.instance.doesSharedWork
+    }
+    let epochs = try server.connect(database).run("SELECT max(epoch), sum(epoch)::bigint FROM leases")
+    #expect(epochs.integer(0, 0) == 2, "each moved once at most")
+    #expect(epochs.integer(0, 1) == 9)
+    first.instance.stop()
+    second.instance.stop()
+  }
+
   @Test("An instance reports why it is not ready, and warns once what the loss of the server would cost (R1)")
   func reports() throws {
     let program = try program()
