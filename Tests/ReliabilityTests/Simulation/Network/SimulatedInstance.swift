@@ -37,7 +37,7 @@ final class SimulatedInstance: StoreInstance {
   var clock: any Clock { database.clock }
   func start() throws(SystemError) {}
   func stop() {}
-  func use(apps: [AppSlug], configuration: String, clockMax: Duration) {}
+  func use(apps: [AppSlug], configuration: String, secrets: String, clockMax: Duration) {}
   func note(_ changes: StoreChanges) {}
 
   /// Does what the instance's thread does about a change.
