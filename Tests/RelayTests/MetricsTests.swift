@@ -5,6 +5,7 @@ import HTTPServer
 import Platform
 import Processors
 import SQLiteStore
+import Store
 @testable import Telemetry
 import Testing
 
