@@ -191,10 +191,11 @@ internal import Platform
   /// - Returns: false when it is complete by now.
   @discardableResult
   func evictBody(_ rejection: Rejection) -> Bool {
-    let seen = state.withLock { ($0.serial, $0.head) }
-    let answer = core.handler.response(to: rejection, head: seen.1)
+    let seen = state.withLock { $0.phase == .body ? (serial: $0.serial, head: $0.head) : nil }
+    guard let seen else { return false }
+    let answer = core.handler.response(to: rejection, head: seen.head)
     return state.withLock { state in
-      guard state.serial == seen.0, state.phase == .body else { return false }
+      guard state.serial == seen.serial, state.phase == .body else { return false }
       cut(&state, answer)
       return true
     }

@@ -59,20 +59,18 @@ extension Core {
     }
     guard isFilling else { return false }
     var remaining = all.count
-    var idle: [(since: MonotonicInstant, element: ClientConnection)] = []
-    var bodies: [(since: MonotonicInstant, element: ClientConnection)] = []
+    var idle: [(since: MonotonicInstant, element: (ClientConnection, isBody: Bool))] = []
+    var bodies = idle
     for connection in all {
       switch connection.occupancy {
-      case .idle(let since): idle.append((since, connection))
-      case .body(let since): bodies.append((since, connection))
+      case .idle(let since): idle.append((since, (connection, isBody: false)))
+      case .body(let since): bodies.append((since, (connection, isBody: true)))
       case .request: break
       case .ending: remaining -= 1
       }
     }
-    let chosen = eviction.chosen(from: idle, connections: remaining, at: now)
-    for connection in chosen { connection.evict() }
-    for connection in eviction.chosen(fromBodies: bodies, connections: remaining - chosen.count) {
-      connection.evictBody(.crowded)
+    for (connection, isBody) in eviction.chosen(from: idle, bodies: bodies, connections: remaining, at: now) {
+      if isBody { connection.evictBody(.crowded) } else { connection.evict() }
     }
     return true
   }

@@ -14,9 +14,9 @@ internal import Platform
 ///   of `ServerConfiguration.unlimitedPeers`.
 /// - **A new client has time to send its request**: the grace, or, in a flood, until as many others have
 ///   connected after it as connections are idle.
-/// - **Slow bodies block no client.** Above `urgent`, if no idle connections are left, the requests whose
-///   bodies have been incomplete for the longest time are cut: anybody may begin a request that may use the
-///   reserve.
+/// - **Slow bodies block no client.** Above `urgent`, the requests whose bodies are incomplete are cut like
+///   connections that were idle for less than the grace, the oldest first: anybody may begin a request that
+///   may use the reserve.
 /// - **A complete request is never cut for others**, whether it is suspended or still unread in its socket.
 ///   No connection is cut while at most `kept` are open.
 ///
@@ -31,25 +31,20 @@ struct Eviction {
 
   /// - Parameters:
   ///   - idle: when each became idle.
+  ///   - bodies: since when each incomplete request has been read.
   ///   - connections: the number of connections, idle or not.
-  /// - Returns: those to close, the longest idle first.
+  /// - Returns: those to close: first those that have been idle for the grace, then of all others, for the
+  ///   last places, the oldest first.
   func chosen<Element>(
-    from idle: [(since: MonotonicInstant, element: Element)], connections: Int, at now: MonotonicInstant
+    from idle: [(since: MonotonicInstant, element: Element)],
+    bodies: [(since: MonotonicInstant, element: Element)] = [], connections: Int, at now: MonotonicInstant
   ) -> [Element] {
     let latest = now - grace
-    return Self.oldest(idle, connections - kept).enumerated()
-      .filter { $0.offset < connections - urgent || $0.element.since <= latest }
-      .map(\.element.element)
-  }
-
-  /// - Parameters:
-  ///   - bodies: since when each incomplete request has been read.
-  ///   - connections: the number of connections without the idle ones that are closed.
-  /// - Returns: the requests to cut, the oldest first.
-  func chosen<Element>(
-    fromBodies bodies: [(since: MonotonicInstant, element: Element)], connections: Int
-  ) -> [Element] {
-    Self.oldest(bodies, connections - urgent).map(\.element)
+    let settled = Self.oldest(idle.filter { $0.since <= latest }, connections - kept)
+    // If more must be closed, all that were idle for the grace are chosen already.
+    let more = connections - settled.count - urgent
+    let others = more > 0 ? Self.oldest(idle.filter { $0.since > latest } + bodies, more) : []
+    return (settled + others).map(\.element)
   }
 
   /// The `count` oldest entries, in order. The caller needs few of many, and often: one pass is cheaper than

@@ -241,8 +241,16 @@ import Testing
     #expect(chosen(13, 0) == [0])
     #expect(chosen(14, 1000) == [0, 1])
     #expect(chosen(100, 9000) == Array(0..<9))
-    #expect(eviction.chosen(fromBodies: idle, connections: 12) == [])
-    #expect(eviction.chosen(fromBodies: idle, connections: 14) == [0, 1])
+    #expect(eviction.chosen(from: [], bodies: idle, connections: 12, at: Self.at(9000)) == [])
+    #expect(eviction.chosen(from: [], bodies: idle, connections: 14, at: Self.at(9000)) == [0, 1])
+    // A client that has just connected outlives an older body, which outlives one that was idle for the
+    // grace.
+    let mixed = [(since: Self.at(100), element: 100), (since: Self.at(8500), element: 101)]
+    let body = [(since: Self.at(50), element: 102)]
+    #expect(eviction.chosen(from: mixed, bodies: body, connections: 13, at: Self.at(9000)) == [100])
+    #expect(eviction.chosen(from: mixed, bodies: body, connections: 14, at: Self.at(9000)) == [100, 102])
+    #expect(
+      eviction.chosen(from: mixed, bodies: body, connections: 15, at: Self.at(9000)) == [100, 102, 101])
   }
 
   @Test("With any limits idle connections are closed before the last place is used")
