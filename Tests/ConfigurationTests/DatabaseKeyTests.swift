@@ -193,4 +193,19 @@ import Testing
         .database
     }
   }
+  @Test(
+    "A text that is not JSON5 still names the database, if it names one",
+    arguments: [
+      ("{ database: '/var/a.db' apps: {}", "/var/a.db"),
+      ("{ // database: '/no.db'\n log: { level: 'database: /no.db', } database : '/var/a.db' }", "/var/a.db"),
+      ("{ log: { level: 'inf }, \n 'database': '/var/a.db', }", "/var/a.db"),
+      ("{ database: '/var/a.db', log: { database: '/var/b.db' }", nil), ("{ database: 1, ]", nil),
+      ("{ database: '/var/a.db", nil), ("database", nil), ("", nil),
+    ] as [(String, String?)])
+  func brokenText(text: String, path: String?) throws {
+    let file = try TemporaryFile(text)
+    let found = try? ConfigurationLoader.readable(path: file.path, environment: Environment([:]))
+    #expect(found?.configuration.database.filePath == path)
+    #expect(found?.configuration.isPartial == (path == nil ? nil : true))
+  }
 }
