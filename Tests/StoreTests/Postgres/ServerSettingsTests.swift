@@ -76,14 +76,11 @@ struct ServerSettingsTests {
   }
 
   @Test(
-    "The isolation and the time limits of a role are for its other programs",
+    "The isolation and the lock_timeout of a database change no migration and no batch",
     arguments: ["serializable", "repeatable read"])
   func ownSettings(isolation: String) throws {
     let connection = try server.connect(database)
-    for setting in [
-      "default_transaction_isolation TO '\(isolation)'", "lock_timeout TO '1ms'",
-      "statement_timeout TO '1ms'",
-    ] {
+    for setting in ["default_transaction_isolation TO '\(isolation)'", "lock_timeout TO '1ms'"] {
       try connection.run("ALTER DATABASE \"\(database)\" SET \(setting)")
     }
     let engines = [try engine(), try engine()]
