@@ -136,7 +136,7 @@ struct OpenCapturesTests {
   }
 }
 
-extension CaptureReference: @retroactive ExpressibleByIntegerLiteral {
+extension CaptureReference: ExpressibleByIntegerLiteral {
   public init(integerLiteral number: Int64) {
     self.init(row: CaptureRowID(number), orderedAt: Timestamp(unixMilliseconds: 0))
   }
