@@ -4,6 +4,7 @@ internal import Destinations
 internal import Domain
 internal import Durations
 internal import HTTPClient
+internal import Store
 internal import Telemetry
 
 extension DispatcherRun {

@@ -6,6 +6,7 @@
 import Domain
 import Durations
 import HTTPServer
+import Persistence
 import Platform
 import SQLiteStore
 import Store

@@ -3,6 +3,8 @@
 @testable import Apps
 @testable import Delivery
 import Domain
+import Durations
+import HTTPClient
 import Platform
 import Testing
 

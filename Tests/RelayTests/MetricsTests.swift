@@ -1,5 +1,6 @@
 // The text of a scrape: Prometheus' text format 0.0.4.
 
+import Apps
 import Domain
 import HTTPServer
 import Platform

@@ -3,7 +3,7 @@
 import Domain
 import Platform
 import Processors
-import Store
+public import Store
 import TestSupport
 import Testing
 

@@ -46,10 +46,10 @@ struct JobDecisionTests {
     arguments: [ReceiptState.cancelled, .delivered])
   func decidedSince(state: ReceiptState) throws {
     let jobs = try JobStore(failed: 2)
-    let rows = try jobs.store.receipts().map(\.rowID)
+    let ids = try jobs.store.receipts().compactMap(\.receipt?.id)
     let request = JobRequest(source: .ids(count: 2), force: true, ratePerSecond: 1, actor: "ann")
     let job = try jobs.store.apply(StartJob(request))
-    #expect(try jobs.store.apply(ExtendJob(job: job.row, from: nil, to: "0", rows: rows, isLast: true)))
+    #expect(try jobs.store.apply(ExtendJob(job: job.id, from: nil, to: "0", receipts: ids, isLast: true)))
     jobs.store.advance(1)
     try jobs.run(job)
     let planned = try #require(try jobs.store.receipts().first { $0.receipt?.state == .failed }?.receipt?.id)

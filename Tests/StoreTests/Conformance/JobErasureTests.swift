@@ -20,7 +20,7 @@ struct JobErasureTests {
     let record = try store.only()
     _ = try store.apply(
       RecordAttempt(
-        row: record.rowID, app: "ios", report: report, decision: .delivered(importID: "imp-secret"),
+        of: try #require(record.receipt?.id), app: "ios", report: report, decision: .delivered(importID: "imp-secret"),
         breaker: Breaker()))
     var filters = [ReceiptFilter](repeating: ReceiptFilter(), count: 5)
     filters[0].importID = "imp-secret"

@@ -172,9 +172,10 @@ struct PauseTests {
     let found = try store.reader.newestDue(place, isReplay: false, now: store.now, limit: 2)
     let oldest = try store.reader.dueRows(place, isReplay: false, now: store.now, limit: 9)
     #expect(oldest.count == 3)
-    #expect(found.map(\.row) == oldest.reversed().prefix(2))
+    #expect(found.map(\.row) == Array(oldest.reversed().prefix(2)))
     #expect(found.allSatisfy { $0.price != nil })
-    try jobs.end(oldest[1], .failed(.status(422)), status: 422)
+    let middle = try #require(try store.receipts().first { $0.rowID == oldest[1] }?.receipt?.id)
+    try jobs.end(middle, .failed(.status(422)), status: 422)
     #expect(try Set(store.reader.pending(among: oldest)) == [oldest[0], oldest[2]])
   }
 }
