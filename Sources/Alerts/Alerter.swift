@@ -48,7 +48,7 @@ public final class Alerter: Sendable {
   static let faultPause: Duration = .seconds(1)
   /// Pauses after consecutive failures of a notice; the last one repeats.
   static let retryPauses: [Duration] = [.seconds(5), .seconds(15), .seconds(60), .minutes(5)]
-  /// After so many failures an address that is not configured any more is given up: in almost an hour.
+  /// After this number of failures an address that is no longer configured is given up: in almost an hour.
   static let lastAttemptsMax = 12
   /// How often an instance that sends no alerts checks whether it has to.
   static let dutyPause: Duration = .seconds(1)

@@ -35,7 +35,8 @@ static inline CURLcode ccurl_set_prereq_callback(CURL *easy, CURLoption option, 
   return curl_easy_setopt(easy, option, value);
 }
 
-static inline CURLcode ccurl_set_resolver_callback(CURL *easy, CURLoption option, curl_resolver_start_callback value) {
+static inline CURLcode ccurl_set_resolver_callback(CURL *easy, CURLoption option,
+                                                   curl_resolver_start_callback value) {
   return curl_easy_setopt(easy, option, value);
 }
 

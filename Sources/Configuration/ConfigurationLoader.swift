@@ -46,8 +46,8 @@ public enum ConfigurationLoader {
     }
   }
 
-  /// What reading the database needs. A file with faults is enough, as long as it names the database: then the
-  /// configuration is partial. Secrets that cannot be read have no value.
+  /// What reading the database needs. A file with faults is enough, as long as it names the database: then
+  /// the configuration is partial. Secrets that cannot be read have no value.
   /// - Throws: why the file cannot be read, or that it does not name one database.
   public static func readable(
     path: String, environment: Environment

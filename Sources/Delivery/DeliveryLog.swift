@@ -33,8 +33,9 @@ struct DeliveryLog {
     case .closed: log.info("deliveries resume", lane)
     case .open where after.cause?.isOfProxy == true:
       log.error(
-        "the proxy lets nothing through to the destination; deliveries wait and are probed. Repair the proxy, "
-          + "or correct https_proxy or no_proxy in receiptd's environment and restart receiptd", lane + stop)
+        "the proxy lets nothing through to the destination; deliveries wait and are probed. Repair the "
+          + "proxy, or correct https_proxy or no_proxy in receiptd's environment and restart receiptd",
+        lane + stop)
     case .open:
       log.warning(
         "the destination is down; deliveries wait, are probed and resume automatically. Nothing to do here: "

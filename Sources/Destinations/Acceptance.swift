@@ -15,7 +15,7 @@ public enum Acceptance: Sendable, Equatable {
   ///
   /// The body decides, because JSON answers often have a wrong or no media type; only `text/html` is trusted.
   /// A truncated body, one without end, or one of another form decides nothing: the status is the answer
-  /// then. A coded body may hide errors, and the destination can be told to send none.
+  /// then. A coded body may hide errors, and the destination can be configured to send none.
   public static func read(_ answer: DeliveryAnswer) -> Acceptance {
     if answer.isCoded { return .notAccepted(.codedAnswer) }
     let body = withoutByteOrderMark(answer.body)

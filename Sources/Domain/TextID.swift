@@ -71,8 +71,8 @@ public struct CustomerID: TextID {
 }
 
 extension CustomerID {
-  /// The form in which owners of payers are compared. A processor may not distinguish capitals, or drop blanks
-  /// at the ends: then another spelling would lead to the stored cards of somebody else.
+  /// The form in which owners of payers are compared. A processor may not distinguish capitals, or drop
+  /// blanks at the ends: then another spelling would lead to the stored cards of somebody else.
   public var payerKey: CustomerID {
     let text = text.uppercased().lowercased()
     let start = text.unicodeScalars.drop { $0.properties.isWhitespace }

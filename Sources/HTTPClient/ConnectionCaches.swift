@@ -5,8 +5,8 @@ internal import Platform
 
 /// Connections to one origin, and the addresses of its name (libcurl-share(3)).
 ///
-/// Whoever uses it keeps it alive. Its connections are closed when nobody does, so no transfer can get a
-/// connection that was made before its cache.
+/// Its users keep it alive. Its connections are closed when the last one releases it, so no transfer can get
+/// a connection that was made before its cache.
 @safe final class ConnectionCache {
   private let share: UnsafeMutableRawPointer
   fileprivate let madeAt: MonotonicInstant

@@ -249,8 +249,6 @@ internal import Platform
     state.withLock { state in
       unwatch(&state)
       endCounting(&state)
-      // Bytes that came after `mustClose` was asked for the answer.
-      if state.phase == .answering, state.mustClose { cut(&state, nil) }
       state.finish(now: now, deadline: deadline)
     }
     core.noteProgress()

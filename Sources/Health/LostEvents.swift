@@ -1,5 +1,5 @@
-// Stored events that may report a payment and could not be read. They stay until `events reprocess` reads them,
-// so they are found in the database, whether receiptd runs or not. One thread.
+// Stored events that may report a payment and could not be read. They stay until `events reprocess` reads
+// them, so they are found in the database, whether receiptd runs or not. One thread.
 
 public import Configuration
 public import Domain

@@ -51,7 +51,8 @@ public struct JSON5Scanner {
     }
   }
 
-  /// The text that a key has in a text with a syntax error, at any depth: for what must go on without the rest.
+  /// The text that a key has in a text with a syntax error, at any depth: for what must go on without the
+  /// rest.
   /// - Returns: nil unless exactly one key of this name has a text.
   public mutating func text(ofKey name: String) -> String? {
     position = 0

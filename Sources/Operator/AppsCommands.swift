@@ -52,10 +52,10 @@ enum AppsCommands {
     spec: CommandSpec(
       ["apps", "retry-now"], summary: "Try an app's deliveries again at once",
       discussion: """
-        Ends what deliveries wait for: a time that the destination asked for (Retry-After, 429), and the pause \
-        before the next probe of a destination that is down or refuses the configuration. Pending receipts \
-        become due, and the first one goes over a fresh connection. If it fails, deliveries wait again. A \
-        pause by an operator stays: apps resume ends it.
+        Ends what deliveries wait for: a time that the destination asked for (Retry-After, 429), and the \
+        pause before the next probe of a destination that is down or refuses the configuration. Pending \
+        receipts become due, and the first one goes over a fresh connection. If it fails, deliveries wait \
+        again. A pause by an operator stays: apps resume ends it.
         """, arguments: [appArgument], options: [CommandTable.why],
       examples: [
         ExampleSpec("receiptctl apps retry-now ios --why 'they lifted the block'", "Wait no longer")

@@ -91,8 +91,8 @@ enum FindCommand {
   private static func note(_ found: Findings, _ session: Session) {
     if let compared = found.compared {
       session.output.note(
-        "Only the newest \(CountText.grouped(compared)) receipts were compared with this price; give --since or "
-          + "--until, or list all: receiptctl receipts list --all --json --price PRICE")
+        "Only the newest \(CountText.grouped(compared)) receipts were compared with this price; give --since "
+          + "or --until, or list all: receiptctl receipts list --all --json --price PRICE")
     } else if found.isCut {
       session.output.note(
         "More: these are the newest that were read; give more of the id, --since or --until")

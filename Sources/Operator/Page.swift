@@ -60,7 +60,8 @@ struct Page {
       var shown = try table(entries)
       if let compared = page.compared {
         shown.emptyMessage =
-          "None of the newest \(CountText.grouped(compared)) \(entriesWord) matches; the others were not compared."
+          "None of the newest \(CountText.grouped(compared)) \(entriesWord) matches; the others were not "
+          + "compared."
       }
       return shown
     }

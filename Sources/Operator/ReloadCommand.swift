@@ -85,8 +85,8 @@ enum ReloadCommand {
     }
   }
 
-  /// Records in the audit who asked for a reload, and what it changed. A reload has happened, whether this can
-  /// be stored or not.
+  /// Records in the audit who asked for a reload, and what it changed. A reload has happened, whether this
+  /// can be stored or not.
   /// - Parameter report: nil if another place has the result.
   private static func record(_ report: ReloadReport?, _ place: DatabasePlace, _ session: Session) {
     func list(_ keys: [String]) -> JSONValue { keys.isEmpty ? .null : .array(keys.map(JSONValue.string)) }

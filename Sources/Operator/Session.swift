@@ -58,8 +58,9 @@ struct Session {
     ConfigurationLoader.path(option: command.options["config"], environment: dependencies.environment)
   }
 
-  /// The configuration, for reading the database: faults are a warning, as long as the file names the database,
-  /// because receiptd may run on. Secrets that this user may not read have no value: few commands need one.
+  /// The configuration, for reading the database: faults are a warning, as long as the file names the
+  /// database, because receiptd may run on. Secrets that this user may not read have no value: few commands
+  /// need one.
   /// - Parameter section: what the command needs besides the database.
   func configuration(using section: String? = nil) throws -> Configuration {
     let (configuration, faults) = try ConfigurationLoader.readable(

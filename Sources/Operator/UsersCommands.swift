@@ -26,8 +26,8 @@ enum UsersCommands {
           Erases the contents of contexts, events, receipts and answers; ids become hashes, so that \
           repeats are still recognized. Counts and states stay. Receipts that are still to be delivered \
           are left unchanged unless --cancel-open is given. Older backups still have the data. This \
-          cannot be undone. Without an id of your own, name the person by --customer or --email: their user \
-          is erased, if one is known.
+          cannot be undone. Without an id of your own, give --customer or --email: the user that it \
+          belongs to is erased, if one is known.
           """,
         arguments: [ArgumentSpec("USER", help: "your own id of the user", isRequired: false)],
         options: [
@@ -68,7 +68,7 @@ enum UsersCommands {
     let (customer, email) = (session.command.options["customer"], session.command.options["email"])
     let user = session.command.positionals.first
     guard [user, customer, email].compactMap(\.self).count == 1 else {
-      throw session.usage("name the person once: by USER, --customer or --email")
+      throw session.usage("name the user once: by USER, --customer or --email")
     }
     if let email {
       guard let address = Mentions.address(email) else {

@@ -85,8 +85,8 @@ public final class FileLock: Sendable {
   /// What the last holder wrote.
   public var record: String { Self.record(file.number) ?? "" }
 
-  /// What the holder of a lock wrote; nil if the file cannot be read. Not for a process that holds the lock: it
-  /// would lose it.
+  /// What the holder of a lock wrote; nil if the file cannot be read. Not for a process that holds the lock:
+  /// it would lose it.
   public static func record(path: String) -> String? {
     guard let file = try? FileDescriptor.open(path, O_RDONLY) else { return nil }
     return record(file.number)

@@ -99,7 +99,7 @@ public final class PostgresEngine: StoreEngine {
     size.withLock { $0.bytes = bytes ?? nil }
   }
 
-  /// Runs one statement with a connection of its own.
+  /// Runs one statement with a separate connection.
   func runOnce(
     _ begin: PostgresBegin, _ sql: String, _ values: [PostgresValue] = [],
     within time: Duration = PostgresSource.firstTime

@@ -49,7 +49,8 @@ public enum JobDescription {
     return parts.isEmpty ? "no receipts" : parts.joined(separator: ", ")
   }
 
-  /// The state; of an ended job, whether receipts missed the outcome that was asked for: `done, 19 of 30 not delivered`.
+  /// The state; of an ended job, whether receipts missed the outcome that was asked for:
+  /// `done, 19 of 30 not delivered`.
   public static func state(_ job: Job) -> String {
     let missed = job.missed.reduce(0) { $0 + $1.count }
     guard job.state == .done, missed > 0 else { return job.state.rawValue }

@@ -1,6 +1,6 @@
-// Input of an app that was refused, or that could not be read: what, why, and what to do. The one value behind
-// the lines of stats and doctor, the dashboard's overview and the alerts. It names no user, object or secret
-// (R7). Pure; called from any thread.
+// Input of an app that was refused, or that could not be read: what, why, and what to do. The one value
+// behind the lines of stats and doctor, the dashboard's overview and the alerts. It names no user, object or
+// secret (R7). Pure; called from any thread.
 
 public import Domain
 internal import Platform
@@ -21,8 +21,8 @@ public struct LostInput: Sendable, Equatable {
   public let count: Int64
   /// By reason, as the label of the metric; of events, by their type and the field that could not be read.
   public let reasons: [String: Int64]
-  /// Whether nothing of this kind was accepted meanwhile. Anybody can send what is refused, so a part of it may
-  /// mean nothing.
+  /// Whether nothing of this kind was accepted meanwhile. Anybody can send what is refused, so a part of it
+  /// may mean nothing.
   public let isTotal: Bool
   /// When the oldest came, if that is known.
   public let since: Timestamp?

@@ -145,15 +145,20 @@ final class RelayCore: Sendable {
     hub.connect(self)
     use(directory, configuration)
     reportReadiness(dependencies.clock)
-    let all = Observers(
-      dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
-      lookupWorker: lookupWorker, captureWorker: captureWorker)
-    observers.withLock { $0 = all }
+    connectObservers()
     housekeeper.reconsider(apps: directory.slugs)
     // A reload reports these apps separately (`ReloadReport`).
     let reader = try Self.reader(engine)
     UnconfiguredApp.log(reader, configured: directory.slugs, dependencies.log)
     SharedPayer.log(reader, dependencies.log)
+  }
+
+  /// The parts are notified of the commits from now on.
+  private func connectObservers() {
+    let all = Observers(
+      dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
+      lookupWorker: lookupWorker, captureWorker: captureWorker)
+    observers.withLock { $0 = all }
   }
 
   /// Says to the other instances what this one may own.

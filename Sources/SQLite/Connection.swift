@@ -11,7 +11,8 @@ internal import Durations
   /// What may be done with the file.
   public enum Mode: Sendable {
     case readWriteCreate, readWrite, readOnly
-    /// Reads the file alone, without its log, and locks nothing (https://www.sqlite.org/uri.html#uriimmutable).
+    /// Reads the file alone, without its log, and locks nothing
+    /// (https://www.sqlite.org/uri.html#uriimmutable).
     case immutable
   }
 

@@ -93,7 +93,8 @@ public enum Database {
     guard try connection.integer("PRAGMA synchronous") == 2 else { return .unsafeSetting("synchronous") }
     // The daemon's writer runs checkpoints itself; see `LogUpkeep`.
     let isOwner = role == .owner
-    // The last connection to close deletes the log, and receiptd's next start could not tell that from a loss.
+    // The last connection to close deletes the log, and receiptd's next start could not tell that from a
+    // loss.
     if !isOwner, CleanEnd.isMissing(connection) { connection.keepLogOnClose(true) }
     // Deleted content is overwritten in the file (https://www.sqlite.org/pragma.html#pragma_secure_delete):
     // what a program leaves behind when it moves or compresses a user's data, no later erasure finds. A

@@ -93,9 +93,10 @@ public final class DatabaseLock: Sendable {
 
   private static func lostLog(_ path: String) -> String {
     "the log of the database is lost: receiptd did not end cleanly, and \(path)-wal, which has its last "
-      + "commits, is missing or empty. Put it back, without a -shm, or go back to a backup with: receiptctl db restore "
-      + "FILE. To go on without those commits, start once with: sudo -u receiptd receiptd --without-log, and "
-      + "fetch the events that are missing then with: receiptctl events backfill"
+      + "commits, is missing or empty. Put it back, without a -shm, or go back to a backup with: "
+      + "receiptctl db restore FILE. To go on without those commits, start once with: "
+      + "sudo -u receiptd receiptd --without-log, and fetch the events that are missing then with: "
+      + "receiptctl events backfill"
   }
 
   /// For a program that does not lock the database: why it must not open the files at a path; nil if it may.

@@ -1,9 +1,9 @@
 // Which files a receiptd serves, and whether the log of a run that did not end cleanly is lost. Thread-safe.
 //
-// SQLite takes a missing log (-wal) for an empty one, so a database that lost its log looks sound. And it makes
-// a new index of the log (-shm) when that was removed, although another process still locks in the old one:
-// then both write, and the database is destroyed. So receiptd publishes the identity of its files in its lock
-// file, for receiptctl, and marks the database and the lock file until it has ended cleanly.
+// SQLite takes a missing log (-wal) for an empty one, so a database that lost its log looks sound. And it
+// makes a new index of the log (-shm) when that was removed, although another process still locks in the old
+// one: then both write, and the database is destroyed. So receiptd publishes the identity of its files in its
+// lock file, for receiptctl, and marks the database and the lock file until it has ended cleanly.
 
 internal import Platform
 internal import SQLite
@@ -38,8 +38,8 @@ struct ServedFiles: Equatable {
     return zip(Self.suffixes, zip(identities, present)).first { $0.1.0 != $0.1.1 }.map { path + $0.0 }
   }
 
-  /// Whether data may be lost with the log: the last run did not end cleanly, and what it committed was in a log
-  /// that is not there. receiptd never leaves an empty log before a clean end.
+  /// Whether data may be lost with the log: the last run did not end cleanly, and what it committed was in a
+  /// log that is not there. receiptd never leaves an empty log before a clean end.
   /// - Parameter record: the content of the lock file.
   static func isLogLost(_ path: String, record: String) -> Bool {
     let log = FileIdentity(path: path + "-wal")
@@ -49,10 +49,10 @@ struct ServedFiles: Equatable {
   }
 }
 
-/// The mark in the database that says that it is, or was, in use. A copy that SQLite makes (VACUUM INTO) has it,
-/// too; but no log belongs to that, because only a database in WAL mode has one.
+/// The mark in the database that says that it is, or was, in use. A copy that SQLite makes (VACUUM INTO) has
+/// it, too; but no log belongs to that, because only a database in WAL mode has one.
 enum CleanEnd {
-  /// Whether the database file by itself, without its log, has the mark. Must be called before SQLite opens the
+  /// Whether the database file, read without its log, has the mark. Must be called before SQLite opens the
   /// database in this process.
   static func isMissing(_ path: String) -> Bool {
     // The bytes 18 and 19 say that it is in WAL mode (https://www.sqlite.org/fileformat2.html section 1.3.3).
@@ -67,8 +67,8 @@ enum CleanEnd {
     (try? connection.integer("SELECT 1 FROM file_marks")) == 1
   }
 
-  /// Marks the database, in the file itself unless a migration has just made a long log. Leaves a log that is not
-  /// empty, also when the program ends without `end`.
+  /// Marks the database, in the file itself unless a migration has just made a long log. Leaves a log that is
+  /// not empty, also when the program ends without `end`.
   static func begin(_ connection: Connection) throws(SQLiteError) {
     let isMarked = isMissing(connection)
     connection.keepLogOnClose(true)

@@ -20,7 +20,7 @@ import Testing
       let cases: [(Int, String, String, String?)] = [
         (404, "GET", "/", nil), (404, "POST", "/v1/none/users/u/contexts", nil),
         (404, "GET", "/metrics", nil),
-        (404, "POST", "/v1/none/webhooks/stripe", nil), (404, "POST", "/v1/shop/webhooks/other", nil),
+        (404, "POST", "/v1/shop/webhooks/other", nil),
         (404, "POST", "/v1/shop//contexts", nil), (404, "GET", "/v1/shop/contexts/ctx_nothing", nil),
         (404, "GET", "/v1/shop/contexts/ctx_\(String(repeating: "0", count: 26))", nil),
         (405, "GET", Self.contexts, "POST"), (405, "GET", Stripe.eventsPath, "POST"),

@@ -173,7 +173,7 @@ import Testing
       let (log, index) = (relay.databasePath + "-wal", relay.databasePath + "-shm")
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
       // The last connection to close would delete the log.
-      #expect(try receiptctl(relay, "apps", "pause", "ios", "--why", "x").code == 0)
+      #expect(try receiptctl(relay, "apps", "pause", "shop", "--why", "x").code == 0)
       #expect(TextFile.size(log) > 0)
       try relay.start()
       #expect(try relay.receipts().count == 1)
@@ -238,7 +238,7 @@ import Testing
       try relay.passTime()
       unsafe unlink(relay.databasePath + "-shm")
       #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
-      for words in [["receipts", "list"], ["apps", "pause", "ios", "--why", "x"]] {
+      for words in [["receipts", "list"], ["apps", "pause", "shop", "--why", "x"]] {
         let ran = try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
         #expect(ran.code == 77, "\(ran.output)")
         #expect(ran.output.contains("receiptd.db-shm is not the file that receiptd uses"), "\(ran.output)")

@@ -111,7 +111,7 @@ struct OperatorScreenTests {
 
   @Test(
     "A backup that a full disk ends leaves no partial files",
-    .enabled(if: Tool.hasNamespaces, "needs a file system of its own"))
+    .enabled(if: Tool.hasNamespaces, "needs a separate file system"))
   func backupOnAFullDisk() throws {
     try withBackup { folder, backup in
       let script = #"mount -t tmpfs -o size=64k none "$0" && { "$@"; echo "code $?, left:$(ls -A "$0")"; }"#

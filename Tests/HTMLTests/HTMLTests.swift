@@ -103,7 +103,7 @@ import Testing
     let next = HTMLDocument(
       title: "", style: .linked(Link("style.css")), refresh: .init(seconds: 0, link: Link("next")),
       body: HTML {})
-    #expect(String(decoding: next.bytes, as: UTF8.self).contains("content=\"0; url=next\""))
+    #expect(String(decoding: next.bytes, as: UTF8.self).contains("content=\"0; url=/next\""))
     #expect(text.contains("<body>\n<main>é</main>\n</body>"))
     #expect(!text.contains("<script"))
     #expect(text.ranges(of: "href=").count == 1)

@@ -1,5 +1,5 @@
-// Which connection a transfer uses, and for how long it may take. Kept connections that fell silent, names that
-// move, name servers that are slow, proxies.
+// Which connection a transfer uses, and for how long it may take. Kept connections that fell silent, names
+// that move, name servers that are slow, proxies.
 
 import Durations
 @testable import HTTPClient
@@ -91,7 +91,7 @@ struct FreshConnectionTests {
     start.advanced(by: .milliseconds(milliseconds))
   }
 
-  @Test("A name lookup has ten seconds of its own, and takes nothing from the other timeouts")
+  @Test("A name lookup has its own ten seconds, and takes nothing from the other timeouts")
   func slowLookup() {
     var clock = TransferClock(timeout: .seconds(10), connectTimeout: .seconds(3), now: Self.start)
     #expect(clock.deadline == Self.after(3000), "a kept connection or a known address")
@@ -102,7 +102,7 @@ struct FreshConnectionTests {
     clock.connectBegan(now: Self.after(5100))
     #expect(clock.deadline == Self.after(8100))
     clock.connectBegan(now: Self.after(6000))
-    #expect(clock.deadline == Self.after(8100), "a second address has no time of its own")
+    #expect(clock.deadline == Self.after(8100), "a second address has no separate time")
     #expect(clock.overrun == "connecting timed out after 3000 ms")
     clock.exchangeBegan(now: Self.after(7000))
     #expect(clock.deadline == Self.after(15_000))

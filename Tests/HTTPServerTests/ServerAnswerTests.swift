@@ -36,7 +36,9 @@ import Testing
     server.stop(grace: .seconds(1))
   }
 
-  @Test("Pipelined requests are answered in their order", arguments: [true, false])
+  @Test(
+    "Requests sent after each answer share a connection; of pipelined ones only the first is answered",
+    arguments: [true, false])
   func pipelining(_ isLater: Bool) throws {
     let threads = Monitor<[WorkerThread]>([])
     let application = TestApplication { request, responder in
@@ -45,12 +47,21 @@ import Testing
       threads.withLock { $0 += [thread].compactMap { $0 } }
     }
     let server = try application.serve()
-    let client = try TestClient(server)
     let requests = (1...50).map { "POST /\($0) HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok" }
-    try client.send(requests.joined())
-    for turn in 1...50 {
-      #expect(try client.response().body == "POST /\(turn) ok")
+    let sequential = try TestClient(server)
+    for (number, request) in requests.enumerated() {
+      try sequential.send(request)
+      let reply = try sequential.response()
+      #expect(reply.body == "POST /\(number + 1) ok")
+      #expect(!reply.closes)
     }
+    let pipelined = try TestClient(server)
+    try pipelined.send(requests.joined())
+    let reply = try pipelined.response()
+    #expect(reply.body == "POST /1 ok")
+    #expect(reply.closes)
+    #expect(try pipelined.rest() == "")
+    #expect(application.seen.withLock { $0.heads.count } == requests.count + 1)
     server.stop(grace: .seconds(1))
     threads.withLock { $0 }.forEach { $0.join() }
   }

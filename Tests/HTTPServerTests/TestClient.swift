@@ -130,6 +130,16 @@ final class TestClient {
     return String(decoding: received, as: UTF8.self)
   }
 
+  /// Waits until the data that was not read before ends with `end`.
+  /// - Returns: that data.
+  func text(endingWith end: String) throws(TestClientError) -> String {
+    while !received.suffix(end.utf8.count).elementsEqual(end.utf8) {
+      guard try receive() else { throw .closed }
+    }
+    defer { received = [] }
+    return String(decoding: received, as: UTF8.self)
+  }
+
   func isReadable(within time: Duration) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&entry, 1, Int32(clamping: time.milliseconds)) > 0

@@ -35,7 +35,7 @@ import Testing
 
     let resumed = harness.run("apps", "resume", "ios")
     #expect(resumed.out == "Deliveries of ios resume; 1 receipt of it is pending.\n")
-    #expect(harness.run("apps", "resume", "ios").out.contains("are not paused"))
+    #expect(harness.run("apps", "resume", "ios").out.contains("No operator has paused"))
     #expect(try harness.run("audit", "list", "--json").objects.count == 2)
     #expect(try harness.run("apps", "list", "--json").objects.first?["pause"] == .null)
   }
@@ -131,7 +131,8 @@ import Testing
     for command in [["stats"], ["apps", "list"], ["apps", "resume", "ios"]] {
       let ran = harness.run(arguments: command)
       #expect(ran.code == .done)
-      #expect(!ran.out.contains("paused (") && !ran.out.contains("were paused"), "\(ran.out)")
+      #expect(!ran.out.contains("paused ("), "\(ran.out)")
+      #expect(!ran.out.contains("were paused"), "\(ran.out)")
     }
     let resumed = harness.run("apps", "resume", "ios").out
     #expect(resumed.hasPrefix("No operator has paused the deliveries of ios; nothing was changed.\n"))

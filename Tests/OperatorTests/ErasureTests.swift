@@ -60,7 +60,8 @@ struct ErasureTests {
     let loose = [
       // A guest's charge, and a refund that names only the charge.
       #""id":"re_jane_0001","charge":"ch_jane_0001""#,
-      #""id":"ch_jane_0001","customer":null,"payment_intent":"pi_jane_0001","receipt_email":"jane@example.com""#,
+      #""id":"ch_jane_0001","customer":null,"payment_intent":"pi_jane_0001","#
+        + #""receipt_email":"jane@example.com""#,
       #""id":"cs_x","success_url":"https://example.com/back?ctx=\#(context)&x=1""#,
       #""id":"cs_y","metadata":{"ply_context_id":"\#(context)"}"#,
       #""id":"x","billing_details":{"email":" JANE@example.com"}"#,

@@ -54,7 +54,7 @@ import Testing
     "A command that needs the apps' settings says so and changes nothing",
     arguments: [
       ["receipts", "replay", "--state", "failed", "--yes"],
-      ["receipts", "cancel", "--state", "failed", "--yes"],
+      ["receipts", "cancel", "--state", "failed", "--why", "x", "--yes"],
       ["alerts", "test"], ["events", "reprocess", "--outcome", "unparsed", "--yes"], ["config", "show"],
       ["users", "forget", "jdo-1", "--yes"],
     ])

@@ -258,8 +258,8 @@ import Testing
     let shown = harness.run("receipts", "show", id).out
     #expect(
       shown.contains(
-        "Deliveries of this app to purchasely stopped 10 s ago, the destination refuses the configuration (http_403), "
-          + "next probe in 19 s."))
+        "Deliveries of this app to purchasely stopped 10 s ago, the destination refuses the configuration "
+          + "(http_403), next probe in 19 s."))
     #expect(shown.contains("apps.ios.purchasely (url, api_key)"))
   }
 

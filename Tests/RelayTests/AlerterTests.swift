@@ -166,8 +166,8 @@ import Testing
       let notice = try #require(try bench.pass(.minutes(1), &run).first)
       #expect(
         notice["summary"]?.stringValue
-          == "webhook refuses the configuration of shop (http_401); deliveries to it are stopped; purchasely, "
-          + "a destination of shop, is down (http_503); deliveries to it wait")
+          == "webhook refuses the configuration of shop (http_401); deliveries to it are stopped; "
+          + "purchasely, a destination of shop, is down (http_503); deliveries to it wait")
       #expect(notice["what_to_do"] == "Correct webhook of apps.shop. Nothing is given up.")
     }
   }

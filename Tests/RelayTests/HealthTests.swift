@@ -94,8 +94,8 @@ import Testing
       Array(lines) == [
         HealthLine("receiptd connects through the proxy proxy.example:3128.", isBad: false),
         HealthLine(
-          "1 receipt of shop to purchasely fails while others pass, and is retried separately. See: receiptctl "
-            + "receipts list --state pending --app shop", isBad: true),
+          "1 receipt of shop to purchasely fails while others pass, and is retried separately. See: "
+            + "receiptctl receipts list --state pending --app shop", isBad: true),
       ])
   }
 

@@ -281,13 +281,14 @@ import Testing
   @Test("If no other receipt passes either, the next round begins at the regular time")
   func roundEnds() throws {
     var bed = try Bed(openFor: .seconds(30))
+    let again = Lane.Due(at: Bed.at(2000), isReplay: false)
     #expect(bed.admit(1, 2) == [1, 2])
-    bed.end(1, Self.down, wasAnswered: true)
-    bed.end(2, Self.down, wasAnswered: true)
+    bed.end(1, Self.down, wasAnswered: true, next: again)
+    bed.end(2, Self.down, wasAnswered: true, next: again)
     for row in [3, 4, 5, 6] as [PurchaseRowID] {
       bed.milliseconds += 10
       #expect(bed.admit(row) == [row])
-      bed.end(row, Self.down, wasAnswered: true)
+      bed.end(row, Self.down, wasAnswered: true, next: again)
     }
     bed.lane.note(dueAt: bed.now)
     #expect(bed.room == 0)

@@ -2,6 +2,7 @@
 
 @testable import Configuration
 import FoundationEssentials
+import Platform
 import Relay
 import Testing
 
@@ -23,7 +24,10 @@ import Testing
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     // If the removal fails, the system clears the folder.
     defer { try? FileManager.default.removeItem(at: folder) }
-    for name in names { try Data("whsec_secret-\(name)\n".utf8).write(to: folder.appending(component: name)) }
+    for name in names {
+      let secret = Array("whsec_secret-\(name)\n".utf8)
+      try FileWriting.create(folder.appending(component: name).path, secret, mode: 0o600)
+    }
     let file = folder.appending(component: "receiptd.json5")
     try Data(Self.example().replacing(Self.folder, with: folder.path).utf8).write(to: file)
     try body(file.path)

@@ -74,7 +74,8 @@ enum Language {
     (
       "audience", "the claim `aud` of a token (RFC 7519 §4.1.3)",
       [
-        "Sources/JSONWebToken/", "Sources/Configuration/", "Tests/JSONWebTokenTests/",
+        "Sources/JSONWebToken/", "Sources/Configuration/", "Sources/Presentation/LostInput.swift",
+        "Tests/JSONWebTokenTests/",
         "Tests/RelayTests/Clients/", "Tests/RelayTests/ConfigurationSchemaTests.swift",
         "Tests/EndToEndTests/AppTests.swift",
         "Tests/EndToEndTests/DaemonTokenTests.swift", "Tests/FuzzTests/Targets/FuzzTarget+Token.swift",

@@ -149,8 +149,8 @@ extension Dashboard {
       return question(
         asked, title: "Try the deliveries of \(slug) now?",
         text: [
-          "They wait no longer for the time that a destination asked for, or for the next probe. If the first "
-            + "one fails, they wait again."
+          "They wait no longer for the time that a destination asked for, or for the next probe. If the "
+            + "first one fails, they wait again."
         ],
         button: "Try now", complaint: complaint)
     }

@@ -1,7 +1,7 @@
 // Everything by which the stored data of one user is found in an app. Values; any thread.
 
-/// The identifiers of a user in an app, which an erasure searches for: the user's own ids; the ids of contexts,
-/// customers, purchases and of what events mention; e-mail addresses.
+/// The identifiers of a user in an app, which an erasure searches for: the user's own ids; the ids of
+/// contexts, customers, purchases and of what events mention; e-mail addresses.
 public struct UserIdentifiers: Sendable, Equatable {
   /// The merchant's ids of the user. They may be common words or numbers, so they count only where an id of a
   /// user is expected.
@@ -33,7 +33,8 @@ public struct UserIdentifiers: Sendable, Equatable {
     if let address = address.flatMap(Mentions.address) { addresses.insert(address) }
   }
 
-  /// Adds what an event of the user names. References are the merchant's texts, which several users may share.
+  /// Adds what an event of the user names. References are the merchant's texts, which several users may
+  /// share.
   public mutating func add(_ mentions: Mentions) {
     for id in mentions.ids where !mentions.references.contains(id) { add(id: id) }
     addresses.formUnion(mentions.addresses)

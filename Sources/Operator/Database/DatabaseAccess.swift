@@ -51,7 +51,8 @@ final class DatabaseAccess: Sendable {
     DatabaseLock.companions(of: databasePath)
   }
 
-  /// The earlier databases that restores and `--new-database` have set aside beside a database, with their logs.
+  /// The earlier databases that restores and `--new-database` have set aside beside a database, with their
+  /// logs.
   static func setAside(_ databasePath: String) -> [String] {
     let path = (try? FilePath.resolved(databasePath)) ?? databasePath
     return FilePath.beginning(with: path + ".before-")

@@ -85,8 +85,8 @@ enum DestinationCheck: DoctorCheck {
       let route = contact.route.map { " from \($0)" } ?? ""
       return [
         ok(
-          "\(place) answered receiptd \(contact.at.past(to: now)) (\(contact.outcome)\(route)); this command does "
-            + "not reach it (\(result.failureText ?? ""))")
+          "\(place) answered receiptd \(contact.at.past(to: now)) (\(contact.outcome)\(route)); this command "
+            + "does not reach it (\(result.failureText ?? ""))")
       ]
     }
     guard result.status != nil else {

@@ -60,7 +60,8 @@ enum ReceiptdCheck: DoctorCheck {
       ready,
       warning(
         "serves at most \(served) connections, less than limits.connections: it may open too few files",
-        next: "Raise LimitNOFILE= of the service, or lower limits.connections, and restart it"),
+        next:
+          "Raise LimitNOFILE= of the service, or lower limits.connections, then: systemctl restart receiptd"),
     ]
   }
 }

@@ -136,7 +136,7 @@ struct UserForget {
             done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
           }
       }
-      if isDone { return }
+      if isDone, search.isComplete { return }
     }
     throw OperatorFault(
       .tryAgain, "data of this user keeps arriving; the data found so far is erased; run the command again")

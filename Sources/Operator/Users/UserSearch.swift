@@ -1,5 +1,5 @@
-// Searches the stored events for a user: by ids that nothing else has, by e-mail addresses, and by the user's own
-// id in the fields that carry it. One thread.
+// Searches the stored events for a user: by ids that nothing else has, by e-mail addresses, and by the user's
+// own id in the fields that carry it. One thread.
 
 internal import Configuration
 internal import Domain
@@ -30,7 +30,7 @@ struct UserSearch {
   /// Event rows that one step searches.
   static let slice: Int64 = 1000
   /// How often the search begins again, because what it found has more ids.
-  private static let roundsMax = 4
+  private static let roundsMax = 16
 
   private let subject: ErasureSubject
   /// The only app to search; nil means all.
@@ -46,6 +46,8 @@ struct UserSearch {
   var loose: [EventRowID] = []
   private(set) var unreadable: [UnreadableEvent] = []
   private var searchedTo: EventRowID = 0
+  /// What the events through `searchedTo` were searched for.
+  private var searched = (names: [AppSlug: UserIdentifiers](), common: UserIdentifiers())
   private(set) var survey: UserSurvey
 
   init(_ subject: ErasureSubject, app: AppSlug?, _ reader: StoreReader) throws {
@@ -63,15 +65,18 @@ struct UserSearch {
   /// The address that the command names; nil if it names a user or a customer.
   private var address: String? { if case .address(let address) = subject { address } else { nil } }
 
+  /// Whether the events were searched for all that is known. What an event names may be in earlier events.
+  var isComplete: Bool { names == searched.names && common == searched.common }
+
   /// Searches what no earlier call has searched.
   mutating func update(_ session: Session, _ reader: StoreReader) throws {
     for _ in 0..<Self.roundsMax {
-      let before = names
       try survey(reader)
-      if names != before { searchedTo = 0 }
-      let (named, owned) = (names, purchases)
+      if !isComplete { searchedTo = 0 }
+      searched = (names, common)
+      let owned = purchases
       try searchEvents(session, reader)
-      if names == named, purchases == owned { return }
+      if isComplete, purchases == owned { return }
     }
   }
 
@@ -149,7 +154,8 @@ struct UserSearch {
     }
     guard known.isNamed(in: body) || Self.finds(known, in: body) else { return false }
     // An address may be that of a family: it does not lead to further ids, except if it was asked for.
-    if address != nil || mentions.ids.contains(where: known.ids.contains) {
+    let isAskedFor = address.map(mentions.addresses.contains) ?? false
+    if isAskedFor || mentions.ids.contains(where: known.ids.contains) {
       names[event.app, default: common].add(mentions)
     }
     return true

@@ -22,7 +22,7 @@ public enum ContextExport {
 }
 
 public enum AuditExport {
-  /// What the change was, for people: `rate 2`, `reason http_422, processor stripe`. Empty without details.
+  /// What the change was, for people: `rate 2`, `reason http_422, processor NAME`. Empty without details.
   public static func details(_ entry: AuditEntry) -> String {
     guard case .object(let members)? = try? JSONValue(parsing: Array(entry.details.utf8)) else { return "" }
     return members.filter { $0.value != .null }.map {

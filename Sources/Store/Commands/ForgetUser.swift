@@ -117,8 +117,8 @@ public struct ForgetEvents: StoreCommand {
   }
 }
 
-/// Keeps hashes of a user's identifiers in an app, so that later events that name them are stored without their
-/// bodies, and removes the identifiers from jobs and the audit.
+/// Keeps hashes of a user's identifiers in an app, so that later events that name them are stored without
+/// their bodies, and removes the identifiers from jobs and the audit.
 public struct ForgetIdentifiers: StoreCommand {
   public var app: AppSlug
   public var names: UserIdentifiers

@@ -35,8 +35,8 @@ public struct PauseApp: StoreCommand {
 }
 
 /// Ends what an app's breakers wait for, also a rest that a destination asked for, and makes its pending
-/// receipts due. Must be wrapped in `Audited`. Only the running dispatcher can probe at once: it notes the time
-/// of the request.
+/// receipts due. Must be wrapped in `Audited`. Only the running dispatcher can probe at once: it notes the
+/// time of the request.
 public struct RetryNow: StoreCommand {
   public var app: AppSlug
 

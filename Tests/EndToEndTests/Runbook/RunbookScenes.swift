@@ -122,8 +122,10 @@ struct RunbookScene {
         try waitUntil("the breaker pauses") { try relay.breaker().state == .paused }
         try buy(relay, ["jdo-4"])
         try wait(relay, .delivered, ["jdo-4"])
-        try waitUntil("receiptd reports it") {
-          try relay.admin.request("GET", "/").text.contains("fails while others pass")
+        // The commands read the stored report, which follows within some seconds.
+        let stats = [Program.receiptctl, "--config", relay.configurationPath, "stats"]
+        try waitUntil("the stored report has it") {
+          try ShellRun(stats).output.contains("fails while others pass")
         }
       },
       before: [4: { _, destination in destination.answerAll(.taken) }],

@@ -20,7 +20,7 @@ struct RunbookTests {
 
   @Test(
     "The commands of a full disk have the effects and outputs that it shows",
-    .enabled(if: Tool.hasNamespaces, "needs a file system of its own"))
+    .enabled(if: Tool.hasNamespaces, "needs a separate file system"))
   func fullDisk() throws { try Self.run(Incident.fullDisk.rawValue) }
 
   @Test(

@@ -50,9 +50,15 @@ extension Reply {
   }
 
   /// Whether it is a problem document about the request, without a link.
-  var isRefusal: Bool {
+  var isRefusal: Bool { isBadRequest("badrequest") }
+
+  /// Whether it is a problem document about a request that is not well-formed HTTP, without a link.
+  var isMalformed: Bool { isBadRequest("malformed-request") }
+
+  private func isBadRequest(_ problem: String) -> Bool {
     status == 400 && header("Content-Type") == "application/problem+json" && header("Location") == nil
-      && json?["type"] == "urn:receiptd:problem:badrequest" && json?["detail"]?.stringValue?.isEmpty == false
+      && json?["type"]?.stringValue == "urn:receiptd:problem:\(problem)"
+      && json?["detail"]?.stringValue?.isEmpty == false
   }
 
   /// The parts that two responses to the same request share: everything except the time and the request's id.

@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test(
-    "The page of an app in a WebView may post: its framework has a scheme of its own",
+    "The page of an app in a WebView may post: its framework has its own scheme",
     arguments: [
       "capacitor://localhost", "ionic://localhost", "tauri://localhost", "http://tauri.localhost",
       "myapp://localhost",

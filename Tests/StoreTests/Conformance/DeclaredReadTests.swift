@@ -19,6 +19,8 @@ private struct ReadSecretly: StoreCommand {
 struct DeclaredReadTests {
   private static let words: Set<String> = Set(
     TestStore.rules.keys.map(\.text) + ["stripe", "subscription", "checkout_session", "pay", "payment"]
+      // The account of a payer whose processor names none, and of rows from older versions.
+      + [""]
       // A context inside an event is compared with those of its user.
       + (0..<40).map { "blob \($0)" })
 

@@ -20,8 +20,8 @@ struct JobErasureTests {
     let record = try store.only()
     _ = try store.apply(
       RecordAttempt(
-        of: try #require(record.receipt?.id), app: "ios", report: report, decision: .delivered(importID: "imp-secret"),
-        breaker: Breaker()))
+        of: try #require(record.receipt?.id), app: "ios", report: report,
+        decision: .delivered(importID: "imp-secret"), breaker: Breaker()))
     var filters = [ReceiptFilter](repeating: ReceiptFilter(), count: 5)
     filters[0].importID = "imp-secret"
     filters[1].sessionID = "cs_secret"

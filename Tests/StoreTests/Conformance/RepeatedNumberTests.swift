@@ -25,8 +25,8 @@ struct RepeatedNumberTests {
     let pay = ProcessorRules(isAsked: true, followsUpAfter: .minutes(1))
     let store = try TestStore(rules: [
       "ios": AppRules(
-        join: JoinPolicy(settle: .zero), processors: ["pay": pay, "stripe": .stripe()],
-        compose: TestStore.compose)
+        join: JoinPolicy(settle: .zero, waitForContext: .zero),
+        processors: ["pay": pay, "stripe": .stripe()], compose: TestStore.compose)
     ])
     store.now = now
     try store.ingest(Said.completed(n, user: "u\(n)", prices: ["price_1"]))
@@ -50,6 +50,7 @@ struct RepeatedNumberTests {
   func stranger() throws {
     let record = try lost.only()
     #expect(try promoted.only().rowID == record.rowID)
+    #expect(try promoted.only().receipt?.state == .pending)
     let open = try #require(try lost.reader.openCaptures(of: Self.place).first)
     #expect(try promoted.reader.openCaptures(of: Self.place).map(\.row) == [open.row])
     let asked = try lost.reference(2)

@@ -103,6 +103,10 @@ struct FilledStore {
     var random = try RandomStore(seed: seed)
     for _ in 0..<steps { try random.step() }
     self.random = random
+    // Makes the erasure's key and a hash.
+    var names = UserIdentifiers()
+    names.add(id: "pi_erased")
+    try random.store.apply(ForgetIdentifiers(names, app: "ios"))
     for sql in Self.additions { try random.store.execute(sql) }
   }
 
@@ -157,7 +161,6 @@ struct FilledStore {
     INSERT INTO acknowledgements (app, processor, reason, last_cause, entered, owner, note, actor, at)
     VALUES ('ios', 'stripe', 'price', '', 1, 'ann', 'é', 'bob', 2)
     """,
-    "INSERT INTO erasure_key (row_id, key) VALUES (1, X'00ff')",
     "INSERT INTO service (row_id, serves_at) VALUES (1, 5)",
     "INSERT INTO backfills (app, processor, since) VALUES ('ios', 'stripe', 1)",
   ]
