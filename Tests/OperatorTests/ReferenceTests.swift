@@ -132,7 +132,7 @@ struct ReferenceTests {
   func fits(page: ManualPage) throws {
     // Plain text, without the overstriking of bold letters.
     let ran = try ShellRun([
-      "groff", "-man", "-Tutf8", "-Kutf8", "-P-c", "-P-b", "-P-u", "-rLL=78n",
+      "groff", "-man", "-Tutf8", "-Kutf8", "-Wbreak", "-P-c", "-P-b", "-P-u", "-rLL=78n",
       "\(Self.deploy)/man/\(page.fileName)",
     ])
     #expect(ran.code == 0)

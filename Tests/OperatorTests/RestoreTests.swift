@@ -53,7 +53,6 @@ struct RestoreTests {
     let audit = try #require(try harness.run("audit", "list", "--json").objects.first)
     #expect(audit["action"] == "db restore")
     #expect(audit["reason"] == "disk failed")
-    #expect(try FileReading.content(of: harness.databasePath, bytesMax: 1 << 26).mode == 0o600)
   }
 
   @Test(

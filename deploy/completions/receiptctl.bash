@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--destination|--duration|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--join|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--slower|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--destination|--duration|--email|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--join|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--slower|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -202,6 +202,8 @@ _receiptctl() {
     'apps pause:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'apps resume:--why') :; return ;;
     'apps resume:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'apps retry-now:--why') :; return ;;
+    'apps retry-now:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'instances list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'alerts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'alerts test:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
@@ -308,8 +310,8 @@ _receiptctl() {
       'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --join --object --session --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'attempts list') mapfile -t COMPREPLY < <(compgen -W '--app --destination --status --error --failed --slower --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'failures list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
-      'failures ack') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --owner --note --config --json --no-input --help -h --version' -- "$current") ;;
-      'failures reopen') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
+      'failures ack') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --yes -y --dry-run -n --owner --note --config --json --no-input --help -h --version' -- "$current") ;;
+      'failures reopen') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs list') mapfile -t COMPREPLY < <(compgen -W '--state --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'jobs show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'jobs watch') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -335,6 +337,7 @@ _receiptctl() {
       'apps list') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'apps pause') mapfile -t COMPREPLY < <(compgen -W '--for --why --config --json --no-input --help -h --version' -- "$current") ;;
       'apps resume') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
+      'apps retry-now') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
       'instances list') mapfile -t COMPREPLY < <(compgen -W '--csv --config --json --no-input --help -h --version' -- "$current") ;;
       'alerts list') mapfile -t COMPREPLY < <(compgen -W '--csv --config --json --no-input --help -h --version' -- "$current") ;;
       'alerts test') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -375,7 +378,7 @@ _receiptctl() {
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;
     'contexts ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
     'users ') mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$current") ;;
-    'apps ') mapfile -t COMPREPLY < <(compgen -W 'list pause resume' -- "$current") ;;
+    'apps ') mapfile -t COMPREPLY < <(compgen -W 'list pause resume retry-now' -- "$current") ;;
     'instances ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'alerts ') mapfile -t COMPREPLY < <(compgen -W 'list test' -- "$current") ;;
     'audit ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
