@@ -49,9 +49,9 @@ import Testing
   /// Produces one log line for each request.
   private static func ask(_ port: UInt16, times: Int) throws {
     let wire = try Wire(port)
-    for _ in 0..<(times / 50) {
-      try wire.send(String(repeating: "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", count: 50))
-      for _ in 0..<50 { #expect(try wire.reply().status == 404) }
+    for _ in 0..<times {
+      try wire.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(try wire.reply().status == 404)
     }
   }
 
