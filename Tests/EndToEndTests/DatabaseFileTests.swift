@@ -173,7 +173,7 @@ import Testing
       let (log, index) = (relay.databasePath + "-wal", relay.databasePath + "-shm")
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
       // The last connection to close would delete the log.
-      #expect(try receiptctl(relay, "apps", "pause", "shop", "--why", "x").code == 0)
+      #expect(try receiptctl(relay, "db", "backup", "--record", "x").code == 0)
       #expect(TextFile.size(log) > 0)
       try relay.start()
       #expect(try relay.receipts().count == 1)

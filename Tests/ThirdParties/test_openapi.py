@@ -87,7 +87,6 @@ def signed(request):
     return request
 
 
-@pytest.mark.xfail(strict=True, reason="the document's example of Stripe-Signature cannot be sent")
 @schema.include(path=WEBHOOK).parametrize()
 @BOUNDED
 def test_a_webhook_is_answered_as_documented_whether_it_is_signed_or_not(case, everything):

@@ -28,6 +28,11 @@ struct RunbookTests {
     .enabled(if: SelfSigned.isPossible, "needs the openssl command"))
   func expiry() throws { try Self.run(Self.certificate) }
 
+  /// What `--wait` waits for is printed only if it waits for a second, which depends on the machine.
+  private static func isShownAlways(_ line: String) -> Bool {
+    !(line.hasPrefix("Deliveries of ") && line.hasSuffix("They resume automatically once it is back."))
+  }
+
   private static func run(_ title: String) throws {
     let steps = try Runbook().steps(of: title)
     let scene = try #require(try RunbookScene.of(title), "RunbookScene.of has no situation for it")
@@ -40,7 +45,8 @@ struct RunbookTests {
         performed.append(now)
         guard !Runbook.isRecording else { continue }
         #expect(
-          now.printed.map(RunbookLine.init) == step.printed.map(RunbookLine.init),
+          now.printed.filter(isShownAlways).map(RunbookLine.init)
+            == step.printed.filter(isShownAlways).map(RunbookLine.init),
           "\(step.command): run with RECORD_SNAPSHOTS=1")
       }
       try scene.check?(run.relay, run.destination)
