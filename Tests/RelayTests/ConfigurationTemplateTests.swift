@@ -14,8 +14,8 @@ import Testing
     // A folder that cannot be removed is left to the system.
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for match in ConfigurationTemplate.text.matches(of: #/file:\/etc\/receiptd\/secrets\/(\w+)/#) {
-      let value = Data("whsec_\(match.1)_0123456789\n".utf8)
-      _ = FileManager.default.createFile(atPath: "\(folder)/\(match.1)", contents: value)
+      let value = Array("whsec_\(match.1)_0123456789\n".utf8)
+      try FileWriting.create("\(folder)/\(match.1)", value, mode: 0o600)
     }
     let text = text.replacing("/etc/receiptd/secrets", with: folder)
     let content = FileContent(bytes: Array(text.utf8), mode: mode)

@@ -239,7 +239,7 @@ import Testing
     "Receipts that always get a 500 or a 403 hold up no other, although they are the oldest",
     arguments: [500, 403])
   func poisoned(status: Int) throws {
-    let destination = try ScriptedDestination { body in
+    let destination = try ScriptedDestination.judging { body in
       body.contains("user-90") ? ScriptedDestination.accepted() : ScriptedDestination.answer(status)
     }
     // Without another probe than the regular one, nothing would arrive for an hour.

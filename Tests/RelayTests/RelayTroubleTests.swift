@@ -152,7 +152,9 @@ import Testing
     try Self.withSilence { bench, run, event in
       #expect(try bench.pass(.minutes(40), &run).map(\.notice) == ["no_events>30m shop firing"])
       bench.clock.setWall(by: .minutes(-35))
-      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["no_events>30m shop resolved"])
+      // A clock that was set back repeats the notice.
+      let notices = try bench.pass(.minutes(1), &run).map(\.notice)
+      #expect(notices == ["no_events>30m shop firing", "no_events>30m shop resolved"])
       try event()
       #expect(try bench.pass(.minutes(28), &run).isEmpty)
     }

@@ -103,11 +103,12 @@ import Testing
           .map { "\($0["event_action"]?.stringValue ?? "") \($0["dedup_key"]?.stringValue ?? "")" }
       }
       let key = "receiptd/oldest_pending/shop"
-      #expect(try actions() == ["trigger \(key)", "trigger \(key)"])
+      // The third repeats the first, because the clock was set back.
+      #expect(try actions() == [String](repeating: "trigger \(key)", count: 3))
       try bench.bench.store(
         CancelReceipt(id: try #require(try bench.bench.receipt(1)?.receipt).id, note: "x"))
       try bench.pass(.minutes(1), &run)
-      #expect(try actions().dropFirst(2) == ["resolve \(key)", "resolve \(key)"])
+      #expect(try actions().dropFirst(3) == ["resolve \(key)", "resolve \(key)"])
     }
   }
 

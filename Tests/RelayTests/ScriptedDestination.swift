@@ -56,10 +56,12 @@ final class ScriptedDestination {
     server = try Server(ServerConfiguration(address: "127.0.0.1"), handler: handler)
   }
 
-  /// Answers by the body of each request.
-  convenience init(judge: @escaping Judge) throws {
-    try self.init()
-    handler.state.update { $0.judge = judge }
+  /// One that answers by the body of each request. Not an initializer: `ScriptedDestination { _ in … }` would
+  /// mean it, too.
+  static func judging(_ judge: @escaping Judge) throws -> ScriptedDestination {
+    let destination = try ScriptedDestination()
+    destination.handler.state.update { $0.judge = judge }
+    return destination
   }
 
   /// Purchasely's answer to an accepted receipt.
