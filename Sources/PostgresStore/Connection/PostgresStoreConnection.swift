@@ -253,7 +253,11 @@ final class PostgresStoreConnection: EngineConnection {
   func run(_ command: PostgresCommand) throws(StoreFault) -> PostgresResult { try send([command])[0] }
 
   /// Runs statements together, after the changes before them.
-  func send(_ commands: [PostgresCommand]) throws(StoreFault) -> [PostgresResult] {
+  /// - Parameter isRepeated: whether the statements were lost with another connection.
+  func send(
+    _ commands: [PostgresCommand], isRepeated: Bool = false
+  ) throws(StoreFault) -> [PostgresResult] {
+    let begun = transaction
     var before: [PostgresCommand] = []
     var after: [PostgresCommand] = []
     switch transaction {
@@ -274,6 +278,11 @@ final class PostgresStoreConnection: EngineConnection {
       return Array(results[before.count..<before.count + commands.count])
     } catch {
       if transaction == .none { PostgresSource.rollBack(connection) }
+      // After a failover each reader still has its connection to the old server.
+      if error.kind == .connectionLost, role == .reader, begun != .sent, !isRepeated {
+        transaction = begun
+        return try send(commands, isRepeated: true)
+      }
       // What was lost before COMMIT was sent is not stored. After the deadline nobody waits for it any more.
       if error.kind == .connectionLost, transaction == .sent, role == .writer, !isCommitting,
         MonotonicInstant.now() < deadline

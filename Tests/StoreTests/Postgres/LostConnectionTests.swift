@@ -100,6 +100,20 @@ struct LostConnectionTests {
     #expect(try stored().count == 3)
   }
 
+  @Test("A query whose connection is lost, as after a failover, is asked again over a new one")
+  func lostReader() throws {
+    defer { proxy.end() }
+    let engine = try PostgresEngine(
+      server.url(database), isOwner: true, application: "tests", allowsUnsafe: true, usesServerClock: false)
+    let reader = try engine.openReader()
+    #expect(try reader.alerts().isEmpty)
+    for _ in 0..<2 {
+      try server.connect().run(
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = $1", [.text(database)])
+      #expect(try reader.alerts().isEmpty)
+    }
+  }
+
   @Test("Two writers of one app: each event is stored once, and neither loses one (R2)")
   func twoWriters() throws {
     defer { proxy.end() }
