@@ -56,7 +56,7 @@ tsan: deps ## Run the tests under Thread Sanitizer
 	@deploy/dev/sanitize thread
 
 lint: ## Check the form of the Swift sources
-	swift format lint --strict --parallel --recursive Package.swift Package@swift-6.0.swift Sources Tests migrations kit-sample
+	swift format lint --strict --parallel --recursive Package.swift Package@swift-6.0.swift Sources Tools Tests migrations kit-sample
 
 bench: build ## Measure against the limits, both tables, 35 minutes (TINY=1 shows that it works)
 	@deploy/dev/deps bench

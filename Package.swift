@@ -70,16 +70,28 @@ let optimized: Set =
   Context.environment["SANITIZER"] != nil
   ? []
   : [
-    "Encoding", "JSON", "AppLinks", "Platform", "SQLite", "PostgreSQL", "Domain", "Store", "SQLiteStore",
-    "PostgresStore", "Configuration", "Housekeeping", "TidyTests",
+    "Formats", "Platform", "Domain", "Store", "SQLiteStore", "PostgresStore", "Config", "Upkeep", "TidyTests",
   ]
 
 func settings(_ name: String) -> [SwiftSetting] {
   optimized.contains(name) ? house + [.unsafeFlags(["-O"], .when(configuration: .debug))] : house
 }
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings(name))
+/// - Parameters:
+///   - room: the folder below `Sources`.
+///   - exclude: folders of it that are other targets.
+func library(
+  _ name: String, in room: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(room)", exclude: exclude,
+    swiftSettings: settings(name))
+}
+
+/// A C library, which its wrapper alone imports.
+func shim(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/Support/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -94,25 +106,17 @@ func tests(
     swiftSettings: settings(name))
 }
 
-/// What every part of the service is made with.
-let parts: [Target.Dependency] = [
-  "Durations", "Platform", "Domain", "Store", "Presentation", "Telemetry", "Persistence",
+/// Wrappers, formats, and the values and rules of the job.
+let foundations: [Target.Dependency] = [
+  "Platform", "Formats", "Cryptography", "HTTPServer", "HTTPClient", "Domain", "Partners", "Store",
 ]
 
 /// The whole service, for the tests of its parts.
-let service: [Target.Dependency] = [
-  "Durations", "Telemetry", "Configuration", "Health", "Persistence", "HTTPService", "Apps", "Delivery",
-  "Lookups",
-  "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard", "Relay",
-]
+let service: [Target.Dependency] =
+  foundations + ["SQLiteStore", "PostgresStore", "Reports", "Config", "Service", "Upkeep", "Web", "Daemon"]
 
 /// What the fuzzing tests and the fuzzer are made of.
-let fuzzed: [Target.Dependency] =
-  service + [
-    "Encoding", "JSON", "AppLinks", "Platform", "Cryptography", "HTTPServer", "HTTPClient", "Domain",
-    "Processors", "Destinations", "JSONWebToken", "Store", "SQLiteStore", "Terminal", "Operator",
-    "Compression",
-  ]
+let fuzzed: [Target.Dependency] = service + ["Terminal", "CLI"]
 
 // Arrows point downwards only: a target names nothing that stands below it in this list.
 let package = Package(
@@ -127,44 +131,33 @@ let package = Package(
   dependencies: [],
   targets: [
     // C libraries, each imported by its wrapper alone.
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    .systemLibrary(name: "CMalloc"),
-    .systemLibrary(name: "CTimex"),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-    .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    shim("CSQLite", "sqlite3", "libsqlite3-dev"),
+    shim("CCurl", "libcurl", "libcurl4-openssl-dev"),
+    shim("CMicroHTTPD", "libmicrohttpd", "libmicrohttpd-dev"),
+    shim("CCrypto", "libcrypto", "libssl-dev"),
+    shim("CZstd", "libzstd", "libzstd-dev"),
+    shim("CQREncode", "libqrencode", "libqrencode-dev"),
     // Not linked: it loads libpq when a database needs it.
-    .target(name: "CPostgreSQL", cSettings: [anyFolder]),
-    // What the programs were built from.
-    .target(name: "CBuild", cSettings: origin + [anyFolder]),
+    .target(name: "CPostgreSQL", path: "Sources/Support/C/CPostgreSQL", cSettings: [anyFolder]),
+    // What Swift's Glibc module leaves out, and what the programs were built from.
+    .target(name: "CLibC", path: "Sources/Support/C/CLibC", cSettings: origin + [anyFolder]),
 
     // The app's side. It knows nothing of the daemon's targets, and none of them knows it.
     .target(
       name: "CheckoutKit", exclude: kitManifest.excluded, resources: kitManifest.resources,
       swiftSettings: kit),
 
-    // Wrappers and small foundations.
-    library("Encoding"),
-    library("Durations"),
-    library("JSON"),
-    library("AppLinks", ["Encoding", "JSON"]),
-    library("HTML", ["Encoding", "AppLinks"]),
-    library("Platform", ["CBuild", "CMalloc", "CTimex", "Durations", "JSON"]),
-    library("Cryptography", ["CCrypto", "Platform"]),
-    library("Compression", ["CZstd", "Platform"]),
-    library("QRCode", ["CQREncode"]),
-    library("SQLite", ["CSQLite", "Durations"]),
-    library("PostgreSQL", ["CPostgreSQL", "Durations", "Platform"]),
-    library("HTTPServer", ["CMicroHTTPD", "Durations", "Platform"]),
-    library("HTTPClient", ["CCurl", "Cryptography", "Durations", "Platform"]),
+    // Wrappers and formats.
+    library("Formats", in: "Support/Formats"),
+    library("Platform", in: "Support/Platform", ["CLibC", "Formats"]),
+    library("Cryptography", in: "Support/Cryptography", ["CCrypto", "Platform", "Formats"]),
+    library("HTTPServer", in: "Support/HTTPServer", ["CMicroHTTPD", "Formats", "Platform"]),
+    library("HTTPClient", in: "Support/HTTPClient", ["CCurl", "Cryptography", "Formats", "Platform"]),
+    library("Terminal", in: "Support/Terminal", ["Platform", "Formats"]),
 
-    // The job itself.
-    library("Domain", ["Durations"]),
-    library("Processors", ["Durations", "Domain", "Cryptography", "Encoding", "JSON"]),
-    library("Destinations", ["Platform", "Domain", "Cryptography", "Encoding", "JSON"]),
-    library("JSONWebToken", ["Domain", "Cryptography", "Encoding", "JSON"]),
+    // The job itself: values and rules; what is particular to each processor and destination; what is stored.
+    library("Domain", in: "Domain", ["Formats"]),
+    library("Partners", in: "Partners", ["Platform", "Domain", "Cryptography", "Formats"]),
     .target(
       name: "Migrations", path: "migrations",
       resources: [
@@ -177,178 +170,77 @@ let package = Package(
         .embedInCode("postgres/v0006_hardening.sql"),
       ],
       swiftSettings: house),
-    library("Store", ["Durations", "Platform", "JSON", "Domain", "Cryptography", "Compression"]),
-    library("SQLiteStore", ["Platform", "Domain", "SQLite", "Store", "Migrations"]),
     library(
-      "PostgresStore", ["Durations", "Platform", "JSON", "Domain", "PostgreSQL", "Store", "Migrations"]),
+      "Store", in: "Store", ["CZstd", "Platform", "Formats", "Domain", "Cryptography"],
+      exclude: ["SQLite", "Postgres"]),
     library(
-      "Presentation", ["Durations", "Platform", "Encoding", "JSON", "HTTPClient", "Domain", "Store"]),
-    library("Telemetry", ["Durations", "Platform", "HTTPServer", "Domain", "Store", "Presentation"]),
+      "SQLiteStore", in: "Store/SQLite", ["CSQLite", "Formats", "Platform", "Domain", "Store", "Migrations"]),
+    library(
+      "PostgresStore", in: "Store/Postgres",
+      ["CPostgreSQL", "Platform", "Formats", "Domain", "Store", "Migrations"]),
 
-    // From the file to values; which apps there are.
+    // What people read, and what they configure.
+    library("Reports", in: "Reports", ["Platform", "Formats", "HTTPClient", "Domain", "Store"]),
     library(
-      "Configuration",
-      [
-        "Durations", "Platform", "Encoding", "JSON", "AppLinks", "Cryptography", "Domain", "Processors",
-        "Destinations", "JSONWebToken", "Presentation", "HTML",
-      ]),
-    library("Health", ["Platform", "JSON", "Domain", "Store", "Presentation", "Configuration", "Telemetry"]),
-    library("Persistence", ["Platform", "Domain", "Store", "Presentation", "Telemetry", "Health"]),
-    library(
-      "Apps",
-      [
-        "Cryptography", "HTTPClient", "Domain", "Processors", "Destinations", "JSONWebToken", "Store",
-        "Configuration", "Telemetry", "Platform", "Presentation",
-      ]),
+      "Config", in: "Config", ["Platform", "Formats", "Cryptography", "Domain", "Partners", "Reports"]),
 
+    // What every part of the service is made with; receiptctl uses it, too.
     library(
-      "HTTPService",
-      ["Platform", "Encoding", "JSON", "HTTPServer", "Domain", "Telemetry", "Persistence", "Apps"]),
+      "Service", in: "Daemon/Service",
+      foundations + ["SQLiteStore", "PostgresStore", "Reports", "Config", "Terminal"]),
+    library("Upkeep", in: "Daemon/Upkeep", foundations + ["Reports", "Config", "Service"]),
+    library("Web", in: "Web", foundations + ["CQREncode", "Reports", "Config", "Service"]),
+    library(
+      "Daemon", in: "Daemon",
+      foundations + ["SQLiteStore", "PostgresStore", "Reports", "Config", "Service", "Upkeep", "Web"],
+      exclude: ["Service", "Upkeep"]),
+    program("receiptd", ["Platform", "Formats", "Domain", "Terminal", "Config", "Service", "Daemon"]),
 
-    // Parts of the service. They do not know each other: they meet in values and small protocols.
-    library("Delivery", parts + ["HTTPClient", "Destinations", "Apps"]),
-    library("Lookups", parts + ["HTTPClient", "Processors", "Apps"]),
-    library("Housekeeping", parts + ["Encoding", "JSON", "Compression", "Configuration"]),
+    // What operators touch. It does not know the daemon.
+    .target(
+      name: "Sandbox", dependencies: ["Platform", "Formats", "Cryptography", "HTTPServer", "HTTPClient"],
+      path: "Tools/Sandbox", swiftSettings: house),
     library(
-      "Alerts",
-      parts + ["HTTPClient", "JSON", "Cryptography", "Destinations", "Health", "Configuration"]),
-    library(
-      "Intake",
-      parts + [
-        "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "HTTPService", "Processors",
-        "Destinations", "JSONWebToken", "Apps", "Configuration",
+      "CLI", in: "CLI",
+      foundations + [
+        "SQLiteStore", "PostgresStore", "Reports", "Config", "Service", "Upkeep", "Terminal", "Sandbox",
       ]),
-    library(
-      "PublicPages",
-      [
-        "Durations", "Platform", "Encoding", "AppLinks", "HTML", "Cryptography", "QRCode", "HTTPServer",
-        "HTTPService", "Domain", "Store", "Apps", "Configuration",
-      ]),
-    library(
-      "Dashboard",
-      parts + [
-        "Encoding", "JSON", "HTML", "Cryptography", "Health", "HTTPServer", "HTTPService", "Apps",
-        "Configuration",
-      ]),
-
-    // The whole daemon.
-    library(
-      "Relay",
-      parts + [
-        "JSON", "HTTPServer", "HTTPClient", "Cryptography", "HTTPService", "Health", "SQLiteStore",
-        "PostgresStore", "Configuration", "Apps",
-        "Delivery", "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard",
-      ]),
-
-    // What people touch.
-    library("Terminal", ["Durations", "Platform", "JSON"]),
-    library(
-      "Sandbox",
-      ["Durations", "Platform", "Encoding", "JSON", "HTML", "Cryptography", "HTTPServer", "HTTPClient"]),
-    library("DaemonCommand", ["Telemetry", "Terminal", "Configuration", "Relay"]),
-    program(
-      "receiptd",
-      ["Durations", "Platform", "Domain", "Telemetry", "Terminal", "Configuration", "Relay", "DaemonCommand"]),
-    library(
-      "Operator",
-      [
-        "Durations", "Platform", "Encoding", "JSON", "AppLinks", "Cryptography", "HTTPServer", "HTTPClient",
-        "Domain", "Processors", "Destinations", "Store", "SQLiteStore", "PostgresStore", "Presentation",
-        "Telemetry", "Configuration",
-        "Health", "Apps", "Alerts", "Housekeeping", "Terminal", "Relay", "Sandbox", "DaemonCommand",
-      ]),
-    program("receiptctl", ["Platform", "Terminal", "Operator"]),
+    program("receiptctl", ["Platform", "Terminal", "CLI"]),
 
     // What several test targets need.
     .target(
-      name: "TestSupport",
-      dependencies: [
-        "Durations", "Platform", "Encoding", "JSON", "SQLite", "PostgreSQL", "Cryptography", "Domain",
-        "Processors", "Destinations", "Store", "SQLiteStore",
-      ],
-      path: "Tests/TestSupport",
-      swiftSettings: house),
+      name: "TestSupport", dependencies: foundations + ["SQLiteStore", "PostgresStore"],
+      path: "Tests/TestSupport", swiftSettings: house),
     .target(
       name: "SimulatedDisk", dependencies: ["CSQLite", "Platform"], path: "Tests/SimulatedDisk",
       swiftSettings: house),
 
     // Tests mirror the sources.
     tests("CheckoutKitTests", ["CheckoutKit", "HTTPServer", "TestSupport"], exclude: ["Stubs"]),
-    tests("EncodingTests", ["Encoding"]),
-    tests("JSONTests", ["JSON", "Platform"]),
-    tests("HTMLTests", ["HTML", "AppLinks"]),
-    tests("AppLinksTests", ["AppLinks", "Encoding", "JSON", "Platform"]),
-    tests("PlatformTests", ["Durations", "Platform", "JSON", "TestSupport"]),
-    tests("CryptographyTests", ["Cryptography", "Encoding", "Platform", "TestSupport"]),
-    tests("CompressionTests", ["Compression"]),
-    tests("QRCodeTests", ["QRCode"]),
-    tests("SQLiteTests", ["SQLite"]),
-    tests("PostgreSQLTests", ["PostgreSQL", "Platform", "TestSupport"]),
-    tests("HTTPServerTests", ["Durations", "HTTPServer", "Platform", "TestSupport"]),
-    tests("HTTPClientTests", ["Durations", "HTTPClient", "Platform", "TestSupport"]),
-    tests("DomainTests", ["Durations", "Domain", "Platform", "TestSupport"]),
+    tests("FormatsTests", ["Formats", "Platform"]),
+    tests("PlatformTests", ["Platform", "Formats", "TestSupport"]),
+    tests("CryptographyTests", ["Cryptography", "Formats", "Platform", "TestSupport"]),
+    tests("HTTPServerTests", ["HTTPServer", "Formats", "Platform", "TestSupport"]),
+    tests("HTTPClientTests", ["HTTPClient", "Formats", "Platform", "TestSupport"]),
+    tests("DomainTests", ["Domain", "Formats", "Platform", "TestSupport"]),
     tests(
-      "ProcessorsTests",
-      [
-        "Durations", "Processors", "Domain", "Platform", "Cryptography", "Encoding", "JSON", "Configuration",
-        "TestSupport",
-      ],
-      resources: [.embedInCode("Fixtures")]),
-    tests(
-      "DestinationsTests",
-      [
-        "Durations", "Destinations", "Domain", "Encoding", "JSON", "Processors", "Configuration",
-        "TestSupport",
-      ]),
-    tests(
-      "JSONWebTokenTests",
-      ["JSONWebToken", "Domain", "Cryptography", "Encoding", "JSON", "Platform", "TestSupport"]),
-    tests("ConfigurationTests", ["Configuration", "JSON", "Platform", "TestSupport"]),
-    tests(
-      "StoreTests",
-      [
-        "Durations", "Store", "SQLiteStore", "PostgresStore", "JSON", "Domain", "SQLite", "PostgreSQL",
-        "Migrations", "Platform", "Compression", "TestSupport",
-      ]),
-    tests(
-      "RelayTests",
-      service + [
-        "Presentation", "Domain", "Encoding", "JSON", "AppLinks", "Platform", "HTTPServer", "HTTPClient",
-        "Store", "SQLiteStore", "SQLite", "Processors", "Destinations", "HTML", "JSONWebToken",
-        "Cryptography", "QRCode", "TestSupport",
-      ]),
+      "PartnersTests", foundations + ["Config", "TestSupport"],
+      resources: [.embedInCode("Processors/Fixtures")]),
+    tests("ConfigTests", ["Config", "Formats", "Platform", "TestSupport"]),
+    tests("StoreTests", foundations + ["SQLiteStore", "PostgresStore", "Migrations", "TestSupport"]),
+    tests("DaemonTests", service + ["TestSupport"]),
     tests(
       "EndToEndTests",
-      [
-        "HTTPServer", "HTTPClient", "Durations", "Platform", "Encoding", "JSON", "Cryptography", "Domain",
-        "SQLite",
-        "Store", "SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl",
-      ]),
+      foundations + ["SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl"]),
     tests(
       "ReliabilityTests",
-      service + [
-        "Presentation", "Store", "SQLiteStore", "Migrations", "SQLite", "Domain", "Platform", "Encoding",
-        "JSON", "Processors", "Destinations", "Compression",
-        "Cryptography", "HTTPClient", "HTTPServer", "JSONWebToken", "Sandbox", "SimulatedDisk", "TestSupport",
-        "receiptd", "receiptctl",
-      ], exclude: ["Fixtures"]),
-    tests("TerminalTests", ["Terminal", "JSON", "Platform"]),
-    tests(
-      "SandboxTests",
-      [
-        "Durations", "Sandbox", "Encoding", "JSON", "Cryptography", "HTTPServer", "HTTPClient", "Platform",
-        "Processors", "Destinations", "Domain", "TestSupport",
-      ]),
-    tests(
-      "OperatorTests",
-      service + [
-        "Operator", "Sandbox", "Terminal", "Store", "SQLiteStore", "SQLite", "PostgresStore", "PostgreSQL",
-        "Domain", "JSON", "Platform", "AppLinks", "Cryptography", "Presentation", "TestSupport", "HTTPServer",
-      ],
-      exclude: ["Snapshots"]),
+      service + ["Migrations", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl"],
+      exclude: ["Fixtures"]),
+    tests("SandboxTests", foundations + ["Sandbox", "TestSupport"]),
+    tests("CLITests", service + ["CLI", "Sandbox", "Terminal", "TestSupport"], exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
     // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
-    tests("TidyTests", ["Configuration", "Telemetry", "Relay", "Platform", "TestSupport", "receiptctl"]),
+    tests("TidyTests", ["Config", "Service", "Daemon", "Platform", "TestSupport", "receiptctl"]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -357,8 +249,8 @@ let package = Package(
 // marked unsafe. Of the other suites nothing is built.
 if Context.environment["SANITIZER_SUITES"] == "short" {
   let suites: Set = [
-    "PlatformTests", "JSONTests", "CryptographyTests", "CompressionTests", "QRCodeTests", "SQLiteTests",
-    "PostgreSQLTests", "HTTPServerTests", "HTTPClientTests", "StoreTests", "RelayTests", "CheckoutKitTests",
+    "PlatformTests", "FormatsTests", "CryptographyTests", "HTTPServerTests", "HTTPClientTests", "StoreTests",
+    "DaemonTests", "CheckoutKitTests",
   ]
   package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
 }

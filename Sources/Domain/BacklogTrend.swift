@@ -1,6 +1,6 @@
 // Whether the receipts that are ready and not delivered become more. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// The course of a number over the last minutes.
 public struct BacklogTrend: Sendable {

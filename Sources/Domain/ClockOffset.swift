@@ -1,6 +1,6 @@
 // How far a clock is from those of other machines. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// The difference between a clock and the clocks of several answers.
 public enum ClockOffset {

@@ -1,6 +1,6 @@
 // Which ids of contexts a client may choose. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// Decides whether the relay accepts an id that a client made for its context.
 ///

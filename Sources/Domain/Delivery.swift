@@ -1,6 +1,6 @@
 // Decides what follows from one delivery attempt. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// How much of a receipt's retry budget is used.
 public struct RetryBudget: Sendable, Equatable {

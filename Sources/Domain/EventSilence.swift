@@ -1,6 +1,6 @@
 // Whether it is unusual that an app gets no event for a while. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// What is usual for an app at the time at which its last event came.
 public struct EventSilence: Sendable, Equatable {

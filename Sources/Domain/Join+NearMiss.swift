@@ -1,7 +1,7 @@
 // Why a purchase without a context, or with a guessed one, did not get a context that may be meant for it.
 // Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// A context that a purchase did not get.
 public struct NearMiss: Sendable, Equatable {

@@ -2,7 +2,7 @@
 // has different facts: the session names the context and says whether payment is still due, the subscription
 // names the price. A receipt sent before all of them came would depend on their order (R2). Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 extension Join {
   /// Whether a purchase still waits for its events.

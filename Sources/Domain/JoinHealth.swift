@@ -1,6 +1,6 @@
 // Whether an app's contexts no longer join, for example because it posts wrong user ids. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// The rule by which contexts count as not joining.
 public enum JoinHealth {

@@ -3,7 +3,7 @@
 // Sketch with Relative-Error Guarantees", PVLDB 12, 2019, https://arxiv.org/abs/1908.10693). Pure; any
 // thread.
 
-internal import Durations
+internal import Formats
 
 /// The buckets: number 0 is 1 ms and less, and each other one reaches further by the same factor.
 public enum LatencyBuckets {

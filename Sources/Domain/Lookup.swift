@@ -1,6 +1,6 @@
 // When the processor is asked for missing data of a purchase. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// The schedule of lookups.
 public enum Lookup {

@@ -1,6 +1,6 @@
 // What an app's configuration says about the join and deliveries, as values. Pure; any thread.
 
-public import Durations
+public import Formats
 
 /// How long a purchase waits for missing data, and what happens then (contract of the join).
 public struct JoinPolicy: Sendable, Equatable {

@@ -1,6 +1,6 @@
 // What the join and retention need to know of a payment processor. Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// The properties of one app's payment processor. The processor's implementation supplies them.
 public struct ProcessorRules: Sendable, Equatable {

@@ -1,6 +1,6 @@
 // A point in time on the wall clock. Pure; any thread. The caller reads the clock.
 
-internal import Durations
+internal import Formats
 
 /// Unix time in milliseconds. Arithmetic saturates, so no input can trap: `time + .seconds(5)`,
 /// `time - .days(1)`, `later.duration(since: earlier)`.

@@ -1,7 +1,7 @@
 // A token bucket, for deliveries of one app and for requests of one client. Pure; any thread. Time is in
 // milliseconds and never goes back.
 
-internal import Durations
+internal import Formats
 
 /// A token bucket: on average `ratePerSecond`, at most `burst` at once.
 public struct TokenBucket: Sendable {

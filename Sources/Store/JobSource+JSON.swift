@@ -2,7 +2,7 @@
 // any thread.
 
 internal import Domain
-public import JSON
+public import Formats
 
 extension JobSource {
   /// `{"state":"failed","reason":"gave_up"}`; times are Unix milliseconds.

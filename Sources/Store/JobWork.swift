@@ -2,7 +2,7 @@
 // receiptd does so for every job, receiptctl for a job that it started or watches. One thread at a time.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 /// One step of a job.
 public enum JobStep: StoreCommand {

@@ -3,7 +3,7 @@
 // purchase cannot race (R2, R5). The writer's thread.
 
 internal import Domain
-internal import Durations
+internal import Formats
 
 extension StoreSession {
   /// How often an undecidable purchase is checked again.

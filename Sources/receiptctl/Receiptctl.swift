@@ -1,7 +1,7 @@
 // receiptctl: the main function. The commands are in `Operator`. The main thread.
 
+import CLI
 import Glibc
-import Operator
 import Platform
 import Terminal
 

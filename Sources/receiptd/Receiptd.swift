@@ -1,12 +1,11 @@
 // receiptd: command line, configuration, signals. The daemon itself is `Relay.Daemon`. The main thread.
 
-internal import Configuration
-import DaemonCommand
+internal import Config
+import Daemon
 internal import Domain
 import Glibc
 import Platform
-import Relay
-internal import Telemetry
+import Service
 import Terminal
 
 @main

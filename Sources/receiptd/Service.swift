@@ -1,9 +1,9 @@
 // The running daemon's inputs besides the network: signals, and the service manager's watchdog. The main
 // thread.
 
-internal import Durations
+import Daemon
+internal import Formats
 import Platform
-import Relay
 
 /// Runs a daemon until a signal stops it.
 struct Service {

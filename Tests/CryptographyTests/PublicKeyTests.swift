@@ -1,6 +1,6 @@
 // Keys that others made, and what they signed: RFC 7515's examples, and keys of the openssl program.
 
-import Encoding
+import Formats
 import TestSupport
 import Testing
 

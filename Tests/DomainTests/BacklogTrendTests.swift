@@ -1,7 +1,7 @@
 // When a backlog counts as growing.
 
 import Domain
-import Durations
+import Formats
 import Testing
 
 @Suite struct BacklogTrendTests {

@@ -1,7 +1,7 @@
 // Tests the breaker's whole table: every state × every verdict, and the time that a pause takes.
 
 import Domain
-import Durations
+import Formats
 import Testing
 
 private let start = Timestamp(unixMilliseconds: 1_800_000_000_000)

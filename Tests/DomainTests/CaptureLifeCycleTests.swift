@@ -1,6 +1,6 @@
 // Tests the whole life cycle of captures: every event in every phase, the pauses, and restarts.
 
-import Durations
+import Formats
 import Testing
 
 @testable import Domain

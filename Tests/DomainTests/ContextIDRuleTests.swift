@@ -1,7 +1,7 @@
 // Tests of the ids that clients choose for their contexts.
 
 import Domain
-import Durations
+import Formats
 import Platform
 import Testing
 

@@ -1,6 +1,6 @@
 // Tests the decision after one attempt, for every verdict, and the retry budget and schedule.
 
-import Durations
+import Formats
 import Platform
 import Testing
 

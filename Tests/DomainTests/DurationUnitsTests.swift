@@ -1,6 +1,6 @@
 // Tests the units of durations at the ends of what a number holds.
 
-import Durations
+import Formats
 import Testing
 
 @Suite("Units of durations")

@@ -1,7 +1,7 @@
 // When a silence of an app's processor is unusual.
 
 import Domain
-import Durations
+import Formats
 import Testing
 
 @Suite struct EventSilenceTests {

@@ -1,7 +1,7 @@
 // Tests of the rules by which operators see whether contexts join: outcomes, health and near misses.
 
 import Domain
-import Durations
+import Formats
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 // Tests the decision about a purchase over the whole table: what is known × the time of the decision.
 
-import Durations
+import Formats
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // Tests that quantiles from buckets are as exact as they claim to be.
 
 import Domain
-import Durations
+import Formats
 import Platform
 import Testing
 

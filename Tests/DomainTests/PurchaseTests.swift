@@ -1,8 +1,8 @@
 // Tests that the order of reports does not change what is known of a purchase (R2).
 
-import TestSupport
-import Platform
 import Domain
+import Platform
+import TestSupport
 import Testing
 
 private let start = Timestamp(unixMilliseconds: 1_800_000_000_000)

@@ -1,7 +1,7 @@
 // Tests rate limits and the table of buckets.
 
 import Domain
-import Durations
+import Formats
 import Testing
 
 @Suite("Rate limits") struct RateLimitTests {

@@ -1,6 +1,6 @@
 // What a replay sends, and why it is refused.
 
-import Durations
+import Formats
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // Tests the basic values: time, identifiers, external identifiers, the rate limit.
 
-import Durations
-import Platform
 import Domain
+import Formats
+import Platform
 import Testing
 
 private let now = Timestamp(unixMilliseconds: 1_800_000_000_000)

@@ -1,9 +1,8 @@
 // Notices of the real program in each form, to real receivers.
 
 import Domain
-import Encoding
+import Formats
 import HTTPServer
-import JSON
 import Platform
 import Sandbox
 import Store

@@ -1,9 +1,9 @@
 // Notices of the real program to a real receiver.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import TestSupport

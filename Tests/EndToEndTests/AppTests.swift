@@ -1,9 +1,9 @@
 // CheckoutKit with its own transport, against receiptd.
 
-import Domain
 import CheckoutKit
+import Domain
+import Formats
 import Foundation
-import JSON
 import Store
 import TestSupport
 import Testing

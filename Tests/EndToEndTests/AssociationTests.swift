@@ -1,7 +1,7 @@
 // The association files of a running receiptd: served, reloaded, checked before, and read by receiptctl.
 
+import Formats
 import Glibc
-import JSON
 import TestSupport
 import Testing
 

@@ -2,11 +2,10 @@
 // happens on the way.
 
 import Domain
-import Encoding
+import Formats
 import FoundationEssentials
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Sandbox
 import Store

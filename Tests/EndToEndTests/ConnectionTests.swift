@@ -2,9 +2,9 @@
 // webhooks.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import TestSupport

@@ -1,11 +1,9 @@
 // The formats in which apps post contexts, and the responses.
 
 import Domain
-import Durations
-import Encoding
+import Formats
 import FoundationEssentials
 import HTTPServer
-import JSON
 import Store
 import Testing
 

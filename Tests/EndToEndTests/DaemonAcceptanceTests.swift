@@ -1,8 +1,8 @@
 // Success statuses that accept nothing, and those without an import id, with the real programs.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import Testing
 

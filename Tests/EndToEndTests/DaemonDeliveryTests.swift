@@ -1,10 +1,9 @@
 // From a ready receipt to the destination's 2xx: attempts, pauses, ends.
 
 import Domain
-import Durations
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import Testing

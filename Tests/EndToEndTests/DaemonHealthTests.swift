@@ -1,9 +1,9 @@
 // What receiptctl and the dashboard show about the relay's health while receiptd runs.
 
 import Domain
+import Formats
 import FoundationEssentials
 import Glibc
-import JSON
 import Store
 import Testing
 

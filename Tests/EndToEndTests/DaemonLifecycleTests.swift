@@ -1,11 +1,11 @@
 // Start and stop: cleanly, one process per database, with the right exit codes.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import TestSupport
 import Testing

@@ -1,11 +1,11 @@
 // R8: requests that are too large, too slow or unroutable are refused, never stored in part.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import Testing
 

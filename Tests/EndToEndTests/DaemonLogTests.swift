@@ -1,7 +1,7 @@
 // The log shows what became of a request, a receipt or an event.
 
 import Domain
-import JSON
+import Formats
 import Platform
 import Store
 import Testing

@@ -1,9 +1,9 @@
 // SIGHUP: a valid configuration replaces the old one as a whole, an invalid one changes nothing.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import Testing

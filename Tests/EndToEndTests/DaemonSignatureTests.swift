@@ -1,8 +1,8 @@
 // R6: unsigned, forged, altered or stale requests change nothing. Also tests which genuine ones are accepted.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import Testing
 

@@ -1,9 +1,9 @@
 // TLS on both sides: the certificate of the public listener, and the certificates that the relay trusts.
 
 import Domain
+import Formats
 import HTTPClient
 import HTTPServer
-import JSON
 import Platform
 import Store
 import Testing

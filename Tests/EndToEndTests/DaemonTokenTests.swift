@@ -1,8 +1,7 @@
 // Tokens of users, verified by the real receiptd with keys that it fetches or reads.
 
-import Encoding
+import Formats
 import Glibc
-import JSON
 import Platform
 import TestSupport
 import Testing

@@ -1,10 +1,10 @@
 // What receiptd does with a database that was copied, and with a copy.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Platform
-import SQLite
+import SQLiteStore
 import TestSupport
 import Testing
 

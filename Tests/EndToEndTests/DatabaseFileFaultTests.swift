@@ -1,7 +1,7 @@
 // The database's files and the messages about them after failures.
 
+import Formats
 import Glibc
-import JSON
 import Platform
 import TestSupport
 import Testing

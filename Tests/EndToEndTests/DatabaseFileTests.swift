@@ -1,10 +1,10 @@
 // The database as a file with several names, moved away, and replaced by a restore.
 
 import Domain
+import Formats
 import FoundationEssentials
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import TestSupport

@@ -1,9 +1,9 @@
 // Real disk failures: a full file system, and one that cannot sync.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import Testing

@@ -1,8 +1,8 @@
 // R11: one app's trouble delays no other app.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Platform
 import Store
 import Testing

@@ -1,8 +1,8 @@
 // The user, the price and the context of a purchase.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import TestSupport
 import Testing

@@ -2,8 +2,7 @@
 // query plans that none reads a whole table; here the commands must answer.
 
 import Domain
-import Durations
-import JSON
+import Formats
 import Platform
 import Store
 import TestSupport

@@ -1,8 +1,8 @@
 // receiptctl's load generator, against its own relay.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Platform
 import Store
 import Testing

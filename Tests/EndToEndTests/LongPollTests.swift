@@ -1,8 +1,8 @@
 // A long poll for a checkout's state occupies no thread.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Platform
 import Store
 import Testing

@@ -1,10 +1,10 @@
 // The main job: a context and a signed event in, one correct receipt out.
 
-import TestSupport
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog, .everyPlace) struct MainJobTests {

@@ -1,7 +1,7 @@
 // R8: memory is bounded for any input.
 
+import Formats
 import HTTPServer
-import JSON
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // The files in deploy/ for Prometheus and Grafana match receiptd's metrics.
 
 import Domain
+import Formats
 import FoundationEssentials
-import JSON
 import Platform
 import Testing
 

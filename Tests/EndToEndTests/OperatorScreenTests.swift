@@ -1,8 +1,8 @@
 // An operator at a terminal, with the real programs: the live screen, and a restore from a backup.
 
 import Domain
+import Formats
 import Glibc
-import JSON
 import Platform
 import Store
 import TestSupport

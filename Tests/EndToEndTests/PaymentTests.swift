@@ -1,10 +1,10 @@
 // Delayed payments: the receipt waits for the money, in any order of the events.
 
-import TestSupport
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct PaymentTests {

@@ -2,8 +2,8 @@
 // arrived.
 
 import Domain
+import Formats
 import Glibc
-import JSON
 import Platform
 import Sandbox
 import Store

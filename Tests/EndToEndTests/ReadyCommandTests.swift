@@ -1,7 +1,7 @@
 // `receiptctl ready` and `receiptctl sandbox checkout`, which installations are checked with.
 
+import Formats
 import HTTPServer
-import JSON
 import TestSupport
 import Testing
 

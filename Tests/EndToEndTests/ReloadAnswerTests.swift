@@ -1,7 +1,7 @@
 // `receiptctl reload` reports the result of the reload.
 
+import Formats
 import Glibc
-import JSON
 import Testing
 
 @Suite(.withDaemonLog) struct ReloadAnswerTests {

@@ -1,8 +1,8 @@
 // Replays beside new purchases, with the real programs.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Platform
 import Store
 import TestSupport

@@ -1,9 +1,9 @@
 // R7: secrets, bodies and user ids appear only where they belong.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Store
 import Testing
 

@@ -1,8 +1,8 @@
 // The notifications to systemd (sd_notify(3)).
 
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Testing
 

@@ -1,9 +1,9 @@
 // A socket that the service manager holds (sd_listen_fds(3)): while receiptd restarts, no connection is
 // refused.
 
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import TestSupport
 import Testing

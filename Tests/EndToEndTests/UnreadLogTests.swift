@@ -1,7 +1,7 @@
 // A log whose reader has stopped: the reader of standard error must not be able to stop the relay.
 
+import Formats
 import Glibc
-import JSON
 import Platform
 import Testing
 

@@ -1,10 +1,9 @@
 // Receipts for the merchant's own backend: signed, repeated with the same id, and kept while there is none.
 
 import Domain
-import Encoding
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import TestSupport

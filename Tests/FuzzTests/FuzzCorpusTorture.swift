@@ -1,7 +1,7 @@
 // Runs every stored fuzzer input, past findings among them, and seeded mutations of them, so that the targets
 // are also tested without libFuzzer.
 
-import Encoding
+import Formats
 import FoundationEssentials
 import Platform
 import TestSupport

@@ -1,11 +1,12 @@
 // Which connection a transfer uses, and for how long it may take. Kept connections that fell silent, names
 // that move, name servers that are slow, proxies.
 
-import Durations
-@testable import HTTPClient
+import Formats
 import Platform
 import TestSupport
 import Testing
+
+@testable import HTTPClient
 
 @Suite("Connections and their time", .serialized)
 struct FreshConnectionTests {

@@ -1,6 +1,6 @@
 // An independent TLS server: `openssl s_server` as a child process, with certificates made for one test.
 
-import Durations
+import Formats
 import Glibc
 import HTTPClient
 import Platform

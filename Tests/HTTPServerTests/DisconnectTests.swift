@@ -1,4 +1,4 @@
-import Durations
+import Formats
 import HTTPServer
 import Platform
 import Testing

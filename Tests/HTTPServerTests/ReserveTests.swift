@@ -1,6 +1,6 @@
 // Reserved connections, and the definition of one client.
 
-import Durations
+import Formats
 import Glibc
 import Platform
 import Testing

@@ -1,6 +1,6 @@
 // A client on a raw socket, so that tests control every byte. Every wait has a timeout.
 
-import Durations
+import Formats
 import Glibc
 import HTTPServer
 import Platform

@@ -1,6 +1,6 @@
 // The monotonic clock: arithmetic that cannot trap.
 
-import Durations
+import Formats
 import Testing
 
 @testable import Platform

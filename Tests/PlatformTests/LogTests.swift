@@ -1,6 +1,6 @@
 // A log entry is one line with the values of its caller, for any untrusted input.
 
-import JSON
+import Formats
 import Platform
 import Testing
 

@@ -1,6 +1,6 @@
 // Times and durations as text.
 
-import Durations
+import Formats
 import Platform
 import Testing
 

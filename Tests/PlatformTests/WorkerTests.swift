@@ -1,6 +1,6 @@
 // The thread of every worker.
 
-import Durations
+import Formats
 import Platform
 import Testing
 

@@ -1,9 +1,7 @@
 // The simulated Afterpay's decisions, without a server.
 
-import Durations
-import Encoding
+import Formats
 import HTTPServer
-import JSON
 import Sandbox
 import Testing
 

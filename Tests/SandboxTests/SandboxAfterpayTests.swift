@@ -1,8 +1,7 @@
 // The simulated Afterpay over real connections: the customer's page, the ledger, and faults.
 
-import Durations
+import Formats
 import HTTPClient
-import JSON
 import Platform
 import Sandbox
 import Testing

@@ -1,9 +1,8 @@
 // A client of the simulated services, and a receiver of callbacks. Each belongs to one test.
 
-import Durations
+import Formats
 import HTTPClient
 import HTTPServer
-import JSON
 import Platform
 import Testing
 

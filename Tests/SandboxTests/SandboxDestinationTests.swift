@@ -1,8 +1,7 @@
 // The simulated destination over real connections.
 
-import Durations
+import Formats
 import HTTPClient
-import JSON
 import Platform
 import Sandbox
 import Testing

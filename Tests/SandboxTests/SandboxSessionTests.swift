@@ -1,8 +1,7 @@
 // The simulated Stripe API makes Checkout Sessions over real connections, and refuses what Stripe refuses.
 
-import Encoding
+import Formats
 import HTTPClient
-import JSON
 import Platform
 import Sandbox
 import Testing

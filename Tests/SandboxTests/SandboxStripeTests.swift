@@ -1,10 +1,10 @@
 // The simulated Stripe API over real connections, with the relay's queries.
 
 import Domain
+import Formats
 import HTTPClient
-import JSON
+import Partners
 import Platform
-import Processors
 import Sandbox
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 // The simulated Swedbank Pay's decisions, without a server.
 
-import JSON
+import Formats
 import Sandbox
 import Testing
 

@@ -1,6 +1,6 @@
 // Payments, callbacks and tokens at the simulated Swedbank Pay, without a server.
 
-import JSON
+import Formats
 import Sandbox
 import Testing
 

@@ -1,7 +1,7 @@
 // A merchant's account at the simulated Swedbank Pay, without a server, for one test.
 
+import Formats
 import HTTPServer
-import JSON
 import Sandbox
 import Testing
 

@@ -1,9 +1,8 @@
 // The simulated Swedbank Pay over real connections: callbacks, the payer's page, and faults.
 
-import Durations
+import Formats
 import HTTPClient
 import HTTPServer
-import JSON
 import Platform
 import Sandbox
 import Testing

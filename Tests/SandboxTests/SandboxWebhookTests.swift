@@ -2,9 +2,8 @@
 // specification.
 
 import Cryptography
-import Encoding
+import Formats
 import HTTPClient
-import JSON
 import Platform
 import Sandbox
 import Testing

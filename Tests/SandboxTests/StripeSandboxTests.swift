@@ -1,9 +1,9 @@
 // The relay must read sample events like Stripe's.
 
-import Platform
 import Domain
-import JSON
-import Processors
+import Formats
+import Partners
+import Platform
 import Sandbox
 import TestSupport
 import Testing

@@ -1,9 +1,9 @@
 // The relay's webhooks, as its destination makes them, at the simulated receiver. Neither knows the other's
 // code.
 
-import Destinations
 import Domain
-import Encoding
+import Formats
+import Partners
 import Sandbox
 import Testing
 

@@ -1,7 +1,7 @@
 // The receiver's verification of webhooks, with the example of the specification's authors.
 
 import Cryptography
-import Encoding
+import Formats
 import Sandbox
 import Testing
 

@@ -1,6 +1,6 @@
 // A network between a program and a PostgreSQL server that loses what tests want it to lose. Thread-safe.
 
-internal import Durations
+internal import Formats
 internal import Glibc
 internal import Platform
 internal import Synchronization

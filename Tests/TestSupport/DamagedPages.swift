@@ -2,7 +2,7 @@
 
 internal import Glibc
 internal import Platform
-internal import SQLite
+internal import SQLiteStore
 
 /// Overwrites pages of a database.
 public enum DamagedPages {

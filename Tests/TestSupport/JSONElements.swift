@@ -1,6 +1,6 @@
 // Elements of JSON lists, for tests.
 
-public import JSON
+public import Formats
 
 extension JSONValue {
   /// An element of a list; nil for any other value, or if the list is shorter.

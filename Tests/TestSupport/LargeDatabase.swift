@@ -1,9 +1,8 @@
 // A database with hundreds of thousands of receipts, filled by SQL in one transaction: the relay's own
 // commands would take minutes. The counters are filled, too, and `integrityFaults()` finds none.
 
-internal import Durations
-public import SQLite
-internal import SQLiteStore
+internal import Formats
+public import SQLiteStore
 internal import Store
 
 /// Fills databases that contain only the schema.

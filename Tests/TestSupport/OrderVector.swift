@@ -1,6 +1,6 @@
 // The payment orders that Swedbank Pay's example backend accepts and refuses, as changes of one order. Pure.
 
-public import JSON
+public import Formats
 
 /// A recorded change of the sample order, with the answer of Swedbank Pay's example backend to it.
 public struct OrderVector: Sendable, CustomStringConvertible {

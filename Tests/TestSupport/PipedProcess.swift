@@ -1,6 +1,6 @@
 // A child process with pipes: helpers in other processes, and servers to test a client with. One thread.
 
-internal import Durations
+internal import Formats
 internal import Glibc
 public import Platform
 

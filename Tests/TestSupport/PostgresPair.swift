@@ -1,6 +1,6 @@
 // Two private PostgreSQL servers for tests: a primary and its synchronous standby. One thread.
 
-public import PostgreSQL
+public import PostgresStore
 
 /// A primary and a standby. A commit is answered when both have it.
 public final class PostgresPair {

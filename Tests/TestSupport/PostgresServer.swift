@@ -2,7 +2,7 @@
 
 internal import Glibc
 internal import Platform
-public import PostgreSQL
+public import PostgresStore
 internal import Synchronization
 
 /// A running server (postgres(1)): on a socket in its folder, and with TLS on a port of 127.0.0.1. It ends

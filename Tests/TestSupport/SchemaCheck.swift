@@ -1,7 +1,7 @@
 // Checks a value against a JSON Schema. Knows the keywords of draft 2020-12 that the project's schema uses;
 // any other is an error, so that nothing passes because it was not looked at. Pure; any thread.
 
-package import JSON
+package import Formats
 
 package struct SchemaCheck {
   /// What does not fit, each with its path in the value.

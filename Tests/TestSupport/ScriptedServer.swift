@@ -1,7 +1,7 @@
 // A server on a raw socket that runs a test's script, including violations of the protocol. Each connection
 // has its own thread; stopping ends all of them.
 
-internal import Durations
+internal import Formats
 import Glibc
 import Platform
 

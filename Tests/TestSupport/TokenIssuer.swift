@@ -2,9 +2,8 @@
 // not verify itself. The issuer owns a directory with its keys and deletes it. One thread.
 
 import Cryptography
-import Encoding
+public import Formats
 import Glibc
-public import JSON
 
 /// One signing key, and tokens signed with it.
 public final class TokenIssuer: @unchecked Sendable {

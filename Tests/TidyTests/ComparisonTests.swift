@@ -101,7 +101,8 @@ struct DashboardPaths {
   private let cases: Set<Substring>
 
   init(_ files: [RepositoryFile]) {
-    let text = files.filter { $0.target == "Dashboard" }.map(\.text).joined(separator: "\n")
+    let text = files.filter { $0.path.hasPrefix("Sources/Web/Dashboard/") }.map(\.text).joined(
+      separator: "\n")
     let pages = text.matches(of: #/\b(?:page|form|post|file)\(\s*"(\/\S*?)"/#).map { String($0.1) }
     let lists = text.matches(of: #/\bexport\(\s*"(\w+)"/#).flatMap { ["/\($0.1).csv", "/\($0.1).json"] }
     routes = (pages + lists).map(Self.parts)
@@ -204,7 +205,7 @@ struct DashboardPaths {
       page("/jobs/{job}") { }, form("/jobs/{job}/\\(change.rawValue)") { }, export("jobs", fields)
       case pause, resume
       """
-    let paths = DashboardPaths([RepositoryFile(path: "Sources/Dashboard/A.swift", text: text)])
+    let paths = DashboardPaths([RepositoryFile(path: "Sources/Web/Dashboard/A.swift", text: text)])
     for path in ["/jobs/job_1", "/jobs/job_1/resume", "/jobs.csv"] { #expect(paths.contains(path)) }
     for path in ["/jobs", "/jobs/job_1/cancel", "/jobs.xml", "/"] { #expect(!paths.contains(path)) }
   }

@@ -1,10 +1,11 @@
 // receiptd accepts the example for production, and its secrets can be changed without a restart.
 
-@testable import Configuration
+import Daemon
 import FoundationEssentials
 import Platform
-import Relay
 import Testing
+
+@testable import Config
 
 @Suite struct ExampleConfigurationTests {
   /// Where the instructions store the secrets.

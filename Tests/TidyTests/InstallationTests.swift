@@ -1,9 +1,10 @@
 // The package, the image and the examples agree with each other, with the documents and with receiptd.
 
-@testable import Configuration
 import FoundationEssentials
 import TestSupport
 import Testing
+
+@testable import Config
 
 @Suite struct InstallationTests {
   /// The lines of a block, from the line after `start` to the line `end`.

@@ -74,9 +74,9 @@ enum Language {
     (
       "audience", "the claim `aud` of a token (RFC 7519 §4.1.3)",
       [
-        "Sources/JSONWebToken/", "Sources/Configuration/", "Sources/Presentation/LostInput.swift",
-        "Tests/JSONWebTokenTests/",
-        "Tests/RelayTests/Clients/", "Tests/RelayTests/ConfigurationSchemaTests.swift",
+        "Sources/Support/Cryptography/JSONWebToken/", "Sources/Config/", "Sources/Reports/LostInput.swift",
+        "Tests/CryptographyTests/JSONWebToken/",
+        "Tests/DaemonTests/Clients/", "Tests/DaemonTests/ConfigurationSchemaTests.swift",
         "Tests/EndToEndTests/AppTests.swift",
         "Tests/EndToEndTests/DaemonTokenTests.swift", "Tests/FuzzTests/Targets/FuzzTarget+Token.swift",
         "Tests/ReliabilityTests/Simulation/SimulatedIdentityProvider.swift", "docs/client-access.md",

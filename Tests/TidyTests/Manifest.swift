@@ -6,30 +6,38 @@ enum Manifest {
     SwiftCode.code(of: manifest).split(separator: "\n").filter { $0.contains(#/\.package\s*\(/#) }
   }
 
-  /// The libraries and programs, and the targets that each declares.
-  static func declared(in manifest: String) -> [String: Set<String>] {
+  /// A library or a program.
+  struct Target: Equatable {
+    let name: String
+    /// Its folder below `Sources`.
+    let room: String
+    /// The targets that it declares.
+    let dependencies: Set<String>
+  }
+
+  static func targets(in manifest: String) -> [Target] {
     func names(_ list: Substring?) -> Set<String> {
       Set((list ?? "").matches(of: #/"(\w+)"/#).map { String($0.1) })
     }
-    let parts = names(manifest.firstMatch(of: #/let parts[^=]*=\s*\[([^\]]*)\]/#)?.1)
-    let targets = manifest.matches(
-      of: #/(?:library|program)\(\s*"(\w+)"(?:,\s*(parts\s*\+\s*)?\[([^\]]*)\])?/#)
-    return targets.reduce(into: [:]) { found, target in
-      found[String(target.1)] = names(target.3).union(target.2 == nil ? [] : parts)
+    let shared = names(manifest.firstMatch(of: #/let foundations[^=]*=\s*\[([^\]]*)\]/#)?.1)
+    let pattern =
+      #/(?:library|program)\(\s*"(\w+)"(?:,\s*in: "([\w\/]+)")?(?:,\s*(foundations\s*\+\s*)?\[([^\]]*)\])?/#
+    return manifest.matches(of: pattern).map { target in
+      Target(
+        name: String(target.1), room: String(target.2 ?? target.1),
+        dependencies: names(target.4).union(target.3 == nil ? [] : shared))
     }
   }
 
   /// The targets that a file imports although its own target does not declare them. The compiler also finds
   /// a target that is only a dependency's dependency.
-  static func undeclaredImports(
-    of path: String, _ text: String, declared: [String: Set<String>]
-  ) -> [String] {
-    let folders = path.split(separator: "/")
-    guard folders.first == "Sources", folders.count > 2, let own = declared[String(folders[1])] else {
-      return []
-    }
+  static func undeclaredImports(of path: String, _ text: String, targets: [Target]) -> [String] {
+    let holders = targets.filter { path.hasPrefix("Sources/\($0.room)/") }
+    guard let own = holders.max(by: { $0.room.count < $1.room.count }) else { return [] }
     let imports = SwiftCode.code(of: text).matches(of: #/(?m)^(?:@\w+ )?(?:\w+ )?import (\w+)/#)
-    return imports.map { String($0.1) }.filter { declared[$0] != nil && !own.contains($0) }
+    return imports.map { String($0.1) }.filter { name in
+      targets.contains { $0.name == name } && !own.dependencies.contains(name)
+    }
   }
 
   /// Checks that every migration is compiled in.

@@ -22,10 +22,20 @@ struct RepositoryFile: Sendable {
 
   var isSwift: Bool { path.hasSuffix(".swift") }
 
-  /// The target of a file under `Sources`; nil for other files.
-  var target: String? {
-    let parts = path.split(separator: "/")
-    return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+  /// The folders within a room that a rule is about, each before those that it is in.
+  private static let parts = [
+    "Support/C", "Support/Cryptography", "Support/Formats/Encoding", "Support/Formats/JSON",
+    "Support/Formats",
+    "Support/HTTPClient", "Support/HTTPServer", "Support/Platform", "Support/Terminal",
+    "Store/Bodies/Compression", "Store/Postgres/Library", "Store/Postgres", "Store/SQLite/Library",
+    "Store/SQLite", "Daemon/Intake", "Web/QRCode", "CLI/Database",
+  ]
+
+  /// The room of a file under `Sources`, or the part of it that a rule is about; nil for other files.
+  var room: String? {
+    let folders = path.split(separator: "/")
+    guard folders.count > 2, folders[0] == "Sources" else { return nil }
+    return Self.parts.first { path.hasPrefix("Sources/\($0)/") } ?? String(folders[1])
   }
 }
 
@@ -46,7 +56,7 @@ enum Repository {
   private static let cached = Result { try read() }
 
   private static func read() throws -> [RepositoryFile] {
-    let folders = ["Sources", "Tests", "migrations"]
+    let folders = ["Sources", "Tools", "Tests", "migrations"]
     let paths = try folders.flatMap { folder in
       try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)").map { "\(folder)/\($0)" }
     }
@@ -58,7 +68,7 @@ enum Repository {
   /// The texts for people: documents, scripts, deployment files and recorded outputs.
   static func documents() throws -> [RepositoryFile] {
     let folders = [
-      "docs", "deploy", "benchmarks", "kit-android", "Tests/OperatorTests/Snapshots", "Sources/CheckoutKit",
+      "docs", "deploy", "benchmarks", "kit-android", "Tests/CLITests/Snapshots", "Sources/CheckoutKit",
     ]
     let paths = try folders.flatMap { folder in
       try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)").map { "\(folder)/\($0)" }

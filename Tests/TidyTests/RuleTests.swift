@@ -28,39 +28,44 @@ import Testing
     Sample(rule: .width, path: "Sources/A/A.swift", text: "\n\(wide(111))\n\(wide(110))", lines: [2]),
     Sample(rule: .width, path: "migrations/v1.sql", text: wide(111), lines: [1]),
     Sample(rule: .importsOfC, path: "Sources/Store/A.swift", text: "internal import CSQLite", lines: [1]),
-    Sample(rule: .importsOfC, path: "Sources/HTTPClient/A.swift", text: "import CMicroHTTPD", lines: [1]),
     Sample(
-      rule: .importsOfC, path: "Tests/SQLiteTests/A.swift", text: "\n@testable import CSQLite", lines: [2]),
+      rule: .importsOfC, path: "Sources/Support/HTTPClient/A.swift", text: "import CMicroHTTPD", lines: [1]),
+    Sample(
+      rule: .importsOfC, path: "Tests/StoreTests/A.swift", text: "\n@testable import CSQLite", lines: [2]),
     Sample(
       rule: .importsOfC, path: "migrations/A.swift", text: "import struct CCrypto.evp_md_st", lines: [1]),
-    Sample(rule: .engine, path: "Sources/Relay/A.swift", text: "internal import SQLiteStore", lines: [1]),
-    Sample(rule: .engine, path: "Sources/Relay/A.swift", text: "internal import PostgresStore", lines: [1]),
-    Sample(rule: .engine, path: "Sources/Operator/A.swift", text: "\nimport SQLite", lines: [2]),
-    Sample(rule: .engine, path: "Tests/DomainTests/A.swift", text: "import SQLite", lines: [1]),
+    Sample(rule: .engine, path: "Sources/Daemon/A.swift", text: "internal import SQLiteStore", lines: [1]),
+    Sample(rule: .engine, path: "Sources/Daemon/A.swift", text: "internal import PostgresStore", lines: [1]),
+    Sample(rule: .engine, path: "Sources/CLI/A.swift", text: "\nimport SQLiteStore", lines: [2]),
+    Sample(rule: .engine, path: "Tests/DomainTests/A.swift", text: "import SQLiteStore", lines: [1]),
     Sample(
       rule: .engine, path: "Tests/StoreTests/Conformance/A.swift",
       text: "@testable import SQLiteStore\nlet a = SQLiteEngine()", lines: [1, 1, 2]),
     Sample(
       rule: .engine, path: "Sources/Store/Rows/A.swift",
       text: "// SQLite\nfunc a() throws(SQLiteError) {}", lines: [2]),
-    Sample(rule: .importsOfGlibc, path: "Sources/Relay/A.swift", text: "private import Glibc", lines: [1]),
+    Sample(rule: .importsOfGlibc, path: "Sources/Daemon/A.swift", text: "private import Glibc", lines: [1]),
     Sample(
       rule: .importsOfGlibc, path: "Sources/Domain/Deep/A.swift", text: "import Glibc", lines: [1]),
     Sample(rule: .unsafety, path: "Sources/Store/A.swift", text: "let a = unsafe b", lines: [1]),
     Sample(rule: .unsafety, path: "Sources/receiptd/A.swift", text: "print(\"\\(unsafe b)\")", lines: [1]),
-    Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "// a\npublic import JSON", lines: [2]),
-    Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "import Durations\nimport JSON", lines: [2]),
+    Sample(rule: .domain, path: "Sources/Domain/A.swift", text: "// a\npublic import Platform", lines: [2]),
+    Sample(
+      rule: .domain, path: "Sources/Domain/A.swift", text: "import Formats\nimport Platform", lines: [2]),
     Sample(rule: .vendors, path: "Sources/Store/A.swift", text: "a\n// Stripe's", lines: [2]),
     Sample(rule: .vendors, path: "Sources/Domain/B/A.swift", text: "let a = \"stripe\"", lines: [1]),
-    Sample(rule: .vendors, path: "Sources/Alerts/A.swift", text: "a\n\"Correct purchasely.url\"", lines: [2]),
     Sample(
-      rule: .foundation, path: "Sources/JSON/A.swift", text: "@preconcurrency import Foundation", lines: [1]),
+      rule: .vendors, path: "Sources/Daemon/Upkeep/A.swift", text: "a\n\"Correct purchasely.url\"", lines: [2]
+    ),
+    Sample(
+      rule: .foundation, path: "Sources/Support/Formats/JSON/A.swift",
+      text: "@preconcurrency import Foundation", lines: [1]),
     Sample(rule: .foundation, path: "migrations/A.swift", text: "import struct Foundation.Date", lines: [1]),
     Sample(
       rule: .kit, path: "Sources/CheckoutKit/A.swift", text: "import Foundation\ninternal import JSON",
       lines: [2]),
     Sample(rule: .kit, path: "Sources/CheckoutKit/Links/A.swift", text: "import SwiftUI", lines: [1]),
-    Sample(rule: .kit, path: "Sources/Relay/A.swift", text: "internal import CheckoutKit", lines: [1]),
+    Sample(rule: .kit, path: "Sources/Daemon/A.swift", text: "internal import CheckoutKit", lines: [1]),
     Sample(
       rule: .spans, path: "Sources/A/A.swift",
       text:
@@ -92,7 +97,7 @@ import Testing
     Sample(
       rule: .language, path: "docs/a.md", text: "Mended?\nNone of ours stands in the\nlog", lines: [1, 2, 2]),
     Sample(rule: .language, path: "migrations/v9.sql", text: "-- Tries of it\n-- the tries", lines: [2]),
-    Sample(rule: .language, path: "Tests/OperatorTests/Snapshots/a.txt", text: "Whoever asks", lines: [1]),
+    Sample(rule: .language, path: "Tests/CLITests/Snapshots/a.txt", text: "Whoever asks", lines: [1]),
   ]
 
   static let good: [Sample] = [
@@ -103,9 +108,10 @@ import Testing
     Sample(rule: .limits, path: "Tests/A/A.swift", text: "open(timeLimit: .seconds(9))", lines: []),
     Sample(rule: .fileLength, path: "Sources/A/A.swift", text: longFile(500), lines: []),
     Sample(rule: .functionLength, path: "Sources/A/A.swift", text: longFunction(70), lines: []),
-    Sample(rule: .vendors, path: "Sources/Processors/A.swift", text: "// Stripe's", lines: []),
+    Sample(rule: .vendors, path: "Sources/Partners/A.swift", text: "// Stripe's", lines: []),
     Sample(
-      rule: .vendors, path: "Sources/Intake/A.swift", text: "stripe_price_id, Purchasely SDK", lines: []),
+      rule: .vendors, path: "Sources/Daemon/Intake/A.swift", text: "stripe_price_id, Purchasely SDK",
+      lines: []),
     Sample(
       rule: .functionLength, path: "Sources/A/A.swift",
       text: "protocol A {\n  func b() -> C\n  init(d: E)\n}\nstruct F {\n\(longFile(80))}", lines: []),
@@ -115,28 +121,35 @@ import Testing
       lines: []),
     Sample(
       rule: .width, path: "Sources/A/A.swift", text: "// " + String(repeating: "…", count: 107), lines: []),
-    Sample(rule: .importsOfC, path: "Sources/SQLite/A.swift", text: "internal import CSQLite", lines: []),
     Sample(
-      rule: .importsOfC, path: "Sources/Store/A.swift", text: "// import CSQLite\nimport SQLite", lines: []),
+      rule: .importsOfC, path: "Sources/Store/SQLite/Library/A.swift", text: "internal import CSQLite",
+      lines: []),
+    Sample(
+      rule: .importsOfC, path: "Sources/Store/A.swift", text: "// import CSQLite\nimport SQLiteStore",
+      lines: []),
     Sample(rule: .importsOfC, path: "Tests/SimulatedDisk/A.swift", text: "import CSQLite", lines: []),
     Sample(
-      rule: .engine, path: "Sources/SQLiteStore/A.swift", text: "internal import SQLite\nSQLiteError()",
+      rule: .engine, path: "Sources/Store/SQLite/A.swift", text: "SQLiteError()",
       lines: []),
     Sample(
-      rule: .engine, path: "Sources/Relay/Storage/Engines.swift", text: "internal import SQLiteStore",
+      rule: .engine, path: "Sources/Daemon/Engines.swift", text: "internal import SQLiteStore",
       lines: []),
     Sample(
-      rule: .engine, path: "Tests/StoreTests/SQLite/A.swift", text: "import SQLite\nimport SQLiteStore",
+      rule: .engine, path: "Tests/StoreTests/SQLite/A.swift", text: "import SQLiteStore",
       lines: []),
-    Sample(rule: .importsOfGlibc, path: "Sources/Platform/A.swift", text: "internal import Glibc", lines: []),
+    Sample(
+      rule: .importsOfGlibc, path: "Sources/Support/Platform/A.swift", text: "internal import Glibc",
+      lines: []),
     Sample(rule: .importsOfGlibc, path: "Sources/receiptctl/A.swift", text: "import Glibc", lines: []),
     Sample(rule: .importsOfGlibc, path: "Tests/A/A.swift", text: "import Glibc", lines: []),
-    Sample(rule: .unsafety, path: "Sources/HTTPServer/A.swift", text: "let a = unsafe b", lines: []),
+    Sample(rule: .unsafety, path: "Sources/Support/HTTPServer/A.swift", text: "let a = unsafe b", lines: []),
     Sample(rule: .unsafety, path: "Sources/Store/A.swift", text: "// unsafe\nlet a = \"unsafe\"", lines: []),
     Sample(
       rule: .domain, path: "Sources/Domain/A.swift", text: "/* import B */ let a = \"\\nimport C\"", lines: []
     ),
-    Sample(rule: .foundation, path: "Sources/JSON/A.swift", text: "import FoundationEssentials", lines: []),
+    Sample(
+      rule: .foundation, path: "Sources/Support/Formats/JSON/A.swift", text: "import FoundationEssentials",
+      lines: []),
     Sample(rule: .foundation, path: "Tests/A/A.swift", text: "import Foundation", lines: []),
     Sample(
       rule: .foundation, path: "Sources/CheckoutKit/A.swift", text: "public import Foundation", lines: []),
@@ -168,7 +181,8 @@ import Testing
       text: "// It tries again, by its own app's rules; the amended text, told_at and a bookmark stay.\n"
         + "let amended = \"of its own app\"", lines: []),
     Sample(
-      rule: .language, path: "Sources/JSONWebToken/A.swift", text: "// the audience\nlet audiences = 1",
+      rule: .language, path: "Sources/Support/Cryptography/JSONWebToken/A.swift",
+      text: "// the audience\nlet audiences = 1",
       lines: []),
     Sample(rule: .language, path: "migrations/sqlite/v0001_initial.sql", text: "-- mended", lines: []),
   ]
@@ -231,16 +245,17 @@ import Testing
   @Test("An import that a target does not declare is found")
   func findsUndeclaredImports() {
     let manifest = """
-      let parts: [Target.Dependency] = ["A"]
-      library("A"), library("B", parts + ["C"]), library("C", ["A"]),
+      let foundations: [Target.Dependency] = ["A"]
+      library("A", in: "R"), library("B", in: "R/S", foundations + ["C"]), program("C", ["A"]),
       """
-    let declared = Manifest.declared(in: manifest)
-    #expect(declared == ["A": [], "B": ["A", "C"], "C": ["A"]])
+    let targets = Manifest.targets(in: manifest)
+    #expect(targets.map(\.room) == ["R", "R/S", "C"])
+    #expect(targets.map(\.dependencies) == [[], ["A", "C"], ["A"]])
     func found(_ path: String) -> [String] {
       let text = "import A\n@testable import B\npublic import C\nimport Glibc\n// import A"
-      return Manifest.undeclaredImports(of: path, text, declared: declared)
+      return Manifest.undeclaredImports(of: path, text, targets: targets)
     }
-    #expect(found("Sources/B/Folder/X.swift") == ["B"])
+    #expect(found("Sources/R/S/Folder/X.swift") == ["B"])
     #expect(found("Sources/C/X.swift") == ["B", "C"])
     #expect(found("Tests/C/X.swift").isEmpty)
   }

@@ -56,7 +56,7 @@ extension Rule {
   /// Only its wrapper imports a C library.
   static let importsOfC = Rule(name: "C stays behind its wrapper") { file in
     file.imports.compactMap { line, module in
-      guard let wrapper = wrappers[module], file.target != wrapper, !file.isDisk(of: module) else {
+      guard let wrapper = wrappers[module], file.room != wrapper, !file.isDisk(of: module) else {
         return nil
       }
       return Finding(
@@ -65,7 +65,7 @@ extension Rule {
   }
 
   static let importsOfGlibc = Rule(name: "the system is reached through Platform") { file in
-    guard let target = file.target, !mayTouchC.contains(target), !programs.contains(target) else { return [] }
+    guard let room = file.room, !mayTouchC.contains(room), !programs.contains(room) else { return [] }
     return file.imports.filter { $0.module == "Glibc" }.map {
       Finding(path: file.path, line: $0.line, message: "imports Glibc; give Platform what is missing")
     }
@@ -76,29 +76,26 @@ extension Rule {
   /// engines must pass it, too.
   static let engine = Rule(name: "the store's engine stays behind its protocol") { file in
     let imports = file.imports.filter { _, module in
-      switch module {
-      case "SQLite": file.target.map { $0 != "SQLiteStore" } ?? !file.testsFiles
-      case "SQLiteStore", "PostgresStore": file.target == nil ? file.isOfConformance : !file.choosesEngine
-      default: false
-      }
+      guard ["SQLiteStore", "PostgresStore"].contains(module) else { return false }
+      return file.room == nil ? !file.testsFiles : !file.choosesEngine
     }.map {
       Finding(
         path: file.path, line: $0.line, message: "imports \($0.module); use what Store says of any engine")
     }
-    guard file.target == "Store" || file.isOfConformance else { return imports }
+    guard file.room == "Store" || file.isOfConformance else { return imports }
     return imports
       + file.findings(in: file.code, of: #/\w*SQLite\w*/#, "names an engine in what every engine shares")
   }
 
   static let unsafety = Rule(name: "unsafe code stays in the wrappers") { file in
-    guard let target = file.target, !mayBeUnsafe.contains(target) else { return [] }
+    guard let room = file.room, !mayBeUnsafe.contains(room) else { return [] }
     return file.findings(in: file.code, of: #/\bunsafe\b/#, "unsafe code outside of the wrappers")
   }
 
-  /// Durations is the standard library's type with more units.
-  static let domain = Rule(name: "Domain imports nothing but Durations") { file in
-    guard file.target == "Domain" else { return [] }
-    return file.imports.filter { $0.module != "Durations" }.map {
+  /// Formats has no input or output either: it has texts, and units of time.
+  static let domain = Rule(name: "Domain imports nothing but Formats") { file in
+    guard file.room == "Domain" else { return [] }
+    return file.imports.filter { $0.module != "Formats" }.map {
       Finding(path: file.path, line: $0.line, message: "imports \($0.module); hand in values instead")
     }
   }
@@ -106,20 +103,20 @@ extension Rule {
   /// Code that works with every payment processor and every destination. `stripe_price_id` is a field of
   /// `ply_context`, and the app's developers know that blob from Purchasely's SDK, so Intake may say so.
   static let vendors = Rule(name: "what serves every processor and destination names none") { file in
-    guard let target = file.target, vendorless.contains(target) else { return [] }
+    guard let room = file.room, vendorless.contains(room) else { return [] }
     return file.lines.enumerated().flatMap { number, line -> [Finding] in
       let text = line.lowercased().replacing("stripe_price_id", with: "")
       return ["Stripe", "Purchasely"].filter { vendor in
-        text.contains(vendor.lowercased()) && !(target == "Intake" && vendor == "Purchasely")
+        text.contains(vendor.lowercased()) && !(room == "Daemon/Intake" && vendor == "Purchasely")
       }.map { vendor in
         Finding(
-          path: file.path, line: number + 1, message: "names \(vendor); say it in \(target)'s own terms")
+          path: file.path, line: number + 1, message: "names \(vendor); say it in \(room)'s own terms")
       }
     }
   }
 
   static let foundation = Rule(name: "nobody imports all of Foundation") { file in
-    guard !file.path.hasPrefix("Tests/"), file.target != "CheckoutKit" else { return [] }
+    guard !file.path.hasPrefix("Tests/"), file.room != "CheckoutKit" else { return [] }
     return file.imports.filter { $0.module == "Foundation" }.map {
       Finding(
         path: file.path, line: $0.line, message: "imports Foundation; FoundationEssentials does without ICU")
@@ -129,11 +126,11 @@ extension Rule {
   /// Apps always have Foundation, and SwiftUI where there are screens; the rest of this repository is not on
   /// their devices.
   static let kit = Rule(name: "CheckoutKit needs nothing but Foundation, and SwiftUI for its views") { file in
-    guard let target = file.target else { return [] }
+    guard let room = file.room else { return [] }
     let allowed = ["Foundation", "FoundationNetworking"]
     let views = file.path.hasPrefix("Sources/CheckoutKit/SwiftUI/") ? ["SwiftUI"] : []
     return file.imports.filter { _, module in
-      target == "CheckoutKit" ? !(allowed + views).contains(module) : module == "CheckoutKit"
+      room == "CheckoutKit" ? !(allowed + views).contains(module) : module == "CheckoutKit"
     }.map {
       Finding(
         path: file.path, line: $0.line,
@@ -143,7 +140,7 @@ extension Rule {
 
   /// A span of time is a `Duration`. A number of milliseconds is a moment on a clock, or goes to C or SQL.
   static let spans = Rule(name: "spans of time are durations") { file in
-    guard file.isSwift, file.target != "CheckoutKit" else { return [] }
+    guard file.isSwift, file.room != "CheckoutKit" else { return [] }
     // The named ones are moments: on the wall clock, or on the monotonic one.
     let number =
       #/\b(?!(?:unix|wall|now|monotonic)M)\w+Milliseconds\w*(?::\s*\[?U?Int|\s*=\s*\d|\(.*->\s*U?Int)/#
@@ -170,19 +167,21 @@ extension Rule {
       "starts a program; Subprocess in Platform does that, and Spawn in TestSupport")
   }
 
-  private static let spawners = ["Sources/Platform/Subprocess.swift", "Tests/TestSupport/Spawn.swift"]
+  private static let spawners = [
+    "Sources/Support/Platform/Subprocess.swift", "Tests/TestSupport/Spawn.swift",
+  ]
 
   /// Several encoders would treat broken input differently. CheckoutKit and its tests cannot import this one,
   /// and use Foundation's.
   static let encoding = Rule(name: "percent-encoding and base64 are in one place") { file in
-    guard file.isSwift, file.target != "Encoding", file.target != "CheckoutKit",
+    guard file.isSwift, file.room != "Support/Formats/Encoding", file.room != "CheckoutKit",
       !file.path.hasPrefix("Tests/CheckoutKitTests/")
     else { return [] }
     let message = "encodes or decodes by other means; use Encoding"
     let calls = #/base64Encod[e]d|(?:adding|removing)PercentEncoding/#
     let found = file.findings(in: file.code, of: calls, message)
     // What another encoder is made of. Tests may have one, to compare results with.
-    guard file.target != nil else { return found }
+    guard file.room != nil else { return found }
     return found
       + file.findings(in: file.text, of: #/ascii: "%"|"0123456789ABCDEF"|xyz0123456789\+\//#, message)
   }
@@ -211,17 +210,15 @@ extension Rule {
   }
 
   static let wrappers = [
-    "CSQLite": "SQLite", "CCurl": "HTTPClient", "CMicroHTTPD": "HTTPServer", "CCrypto": "Cryptography",
-    "CMalloc": "Platform", "CTimex": "Platform", "CBuild": "Platform", "CZstd": "Compression",
-    "CPostgreSQL": "PostgreSQL", "CQREncode": "QRCode",
+    "CSQLite": "Store/SQLite/Library", "CCurl": "Support/HTTPClient", "CMicroHTTPD": "Support/HTTPServer",
+    "CCrypto": "Support/Cryptography", "CLibC": "Support/Platform", "CZstd": "Store/Bodies/Compression",
+    "CPostgreSQL": "Store/Postgres/Library", "CQREncode": "Web/QRCode",
   ]
-  private static let mayTouchC = Set(wrappers.values).union(["Platform"])
+  private static let mayTouchC = Set(wrappers.values)
   /// JSON has views of borrowed bytes: it wraps memory instead of a library.
-  private static let mayBeUnsafe = mayTouchC.union(["JSON"])
+  private static let mayBeUnsafe = mayTouchC.union(["Support/Formats/JSON"])
   private static let vendorless: Set<String> = [
-    "Domain", "Store", "SQLiteStore", "Presentation", "Telemetry", "Health", "Persistence", "Apps",
-    "HTTPService", "Delivery", "Lookups", "Housekeeping", "Alerts", "Intake", "PublicPages", "Dashboard",
-    "Relay",
+    "Domain", "Store", "Store/SQLite", "Reports", "Daemon", "Daemon/Intake", "Web",
   ]
   private static let programs: Set<String> = ["receiptd", "receiptctl"]
 }
@@ -245,14 +242,13 @@ extension RepositoryFile {
   /// Tests that create, damage or read a database file with SQLite directly.
   fileprivate var testsFiles: Bool {
     let targets: Set<Substring> = [
-      "SQLiteTests", "StoreTests", "RelayTests", "OperatorTests", "EndToEndTests", "ReliabilityTests",
-      "TestSupport",
+      "StoreTests", "DaemonTests", "CLITests", "EndToEndTests", "ReliabilityTests", "TestSupport",
     ]
     return !isOfConformance && path.split(separator: "/").dropFirst().first.map(targets.contains) ?? false
   }
 
   fileprivate var choosesEngine: Bool {
-    path.hasSuffix("/Engines.swift") || path.hasPrefix("Sources/Operator/Database/")
+    path.contains("/Engines") || room == "CLI/Database"
   }
 
   /// The lines of a text that match.

@@ -9,7 +9,7 @@
 //
 // Pure; any thread.
 
-internal import Durations
+internal import Formats
 
 /// An event in a capture's life. `Capture.apply` defines what follows from it in each phase.
 public enum CaptureEvent: Sendable, Equatable {

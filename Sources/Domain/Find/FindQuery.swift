@@ -1,5 +1,7 @@
 // What an operator searches for: an id of any kind, as it is copied, or a part of one. Pure; any thread.
 
+internal import Formats
+
 /// A text to search for, and the ids that it may be or may begin.
 public struct FindQuery: Sendable, Equatable {
   /// The shortest part of an id that is searched for, in characters after the id's prefix: a shorter one

@@ -1,6 +1,8 @@
 // What an event names besides its purchase: payments, invoices, charges, customers, addresses. Pure; any
 // thread.
 
+internal import Formats
+
 /// The ids and e-mail addresses in an event, for a search.
 public struct Mentions: Sendable, Equatable {
   /// The most ids of one event, and the most addresses: real events have fewer.

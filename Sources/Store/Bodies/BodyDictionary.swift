@@ -1,6 +1,5 @@
 // A stored dictionary, ready to compress and read bodies. Thread-safe.
 
-public import Compression
 public import Domain
 
 /// One version of the dictionary for bodies.

@@ -1,6 +1,5 @@
 // Reads stored bodies. The thread of its connection.
 
-internal import Compression
 internal import Cryptography
 internal import Domain
 

@@ -1,7 +1,7 @@
 // Stores the answers of processors, and plans further lookups.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 /// Ingests a processor's answer about a waiting purchase: one more report, without an event (R2).
 public struct IngestLookup: StoreCommand {

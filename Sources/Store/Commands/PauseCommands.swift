@@ -1,7 +1,7 @@
 // Holds and releases an app's deliveries.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 /// Holds an app's deliveries. What is under way is completed; contexts, events and everything else go on.
 /// Must be wrapped in `Audited`.

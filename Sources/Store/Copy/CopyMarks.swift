@@ -2,7 +2,7 @@
 // used. One connection's thread.
 
 public import Domain
-internal import JSON
+internal import Formats
 internal import Platform
 
 /// How far a copy has come.

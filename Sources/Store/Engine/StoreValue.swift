@@ -1,7 +1,7 @@
 // The values that can be bound to a statement.
 
 internal import Domain
-internal import Durations
+internal import Formats
 
 /// A value as every engine stores it. There are no reals: money and time are integers.
 public enum StoreValue: Sendable, Hashable {

@@ -1,7 +1,7 @@
 // Operators' queries of attempts to deliver. Newest first: row ids are in the order in which attempts ended.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 /// Which attempts to list; a nil property does not restrict the list.
 public struct AttemptFilter: Sendable, Equatable {

@@ -7,7 +7,7 @@ internal import Domain
 struct FoundMentions {
   /// Which id of an event or payment matches; nil for an address.
   struct Place {
-    var match: Finding.Match
+    var match: SearchHit.Match
     var id: String?
   }
 

@@ -76,16 +76,16 @@ extension StoreReader {
     try add(purchases: Array(purchases), &search) { Self.place($0, id: id) }
 
     if let context = try context(id: ContextID(id), now: now) {
-      search.add(Finding(item: .context(context), match: .context), app: context.app)
+      search.add(SearchHit(item: .context(context), match: .context), app: context.app)
     }
     var ofUser = ContextFilter()
     (ofUser.userID, ofUser.app) = (UserID(id), search.filter.app)
     (ofUser.since, ofUser.until) = (search.filter.since, search.filter.until)
     for context in try contexts(ofUser, now: now, limit: search.limit + 1) {
-      search.add(Finding(item: .context(context), match: .user), app: context.app)
+      search.add(SearchHit(item: .context(context), match: .user), app: context.app)
     }
     for event in try summaries(ofEvent: EventID(id)) {
-      search.add(Finding(item: .event(event), match: .event), app: event.app)
+      search.add(SearchHit(item: .event(event), match: .event), app: event.app)
     }
   }
 
@@ -113,7 +113,7 @@ extension StoreReader {
     for purchase in found {
       guard let place = match(purchase) else { continue }
       search.add(
-        Finding(item: .purchase(purchase), match: place.match, named: place.id), app: purchase.app)
+        SearchHit(item: .purchase(purchase), match: place.match, named: place.id), app: purchase.app)
     }
   }
 
@@ -124,7 +124,7 @@ extension StoreReader {
     let one = try connection.prepare(Self.eventSQL.one)
     for (row, place) in found.events {
       guard let event = try one.first([.integer(row)], Self.eventSummary) else { continue }
-      search.add(Finding(item: .event(event), match: place.match, named: place.id), app: event.app)
+      search.add(SearchHit(item: .event(event), match: place.match, named: place.id), app: event.app)
     }
     // A charge belongs to no purchase, but names its customer, and so the customer's purchases.
     guard found.purchases.isEmpty else { return }
@@ -180,13 +180,13 @@ extension StoreReader {
       search.note(read: ids.count)
       for id in ids.prefix(Self.findMax) {
         guard let context = try context(id: id, now: now) else { continue }
-        search.add(Finding(item: .context(context), match: .context), app: context.app)
+        search.add(SearchHit(item: .context(context), match: .context), app: context.app)
       }
     }
     let one = try connection.prepare(Self.eventSQL.one)
     for row in events.prefix(Self.findMax) {
       guard let event = try one.first([.integer(row)], Self.eventSummary) else { continue }
-      search.add(Finding(item: .event(event), match: .event), app: event.app)
+      search.add(SearchHit(item: .event(event), match: .event), app: event.app)
     }
   }
 }
@@ -201,7 +201,7 @@ struct FindSearch {
   init(filter: FindFilter, limit: Int) { (self.filter, self.limit) = (filter, limit) }
 
   /// Adds a result that the filter includes, unless another id found it.
-  mutating func add(_ finding: Finding, app: AppSlug) {
+  mutating func add(_ finding: SearchHit, app: AppSlug) {
     guard filter.includes(finding, app: app), seen.insert(finding.item.place).inserted else { return }
     found.list.append(finding)
   }
@@ -221,7 +221,7 @@ struct FindSearch {
   }
 }
 
-extension Finding.Item {
+extension SearchHit.Item {
   /// Names it among the results.
   fileprivate var place: String {
     switch self {
@@ -245,7 +245,7 @@ extension FoundPurchase {
   }
 
   /// Its first id that is wanted; nil if none is.
-  fileprivate func match(_ isWanted: (ObjectID) -> Bool) -> Finding.Match? {
+  fileprivate func match(_ isWanted: (ObjectID) -> Bool) -> SearchHit.Match? {
     func has(_ id: (some TextID)?) -> Bool { id.map { isWanted(ObjectID($0.text)) } ?? false }
     if has(receiptID) { return .receipt }
     if has(objectID) { return .purchase }

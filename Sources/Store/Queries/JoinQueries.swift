@@ -1,7 +1,7 @@
 // How an app's contexts and receipts joined, by hour. Every number is a stored count.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 extension StoreReader {
   /// The counts as the rows have them: app, hour since 1970, kind and number. Reads most of the rows.

@@ -2,7 +2,7 @@
 // on the length of the period only.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 /// The periods of which operators see figures.
 public enum LatencyWindow: String, Sendable, CaseIterable {

@@ -1,7 +1,7 @@
 // The groups of a list in one statement, for PostgreSQL, where each statement waits for the network.
 
 internal import Domain
-internal import JSON
+internal import Formats
 
 extension StoreReader {
   /// Positions in all groups: the parameters are the groups as JSON, the bounds of the ids, and the limit.

@@ -1,7 +1,7 @@
 // What the index of a search needs next, and what it is made from. One thread at a time.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 /// The next change of the index.
 public enum SearchStep: Sendable {

@@ -1,7 +1,7 @@
 // Finds rows by a time in tables whose rows are in order of time, without an index of times.
 
 internal import Domain
-internal import Durations
+internal import Formats
 
 /// A table whose rows are in order of time, and its column with the time.
 enum TimeOrderedTable: String {

@@ -2,7 +2,7 @@
 // counts stop at a maximum, so the cost has a bound. One thread at a time.
 
 public import Domain
-internal import Durations
+internal import Formats
 
 /// A planned lookup of a purchase.
 public struct PlannedLookup: Sendable, Equatable {

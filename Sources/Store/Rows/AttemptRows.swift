@@ -1,7 +1,7 @@
 // The writer's statements on `attempts`. The writer's thread.
 
 internal import Domain
-internal import Durations
+internal import Formats
 
 final class AttemptRows {
   /// How much of an answer is stored for the operator, in bytes.

@@ -3,7 +3,7 @@
 // The writer's thread.
 
 internal import Domain
-internal import Durations
+internal import Formats
 
 final class CountRows {
   /// A receipt's group in the lists.

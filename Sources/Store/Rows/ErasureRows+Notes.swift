@@ -1,7 +1,7 @@
 // The erasure in what operators asked and noted: jobs and the audit. The writer's thread.
 
 internal import Domain
-internal import JSON
+internal import Formats
 
 extension ErasureRows {
   /// Members of a job's request and of an audit entry that never contain an id of a user.

@@ -1,7 +1,7 @@
 // The writer's statements on `jobs`, `job_receipts` and `job_counts`. The writer's thread.
 
 internal import Domain
-internal import JSON
+internal import Formats
 
 /// The columns of a `Job`.
 enum JobRow {

@@ -2,7 +2,7 @@
 // at its end: the deliveries of a batch fall into few buckets. The writer's thread.
 
 internal import Domain
-internal import Durations
+internal import Formats
 
 final class LatencyRows {
   /// The length of a slot, in minutes.

@@ -1,7 +1,7 @@
 // The facts of a payment as one column of `purchases`: a compact JSON object. Pure; any thread.
 
 internal import Domain
-internal import JSON
+internal import Formats
 
 extension PaymentFacts {
   /// `{"amount":"59.99","currency":"USD","captured":true}`; unknown facts are left out.

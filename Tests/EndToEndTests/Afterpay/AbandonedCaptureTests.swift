@@ -2,13 +2,10 @@
 // them.
 
 import Domain
-import Durations
-import Encoding
-import JSON
+import Formats
 import Platform
-import Sandbox
-import SQLite
 import SQLiteStore
+import Sandbox
 import Store
 import TestSupport
 import Testing

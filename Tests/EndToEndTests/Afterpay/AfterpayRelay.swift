@@ -1,8 +1,7 @@
 // A real relay whose app takes payments with Afterpay and Cash App Pay, with stand-ins for Afterpay and for
 // the merchant's backend.
 
-import Encoding
-import JSON
+import Formats
 import Platform
 import Sandbox
 import Testing

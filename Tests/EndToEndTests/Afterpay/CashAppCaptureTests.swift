@@ -2,9 +2,8 @@
 // gets, and what the merchant's backend gets.
 
 import Domain
-import Durations
+import Formats
 import HTTPServer
-import JSON
 import Sandbox
 import Testing
 

@@ -2,8 +2,8 @@
 // and what Afterpay's failures become.
 
 import Domain
+import Formats
 import Glibc
-import JSON
 import Sandbox
 import TestSupport
 import Testing

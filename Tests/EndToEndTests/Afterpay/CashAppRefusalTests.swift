@@ -2,7 +2,7 @@
 // Afterpay.
 
 import Domain
-import JSON
+import Formats
 import Sandbox
 import Testing
 

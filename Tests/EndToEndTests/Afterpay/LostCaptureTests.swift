@@ -2,8 +2,8 @@
 // receipt is delivered.
 
 import Domain
+import Formats
 import Glibc
-import JSON
 import Sandbox
 import Testing
 

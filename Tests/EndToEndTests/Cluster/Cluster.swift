@@ -1,9 +1,8 @@
 // Several relays on one PostgreSQL database, and what both ends know of them.
 
-import Durations
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 // What must be true after anything happened to several relays on one database.
 
-import JSON
+import Formats
 import Platform
-import PostgreSQL
+import PostgresStore
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 // The disk of the database is full, and has space again.
 
-import Durations
+import Formats
 import Glibc
 import Platform
-import PostgreSQL
+import PostgresStore
 import TestSupport
 import Testing
 

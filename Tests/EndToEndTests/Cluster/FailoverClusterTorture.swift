@@ -1,9 +1,9 @@
 // The primary is killed and its synchronous standby promoted, under load.
 
-import Durations
+import Formats
 import Glibc
 import Platform
-import PostgreSQL
+import PostgresStore
 import TestSupport
 import Testing
 

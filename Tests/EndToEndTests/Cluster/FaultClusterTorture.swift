@@ -1,12 +1,11 @@
 // What a relay answers while its PostgreSQL database fails in each way that operators meet, and that it
 // recovers.
 
-import Durations
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
-import PostgreSQL
+import PostgresStore
 import TestSupport
 import Testing
 

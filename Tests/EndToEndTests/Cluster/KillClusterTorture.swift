@@ -1,6 +1,6 @@
 // kill -9 of relays at random, again and again, under load: three relays on one database.
 
-import Durations
+import Formats
 import Glibc
 import Platform
 import TestSupport

@@ -1,9 +1,9 @@
 // Relays whose network to the database is slow. How many events a release build stores then is measured by
 // `benchmarks/relays`; this is what must hold.
 
-import Durations
+import Formats
 import Platform
-import PostgreSQL
+import PostgresStore
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // A rolling upgrade: relays are replaced one after the other, and one of them brings a newer schema.
 
-import Durations
+import Formats
 import Platform
-import PostgreSQL
+import PostgresStore
 import TestSupport
 import Testing
 

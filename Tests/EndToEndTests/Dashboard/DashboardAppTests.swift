@@ -1,8 +1,8 @@
 // An app's page: its deliveries are paused and resumed with the dashboard's forms; a job is, too.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import Testing
 

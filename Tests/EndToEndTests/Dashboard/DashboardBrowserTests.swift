@@ -2,8 +2,8 @@
 // keyboard and a screen reader, and a click that replays receipts.
 
 import Domain
+import Formats
 import FoundationEssentials
-import JSON
 import Store
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 // A receipt is completed with the dashboard's forms: what it lacks, a preview, and then the change.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import Testing
 

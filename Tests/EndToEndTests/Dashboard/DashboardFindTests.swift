@@ -1,8 +1,8 @@
 // The search box and its results.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import Testing
 

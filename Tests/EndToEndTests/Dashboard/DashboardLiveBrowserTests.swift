@@ -1,7 +1,7 @@
 // Numbers change in a real browser without any effect on the page around them.
 
 import Domain
-import JSON
+import Formats
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 // The pages of users, contexts, alerts and settings, the links of ids, and an overview of many apps.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import Testing
 

@@ -1,7 +1,7 @@
 // What the dashboard shows of payments, with and without a receipt, beside purchases of another processor.
 
 import Domain
-import JSON
+import Formats
 import Sandbox
 import Store
 import TestSupport

@@ -2,12 +2,10 @@
 // and users with hostile names.
 
 import Domain
-import Durations
-import Encoding
+import Formats
 import HTTPServer
-import JSON
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 // A replay of a group from the dashboard: it has a rate, and it includes that group only.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Store
 import Testing
 

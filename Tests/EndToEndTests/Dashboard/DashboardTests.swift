@@ -1,10 +1,9 @@
 // The dashboard over real sockets: its pages, its refusals, and its logins.
 
 import Domain
-import Encoding
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Store
 import Testing
 

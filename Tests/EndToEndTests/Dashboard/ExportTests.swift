@@ -1,7 +1,7 @@
 // The lists of the dashboard: their filters, their URLs and their exports, over real sockets.
 
 import Domain
-import JSON
+import Formats
 import Store
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // A destination that answers by a test's script, and records its requests with their times.
 
+import Formats
 import HTTPServer
-import JSON
 import Platform
 
 /// A replacement for Purchasely's endpoint. Owns its server and a thread for late answers; `stop` ends them.

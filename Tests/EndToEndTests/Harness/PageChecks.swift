@@ -1,7 +1,7 @@
 // Checks that every page must pass in a browser, run on the rendered page.
 
+import Formats
 import FoundationEssentials
-import JSON
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 // A database with a long history, made once for each run of the tests. Any thread.
 
-import Durations
+import Formats
 import Glibc
 import Platform
 import TestSupport

@@ -1,7 +1,7 @@
 // Reads the results from the database, the metrics and the API.
 
 import Domain
-import JSON
+import Formats
 import PostgresStore
 import SQLiteStore
 import Store

@@ -2,8 +2,8 @@
 // `Outside` is a value for other threads.
 
 import Domain
+import Formats
 import Glibc
-import JSON
 import Platform
 import Store
 import TestSupport

@@ -1,8 +1,8 @@
 // A small file system for a relay's database, which a test can fill.
 
 import Domain
+import Formats
 import Glibc
-import JSON
 
 /// External programs that these tests need.
 enum Tool {

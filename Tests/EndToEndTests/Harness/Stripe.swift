@@ -1,8 +1,7 @@
 // Stripe's side: checkouts, their events, and the signatures.
 
 import Cryptography
-import Encoding
-import JSON
+import Formats
 import Platform
 
 extension JSONValue {

@@ -1,6 +1,6 @@
 // Waits with deadlines; the only place of these tests where they sleep. Any thread that may block.
 
-import Durations
+import Formats
 import Glibc
 import Platform
 

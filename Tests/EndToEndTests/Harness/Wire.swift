@@ -1,8 +1,7 @@
 // HTTP/1.1 over a raw socket, for tests that control each byte. Every wait has a deadline.
 
-import Durations
+import Formats
 import Glibc
-import JSON
 import Platform
 
 enum WireError: Error {

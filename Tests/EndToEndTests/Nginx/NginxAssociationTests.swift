@@ -1,6 +1,6 @@
 // The association files through nginx over TLS, as devices request them.
 
-import JSON
+import Formats
 import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Proxy.isPossible, "nginx, curl and openssl are needed"))

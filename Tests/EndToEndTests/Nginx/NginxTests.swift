@@ -2,8 +2,7 @@
 // paths.
 
 import Domain
-import Encoding
-import JSON
+import Formats
 import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Proxy.isPossible, "nginx, curl and openssl are needed"))

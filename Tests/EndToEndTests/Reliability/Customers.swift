@@ -1,8 +1,7 @@
 // Customers who pay through the relay while it is killed: what their apps learned, to be compared with the
 // processors' ledgers. Thread-safe.
 
-import Encoding
-import JSON
+import Formats
 import Platform
 import Sandbox
 

@@ -1,7 +1,7 @@
 // A well-behaved client beside the hostile ones: an app that posts contexts and a Stripe that sends events,
 // from its own address. It has its own thread.
 
-import Durations
+import Formats
 import Platform
 import Testing
 

@@ -2,9 +2,9 @@
 // and descriptors are watched throughout (R6, R8, R11).
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Store
 import TestSupport

@@ -1,8 +1,8 @@
 // One hostile destination: its address, its behaviour on the first requests, and the expected result.
 // Afterwards it behaves, so that receipts can recover.
 
+import Formats
 import Glibc
-import JSON
 import Platform
 import TestSupport
 

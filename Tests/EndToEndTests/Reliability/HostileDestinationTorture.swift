@@ -2,11 +2,11 @@
 // delivered (R3, R4, R8, R11).
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import TestSupport
 import Testing

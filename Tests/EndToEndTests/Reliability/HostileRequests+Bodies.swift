@@ -1,6 +1,6 @@
 // Hostile bodies, and input that is not HTTP/1.1. Values.
 
-import JSON
+import Formats
 
 extension HostileRequests {
   /// The number of events in these rows with a valid signature, which must be stored.

@@ -1,6 +1,6 @@
 // Requests of hostile clients and the expected responses, one row a case. Values.
 
-import JSON
+import Formats
 
 /// The expected end of a connection.
 enum HostileVerdict: Sendable, Equatable {

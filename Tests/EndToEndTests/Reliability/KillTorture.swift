@@ -2,12 +2,11 @@
 // acknowledged to the senders, and what the destination received (R1, R3, R9).
 
 import Domain
-import Durations
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 import TestSupport
 import Testing

@@ -2,11 +2,10 @@
 // end three ledgers must agree: the processors', the relay's, and that of the merchant's backend.
 
 import Domain
-import Durations
+import Formats
 import Glibc
-import JSON
 import Platform
-import SQLite
+import SQLiteStore
 import Sandbox
 import Store
 import TestSupport

@@ -2,8 +2,8 @@
 // the Python package axe_core_python; without that, these tests are skipped.
 
 import Domain
+import Formats
 import FoundationEssentials
-import JSON
 import Platform
 import TestSupport
 import Testing

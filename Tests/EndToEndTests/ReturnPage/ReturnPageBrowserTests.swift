@@ -2,8 +2,8 @@
 // button's link, and its update when the state of the payment changes.
 
 import Domain
+import Formats
 import FoundationEssentials
-import JSON
 import TestSupport
 import Testing
 

@@ -2,8 +2,8 @@
 // merchant adds to it: the support finds a purchase by the reference, and the colours and the logo are there.
 
 import Domain
+import Formats
 import FoundationEssentials
-import JSON
 import Platform
 import Store
 import TestSupport

@@ -1,7 +1,7 @@
 // A relay with a return page, and helpers that read the page. One thread.
 
 import Domain
-import JSON
+import Formats
 import TestSupport
 import Testing
 

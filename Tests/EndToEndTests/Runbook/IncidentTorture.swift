@@ -2,9 +2,7 @@
 // receipts in `make torture`.
 
 import Domain
-import Durations
-import Encoding
-import JSON
+import Formats
 import Platform
 import Store
 import TestSupport

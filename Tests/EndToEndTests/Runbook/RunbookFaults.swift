@@ -1,8 +1,8 @@
 // The situations of the runbook in which the machine is at fault: disk, database, connections. One thread.
 
 import Domain
+import Formats
 import Glibc
-import JSON
 import Platform
 import Sandbox
 import Store

@@ -2,9 +2,9 @@
 // thread.
 
 import Domain
+import Formats
 import Glibc
 import HTTPServer
-import JSON
 import Platform
 import Sandbox
 import Store

@@ -2,13 +2,11 @@
 // merchant's backend. One thread.
 
 import Domain
-import Encoding
+import Formats
 import Glibc
-import JSON
 import Platform
-import Sandbox
-import SQLite
 import SQLiteStore
+import Sandbox
 import Store
 import TestSupport
 import Testing

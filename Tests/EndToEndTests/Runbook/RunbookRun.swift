@@ -1,9 +1,9 @@
 // Runs the commands of one section of the runbook, with the real programs. One thread.
 
 import Domain
+import Formats
 import FoundationEssentials
 import Glibc
-import JSON
 import Platform
 import RegexBuilder
 import Sandbox

@@ -1,7 +1,7 @@
 // The situations of the runbook's sections about PostgreSQL. One thread.
 
+import Formats
 import Glibc
-import JSON
 import Platform
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 // A Swedbank Pay that answers what a test says, byte for byte, in front of a real relay.
 
-import JSON
+import Formats
 import Platform
 import TestSupport
 

@@ -1,9 +1,9 @@
 // The pages on the way back from Swedbank Pay in a real browser: their layout, their button's link, and no
 // complaints of the browser.
 
+import Formats
 import FoundationEssentials
 import Glibc
-import JSON
 import TestSupport
 import Testing
 

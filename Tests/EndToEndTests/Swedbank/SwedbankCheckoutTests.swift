@@ -2,8 +2,8 @@
 // callbacks, and delivered to the merchant's backend.
 
 import Domain
+import Formats
 import HTTPServer
-import JSON
 import Sandbox
 import Testing
 

@@ -1,7 +1,7 @@
 // Callbacks while the relay cannot store anything.
 
+import Formats
 import HTTPServer
-import JSON
 import Sandbox
 import Testing
 

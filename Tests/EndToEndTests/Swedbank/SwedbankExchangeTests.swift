@@ -1,7 +1,7 @@
 // What a real relay sends to Swedbank Pay, and what it answers to the app, byte for byte.
 
 import Domain
-import JSON
+import Formats
 import Platform
 import Store
 import TestSupport

@@ -1,6 +1,6 @@
 // The log of the payment URL helpers, whose requests carry private data.
 
-import JSON
+import Formats
 import Testing
 
 @Suite(.withDaemonLog) struct SwedbankLogTests {

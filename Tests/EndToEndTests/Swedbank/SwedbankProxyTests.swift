@@ -1,6 +1,6 @@
 // Swedbank Pay's helpers behind nginx, as in deploy/nginx: two names, TLS, and every byte of the target.
 
-import JSON
+import Formats
 import Testing
 
 @Suite(.withDaemonLog, .enabled(if: Proxy.isPossible, "nginx, curl and openssl are needed"))

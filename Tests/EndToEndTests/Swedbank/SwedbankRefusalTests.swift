@@ -2,7 +2,7 @@
 // must not pass on: each has a problem that the SDKs parse, and no request leaves for another host.
 
 import Domain
-import JSON
+import Formats
 import Sandbox
 import TestSupport
 import Testing
@@ -58,7 +58,7 @@ import Testing
   /// The orders that Swedbank Pay's example backend refuses.
   private static func refusedOrders() throws -> [OrderVector] {
     func fixture(_ name: String) throws -> JSONValue {
-      let text = TextFile.read("\(Program.repository)/Tests/ProcessorsTests/Fixtures/\(name).json")
+      let text = TextFile.read("\(Program.repository)/Tests/PartnersTests/Processors/Fixtures/\(name).json")
       return try JSONValue(parsing: Array(text.utf8))
     }
     return OrderVector.all(

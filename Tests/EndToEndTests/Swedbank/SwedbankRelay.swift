@@ -1,6 +1,6 @@
 // A relay with Swedbank Pay's helpers, and how a test requests and reads its pages.
 
-import JSON
+import Formats
 import Testing
 
 /// The helpers of the app `shop`.

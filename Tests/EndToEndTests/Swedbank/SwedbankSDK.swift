@@ -1,7 +1,7 @@
 // The SDKs of Swedbank Pay as strict clients of a real relay: what they send, and what they require of each
 // answer (SwedbankPay/swedbank-pay-sdk-ios: MerchantBackendApi.swift, Link.swift; -android: Api.kt, Link.kt).
 
-import JSON
+import Formats
 
 /// One payment by an SDK. It starts at the root, follows the links, and fails as the SDKs fail. One thread.
 struct SwedbankSDK {

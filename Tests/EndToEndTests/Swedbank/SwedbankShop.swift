@@ -1,9 +1,8 @@
 // A real relay whose app takes payments with Swedbank Pay, with stand-ins for it and for the merchant's
 // backend.
 
-import Encoding
+import Formats
 import HTTPServer
-import JSON
 import Platform
 import Sandbox
 import TestSupport

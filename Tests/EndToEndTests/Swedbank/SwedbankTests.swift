@@ -1,8 +1,8 @@
 // Swedbank Pay's payment URL helpers over raw sockets: each response byte for byte, and each refusal.
 
 import CheckoutKit
+import Formats
 import FoundationEssentials
-import JSON
 import Testing
 
 @Suite(.withDaemonLog) struct SwedbankTests {

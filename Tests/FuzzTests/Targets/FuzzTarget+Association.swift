@@ -1,7 +1,6 @@
 // Untrusted association files, and the links that are checked against them.
 
-import AppLinks
-import JSON
+import Formats
 
 extension FuzzTarget {
   /// A file up to a NUL, if any, then a URL.

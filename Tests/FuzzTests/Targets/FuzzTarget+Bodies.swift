@@ -1,8 +1,9 @@
 // Compressed bodies, and the samples that dictionaries are made from.
 
-import Compression
-@testable import Housekeeping
-import JSON
+import Formats
+import Store
+
+@testable import Upkeep
 
 extension FuzzTarget {
   private static let codec = Result { try FrameCodec() }

@@ -1,6 +1,6 @@
 // The queries of payment URLs and of the page that leads back to them.
 
-import AppLinks
+import Formats
 
 extension FuzzTarget {
   /// A query, for both callbacks and for the trampoline page.

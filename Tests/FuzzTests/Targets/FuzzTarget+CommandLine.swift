@@ -3,7 +3,7 @@
 import Domain
 import Terminal
 
-@testable import Operator
+@testable import CLI
 
 extension FuzzTarget {
   /// One argument a line.

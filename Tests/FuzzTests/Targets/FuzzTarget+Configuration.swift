@@ -1,12 +1,12 @@
 // The operator's input: the configuration file, and the addresses in it.
 
-@testable import Apps
-@testable import Configuration
-import JSON
+import Formats
 import Platform
 
+@testable import Config
+@testable import Daemon
 @testable import HTTPClient
-@testable import Relay
+@testable import Service
 
 extension FuzzTarget {
   private static let secrets = [

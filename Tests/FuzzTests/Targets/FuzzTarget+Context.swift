@@ -1,14 +1,12 @@
 // The bodies that apps post before a checkout: JSON, forms, and the blob in them.
 
-import Destinations
 import Domain
-import Encoding
-@testable import HTTPService
-@testable import Intake
-import JSON
+import Formats
+import Partners
 
+@testable import Daemon
 @testable import HTTPServer
-@testable import Relay
+@testable import Service
 
 extension FuzzTarget {
   /// The user of the path up to a NUL, if any, then the body.

@@ -1,10 +1,11 @@
 // The response of a destination: status line, header fields, body and `Retry-After`.
 
+import Formats
 import Domain
 import Platform
 
-@testable import Destinations
 @testable import HTTPClient
+@testable import Partners
 
 extension FuzzTarget {
   private static let now = Timestamp(unixMilliseconds: 1_795_168_800_123)

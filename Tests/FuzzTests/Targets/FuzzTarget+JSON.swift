@@ -1,6 +1,6 @@
 // The relay's JSON reader against the grammar: single fields and the whole value.
 
-import JSON
+import Formats
 
 extension FuzzTarget {
   /// Reader and grammar agree on validity, on which parts have a value, and on the value.

@@ -2,9 +2,8 @@
 // answers and callbacks without a request.
 
 import Domain
-import Durations
-import JSON
-import Processors
+import Formats
+import Partners
 
 extension FuzzTarget {
   private static let now = Timestamp(unixMilliseconds: 1_795_168_800_123)

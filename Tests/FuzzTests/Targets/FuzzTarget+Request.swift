@@ -1,13 +1,12 @@
 // The head of a request: target, path, query and header fields.
 
-@testable import AppLinks
-@testable import HTTPService
-@testable import Intake
 import Platform
 
+@testable import Daemon
+@testable import Formats
 @testable import HTTPServer
-@testable import PublicPages
-@testable import Relay
+@testable import Service
+@testable import Web
 
 /// Requests without a server.
 enum FuzzRequest {

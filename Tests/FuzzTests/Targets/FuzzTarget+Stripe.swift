@@ -1,13 +1,13 @@
 // Webhooks of Stripe, genuine or forged: the signature's header, and the event.
 
-@testable import Apps
 import Cryptography
 import Domain
-import JSON
-import Processors
+import Formats
+import Partners
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
 
 extension FuzzTarget {
   private static let secret = "whsec_fuzz_0123456789abcdef"

@@ -1,10 +1,10 @@
 // Text: JSON, JSON5, and output to a terminal or a log.
 
-import JSON
+import Formats
 import Platform
 import Terminal
 
-@testable import Operator
+@testable import CLI
 
 extension FuzzTarget {
   /// Reading, writing and reading again preserves the value.

@@ -2,16 +2,14 @@
 
 import Cryptography
 import Domain
-import Encoding
-import JSON
-import JSONWebToken
+import Formats
 
 extension FuzzTarget {
   private static let secret = Array("a secret of more than 32 bytes, for tests".utf8)
   private static let keys = Result {
     try KeySet(reading: Array("{\"kty\":\"oct\",\"kid\":\"k\",\"k\":\"\(Base64.encodeURL(secret))\"}".utf8))
   }
-  private static let now = Timestamp(unixSeconds: 1_795_168_800)
+  private static let now: Duration = .seconds(1_795_168_800)
   private static let rules = TokenRules(issuer: "https://id/", audiences: ["relay"])
 
   private static func outcome(_ token: [UInt8]) throws -> Result<String, TokenRefusal> {

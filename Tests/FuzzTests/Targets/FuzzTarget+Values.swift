@@ -1,11 +1,12 @@
 // Short values in configurations, on command lines and in headers: times, durations, sizes, addresses, ids.
 
-@testable import Configuration
+import Formats
 import Domain
 import Platform
 import Terminal
 
-@testable import Relay
+@testable import Config
+@testable import Daemon
 
 extension FuzzTarget {
   static let values = FuzzTarget("values", bytesMax: 128) { bytes in

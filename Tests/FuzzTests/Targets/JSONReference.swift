@@ -3,7 +3,7 @@
 // a NUL near its start as UTF-16, treats names that differ only in Unicode normalisation as equal, rounds
 // large fractions to whole numbers, and never reads the value of a repeated name. Pure.
 
-import JSON
+import Formats
 
 /// A JSON text, parsed by the grammar.
 indirect enum JSONReference {

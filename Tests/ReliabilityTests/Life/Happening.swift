@@ -1,7 +1,7 @@
 // The commands of one step in a relay's life, for one batch. One thread.
 
 import Domain
-import Durations
+import Formats
 import Platform
 import Store
 import TestSupport

@@ -3,7 +3,7 @@
 
 import Domain
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 
 /// The record of all acknowledgements.

@@ -3,9 +3,8 @@
 // only on its seed, its number and the database, so it can be repeated on any copy of the disk. One thread.
 
 import Domain
-import Durations
+import Formats
 import Platform
-import SQLite
 import SQLiteStore
 import Store
 import TestSupport

@@ -1,6 +1,5 @@
 // The dictionaries of a relay's life: of texts like those that come in. One thread.
 
-import Compression
 import Domain
 import Platform
 import Store

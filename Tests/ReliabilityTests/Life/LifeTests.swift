@@ -1,6 +1,6 @@
 // What a relay's life must contain, so that the tests that interrupt it mean something.
 
-import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Testing
 

@@ -1,6 +1,6 @@
 // The whole content of a database as text, and the states that must never occur. One thread.
 
-import SQLite
+import SQLiteStore
 import Store
 
 /// Every row of every table.

@@ -1,8 +1,8 @@
 // Reads compressed texts as any program can that has nothing but the database: the simulations compare what
 // was sent with what is stored.
 
-import Compression
-import SQLite
+import SQLiteStore
+import Store
 
 /// The dictionaries of a database, of one read or several: a number never gets another content.
 final class StoredTexts {

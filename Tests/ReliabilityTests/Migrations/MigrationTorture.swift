@@ -2,7 +2,6 @@
 // database with all its rows, or the new one, and nothing in between (R10). One thread.
 
 import Platform
-import SQLite
 import SimulatedDisk
 import TestSupport
 import Testing

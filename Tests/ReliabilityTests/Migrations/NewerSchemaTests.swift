@@ -3,7 +3,7 @@
 
 import Foundation
 import Migrations
-import SQLite
+import SQLiteStore
 import Store
 import TestSupport
 import Testing

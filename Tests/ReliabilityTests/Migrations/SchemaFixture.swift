@@ -4,7 +4,6 @@ import Domain
 import FoundationEssentials
 import Migrations
 import Platform
-import SQLite
 import SQLiteStore
 import SimulatedDisk
 import Store

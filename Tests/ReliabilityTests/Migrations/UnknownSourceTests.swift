@@ -2,7 +2,6 @@
 
 import Domain
 import Platform
-import SQLite
 import SQLiteStore
 import SimulatedDisk
 import Store

@@ -1,15 +1,12 @@
 // One life of the relay as a merchant's backend: its workers, and the answers that they give. One thread.
 
-@testable import Apps
-@testable import Delivery
 import Domain
-@testable import Intake
-@testable import Lookups
 import Platform
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
 
 /// From a start to a stop or a crash.
 final class PaymentLife {

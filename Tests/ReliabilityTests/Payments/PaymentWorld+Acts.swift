@@ -1,17 +1,14 @@
 // The acts of customers, their apps, the processors and the operator. One thread.
 
-@testable import Apps
 import Domain
-@testable import HTTPService
-@testable import Intake
-import JSON
-@testable import Persistence
+import Formats
 import Platform
-@testable import Processors
-@testable import Sandbox
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Partners
+@testable import Sandbox
+@testable import Service
 
 extension PaymentWorld {
   /// - Parameter core: nil while the relay is down; requests to it are repeated later.

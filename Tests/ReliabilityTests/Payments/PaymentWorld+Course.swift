@@ -2,17 +2,16 @@
 // thread.
 
 import Domain
-import Durations
-@testable import Health
+import Formats
 import Platform
-@testable import Presentation
-import SQLite
-@testable import SQLiteStore
-@testable import Sandbox
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Reports
+@testable import SQLiteStore
+@testable import Sandbox
+@testable import Service
 
 extension PaymentWorld {
   /// Simulates this many days of trouble, and then enough quiet ones to finish everything.

@@ -1,17 +1,16 @@
 // A world with one relay that is the merchant's backend: customers start payments through it, processors
 // fail, lie and answer late, and the relay dies at any point. One seed determines everything. One thread.
 
-import AppLinks
-@testable import Configuration
 import Domain
-import Durations
+import Formats
 import Platform
-@testable import Processors
-@testable import Sandbox
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Config
+@testable import Daemon
+@testable import Partners
+@testable import Sandbox
 
 /// The relay's environment, and its faults.
 final class PaymentWorld: SimulatedStage {

@@ -1,9 +1,9 @@
 // One customer of an app who pays through the relay, as seen from the phone. A value.
 
 import Domain
-import JSON
+import Formats
+import Partners
 import Platform
-import Processors
 
 /// A payment and what the app knows of it.
 struct Shopper {

@@ -1,8 +1,8 @@
 // The merchants' own backends, to which receipts go. Random numbers and the current weather decide how they
 // answer.
 
+import Formats
 import HTTPClient
-import JSON
 import Platform
 
 /// The backend of each app.

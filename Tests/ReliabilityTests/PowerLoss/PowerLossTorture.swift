@@ -3,7 +3,7 @@
 
 import Domain
 import Platform
-import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 import Synchronization

@@ -1,7 +1,7 @@
 // The model of the jobs: each matching receipt is in its job once, is processed at most once and gets one
 // outcome, and the job ends. Checked after every commit.
 
-import SQLite
+import SQLiteStore
 
 /// The jobs of all relays of one world.
 struct JobMemory {

@@ -1,7 +1,7 @@
 // The model of the lookups: the relay asks Stripe only for what a receipt waits for, one question at a time,
 // not again right after an answer, and only at the configured address.
 
-import SQLite
+import SQLiteStore
 
 /// The questions of all relays, in order.
 struct LookupMemory {

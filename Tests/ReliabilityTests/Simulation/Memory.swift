@@ -2,8 +2,8 @@
 // checked against it after every commit. It contains only the contract's promises, not the relay's rules.
 
 import Domain
-import JSON
-import SQLite
+import Formats
+import SQLiteStore
 import Store
 
 /// What was promised, and what was seen.

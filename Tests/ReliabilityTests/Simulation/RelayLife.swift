@@ -1,18 +1,14 @@
 // One life of the relay: its workers, and what is checked after its commits. One thread.
 
-@testable import Alerts
-@testable import Apps
-@testable import Delivery
 import Domain
-@testable import Intake
-@testable import Lookups
 import Platform
-import SQLite
-@testable import SQLiteStore
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import SQLiteStore
+@testable import Service
+@testable import Upkeep
 
 /// A running relay: the daemon without its listeners and its threads.
 struct SimulatedRelay {

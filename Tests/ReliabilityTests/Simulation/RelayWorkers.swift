@@ -2,19 +2,14 @@
 // worker that asks servers, add its line in `RelayLife.makeWorkers`; any other needs a class here, too. The
 // other end of its network is a `SimulatedServer`.
 
-@testable import Alerts
-@testable import Apps
-@testable import Delivery
-import Durations
-@testable import Housekeeping
-@testable import Intake
-@testable import Lookups
-@testable import Persistence
+import Formats
 import Platform
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
+@testable import Upkeep
 
 /// One worker of the relay.
 protocol SimulatedWorker: AnyObject {

@@ -1,7 +1,7 @@
 // The destinations of all apps. Random numbers and the current weather decide how they answer.
 
+import Formats
 import HTTPClient
-import JSON
 import Platform
 
 /// A request that reached a destination.

@@ -2,14 +2,14 @@
 // callers. The relay's decisions are checked against what it received: a token is accepted exactly when the
 // last usable response contains its key and is not older than seven days.
 
+import Cryptography
+import Formats
 import HTTPClient
-@testable import HTTPService
-import JSON
-import JSONWebToken
 import Platform
 import TestSupport
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
 
 /// A token that a caller presents.
 struct KnockingToken: Sendable {

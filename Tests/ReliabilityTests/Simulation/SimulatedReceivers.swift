@@ -1,8 +1,8 @@
 // The receivers of alerts: two addresses for notices, of which one is always healthy, and one for the
 // heartbeat.
 
+import Formats
 import HTTPClient
-import JSON
 import Platform
 
 /// A notice that reached its address.

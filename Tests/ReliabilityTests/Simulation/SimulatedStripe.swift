@@ -1,8 +1,8 @@
 // Stripe's API as the relay uses it: the sandbox's, behind the current weather. Every account has an address
 // and a key, which change together; requests to a wrong one are recorded.
 
+import Formats
 import HTTPClient
-import JSON
 import Platform
 
 @testable import HTTPServer

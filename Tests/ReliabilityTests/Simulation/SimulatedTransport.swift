@@ -4,7 +4,7 @@
 import HTTPClient
 import Platform
 
-@testable import Relay
+@testable import Daemon
 
 /// The other end.
 protocol SimulatedServer: Sendable {

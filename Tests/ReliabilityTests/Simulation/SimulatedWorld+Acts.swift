@@ -1,18 +1,16 @@
 // The acts of the simulated world: shoppers, Stripe, operators, the weather. One thread.
 
-@testable import Alerts
-@testable import Apps
 import Cryptography
-import Destinations
 import Domain
-import JSON
-@testable import Persistence
+import Formats
+import Partners
 import Platform
-import Processors
 import Sandbox
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
+@testable import Upkeep
 
 extension SimulatedWorld {
   /// Acts that need the relay.

@@ -1,16 +1,16 @@
 // The course of a simulation: lives of the relay, one after the other, and the times in between. One thread.
 
-@testable import Alerts
 import Domain
-import Durations
-@testable import Health
+import Formats
 import Platform
-@testable import Presentation
-@testable import SQLiteStore
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Reports
+@testable import SQLiteStore
+@testable import Service
+@testable import Upkeep
 
 extension SimulatedWorld {
   /// Simulates this many days of trouble, and then enough quiet ones to finish everything.

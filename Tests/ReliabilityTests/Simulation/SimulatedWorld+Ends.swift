@@ -1,16 +1,15 @@
 // Operators, and the expected final states. One thread.
 
-@testable import Apps
 import Domain
-import JSON
+import Formats
 import Platform
-import SQLite
 import SQLiteStore
 import Sandbox
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
 
 extension SimulatedWorld {
   /// Checks the whole database against the promises. Ages are on the monotonic clock, whatever the wall clock

@@ -1,16 +1,14 @@
 // Jobs of operators: from the dashboard, through the committer, or by a receiptctl process, which may die
 // between two steps. One thread.
 
-@testable import Apps
 import Domain
-@testable import Persistence
 import Platform
-import SQLite
 import SQLiteStore
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
 
 extension SimulatedWorld {
   /// An operator starts a job, or changes one.

@@ -2,12 +2,12 @@
 // then. In a world with SQLite alone nothing of this happens. One thread.
 
 import Domain
-@testable import Persistence
 import Platform
-import SQLite
+import SQLiteStore
 import Store
 
-@testable import Relay
+@testable import Daemon
+@testable import Service
 
 extension SimulatedWorld {
   // MARK: Ownership

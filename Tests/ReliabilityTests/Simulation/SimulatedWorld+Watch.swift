@@ -1,18 +1,16 @@
 // What the world checks while the relay runs: its lookups, its notices and its decisions about tokens. One
 // thread.
 
-@testable import Apps
-@testable import Configuration
 import Domain
-import Durations
-@testable import HTTPService
-@testable import Intake
+import Formats
 import Platform
-import SQLite
+import SQLiteStore
 import SimulatedDisk
 
+@testable import Config
+@testable import Daemon
 @testable import HTTPServer
-@testable import Relay
+@testable import Service
 
 extension SimulatedWorld {
   // MARK: Lookups
@@ -84,7 +82,7 @@ extension SimulatedWorld {
   }
 
   /// Finds troubles without the relay's own queries.
-  private func checkTroubles(_ reader: SQLite.Connection) throws {
+  private func checkTroubles(_ reader: SQLiteStore.Connection) throws {
     for app in Self.apps {
       func check(_ condition: AlertCondition, _ isThere: Bool) {
         alerts.check(.init(condition: condition.text, app: app), isThere: isThere, now: now)

@@ -1,16 +1,16 @@
 // A world with one relay: the real rules and the real store on a simulated disk, network and clock. One seed
 // determines everything. One thread.
 
-@testable import Configuration
 import Domain
-import Durations
+import Formats
 import Platform
-@testable import Processors
-import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 
-@testable import Relay
+@testable import Config
+@testable import Daemon
+@testable import Partners
 
 /// The relay's environment, and its faults.
 final class SimulatedWorld: SimulatedStage {
@@ -83,7 +83,7 @@ final class SimulatedWorld: SimulatedStage {
   var stories: [Story] = []
   var events: [[SentEvent]] = []
   /// The connection that reads the running relay's database.
-  var eye: SQLite.Connection?
+  var eye: SQLiteStore.Connection?
   // The models.
   var memory = Memory()
   var deliveries = DeliveryMemory()

@@ -2,8 +2,7 @@
 // result. Values.
 
 import Domain
-import Encoding
-import JSON
+import Formats
 import Platform
 import Sandbox
 

@@ -1,6 +1,6 @@
 // The behaviour of a simulated server for a while, and its effect on one request.
 
-import Durations
+import Formats
 import HTTPClient
 import Platform
 

@@ -1,16 +1,15 @@
 // The committer on a disk that cannot sync, and on a full one. Without threads.
 
-@testable import Configuration
 import Domain
-@testable import Persistence
 import Platform
-import SQLite
 import SQLiteStore
 import SimulatedDisk
 import Store
 import Testing
 
-@testable import Relay
+@testable import Config
+@testable import Daemon
+@testable import Service
 
 @Suite struct CommitterFaultTests {
   /// A relay without threads on a simulated disk.

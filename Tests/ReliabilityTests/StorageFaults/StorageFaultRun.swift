@@ -2,7 +2,7 @@
 // thread.
 
 import Platform
-import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 

@@ -2,7 +2,7 @@
 // fault the relay continues (R1, R4).
 
 import Platform
-import SQLite
+import SQLiteStore
 import SimulatedDisk
 import Store
 import TestSupport

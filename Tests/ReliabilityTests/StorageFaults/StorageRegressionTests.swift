@@ -1,7 +1,6 @@
 // Regressions that failing disks and failing allocations found, one test each.
 
 import Domain
-import SQLite
 import SQLiteStore
 import SimulatedDisk
 import Store

@@ -2,9 +2,9 @@
 // simulated world. Waits are measured on the monotonic clock.
 
 import Domain
-import JSON
+import Formats
 import Platform
-import SQLite
+import SQLiteStore
 import Sandbox
 import SimulatedDisk
 import Store

@@ -1,7 +1,7 @@
 // Tests that an attempt's outcome changes log, state, budget and breaker in one transaction (R3, R9).
 
 import Domain
-import Durations
+import Formats
 import Store
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 // Tests bodies that are compressed: each is read as it was received, whatever its form.
 
-import Compression
 import Domain
 import Platform
 import Store

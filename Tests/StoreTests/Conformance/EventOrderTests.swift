@@ -1,9 +1,9 @@
 // Tests that one purchase makes one receipt with the same content for any order, repetition and delay of its
 // events and its context (R2).
 
-import TestSupport
 import Domain
 import Store
+import TestSupport
 import Testing
 
 /// An event or a context of the purchase `n` of the user `u_n`.

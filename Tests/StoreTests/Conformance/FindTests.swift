@@ -1,7 +1,7 @@
 // Tests the search for ids of any kind, and for their beginnings.
 
 import Domain
-import Durations
+import Formats
 import TestSupport
 import Testing
 

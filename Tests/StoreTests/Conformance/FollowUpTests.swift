@@ -2,7 +2,7 @@
 // callbacks require.
 
 import Domain
-import Durations
+import Formats
 import Store
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // Tests what remains of an erased user in a job.
 
 import Domain
-import JSON
+import Formats
 import Store
 import TestSupport
 import Testing

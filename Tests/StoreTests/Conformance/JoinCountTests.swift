@@ -2,7 +2,7 @@
 // of a receipt that did not get its context.
 
 import Domain
-import Durations
+import Formats
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 // Tests that attempts are listed by what is asked of them, and that latencies are counted once and kept.
 
 import Domain
-import Durations
+import Formats
 import Platform
 import TestSupport
 import Testing

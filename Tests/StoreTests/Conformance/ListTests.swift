@@ -2,7 +2,7 @@
 // count the same receipts.
 
 import Domain
-import Durations
+import Formats
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 // Tests lookups: what is asked, when, and that an answer is one more observation in any order (R2, R9).
 
-import Durations
-import TestSupport
 import Domain
+import Formats
 import Store
+import TestSupport
 import Testing
 
 private let ios = AppProcessor("ios", "stripe")

@@ -1,7 +1,7 @@
 // Tests operators' queries: filters, pages, details.
 
 import Domain
-import Durations
+import Formats
 import Platform
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // Tests that commands in batches have the effect that they have one by one.
 
 import Domain
-import Durations
+import Formats
 import Platform
 import Store
 import TestSupport

@@ -1,8 +1,8 @@
 // A store with random operations: posts, events in any order, ends of waits, attempts, operators' commands,
 // restarts. The seed alone determines them.
 
-import Platform
 import Domain
+import Platform
 import Store
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@
 // the new primary gives the numbers of what was lost again.
 
 import Domain
-import Durations
+import Formats
 import Store
 import TestSupport
 import Testing

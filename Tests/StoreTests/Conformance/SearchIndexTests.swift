@@ -1,7 +1,7 @@
 // Tests the index of a search: what it finds, and how it follows erasure, retention and crashes.
 
 import Domain
-import JSON
+import Formats
 import TestSupport
 import Testing
 

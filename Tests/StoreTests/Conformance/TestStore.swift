@@ -1,9 +1,9 @@
 // A real store of the engine under test, in its own directory, with a clock that changes only when a test
 // advances it.
 
-import Platform
 import Domain
 import FoundationEssentials
+import Platform
 import Store
 import TestSupport
 import Testing

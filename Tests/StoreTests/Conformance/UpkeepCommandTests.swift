@@ -1,7 +1,7 @@
 // Tests the relay's own commands: saved alerts, reports of its state, and clock steps.
 
 import Domain
-import Durations
+import Formats
 import Store
 import TestSupport
 import Testing

@@ -2,7 +2,6 @@
 
 import Domain
 import Platform
-import PostgreSQL
 import TestSupport
 import Testing
 

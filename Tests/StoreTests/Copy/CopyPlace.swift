@@ -3,7 +3,6 @@
 import Domain
 import FoundationEssentials
 import Platform
-import SQLite
 import TestSupport
 import Testing
 

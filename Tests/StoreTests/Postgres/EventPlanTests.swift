@@ -2,7 +2,6 @@
 // pages that a plan has read.
 
 import Domain
-import PostgreSQL
 import TestSupport
 import Testing
 

@@ -1,9 +1,8 @@
 // Tests that of several programs on a database each app has one owner, also if programs hang or end.
 
 import Domain
-import Durations
+import Formats
 import Platform
-import PostgreSQL
 import Store
 import TestSupport
 import Testing

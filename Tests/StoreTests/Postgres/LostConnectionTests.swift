@@ -3,7 +3,6 @@
 
 import Domain
 import Platform
-import PostgreSQL
 import Store
 import TestSupport
 import Testing

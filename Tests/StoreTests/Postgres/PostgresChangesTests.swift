@@ -1,7 +1,6 @@
 // Tests which changes become one statement, and that none passes another on which it depends.
 
 import Domain
-import PostgreSQL
 import Store
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 // Tests the translation of the store's statements for PostgreSQL.
 
-import PostgreSQL
 import Store
 import Testing
 

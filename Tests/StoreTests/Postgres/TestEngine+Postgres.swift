@@ -1,7 +1,6 @@
 // PostgreSQL as an engine under test. Each folder has its own database on the server of the tests.
 
 import Platform
-import PostgreSQL
 import Store
 import TestSupport
 

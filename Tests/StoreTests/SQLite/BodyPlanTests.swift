@@ -1,9 +1,8 @@
 // Tests that what concerns the bodies of events costs the same in a database of any size.
 
-import SQLite
-@testable import SQLiteStore
 import Testing
 
+@testable import SQLiteStore
 @testable import Store
 
 @Suite("Query plans for bodies")

@@ -4,7 +4,6 @@
 import Domain
 import FoundationEssentials
 import Platform
-import SQLite
 import SQLiteStore
 import Store
 import Testing

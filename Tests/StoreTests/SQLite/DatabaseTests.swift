@@ -2,10 +2,9 @@
 
 import FoundationEssentials
 import Migrations
-import SQLite
-@testable import SQLiteStore
 import Testing
 
+@testable import SQLiteStore
 @testable import Store
 
 private final class Files {

@@ -1,7 +1,7 @@
 // Tests a database whose dictionaries were damaged without the store, which a foreign key prevents otherwise.
 
 import Domain
-import SQLite
+import SQLiteStore
 import Store
 import TestSupport
 import Testing

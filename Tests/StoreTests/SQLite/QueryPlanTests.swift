@@ -1,10 +1,10 @@
 // Tests that no statement reads a whole growing table, and that lists use the indexes made for them.
 
-import Platform
 import Domain
-import SQLite
-@testable import SQLiteStore
+import Platform
 import Testing
+
+@testable import SQLiteStore
 @testable import Store
 
 extension ReceiptFilter {

@@ -2,7 +2,6 @@
 
 import Domain
 import FoundationEssentials
-import SQLite
 import Store
 import TestSupport
 import Testing

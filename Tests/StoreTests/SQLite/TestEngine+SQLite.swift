@@ -1,7 +1,6 @@
 // SQLite as an engine under test.
 
 import Platform
-import SQLite
 import Store
 
 @testable import SQLiteStore

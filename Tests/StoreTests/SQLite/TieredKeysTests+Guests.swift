@@ -1,7 +1,6 @@
 // Tests of the tiers of keys beside another program that writes.
 
 import Domain
-import SQLite
 import Testing
 
 @testable import SQLiteStore

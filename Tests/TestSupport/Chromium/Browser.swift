@@ -1,7 +1,6 @@
 // A page in a real browser: navigate, read, click, and collect the browser's errors. One thread.
 
-internal import Encoding
-public import JSON
+public import Formats
 internal import Platform
 
 /// One page of a headless Chromium, with an empty profile.

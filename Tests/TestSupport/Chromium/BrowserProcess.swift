@@ -2,9 +2,8 @@
 // (`--remote-debugging-pipe`, https://chromedevtools.github.io/devtools-protocol/). Every wait has a
 // deadline. One thread.
 
-internal import Durations
+internal import Formats
 internal import Glibc
-internal import JSON
 public import Platform
 
 /// A failure of the browser.

@@ -1,7 +1,8 @@
 // The toy processor's merchant backend: one flow for each kind of step. Bodies are words.
 
+internal import Formats
 internal import Domain
-public import Processors
+public import Partners
 
 public struct ToyBackend: MerchantBackend {
   public let base: String

@@ -1,7 +1,7 @@
 // The toy processor's captures: bodies are words.
 
 public import Domain
-public import Processors
+public import Partners
 
 /// `POST /orders/ORDER/capture` and `GET /orders/ORDER/capture` answer `captured`, `declined`, `accepted`,
 /// `unconfirmed`, `refused` for a capture that is not to be sent again or, to the second, 404 `none`. Another

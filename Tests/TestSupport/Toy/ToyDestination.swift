@@ -1,9 +1,9 @@
 // A second destination. It expresses the toy processor's purchases only. Its registration is in
-// RelayTests/Toy/ToyRegistration.swift.
+// DaemonTests/Toy/ToyRegistration.swift.
 
-public import Destinations
 public import Domain
-import JSON
+import Formats
+public import Partners
 
 public struct ToyDestination: ReceiptDestination {
   public static let name: DestinationName = "toy_shop"

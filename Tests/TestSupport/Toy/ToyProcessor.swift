@@ -1,10 +1,11 @@
 // A second payment processor. Its webhook path ends in a secret. A request that also carries the key is
 // genuine; any other is a hint, for which the relay asks the processor's API. Its SDKs require a merchant
-// backend. Its registration is in RelayTests/Toy/ToyRegistration.swift, its fixtures are in
-// ProcessorsTests/Conformance/ToyFixture.swift.
+// backend. Its registration is in DaemonTests/Toy/ToyRegistration.swift, its fixtures are in
+// PartnersTests/Processors/Conformance/ToyFixture.swift.
 
+internal import Formats
 public import Domain
-public import Processors
+public import Partners
 
 public struct ToyProcessor: PaymentProcessor {
   public static let name: ProcessorName = "toy"

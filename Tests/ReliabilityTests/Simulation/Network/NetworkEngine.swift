@@ -2,9 +2,9 @@
 
 import Domain
 import Platform
-import SQLite
-@testable import SQLiteStore
 import Store
+
+@testable import SQLiteStore
 
 /// An SQLite database as a server would serve it.
 final class NetworkEngine: StoreEngine {

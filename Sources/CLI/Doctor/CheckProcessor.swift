@@ -1,0 +1,227 @@
+// `receiptctl doctor`: whether a payment processor accepts the key, and sends its events here. One thread.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import HTTPClient
+internal import Partners
+internal import Reports
+internal import Service
+internal import Store
+
+/// Whether each processor accepts the app's credentials.
+enum ProcessorCheck: DoctorCheck {
+  static let name = "processor"
+
+  /// A processor without a harmless request is judged by what happened in the last hour.
+  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+    try scene.apps.flatMap { app in
+      try ProcessorAPI.of(app).filter { $0.probe == nil }.compactMap { api -> DoctorFinding? in
+        guard let report = scene.health?.report else { return nil }
+        let troubles = ProcessorTroubles(report.processorTroubles[api.place] ?? [:])
+        let place = "\(api.processorName) of \(app.slug)"
+        if troubles.refused > 0 {
+          return failure("\(place) refused calls in the last hour", next: correction(app, api))
+        }
+        return troubles.failed > 0
+          ? warning(
+            "\(place): calls failed in the last hour (\(troubles.reasons))",
+            next: "receiptctl stats --app \(app.slug)")
+          : ok("\(place): no call failed in the last hour")
+      }
+    }
+  }
+
+  static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
+    try scene.apps.flatMap { app in
+      try ProcessorAPI.of(app).compactMap { api in
+        api.probe.map { request in
+          DoctorProbe(request.within(DoctorProbe.timeout)) { result in
+            .findings([finding(api.judge(result, now: scene.now), result, app, api)])
+          }
+        }
+      }
+    }
+  }
+
+  private static func finding(
+    _ answer: QueryAnswer, _ result: TransferResult, _ app: AppConfiguration, _ api: ProcessorAPI
+  ) -> DoctorFinding {
+    let place = "\(api.processorName) of \(app.slug)"
+    switch answer {
+    case .body: return ok("\(place) accepts the key (\(result.answerText))")
+    case .limited: return warning("\(place) limits the rate of requests", next: again(app.slug))
+    case .notFound:
+      return failure("\(place) does not know the path of its API", next: correction(app, api))
+    case .refused(let cause):
+      return failure("\(place) refuses the key (\(cause))", next: correction(app, api))
+    case .failed(let cause, _):
+      return failure(
+        "\(place) does not answer (\(result.failureText ?? cause))",
+        next: "See that this machine reaches it, then: \(again(app.slug))")
+    }
+  }
+
+  private static func correction(_ app: AppConfiguration, _ api: ProcessorAPI) -> String {
+    app.processorAdvice[api.processorName]?.correction(of: app.slug) ?? again(app.slug)
+  }
+}
+
+/// Whether the contexts of the apps are accepted.
+enum ContextsCheck: DoctorCheck {
+  static let name = "contexts"
+
+  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+    guard scene.health?.report != nil else { return [] }
+    let lost = scene.lostInput([.contexts])
+    return lost.isEmpty ? [ok("none was refused in the last hour")] : lost.map(finding)
+  }
+}
+
+extension DoctorCheck {
+  /// A part may be refused because anybody can send requests; all of them are refused for a fault.
+  static func finding(_ lost: LostInput) -> DoctorFinding {
+    lost.isTotal
+      ? failure(lost.what, next: lost.next.capitalizedFirst)
+      : warning(lost.what, next: lost.next.capitalizedFirst)
+  }
+}
+
+extension DoctorScene {
+  /// The lost input of the apps to check.
+  func lostInput(_ kinds: Set<LostInput.Kind>) -> [LostInput] {
+    (health?.lostInput ?? []).filter { kinds.contains($0.kind) && (only == nil || only == $0.app) }
+  }
+}
+
+/// Whether the processor sends the right events to this relay.
+enum WebhooksCheck: DoctorCheck {
+  static let name = "webhooks"
+  /// Far more than an account may have; a list without an end ends here.
+  private static let registrationsMax = 1000
+
+  /// What was lost; and without a list of registered addresses, only the events show that they come.
+  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+    guard let reader = scene.reader else { return [] }
+    let lost = scene.lostInput([.webhooks, .events])
+    let well = scene.apps.filter { app in !lost.contains { $0.app == app.slug } }
+    let silent: [DoctorFinding] = try well.flatMap { app in
+      let listing = Set(try ProcessorAPI.of(app).filter { $0.registry != nil }.map(\.processorName))
+      return try app.processors.filter { $0.section.kind.hasWebhooks && !listing.contains($0.name) }.map {
+        let last = try reader.lastEvent(app: app.slug)
+        let place = "\($0.name) of \(app.slug)"
+        if let last { return ok("\(place): the last event of the app came \(last.past(to: scene.now))") }
+        return warning(
+          "\(place): no event of the app came yet, and where the processor sends them cannot be asked",
+          next: "After a payment look again: receiptctl events list --app \(app.slug)")
+      }
+    }
+    return lost.map(finding) + silent
+  }
+
+  static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
+    try scene.apps.flatMap { app in
+      try ProcessorAPI.of(app).compactMap { api in
+        api.registry.map { probe(Question(scene: scene, app: app, api: api, registry: $0), [], after: nil) }
+      }
+    }
+  }
+
+  private struct Question {
+    let scene: DoctorScene
+    let app: AppConfiguration
+    let api: ProcessorAPI
+    let registry: any WebhookRegistry
+
+    var place: String { "\(api.processorName) of \(app.slug)" }
+    var path: String { "/v1/\(app.slug)/webhooks/\(api.processorName)" }
+    /// Where events must go, as far as the configuration knows it.
+    var url: String { "\(app.links?.origin.text ?? "https://HOST")\(path)" }
+  }
+
+  /// Asks for one page, and then for the next.
+  private static func probe(
+    _ question: Question, _ known: [WebhookRegistration], after cursor: String?
+  ) -> DoctorProbe {
+    let api = question.api
+    let request = api.request(question.registry.page(after: cursor)).within(DoctorProbe.timeout)
+    return DoctorProbe(request) { result in
+      guard case .body(let body) = api.judge(result, now: question.scene.now) else {
+        return .findings([unknown(question, result)])
+      }
+      guard let page = question.registry.read(body) else {
+        return .findings([unknown(question, result)])
+      }
+      let all = known + page.registrations
+      if let next = page.next, all.count < registrationsMax {
+        return .next(probe(question, all, after: next))
+      }
+      return .findings(judge(all, question))
+    }
+  }
+
+  /// The key may be right for all else, so this is no failure; the processor check says if it is not.
+  private static func unknown(_ question: Question, _ result: TransferResult) -> DoctorFinding {
+    let cause = result.status.map { "http_\($0)" } ?? result.failureText ?? ""
+    let again = again(question.app.slug)
+    guard result.status == 401 || result.status == 403 else {
+      return warning("\(question.place): the webhook endpoints are not known (\(cause))", next: again)
+    }
+    return warning(
+      "\(question.place): the key may not list webhook endpoints (\(cause))",
+      next: "Let it read webhook endpoints too, then: \(again)")
+  }
+
+  private static func judge(_ all: [WebhookRegistration], _ question: Question) -> [DoctorFinding] {
+    let own = all.filter { $0.path == question.path }
+    let needed = question.registry.neededTypes
+    let again = "then look again: \(again(question.app.slug))"
+    guard !own.isEmpty else {
+      return [
+        failure(
+          "\(question.place): no endpoint is registered for \(question.path)",
+          next: "Register \(question.url) for \(needed.joined(separator: ", ")); \(again)")
+      ]
+    }
+    let enabled = own.filter(\.isEnabled)
+    guard let first = enabled.first else {
+      return [
+        failure("\(question.place): the endpoint is disabled", next: "Enable it at the processor, \(again)")
+      ]
+    }
+    let missing = needed.filter { type in !enabled.contains { $0.has(type) } }
+    guard missing.isEmpty else {
+      return [
+        failure(
+          "\(question.place): the endpoint lacks \(missing.joined(separator: ", "))",
+          next: "Add \(missing.count == 1 ? "it" : "them") at the processor, \(again)")
+      ]
+    }
+    if enabled.count > 1 {
+      return [
+        warning(
+          "\(question.place): \(enabled.count) endpoints have this path, so each event comes several times",
+          next: "Keep one at the processor, \(again)")
+      ]
+    }
+    if let host = question.app.links?.origin.host, let other = first.host, other != host {
+      return [
+        warning(
+          "\(question.place): events go to \(other), and the app's origin is \(host)",
+          next: "If that is wrong, correct it at the processor, \(again)")
+      ]
+    }
+    // The endpoint is right, and yet its webhooks are refused, or cannot be read.
+    guard question.scene.lostInput([.webhooks, .events]).allSatisfy({ $0.app != question.app.slug }) else {
+      return []
+    }
+    return [ok("\(question.place): one endpoint, all \(needed.count) types of events")]
+  }
+}
+
+extension WebhookRegistration {
+  private var link: LinkURL? { try? LinkURL(url) }
+  /// Empty if it is no URL.
+  fileprivate var path: String { link?.path ?? "" }
+  fileprivate var host: String? { link?.host }
+}

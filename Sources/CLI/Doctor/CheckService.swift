@@ -1,0 +1,124 @@
+// `receiptctl doctor`: whether receiptd runs and is ready, and whether the clock is right. One thread.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import HTTPClient
+internal import Partners
+internal import Platform
+internal import Reports
+internal import Service
+internal import Store
+
+enum ReceiptdCheck: DoctorCheck {
+  static let name = "receiptd"
+  private static let start = "systemctl start receiptd"
+
+  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+    guard let health = scene.health else {
+      // The database check says why there is no more to see.
+      guard scene.configuration.database.filePath != nil else { return [] }
+      guard let daemon = scene.session.daemon(scene.configuration) else {
+        return [failure("is not running, or this user may not see its lock", next: start)]
+      }
+      return [ok("runs (\(daemon.place))")]
+    }
+    let last = health.lastReport.map { "; it last reported \($0.past(to: scene.now))" } ?? ""
+    guard health.isRunning else {
+      return [failure("is not running: nothing is accepted and nothing is delivered\(last)", next: start)]
+    }
+    guard let report = health.report else {
+      return [warning("runs, and has not reported yet", next: again())]
+    }
+    guard !health.isSilent else {
+      return [
+        failure(
+          "is stuck, or cannot write to the database\(last)",
+          next: "See its log and the disk: systemctl status receiptd")
+      ]
+    }
+    guard report.isReady else {
+      return report.reasons.map { reason in
+        failure("is not ready: \(reason.text)", next: "\(reason.advice) Then look again: \(again())")
+      }
+    }
+    guard report.version == Version.number else {
+      return [
+        warning(
+          "is version \(report.version), and receiptctl is \(Version.number)",
+          next: ReloadReport.restartCommand)
+      ]
+    }
+    let place = health.daemon.map { " (\($0.place))" } ?? ""
+    let ready = ok(
+      "is ready\(place), version \(report.version), started \(report.startedAt.past(to: scene.now))")
+    guard let served = report.loweredConnections else { return [ready] }
+    return [
+      ready,
+      warning(
+        "serves at most \(served) connections, less than limits.connections: it may open too few files",
+        next:
+          "Raise LimitNOFILE= of the service, or lower limits.connections, then: systemctl restart receiptd"),
+    ]
+  }
+}
+
+/// Signatures of webhooks have a time, and waits and retention count on it.
+enum ClockCheck: DoctorCheck {
+  static let name = "clock"
+  private static let next = "timedatectl set-ntp true"
+  /// HTTP dates are whole seconds, and an answer takes a moment.
+  private static let differenceMax: Duration = .seconds(5)
+
+  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+    guard let clock = scene.session.dependencies.clockDiscipline() else {
+      return [ok("the system does not say here whether the clock is synchronised")]
+    }
+    guard clock.isSynchronised else {
+      return [warning("nothing synchronises the clock of this machine", next: next)]
+    }
+    return [ok("synchronised, at most \(clock.errorMax.milliseconds) ms off")]
+  }
+
+  /// The clock of a payment processor is right.
+  static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
+    for app in scene.apps {
+      // The processor check reports a key that cannot be read.
+      guard let api = (try? ProcessorAPI.of(app))?.first(where: { $0.probe != nil }), let probe = api.probe
+      else { continue }
+      let clock = scene.session.dependencies.clock
+      let label = app.label(of: api.processorName) ?? api.processorName.text
+      return [
+        DoctorProbe(probe.within(DoctorProbe.timeout)) { result in
+          let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+          return .findings(findings(result, now: now, from: label, ageMax: api.signatureAgeMax))
+        }
+      ]
+    }
+    return []
+  }
+
+  /// - Parameter ageMax: how old a signature may be; nil if signatures have no time.
+  private static func findings(
+    _ result: TransferResult, now: Timestamp, from label: String, ageMax: Duration?
+  ) -> [DoctorFinding] {
+    guard let date = result.header("Date").flatMap({ HTTPDate.timestamp($0, now: now) }) else { return [] }
+    let ahead = now.duration(since: date)
+    let difference = abs(ahead.milliseconds)
+    let words =
+      "\(Duration.milliseconds(difference).span) \(ahead > .zero ? "ahead of" : "behind") \(label)'s"
+    if let ageMax, difference > ageMax.milliseconds {
+      return [failure("the clock is \(words), so its webhooks are refused", next: next)]
+    }
+    return difference > differenceMax.milliseconds ? [warning("the clock is \(words)", next: next)] : []
+  }
+}
+
+extension TransferRequest {
+  /// The same with a shorter time-out.
+  func within(_ timeout: Duration) -> TransferRequest {
+    var request = self
+    request.timeout = timeout
+    return request
+  }
+}

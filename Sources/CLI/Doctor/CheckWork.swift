@@ -1,0 +1,89 @@
+// `receiptctl doctor`: what waits, and what stopped. One thread.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import Platform
+internal import Reports
+internal import Service
+internal import Store
+internal import Terminal
+
+enum WorkCheck: DoctorCheck {
+  static let name = "work"
+  private static let waitGood: Duration = .minutes(1)
+  private static let failuresWithin: Duration = .days(1)
+
+  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+    guard let reader = scene.reader else { return [] }
+    let stats = try AppStats.all(reader, scene.configuration, only: scene.only, scene.session)
+    let failed = try reader.failures(since: scene.now - failuresWithin)
+    var findings: [DoctorFinding] = []
+    for app in stats {
+      findings += stoppages(of: app, scene.configuration)
+      if let oldest = app.oldestPending, scene.now.duration(since: oldest) > waitGood {
+        findings.append(
+          warning(
+            "\(CountText.of(app.counts[.pending] ?? 0, "receipt")) of \(app.slug) "
+              + "\(app.counts[.pending] == 1 ? "is" : "are") pending, the oldest since "
+              + oldest.past(to: scene.now),
+            next: "receiptctl receipts list --state pending --app \(app.slug)"))
+      }
+      if let count = failed[app.slug], count > 0 {
+        findings.append(
+          warning(
+            "\(CountText.of(count, "receipt")) of \(app.slug) failed in the last 24 h",
+            next: "receiptctl receipts list --state failed --app \(app.slug)"))
+      }
+      findings += app.unfinished.filter(\.isBad).map { warning($0.sentence, next: UnfinishedText.command) }
+    }
+    for (place, contact) in scene.health?.report?.contacts ?? [] {
+      guard scene.only == nil || scene.only == place.app, let text = contact.failingAloneText(place) else {
+        continue
+      }
+      findings.append(warning(String(text.dropLast()), next: DestinationContact.failingAloneCommand(place)))
+    }
+    findings += try pausedJobs(reader) + reader.sharedPayers().map(shared)
+    return findings.isEmpty
+      ? [ok("nothing waits longer than a minute, and nothing failed in 24 h")] : findings
+  }
+
+  /// Without a receiptd nothing is delivered anyway, which the receiptd check says.
+  private static func stoppages(of app: AppStats, _ configuration: Configuration) -> [DoctorFinding] {
+    let isRefused = app.breakers.contains { $0.breaker.state == .paused }
+    return app.stoppages(configuration).map { stoppage in
+      let next = "\(stoppage.advice.trimmed). To watch: receiptctl stats --app \(app.slug)"
+      return isRefused ? failure(stoppage.what, next: next) : warning(stoppage.what, next: next)
+    }
+  }
+
+  private static func shared(_ payer: SharedPayer) -> DoctorFinding {
+    let users = payer.users.map { DisplayText.clean($0.text) }.joined(separator: ", ")
+    return warning(
+      "payer \(DisplayText.clean(payer.customer.text)) of \(payer.processor) belongs to several users "
+        + "(\(users)), so none of them gets its stored cards",
+      next: "Name another payer for each of them, and delete the stored cards at the processor: "
+        + "\(DisplayText.clean(payer.account.text))")
+  }
+
+  private static func pausedJobs(_ reader: StoreReader) throws -> [DoctorFinding] {
+    var filter = JobFilter()
+    filter.state = .paused
+    let paused = try reader.jobs(filter, limit: 100)
+    guard !paused.isEmpty else { return [] }
+    return [
+      warning(
+        "\(CountText.of(paused.count, "job")) \(paused.count == 1 ? "is" : "are") paused",
+        next: "receiptctl jobs list --state paused")
+    ]
+  }
+}
+
+extension String {
+  /// Without surrounding spaces and a last full stop.
+  fileprivate var trimmed: String {
+    var text = self[...].drop { $0 == " " }
+    while text.last == "." || text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,68 @@
+// What the checks of `receiptctl doctor` look at. One thread.
+
+internal import Config
+internal import Domain
+internal import HTTPClient
+internal import Service
+internal import Store
+internal import Terminal
+
+/// The configuration, the database if it can be opened, and what receiptd last reported.
+struct DoctorScene {
+  let session: Session
+  let configuration: Configuration
+  /// The configuration's faults; the other checks use what could be read.
+  let faults: [Fault]
+  let warnings: [Fault]
+  /// The apps to check.
+  let apps: [AppConfiguration]
+  /// Nil if the database cannot be read.
+  let reader: StoreReader?
+  /// Why it cannot be read.
+  let readerFault: OperatorFault?
+  /// Nil if the database cannot be read.
+  let health: ServiceHealth?
+
+  var now: Timestamp { session.now }
+  /// The app of `--app`; nil for all.
+  var only: AppSlug? { session.command.options["app"].map(AppSlug.init) }
+
+  /// - Throws: `ConfigurationFaults` if the file does not name the database.
+  init(_ session: Session) throws {
+    self.session = session
+    let (path, environment) = (session.configurationPath, session.dependencies.environment)
+    do throws(ConfigurationFaults) {
+      let loaded = try ConfigurationLoader.load(path: path, environment: environment, secrets: .required)
+      (configuration, warnings, faults) = (loaded.configuration, loaded.warnings, [])
+    } catch {
+      configuration = try ConfigurationLoader.readable(path: path, environment: environment).configuration
+      (warnings, faults) = (error.warnings, error.faults)
+    }
+    apps = try session.configuredApp(configuration).map { [$0] } ?? configuration.apps
+    do {
+      let reader = try session.reader(configuration)
+      health = try ServiceHealth(reader, configuration, session)
+      (self.reader, readerFault) = (reader, nil)
+    } catch {
+      (reader, health, readerFault) = (nil, nil, Self.fault(error))
+    }
+  }
+
+  static func fault(_ error: any Error) -> OperatorFault {
+    switch error {
+    case let fault as OperatorFault: fault
+    case let fault as StoreFault: OperatorFault(fault)
+    default: OperatorFault(.failed, "\(error)")
+    }
+  }
+
+  /// A request that gives up soon.
+  static func request(_ url: String, headers: [TransferHeader] = [], answerBytesMax: Int = 1 << 20)
+    -> TransferRequest
+  {
+    TransferRequest(
+      method: .get, url: url,
+      headers: headers + [TransferHeader("User-Agent", "receiptctl/\(Version.number)")],
+      timeout: DoctorProbe.timeout, answerBytesMax: answerBytesMax)
+  }
+}

@@ -1,0 +1,177 @@
+// `receiptctl events`: the raw webhooks, as received.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import Platform
+internal import Reports
+internal import Store
+internal import Terminal
+
+enum EventsCommands {
+  static let spec = CommandGroup("events", summary: "Webhooks and callbacks that were accepted")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["events", "list"], summary: "List events, newest first",
+        options: EventFilter.options + Page.options(of: "event"),
+        examples: [
+          ExampleSpec("receiptctl events list --since 1h", "The events of the last hour"),
+          ExampleSpec("receiptctl events list --outcome unparsed", "Events that could not be read"),
+        ]), run: list),
+    Verb(
+      spec: CommandSpec(
+        ["events", "show"], summary: "Show an event with its content",
+        discussion: "The content is laid out for reading; --json has the exact bytes as text.",
+        arguments: [ArgumentSpec("ID", help: "the event, evt_…")],
+        examples: [
+          ExampleSpec("receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy", "What it says"),
+          ExampleSpec(
+            "receiptctl events show evt_1NG8Du2eZvKYlo2CUI79vXWy --json | jq -r .body",
+            "The bytes, for another tool"),
+        ]), run: show),
+    Verb(
+      spec: CommandSpec(
+        ["events", "backfill"],
+        summary: "Fetch from \(ProcessorNames.ofListers) the events that never arrived, and ingest them",
+        discussion: """
+          Reads \(ProcessorNames.eventLists), and ingests each missing event as \
+          its webhook would have been. It requests only the types that concern purchases. Running it again \
+          changes nothing. Needs \(ProcessorNames.listerKeys) with permission to read events. receiptd may \
+          be running or stopped.
+          """,
+        options: [
+          OptionSpec("since", placeholder: "TIME", help: "The start, required: \(MomentText.forms)"),
+          OptionSpec(
+            "app", placeholder: "APP",
+            help: "Only for this app; else for every app with a key, and the others are named"),
+          OptionSpec(
+            flag: "undelivered",
+            help:
+              "Only events that \(ProcessorNames.ofListers) could not deliver: faster, but leaves out those "
+              + "that it delivered elsewhere only"),
+          OptionSpec(flag: "dry-run", short: "n", help: "Only count the missing events"),
+          CommandTable.reason,
+        ],
+        examples: [
+          ExampleSpec("receiptctl events backfill --since 3d", "After an outage of three days"),
+          ExampleSpec("receiptctl events backfill --since 30d --dry-run", "Count the missing events"),
+        ]), run: EventBackfill.run),
+    Verb(
+      spec: CommandSpec(
+        ["events", "reprocess"], summary: "Process stored events again with this version of receiptctl",
+        discussion: """
+          For events that an older version could not read, or that arrived while the configuration was \
+          wrong. Each event is processed as if it had just arrived. Running it again changes nothing, and \
+          receipts that were sent do not change.
+          """,
+        arguments: [
+          ArgumentSpec(
+            "ID", help: "the event, evt_…; - reads ids from stdin, one to a line", isRequired: false,
+            isRepeatable: true)
+        ],
+        options: EventFilter.options + CommandTable.asking + [CommandTable.reason],
+        examples: [
+          ExampleSpec("receiptctl events reprocess --outcome unparsed", "After an update"),
+          ExampleSpec("receiptctl events reprocess evt_1NG8Du2eZvKYlo2CUI79vXWy", "One event"),
+          ExampleSpec(
+            "receiptctl events list --outcome other_mode --json | jq -r .id | receiptctl events reprocess - "
+              + "--yes", "Events that a wrong stripe.livemode excluded"),
+        ]), run: EventReprocess.run),
+  ]
+
+  private static func list(_ session: Session) throws -> ExitCode {
+    let page = try Page(session)
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    var filter: EventFilter = try session.filter(configuration)
+    if let after = page.after {
+      // `ios/evt_1`: two apps may receive the same event.
+      let parts = after.split(separator: "/", maxSplits: 1).map(String.init)
+      let app = parts.count == 2 ? AppSlug(parts[0]) : filter.app
+      filter.after = try reader.row(ofEvent: EventID(parts.last ?? ""), app: app)
+      if filter.after == nil {
+        throw OperatorFault(
+          .notFound, "--after: there is no event \(DisplayText.clean(after)); start again without it")
+      }
+    }
+    return try page.show(session, EventExport.fields) {
+      table($0, session, configuration)
+    } word: {
+      (last: EventSummary) in
+      "\(last.app)/\(last.id)"
+    } fetch: { last, limit in
+      filter.after = last?.row ?? filter.after
+      return ListPage(try reader.events(filter, limit: limit + 1), limit: limit) { $0 }
+    }
+  }
+
+  private static func table(
+    _ events: some Collection<EventSummary>, _ session: Session, _ configuration: Configuration
+  ) -> Table {
+    let several = configuration.hasSeveralProcessors(events.map(\.processor))
+    var table = Table(
+      [.init("ID"), .init("APP")] + (several ? [.init("PROCESSOR", canDrop: true)] : []) + [
+        .init("TYPE", canShrink: true), .init("OUTCOME"),
+        .init("RECEIPT", canDrop: true),
+        .init("RECEIVED"),
+      ],
+      emptyMessage: "No events.")
+    for event in events {
+      let isUnparsed = event.outcome == EventOutcome.unparsed.rawValue
+      table.add(
+        [
+          Table.Cell(event.id.text), Table.Cell(event.app.text),
+        ] + (several ? [Table.Cell(event.processor.text)] : []) + [
+          Table.Cell(event.type),
+          Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID?.text ?? "-"),
+          Table.Cell(session.relative(event.receivedAt)),
+        ])
+    }
+    return table
+  }
+
+  private static func show(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let id = session.command.positionals[0]
+    let found = try session.reader(configuration).events(id: EventID(id))
+    guard !found.isEmpty else {
+      throw OperatorFault(
+        .notFound,
+        "there is no event \(DisplayText.clean(id)); it never came, it was refused (a wrong signature or "
+          + "sender), or it was older than retention.events. List them with: receiptctl events list")
+    }
+    let output = session.output
+    for (summary, body) in found {
+      if session.isJSON {
+        output.json(EventJSON.detail(of: summary, body: body))
+        continue
+      }
+      output.line(Style.bold.applied(to: DisplayText.clean(summary.id.text), inColour: output.isInColour))
+      output.line("  type       \(DisplayText.clean(summary.type))")
+      output.line("  app        \(DisplayText.clean(summary.app.text))")
+      output.line("  processor  \(DisplayText.clean(summary.processor.text))")
+      output.line("  received   \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
+      output.line("  outcome    \(DisplayText.clean(summary.outcome))")
+      output.line("  receipt    \(DisplayText.clean(summary.receiptID?.text ?? "none"))")
+      output.line()
+      for line in lines(of: body) { output.line(line) }
+    }
+    return .done
+  }
+
+  /// The content, formatted if it is JSON.
+  private static func lines(of body: [UInt8]) -> [String] {
+    // An event may be stored as unparsed because it is not JSON.
+    let text = (try? JSONValue(parsing: body))?.prettyText ?? String(decoding: body, as: UTF8.self)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { DisplayText.clean(String($0)) }
+  }
+}
+
+enum EventJSON {
+  /// With the raw bytes as text; invalid UTF-8 is repaired.
+  static func detail(of event: EventSummary, body: [UInt8]) -> JSONValue {
+    EventExport.fields.object(of: event).adding("body", .string(String(decoding: body, as: UTF8.self)))
+  }
+}

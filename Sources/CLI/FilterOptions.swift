@@ -1,0 +1,45 @@
+// The options of receiptctl that filter lists, made from the fields that the dashboard shows, too.
+
+internal import Config
+internal import Domain
+internal import Reports
+internal import Terminal
+
+extension OptionSpec {
+  init<Filter: Sendable>(_ field: FilterField<Filter>) {
+    guard let placeholder = field.placeholder else {
+      self.init(flag: field.name, help: field.help)
+      return
+    }
+    let choices: [String] =
+      switch field.kind {
+      case .choice(let words): words
+      case .processor: ProcessorNames.all
+      case .text, .app, .moment, .flag: []
+      }
+    self.init(field.name, placeholder: placeholder, help: field.help, choices: choices)
+  }
+}
+
+extension ListFilter {
+  /// The options for all fields.
+  static var options: [OptionSpec] { fields.map { OptionSpec($0) } }
+}
+
+extension Session {
+  /// The filter that the options describe.
+  /// - Parameter fields: those that are options of the command.
+  func filter<Filter: ListFilter>(
+    _ configuration: Configuration, of fields: [FilterField<Filter>] = Filter.fields
+  ) throws -> Filter {
+    _ = try app(configuration)
+    do throws(FilterFault) {
+      return try Filter(fields, now: now) { field in
+        guard field.kind == .flag else { return command.options[field.name] }
+        return command.flag(field.name) ? FilterFlag.given : nil
+      }
+    } catch {
+      throw usage("--\(error.name) \(DisplayText.clean(error.message))")
+    }
+  }
+}

@@ -1,0 +1,137 @@
+// `receiptctl find`: what an id of any kind, or the beginning of one, is about.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import Platform
+internal import Reports
+internal import Store
+internal import Terminal
+
+enum FindCommand {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["find"], summary: "Find purchases, contexts and events by any id, or an e-mail address",
+      discussion: """
+        X is any id: of a receipt, context, event, purchase, checkout session, customer, import or user; of \
+        a payment (pi_…), an invoice (in_…) or a charge (ch_…) that an event names; your reference of a \
+        payment that the relay started; or a URL of a processor's dashboard that ends with an id. It may \
+        also be an e-mail address in an event, or the price of receipts, of which the newest are compared; \
+        ends with 3 if there are more. If nothing has exactly this id, ids that begin or end with X \
+        are found, if it has at least \(FindQuery.partMin) characters after its prefix. Ends with 66 when \
+        nothing is found.
+        """,
+      arguments: [ArgumentSpec("X", help: "the id, a part of it, or an e-mail address")],
+      options: [OptionSpec("app", placeholder: "APP", help: "Only what belongs to this app")]
+        + [
+          OptionSpec(
+            "since", placeholder: "TIME",
+            help: "Only those made or received then or later: \(MomentText.forms)"),
+          OptionSpec("until", placeholder: "TIME", help: "Only those made or received before then"),
+          OptionSpec(
+            "limit", placeholder: "N",
+            help:
+              "At most this many, the newest; default \(Page.limitDefault), at most \(StoreReader.findMax)"),
+        ],
+      examples: [
+        ExampleSpec("receiptctl find cus_NffrFeUfNV2Hib", "The purchases of a customer"),
+        ExampleSpec("receiptctl find sub_1MowQVLkdIw", "By the beginning of an id"),
+        ExampleSpec(
+          "receiptctl find ann@example.com --since 2026-11-20", "A customer who writes, and since when"),
+      ]), run: run)
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    let typed = session.command.positionals[0]
+    guard let query = FindQuery(typed, folders: ProcessorRegistry.standard.idFolders) else {
+      throw session.usage(
+        "X must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
+    }
+    let limit =
+      try session.command.integer("limit", in: 1...StoreReader.findMax) ?? Page.limitDefault
+    let configuration = try session.configuration()
+    var filter = FindFilter()
+    filter.app = try session.app(configuration)
+    filter.since = try session.time("since")
+    filter.until = try session.time("until")
+    let reader = try session.reader(configuration)
+    let found = try reader.find(
+      query, filter, mentions: ProcessorRegistry.standard.mentions, now: session.now, limit: limit)
+    if let note = FoundText.indexing(found) { session.output.note(note) }
+    guard !found.list.isEmpty else {
+      let why = FoundText.nothing(query, found, isFiltered: filter != FindFilter())
+      throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")
+    }
+    if session.isJSON {
+      for finding in found.list { session.output.json(json(finding)) }
+    } else {
+      session.output.table(table(found, session))
+    }
+    note(found, session)
+    return found.compared == nil ? .done : .partly
+  }
+
+  private static func table(_ found: Findings, _ session: Session) -> Table {
+    var table = Table(
+      [
+        .init("WHAT"), .init("ID"), .init("APP", canDrop: true), .init("STATE", canShrink: true),
+        .init("USER", canShrink: true), .init("FOUND BY", canShrink: true, canDrop: true), .init("WHEN"),
+      ], emptyMessage: "Nothing was found.")
+    for finding in found.list {
+      let text = FoundText(finding)
+      table.add([
+        Table.Cell(text.what), Table.Cell(text.id), Table.Cell(text.app.text),
+        Table.Cell(text.state, finding.receiptState?.style ?? .plain), Table.Cell(text.userID?.text ?? "-"),
+        Table.Cell(text.match), Table.Cell(session.relative(finding.at)),
+      ])
+    }
+    return table
+  }
+
+  /// Remarks: what to run next, and whether there is more.
+  private static func note(_ found: Findings, _ session: Session) {
+    if let compared = found.compared {
+      session.output.note(
+        "Only the newest \(CountText.grouped(compared)) receipts were compared with this price; give --since "
+          + "or --until, or list all: receiptctl receipts list --all --json --price PRICE")
+    } else if found.isCut {
+      session.output.note(
+        "More: these are the newest that were read; give more of the id, --since or --until")
+    }
+    guard !session.isJSON, let newest = found.list.first else { return }
+    let id = ShellWord.quoted(FoundText(newest).id)
+    let group =
+      switch newest.item {
+      case .purchase: "receipts"
+      case .context: "contexts"
+      case .event: "events"
+      }
+    session.output.note("Details: receiptctl \(group) show \(id)")
+  }
+
+  private static func json(_ finding: SearchHit) -> JSONValue {
+    let text = FoundText(finding)
+    var receiptID: ReceiptID?
+    var objectID: ObjectID?
+    var state = text.state
+    switch finding.item {
+    case .purchase(let purchase):
+      (receiptID, objectID) = (purchase.receiptID, purchase.objectID)
+      state = purchase.state?.rawValue ?? "none"
+    case .context(let context): receiptID = context.receiptID
+    case .event(let event): (receiptID, state) = (event.receiptID, event.outcome)
+    }
+    return [
+      "what": .string(text.what), "id": .string(text.id), "app": .string(text.app.text),
+      "state": .string(state), "user_id": .optional(text.userID?.text),
+      "object_id": .optional(objectID?.text), "receipt_id": .optional(receiptID?.text),
+      "found_by": .string(finding.match.rawValue), "at": .time(finding.at),
+    ]
+  }
+}
+
+extension SearchHit {
+  /// The state of its receipt; nil if it is not a purchase with one.
+  fileprivate var receiptState: ReceiptState? {
+    if case .purchase(let purchase) = item { purchase.state } else { nil }
+  }
+}

@@ -1,0 +1,131 @@
+// Pages of lists: the number of rows, and the command that shows the next page. Pure; any thread.
+
+internal import Domain
+internal import Formats
+internal import Platform
+internal import Reports
+internal import Store
+internal import Terminal
+
+/// The page that a list command shows, or with `--all` every page.
+struct Page {
+  static let limitDefault = 50
+  static let limitMax = 10_000
+  /// Entries that `--all` reads at once.
+  static let slice = 1000
+
+  /// `--limit`, `--after` and the options for other programs, of every list.
+  static func options(of what: String) -> [OptionSpec] {
+    [
+      OptionSpec("limit", placeholder: "N", help: "At most this many; default \(limitDefault)"),
+      OptionSpec("after", placeholder: "ID", help: "Start after this \(what): the next page"),
+      OptionSpec(
+        flag: "all", help: "Every \(what), not only a page; with --csv or --json, which it writes as it reads"
+      ),
+      ListFormat.option,
+    ]
+  }
+
+  let limit: Int
+  let after: String?
+  private let isAll: Bool
+
+  init(_ session: Session) throws {
+    limit = try session.command.integer("limit", in: 1...Self.limitMax) ?? Self.limitDefault
+    after = session.command.options["after"]
+    isAll = session.command.flag("all")
+    if isAll, session.command.options.contains("limit") {
+      throw session.usage("--all and --limit exclude each other")
+    }
+    if isAll, try ListFormat(session) == .table {
+      throw session.usage("--all writes for other programs: add --csv or --json")
+    }
+  }
+
+  /// Prints the page, or with `--all` every page.
+  /// - Returns: `partly` if entries that may match were not compared, so that an empty page proves nothing.
+  /// - Parameters:
+  ///   - entries: the word for entries that a list compares one by one.
+  ///   - table: the entries for people.
+  ///   - word: a position, as `--after` accepts it.
+  ///   - fetch: reads a page after a position; nil is the start of the list.
+  func show<Entry, Position>(
+    _ session: Session, _ fields: ExportFields<Entry>, entries entriesWord: String = "receipts",
+    table: ([Entry]) throws -> Table, word: (Position) -> String,
+    fetch: (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
+  ) throws -> ExitCode {
+    let format = try ListFormat(session)
+    var page = try fetch(nil, isAll ? Self.slice : limit)
+    try session.show(page.entries, fields, format) { entries in
+      var shown = try table(entries)
+      if let compared = page.compared {
+        shown.emptyMessage =
+          "None of the newest \(CountText.grouped(compared)) \(entriesWord) matches; the others were not "
+          + "compared."
+      }
+      return shown
+    }
+    while isAll, let next = page.next, !session.output.result.isClosed {
+      page = try fetch(next, Self.slice)
+      session.add(page.entries, fields, format)
+    }
+    guard !isAll, let next = page.next else { return .done }
+    let command = try Self.command(session, after: word(next))
+    if let compared = page.compared {
+      if format == .json {
+        session.output.json([
+          "compared": .integer(Int64(compared)), "complete": false, "next": .string(word(next)),
+        ])
+      }
+      session.output.note(
+        "Compared the newest \(CountText.grouped(compared)) \(entriesWord) that may match. To look further: "
+          + command)
+      return .partly
+    }
+    session.output.note("More: \(command)")
+    return .done
+  }
+
+  /// The same command starting after `last`. Relative times become absolute, so that the next page covers the
+  /// same period.
+  private static func command(_ session: Session, after last: String) throws -> String {
+    let command = session.command
+    var words = [OperatorProgram.name] + command.path
+    let options = command.spec.options.filter { $0.name != "after" } + CommandTable.spec.options
+    for option in options {
+      if option.isFlag {
+        if command.flag(option.name) { words.append("--\(option.name)") }
+        continue
+      }
+      let isTime = option.name == "since" || option.name == "until"
+      let time = isTime ? try session.time(option.name)?.text : nil
+      for value in command.options.all(option.name) {
+        words += ["--\(option.name)", ShellWord.quoted(time ?? value)]
+      }
+    }
+    return (words + ["--after", ShellWord.quoted(last)]).joined(separator: " ")
+  }
+}
+
+/// Arguments of a command line that the operator may copy.
+enum ShellWord {
+  /// The text as one word of a POSIX shell (POSIX.1-2024, Shell Command Language §2.2.2).
+  static func quoted(_ text: String) -> String {
+    let clean = DisplayText.clean(text)
+    let isPlain = clean.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "_@%+=:,./-".utf8.contains(byte)
+      }
+    }
+    if isPlain, !clean.isEmpty { return clean }
+    // Scalar by scalar: a shell also sees a quote that forms one character with a combining mark after it.
+    var word = "'"
+    for scalar in clean.unicodeScalars {
+      if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+    }
+    return word + "'"
+  }
+}

@@ -1,0 +1,195 @@
+// `receiptctl payments`: payments whose outcome a processor has not confirmed, and the command that asks it
+// again.
+
+internal import Config
+internal import Domain
+internal import Reports
+internal import Store
+internal import Terminal
+
+enum PaymentsCommands {
+  static let spec = CommandGroup(
+    "payments", summary: "Payments whose outcome the processor has not confirmed")
+
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["payments", "list"], summary: "List payments with an unknown outcome",
+        discussion: """
+          Captures without an outcome, captures that were given up, and payments about which the processor \
+          gave no usable answer so far, or for a week: those are not fetched any more, until payments fetch \
+          asks again. A payment that was started a moment ago is not listed. receipts show has the details \
+          of each.
+          """,
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), ProcessorNames.option,
+          OptionSpec(
+            "limit", placeholder: "N", help: "At most this many of each kind; default \(Page.limitDefault)"),
+          OptionSpec(flag: "all", help: "Every payment"), ListFormat.option,
+        ],
+        examples: [
+          ExampleSpec("receiptctl payments list", "What to look at after an outage of a processor")
+        ]), run: list),
+    Verb(
+      spec: CommandSpec(
+        ["payments", "fetch"], summary: "Ask the processor for the state of payments now",
+        discussion: """
+          receiptd fetches each payment as if the processor had reported a change: a payment that is paid \
+          gets its receipt, and a reversal is passed on. Repeating this changes nothing.
+          """,
+        arguments: [
+          ArgumentSpec(
+            "ID", help: "the processor's id of the payment, or its receipt; - reads ids from the input",
+            isRepeatable: true)
+        ],
+        options: [
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), CommandTable.reason,
+        ],
+        examples: [
+          ExampleSpec("receiptctl payments fetch 002.u2fnbq7kgn0p4h5m", "One payment"),
+          ExampleSpec(
+            "receiptctl payments list --limit \(Page.limitMax) --json | receiptctl payments fetch -",
+            "All whose outcome is unknown"),
+        ]), run: fetch),
+  ]
+
+  /// Apps and processors that are configured or have receipts, those of the options only.
+  static func places(
+    _ session: Session, _ configuration: Configuration, _ reader: StoreReader
+  ) throws -> [AppProcessor] {
+    let app = try session.app(configuration)
+    return try configuration.places(reader).filter {
+      (app == nil || app == $0.app) && (session.processor == nil || session.processor == $0.processor)
+    }
+  }
+
+  private static func list(_ session: Session) throws -> ExitCode {
+    let isAll = session.command.flag("all")
+    if isAll, session.command.options.contains("limit") {
+      throw session.usage("--all and --limit exclude each other")
+    }
+    let given = try session.command.integer("limit", in: 1...Page.limitMax) ?? Page.limitDefault
+    let limit = isAll ? Int(Int32.max) : given
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    var found: [TroubledPayment] = []
+    var hasMore = false
+    for place in try places(session, configuration, reader) {
+      let listed = try reader.troubledPayments(place, limit: limit + 1)
+      for kind in TroubledPayment.Kind.allCases {
+        let ofKind = listed.filter { $0.kind == kind }
+        hasMore = hasMore || ofKind.count > limit
+        found += ofKind.prefix(limit)
+      }
+    }
+    try session.show(found, PaymentExport.fields, ListFormat(session)) { table($0, session) }
+    if hasMore { session.output.note(more(limit)) }
+    return .done
+  }
+
+  /// There is no next page: a payment leaves the list while it is read.
+  private static func more(_ limit: Int) -> String {
+    "More: these are the longest known of each app, processor and kind; "
+      + (limit < Page.limitMax
+        ? "use --limit, up to \(Page.limitMax)" : "fetch them, then list the rest")
+  }
+
+  private static func table(_ payments: [TroubledPayment], _ session: Session) -> Table {
+    var table = Table(
+      [
+        .init("OBJECT"), .init("APP"), .init("PROCESSOR"), .init("USER", canShrink: true), .init("WHAT"),
+        .init("SINCE"), .init("FAILURES", alignment: .trailing), .init("NEXT CALL"),
+      ], emptyMessage: "No payment has an unknown outcome.")
+    for payment in payments {
+      table.add([
+        Table.Cell(payment.objectID.text), Table.Cell(payment.place.app.text),
+        Table.Cell(payment.place.processor.text), Table.Cell(payment.userID?.text ?? "-"),
+        Table.Cell(payment.kind.text, payment.kind.isGivenUp ? .red : .plain),
+        Table.Cell(session.relative(payment.since)), Table.Cell(count: payment.failures),
+        Table.Cell(session.relative(payment.nextAt)),
+      ])
+    }
+    return table
+  }
+
+  private static func fetch(_ session: Session) throws -> ExitCode {
+    let configuration = try session.wholeConfiguration()
+    let reader = try session.reader(configuration)
+    let app = try session.app(configuration)
+    let reason = try session.reason()
+    var ids = session.command.positionals
+    if ids == [ReceiptChoice.inputWord] { ids = try InputIDs.read(session) }
+    var chosen: [PurchaseRecord] = []
+    for id in ids {
+      let found = try records(id, reader).filter { app == nil || $0.app == app }
+      guard !found.isEmpty else {
+        throw OperatorFault(
+          .notFound,
+          "there is no payment \(DisplayText.clean(id)); nothing was changed. Ids are compared exactly, as "
+            + "receiptctl receipts show displays them")
+      }
+      chosen += found
+    }
+    guard !chosen.isEmpty else {
+      session.output.line("No payment to fetch.")
+      return .done
+    }
+    let writer = try session.writer(configuration)
+    var planned = 0
+    for record in chosen {
+      let object = record.purchase.key.id.text
+      let entry = session.auditEntry(app: record.app, subject: object, reason: reason)
+      let command = Audited(FetchPurchase(record.reference)) { $0 == .planned ? entry : nil }
+      let outcome = try writer.apply(command, now: session.moment)
+      if let why = why(outcome, record) {
+        session.output.error("\(DisplayText.clean(object)) \(why)")
+      } else {
+        planned += 1
+      }
+    }
+    session.wakeDaemon(configuration)
+    let when = try session.isServed(configuration, reader) ? "now" : "when receiptd runs"
+    session.output.line("\(Counted.of(planned, "payment")) \(planned == 1 ? "is" : "are") fetched \(when).")
+    return planned == chosen.count ? .done : (planned == 0 ? .refused : .partly)
+  }
+
+  private static func records(_ id: String, _ reader: StoreReader) throws -> [PurchaseRecord] {
+    if let record = try reader.receipt(id: ReceiptID(id)) { return [record] }
+    return try reader.details(object: ObjectID(id)).map(\.record)
+  }
+
+  /// Why a payment is not fetched, as the end of a sentence; nil if it is.
+  private static func why(_ outcome: FetchPurchase.Outcome, _ record: PurchaseRecord) -> String? {
+    switch outcome {
+    case .planned: nil
+    case .notFound: "no longer exists"
+    case .notAsked:
+      "cannot be fetched: the configuration has no key for the API of "
+        + DisplayText.clean("apps.\(record.app).\(record.purchase.key.processor)")
+    case .erased: "was erased with its user"
+    }
+  }
+}
+
+extension TroubledPayment.Kind {
+  fileprivate var text: String {
+    switch self {
+    case .captureOpen: "capture open"
+    case .captureAbandoned: "capture given up"
+    case .lookupUnanswered: "no answer"
+    case .lookupAbandoned: "not fetched any more"
+    }
+  }
+
+  /// Whether nothing happens until an operator acts.
+  fileprivate var isGivenUp: Bool { self == .captureAbandoned || self == .lookupAbandoned }
+}
+
+extension Configuration {
+  /// The apps with their processors: those of the configuration, and those that have receipts.
+  func places(_ reader: StoreReader) throws(StoreFault) -> [AppProcessor] {
+    Set(try reader.countsByProcessor().keys).union(configuredPlaces).sorted {
+      ($0.app, $0.processor) < ($1.app, $1.processor)
+    }
+  }
+}

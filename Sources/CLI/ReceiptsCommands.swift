@@ -1,0 +1,173 @@
+// `receiptctl receipts`: the commands and their options. Their code is in `Receipts/`.
+
+internal import Config
+internal import Domain
+internal import Platform
+internal import Reports
+internal import Store
+internal import Terminal
+
+enum ReceiptsCommands {
+  static let spec = CommandGroup("receipts", summary: "Messages for the destination, one for each purchase")
+
+  static let verbs = [list, show, replay, cancel, complete]
+
+  private static let example = "rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM"
+
+  /// The fields that filter receipts in a command. `complete` supplies user and price.
+  static func filterFields(of path: [String]) -> [FilterField<ReceiptFilter>] {
+    let supplied: Set<String> = path.last == "complete" ? ["user", "price"] : []
+    return ReceiptFilter.fields.filter { !supplied.contains($0.name) }
+  }
+
+  private static func filterOptions(_ verb: String) -> [OptionSpec] {
+    filterFields(of: ["receipts", verb]).map { OptionSpec($0) }
+  }
+
+  private static let list = Verb(
+    spec: CommandSpec(
+      ["receipts", "list"], summary: "List receipts, newest first",
+      options: filterOptions("list") + Page.options(of: "receipt"),
+      examples: [
+        ExampleSpec("receiptctl receipts list --state failed", "Receipts that need attention"),
+        ExampleSpec("receiptctl receipts list --state failed --cause timeout", "Failures without an answer"),
+        ExampleSpec("receiptctl receipts list --user jdo-1 --since 2d", "One user's latest purchases"),
+        ExampleSpec(
+          "receiptctl receipts list --status 503 --since 1d", "What the destination answered 503 to"),
+        ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
+      ]),
+    run: ReceiptList.run)
+
+  private static let show = Verb(
+    spec: CommandSpec(
+      ["receipts", "show"], summary: "Show a receipt with its context, its events and every attempt",
+      discussion: """
+        With the processor's id of a purchase, such as a payment that was only started, it shows what \
+        is known of it: its receipt, if it has one, its captures, and when the processor is asked again.
+        """,
+      arguments: [ArgumentSpec("ID", help: "the receipt, rcp_…, or the processor's id of the purchase")],
+      examples: [
+        ExampleSpec("receiptctl receipts show \(example)", "Its history, in order of time"),
+        ExampleSpec(
+          "receiptctl receipts show \(example) --json | jq .attempt_log", "The destination's answer"),
+      ]),
+    run: ReceiptShow.run)
+
+  private static let manyArgument = ArgumentSpec(
+    "ID", help: "the receipts; - reads ids, or lines of JSON, from the input", isRequired: false,
+    isRepeatable: true)
+  private static let limitOption = OptionSpec(
+    "limit", placeholder: "N", help: "At most this many, the newest")
+
+  private static let replay = Verb(
+    spec: CommandSpec(
+      ["receipts", "replay"], summary: "Deliver receipts again",
+      discussion: """
+        Makes receipts pending again, due now, with a fresh retry budget; their history is kept. Name \
+        them by id, or select them with --state and other filters. Shows their number, reasons and ages, \
+        then asks. Delivered receipts are sent again only with --force. A selection by filters is \
+        a job: it continues when this command is interrupted, releases no more than can be delivered, and \
+        with --rate is slower (see receiptctl jobs). New receipts are always delivered first.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions("replay") + [
+        limitOption,
+        OptionSpec(flag: "force", help: "Send delivered ones again, too"),
+        OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
+        OptionSpec(
+          flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
+        CommandTable.why,
+      ] + CommandTable.asking,
+      examples: [
+        ExampleSpec("receiptctl receipts replay \(example)", "Replay one"),
+        ExampleSpec("receiptctl receipts replay --state failed --dry-run", "Their number and reasons"),
+        ExampleSpec(
+          "receiptctl receipts replay --state failed --reason gave_up --rate 5/s --wait",
+          "After an outage: all given up receipts, slowly"),
+        ExampleSpec(
+          "receiptctl receipts list --user jdo-1 --json | receiptctl receipts replay - --yes",
+          "Receipts that another command lists"),
+      ]),
+    run: ReceiptReplay.run)
+
+  private static let cancel = Verb(
+    spec: CommandSpec(
+      ["receipts", "cancel"], summary: "Cancel receipts that must not be delivered",
+      discussion: """
+        Name them by id, or select them with --state and other filters. Asks when there are several. \
+        A delivered receipt cannot be recalled; a cancelled one can be replayed.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions("cancel") + [
+        limitOption,
+        OptionSpec(
+          "why", placeholder: "TEXT", help: "Why, in a few words; kept with the receipt; required"),
+      ]
+        + CommandTable.asking,
+      examples: [
+        ExampleSpec("receiptctl receipts cancel \(example) --why 'test purchase'", "Stop one"),
+        ExampleSpec(
+          "receiptctl receipts cancel --state waiting --until 2d --why 'a test'", "Cancel the rest"),
+      ]),
+    run: ReceiptCancel.run)
+
+  private static let complete = Verb(
+    spec: CommandSpec(
+      ["receipts", "complete"], summary: "Supply missing data of receipts, and deliver them",
+      discussion: """
+        For one receipt, supply its user, its price or a context. For several, by id or by --state and \
+        other filters, supply the price that all of them lack, and confirm; --user and --context are \
+        refused then, because they differ from receipt to receipt.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions("complete") + [
+        limitOption,
+        OptionSpec("user", placeholder: "USER", help: "Your id of the user; not needed when it is known"),
+        OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
+        OptionSpec("context", placeholder: "ID", help: "An open context of the user, ctx_…"),
+        OptionSpec(flag: "force", help: "Also replace a known user or price; one receipt only"),
+        CommandTable.why,
+      ] + CommandTable.asking,
+      examples: [
+        ExampleSpec(
+          "receiptctl receipts complete \(example) --user jdo-1", "For a checkout without a user"),
+        ExampleSpec(
+          "receiptctl receipts complete \(example) --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+          "Supply the price"),
+        ExampleSpec(
+          "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXB",
+          "All receipts that lack a price"),
+      ]),
+    run: ReceiptComplete.run)
+
+  /// The filter that the options of a command describe.
+  static func filter(_ session: Session, _ configuration: Configuration) throws -> ReceiptFilter {
+    try session.filter(configuration, of: filterFields(of: session.command.path))
+  }
+
+  /// The options that select receipts and are given.
+  static func givenFilters(_ session: Session) -> [String] {
+    (filterFields(of: session.command.path).map(\.name) + ["limit"])
+      .filter(session.command.options.contains)
+  }
+
+  /// Reports ids without a receipt, and what to do.
+  /// - Parameter isSearched: whether no purchase has one of the ids either.
+  static func unknown(_ ids: [String], isSearched: Bool = false) -> OperatorFault {
+    let shown = ids.prefix(5).map(DisplayText.clean).joined(separator: ", ")
+    let more = ids.count > 5 ? " and \(CountText.grouped(ids.count - 5)) more" : ""
+    let subject = ids.count == 1 ? "there is no receipt \(shown)" : "there are no receipts \(shown)\(more)"
+    let hint: String
+    if isSearched {
+      hint =
+        "no purchase, payment or checkout session has this id either. Ids are compared exactly; receipts are "
+        + "in: receiptctl receipts list"
+    } else if let object = ids.first(where: { !$0.hasPrefix(ReceiptID.prefix) }) {
+      hint =
+        "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
+    } else {
+      hint = "ids are in: receiptctl receipts list"
+    }
+    return OperatorFault(.notFound, "\(subject); \(hint)")
+  }
+}

@@ -1,0 +1,87 @@
+// `receiptctl completions` and `receiptctl manual`: input for shells and man(1), generated from the tables
+// that parse and print help. One thread.
+
+internal import Config
+internal import Service
+internal import Terminal
+
+enum ReferenceVerbs {
+  static let verbs = [
+    Verb(
+      spec: CommandSpec(
+        ["completions"], summary: "Print a shell's completions for receiptctl",
+        arguments: [
+          ArgumentSpec("SHELL", help: "the shell", choices: Completions.Shell.allCases.map(\.rawValue))
+        ],
+        examples: [
+          ExampleSpec(
+            "receiptctl completions bash | sudo tee /etc/bash_completion.d/receiptctl", "For every bash"),
+          ExampleSpec("receiptctl completions fish | source", "In this fish"),
+        ]), run: completions),
+    Verb(
+      spec: CommandSpec(
+        ["manual"], summary: "Print a manual page",
+        arguments: [ArgumentSpec("PAGE", help: "the page", choices: ManualPage.allCases.map(\.rawValue))],
+        examples: [
+          ExampleSpec("receiptctl manual receiptctl | man -l -", "Read it"),
+          ExampleSpec("receiptctl manual receiptd.json5 | man -l -", "Every key of the configuration"),
+        ]), run: manual),
+  ]
+
+  private static func completions(_ session: Session) throws -> ExitCode {
+    // The parser accepts no other value.
+    guard let shell = Completions.Shell(rawValue: session.command.positionals[0]) else { return .usage }
+    session.output.text(Completions.script(of: CommandTable.spec, for: shell))
+    return .done
+  }
+
+  private static func manual(_ session: Session) throws -> ExitCode {
+    guard let page = ManualPage(rawValue: session.command.positionals[0]) else { return .usage }
+    session.output.text(page.text)
+    return .done
+  }
+}
+
+/// The pages of the manual.
+public enum ManualPage: String, Sendable, CaseIterable {
+  case receiptctl, receiptd
+  case configuration = "receiptd.json5"
+
+  /// Its file name in a folder of manual pages.
+  public var fileName: String {
+    switch self {
+    case .receiptctl: "receiptctl.1"
+    case .receiptd: "receiptd.8"
+    case .configuration: "receiptd.json5.5"
+    }
+  }
+
+  /// The page's text, for man(1).
+  public var text: String {
+    let configuration = (
+      ConfigurationLoader.defaultPath, "The default path of the configuration; see receiptd.json5(5)."
+    )
+    let variable = (ConfigurationLoader.pathVariable, "The configuration's path, unless --config names one.")
+    switch self {
+    case .receiptctl:
+      return ProgramManual(CommandTable.spec, section: 1).text(
+        // Only receiptd ends itself for a disk that does not keep what it wrote.
+        endingWith: ExitCode.allCases.filter { $0 != .diskFault },
+        environment: [
+          variable, ("NO_COLOR", "When it is set and not empty, nothing is coloured."),
+          ("SUDO_USER", "Recorded in the audit beside the user that receiptctl runs as."),
+        ], files: [configuration], seeAlso: ["receiptd(8)", "receiptd.json5(5)"])
+    case .receiptd:
+      return ProgramManual(ReceiptdCommand.spec, section: 8).text(
+        endingWith: [.done, .usage, .unavailable, .diskFault, .tryAgain, .refused, .configuration],
+        environment: [
+          variable,
+          (
+            "NOTIFY_SOCKET, WATCHDOG_USEC",
+            "Set by the service manager (sd_notify(3)), which gets receiptd's state."
+          ),
+        ], files: [configuration], seeAlso: ["receiptctl(1)", "receiptd.json5(5)"])
+    case .configuration: return ConfigurationManual.text
+    }
+  }
+}

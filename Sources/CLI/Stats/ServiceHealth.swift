@@ -1,0 +1,125 @@
+// The relay's own health, which stats, top and alerts show first: from the lock, receiptd's last report and
+// the disk. One thread.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import Platform
+internal import Reports
+internal import Service
+internal import Store
+internal import Terminal
+
+struct ServiceHealth {
+  /// Whether a receiptd serves the database.
+  let isRunning: Bool
+  /// The receiptd that serves a database file; nil when none does, and for a server.
+  let daemon: LockHolder?
+  /// Its last report; nil when there is none, or when no receiptd runs.
+  let report: HealthReport?
+  /// The time of the last report, whether receiptd runs or not.
+  let lastReport: Timestamp?
+  /// Free bytes on the disk of a database file.
+  let freeBytes: Int64?
+  /// Stored events that may be paid purchases and could not be read.
+  let unread: [LostInput]
+  let now: Timestamp
+  private let configuration: Configuration
+
+  init(_ reader: StoreReader, _ configuration: Configuration, _ session: Session) throws(StoreFault) {
+    self.configuration = configuration
+    now = session.now
+    daemon = session.daemon(configuration)
+    isRunning = try session.isServed(configuration, reader)
+    unread = try LostInput.events(configuration.apps, reader, now: now)
+    freeBytes = configuration.database.filePath.flatMap { DiskSpace.availableBytes(at: $0) }
+    let stored = try reader.serviceReport(.health)
+    lastReport = stored?.at
+    guard isRunning, let stored, var report = HealthReport(stored: stored.content) else {
+      self.report = nil
+      return
+    }
+    // The report may be a minute old, and a full disk cannot store one: receiptd itself knows better.
+    report.freeBytes = freeBytes ?? report.freeBytes
+    if let current = session.dependencies.readiness(configuration.admin) { report.reasons = current.reasons }
+    self.report = report
+  }
+
+  /// Whether the last report is too old for a working receiptd.
+  var isSilent: Bool {
+    guard let lastReport else { return false }
+    return now.duration(since: lastReport) > HealthReport.staleAfter
+  }
+
+  /// The refused webhooks and contexts of the last hour, and the unreadable events.
+  var lostInput: [LostInput] {
+    (report?.refusedInput { configuration.webhookAdvice(of: $0) } ?? []) + unread
+  }
+
+  var lines: [HealthLine] { state + unread.map { HealthLine($0.line, isBad: true) } }
+
+  private var state: [HealthLine] {
+    let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
+    let place = daemon.map { " (\($0.place))" } ?? ""
+    guard isRunning else {
+      guard configuration.database.filePath != nil else { return [noInstance] }
+      let last = lastReport.map { " It last reported \($0.past(to: now))." } ?? ""
+      return [
+        HealthLine(
+          "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered. Start it with: systemctl "
+            + "start receiptd.\(last)\(disk)", isBad: true)
+      ]
+    }
+    guard let report else {
+      return [HealthLine("receiptd runs\(place) and has not reported yet.\(disk)", isBad: false)]
+    }
+    var lines = report.lines(
+      daemon: daemon, now: now, webhooks: { configuration.webhookAdvice(of: $0) },
+      processors: { configuration.processorAdvice(of: $0) })
+    if isSilent, let lastReport {
+      lines.insert(
+        HealthLine(
+          "receiptd\(place) last reported \(lastReport.past(to: now)): it is "
+            + "stuck, or cannot write to the database. See its log and the disk. Its last report:",
+          isBad: true), at: 0)
+    }
+    return lines
+  }
+
+  /// No instance reports to the database of a server.
+  private var noInstance: HealthLine {
+    let last = lastReport.map { "; the last report came \($0.past(to: now))" } ?? ""
+    return HealthLine(
+      "NO receiptd reports to this database\(last): none runs, or none reaches it, so nothing is accepted "
+        + "and nothing is delivered. On the machine of each: systemctl start receiptd; its log says what is "
+        + "wrong.",
+      isBad: true)
+  }
+
+  /// The object `service` of `--json`.
+  var json: JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "running", value: .bool(isRunning)),
+      .init(name: "process", value: .optional(daemon?.process.map(Int64.init))),
+      .init(name: "ready", value: .bool(report?.isReady == true && !isSilent)),
+    ]
+    if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }
+    if report == nil { members.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }
+    members.append(
+      .init(
+        name: "unread_events_last_day",
+        value: .object(
+          unread.map { lost in
+            let reasons = lost.reasons.sorted { $0.key < $1.key }
+            return .init(
+              name: lost.app.text,
+              value: .object(reasons.map { .init(name: $0.key, value: .integer($0.value)) }))
+          })))
+    return .object([.init(name: "service", value: .object(members))])
+  }
+
+  func show(_ session: Session) {
+    if session.isJSON { return session.output.json(json) }
+    for line in lines { session.output.line(DisplayText.clean(line.text)) }
+  }
+}

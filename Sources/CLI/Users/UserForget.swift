@@ -1,0 +1,301 @@
+// `users forget`: erases a user in short transactions. It can be interrupted at any point and run again. It
+// searches the events without a purchase first, because the rows that it erases later provide the ids.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import Platform
+internal import Reports
+internal import Store
+internal import Terminal
+
+struct UserForget {
+  /// The most passes over data that arrived meanwhile.
+  static let roundsMax = 100
+
+  /// What was erased.
+  private struct Done {
+    var receipts = 0
+    var cancelled = 0
+    var contexts = 0
+    var events = 0
+    var payers = 0
+    var open: [ReceiptID] = []
+    var capturing: [PurchaseRowID] = []
+    var requests: [(app: AppSlug, id: String?, fault: String?)] = []
+
+    mutating func add(_ outcome: ForgetPurchases.Outcome) {
+      receipts += outcome.receipts
+      cancelled += outcome.cancelled
+      events += outcome.events
+      open += outcome.open
+      capturing += outcome.capturing
+    }
+
+    mutating func add(_ count: Int, of table: ForgetUserRows.Table) {
+      switch table {
+      case .contexts: contexts += count
+      case .payers: payers += count
+      }
+    }
+  }
+
+  private let session: Session
+  private let subject: ErasureSubject
+  /// `--app`; nil means all.
+  private let app: AppSlug?
+  private let configuration: Configuration
+  private let reader: StoreReader
+  private var search: UserSearch
+  private var survey: UserSurvey { search.survey }
+  private var done = Done()
+  /// The apps in which something was erased.
+  private var erased: [AppSlug] = []
+
+  static func run(_ session: Session) throws -> ExitCode {
+    let subject = try UsersCommands.subject(session)
+    let configuration = try session.wholeConfiguration()
+    let reader = try session.reader(configuration)
+    let app = try session.app(configuration)
+    var forget = UserForget(
+      session: session, subject: subject, app: app, configuration: configuration, reader: reader,
+      search: try UserSearch(subject, app: app, reader))
+    return try forget.perform()
+  }
+
+  private init(
+    session: Session, subject: ErasureSubject, app: AppSlug?, configuration: Configuration,
+    reader: StoreReader, search: UserSearch
+  ) {
+    self.session = session
+    self.subject = subject
+    self.app = app
+    self.configuration = configuration
+    self.reader = reader
+    self.search = search
+  }
+
+  private mutating func perform() throws -> ExitCode {
+    let deletions = try UserDeletions(session, configuration, apps: apps)
+    let reason = try session.reason()
+    try search.update(session, reader)
+    let (name, loose) = (DisplayText.clean(subject.text), search.loose)
+    guard !survey.parts.isEmpty || !loose.isEmpty || session.command.flag("ask-purchasely") else {
+      reportUnreadable()
+      throw OperatorFault(.notFound, "nothing is known of \(name); nothing was changed")
+    }
+    if let user = search.user, user.text != subject.text {
+      session.output.note("\(name) is the user \(DisplayText.clean(user.text)), who is erased.")
+    }
+    session.output.notes.write(plan().text(terminalColumns: session.output.notes.columns))
+    if !loose.isEmpty {
+      session.output.note("\(Counted.of(loose.count, "event")) beside that name the user or one of these.")
+    }
+    if session.command.flag("dry-run") {
+      reportUnreadable()
+      if session.isJSON { session.output.json(planJSON()) }
+      reportCopies()
+      session.output.note("Nothing was changed.")
+      return .done
+    }
+    try refuseWhatIsOpen()
+    try session.ask("Erase \(name)? This cannot be undone.")
+    try eraseAll()
+    try writeDown(reason)
+    done.requests = search.user.map { deletions.ask(toForget: $0, session) } ?? []
+    return report()
+  }
+
+  private func refuseWhatIsOpen() throws {
+    let open = survey.parts.flatMap(\.open).compactMap(\.receiptID)
+    guard !open.isEmpty, !session.command.flag("cancel-open") else { return }
+    let shown = open.prefix(3).map { DisplayText.clean($0.text) }.joined(separator: ", ")
+    throw OperatorFault(
+      .refused,
+      "\(Counted.receipts(open.count)) of this user \(open.count == 1 ? "is" : "are") still to be delivered "
+        + "(\(shown)); wait for that, or give --cancel-open: then these purchases are not reported; "
+        + "nothing was changed")
+  }
+
+  /// Repeats until nothing is left: more data may arrive during the confirmation, or exceed one pass.
+  private mutating func eraseAll() throws {
+    erased = survey.parts.map(\.app)
+    for _ in 0..<Self.roundsMax {
+      // First the events that only their content identifies: the rows that are erased next provide the ids.
+      try search.update(session, reader)
+      try rememberNames()
+      try emptyLooseEvents()
+      (done.open, done.capturing) = ([], [])
+      for part in survey.parts { try empty(part) }
+      try search.survey(reader)
+      erased += survey.parts.map(\.app).filter { !erased.contains($0) }
+      let isDone = survey.parts.allSatisfy { part in
+        part.contexts == 0 && part.payers.isEmpty
+          && part.purchases.allSatisfy {
+            done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
+          }
+      }
+      if isDone, search.isComplete { return }
+    }
+    throw OperatorFault(
+      .tryAgain, "data of this user keeps arriving; the data found so far is erased; run the command again")
+  }
+
+  /// The apps that may know the user.
+  private var apps: [AppSlug] {
+    if let app { return [app] }
+    let known = survey.parts.map(\.app)
+    return known.isEmpty ? configuration.apps.map(\.slug) : known
+  }
+
+  private func planJSON() -> JSONValue {
+    let apps = survey.parts.map { part -> JSONValue in
+      [
+        "app": .string(part.app.text), "receipts": .integer(Int64(part.receipts.count)),
+        "open": .integer(Int64(part.open.count)), "contexts": .integer(part.contexts),
+        "payers": .integer(Int64(part.payers.count)),
+      ]
+    }
+    return ["would_forget": .array(apps), "events_beside": .integer(Int64(search.loose.count))]
+  }
+
+  private func plan() -> Table {
+    var table = Table(
+      [
+        .init("APP"), .init("RECEIPTS", alignment: .trailing), .init("OPEN", alignment: .trailing),
+        .init("CONTEXTS", alignment: .trailing), .init("EVENTS", alignment: .trailing),
+      ], emptyMessage: "No data of this user is stored.")
+    for part in survey.parts {
+      // One query per purchase; a failed count is left out here, and the report after the erasure has it.
+      let events = part.purchases.reduce(0) { $0 + ((try? reader.countEvents(ofPurchase: $1.row)) ?? 0) }
+      table.add([
+        Table.Cell(part.app.text), Table.Cell(count: part.receipts.count), Table.Cell(count: part.open.count),
+        Table.Cell(count: part.contexts), Table.Cell(count: events),
+      ])
+    }
+    return table
+  }
+
+  private mutating func empty(_ part: UserSurvey.Part) throws {
+    let writer = try session.writer(configuration)
+    var rest = part.purchases.map(\.row)[...]
+    while !rest.isEmpty {
+      let command = ForgetPurchases(
+        rows: Array(rest.prefix(ForgetPurchases.rowsMax)), cancelsOpen: session.command.flag("cancel-open"))
+      done.add(try writer.apply(command, now: session.moment))
+      rest = rest.dropFirst(ForgetPurchases.rowsMax)
+    }
+    guard let user = search.user else { return }
+    for table in ForgetUserRows.Table.allCases {
+      var count = 0
+      repeat {
+        count = try writer.apply(ForgetUserRows(table, app: part.app, userID: user), now: session.moment)
+        done.add(count, of: table)
+      } while count == ForgetUserRows.rowsMax
+    }
+  }
+
+  /// Before the rows from which the identifiers follow are emptied.
+  private mutating func rememberNames() throws {
+    let writer = try session.writer(configuration)
+    for (app, names) in search.names.sorted(by: { $0.key < $1.key }) {
+      try writer.apply(ForgetIdentifiers(names, app: app), now: session.moment)
+      if !erased.contains(app) { erased.append(app) }
+    }
+  }
+
+  private mutating func emptyLooseEvents() throws {
+    let writer = try session.writer(configuration)
+    while !search.loose.isEmpty {
+      let slice = Array(search.loose.prefix(ForgetEvents.rowsMax))
+      try writer.apply(ForgetEvents(rows: slice), now: session.moment)
+      search.loose.removeFirst(slice.count)
+      done.events += slice.count
+    }
+  }
+
+  private func writeDown(_ reason: String?) throws {
+    let writer = try session.writer(configuration)
+    for app in erased.isEmpty ? apps : erased {
+      let subject = try writer.apply(
+        NameErasure(app: app, userID: search.user ?? UserID(subject.text)), now: session.moment)
+      let entry = session.auditEntry(
+        app: app, subject: subject, reason: reason,
+        details: ["receipts": .integer(Int64(done.receipts)), "contexts": .integer(Int64(done.contexts))])
+      try writer.apply(WriteAudit(entry), now: session.moment)
+    }
+    // Erases the data from the log, too; if receiptd is doing so, its next pass covers it.
+    try? writer.finish()
+  }
+
+  private func report() -> ExitCode {
+    let output = session.output
+    if session.isJSON {
+      output.json([
+        "receipts": .integer(Int64(done.receipts)), "cancelled": .integer(Int64(done.cancelled)),
+        "contexts": .integer(Int64(done.contexts)), "events": .integer(Int64(done.events)),
+        "payers": .integer(Int64(done.payers)),
+        "unreadable_events": .integer(Int64(search.unreadable.count)),
+        "copies": .array(copies.map { .string($0) }),
+        "left_open": .array(done.open.map { .string($0.text) }),
+        "deletion_requests": .array(
+          done.requests.map {
+            ["app": .string($0.app.text), "id": .optional($0.id), "error": .optional($0.fault)]
+          }),
+      ])
+    } else {
+      output.line(
+        "Erased \(Counted.receipts(done.receipts)) (\(CountText.grouped(done.cancelled)) cancelled), "
+          + "\(Counted.of(done.contexts, "context")) and \(Counted.of(done.events, "event")).")
+      if done.payers > 0 {
+        output.line(
+          "The ids of \(Counted.of(done.payers, "payer")) are kept as hashes: the stored cards are still at "
+            + "the processor, and no other user may get them.")
+      }
+      for request in done.requests where request.fault == nil {
+        let id = request.id.map { " as \(DisplayText.clean($0))" } ?? ""
+        output.line("Purchasely accepted the request for \(DisplayText.clean(request.app.text))\(id).")
+      }
+    }
+    for id in done.open {
+      output.error("\(DisplayText.clean(id.text)) became due meanwhile and was left unchanged")
+    }
+    if !done.capturing.isEmpty {
+      output.error(
+        "\(Counted.of(done.capturing.count, "payment")) of this user left unchanged, because a capture is "
+          + "under way; run the command again when it has ended")
+    }
+    for request in done.requests {
+      if let fault = request.fault { output.error("\(DisplayText.clean(request.app.text)): \(fault)") }
+    }
+    reportUnreadable()
+    reportCopies()
+    let isAll = done.open.isEmpty && done.capturing.isEmpty && search.unreadable.isEmpty
+    return isAll && done.requests.allSatisfy { $0.fault == nil } ? .done : .partly
+  }
+
+  /// Names events that may be about the user: only their bodies say so.
+  private func reportUnreadable() {
+    let groups = Dictionary(grouping: search.unreadable, by: \.reason)
+    for (reason, events) in groups.sorted(by: { $0.key < $1.key }) {
+      var names = events.prefix(3).map { DisplayText.clean($0.id.text) }.joined(separator: ", ")
+      if events.count > 3 { names += ", …" }
+      session.output.error(
+        "\(Counted.of(events.count, "event")) without a purchase (\(names)) "
+          + "cannot be read and may be about this user: \(reason)")
+    }
+  }
+
+  /// What restores and new databases have set aside beside the database.
+  private var copies: [String] {
+    guard let path = configuration.database.filePath else { return [] }
+    return DatabaseAccess.setAside(path)
+  }
+
+  private func reportCopies() {
+    guard !copies.isEmpty else { return }
+    session.output.error(
+      "earlier databases beside this one still have the data, as backups do; delete them when you do not "
+        + "need them any more: " + copies.map { ShellWord.quoted($0) }.joined(separator: " "))
+  }
+}

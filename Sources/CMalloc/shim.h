@@ -1,3 +1,0 @@
-#pragma once
-// glibc's own settings of its allocator, which Swift's Glibc module leaves out. mallopt(3)
-#include <malloc.h>

@@ -1,0 +1,70 @@
+// Builds a Configuration from the file's value and collects every fault. The keys are declared in `Keys`;
+// they are read in the order of the manual page, so faults have the same order. Blocks, because it reads the
+// files that the configuration names; one thread.
+
+internal import Formats
+internal import Platform
+
+/// What reading a configuration needs besides the file's value.
+struct ConfigurationReader {
+  let collector: FaultCollector
+  let secrets: SecretReader
+  /// The configuration file's folder; relative paths are resolved against it.
+  let directory: String
+  /// The payment processors that the file may name.
+  let processors: ProcessorRegistry
+  /// The destinations that `deliver_to` may name.
+  let destinations: DestinationRegistry
+  /// The names under `apps`, faulty or not.
+  private(set) var appNames: [String] = []
+
+  init(
+    collector: FaultCollector, secrets: SecretReader, directory: String, processors: ProcessorRegistry,
+    destinations: DestinationRegistry
+  ) {
+    self.collector = collector
+    self.secrets = secrets
+    self.directory = directory
+    self.processors = processors
+    self.destinations = destinations
+  }
+
+  /// Uses placeholders for faulty parts: the result is valid only if the collector has no fault.
+  func configuration(from value: JSONValue) -> Configuration {
+    var context = self
+    context.appNames = ObjectReader(value["apps"], path: "apps", collector: FaultCollector()).names
+    let section = Configuration.section(processors)
+    var configuration = section.initial
+    _ = section.read(&configuration, ObjectReader(value, path: "", collector: collector), context)
+    warnOfWeakValues(configuration)
+    return configuration
+  }
+
+  /// A path, resolved against the configuration's folder; nil after a fault.
+  func filePath(_ value: JSONValue, path: String) -> String? {
+    guard let text = text(value, path: path, mustBe: "the path of a file") else { return nil }
+    guard !text.hasSuffix("/") else {
+      collector.fault(path, "must be the path of a file, but ends with /; name the file in that folder")
+      return nil
+    }
+    return text.hasPrefix("/") ? text : directory == "/" ? "/\(text)" : "\(directory)/\(text)"
+  }
+
+  /// - Parameter isWhole: whether the configuration has the absolute path. Any other value may be the key
+  ///   itself, pasted instead of its path, and is not repeated (R7).
+  func checkPEM(_ file: String, path: String, isWhole: Bool) {
+    // Only the daemon needs the key; a program that loads the configuration without secrets need not read it.
+    guard secrets.policy == .required else { return }
+    do {
+      let bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.pemFileBytesMax).bytes
+      // RFC 7468 §2; text that is not UTF-8 cannot be PEM.
+      if String(validating: bytes, as: UTF8.self)?.contains("-----BEGIN ") != true {
+        collector.fault(path, "is not a PEM file (no line begins with -----BEGIN): \(file)")
+      }
+    } catch {
+      let named = isWhole ? file : "the file of this name in \(directory)"
+      collector.fault(
+        path, "cannot read \(named) (\(error.reason)); create it, or let the service's user read it")
+    }
+  }
+}

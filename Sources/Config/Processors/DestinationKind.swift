@@ -1,0 +1,104 @@
+// What the configuration needs to know of a destination for receipts. Pure, except for reading secrets.
+
+public import Domain
+package import Partners
+public import Reports
+
+/// One kind of destination.
+package struct DestinationKind: Sendable {
+  /// Its name in `deliver_to`, rows and logs, and of its section.
+  package let name: DestinationName
+  /// Whether it can express the purchases of a processor.
+  package let accepts: @Sendable (ProcessorName) -> Bool
+  /// Whether an app has its section.
+  package let isConfigured: @Sendable (AppConfiguration) -> Bool
+  /// What to do when it refuses an app's configuration; nil if the app does not have it.
+  package let advice: @Sendable (AppConfiguration) -> DestinationAdvice?
+  private let maker: @Sendable (AppConfiguration, Bool, String) throws -> (any ReceiptDestination)?
+
+  /// - Parameters:
+  ///   - settings: its section in an app's configuration; nil if the app does not have it.
+  ///   - secrets: the secrets of the section.
+  ///   - make: makes it for an app, with its secrets or without, for a user agent.
+  init<Destination: ReceiptDestination, Settings>(
+    _ destination: Destination.Type, settings: @escaping @Sendable (AppConfiguration) -> Settings?,
+    secrets: @escaping @Sendable (Settings) -> [Secret],
+    make:
+      @escaping @Sendable (Settings, AppConfiguration, _ revealsSecrets: Bool, _ userAgent: String) throws ->
+      Destination
+  ) {
+    name = Destination.name
+    accepts = { Destination.accepts($0) }
+    isConfigured = { settings($0) != nil }
+    advice = { app in
+      settings(app).map { settings in
+        DestinationAdvice(
+          Destination.name, settings: Destination.help.settings, secret: Destination.help.secret,
+          refresh: secrets(settings).map(\.refresh).first { $0 != .reload } ?? .reload,
+          missing: Destination.help.missing)
+      }
+    }
+    maker = { app, revealsSecrets, userAgent in
+      try settings(app).map { try make($0, app, revealsSecrets, userAgent) }
+    }
+  }
+
+  /// - Parameter revealsSecrets: if false, the destination can build requests, but they cannot be sent.
+  /// - Returns: nil if the app does not have it.
+  /// - Throws: `Fault` when a required secret cannot be read.
+  package func make(
+    _ app: AppConfiguration, revealsSecrets: Bool, userAgent: String
+  ) throws -> (any ReceiptDestination)? {
+    try maker(app, revealsSecrets, userAgent)
+  }
+
+  static let purchasely = DestinationKind(
+    PurchaselyDestination.self, settings: \.purchasely, secrets: { [$0.apiKey] }
+  ) { purchasely, app, revealsSecrets, userAgent in
+    PurchaselyDestination(
+      PurchaselySettings(
+        url: purchasely.url, apiKey: revealsSecrets ? try purchasely.apiKey.reveal() : "",
+        forwardsContext: app.delivery.forwardContext, userAgent: userAgent))
+  }
+
+  static let webhook = DestinationKind(
+    WebhookDestination.self, settings: \.webhook, secrets: \.secrets
+  ) { webhook, app, revealsSecrets, userAgent in
+    let keys = revealsSecrets ? try webhook.secrets.map { try $0.reveal() } : []
+    return try WebhookDestination(
+      WebhookSettings(
+        app: app.slug, url: webhook.url, keys: keys.compactMap { WebhookKey($0) },
+        forwardsContext: app.delivery.forwardContext, userAgent: userAgent))
+  }
+}
+
+extension AppConfiguration {
+  /// The kinds of the app's destinations.
+  package var destinationKinds: [DestinationKind] { destinations.kinds.filter { $0.isConfigured(self) } }
+
+  /// The destination of a processor's purchases; nil if the app does not have it. Those of a processor that
+  /// is not configured any more go to the first destination that can express them.
+  public func destination(of processor: ProcessorName) -> DestinationName? {
+    let kinds = destinationKinds
+    guard let section = self.processor(processor) else { return kinds.first { $0.accepts(processor) }?.name }
+    return kinds.contains { $0.name == section.deliverTo } ? section.deliverTo : nil
+  }
+
+  /// The destinations that the app has for a processor's purchases.
+  public func destinations(of processor: ProcessorName) -> PurchaseDestinations {
+    PurchaseDestinations(all: Set(destinationKinds.map(\.name)), present: destination(of: processor))
+  }
+
+  /// What to do when a destination refuses the app's configuration; nil if the app does not have it.
+  public func destinationAdvice(_ name: DestinationName) -> DestinationAdvice? {
+    destinations[name]?.advice(self)
+  }
+}
+
+extension Configuration {
+  /// What to do when a destination refuses an app's configuration; nil if the app is not configured, or does
+  /// not have the destination.
+  public func destinationAdvice(of place: AppDestination) -> DestinationAdvice? {
+    app(place.app)?.destinationAdvice(place.destination)
+  }
+}

@@ -1,0 +1,336 @@
+// The steps of the dispatcher, and its state. The dispatcher's thread.
+
+internal import Domain
+internal import HTTPClient
+internal import Partners
+internal import Platform
+internal import Reports
+internal import Service
+internal import Store
+
+/// One run of the dispatcher, from start to stop.
+struct DispatcherRun {
+  /// An attempt under way.
+  struct Attempt {
+    var place: AppDestination
+    var tenure: Tenure
+    var receipt: StoreReader.DueReceipt
+    var isProbe: Bool
+    var startedAt: Timestamp
+    /// The generation of the lane's configuration that it was sent with.
+    var generation: Int
+  }
+
+  /// A due receipt that cannot be read, and why.
+  struct Unreadable {
+    var row: PurchaseRowID
+    /// Nil if that cannot be read, either.
+    var id: ReceiptID?
+    var isReplay: Bool
+    var fault: StoreFault
+  }
+
+  /// What was read of the due receipts of a lane.
+  private struct DueReceipts {
+    var receipts: [StoreReader.DueReceipt] = []
+    var unreadable: [Unreadable] = []
+    /// Whether the database has no more; false if it was not read.
+    var isAll = false
+  }
+
+  let dispatcher: Dispatcher
+  let reader: StoreReader
+  private let transport: any HTTPTransport
+  let clock: any Clock
+  let log: Log
+  private var random: any RandomNumberGenerator & Sendable
+  var lanes: [AppDestination: Lane] = [:]
+  /// The lanes of each configured app.
+  var places: [AppSlug: [AppDestination]] = [:]
+  /// With which right the lanes of an app deliver; those of an app without one start nothing.
+  var tenures: [AppSlug: Tenure] = [:]
+  /// Those of `tenures` that are being given up: what is under way is completed, and nothing new begins.
+  var ending: Set<AppSlug> = []
+  private(set) var attempts: [UInt64: Attempt] = [:]
+  private var lastTag: UInt64 = 0
+  var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
+  private var watch: ClockWatch
+  /// When to check all lanes for receipts without a notification.
+  private var lookAt: MonotonicInstant
+  /// When to read the pauses of apps again.
+  var pausesReadAt: MonotonicInstant
+  /// When deliveries under way are cancelled; nil until a stop is requested.
+  private var stopAt: MonotonicInstant?
+
+  init(_ dispatcher: Dispatcher, reader: StoreReader, directory: AppDirectory) {
+    self.dispatcher = dispatcher
+    self.reader = reader
+    transport = dispatcher.transport
+    clock = dispatcher.dependencies.clock
+    log = dispatcher.dependencies.log
+    random = dispatcher.dependencies.random
+    lookAt = clock.monotonic
+    pausesReadAt = clock.monotonic
+    watch = ClockWatch(clock)
+    use(directory)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
+
+  /// Runs steps until the stop.
+  mutating func loop() {
+    while let sleep = step() { handleAnswers(within: sleep) }
+    for completion in transport.cancelAll() { finish(completion, isStopping: true) }
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: for how long nothing is due except answers; nil after the stop.
+  mutating func step() -> Duration? {
+    if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }
+    let isStopping = readInbox()
+    followOwnership()
+    if isStopping, stopAt == nil { stopAt = dispatcher.stopDeadline() }
+    if let stopAt {
+      if isAllStored || monotonic >= stopAt { return nil }
+    } else {
+      followPauses()
+      startWhatIsDue()
+    }
+    storeAgain()
+    noteUnderWay()
+    guard let stopAt else { return sleepTime() }
+    return storingWait(atMost: stopAt.duration(since: monotonic))
+  }
+
+  /// Handles the answers of destinations; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    // Reading what is due may have taken longer than the right to deliver it lasts.
+    followOwnership()
+    let completions = transport.run(timeout: time)
+    // Decisions about these answers must use the corrected clock.
+    if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }
+    for completion in completions { finish(completion) }
+  }
+
+  /// Whether no attempt is under way and every outcome is on disk. An outcome that is not stored would be
+  /// sent again after the next start.
+  private var isAllStored: Bool { attempts.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
+
+  /// - Returns: whether to stop.
+  private mutating func readInbox() -> Bool {
+    let news = dispatcher.worker.read { inbox in
+      defer { inbox = Dispatcher.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    let now = now
+    if let directory = news.directory { use(directory) }
+    for (app, moment) in news.dueAt {
+      for place in places[app] ?? [] { lanes[place]?.note(dueAt: moment) }
+    }
+    for (app, moment) in news.replaysDueAt {
+      for place in places[app] ?? [] { lanes[place]?.note(replaysDueAt: moment) }
+    }
+    // Another run of the app's lanes has another set of receipts under way.
+    for item in news.stored where tenures[item.place.app] == item.tenure {
+      lanes[item.place]?.finish(row: item.row, next: item.next)
+    }
+    unstored += news.unstored
+    let looksAgain = monotonic >= lookAt
+    if looksAgain {
+      lookAt = monotonic.advanced(by: lookInterval)
+      forgetEnded()
+    }
+    if news.checksPauses || news.checksAll { pausesReadAt = monotonic }
+    if news.checksAll || looksAgain {
+      for place in lanes.keys { lanes[place]?.note(anythingDueAt: now) }
+    }
+    return news.isStopping
+  }
+
+  private mutating func startWhatIsDue() {
+    for place in lanes.keys {
+      do throws(StoreFault) {
+        try startWhatIsDue(of: place)
+      } catch {
+        // The other apps go on, because one row of this app may be unreadable (R11).
+        let monotonic = monotonic
+        dispatcher.faultLines.logFault(
+          "could not read the due receipts; trying again", error, app: place.app,
+          ["destination": place.destination.text], to: log, now: monotonic)
+        lanes[place]?.readsAgainAt = monotonic.advanced(by: Dispatcher.faultPause)
+      }
+    }
+  }
+
+  private mutating func startWhatIsDue(of place: AppDestination) throws(StoreFault) {
+    guard var lane = lanes[place], mayStart(place.app) else { return }
+    // One timestamp for both queries: a receipt that becomes due between them would be in neither result.
+    let now = now
+    let room = lane.room(now: now, monotonic: monotonic)
+    guard room > 0 else { return }
+    let new = try due(lane, isReplay: false, now: now, room: room)
+    // If new receipts fill the room, one replay may still be next.
+    let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    reschedule(new.unreadable + replays.unreadable, lane: &lane)
+    let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
+    for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
+      guard found.receipts.allSatisfy({ lane.underWay.contains($0.row) }) else { continue }
+      let next = try reader.nextDue(place, isReplay: isReplay, after: now)
+      lane.rest(until: next, replays: isReplay)
+      lane.noteHeldBack()
+    }
+    lanes[place] = lane
+    for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
+  }
+
+  /// Of how many of the newest due receipts another probe is chosen.
+  private static let candidatesMax = 200
+
+  /// New receipts, or replays, that are due and may start, up to `room`.
+  private func due(
+    _ lane: Lane, isReplay: Bool, now: Timestamp, room: Int
+  ) throws(StoreFault) -> DueReceipts {
+    var found = DueReceipts()
+    guard lane.mayHave(replay: isReplay, now: now) else { return found }
+    // Receipts under way are still due in the database, so the limit includes them.
+    let limit = room + lane.unstartableMax
+    let rows: [PurchaseRowID]
+    var rest: ArraySlice<PurchaseRowID>
+    if lane.probesAnother(now: now) {
+      let newest = try reader.newestDue(
+        lane.place, isReplay: isReplay, now: now, limit: limit + Self.candidatesMax)
+      rows = newest.map(\.row)
+      let open = newest.filter { !lane.underWay.contains($0.row) }
+      rest = lane.failures.another(of: open).map { [$0.row] } ?? []
+    } else {
+      rows = try reader.dueRows(lane.place, isReplay: isReplay, now: now, limit: limit)
+      rest = lane.startable(rows)[...]
+    }
+    while !rest.isEmpty {
+      if found.receipts.count == room { return found }
+      let next = Array(rest.prefix(room - found.receipts.count))
+      rest = rest.dropFirst(next.count)
+      for (row, id, result) in try reader.due(rows: next, now: now) {
+        switch result {
+        case .success(let receipt): found.receipts.append(receipt)
+        case .failure(let fault):
+          found.unreadable.append(Unreadable(row: row, id: id, isReplay: isReplay, fault: fault))
+        }
+      }
+    }
+    found.isAll = rows.count < limit
+    return found
+  }
+
+  private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
+    let now = now
+    guard let tenure = dispatcher.ownership.tenure(of: lane.place.app), tenure == tenures[lane.place.app]
+    else {
+      lanes[lane.place]?.putBack(row: receipt.row, until: now)
+      return
+    }
+    lastTag += 1
+    attempts[lastTag] = Attempt(
+      place: lane.place, tenure: tenure, receipt: receipt, isProbe: isProbe, startedAt: now,
+      generation: lane.generation)
+    let request = lane.request(for: receipt, isProbe: isProbe, now: now)
+    do throws(TransferFailure) {
+      try transport.start(request, tag: lastTag)
+    } catch .poolFull {
+      attempts[lastTag] = nil
+      let again = now.advanced(by: Dispatcher.faultPause)
+      lanes[lane.place]?.putBack(row: receipt.row, until: again)
+    } catch {
+      // Nothing was sent; the verdict is that of a failed connection.
+      let result = TransferResult(
+        status: nil, headers: [], body: [], failure: error, requestWasSent: false, duration: .zero)
+      finish(TransferCompletion(tag: lastTag, result: result))
+    }
+  }
+
+  /// Ends the deliveries of an app under way: another program may begin them now.
+  mutating func cancelDeliveries(of app: AppSlug) {
+    for (tag, attempt) in attempts where attempt.place.app == app {
+      transport.cancel(tag: tag)
+      attempts[tag] = nil
+    }
+  }
+
+  private mutating func finish(_ completion: TransferCompletion, isStopping: Bool = false) {
+    guard let attempt = attempts.removeValue(forKey: completion.tag) else { return }
+    let result = completion.result
+    observe(result, at: attempt.place)
+    var report = AttemptReport(
+      startedAt: attempt.startedAt, duration: result.duration,
+      status: result.status.map(Int64.init),
+      // The destination decides whether it has to read the answer.
+      error: result.failure == .codedAnswer ? nil : result.failure?.rawValue, detail: result.detail,
+      isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
+    guard var lane = lanes[attempt.place] else { return }
+    let decision: Delivery.Decision
+    if isStopping && result.status == nil {
+      // The attempt was cancelled here, so it does not count against the destination.
+      decision = .retry(at: now, spent: false)
+      lane.abandon(row: attempt.receipt.row)
+    } else {
+      decision = judge(result, attempt, lane: &lane, report: &report)
+    }
+    lanes[attempt.place] = lane
+    if result.failure != .cancelled { note(result, at: attempt.place, lane) }
+    store(
+      Fenced(
+        attempt.tenure.fence,
+        RecordAttempt(
+          of: attempt.receipt.id, to: attempt.place, sent: attempt.receipt.body, report: report,
+          decision: decision, breaker: lane.breaker, decidedAt: now)))
+    if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
+  }
+
+  private mutating func judge(
+    _ result: TransferResult, _ attempt: Attempt, lane: inout Lane, report: inout AttemptReport
+  ) -> Delivery.Decision {
+    let answered = lane.verdict(on: DeliveryAnswer(result), for: attempt.receipt, now: now)
+    let verdict = lane.failures.own(answered, of: attempt.receipt.row)
+    if case .misconfigured(let reason) = answered, (result.status ?? 0) / 100 == 2 {
+      report.error = reason.text
+    }
+    dispatcher.metrics.attempted(at: attempt.place, verdict: verdict, duration: report.duration)
+    if case .misconfigured = verdict, attempt.generation != lane.generation {
+      // A previous configuration was refused. This does not concern the current one.
+      lane.abandon(row: attempt.receipt.row)
+      return .retry(at: now, spent: false)
+    }
+    let before = lane.breaker
+    lane.judge(
+      verdict, detail: result.detail, row: attempt.receipt.row, price: attempt.receipt.price,
+      wasAnswered: result.status != nil || result.requestWasSent, now: now)
+    warnIfAlone(verdict, attempt, lane)
+    let paused = lane.pausedTime(now: now) - attempt.receipt.pausedBase
+    let decision = Delivery.decide(
+      verdict,
+      budget: RetryBudget(
+        spentAttempts: attempt.receipt.spentAttempts, startedAt: attempt.receipt.retrySince,
+        pausedTime: paused),
+      probe: attempt.isProbe, policy: lane.app.delivery, now: now, random: &random)
+    DeliveryLog(log).write(
+      verdict, at: attempt.place, receipt: attempt.receipt.id, report: report, isProbe: attempt.isProbe,
+      before: before, after: lane.breaker, advice: lane.route.advice)
+    return decision
+  }
+
+  /// Logs that a receipt failed while others pass: its failure says nothing about the destination.
+  private func warnIfAlone(_ verdict: Verdict, _ attempt: Attempt, _ lane: Lane) {
+    guard case .retry(let reason, _) = verdict, lane.breaker.state == .closed,
+      lane.failures.alone.contains(attempt.receipt.row),
+      let count = dispatcher.faultLines.admit("\(attempt.place) fails alone", now: monotonic)
+    else { return }
+    let id = attempt.receipt.id.text
+    log.warning(
+      "a receipt fails while others pass; it is retried separately. See: receiptctl receipts show \(id)",
+      [
+        "app": attempt.place.app.text, "destination": attempt.place.destination.text, "receipt": id,
+        "cause": reason.text, "left_out": count > 0 ? String(count) : nil,
+      ])
+  }
+}

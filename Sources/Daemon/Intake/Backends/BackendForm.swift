@@ -1,0 +1,79 @@
+// Answers of merchant backends as HTTP responses, and the relay's problems in the form that the SDKs of a
+// processor parse. Pure; called from any thread.
+
+internal import Formats
+internal import HTTPServer
+internal import Partners
+internal import Service
+
+extension BackendAnswer {
+  /// The response; caches store it only if the backend says so.
+  var response: Response {
+    var response = Response(status: status, type: contentType, body: body)
+    response.add(headers)
+    response.add(["Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"])
+    return response
+  }
+}
+
+extension BackendFault {
+  init(_ problem: Problem) {
+    self.init(slug: problem.slug, title: problem.title, status: problem.status, detail: problem.detail)
+  }
+}
+
+/// The relay's problems as SDKs parse them.
+enum BackendForm {
+  /// The form of a processor's problems; nil for a problem document.
+  static func of(_ backend: (any MerchantBackend.Type)?) -> Route.ProblemForm? {
+    guard let backend else { return nil }
+    return { problem, requestID in
+      guard let answer = backend.rephrase(BackendFault(problem)) else {
+        return problem.response(requestID: requestID)
+      }
+      var response = answer.response
+      // Such as `Allow`, `Retry-After` and `WWW-Authenticate`.
+      response.add(problem.headers)
+      return response
+    }
+  }
+}
+
+extension Response {
+  /// Adds the fields that it does not have yet.
+  fileprivate mutating func add(_ fields: [String: String]) {
+    for (name, value) in fields.sorted(by: { $0.key < $1.key })
+    where !headers.contains(where: { $0.name.lowercased() == name.lowercased() }) {
+      headers.append((name, value))
+    }
+  }
+}
+
+extension Problem {
+  static let backendUserMissing = Problem.invalid(
+    "missing-user",
+    "Name the user who pays: in the path (/v1/{app}/users/{user_id}/…), in the header X-User-Id, or by a "
+      + "token.")
+  static let backendUsersDiffer = Problem.invalid(
+    "users-differ",
+    "The user is given more than once (path, header X-User-Id), with different values. Send it once.")
+  static let backendForeignUser = Problem(
+    slug: "wrong-user", title: "Another user's payment", status: 403,
+    detail: "The request names another user than the token. Name no user; the token's user is used then.")
+  static let contextNotText = Problem.invalid(
+    "invalid-context", "X-Context-Id must be the id of one context. Send it once, or leave it out.")
+  /// The client closed the connection, so nobody reads it.
+  static let hungUp = Problem(
+    slug: "hung-up", title: "Connection closed", status: 408,
+    detail: "The connection was closed before the payment processor answered. The payment may have been "
+      + "started.")
+
+  /// - Parameter wait: until the next request is allowed.
+  static func tooManyPayments(_ wait: Duration) -> Problem {
+    Problem(
+      slug: "too-many-requests", status: 429,
+      detail: "Too many requests arrived for this user or from this address in a short time. Send it again "
+        + "after the time that Retry-After says.",
+      headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
+  }
+}

@@ -1,0 +1,292 @@
+// Long polling for the state of a checkout. A waiting request holds no thread, only an entry here. It is
+// answered when the state becomes final or its time is up. Requests arrive on libmicrohttpd's threads; the
+// housekeeper's thread completes them. The listener's thread reports clients that hang up.
+
+public import Domain
+internal import Formats
+public import HTTPServer
+public import Platform
+internal import Reports
+public import Service
+public import Store
+
+/// The long polls that are open, and their answers. Thread-safe.
+public final class CheckoutPolls: Sendable {
+  static let waitSecondsMax: Int64 = 30
+
+  /// `Retry-After` for a client whose request may not wait.
+  static let retryAfterSeconds = 5
+
+  private struct State {
+    var polls: LongPollQueue
+    var lastID: UInt64 = 0
+    var looks = CheckoutLooks()
+    /// Contexts whose state may have changed since the last check.
+    var changed: Set<ContextID> = []
+    var allChanged = false
+    /// How many notifications of changes there were.
+    var notificationCount: UInt64 = 0
+    /// Set when the daemon stops: no request waits from then on.
+    var isClosed = false
+  }
+
+  private let state: Monitor<State>
+  private let metrics: Metrics
+  private let reader: Monitor<StoreReader>
+  private let clock: any Clock
+  private let log: Log
+  private let faultLines = LogLimiter()
+  /// Wakes the housekeeper.
+  private let onChange: @Sendable () -> Void
+
+  public init(
+    reader: sending StoreReader, limits: LongPollLimits = LongPollLimits(), metrics: Metrics,
+    clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void
+  ) {
+    state = Monitor(State(polls: LongPollQueue(limits)))
+    self.metrics = metrics
+    self.reader = Monitor(reader)
+    self.clock = clock
+    self.log = log
+    self.onChange = onChange
+  }
+
+  /// The number of requests that wait now.
+  public var waitingCount: Int { state.withLock { $0.polls.count } }
+
+  /// The number of requests that began to wait, since the start.
+  var begunCount: UInt64 { state.withLock { $0.lastID } }
+
+  /// Answers at once if the state is final, if the request does not wait, or if too many requests wait.
+  /// Otherwise answers when the state becomes final or the time is up.
+  /// - Parameters:
+  ///   - user: the user that the context must belong to; nil for any user.
+  ///   - client: the address that the limits count; nil for this machine, which is not limited.
+  public func answer(
+    contextID: ContextID, app: AppSlug, user: UserID? = nil, client: AddressGroup?, _ head: RequestHead,
+    _ exchange: Exchange
+  ) {
+    guard let seconds = Self.waitSeconds(head.query) else {
+      return exchange.answer(
+        .invalid("invalid-wait", "`wait` is a whole number of seconds from 0 to \(Self.waitSecondsMax)."))
+    }
+    guard contextID.isWellFormed else {
+      return exchange.answer(.unknownContext)
+    }
+    let notificationCount = state.withLock { $0.notificationCount }
+    let first = read(contextID, app: app).map { status -> CheckoutStatus? in
+      guard let user else { return status }
+      // Another user's context gets the answer of an unknown one: its existence is not disclosed.
+      return status?.userID == user ? status : nil
+    }
+    guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
+      return answer(exchange, contextID, with: first)
+    }
+    let until = clock.monotonic.advanced(by: .seconds(seconds))
+    let expiry = status.expiresAt.map { expiresAt in
+      // One millisecond after the expiry, on the monotonic clock that waits use.
+      let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+      return clock.monotonic + expiresAt.duration(since: now) + .milliseconds(1)
+    }
+    let entry = state.withLock { state -> Entry in
+      if state.isClosed { return .closed }
+      guard state.polls.hasRoom(contextID: contextID, client: client) else { return .limited }
+      state.lastID += 1
+      let waiter = LongPollQueue.Waiter(
+        id: state.lastID, app: app, exchange: exchange, client: client, until: until, expiry: expiry)
+      state.polls.insert(waiter, contextID: contextID)
+      let isNext = state.looks.add(contextID, at: waiter.nextLook)
+      // The state that was read may have changed before the entry, and no other notification will come.
+      let isStale = state.notificationCount != notificationCount
+      if isStale { state.changed.insert(contextID) }
+      return .waits(waiter.id, wakes: isNext || isStale)
+    }
+    switch entry {
+    case .closed: return answer(exchange, contextID, with: first)
+    case .limited:
+      metrics.longPolls.increment("limited")
+      return exchange.answer {
+        var response = status.response(contextID: contextID)
+        response.headers.append(("Retry-After", String(Self.retryAfterSeconds)))
+        return response
+      }
+    case .waits(let id, let wakes):
+      exchange.responder.onHangUp { [weak self] in self?.leave(id, contextID) }
+      if wakes { onChange() }
+    }
+  }
+
+  private enum Entry {
+    case closed, limited
+    /// - wakes: whether the housekeeper must check sooner than it intends.
+    case waits(UInt64, wakes: Bool)
+  }
+
+  /// Removes the long poll of a client that hung up, to free its place. The client gets the current state,
+  /// because it may have closed only its sending side.
+  private func leave(_ id: UInt64, _ contextID: ContextID) {
+    let gone = state.withLock { $0.polls.remove(contextID) { $0.id == id } }
+    guard let waiter = gone.first else { return }
+    metrics.longPolls.increment("abandoned")
+    answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app), closing: true)
+  }
+
+  /// The value of `wait` in a query: 0 if there is none, nil if it is invalid.
+  static func waitSeconds(_ query: String?) -> Int64? {
+    guard let query else { return 0 }
+    // An undecodable query has no valid `wait`.
+    guard let text = try? FormFields.value(of: "wait", in: query.utf8.span) else {
+      return query.contains("wait") ? nil : 0
+    }
+    guard let seconds = Int64(text), (0...waitSecondsMax).contains(seconds) else { return nil }
+    return seconds
+  }
+
+  private func read(_ contextID: ContextID, app: AppSlug) -> Result<CheckoutStatus?, StoreFault> {
+    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    return reader.withLock { reader in
+      do throws(StoreFault) {
+        return .success(try reader.status(app: app, contextID: contextID, now: now))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// Returns the current state of a checkout: that of the first of these names that is known.
+  /// - Parameter requestID: for the log if the store fails.
+  /// - Throws: `StoreFault` if the store cannot be read.
+  public func status(of names: [CheckoutName], app: AppSlug, requestID: String) throws(StoreFault)
+    -> CheckoutStatus?
+  {
+    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    let result: Result<CheckoutStatus?, StoreFault> = reader.withLock { reader in
+      do throws(StoreFault) {
+        for name in names {
+          let status =
+            switch name {
+            case .context(let id): try reader.status(app: app, contextID: id, now: now)
+            case .session(let id): try reader.status(app: app, sessionID: id)
+            }
+          if let status { return .success(status) }
+        }
+        return .success(nil)
+      } catch {
+        return .failure(error)
+      }
+    }
+    if case .failure(let error) = result { logFailure(error, requestID: requestID) }
+    return try result.get()
+  }
+
+  /// Returns the bodies that can say what was bought with a receipt's purchase; none if the store cannot be
+  /// read.
+  /// - Parameters:
+  ///   - isWanted: whether events of a processor and a type can say it.
+  ///   - requestID: for the log if the store fails.
+  public func summaryBodies(
+    of receiptID: ReceiptID, app: AppSlug, requestID: String,
+    isWanted: (ProcessorName, _ type: String) -> Bool
+  ) -> [(processor: ProcessorName, body: [UInt8])] {
+    do throws(StoreFault) {
+      return try reader.withLock { reader throws(StoreFault) in
+        try reader.summaryBodies(ofReceipt: receiptID, app: app, isWanted: isWanted)
+      }
+    } catch {
+      logFailure(error, requestID: requestID)
+      return []
+    }
+  }
+
+  private func logFailure(_ error: StoreFault, requestID: String) {
+    guard let count = faultLines.admit(error.kind.rawValue, now: clock.monotonic) else { return }
+    log.error(
+      "could not read the state of a checkout. \(error.kind.advice)",
+      [
+        "error": error.description, "left_out": count > 0 ? String(count) : nil, "request_id": requestID,
+      ])
+  }
+
+  private func answer(
+    _ exchange: Exchange, _ contextID: ContextID, with result: Result<CheckoutStatus?, StoreFault>,
+    closing: Bool = false
+  ) {
+    switch result {
+    case .success(.some(let status)):
+      var response = status.response(contextID: contextID)
+      response.closesConnection = closing
+      exchange.answer(response)
+    case .success(nil): exchange.answer(.unknownContext)
+    case .failure(let error):
+      logFailure(error, requestID: exchange.scope.requestID)
+      exchange.answer(.readFailed)
+    }
+  }
+
+  /// Notes that the states of these contexts may have changed.
+  public func noteChanged(_ contextIDs: Set<ContextID>) {
+    let matters = state.withLock { state in
+      if !contextIDs.isEmpty { state.notificationCount += 1 }
+      let waited = contextIDs.filter { state.polls.byContext[$0] != nil }
+      state.changed.formUnion(waited)
+      return !waited.isEmpty
+    }
+    if matters { onChange() }
+  }
+
+  /// Notes that any state may have changed, because another process wrote to the database.
+  public func noteAllChanged() {
+    state.withLock { state in
+      state.notificationCount += 1
+      state.allChanged = true
+    }
+  }
+
+  /// Answers the long polls whose checkout became final or whose time is up. The housekeeper's thread.
+  /// - Returns: when to check again; nil if no request waits.
+  public func completeDue() -> MonotonicInstant? {
+    let now = clock.monotonic
+    let suspects = state.withLock { state in
+      let changed = state.allChanged ? Set(state.polls.byContext.keys) : state.changed
+      state.changed = []
+      state.allChanged = false
+      return changed.union(state.looks.removeDue(now))
+    }
+    for contextID in suspects { complete(contextID, now: now) }
+    return state.withLock { $0.looks.next }
+  }
+
+  private func complete(_ contextID: ContextID, now: MonotonicInstant) {
+    let waiters = state.withLock { $0.polls.byContext[contextID] ?? [] }
+    guard let app = waiters.first?.app else { return }
+    let result = read(contextID, app: app)
+    var isOver = true
+    if case .success(.some(let status)) = result { isOver = status.state.isFinal }
+    let answered = state.withLock { state in
+      let leaving = state.polls.remove(contextID) { isOver || $0.until <= now }
+      // The remaining ones have been checked: a context that has not expired by then is claimed, and its
+      // purchase will notify changes.
+      state.polls.dropExpiries(contextID, before: now)
+      for waiter in state.polls.byContext[contextID] ?? [] {
+        state.looks.add(contextID, at: waiter.nextLook)
+      }
+      return leaving
+    }
+    for waiter in answered {
+      metrics.longPolls.increment("answered")
+      answer(waiter.exchange, contextID, with: result)
+    }
+  }
+
+  /// Answers all long polls with the current state, and each later request at once. For the stop of the
+  /// daemon.
+  public func answerAll() {
+    let everyone = state.withLock { state in
+      state.isClosed = true
+      return Array(state.polls.byContext.keys).map { ($0, state.polls.remove($0) { _ in true }) }
+    }
+    for (contextID, waiters) in everyone {
+      for waiter in waiters { answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app)) }
+    }
+  }
+}

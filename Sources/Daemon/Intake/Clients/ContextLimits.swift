@@ -1,0 +1,58 @@
+// Rate limits for posted contexts, per address and per user. Thread-safe; blocks only for a table lookup.
+
+public import Config
+internal import Domain
+internal import Formats
+public import HTTPServer
+public import Platform
+public import Service
+
+/// Counts posted contexts.
+public final class ContextLimits: Sendable {
+  /// The most users and addresses that are tracked.
+  static let usersMax = 32_768
+  static let addressesMax = 16_384
+
+  private struct User: Hashable, Sendable {
+    let app: AppSlug
+    let id: UserID
+  }
+
+  private let users: Monitor<RateLimiter<User>>?
+  private let addresses: Monitor<RateLimiter<AddressGroup>>?
+  private let clock: any Clock
+
+  public init(_ limits: Configuration.Limits, clock: any Clock) {
+    users = limits.contextsPerUser.map { Monitor(RateLimiter($0, entriesMax: Self.usersMax)) }
+    addresses = limits.contextsPerAddress.map { Monitor(RateLimiter($0, entriesMax: Self.addressesMax)) }
+    self.clock = clock
+  }
+
+  /// Counts a request of an address.
+  /// - Returns: zero if it is allowed, otherwise the time until a retry.
+  public func acquire(_ head: RequestHead, proxies: TrustedProxies) -> Duration {
+    guard let addresses, let group = proxies.client(head).group else { return .zero }
+    let now = now
+    return addresses.withLock { $0.acquire(group, nowMilliseconds: now) }
+  }
+
+  /// Counts a context of a user, including a repeat of an earlier one.
+  func acquire(user: UserID, app: AppSlug) -> Duration {
+    guard let users else { return .zero }
+    let (now, user) = (now, User(app: app, id: user))
+    return users.withLock { $0.acquire(user, nowMilliseconds: now) }
+  }
+
+  private var now: Int64 { clock.monotonic.nanoseconds / 1_000_000 }
+}
+
+extension Problem {
+  /// - Parameter wait: until the next context is allowed.
+  public static func tooManyContexts(_ wait: Duration) -> Problem {
+    return Problem(
+      slug: "too-many-contexts", status: 429,
+      detail: "Too many contexts arrived for this user or from this address in a short time. "
+        + "Nothing of this request was stored; send it again after the time that Retry-After says.",
+      headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
+  }
+}

@@ -1,0 +1,152 @@
+// The routes for apps and payment processors. Runs on libmicrohttpd's threads and must not block them:
+// commands go to the committer together with the responder.
+
+package import Config
+internal import Domain
+internal import HTTPServer
+internal import Partners
+public import Service
+
+/// The routes of contexts, checkouts, their states, webhooks, and merchant backends.
+public struct IntakeRoutes: Sendable {
+  private let services: ListenerServices
+  private let limits: Configuration.Limits
+  private let apps: AppRegistry
+  private let committer: Committer
+  private let checkouts: CheckoutPolls
+  private let processors: ProcessorRegistry
+  private let gate: ClientGate
+  private let contextLimits: ContextLimits
+  private let contexts: ContextIntake
+  private let webhooks: WebhookIntake
+  /// Nil if no requests to merchant backends are served.
+  private let backends: BackendIntake?
+
+  /// - Parameters:
+  ///   - keyFetcher: nil if no keys are fetched.
+  ///   - backendWorker: nil if no requests to merchant backends are served.
+  ///   - processors: the registered processors; each gets a webhook route.
+  ///   - retention: of contexts.
+  package init(
+    services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
+    checkouts: CheckoutPolls, keyFetcher: KeyFetcher? = nil, backendWorker: BackendWorker? = nil,
+    processors: ProcessorRegistry, retention: ContextRetention
+  ) {
+    self.processors = processors
+    self.services = services
+    self.limits = limits
+    self.apps = apps
+    self.committer = committer
+    self.checkouts = checkouts
+    let intake = Intake(services: services, committer: committer)
+    gate = ClientGate(services: services, apps: apps, fetcher: keyFetcher)
+    contextLimits = ContextLimits(limits, clock: services.clock)
+    contexts = ContextIntake(
+      intake: intake, gate: gate, limits: contextLimits, retention: retention, worker: backendWorker)
+    webhooks = WebhookIntake(intake: intake)
+    backends = backendWorker.map { [gate, contextLimits] worker in
+      BackendIntake(
+        services: services, apps: apps, gate: gate, limits: contextLimits, committer: committer,
+        worker: worker)
+    }
+  }
+
+  public var routes: [Route] {
+    [
+      post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
+      post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
+      status,
+    ] + processors.kinds.filter(\.hasWebhooks).map(webhook)
+      + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
+  }
+
+  /// The origins of the web pages that may use an app's routes for clients.
+  public var pageOrigins: Router.PageOrigins {
+    Router.PageOrigins { [apps] slug in apps.current[slug]?.clientOrigins ?? [] }
+  }
+
+  /// The forms of problems about unknown paths of merchant backends, which SDKs parse.
+  public var problemRoots: [ProblemRoot] {
+    processors.kinds.flatMap { kind -> [ProblemRoot] in
+      guard let form = BackendForm.of(kind.backendType) else { return [] }
+      return ["/v1/{app}/\(kind.name)/", "/v1/{app}/users/{user}/\(kind.name)/"].map {
+        ProblemRoot($0, form: form)
+      }
+    }
+  }
+
+  private func post(_ path: String, _ purpose: ContextIntake.Purpose) -> Route {
+    Route(
+      ["POST"], path, label: purpose.label, bodyBytesMax: limits.contextBodyBytes, isForPages: true
+    ) { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      guard wait == .zero else {
+        gate.limited(app, of: "address")
+        throw .tooManyContexts(wait)
+      }
+      let caller = try gate.poster(visit.head, app).get()
+      if visit.head.mediaType == nil { throw .wrongMediaType }
+      try checkRoom(app.slug)
+      return apps.handler(of: app.slug) { request, app, exchange in
+        contexts.ingest(request, pathUser: visit["user"], purpose, from: caller, app, exchange)
+      }
+    }
+  }
+
+  private var status: Route {
+    Route(
+      Route.reading, "/v1/{app}/contexts/{context}", label: "context_status", isForPages: true
+    ) { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      let caller = try gate.reader(visit.head, app).get()
+      return apps.handler(of: app.slug) { request, app, exchange in
+        let client = services.proxies.client(request.head).group
+        gate.authorize(caller, app, exchange) { [checkouts] user in
+          checkouts.answer(
+            contextID: ContextID(visit["context"] ?? ""), app: app.slug, user: user, client: client,
+            request.head,
+            exchange)
+        }
+      }
+    }
+  }
+
+  private func webhook(_ kind: ProcessorKind) -> Route {
+    let processor = kind.name
+    let path = "/v1/{app}/webhooks/\(processor)" + (kind.hasPathToken ? "/{token}" : "")
+    return Route(
+      ["POST"], path, label: "webhooks_\(processor)", bodyBytesMax: limits.webhookBodyBytes,
+      usesReserve: true, readsCodedBodies: true
+    ) { visit throws(Problem) in
+      let slug = AppSlug(visit["app"] ?? "")
+      try checkRoom(slug)
+      return { [apps, webhooks] request, exchange in
+        // Of the configuration at the time when the request is complete.
+        let current = apps.current
+        if let app = current[slug], app.processors[processor] != nil {
+          webhooks.ingest(request, processor: processor, token: visit["token"], app, exchange)
+        } else {
+          webhooks.refuse(
+            request, as: current.apps.values.lazy.compactMap { $0.processors[processor] }.first,
+            token: visit["token"],
+            exchange)
+        }
+      }
+    }
+  }
+
+  /// Refuses a request that could not be stored, before its body arrives.
+  private func checkRoom(_ app: AppSlug) throws(Problem) {
+    if let problem = committer.refusal(for: app)?.problem { throw problem }
+  }
+}
+
+extension ContextIntake.Purpose {
+  var label: String {
+    switch self {
+    case .context: "contexts"
+    case .checkout: "checkout"
+    }
+  }
+}

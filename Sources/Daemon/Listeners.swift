@@ -1,0 +1,235 @@
+// The two listeners: how they are set up, their routes, and who may use them. The main thread.
+
+internal import Config
+internal import Cryptography
+internal import Domain
+internal import Formats
+internal import HTTPServer
+internal import Platform
+internal import Reports
+internal import Service
+internal import Store
+internal import Upkeep
+internal import Web
+
+/// Opens the listeners.
+enum Listeners {
+  /// Opens the listener for operators and their machines.
+  static func admin(
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ health: HealthMonitor,
+    _ sockets: PassedSockets
+  ) throws(DaemonError) -> Server {
+    let routes = try adminRoutes(configuration, core, services, health)
+    var settings = settings(configuration.admin)
+    settings.inheritedSocket = sockets.admin
+    return try server(settings, routes, services.log)
+  }
+
+  /// Opens the listener for apps, payment processors, customers and devices.
+  static func `public`(
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices, _ sockets: PassedSockets
+  ) throws(DaemonError) -> Server {
+    var services = services
+    services.proxies = TrustedProxies(prefixes: configuration.listen.proxies)
+    let routes = core.publicListener(services, configuration.limits, configuration.registry)
+    var settings = try settings(configuration)
+    settings.inheritedSocket = sockets.public
+    if settings.connections < configuration.limits.connections {
+      services.log.warning(
+        "too few files may be opened for limits.connections; raise LimitNOFILE= of the service, or lower "
+          + "limits.connections",
+        [
+          "files": ProcessLimits.openFiles.map(String.init),
+          "configured": String(configuration.limits.connections),
+          "served": String(settings.connections),
+        ])
+    }
+    if let pem = settings.tls?.certificatePEM, let certificate = try? Certificate(pem: Array(pem.utf8)) {
+      services.metrics.certificates.note(Timestamp(unixMilliseconds: certificate.expiresAt), of: .listener)
+    }
+    return try server(settings, routes, services.log)
+  }
+
+  private static func adminRoutes(
+    _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices,
+    _ health: HealthMonitor
+  ) throws(DaemonError) -> Router {
+    let access: AdminAccess
+    let tokens: FormTokens
+    let reader = try RelayCore.reader(core.engine)
+    do {
+      let key = try reader.adminKey()
+      access = try AdminAccess(configuration.admin, key: key, clock: services.clock)
+      tokens = try FormTokens(key: key)
+    } catch let fault as StoreFault {
+      throw .unavailable("the database could not be read (\(fault))")
+    } catch let fault as Fault {
+      throw .configuration(fault)
+    } catch {
+      throw .unavailable("libcrypto could not be set up (\(error))")
+    }
+    let dashboard = Dashboard(
+      services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
+      alerts: alertFacts, reader: reader)
+    let probes = ProbeRoutes(
+      services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
+      reader: Monitor(try RelayCore.reader(core.engine)),
+      space: { [engine = core.engine] in engine.space }, gauges: core.listenerGauges)
+    return .admin(
+      services: services, access: access, probes: probes, dashboard: dashboard, thread: core.pageThread)
+  }
+
+  private static var alertFacts: AlertFacts {
+    let finder = TroubleFinder()
+    return AlertFacts { configuration, reader, health, now throws(StoreFault) in
+      try finder.troubles(configuration, reader: reader, health: health, now: now)
+    } digest: { alert in
+      try? AlertTarget(alert, label: "").digest
+    }
+  }
+
+  /// The connections of the admin listener: some browsers, monitoring and receiptctl. They may all come from
+  /// one address.
+  private static let adminConnections = 64
+
+  private static func settings(_ admin: Configuration.Admin) -> ServerConfiguration {
+    var settings = ServerConfiguration(address: admin.address, port: admin.port)
+    settings.socketPath = admin.socketPath
+    settings.threads = 1
+    settings.connections = adminConnections
+    settings.connectionsPerAddress = adminConnections
+    return settings
+  }
+
+  /// A body that exceeds the limit is read and discarded up to this size before the 413. Many clients read no
+  /// answer before they have sent the whole body, and would report a broken connection.
+  private static let discardedBodyBytesMax: Int64 = 16 << 20
+
+  private static func settings(_ configuration: Configuration) throws(DaemonError) -> ServerConfiguration {
+    var settings = ServerConfiguration(address: configuration.listen.address, port: configuration.listen.port)
+    let limits = configuration.limits.served
+    settings.connections = limits.connections
+    settings.connectionsPerAddress = limits.connectionsPerAddress
+    // A proxy's connections come from many clients, which are limited by their own addresses.
+    settings.unlimitedPeers = configuration.listen.proxies
+    settings.reservedConnections = limits.webhookConnections
+    settings.requestTimeout = configuration.limits.requestTimeout
+    settings.discardedBodyBytesMax = discardedBodyBytesMax
+    // Room for four bodies of the largest configured size, two of them from one address.
+    settings.bodyBytesTotalMax = max(settings.bodyBytesTotalMax, 4 * configuration.limits.webhookBodyBytes)
+    if let tls = configuration.listen.tls {
+      settings.tls = .init(
+        certificatePEM: try pem(tls.certificatePath, key: "listen.tls.certificate"),
+        keyPEM: try pem(tls.keyPath, key: "listen.tls.key"))
+    }
+    return settings
+  }
+
+  private static func pem(_ path: String, key: String) throws(DaemonError) -> String {
+    do {
+      let content = try FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax)
+      if let text = String(validating: content.bytes, as: UTF8.self) { return text }
+      throw DaemonError.configuration(Fault(path: key, message: "the file is not text"))
+    } catch let error as SystemError {
+      throw .configuration(Fault(path: key, message: "cannot be read: \(error.reason)"))
+    } catch {
+      throw .configuration(Fault(path: key, message: "the file is not text"))
+    }
+  }
+
+  private static func server(
+    _ settings: ServerConfiguration, _ handler: any RequestHandler, _ log: Log
+  ) throws(DaemonError) -> Server {
+    do throws(ServerError) {
+      return try Server(settings, handler: handler) {
+        log.debug($0)
+      } warn: {
+        log.warning($0 + "; raise LimitNOFILE= of the service, or lower limits.connections")
+      }
+    } catch {
+      let place = settings.socketPath ?? "\(settings.address) port \(settings.port)"
+      throw .unavailable("cannot listen on \(place): \(error)")
+    }
+  }
+}
+
+extension Router {
+  /// For apps, payment processors, customers and devices.
+  static func `public`(services: ListenerServices, intake: IntakeRoutes, pages: PublicPageRoutes) -> Router {
+    Router(
+      services: services, routes: intake.routes + pages.routes, roots: intake.problemRoots,
+      pageOrigins: intake.pageOrigins)
+  }
+
+  /// For operators and their machines. Without the password, the answers do not disclose which paths exist.
+  static func admin(
+    services: ListenerServices, access: AdminAccess, probes: ProbeRoutes, dashboard: Dashboard,
+    thread: PageThread
+  ) -> Router {
+    let routes = (probes.routes + dashboard.routes).map { route in
+      ProbeRoutes.openLabels.contains(route.label) ? route : thread.serve(route)
+    }
+    return Router(services: services, routes: routes) { head, route throws(Problem) in
+      if let route, ProbeRoutes.openLabels.contains(route.label) { return Visitor(name: "") }
+      do throws(Problem) {
+        return try access.visitor(head).get()
+      } catch {
+        if error == .passwordNeeded, head.header("Authorization") != nil {
+          services.requestLog.refusedPassword(from: head.remoteAddress)
+        }
+        throw error
+      }
+    } refusal: { problem, route, requestID in
+      // A browser gets a page, also for an unknown path.
+      route.map { $0.label == Dashboard.label || $0.label == Dashboard.liveLabel } ?? true
+        ? problem.page(requestID: requestID) : problem.response(requestID: requestID)
+    }
+  }
+}
+
+extension RelayCore {
+  /// The routes of the public listener.
+  func publicListener(
+    _ services: ListenerServices, _ limits: Configuration.Limits, _ processors: ProcessorRegistry
+  ) -> Router {
+    let intake = IntakeRoutes(
+      services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
+      keyFetcher: keyFetcher, backendWorker: backendWorker, processors: processors,
+      retention: contextRetention)
+    return .public(services: services, intake: intake, pages: pages(services, processors))
+  }
+
+  func pages(_ services: ListenerServices, _ processors: ProcessorRegistry) -> PublicPageRoutes {
+    PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
+      [checkoutPolls] names, app, requestID throws(StoreFault) in
+      try checkoutPolls.status(of: names, app: app, requestID: requestID)
+    } summarize: { [checkoutPolls] receiptID, app, requestID in
+      let bodies = checkoutPolls.summaryBodies(
+        of: receiptID, app: app, requestID: requestID, isWanted: processors.canSummarize)
+      return bodies.reduce(nil) { known, event in
+        let found = processors.summary(event.processor, in: event.body)
+        return found.map { known?.adding($0) ?? $0 } ?? known
+      }
+    }
+  }
+
+  /// Called when the public listener is open. Without free connections the relay is not ready.
+  func use(_ load: @escaping @Sendable () -> ServerLoad) {
+    publicLoad.withLock { $0 = load }
+    readiness.add {
+      let load = load()
+      return load.isFull ? [.noFreeConnections(inUse: load.connections)] : []
+    }
+  }
+
+  /// The load of the public listener. The closure holds no strong reference to the core: SQLite closes its
+  /// files when the last owner is gone, and the writer must be the last.
+  var listenerGauges: @Sendable () -> ListenerGauges {
+    { [publicLoad, weak checkoutPolls] in
+      let load = publicLoad.withLock { $0 }?()
+      return ListenerGauges(
+        load: load ?? ServerLoad(connections: 0, connectionsMax: 0),
+        longPolls: checkoutPolls?.waitingCount ?? 0)
+    }
+  }
+}

@@ -1,0 +1,280 @@
+// The steps of the lookup worker, and its state. The lookup worker's thread.
+
+internal import Domain
+internal import HTTPClient
+internal import Platform
+internal import Reports
+internal import Service
+internal import Store
+
+/// One run of the lookup worker, from start to stop.
+struct LookupRun {
+  /// A query under way.
+  enum PendingQuery {
+    case lookup(PendingLookup)
+    /// - generation: the generation of the configuration that it uses.
+    case page(AppProcessor, generation: Int)
+
+    var place: AppProcessor {
+      switch self {
+      case .lookup(let query): query.place
+      case .page(let place, _): place
+      }
+    }
+
+    var generation: Int {
+      switch self {
+      case .lookup(let query): query.generation
+      case .page(_, let generation): generation
+      }
+    }
+  }
+
+  let lookupWorker: LookupWorker
+  let reader: StoreReader
+  let clock: any Clock
+  let log: Log
+  /// By app and processor, for those with an API to ask.
+  var appLookups: [AppProcessor: AppLookups] = [:]
+  var directory: AppDirectory
+  private var pendingQueries: [UInt64: PendingQuery] = [:]
+  private var lastTag: UInt64 = 0
+  private var lookAt: MonotonicInstant
+  private var noteServiceAt: MonotonicInstant
+  /// Whether the database has recorded that receiptd is running again.
+  private var hasBegun = false
+  /// Counts the configurations of all apps together, so that an app that was removed and added again does not
+  /// repeat one.
+  private var lastGeneration = 0
+
+  init(_ lookupWorker: LookupWorker, reader: StoreReader, directory: AppDirectory) {
+    self.lookupWorker = lookupWorker
+    self.reader = reader
+    self.directory = directory
+    clock = lookupWorker.dependencies.clock
+    log = lookupWorker.dependencies.log
+    lookAt = clock.monotonic
+    noteServiceAt = clock.monotonic
+    use(directory)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
+
+  /// Runs steps until the stop.
+  mutating func loop() {
+    while let sleep = step() { handleAnswers(within: sleep) }
+    // Lookups under way stay due in the database.
+    _ = lookupWorker.transport.cancelAll()
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: for how long nothing is due except answers; nil at the stop.
+  mutating func step() -> Duration? {
+    if readInbox() { return nil }
+    recordService()
+    let owned = appLookups.keys.filter { lookupWorker.ownership.tenure(of: $0.app) != nil }
+    for place in owned {
+      do throws(StoreFault) {
+        try lookUp(place)
+      } catch {
+        // The other apps go on, because one row of this app may be unreadable (R11).
+        lookupWorker.logFault("could not read the due lookups; trying again", error, app: place.app)
+        let again = monotonic.advanced(by: LookupWorker.faultPause)
+        appLookups[place]?.readsAgainAt = again
+      }
+    }
+    for place in owned { continueBackfill(place) }
+    return sleepTime()
+  }
+
+  /// Handles the answers of processors; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    for completion in lookupWorker.transport.run(timeout: time) {
+      finish(completion)
+    }
+  }
+
+  private func sleepTime() -> Duration {
+    var sleep = min(
+      lookupWorker.dependencies.lookInterval, max(.zero, noteServiceAt.duration(since: monotonic)))
+    for (place, known) in appLookups where lookupWorker.ownership.tenure(of: place.app) != nil {
+      var lookups = known
+      if let wait = lookups.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+    }
+    return sleep
+  }
+
+  /// - Returns: whether to stop.
+  private mutating func readInbox() -> Bool {
+    let news = lookupWorker.worker.read { inbox in
+      defer { inbox = LookupWorker.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    if news.isStopping { return true }
+    if let directory = news.directory { use(directory) }
+    for (place, moment) in news.dueAt {
+      if let known = appLookups[place] { appLookups[place]?.dueAt = min(known.dueAt ?? moment, moment) }
+    }
+    for (place, row, isStored) in news.stored {
+      appLookups[place]?.underWay.remove(row)
+      // The purchase may be due again, because what it lacks may have changed during the lookup.
+      checkSoon(place)
+      if !isStored { rest(place, for: LookupWorker.faultPause) }
+    }
+    for plan in news.plans { submit(plan) }
+    for retry in news.retries { submit(retry) }
+    for (place, generation, outcomes) in news.ingested where appLookups[place]?.generation == generation {
+      note(ingested: outcomes, place)
+    }
+    let looksAgain = monotonic >= lookAt
+    if looksAgain {
+      lookAt = monotonic.advanced(by: lookupWorker.dependencies.lookInterval)
+    }
+    if news.hasBackfills {
+      hasBegun = true
+      beginBackfills()
+    }
+    if news.checksAll || looksAgain { for place in appLookups.keys { checkSoon(place) } }
+    return false
+  }
+
+  /// Makes the next step read the due lookups of an app.
+  mutating func checkSoon(_ place: AppProcessor) {
+    let now = now
+    appLookups[place]?.dueAt = now
+  }
+
+  /// Pauses an app's queries to a processor.
+  mutating func rest(_ place: AppProcessor, for duration: Duration) {
+    let monotonic = monotonic
+    appLookups[place]?.rest(for: duration, monotonic)
+  }
+
+  /// Whether an app may send one more query; acquires a token if so.
+  mutating func mayAsk(_ place: AppProcessor) -> Bool {
+    let monotonic = monotonic
+    return appLookups[place]?.mayAsk(monotonic) ?? false
+  }
+
+  private mutating func use(_ directory: AppDirectory) {
+    self.directory = directory
+    lastGeneration += 1
+    appLookups = appLookups.filter { directory[$0.key.app]?.apis[$0.key.processor] != nil }
+    for app in directory.apps.values where !app.apis.isEmpty {
+      for api in app.apis.values {
+        if appLookups[api.place] == nil {
+          appLookups[api.place] = AppLookups(
+            api, generation: lastGeneration, now: now, monotonic: monotonic)
+        } else {
+          let (generation, now) = (lastGeneration, now)
+          appLookups[api.place]?.use(api, generation: generation, now: now)
+        }
+      }
+      for processor in app.apis.keys {
+        let place = AppProcessor(app.slug, processor)
+        for reason in Lookup.reasons { submit(PlanLookups(place, reason: reason)) }
+        // A start keeps the pauses; a reload may have corrected a key.
+        if lastGeneration > 1 { submit(RetryFetches(place)) }
+      }
+    }
+    if hasBegun { beginBackfills() }
+  }
+
+  private func submit(_ plan: PlanLookups) {
+    let lookupWorker = lookupWorker
+    _ = lookupWorker.committer.submit(plan, from: .internal) { result in
+      // A failed plan is repeated at the next start.
+      if case .success(let next?) = result { lookupWorker.worker.post { $0.plans.append(next) } }
+    }
+  }
+
+  private func submit(_ retry: RetryFetches) {
+    let lookupWorker = lookupWorker
+    _ = lookupWorker.committer.submit(retry, from: .internal) { result in
+      // After a fault they keep their times.
+      if case .success(true) = result { lookupWorker.worker.post { $0.retries.append(retry) } }
+    }
+  }
+
+  /// Records in the database, at intervals, that receiptd is running, so that the next start knows how long
+  /// it was down. The first call reads this from the previous run.
+  private mutating func recordService() {
+    guard monotonic >= noteServiceAt else { return }
+    noteServiceAt = monotonic.advanced(by: lookupWorker.noteServiceInterval)
+    guard hasBegun else { return begin() }
+    // The result is ignored: the next timestamp follows after the same interval.
+    _ = lookupWorker.committer.submit(NoteService(), from: .internal) { _ in }
+  }
+}
+
+extension LookupRun {
+  /// Sends a query.
+  mutating func ask(_ query: PendingQuery, _ request: TransferRequest) -> Bool {
+    lastTag += 1
+    do throws(TransferFailure) {
+      try lookupWorker.transport.start(request, tag: lastTag)
+    } catch {
+      guard let lookups = appLookups[query.place] else { return false }
+      let answer: QueryAnswer =
+        switch error {
+        case .refusedURL, .refusedHeader: .refused(error.rawValue)
+        default: .failed(error.rawValue, retryAfter: nil)
+        }
+      _ = handle(answer, lookups.api)
+      return false
+    }
+    pendingQueries[lastTag] = query
+    appLookups[query.place]?.open += 1
+    return true
+  }
+
+  private mutating func finish(_ completion: TransferCompletion) {
+    guard let query = pendingQueries.removeValue(forKey: completion.tag) else { return }
+    // The app was removed: ignore the answer.
+    guard let lookups = appLookups[query.place] else { return }
+    appLookups[query.place]?.open = max(0, lookups.open - 1)
+    let answer = lookups.api.judge(completion.result, now: now)
+    let isOrderly = query.generation == lookups.generation && handle(answer, lookups.api)
+    switch query {
+    case .lookup(let query): finish(query, answer, isOrderly: isOrderly)
+    case .page(let place, let generation):
+      if generation == lookups.generation { finishPage(answer, place) }
+    }
+  }
+
+  /// Applies an answer to the app's rest and failure count.
+  /// - Returns: whether it answers the query itself.
+  private mutating func handle(_ answer: QueryAnswer, _ api: ProcessorAPI) -> Bool {
+    let (app, place) = (api.app, api.place)
+    let failures = (appLookups[place]?.failures ?? 0) + 1
+    func pause(_ retryAfter: Duration?) -> Duration {
+      Lookup.rest(failures: failures, retryAfter: retryAfter)
+    }
+    switch answer {
+    case .body, .notFound:
+      appLookups[place]?.succeed()
+      return true
+    case .limited(let retryAfter):
+      appLookups[place]?.failures = failures
+      rest(place, for: pause(retryAfter))
+      log.info("the processor limits requests", ["app": app.text, "processor": api.processorName.text])
+    case .failed(let word, let retryAfter):
+      appLookups[place]?.failures = failures
+      rest(place, for: pause(retryAfter))
+      log.info(
+        "could not ask the processor; trying again",
+        ["app": app.text, "processor": api.processorName.text, "reason": word])
+    case .refused(let word):
+      rest(place, for: Lookup.refusedRest)
+      guard appLookups[place]?.isRefused == false else { break }
+      appLookups[place]?.isRefused = true
+      let advice = directory[app]?.processorAdvice[api.processorName]?.correction(of: app)
+      log.warning(
+        "the processor refuses the key or the request: nothing is looked up; trying again every few minutes"
+          + (advice.map { ". \($0)" } ?? ""),
+        ["app": app.text, "processor": api.processorName.text, "reason": word])
+    }
+    return false
+  }
+}

@@ -1,0 +1,100 @@
+// Evaluates conditions without a receiptd, for `receiptctl alerts list` and the pages of the dashboard. One
+// thread.
+
+public import Config
+public import Domain
+internal import Platform
+public import Reports
+public import Service
+public import Store
+
+/// The default conditions.
+public enum AlertPreview {
+  /// The conditions in the syntax of the configuration.
+  public static var conditions: [String] { standard.map(\.text) }
+
+  /// All but those that need preparation, or a process that observes.
+  private static let standard = AlertCondition.forms.filter { condition in
+    switch condition {
+    case .backupOld, .backlogGrowing, .clock: false
+    default: true
+    }
+  }
+
+  /// The conditions of the configuration, and the default form of each that it does not watch: what is wrong
+  /// does not depend on who is notified.
+  private static func conditions(of configuration: Configuration) -> [AlertCondition] {
+    let watched = configuration.alerts.flatMap(\.on)
+    let names = Set(watched.map(\.name))
+    return watched + standard.filter { !names.contains($0.name) }
+  }
+
+  /// Finds the troubles of all configured apps.
+  /// - Parameters:
+  ///   - health: the last health report of receiptd; nil if it does not run.
+  ///   - freeBytes: the free space on the database's disk.
+  public static func troubles(
+    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
+    now: Timestamp
+  ) throws(StoreFault) -> [CurrentTrouble] {
+    var events = EventWatch()
+    return try troubles(
+      configuration, reader: reader, health: health, freeBytes: freeBytes, events: &events, now: now)
+  }
+
+  /// - Parameter events: what is known of the silences of the apps.
+  static func troubles(
+    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
+    events: inout EventWatch, now: Timestamp
+  ) throws(StoreFault) -> [CurrentTrouble] {
+    let names = Set(health?.reasons.map(\.name) ?? [])
+    let reasons = ReadinessReason.ofDatabase.filter { names.contains($0.name) }
+    var troubles: [Trouble]
+    do throws(StoreFault) {
+      troubles = try read(
+        configuration, reader: reader, health: health, database: reasons, freeBytes: freeBytes,
+        events: &events, now: now)
+    } catch {
+      // A table cannot be read. If receiptd has reported why, that is the answer.
+      troubles = Trouble.ofDatabase(reasons, unreadable: [], now: now)
+      guard !troubles.isEmpty else { throw error }
+    }
+    troubles.sort { ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "") }
+    return troubles.map {
+      CurrentTrouble(
+        alert: $0.key.condition.text, app: $0.key.app, since: $0.since, summary: $0.summary,
+        advice: $0.advice)
+    }
+  }
+
+  /// - Parameter database: what is wrong with the database, as receiptd has reported it.
+  private static func read(
+    _ configuration: Configuration, reader: StoreReader, health: HealthReport?, database: [ReadinessReason],
+    freeBytes: Int64?, events: inout EventWatch, now: Timestamp
+  ) throws(StoreFault) -> [Trouble] {
+    let alert = Configuration.Alert(
+      to: Secret("nobody"), on: conditions(of: configuration), every: RecentCounts.windowMax)
+    var refused: [LabelValues: UInt64] = [:]
+    for (place, reasons) in health?.refusedWebhooks ?? [:] {
+      for (reason, count) in reasons {
+        let key = LabelValues(first: place.app.text, second: reason, third: place.processor.text)
+        refused[key] = UInt64(clamping: count)
+      }
+    }
+    let apps = configuration.apps
+    var observed = AlertObservations(refusedReload: health?.refusedReload)
+    observed.silent = try events.unusual(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
+    var joins = JoinWatch()
+    observed.unjoined = try joins.unjoined(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
+    observed.certificates[.listener] =
+      configuration.listen.tls.map(\.certificatePath).flatMap(ListenerCertificate.expiry)
+    observed.unread = try LostInput.events(apps, reader, now: now)
+    let names = Set(health?.reasons.map(\.name) ?? [])
+    let findings = try AlertWatch.findings(
+      for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
+      clients: { _ in health?.refusedContexts ?? [:] },
+      processors: { _ in health?.processorTroubles ?? [:] }, database: database, freeBytes: freeBytes,
+      isDiskFull: names.contains(ReadinessReason.diskFull.name), observed: observed, now: now)
+    return Array(findings.troubles(for: alert, apps: apps).values)
+  }
+}

@@ -1,0 +1,314 @@
+// Checks for troubles. It reads only counters and indexes, so a check costs the same with any number of
+// receipts. The alerter's thread.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import Platform
+public import Reports
+public import Service
+internal import Store
+
+/// The sources that the alerter reads.
+public struct AlertSources: Sendable {
+  let metrics: Metrics
+  let committer: Committer
+  /// The free space on the database's disk.
+  let freeBytes: @Sendable () -> Int64?
+  /// Why the relay is not ready; empty if it is.
+  let unreadiness: @Sendable () -> [String]
+  /// Makes the health report; nil if none is stored.
+  var health: HealthMonitor?
+  /// The file of the public listener's certificate; nil if it has none.
+  var listenerCertificate: String?
+  /// What is wrong with the database's files; empty if nothing is.
+  var database: @Sendable () -> [ReadinessReason] = { [] }
+
+  public init(
+    metrics: Metrics, committer: Committer, freeBytes: @escaping @Sendable () -> Int64?,
+    unreadiness: @escaping @Sendable () -> [String], health: HealthMonitor? = nil,
+    database: @escaping @Sendable () -> [ReadinessReason] = { [] }, listenerCertificate: String? = nil
+  ) {
+    self.listenerCertificate = listenerCertificate
+    self.metrics = metrics
+    self.committer = committer
+    self.freeBytes = freeBytes
+    self.unreadiness = unreadiness
+    self.health = health
+    self.database = database
+  }
+}
+
+/// Checks for troubles, and keeps counters between checks.
+struct AlertWatch {
+  /// The results of one check, for all configured alerts.
+  struct Findings {
+    fileprivate let breakers: [AppDestination: Breaker]
+    fileprivate let unconfigured: [UnconfiguredApp]
+    fileprivate let pauses: [AppSlug: AppPause]
+    /// The failures that somebody takes care of.
+    fileprivate let quiet: QuietFailures
+    fileprivate let oldest: [AppSlug: Timestamp]
+    fileprivate let failed: [AppSlug: [FailureCount]]
+    fileprivate let failures: [Duration: [AppSlug: Int64]]
+    fileprivate let recent: [Duration: [AppSlug: [FailureCount]]]
+    fileprivate let signatures: [Duration: [LabelValues: UInt64]]
+    fileprivate let clients: [Duration: [AppSlug: [String: Int64]]]
+    fileprivate let processors: [Duration: [AppProcessor: ProcessorTroubles]]
+    /// Events that could not be read, at most one entry for each app.
+    fileprivate let unread: [LostInput]
+    fileprivate let captures: [AppProcessor: UnfinishedCaptures]
+    fileprivate let observed: AlertObservations
+    fileprivate let backup: ServiceReport?
+    fileprivate let database: Trouble?
+    fileprivate let isDatabaseDamaged: Bool
+    fileprivate let freeBytes: Int64?
+    fileprivate let isDiskFull: Bool
+    fileprivate let now: Timestamp
+  }
+
+  let reader: StoreReader
+  let sources: AlertSources
+  private var signatures = RecentCounts()
+  private var clients = RecentCounts()
+  private var processors = RecentCounts()
+  private var backlogs: [AppSlug: BacklogTrend] = [:]
+  private var unreadable = UnreadableReceipts()
+  private var events = EventWatch()
+  private var joins = JoinWatch()
+  private var unreadEvents = UnreadEvents()
+  private var listenerFileRead: (at: MonotonicInstant, expiresAt: Timestamp?)?
+
+  init(reader: StoreReader, sources: AlertSources) {
+    self.reader = reader
+    self.sources = sources
+  }
+
+  /// The window over which an alert counts.
+  static func window(of alert: Configuration.Alert) -> Duration {
+    min(alert.every, RecentCounts.windowMax)
+  }
+
+  func databaseTroubles(now: Timestamp, monotonic: MonotonicInstant) -> [Trouble] {
+    Trouble.ofDatabase(sources.database(), unreadable: unreadable.apps(now: monotonic), now: now)
+  }
+
+  mutating func check(
+    for alerts: [Configuration.Alert], apps: [AppConfiguration], now: Timestamp, monotonic: MonotonicInstant
+  ) throws(StoreFault) -> Findings {
+    signatures.record(sources.metrics.signatureFailures.snapshot(), now: monotonic)
+    clients.record(sources.metrics.clientRefusals.snapshot(), now: monotonic)
+    processors.record(sources.metrics.processorTroubles, now: monotonic)
+    let (signatures, clients, processors) = (signatures, clients, processors)
+    var observed = try observe(alerts, now: now, monotonic: monotonic)
+    observed.silent = try events.unusual(
+      for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
+    observed.unjoined = try joins.unjoined(for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
+    observed.unread = try unreadEvents.look(for: alerts, apps, reader, now: now)
+    return try Self.findings(
+      for: alerts, apps: apps, reader: reader,
+      signatures: { signatures.growth(within: $0, now: monotonic) },
+      clients: { Metrics.clientRefusals(clients.growth(within: $0, now: monotonic)) },
+      processors: { Metrics.troubles(processors.growth(within: $0, now: monotonic)) },
+      database: sources.database(),
+      freeBytes: sources.freeBytes(), isDiskFull: sources.committer.isDiskFull, observed: observed, now: now)
+  }
+
+  /// When the certificate in the listener's file expires, read once a minute; nil if it cannot be read.
+  private mutating func listenerFile(now: MonotonicInstant) -> Timestamp? {
+    if let read = listenerFileRead, now.duration(since: read.at) < .minutes(1) { return read.expiresAt }
+    let expiresAt = sources.listenerCertificate.flatMap(ListenerCertificate.expiry)
+    listenerFileRead = (now, expiresAt)
+    return expiresAt
+  }
+
+  /// What is known only from observing for a while, or by this process.
+  private mutating func observe(
+    _ alerts: [Configuration.Alert], now: Timestamp, monotonic: MonotonicInstant
+  ) throws(StoreFault) -> AlertObservations {
+    var observed = AlertObservations(refusedReload: sources.health?.report(now: now).refusedReload)
+    unreadable.record(sources.metrics.unreadableReceipts.snapshot(), now: monotonic)
+    observed.unreadable = unreadable.apps(now: monotonic)
+    observed.certificates = sources.metrics.certificates.all
+    observed.listenerFile = listenerFile(now: monotonic)
+    observed.clockAhead = sources.metrics.clock.offset(now: monotonic)
+    let isBacklogWatched = alerts.contains { alert in
+      alert.on.contains { if case .backlogGrowing = $0 { true } else { false } }
+    }
+    guard isBacklogWatched else { return observed }
+    let pending = try reader.pendingNow()
+    let at = monotonic.duration(since: MonotonicInstant(nanoseconds: 0))
+    for app in Set(pending.keys).union(backlogs.keys) {
+      let count = pending[app] ?? 0
+      backlogs[app, default: BacklogTrend()].record(count, at: at)
+      if backlogs[app]?.isGrowing == true { observed.growing[app] = count }
+    }
+    return observed
+  }
+
+  /// - Parameters:
+  ///   - signatures: the webhooks refused within a time, by app and reason.
+  ///   - clients: the requests of clients refused within a time, by reason.
+  ///   - processors: the troubles with processors within a time, by reason.
+  static func findings(
+    for alerts: [Configuration.Alert], apps: [AppConfiguration], reader: StoreReader,
+    signatures: (Duration) -> [LabelValues: UInt64],
+    clients: (Duration) -> [AppSlug: [String: Int64]],
+    processors: (Duration) -> [AppProcessor: [String: Int64]], database: [ReadinessReason], freeBytes: Int64?,
+    isDiskFull: Bool, observed: AlertObservations, now: Timestamp
+  ) throws(StoreFault) -> Findings {
+    var oldest: [AppSlug: Timestamp] = [:]
+    for app in apps { oldest[app.slug] = try reader.oldestPending(app: app.slug) }
+    var failures: [Duration: [AppSlug: Int64]] = [:]
+    var recent: [Duration: [AppSlug: [FailureCount]]] = [:]
+    var growth: [Duration: [LabelValues: UInt64]] = [:]
+    var refused: [Duration: [AppSlug: [String: Int64]]] = [:]
+    var troubles: [Duration: [AppProcessor: ProcessorTroubles]] = [:]
+    for window in Set(alerts.map(Self.window)) {
+      let start = now - window
+      failures[window] = try reader.failures(since: start)
+      recent[window] = try reader.recentFailures(since: start)
+      growth[window] = signatures(window)
+      refused[window] = clients(window)
+      troubles[window] = processors(window).mapValues(ProcessorTroubles.init)
+    }
+    return Findings(
+      breakers: try reader.breakers(),
+      unconfigured: UnconfiguredApp.all(try reader.counts(), configured: apps.map(\.slug)),
+      pauses: try reader.pauses(),
+      quiet: QuietFailures(try reader.failureGroups()), oldest: oldest,
+      failed: try reader.failedNow(), failures: failures,
+      recent: recent, signatures: growth, clients: refused, processors: troubles,
+      unread: observed.unread,
+      captures: try captures(for: alerts, apps: apps, reader: reader), observed: observed,
+      backup: try reader.serviceReport(.backup),
+      database: .database(database, now: now), isDatabaseDamaged: database.contains(.databaseDamaged),
+      freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
+  }
+
+  /// Reads nothing if no alert is about captures.
+  private static func captures(
+    for alerts: [Configuration.Alert], apps: [AppConfiguration], reader: StoreReader
+  ) throws(StoreFault) -> [AppProcessor: UnfinishedCaptures] {
+    let isWatched = alerts.contains { alert in
+      alert.on.contains { if case .captureUnknown = $0 { true } else { false } }
+    }
+    guard isWatched else { return [:] }
+    var captures: [AppProcessor: UnfinishedCaptures] = [:]
+    for place in apps.flatMap(\.places) {
+      let (abandoned, last) = try reader.abandonedCaptures(place)
+      captures[place] = UnfinishedCaptures(
+        oldest: try reader.oldestCapture(place), abandoned: abandoned, lastAbandoned: last)
+    }
+    return captures
+  }
+}
+
+extension AlertWatch.Findings {
+  /// The troubles that one alert covers.
+  func troubles(for alert: Configuration.Alert, apps: [AppConfiguration]) -> [Trouble.Key: Trouble] {
+    var troubles: [Trouble.Key: Trouble] = [:]
+    let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }
+    for condition in alert.on {
+      if case .oldestPending = condition, alert.apps == nil {
+        for app in unconfigured {
+          let trouble = Trouble.stranded(app, condition, now: now)
+          troubles[trouble.key] = trouble
+        }
+      }
+      let subjects: [AppConfiguration?] =
+        (condition.isOfRelay ? [nil] : []) + (condition.isOfApps ? apps.map(Optional.some) : [])
+      for app in subjects {
+        guard let trouble = trouble(condition, app: app, window: AlertWatch.window(of: alert)) else {
+          continue
+        }
+        troubles[trouble.key] = trouble
+      }
+    }
+    return troubles
+  }
+
+  private func trouble(_ condition: AlertCondition, app: AppConfiguration?, window: Duration) -> Trouble? {
+    guard let app else { return trouble(ofRelay: condition) }
+    switch condition {
+    case .breakerOpen:
+      return .breakers(
+        breakers.sorted(of: app.slug, now: now), app: app.slug, now: now, advice: app.destinationAdvice)
+    case .receiptFailed:
+      let (count, loud) = quiet.rest(
+        of: failures[window]?[app.slug] ?? 0, recent[window]?[app.slug] ?? [], app: app.slug)
+      guard count > 0 else { return nil }
+      return .failures(
+        count, app: app.slug, now: now, recent: loud, standing: failed[app.slug] ?? [])
+    case .oldestPending(let limit):
+      // While they are paused they wait on purpose, and afterwards they need time.
+      let pause = pauses[app.slug] ?? AppPause()
+      guard !pause.isActive(now: now),
+        let readyAt = oldest[app.slug].map({ max($0, pause.endedAt(now: now) ?? $0) }),
+        now.duration(since: readyAt) > limit
+      else { return nil }
+      return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)
+    case .signatureFailures(let limit):
+      let growth = signatures[window]?.filter { $0.key.first == app.slug.text } ?? [:]
+      guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
+      return .signatures(
+        growth, limit: limit, app: app.slug, window: window, now: now, advice: app.webhookAdvice)
+    case .contextsRefused(let limit):
+      return .clients(
+        clients[window]?[app.slug] ?? [:], limit: limit, app: app.slug, window: window, now: now)
+    case .eventsUnparsed: return .unread(unread.first { $0.app == app.slug }, now: now)
+    case .processorFailures(let limit):
+      return .processors(
+        troubles(of: app, window), limit: limit, app: app.slug, window: window, now: now,
+        advice: app.processorAdvice)
+    case .captureUnknown(let limit):
+      let own = captures.filter { $0.key.app == app.slug }
+      return .captures(
+        Dictionary(uniqueKeysWithValues: own.map { ($0.key.processor, $0.value) }), limit: limit,
+        app: app.slug, now: now)
+    case .callbacksMissing:
+      return .callbacks(
+        troubles(of: app, window).mapValues(\.unreported), app: app.slug, window: window, now: now,
+        advice: app.webhookAdvice)
+    case .contextsUnjoined: return .unjoined(observed.unjoined[app.slug], app: app.slug, now: now)
+    case .appPaused: return .pause(pauses[app.slug], app: app.slug, now: now)
+    case .backlogGrowing(let limit):
+      guard pauses[app.slug]?.isActive(now: now) != true, let count = observed.growing[app.slug],
+        count > limit
+      else { return nil }
+      return .backlog(count, limit: limit, app: app.slug, now: now)
+    case .noEvents(let limit):
+      guard let since = observed.silent[app.slug], now.duration(since: since) > limit else { return nil }
+      return .silence(since: since, limit: limit, app: app, now: now)
+    case .certificateExpires(let limit):
+      return .certificates(observed.certificates, limit: limit, app: app.slug, now: now)
+    case .diskLow, .database, .reloadRefused, .backupOld, .corruption, .clock, .unknown: return nil
+    }
+  }
+
+  private func trouble(ofRelay condition: AlertCondition) -> Trouble? {
+    switch condition {
+    case .diskLow(let limit):
+      guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }
+      return .disk(free: freeBytes, limit: limit, isFull: isDiskFull, now: now)
+    case .database: return database
+    case .reloadRefused: return observed.refusedReload.map { .reload($0, now: now) }
+    case .backupOld(let limit): return .backup(backup, limit: limit, now: now)
+    case .certificateExpires(let limit):
+      return .listenerCertificate(
+        observed.certificates[.listener], file: observed.listenerFile, limit: limit, now: now)
+    case .clock(let limit):
+      return observed.clockAhead.flatMap { .clock(ahead: $0, limit: limit, now: now) }
+    case .corruption:
+      return .corruption(isDatabaseDamaged: isDatabaseDamaged, unreadable: observed.unreadable, now: now)
+    default: return nil
+    }
+  }
+
+  private func troubles(
+    of app: AppConfiguration, _ window: Duration
+  ) -> [ProcessorName: ProcessorTroubles] {
+    let own = processors[window]?.filter { $0.key.app == app.slug } ?? [:]
+    return Dictionary(uniqueKeysWithValues: own.map { ($0.key.processor, $0.value) })
+  }
+}

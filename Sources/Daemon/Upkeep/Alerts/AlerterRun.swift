@@ -1,0 +1,266 @@
+// The steps of the alerter, and its state. The alerter's thread.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import HTTPClient
+internal import Platform
+internal import Service
+internal import Store
+
+/// One run of the alerter, from start to stop.
+struct AlerterRun {
+  let alerter: Alerter
+  let transport: any HTTPTransport
+  let clock: any Clock
+  let log: Log
+  private let host = HostName.current()
+  private let startedAt: MonotonicInstant
+  private var watch: AlertWatch
+  var plan: AlertPlan
+  var couriers: [AlertCourier] = []
+  var beat: Heartbeats?
+  /// The e-mails under way, by the tags that transfers would have.
+  var mails: [UInt64: MailDelivery] = [:]
+  private var lookAt: MonotonicInstant
+  private var healthAt: MonotonicInstant
+  private var isReadingFailing = false
+  /// Whether a check has succeeded since the plan was last set. Until then nothing is known to be over.
+  private var hasChecked = false
+  /// Which alerts this instance sends.
+  private var duty: AlertDuty
+  /// The tag of the first courier's transfers. Transfers of an older plan have smaller tags. The heartbeat
+  /// has the tag before it.
+  var firstTag: UInt64 = 0
+
+  init(_ alerter: Alerter, reader: StoreReader, plan: AlertPlan) {
+    self.alerter = alerter
+    transport = alerter.transport
+    clock = alerter.dependencies.clock
+    log = alerter.dependencies.log
+    watch = AlertWatch(reader: reader, sources: alerter.sources)
+    self.plan = plan
+    duty = alerter.ownership.doesSharedWork ? .all : .none
+    startedAt = clock.monotonic
+    lookAt = startedAt
+    healthAt = startedAt
+    if let stored = try? reader.serviceReport(.health), let report = HealthReport(stored: stored.content) {
+      alerter.sources.health?.restore(report)
+    }
+    use(plan)
+  }
+
+  var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
+  var monotonic: MonotonicInstant { clock.monotonic }
+
+  /// Runs steps until the stop.
+  mutating func loop() {
+    while let sleep = step() { handleAnswers(within: sleep) }
+    mails = [:]
+    _ = transport.cancelAll()
+  }
+
+  /// Does what is due now, without waiting.
+  /// - Returns: for how long nothing is due except answers; nil after the stop.
+  mutating func step() -> Duration? {
+    let news = alerter.worker.read { inbox in
+      defer { inbox = Alerter.Inbox(isStopping: inbox.isStopping) }
+      return inbox
+    }
+    if news.isStopping { return nil }
+    changeDuty(to: duty(after: duty))
+    if let plan = news.plan { use(plan) }
+    guard duty == .all else {
+      if duty == .database { checkDatabase() }
+      return mails.isEmpty ? Alerter.dutyPause : MailDelivery.stepPause
+    }
+    let monotonic = monotonic
+    if let isMoving = news.pulse { beat?.pulse(isMoving, monotonic: monotonic) }
+    if !couriers.isEmpty, monotonic >= lookAt {
+      check()
+      lookAt = monotonic.advanced(by: isReadingFailing ? min(Alerter.faultPause, lookInterval) : lookInterval)
+    }
+    if news.isHealthDue || monotonic >= healthAt { checkHealth(monotonic) }
+    for index in couriers.indices { send(index) }
+    sendHeartbeat()
+    return sleepTime()
+  }
+
+  /// Handles the answers of the addresses; waits for them at most `time`.
+  mutating func handleAnswers(within time: Duration) {
+    for completion in transport.run(timeout: time) { finish(completion) }
+    handleMails()
+  }
+
+  private mutating func changeDuty(to next: AlertDuty) {
+    guard next != duty else { return }
+    let previous = duty
+    duty = next
+    cancelNotices()
+    guard next == .all else { return }
+    // What another instance has sent meanwhile is in the database, and newer than what is known here: except
+    // what could not be saved, because the database could not be reached.
+    use(plan) { previous == .database && $0.key.condition == AlertCondition.database.text }
+  }
+
+  /// Sends what is known about the database without reading it.
+  private mutating func checkDatabase() {
+    noteDatabaseTroubles()
+    for index in couriers.indices { send(index) }
+  }
+
+  /// - Parameter isKnown: whether what was sent is still known; the rest is read from the database.
+  private mutating func use(_ plan: AlertPlan, keeping isKnown: (AlertRecord) -> Bool = { _ in true }) {
+    cancelNotices()
+    // It may not be on disk yet.
+    let sent = couriers.flatMap(\.ledger.records).filter(isKnown)
+    let firing = Set(sent.filter(\.isFiring).map(\.key.destination))
+    firstTag += UInt64(couriers.count) + 1
+    self.plan = plan
+    let isConfigured = { (place: AppDestination) in
+      plan.apps.contains { $0.slug == place.app && $0.destinationAdvice(place.destination) != nil }
+    }
+    alerter.sources.metrics.certificates.keep(isConfigured)
+    alerter.sources.metrics.contacts.keep(isConfigured)
+    beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
+    lookAt = monotonic
+    hasChecked = false
+    let before = couriers
+    couriers = plan.alerts.map { AlertCourier($0.alert, $0.target) }
+    for courier in before where firing.contains(courier.target.digest) {
+      guard !couriers.contains(where: { $0.target.digest == courier.target.digest }) else { continue }
+      couriers.append(courier.retired())
+    }
+    assign(sent)
+    if couriers.isEmpty, let stored = try? watch.reader.alerts() { restore(stored) }
+  }
+
+  /// Gives each alert that was sent to the couriers whose rules watch for it, or else to the first courier of
+  /// its address, which sends its end.
+  private mutating func assign(_ records: [AlertRecord]) {
+    var shares = couriers.map { _ in [AlertRecord]() }
+    for record in records {
+      let own = couriers.indices.filter { couriers[$0].target.digest == record.key.destination }
+      let key = Trouble.Key(record.key)
+      let watching = own.filter { couriers[$0].watches(key, apps: plan.apps) }
+      for index in watching.isEmpty ? Array(own.prefix(1)) : watching { shares[index].append(record) }
+    }
+    for (index, share) in shares.enumerated() { couriers[index].restore(share) }
+  }
+
+  private mutating func cancelNotices() {
+    keep(SaveAlerts(sent: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
+    for mail in mails.values { mail.cancel() }
+    _ = transport.cancelAll()
+  }
+
+  /// Adds what was sent before the start, or by another instance.
+  private mutating func restore(_ stored: [AlertRecord]) {
+    let known = couriers.flatMap(\.ledger.records)
+    let older = stored.filter { record in !known.contains { $0.key == record.key } }
+    assign(known + older)
+    let lost = older.filter { record in !couriers.contains { $0.target.digest == record.key.destination } }
+    for record in lost where record.isFiring { reportUnended(record) }
+    keep(SaveAlerts(forgotten: lost.map(\.key)))
+  }
+
+  /// The time between two checks: a quarter of the shortest `every`, within the limits.
+  private var lookInterval: Duration {
+    let shortest = plan.alerts.map(\.alert.every).min() ?? .longest
+    let longest = alerter.dependencies.lookInterval
+    return max(Alerter.lookIntervalMin, min(longest, shortest / 4))
+  }
+
+  private mutating func check() {
+    do throws(StoreFault) {
+      let stored = hasChecked ? nil : try watch.reader.alerts()
+      let findings = try watch.check(
+        for: couriers.map(\.alert), apps: plan.apps, now: now, monotonic: monotonic)
+      if let stored { restore(stored) }
+      hasChecked = true
+      for index in couriers.indices {
+        couriers[index].troubles = findings.troubles(for: couriers[index].alert, apps: plan.apps)
+        let over = couriers[index].ledger.forgetWhatIsOver(now: now)
+        keep(SaveAlerts(forgotten: over))
+      }
+      isReadingFailing = false
+    } catch {
+      // The last results stay valid until the store can be read again.
+      noteDatabaseTroubles()
+      if !isReadingFailing {
+        log.error("could not check the alert conditions; trying again", ["error": error.description])
+      }
+      isReadingFailing = true
+    }
+  }
+
+  /// The database's own troubles are known without reading it.
+  private mutating func noteDatabaseTroubles() {
+    let troubles = watch.databaseTroubles(now: now, monotonic: monotonic)
+    for index in couriers.indices {
+      for key in Trouble.Key.ofDatabase where couriers[index].alert.on.contains(key.condition) {
+        couriers[index].troubles[key] = troubles.first { $0.key == key }
+      }
+    }
+  }
+
+  private mutating func checkHealth(_ monotonic: MonotonicInstant) {
+    guard let health = alerter.sources.health else { return }
+    healthAt = monotonic.advanced(by: HealthMonitor.lookInterval)
+    guard let report = health.check(now: now, monotonic: monotonic) else { return }
+    let stored = ServiceReport(name: .health, at: report.at, content: report.stored.text)
+    let isQueued = alerter.sources.committer.submit(SaveServiceReport(stored), from: .internal) { result in
+      if case .failure = result { health.couldNotStore() }
+    }
+    if !isQueued { health.couldNotStore() }
+  }
+
+  private mutating func send(_ index: Int) {
+    let monotonic = monotonic
+    let own = couriers[index]
+    let siblings = couriers.filter { $0.target.digest == own.target.digest }
+    guard !siblings.contains(where: { $0.isBusy(monotonic) }) else { return }
+    let age = monotonic.duration(since: startedAt)
+    let window = AlertWatch.window(of: own.alert)
+    let isWatched = { [apps = plan.apps] (key: Trouble.Key) in own.watches(key, apps: apps) }
+    let hasChecked = hasChecked
+    let notice = couriers[index].next(duty, now: now, isWatched: isWatched) { key in
+      // The end of one limit would end the incident of the others.
+      if own.target.sharesIncidents, siblings.contains(where: { $0.fires(sameAs: key) }) { return false }
+      return !isWatched(key)
+        || (hasChecked || Trouble.Key.ofDatabase.contains(key))
+          && age >= key.condition.observation(window: window, isOfApp: key.app != nil) ?? .zero
+    }
+    guard let notice else { return }
+    let message = couriers[index].target.message(
+      self.notice(notice, id: couriers[index].messageID), sentAt: clock.wallMilliseconds, host: host,
+      userAgent: Version.userAgent)
+    start(message, tag: firstTag + UInt64(index))
+  }
+
+  private func notice(_ notice: AlertLedger.Notice, id: String) -> AlertNotice {
+    switch notice {
+    case .resolved(let key, let since):
+      return AlertNotice(endOf: key.condition, app: key.app, since: since, id: id, now: now)
+    case .firing(var trouble, let since):
+      // For a trouble that lasts, report the total since it began.
+      if case .receiptFailed = trouble.key.condition, let app = trouble.key.app,
+        let whole = try? watch.failures(of: app, since: since, now: now), whole.value > trouble.value
+      {
+        trouble = whole
+      }
+      return AlertNotice(trouble, since: since, id: id, now: now)
+    }
+  }
+
+  private func sleepTime() -> Duration {
+    let monotonic = monotonic
+    var until = monotonic.advanced(by: .hours(1))
+    if !couriers.isEmpty { until = min(until, lookAt) }
+    if alerter.sources.health != nil { until = min(until, healthAt) }
+    if !mails.isEmpty { until = min(until, monotonic.advanced(by: MailDelivery.stepPause)) }
+    for rest in couriers.compactMap(\.restUntil) where rest > monotonic { until = min(until, rest) }
+    if let beat = beat?.nextAt { until = min(until, beat) }
+    return max(.zero, until.duration(since: monotonic))
+  }
+}

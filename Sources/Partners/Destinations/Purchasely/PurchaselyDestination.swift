@@ -1,0 +1,71 @@
+// Purchasely's receipt endpoint (https://docs.purchasely.com, Stripe configuration; Importing your
+// subscribers). Pure.
+
+public import Domain
+internal import Formats
+
+/// One app's Purchasely settings.
+public struct PurchaselySettings: Sendable, Equatable {
+  public static let urlDefault = "https://s2s.purchasely.io/receipts"
+
+  public var url: String
+  public var apiKey: String
+  /// Whether `ply_context` is sent, if there is one.
+  public var forwardsContext: Bool
+  /// The value of `User-Agent`.
+  public var userAgent: String
+
+  public init(url: String = Self.urlDefault, apiKey: String, forwardsContext: Bool = true, userAgent: String)
+  {
+    self.url = url
+    self.apiKey = apiKey
+    self.forwardsContext = forwardsContext
+    self.userAgent = userAgent
+  }
+}
+
+/// `POST https://s2s.purchasely.io/receipts`.
+public struct PurchaselyDestination: ReceiptDestination {
+  public static let name: DestinationName = "purchasely"
+  public static let help = DestinationHelp(
+    settings: ["url", "api_key"], secret: "api_key",
+    missing: "It processes receipts later: if a purchase does not show up there, ask its support about the "
+      + "import id.")
+
+  /// `X-PLATFORM-TYPE` knows Stripe and the app stores, and no other processor.
+  public static func accepts(_ processor: ProcessorName) -> Bool { processor == "stripe" }
+
+  private let settings: PurchaselySettings
+
+  public init(_ settings: PurchaselySettings) { self.settings = settings }
+
+  public var url: String { settings.url }
+
+  public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
+    [
+      ("Content-Type", "application/json"), ("X-API-KEY", settings.apiKey), ("X-PLATFORM-TYPE", "STRIPE"),
+      ("User-Agent", settings.userAgent),
+    ]
+  }
+
+  public func body(for receipt: ReceiptContent) -> [UInt8] {
+    var members: [JSONValue.Member] = [
+      .init(name: "user_id", value: .string(receipt.userID.text)),
+      .init(name: "stripe_object_type", value: .string(receipt.key.type.text)),
+      .init(name: "stripe_object_id", value: .string(receipt.key.id.text)),
+    ]
+    // Every purchase that Purchasely accepts has a price.
+    if let price = receipt.priceID {
+      members.append(.init(name: "stripe_price_id", value: .string(price.text)))
+    }
+    if settings.forwardsContext, let context = receipt.context {
+      members.append(.init(name: "ply_context", value: .string(context)))
+    }
+    return JSONValue.object(members).serialized()
+  }
+
+  /// `{"id":"<uuid>"}`: Purchasely processes the import later; its support asks for this id.
+  public func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict {
+    HTTPVerdict.of(answer, now: now)
+  }
+}

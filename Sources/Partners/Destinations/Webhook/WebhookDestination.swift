@@ -1,0 +1,111 @@
+// The merchant's own backend as a destination, in the form of the Standard Webhooks specification
+// (https://github.com/standard-webhooks/standard-webhooks). Pure; any thread.
+
+internal import Cryptography
+public import Domain
+internal import Formats
+internal import Platform
+
+/// One app's webhook.
+public struct WebhookSettings: Sendable, Equatable {
+  public var app: AppSlug
+  public var url: String
+  /// At least one; several while one is being replaced. The receiver accepts a message if it knows one of
+  /// them.
+  public var keys: [WebhookKey]
+  /// Whether `ply_context` is sent, if there is one.
+  public var forwardsContext: Bool
+  /// The value of `User-Agent`.
+  public var userAgent: String
+
+  public init(
+    app: AppSlug, url: String, keys: [WebhookKey], forwardsContext: Bool = true, userAgent: String
+  ) {
+    self.app = app
+    self.url = url
+    self.keys = keys
+    self.forwardsContext = forwardsContext
+    self.userAgent = userAgent
+  }
+}
+
+/// A signed `POST` to the merchant's backend. Repeats of a receipt have the same `webhook-id`.
+public struct WebhookDestination: ReceiptDestination {
+  public static let name: DestinationName = "webhook"
+  public static let help = DestinationHelp(
+    settings: ["url", "secrets"], secret: "secrets",
+    missing: "If a purchase does not show up there, look for the import id in its log: it is the webhook-id "
+      + "of the message.")
+
+  private let settings: WebhookSettings
+  private let signer: WebhookSigner
+
+  /// - Throws: an error if the system has no HMAC.
+  public init(_ settings: WebhookSettings) throws {
+    self.settings = settings
+    signer = try WebhookSigner(settings.keys)
+  }
+
+  public static func == (left: Self, right: Self) -> Bool { left.settings == right.settings }
+
+  public var url: String { settings.url }
+
+  public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
+    let timestamp = String(receipt.sentAt.unixMilliseconds / 1000)
+    let id = Self.messageID(of: receipt)
+    return [
+      ("Content-Type", "application/json"), ("User-Agent", settings.userAgent),
+      ("webhook-id", id), ("webhook-timestamp", timestamp),
+      ("webhook-signature", signer.signature(id: id, timestamp: timestamp, body: receipt.body)),
+    ]
+  }
+
+  /// Receivers drop a message whose id they know, so a reversal has another one than its purchase.
+  private static func messageID(of receipt: OutgoingReceipt) -> String {
+    receipt.id.text + (receipt.isReversal ? "-reversed" : "")
+  }
+
+  public func importID(of receipt: OutgoingReceipt) -> String? { Self.messageID(of: receipt) }
+
+  /// `timestamp` is when the purchase was known to be bought, so that every attempt sends the same bytes.
+  public func body(for receipt: ReceiptContent) -> [UInt8] { body(for: receipt, type: "purchase.completed") }
+
+  public func reversal(of receipt: ReceiptContent) -> [UInt8]? {
+    body(for: receipt, type: "purchase.reversed")
+  }
+
+  private func body(for receipt: ReceiptContent, type: String) -> [UInt8] {
+    var data: [JSONValue.Member] = [
+      .init(name: "app", value: .string(settings.app.text)),
+      .init(name: "user_id", value: .string(receipt.userID.text)),
+      .init(name: "processor", value: .string(receipt.key.processor.text)),
+      .init(name: "object_type", value: .string(receipt.key.type.text)),
+      .init(name: "object_id", value: .string(receipt.key.id.text)),
+    ]
+    func add(_ name: String, _ text: String?) {
+      if let text { data.append(.init(name: name, value: .string(text))) }
+    }
+    add("price_id", receipt.priceID?.text)
+    add("amount", receipt.payment?.amount)
+    add("currency", receipt.payment?.currency)
+    if let isCaptured = receipt.payment?.isCaptured {
+      data.append(.init(name: "captured", value: .bool(isCaptured)))
+    }
+    if settings.forwardsContext {
+      add("ply_context", receipt.context)
+      add("context_id", receipt.contextID?.text)
+    }
+    var members: [JSONValue.Member] = [.init(name: "type", value: .string(type))]
+    if let boughtAt = receipt.boughtAt {
+      let text = RFC3339.string(unixMilliseconds: boughtAt.unixMilliseconds)
+      members.append(.init(name: "timestamp", value: .string(text)))
+    }
+    members.append(.init(name: "data", value: .object(data)))
+    return JSONValue.object(members).serialized()
+  }
+
+  /// Any 2xx answer accepts the message, whatever its body: the specification gives the body no meaning.
+  public func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict {
+    HTTPVerdict.of(answer, now: now) { _ in .accepted(importID: nil) }
+  }
+}

@@ -1,0 +1,174 @@
+// Interprets Stripe's events as purchases (https://docs.stripe.com/checkout/fulfillment,
+// https://docs.stripe.com/billing/subscriptions/webhooks). If an event's type and its object's state
+// contradict each other, the object wins. Only the result of a delayed payment is taken from the type alone.
+// Pure; any thread.
+
+internal import Formats
+internal import Domain
+
+/// Interprets one envelope.
+struct StripeReader {
+  let settings: StripeSettings
+  let envelope: StripeEnvelope
+  /// Empty when there is none.
+  let type: String
+  let now: Timestamp
+
+  init(settings: StripeSettings, envelope: StripeEnvelope, now: Timestamp) {
+    self.settings = settings
+    self.envelope = envelope
+    type = envelope.type ?? ""
+    self.now = now
+  }
+
+  /// The time of the event by Stripe's clock: the end of the second in `created`, and never later than now.
+  private var happenedAt: Timestamp {
+    guard let created = envelope.created else { return now }
+    return min(now, Timestamp(unixSeconds: created).advanced(by: .milliseconds(999)))
+  }
+
+  /// What the event means; `unparsed` if a field that decides cannot be read.
+  var content: EventReading.Content { (try? reading()) ?? .nothing(.unparsed) }
+
+  /// - Throws: the field that cannot be read.
+  func reading() throws(ReadingFault) -> EventReading.Content {
+    guard !type.isEmpty else { throw unreadable("type") }
+    guard settings.livemode.accepts(envelope.livemode) else { return .nothing(.otherMode) }
+    guard settings.accounts.accepts(envelope.account) else { return .nothing(.otherAccount) }
+    if type.hasPrefix("checkout.session.") { return try session() }
+    if type.hasPrefix("customer.subscription.") { return try subscription() }
+    if type.hasPrefix("invoice.") { return try invoice() }
+    // Thin events (`v1.…`, `v2.…`) contain no object; pings, charges and all others are not about a purchase.
+    return .nothing(.ignored)
+  }
+
+  private func session() throws(ReadingFault) -> EventReading.Content {
+    guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map(SessionID.init)
+    else {
+      throw unreadable("data.object.id")
+    }
+    let subscriptionID = UntrustedText.identifier(object.subscription?.id).map { ObjectID($0) }
+    let isSubscription: Bool
+    // Sessions from 2019 have no mode.
+    switch object.mode ?? (subscriptionID == nil ? "" : "subscription") {
+    case "subscription": isSubscription = true
+    case "payment": isSubscription = false
+    case "setup": return .nothing(.ignored)
+    default: throw unreadable("data.object.mode")
+    }
+    var seen: Observations
+    switch try sessionObservations(object, hasSubscription: subscriptionID != nil) {
+    case .seen(let observations): seen = observations
+    case .end(let outcome): return .nothing(outcome)
+    }
+    var key = PurchaseKey.checkoutSession(id)
+    if isSubscription {
+      if let subscriptionID {
+        key = .subscription(subscriptionID)
+      } else {
+        seen.insert(.objectExpected)
+      }
+    }
+    let metadata = [object.metadata, object.subscription?.metadata]
+    let facts = facts(of: object)
+    var report = facts.report(key, metadata: metadata, prices: facts.sessionPrices, observations: seen)
+    report.sessionID = id
+    report.clientReference = object.clientReferenceID
+    return .purchase(report, isWorthKeeping: !seen.subtracting(.objectExpected).isEmpty)
+  }
+
+  private func unreadable(_ field: String) -> ReadingFault {
+    let sales: Set<String> = [
+      "", "checkout.session.completed", "checkout.session.async_payment_succeeded",
+      "customer.subscription.created", "customer.subscription.updated", "invoice.paid",
+      "invoice.payment_succeeded",
+    ]
+    return ReadingFault(field: field, maySell: sales.contains(type))
+  }
+
+  private enum SessionState {
+    case seen(Observations)
+    case end(EventOutcome)
+  }
+
+  private func sessionObservations(_ object: StripeObject, hasSubscription: Bool) throws(ReadingFault)
+    -> SessionState
+  {
+    switch type {
+    case "checkout.session.async_payment_succeeded": return .seen(.paid)
+    // Only a pending payment can fail, so the checkout was complete and unpaid, even if no earlier event said
+    // so.
+    case "checkout.session.async_payment_failed": return .seen([.promised, .failed])
+    case "checkout.session.expired": return .seen(.expired)
+    case "checkout.session.completed":
+      // An open session contradicts the event type: nothing was bought yet.
+      guard object.status == nil || object.status == "complete" else { return .end(.ignored) }
+      switch object.paymentStatus {
+      case "paid", "no_payment_required": return .seen(.paid)
+      case "unpaid": return .seen(.promised)
+      // The field did not exist before 2020-08-27. A session with a subscription was complete once it was
+      // paid.
+      case nil where hasSubscription: return .seen(.paid)
+      default: throw unreadable("data.object.payment_status")
+      }
+    default: return .seen([])
+    }
+  }
+
+  private func subscription() throws(ReadingFault) -> EventReading.Content {
+    guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map({ ObjectID($0) })
+    else {
+      throw unreadable("data.object.id")
+    }
+    let isBeginning =
+      type == "customer.subscription.created"
+      || (type == "customer.subscription.updated" && envelope.previousStatus == "incomplete")
+    let hasEnded = type == "customer.subscription.deleted"
+    // `incomplete_expired`: the first payment of an incomplete subscription did not arrive within a day.
+    let seen: Observations =
+      switch object.status {
+      case _ where hasEnded: .ended
+      case "canceled": .ended
+      case "active", "trialing": isBeginning ? .began : []
+      case "incomplete": isBeginning ? .firstPaymentDue : []
+      case "incomplete_expired": [.failed, .ended]
+      default: []
+      }
+    let facts = facts(of: object)
+    let report = facts.report(
+      .subscription(id), metadata: [object.metadata],
+      prices: facts.subscriptionPrices, observations: seen)
+    // A renewal or a change of an unknown subscription is not a purchase to track. Its end is stored, because
+    // the events of its start may arrive later.
+    return .purchase(report, isWorthKeeping: isBeginning || seen.contains(.ended))
+  }
+
+  private func invoice() throws(ReadingFault) -> EventReading.Content {
+    guard let object = envelope.object else { throw unreadable("data.object") }
+    let lines = object.lines ?? []
+    let details = object.parentSubscriptionDetails
+    let subscriptionID =
+      details?.subscription?.id ?? object.subscription?.id ?? object.subscriptionDetails?.subscription?.id
+      ?? lines.lazy.compactMap(\.subscriptionID).first
+    guard let id = UntrustedText.identifier(subscriptionID).map({ ObjectID($0) }) else {
+      return .nothing(.ignored)
+    }
+    let isPaid =
+      (type == "invoice.paid" || type == "invoice.payment_succeeded")
+      && (object.status == nil || object.status == "paid")
+    let isFirst = object.billingReason == "subscription_create"
+    let metadata = [
+      object.metadata, object.subscription?.metadata, details?.metadata, object.subscriptionDetails?.metadata,
+    ]
+    // One-off lines (a set-up fee) precede the subscription's lines, and are not the subscription's price.
+    let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
+    let report = facts(of: object).report(
+      .subscription(id), metadata: metadata, prices: prices.map(\.priceID),
+      observations: isPaid && isFirst ? .firstPaymentMade : [])
+    return .purchase(report, isWorthKeeping: isPaid && isFirst)
+  }
+
+  private func facts(of object: StripeObject) -> StripeFacts {
+    StripeFacts(object: object, userKeys: settings.userKeys, happenedAt: happenedAt)
+  }
+}

@@ -1,0 +1,85 @@
+// Verifies a token and returns its user: checks the algorithm, the signature and the claims (RFC 7519 §4.1,
+// §7.2). Total: any token gives a user or a refusal. Pure; thread-safe.
+
+internal import Formats
+
+/// The conditions for accepting a token.
+public struct TokenRules: Sendable, Equatable {
+  /// The expected `iss`, compared by bytes.
+  public var issuer: String
+  /// At least one value of `aud` must be one of these.
+  public var audiences: [String]
+  public var algorithms: [TokenAlgorithm]
+  /// The claim that names the user.
+  public var userClaim: String
+  /// The tolerated clock skew.
+  public var leeway: Duration
+
+  /// The defaults: all algorithms, the claim `sub`, a leeway of one minute.
+  public init(
+    issuer: String, audiences: [String], algorithms: [TokenAlgorithm] = TokenAlgorithm.allCases,
+    userClaim: String = "sub", leeway: Duration = .seconds(60)
+  ) {
+    self.issuer = issuer
+    self.audiences = audiences
+    self.algorithms = algorithms
+    self.userClaim = userClaim
+    self.leeway = leeway
+  }
+
+  /// The user that a token names. Claims are read only after the signature is verified.
+  /// - Parameter now: the time since 1970, by the wall clock.
+  public func user(of token: SignedToken, keys: KeySet, now: Duration) throws(TokenRefusal) -> String {
+    guard let algorithm = token.algorithm, algorithms.contains(algorithm) else { throw .algorithm }
+    let candidates = keys.candidates(token, algorithm)
+    guard candidates.contains(where: { $0.verifies(token) }) else {
+      guard candidates.isEmpty else { throw .signature }
+      // A key with that `kid` exists for another algorithm, or no such key exists.
+      throw keys.hasKey(of: token) ? .algorithm : .unknownKey
+    }
+    let user = try JSONDocument.read(token.payload) { root throws(TokenRefusal) -> String in
+      guard root.isStrictObject else { throw .malformed }
+      try checkTimes(root, now)
+      guard root.member("iss").flatMap(\.string).map({ isSame($0, issuer) }) == true else { throw .issuer }
+      guard isMeantForUs(root.member("aud")) else { throw .audience }
+      guard let user = UntrustedText.identifier(root.member(named: userClaim)?.string) else { throw .user }
+      return user
+    }
+    guard let user else { throw .malformed }
+    return user
+  }
+
+  private func checkTimes(_ claims: JSONNode, _ now: Duration) throws(TokenRefusal) {
+    guard let expiry = try Self.time("exp", of: claims) else { throw .noExpiry }
+    // "on or after which it must not be accepted" (RFC 7519 §4.1.4)
+    guard now - leeway < expiry else { throw .expired }
+    if let start = try Self.time("nbf", of: claims), now + leeway < start { throw .notYetValid }
+    if let issued = try Self.time("iat", of: claims), now + leeway < issued { throw .notYetValid }
+  }
+
+  /// The end of the year 9999, in Unix seconds.
+  private static let secondsMax = 253_402_300_799.0
+
+  /// A NumericDate, since 1970 (RFC 7519 §2: a number, possibly with a fraction); nil when absent.
+  private static func time(_ name: StaticString, of claims: JSONNode) throws(TokenRefusal) -> Duration? {
+    guard let member = claims.member(name) else { return nil }
+    guard let seconds = member.double, (0...secondsMax).contains(seconds),
+      let milliseconds = Int64(exactly: (seconds * 1000).rounded(.down))
+    else { throw .malformed }
+    return .milliseconds(milliseconds)
+  }
+
+  /// A string, or an array of strings (RFC 7519 §4.1.3).
+  private func isMeantForUs(_ audience: JSONNode?) -> Bool {
+    guard let audience else { return false }
+    if let name = audience.string { return audiences.contains { isSame($0, name) } }
+    var isFound = false
+    audience.forEachElement { element in
+      if let name = element.string, audiences.contains(where: { isSame($0, name) }) { isFound = true }
+    }
+    return isFound
+  }
+
+  /// Compares bytes (RFC 7519 §2, StringOrURI).
+  private func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+}

@@ -1,0 +1,236 @@
+// Access control of the admin listener: a password (HTTP Basic, RFC 7617), compared in constant time, with
+// limited attempts and a cookie for those who passed. Without a password, it keeps out web pages that a
+// browser on this machine shows. libmicrohttpd's threads.
+
+public import Config
+public import Cryptography
+internal import Domain
+internal import Formats
+public import HTTPServer
+public import Platform
+public import Service
+
+/// Authenticates requests to the admin listener.
+public struct AdminAccess: Sendable {
+  /// Nil if no password is configured.
+  private let passwordDigest: [UInt8]?
+  /// Whether any TCP connection from this machine is trusted.
+  private let trustsMachine: Bool
+  private let failures: FailedLogins
+  private let logins: LoginCookies
+
+  /// - Parameter key: of the database (`StoreReader.adminKey`).
+  /// - Throws: `Fault` if the password cannot be read; `CryptographyError`.
+  public init(_ admin: Configuration.Admin, key: [UInt8], clock: any Clock) throws {
+    passwordDigest = try admin.password.map { password in
+      SHA256.digest(Array(try password.reveal().utf8))
+    }
+    trustsMachine = admin.password == nil && admin.socketPath == nil
+    failures = FailedLogins(clock: clock)
+    logins = LoginCookies(key: try HMACSHA256(key: key), passwordDigest: passwordDigest ?? [], clock: clock)
+  }
+
+  /// The user's name for the audit, such as `dashboard anna (127.0.0.1)`; or the problem to answer.
+  public func visitor(_ head: RequestHead) -> Result<Visitor, Problem> {
+    if trustsMachine, !Self.isLocalHost(head.header("Host")) { return .failure(.misdirected) }
+    guard let passwordDigest else { return .success(Visitor(name: "dashboard (\(head.remoteAddress))")) }
+    guard let (user, password) = Self.credentials(head.header("Authorization")) else {
+      return .failure(.passwordNeeded)
+    }
+    let name = UntrustedText.identifier(user).map { " \($0.prefix(64))" } ?? ""
+    var visitor = Visitor(name: "dashboard\(name) (\(head.remoteAddress))")
+    let address = Self.group(head.remoteAddress)
+    // Guesses from an address must not lock out a browser that logged in before; it shows a cookie. The
+    // password is not compared while the address must wait: the answer, or its time, would tell whether it is
+    // right.
+    if let seconds = failures.begin(address) {
+      return logins.accept(head, user) ? .success(visitor) : .failure(.tooManyLogins(seconds))
+    }
+    // Compare digests, so that timing does not disclose the password's length.
+    guard constantTimeEqual(SHA256.digest(password), passwordDigest) else { return .failure(.passwordNeeded) }
+    failures.forgive(address)
+    if !logins.accept(head, user) { visitor.fields = [logins.cookie(for: user)] }
+    return .success(visitor)
+  }
+
+  /// Whether a host is an IP address or `localhost`. With DNS rebinding, a foreign page's requests have its
+  /// own host name.
+  static func isLocalHost(_ host: String?) -> Bool {
+    guard let host else { return false }
+    if host.hasPrefix("[") {
+      let inside = host.dropFirst().prefix { $0 != "]" }
+      let rest = host.dropFirst(inside.count + 2)
+      return IPAddress(String(inside))?.isIPv6 == true && (rest.isEmpty || rest.hasPrefix(":"))
+    }
+    let name = String(host.prefix { $0 != ":" })
+    return name.lowercased() == "localhost" || IPAddress(name) != nil
+  }
+
+  /// The user and the password of `Basic …` (RFC 7617 §2); nil for anything else.
+  static func credentials(_ field: String?) -> (user: String, password: [UInt8])? {
+    guard let field, field.utf8.count <= 8192 else { return nil }
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, let scheme = parts.first, scheme.lowercased() == "basic", let text = parts.last,
+      let bytes = Base64.decode(text.utf8.span, .standard),
+      let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+      let user = String(validating: bytes[..<colon], as: UTF8.self)
+    else { return nil }
+    return (user, Array(bytes[(colon + 1)...]))
+  }
+
+  /// The unit that attempts are counted by: an IPv4 address, or the first 64 bits of an IPv6 address.
+  private static func group(_ address: String) -> String {
+    guard let parsed = IPAddress(address), parsed.isIPv6 else { return address }
+    return Hex.encode(Array(parsed.bytes.prefix(8)))
+  }
+
+  /// Whether a form was sent by a page of this listener. Browsers set these headers, and pages cannot change
+  /// them (https://www.w3.org/TR/fetch-metadata/). Other clients need a form token in any case.
+  public static func isOfThisSite(_ head: RequestHead) -> Bool {
+    // This also holds behind a proxy that changes the host.
+    if let site = head.header("Sec-Fetch-Site") { return site == "same-origin" }
+    guard let origin = head.header("Origin") else { return true }
+    guard let host = head.header("Host") else { return false }
+    return origin == "http://\(host)" || origin == "https://\(host)"
+  }
+}
+
+/// The cookies of browsers that have logged in. A cookie is signed and needs no memory; it is for one user
+/// name, and the password's change or its time ends it.
+private struct LoginCookies: Sendable {
+  private static let name = "receiptd_login"
+  private static let lifetimeSeconds: Int64 = 7 * 86_400
+
+  let key: HMACSHA256
+  let passwordDigest: [UInt8]
+  let clock: any Clock
+
+  /// No page of another site may have it sent (RFC 6265bis, SameSite), and no script reads it.
+  func cookie(for user: String) -> (name: String, value: String) {
+    let end = clock.wallMilliseconds / 1000 + Self.lifetimeSeconds
+    let value = "\(end).\(code(user, end))"
+    return (
+      "Set-Cookie",
+      "\(Self.name)=\(value); Path=/; Max-Age=\(Self.lifetimeSeconds); HttpOnly; SameSite=Strict"
+    )
+  }
+
+  /// Whether the request has a cookie of this user.
+  func accept(_ head: RequestHead, _ user: String) -> Bool {
+    let pairs = head.headers("Cookie").flatMap { $0.split(separator: ";") }
+    return pairs.contains { pair in
+      let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, parts[0] == Self.name else { return false }
+      let value = parts[1].split(separator: ".", maxSplits: 1)
+      guard value.count == 2, let end = Int64(value[0]), end > clock.wallMilliseconds / 1000 else {
+        return false
+      }
+      return constantTimeEqual(Array(value[1].utf8), Array(code(user, end).utf8))
+    }
+  }
+
+  private func code(_ user: String, _ end: Int64) -> String {
+    Hex.encode(
+      key.authenticationCode(for: Array("login\n\(end)\n".utf8), passwordDigest, Array(user.utf8)))
+  }
+}
+
+/// Counts wrong passwords by address, in a table of bounded size.
+final class FailedLogins: Sendable {
+  static let perMinuteMax = 10
+  static let addressesMax = 1000
+  private static let window: Duration = .seconds(60)
+
+  private let windows = Monitor<[String: (count: Int, until: MonotonicInstant)]>([:])
+  private let clock: any Clock
+
+  init(clock: any Clock) { self.clock = clock }
+
+  /// Counts an attempt as a wrong one, before its password is compared.
+  /// - Returns: how many seconds the address must wait, in which case nothing was counted; nil if it need
+  ///   not.
+  func begin(_ address: String) -> Int? {
+    let now = clock.monotonic
+    let end = now.advanced(by: Self.window)
+    return windows.withLock { windows in
+      let window = windows[address].flatMap { $0.until > now ? $0 : nil }
+      if let window, window.count >= Self.perMinuteMax {
+        return Int(clamping: window.until.duration(since: now).milliseconds / 1000 + 1)
+      }
+      if windows.count >= Self.addressesMax, windows[address] == nil {
+        windows = windows.filter { $0.value.until > now }
+        if windows.count >= Self.addressesMax,
+          let oldest = windows.min(by: { $0.value.until < $1.value.until })
+        {
+          windows[oldest.key] = nil
+        }
+      }
+      windows[address] = ((window?.count ?? 0) + 1, window?.until ?? end)
+      return nil
+    }
+  }
+
+  /// The attempt that began had the right password.
+  func forgive(_ address: String) {
+    windows.withLock { windows in
+      guard let window = windows[address] else { return }
+      windows[address] = window.count > 1 ? (window.count - 1, window.until) : nil
+    }
+  }
+
+  /// The number of addresses in the table.
+  var addressCount: Int { windows.withLock { $0.count } }
+}
+
+/// Tokens that prove that a form comes from a page of this service, for one purpose and one user.
+public struct FormTokens: Sendable {
+  private let key: HMACSHA256
+  /// Who gets the tokens.
+  private var user = ""
+
+  /// - Parameter key: of the database (`StoreReader.adminKey`). It is random, so a token says nothing about
+  ///   the password; and all relays on the database accept each other's forms, because a load balancer may
+  ///   send a form to another relay than its page.
+  public init(key: [UInt8]) throws(CryptographyError) { self.key = try HMACSHA256(key: key) }
+
+  /// The tokens of the user who sent a request. Without the client's IP address, which may change between a
+  /// page and its form.
+  func bound(to visit: Visit) -> FormTokens {
+    var tokens = self
+    let address = " (\(visit.head.remoteAddress))"
+    let isIP = IPAddress(visit.head.remoteAddress) != nil
+    tokens.user = isIP ? visit.visitor.replacing(address, with: "") : visit.visitor
+    return tokens
+  }
+
+  /// - Parameter purpose: the form's action and its subject.
+  func token(for purpose: String) -> String {
+    Hex.encode(key.authenticationCode(for: Array("form\n\(user)\n".utf8), Array(purpose.utf8)))
+  }
+
+  func accepts(_ token: String?, for purpose: String) -> Bool {
+    guard let token else { return false }
+    return constantTimeEqual(Array(token.utf8), Array(self.token(for: purpose).utf8))
+  }
+}
+
+extension Problem {
+  static let misdirected = Problem(
+    slug: "misdirected", title: "Misdirected request", status: 421,
+    detail: "Without a password this page is served for an address (127.0.0.1, [::1]) or localhost only. "
+      + "For another name set admin.password.")
+  public static let passwordNeeded = Problem(
+    slug: "unauthorized", title: "Password needed", status: 401,
+    detail: "Send the password of `admin.password`, with any user name.",
+    headers: ["WWW-Authenticate": "Basic realm=\"receiptd\", charset=\"UTF-8\""])
+  static func tooManyLogins(_ seconds: Int) -> Problem {
+    Problem(
+      slug: "too-many-logins", title: "Too many wrong passwords", status: 429,
+      detail: "Wait a minute, then try the right one.", headers: ["Retry-After": String(seconds)])
+  }
+  public static let foreignForm = Problem(
+    slug: "foreign-form", title: "Form not accepted", status: 403,
+    detail:
+      "The form is not from this page, or it was made for another user. Go back, reload the page and "
+      + "send it again. Nothing was changed.")
+}

@@ -1,0 +1,96 @@
+// Asks for confirmation before a change: says what will happen, and has the form that does it. Pure; called
+// from any thread.
+
+internal import Formats
+internal import Reports
+
+/// A confirmation form.
+struct ConfirmationPage {
+  static let wordsCharactersMax = 1000
+  /// The default rate of the form, in receipts per second.
+  static let rateDefault = "5"
+  static let rateComplaint = "Say how many receipts a second: a number from 0.001 to 10000."
+
+  /// A field for one line of text.
+  struct Field {
+    let name: String
+    let label: String
+    /// What it proposes.
+    let value: String
+    let help: String
+    let isRequired: Bool
+    /// Whether a phone shows digits first.
+    var isNumber = false
+
+    /// How many receipts a job releases.
+    static func rate(_ value: String) -> Field {
+      Field(
+        name: "rate", label: "Receipts a second", value: value,
+        help: "How many become due each second. Use a low rate for a destination that has just recovered.",
+        isRequired: true, isNumber: true)
+    }
+  }
+
+  var title: String
+  let place: DashboardPage.Place
+  /// What will happen.
+  var text: [String]
+  /// What the text names: its id is a link.
+  var subject: NamedID?
+  /// What would be stored or sent, as names and values.
+  var facts: [(name: String, value: String)] = []
+  var button: String
+  /// Whether the operator must give a reason.
+  let needsReason: Bool
+  /// The form's action.
+  let target: Link
+  /// Hidden fields, including the token.
+  let hidden: [(name: String, value: String)]
+  /// What it asks besides the reason.
+  var fields: [Field] = []
+  let back: Link
+  /// What was wrong with the submitted form.
+  var complaint: String?
+
+  var page: DashboardPage {
+    DashboardPage(status: complaint == nil ? 200 : 400, title: title, place: place, updates: .still) {
+      Tag.h1 { title }
+      if let complaint { PageParts.notice("bad") { Tag.p { complaint } } }
+      for line in text {
+        Tag.p(.class("lead")) { subject?.html(in: line, Portal()) ?? PageParts.untrusted(line) }
+      }
+      if !facts.isEmpty {
+        Tag.dl(.class("card confirm")) {
+          for fact in facts { PageParts.fact(fact.name, PageParts.untrusted(fact.value)) }
+        }
+      }
+      Tag.form(.class("card confirm"), .action(target), .method("post")) {
+        for (name, value) in hidden { VoidTag.input(.type("hidden"), .name(name), .value(value)) }
+        for field in fields { row(field) }
+        Tag.div(.class("field")) {
+          Tag.label(.for("why")) { needsReason ? "Why" : "Why (optional)" }
+          VoidTag.input(
+            .id("why"), .name("why"), .type("text"), .maxLength(Self.wordsCharactersMax),
+            .required(needsReason), Attribute("aria-describedby", "why-help"),
+            Attribute("autocomplete", "off"))
+          Tag.p(.id("why-help"), .class("help")) { "In a few words; kept in the audit." }
+        }
+        Tag.div(.class("actions")) {
+          Tag.button(.type("submit")) { button }
+          Tag.a(.class("button quiet"), .href(back)) { "Go back" }
+        }
+      }
+    }
+  }
+
+  private func row(_ field: Field) -> HTML {
+    Tag.div(.class("field")) {
+      Tag.label(.for(field.name)) { field.label }
+      VoidTag.input(
+        .id(field.name), .name(field.name), .type("text"), .value(field.value), .required(field.isRequired),
+        Attribute("inputmode", field.isNumber ? "decimal" : "text"), Attribute("autocomplete", "off"),
+        Attribute("aria-describedby", "\(field.name)-help"))
+      Tag.p(.id("\(field.name)-help"), .class("help")) { field.help }
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// One receipt: its facts, its history, and the actions on it. Pure; called from any thread.
+
+internal import Domain
+internal import Formats
+internal import Reports
+internal import Store
+
+struct ReceiptPage {
+  /// The most audit entries shown, newest first; operators make far fewer for one receipt.
+  static let personsMax = 200
+
+  let detail: ReceiptDetail
+  let receipt: Receipt
+  let story: ReceiptStory
+  /// That of its destination.
+  let breaker: Breaker?
+  /// Nil if it has no destination.
+  let destinationAdvice: DestinationAdvice?
+  let destinations: PurchaseDestinations
+  /// The rules of its processor; nil if the receipt's app is not configured.
+  let processor: ProcessorRules?
+  /// The processor's display name; nil if the app is not configured with it.
+  let processorLabel: String?
+  let portal: Portal
+  /// The action just done, from the URL.
+  let done: String?
+  let now: Timestamp
+
+  var page: DashboardPage {
+    DashboardPage(title: "Receipt \(receipt.id)", place: .receipts) {
+      Tag.p(.class("crumb")) { Tag.a(.href(Link("receipts"))) { "Receipts" } }
+      Tag.h1(.class("id")) { PageParts.identifier(receipt.id) }
+      Tag.p(.class("lead")) {
+        PageParts.badge(receipt.state)
+        " "
+        advice
+      }
+      if let message { PageParts.notice("good") { Tag.p { message } } }
+      buttons
+      Tag.section(.class("card"), .labelledBy("facts")) {
+        Tag.h2(.id("facts")) { "What is known" }
+        Tag.dl {
+          for fact in ReceiptFacts.all(detail) {
+            PageParts.fact(fact.name, value(fact))
+          }
+        }
+      }
+      Tag.section(.class("card"), .labelledBy("story")) {
+        Tag.h2(.id("story")) { "What happened" }
+        Tag.ol(.class("timeline")) {
+          for entry in story.entries { Tag.li(.class("\(entry.tone)")) { step(entry) } }
+        }
+      }
+      if let body = receipt.body {
+        Tag.section(.class("card"), .labelledBy("sent")) {
+          Tag.h2(.id("sent")) { "What is sent" }
+          RawBody.html(body, name: "What is sent")
+        }
+      }
+      NearMissSection.html(detail)
+    }
+  }
+
+  private var record: PurchaseRecord { detail.record }
+
+  private func value(_ fact: ReceiptFact) -> HTML {
+    if fact.name == "app" {
+      return Tag.a(.href(Link("apps", fact.value))) { PageParts.untrusted(fact.value) }
+    }
+    if fact.name == "state", receipt.state == .failed, let reason = receipt.reason {
+      let query: [(name: String, value: String?)] = [
+        ("app", record.app.text), ("state", receipt.state.rawValue), ("reason", reason.text),
+      ]
+      return HTML {
+        PageParts.untrusted(fact.value)
+        " "
+        Tag.a(.href(Link("receipts", query: query))) { "all with this reason" }
+      }
+    }
+    return fact.id?.html(in: fact.value, portal) ?? PageParts.untrusted(fact.value)
+  }
+
+  private var message: String? {
+    switch done {
+    case "replay": "It is due now and will be sent again, with its whole retry budget."
+    case "complete": "It is complete and due now."
+    case "cancel": "It is cancelled and will not be sent."
+    default: nil
+    }
+  }
+
+  private var advice: String {
+    let advice = ReceiptAdvice(
+      record, receipt, breaker: breaker, destination: destinationAdvice, destinations: destinations,
+      processor: processor, for: .page(button: replayButton), now: now)
+    return (advice.lines + PaymentText.advice(detail, label: processorLabel)).joined(separator: " ")
+  }
+
+  private var mayReplay: Bool {
+    guard let processor else { return false }
+    return (try? record.purchase.contentToReplay(receipt, to: destinations, processor)) != nil
+  }
+
+  /// Whether an operator may supply a user, a price or a context.
+  private var mayComplete: Bool {
+    processor != nil && receipt.state != .delivered && receipt.state != .pending && !receipt.isReversal
+      && !record.purchase.isErased
+  }
+
+  private var replayButton: String { receipt.attempts > 0 ? "Send again…" : "Send now…" }
+
+  private var buttons: HTML {
+    let isOver = receipt.state == .delivered || receipt.state == .cancelled
+    return Tag.p(.class("actions")) {
+      if mayReplay {
+        Tag.a(.class(isOver ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "replay")))
+        {
+          replayButton
+        }
+      }
+      if mayComplete {
+        Tag.a(
+          .class(mayReplay ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "complete"))
+        ) { "Complete…" }
+      }
+      if !isOver {
+        Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id.text, "cancel"))) { "Cancel…" }
+      }
+    }
+  }
+
+  /// The last answer to a receipt that failed: for it the page is opened.
+  private var whyFailed: ReceiptStory.Entry? {
+    receipt.state == .failed ? story.entries.last { !$0.answer.isEmpty } : nil
+  }
+
+  private func step(_ entry: ReceiptStory.Entry) -> HTML {
+    HTML {
+      Tag.time(.datetime(entry.time.rfc3339)) {
+        Tag.span(.class("exact")) { entry.time.rfc3339.replacing("T", with: " ").dropLast(1).description }
+        " "
+        Tag.span(.class("ago")) { entry.time.relative(to: now) }
+      }
+      Tag.div(.class("step")) {
+        Tag.strong { entry.what }
+        " "
+        entry.id?.html(in: entry.detail, portal) ?? PageParts.untrusted(entry.detail)
+        if !entry.answer.isEmpty {
+          Tag.details(.open(entry == whyFailed)) {
+            Tag.summary { "The destination's answer" }
+            RawBody.html(entry.answer, name: "Answer to \(entry.what)")
+          }
+        }
+      }
+    }
+  }
+}

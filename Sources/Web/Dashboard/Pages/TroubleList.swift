@@ -1,0 +1,109 @@
+// What needs an operator now: the sentences of `receiptctl alerts list`, each with the next step, and the
+// failures that nobody has acknowledged. Pure; called from any thread.
+
+internal import Domain
+internal import Formats
+internal import Reports
+
+struct TroubleList {
+  static let shownMax = 20
+  private static let failed = "receipt_failed"
+  /// The conditions, the most severe first; the others follow.
+  private static let severity = [
+    "database", "corruption", "disk_low", "certificate_expires", "events_unparsed", "breaker_open",
+    "signature_failures", "contexts_refused", "processor_failures", "capture_unknown", "receipt_failed",
+    "oldest_pending", "no_events",
+  ]
+
+  private let troubles: [CurrentTrouble]
+  /// Failures that nobody has acknowledged, without those that are a trouble already; the most first.
+  private let failures: [(app: AppSlug, count: Int64)]
+  private let now: Timestamp
+
+  init(_ troubles: [CurrentTrouble], newFailures: [AppSlug: Int64], now: Timestamp) {
+    let known = Set(troubles.filter { $0.alert.hasPrefix(Self.failed) }.compactMap(\.app))
+    failures = newFailures.filter { !known.contains($0.key) }.map { (app: $0.key, count: $0.value) }
+      .sorted { (-$0.count, $0.app) < (-$1.count, $1.app) }
+    self.troubles = troubles.map { (Self.rank($0), $0) }.sorted {
+      ($0.0, $0.1.since, $0.1.app?.text ?? "") < ($1.0, $1.1.since, $1.1.app?.text ?? "")
+    }.map(\.1)
+    self.now = now
+  }
+
+  private var isEmpty: Bool { troubles.isEmpty && failures.isEmpty }
+
+  private static func rank(_ trouble: CurrentTrouble) -> Int {
+    severity.firstIndex { trouble.alert.hasPrefix($0) } ?? severity.count
+  }
+
+  var html: HTML {
+    guard !isEmpty else {
+      return PageParts.notice("good") { Tag.p { "Nothing needs you." } }
+    }
+    return HTML {
+      Tag.ul(.class("troubles")) {
+        for trouble in troubles.prefix(Self.shownMax) { item(trouble) }
+        for failure in failures.prefix(Self.shownMax) { item(failure.app, failure.count) }
+      }
+      if troubles.count > Self.shownMax {
+        Tag.p(.class("summary")) {
+          Tag.a(.href(Link("alerts"))) {
+            "All \(PageParts.counted(Int64(troubles.count), "trouble"))"
+          }
+        }
+      }
+    }
+  }
+
+  /// All of them, for the page about alerts.
+  var whole: HTML {
+    guard !isEmpty else { return html }
+    return Tag.ul(.class("troubles")) {
+      for trouble in troubles { item(trouble) }
+      for failure in failures { item(failure.app, failure.count) }
+    }
+  }
+
+  private func item(_ app: AppSlug, _ count: Int64) -> HTML {
+    Tag.li {
+      Tag.p {
+        Tag.strong {
+          "\(PageParts.counted(count, "failed receipt")) of "
+          PageParts.untrusted(app)
+          count == 1 ? " is new" : " are new"
+        }
+        " · "
+        Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) }
+        " · "
+        Tag.a(.href(Link("failed"))) { "Failures" }
+      }
+      Tag.p(.class("next")) { "Fix the cause and replay the group, or acknowledge it." }
+    }
+  }
+
+  private func item(_ trouble: CurrentTrouble) -> HTML {
+    Tag.li {
+      Tag.p {
+        Tag.strong { PageParts.untrusted(trouble.summary.capitalizedFirst) }
+        ", began "
+        PageParts.time(trouble.since, now: now)
+        if let app = trouble.app {
+          " · "
+          Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) }
+        }
+        if trouble.alert.hasPrefix(Self.failed) {
+          " · "
+          Tag.a(.href(Link("failed"))) { "Failures" }
+        }
+        if let app = trouble.app, ["oldest_pending", "breaker_open"].contains(where: trouble.alert.hasPrefix)
+        {
+          " · "
+          Tag.a(.href(Link("receipts", query: [("app", app.text), ("state", "pending")]))) {
+            "Pending receipts"
+          }
+        }
+      }
+      Tag.p(.class("next")) { PageParts.untrusted(trouble.advice) }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Domain
+import Formats
+import Store
+import Terminal
+import TestSupport
+import Testing
+
+@testable import CLI
+
+@Suite(.everyPlace) struct ChangeTests {
+  @Test func aReceiptIsCancelledWithAReason() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    let ran = harness.run("receipts", "cancel", id, "--why", "test purchase", "--json")
+    #expect(ran.code == .done)
+    #expect(ran.out == "{\"cancelled\":1,\"ids\":[\"\(id)\"]}\n")
+    let receipt = try harness.receipt(id)
+    #expect(receipt.state == .cancelled)
+    #expect(receipt.reason == .byOperator)
+    #expect(receipt.note == "test purchase")
+    #expect(harness.run("receipts", "show", id).out.contains("test purchase"))
+    let again = harness.run("receipts", "cancel", id, "--why", "again")
+    #expect(again.code == .refused)
+    #expect(again.notes.contains("is cancelled already"))
+  }
+
+  @Test func severalAreAskedAbout() throws {
+    let harness = try OperatorHarness()
+    let ids = [try harness.purchase("sub_1"), try harness.purchase("sub_2")]
+    #expect(harness.run("receipts", "cancel", ids[0], ids[1], "--why", "w").code == .refused)
+    #expect(harness.run("receipts", "cancel", ids[0], ids[1], "--why", "w", "--dry-run").code == .done)
+    #expect(try harness.receipt(ids[0]).state == .pending)
+    try harness.deliver(ids[1])
+    let ran = harness.run("receipts", "cancel", ids[0], ids[1], ids[0], "--why", "w", "--yes")
+    #expect(ran.code == .partly)
+    #expect(ran.out == "Cancelled 1 receipt.\n")
+    #expect(ran.notes.contains("\(ids[1]) is delivered already and cannot be recalled"))
+    #expect(harness.run("receipts", "cancel", ids[0], "rcp_none", "--why", "w", "--yes").code == .notFound)
+  }
+
+  @Test func whatLacksAUserIsCompleted() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", user: nil)
+    let ran = harness.run("receipts", "complete", id, "--user", "jdo-1", "--json")
+    #expect(ran.code == .done)
+    let object = try #require(try ran.objects.first)
+    #expect(object["state"] == "pending")
+    #expect(object["user_id"] == "jdo-1")
+    #expect(object["price_id"] == "price_1")
+    // The body has the format of the configured destination.
+    let body = String(decoding: try #require(try harness.receipt(id).body), as: UTF8.self)
+    #expect(body.contains("\"user_id\":\"jdo-1\""))
+    #expect(body.contains("\"stripe_object_id\":\"sub_1\""))
+  }
+
+  @Test func theUsersContextOfThatPriceIsFoundAndShown() throws {
+    let harness = try OperatorHarness()
+    let context = try harness.context("Zml0dGluZw==", user: "jdo-7")
+    let id = try harness.purchase("sub_1", user: nil)
+    let dry = harness.run("receipts", "complete", id, "--user", "jdo-7", "--dry-run")
+    #expect(dry.code == .done)
+    #expect(dry.out.contains("  price    price_1\n"))
+    #expect(dry.out.contains("  context  \(context)"))
+    #expect(dry.out.contains("guessed"))
+    #expect(try harness.receipt(id).state == .waiting)
+    let ran = harness.run("receipts", "complete", id, "--user", "jdo-7")
+    #expect(ran.code == .done)
+    #expect(ran.out.hasPrefix("  user     jdo-7\n"))
+    #expect(ran.out.contains("  context  \(context)"))
+    let body = String(decoding: try #require(try harness.receipt(id).body), as: UTF8.self)
+    #expect(body.contains("\"ply_context\":\"Zml0dGluZw==\""))
+  }
+
+  @Test func aPriceAloneIsEnoughWhereTheUserIsKnown() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", price: nil)
+    let lacking = harness.run("receipts", "complete", id)
+    #expect(lacking.code == .refused)
+    #expect(lacking.notes.contains("lacks its price: receiptctl receipts complete \(id) --price PRICE"))
+    #expect(harness.run("receipts", "complete", id, "--price", "price_9").code == .done)
+    #expect(try harness.receipt(id).priceID == "price_9")
+  }
+
+  @Test func whatIsKnownIsReplacedByForceOnlyAndWrittenDown() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    try harness.fail(id)
+    for (option, value) in [("--price", "price_TYPO"), ("--user", "ann")] {
+      let ran = harness.run("receipts", "complete", id, option, value)
+      #expect(ran.code == .refused)
+      #expect(
+        ran.notes.contains(option == "--price" ? "has the price price_1 already" : "has the user jdo-1"))
+    }
+    #expect(try harness.receipt(id).state == .failed)
+    let forced = harness.run("receipts", "complete", id, "--price", "price_2", "--user", "zed", "--force")
+    #expect(forced.code == .done)
+    #expect(try harness.receipt(id).priceID == "price_2")
+    let details = try #require(try harness.reader().audit(AuditFilter(), limit: 1).first).entry.details
+    #expect(details.contains("\"price_before\":\"price_1\",\"price\":\"price_2\",\"user_replaced\":true"))
+    #expect(!details.contains("zed"))
+    #expect(!details.contains("jdo-1"))
+  }
+
+  @Test func aContextMustBeFreeAndTheUsersOwn() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", price: nil)
+    let others = try harness.context("b3RoZXI=", user: "ann")
+    let ran = harness.run("receipts", "complete", id, "--price", "price_9", "--context", others)
+    #expect(ran.code == .refused)
+    #expect(ran.notes.contains("cannot have that context"))
+    #expect(try harness.receipt(id).state == .waiting)
+  }
+
+  @Test func whatIsUnderWayOrUnknownIsLeft() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    let pending = harness.run("receipts", "complete", id, "--user", "ann")
+    #expect(pending.code == .refused)
+    #expect(pending.notes.contains("is pending already"))
+    #expect(harness.run("receipts", "complete", "rcp_none", "--user", "ann").code == .notFound)
+  }
+}

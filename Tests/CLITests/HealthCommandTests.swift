@@ -1,0 +1,57 @@
+// `stats` and `alerts list` begin with the relay's own health.
+
+import Daemon
+import Domain
+import Formats
+import Store
+import Terminal
+import Testing
+
+@testable import CLI
+@testable import Service
+
+@Suite("Health in receiptctl") struct HealthCommandTests {
+  @Test("Without a receiptd that is reported first, before an older report", arguments: ["stats", "top"])
+  func notRunning(verb: String) throws {
+    let harness = try OperatorHarness()
+    let now = harness.clock.now
+    let report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+    _ = try harness.writer.apply(
+      SaveServiceReport(ServiceReport(name: .health, at: now, content: report.json.text)), now: now)
+    harness.clock.advance(.seconds(60))
+    let shown = harness.run(verb)
+    #expect(shown.code == .done)
+    #expect(shown.out.hasPrefix("receiptd is NOT RUNNING: nothing is accepted and nothing is delivered."))
+    #expect(shown.out.contains("It last reported 1 min ago."))
+    let service = try #require(try harness.run(verb, "--json").objects.first?["service"])
+    #expect(service["running"] == false)
+    #expect(service["ready"] == false)
+    #expect(service["process"] == .null)
+  }
+
+  @Test("Without configured alerts, alerts list shows those that would fire, and that no notices are sent")
+  func preview() throws {
+    let harness = try OperatorHarness()
+    let quiet = harness.run("alerts", "list")
+    #expect(quiet.out.contains("Nothing would fire."))
+    #expect(quiet.notes.contains("No alerts are configured, so no notices are sent"))
+    try harness.fail(try harness.purchase("sub_2"))
+    let id = try harness.purchase("sub_1")
+    let breaker = Breaker(
+      state: .paused, probeAt: harness.clock.now, since: harness.clock.now, cause: .status(403))
+    try harness.attempt(id, status: 403, .retry(at: harness.clock.now, spent: false), breaker: breaker)
+    harness.clock.advance(.minutes(20))
+    let shown = harness.run("alerts", "list")
+    #expect(shown.code == .done)
+    #expect(shown.out.hasPrefix("receiptd is NOT RUNNING"))
+    for alert in ["breaker_open", "receipt_failed", "oldest_pending>15m"] {
+      #expect(shown.out.contains(alert))
+    }
+    #expect(shown.out.contains("purchasely refuses the configuration of ios"))
+    let objects = try harness.run("alerts", "list", "--json").objects
+    #expect(objects.first?["service"]?["running"] == false)
+    #expect(
+      objects.dropFirst().compactMap { $0["alert"]?.stringValue }
+        == ["breaker_open", "oldest_pending>15m", "receipt_failed"])
+  }
+}

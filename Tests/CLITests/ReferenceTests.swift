@@ -1,0 +1,153 @@
+// Completions and manual pages: whether those in deploy/ match the program's output, and whether shells
+// accept them.
+
+import Daemon
+import Formats
+import FoundationEssentials
+import Platform
+import Terminal
+import TestSupport
+import Testing
+
+@testable import CLI
+@testable import Config
+
+@Suite("Completions and manual pages")
+struct ReferenceTests {
+  private static let deploy = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "deploy").path
+
+  /// Compares a text with its file; with RECORD_SNAPSHOTS set, writes the file instead.
+  private func check(_ text: String, _ path: String) throws {
+    let path = "\(Self.deploy)/\(path)"
+    if Environment.process["RECORD_SNAPSHOTS"] != nil {
+      try #require(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
+    }
+    let kept = try #require(FileManager.default.contents(atPath: path), "\(path) is missing")
+    #expect(String(decoding: kept, as: UTF8.self) == text, "\(path): run with RECORD_SNAPSHOTS=1")
+  }
+
+  @Test("The recorded files equal the generated ones")
+  func files() throws {
+    let harness = try OperatorHarness()
+    for shell in Completions.Shell.allCases {
+      let name = shell == .zsh ? "_receiptctl" : "receiptctl.\(shell.rawValue)"
+      try check(harness.run("completions", shell.rawValue).out, "completions/\(name)")
+    }
+    for page in ManualPage.allCases {
+      try check(harness.run("manual", page.rawValue).out, "man/\(page.fileName)")
+    }
+    #expect(harness.run("completions", "tcsh").notes.contains("SHELL must be one of bash, zsh, fish"))
+  }
+
+  @Test("Every command, option and key is in its page")
+  func everythingIsThere() {
+    let page = ManualPage.receiptctl.text.replacing("\\-", with: "-")
+    for command in OperatorProgram.spec.commands {
+      #expect(page.contains("\\fB\(command.name)"), "\(command.name)")
+      for option in command.options { #expect(page.contains("--\(option.name)"), "\(option.name)") }
+    }
+    let configuration = ManualPage.configuration.text.replacing("\\-", with: "-")
+    let keys = ConfigurationReference.entries
+    #expect(keys.count > 50)
+    for entry in keys {
+      #expect(configuration.contains(entry.path), "\(entry.path)")
+      #expect(ConfigurationDocument.text.contains("`\(entry.path)`"), "\(entry.path)")
+    }
+  }
+
+  @Test("docs/configuration.md is what the declarations of the keys say now")
+  func configurationDocument() throws {
+    try check(ConfigurationDocument.text, "../docs/configuration.md")
+  }
+
+  @Test("config schema prints the schema, and one line of it with --json")
+  func schema() throws {
+    let harness = try OperatorHarness()
+    let shown = harness.run("config", "schema")
+    #expect(shown.code == .done)
+    #expect(shown.out == ConfigurationSchema.value.prettyText + "\n")
+    #expect(harness.run("config", "schema", "--json").out == ConfigurationSchema.value.text + "\n")
+  }
+
+  /// The completions that bash offers for a line.
+  private func bash(_ words: [String]) throws -> [String] {
+    let list = words.map { "'\($0)'" }.joined(separator: " ")
+    let script = """
+      source '\(Self.deploy)/completions/receiptctl.bash'
+      COMP_WORDS=(receiptctl \(list)); COMP_CWORD=\(words.count)
+      _receiptctl; printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let ran = try ShellRun(["bash", "--norc", "-c", script])
+    #expect(ran.code == 0)
+    return ran.output.split(separator: "\n").map(String.init)
+  }
+
+  @Test("bash completes groups, verbs, options and their values")
+  func completesInBash() throws {
+    #expect(try bash(["rec"]) == ["receipts"])
+    #expect(try bash(["receipts", "sh"]) == ["show"])
+    #expect(try bash(["--config", "x", "receipts", "sh"]) == ["show"])
+    #expect(try bash(["receipts", "list", "--im"]) == ["--import-id"])
+    #expect(try bash(["receipts", "list", "--state", "f"]) == ["failed"])
+    #expect(try bash(["receipts", "list", "--state", "=", "de"]) == ["delivered"])
+    #expect(try bash(["stats", "--w"]) == ["--watch"])
+    #expect(try bash(["completions", "z"]) == ["zsh"])
+    #expect(try bash(["db", "restore", "/etc/host"]).contains("/etc/hosts"))
+  }
+
+  @Test("fish completes the same", .enabled(if: ShellRun.isThere("fish"), "fish is not installed"))
+  func completesInFish() throws {
+    for (line, expected) in [
+      ("rec", "receipts"), ("receipts sh", "show"), ("receipts list --im", "--import-id"),
+      ("receipts list --state f", "failed"), ("completions z", "zsh"),
+    ] {
+      let script = "source '\(Self.deploy)/completions/receiptctl.fish'; complete -C 'receiptctl \(line)'"
+      let ran = try ShellRun(["fish", "--no-config", "-c", script])
+      #expect(ran.code == 0)
+      #expect(ran.output.split(separator: "\n").contains { $0.split(separator: "\t").first == expected[...] })
+    }
+  }
+
+  @Test(
+    "zsh loads its file, and completes by it", .enabled(if: ShellRun.isThere("zsh"), "zsh is not installed"))
+  func completesInZsh() throws {
+    // zsh completes only at a prompt, so the test uses zsh's own pseudo-terminal (zshmodules(1), zpty).
+    let script = """
+      zmodload zsh/zpty; zpty z zsh -f -i
+      setup=(PS1= 'stty -echo' 'fpath=(\(Self.deploy)/completions $fpath)' 'autoload -U compinit')
+      setup+=('compinit -u -D')
+      zpty -w z "${(j:; :)setup}; bindkey '^I' complete-word; echo rea''dy"
+      zpty -r z shown '*ready*'
+      zpty -w -n z $'receiptctl receipts sh\\t'
+      zpty -r z shown '*receipts show*' && print found
+      """
+    let ran = try ShellRun(["timeout", "20", "zsh", "-f", "-c", script])
+    #expect(ran.output.contains("found"), "\(ran.output)")
+  }
+
+  @Test(
+    "On a terminal of 80 columns no line of a page is wider, because a long word may break",
+    .enabled(if: ShellRun.isThere("groff"), "groff is not installed"), arguments: ManualPage.allCases)
+  func fits(page: ManualPage) throws {
+    // Plain text, without the overstriking of bold letters.
+    let ran = try ShellRun([
+      "groff", "-man", "-Tutf8", "-Kutf8", "-Wbreak", "-P-c", "-P-b", "-P-u", "-rLL=78n",
+      "\(Self.deploy)/man/\(page.fileName)",
+    ])
+    #expect(ran.code == 0)
+    let wide = ran.output.split(separator: "\n").filter { $0.count > 80 }
+    #expect(wide.isEmpty)
+  }
+
+  @Test(
+    "man reports no fault in the pages",
+    .enabled(if: ShellRun.isThere("mandoc"), "mandoc is not installed"),
+    arguments: ManualPage.allCases)
+  func isSound(page: ManualPage) throws {
+    let ran = try ShellRun(["mandoc", "-T", "lint", "-W", "warning", "\(Self.deploy)/man/\(page.fileName)"])
+    // Manual pages have no date, so that they are reproducible.
+    let faults = ran.output.split(separator: "\n").filter { !$0.contains("missing date") }
+    #expect(faults.isEmpty)
+  }
+}

@@ -1,0 +1,30 @@
+// Tokens at a merchant backend.
+
+import Formats
+import Store
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite("A merchant backend and tokens")
+struct BackendTokenTests {
+  @Test("A token is for its own user, whom the request need not name")
+  func token() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.file("keys.json", try TokenAccessTests.issuer.get().jwk().text)
+    let bed = try ToyBed(
+      client: "client: { jwt: { issuer: 'https://id/', audience: 'relay', keys: 'file:\(file)' } }")
+    defer { bed.stop() }
+    let token = "Authorization: Bearer \(try TokenAccessTests.token("u1"))\r\n"
+    #expect(try bed.send("POST", "/v1/shop/toy/orders", "gold", token).reply().status == 201)
+    #expect(try bed.stored("o1") != nil)
+    #expect(try bed.send("POST", "/v1/shop/users/u1/toy/orders", "gold", token).reply().status == 201)
+    let foreign = try bed.send("POST", "/v1/shop/users/u2/toy/orders", "gold", token).reply()
+    #expect(foreign.text == "wrong-user 403")
+    let unsigned = "Authorization: Bearer a.b.c\r\n"
+    #expect(
+      try bed.send("POST", "/v1/shop/toy/orders", "gold", unsigned).reply().text == "invalid-token 401")
+    #expect(bed.calls.count == 2)
+  }
+}

@@ -1,0 +1,269 @@
+import Formats
+import Platform
+import Testing
+
+@testable import Config
+@testable import Daemon
+
+@Suite struct ConfigurationFaultTests {
+  typealias Samples = ConfigurationSamples
+
+  struct Case: CustomTestStringConvertible {
+    let text: String
+    let path: String
+    let message: String
+
+    var testDescription: String { "\(path): \(message)" }
+
+    init(_ path: String, _ message: String, _ text: String) {
+      (self.path, self.message, self.text) = (path, message, text)
+    }
+  }
+
+  static let rootCases = [
+    Case("", "must be an object", "[]"),
+    Case(
+      "database", "is missing; write the path",
+      "{ apps: { a: { client: 'open', stripe: { webhook_secrets: ['s'] }, "
+        + "purchasely: { api_key: 'k' } } } }"),
+    Case("apps", "is missing; configure at least one app", "{ database: '/d' }"),
+    Case("apps", "must have from 1 to 1000 apps, but has 0", "{ database: '/d', apps: {} }"),
+    Case("apps", "must be an object, { … }, but is a list", "{ database: '/d', apps: [] }"),
+    Case("listne", "did you mean \"listen\"?", Samples.text(root: "listne: {},")),
+    Case("zebra", "the keys here are admin, alerts, apps, database", Samples.text(root: "zebra: {},")),
+    Case(
+      "listen.port", "a whole number from 0 to 65535, but is 65536",
+      Samples.text(root: "listen: { port: 65536 },")),
+    Case("listen.port", "but is -1", Samples.text(root: "listen: { port: -1 },")),
+    Case("listen.port", "but is a text", Samples.text(root: "listen: { port: '8080' },")),
+    Case("listen.port", "but is 80.5", Samples.text(root: "listen: { port: 80.5 },")),
+    Case("listen.port", "leave the key out", Samples.text(root: "listen: { port: null },")),
+    Case(
+      "listen.address", "names are not looked up", Samples.text(root: "listen: { address: 'localhost' },")),
+    Case("listen.address", "is empty", Samples.text(root: "listen: { address: '' },")),
+    Case(
+      "listen.tls.key", "TLS needs both", Samples.text(root: "listen: { tls: { certificate: '/dev/null' } },")
+    ),
+    Case("admin.port", "is the port of listen", Samples.text(root: "admin: { port: 8080 },")),
+    Case(
+      "admin.port", "is the port of listen",
+      Samples.text(root: "admin: { address: '0.0.0.0', port: 8080, password: 'long enough for all' },")),
+    Case(
+      "admin.password", "lets others than this machine in", Samples.text(root: "admin: { address: '::' },")),
+    Case(
+      "admin.password", "is not set", Samples.text(root: "admin: { address: '::', password: 'env:NO_SUCH' },")
+    ),
+    Case(
+      "admin.socket", "keep one of", Samples.text(root: "admin: { socket: '/run/a.sock', port: 8081 },")),
+    Case("admin.tls", "is not a known key", Samples.text(root: "admin: { tls: {} },")),
+    Case("database", "ends with /", "{ database: '/var/lib/', apps: {} }"),
+    Case("database", "must be the path of a file, or a URL such as", "{ database: 3, apps: {} }"),
+    Case("log.level", "did you mean \"info\"?", Samples.text(root: "log: { level: 'inof' },")),
+    Case(
+      "log.format", "must be one of text, json, but is true", Samples.text(root: "log: { format: true },")),
+    Case("log", "must be an object, { … }, but is a text", Samples.text(root: "log: 'info',")),
+    Case(
+      "limits.context_body", "from 1KiB to 16MiB, but is 65536",
+      Samples.text(root: "limits: { context_body: 65536 },")),
+    Case("limits.context_body", "must be a size", Samples.text(root: "limits: { context_body: '64KB' },")),
+    Case(
+      "limits.webhook_body", "must be a size",
+      Samples.text(root: "limits: { webhook_body: '99999999999GiB' },")),
+    Case(
+      "limits.connections", "from 1 to 100000, but is 0", Samples.text(root: "limits: { connections: 0 },")),
+    Case(
+      "limits.webhook_connections", "must be less than limits.connections (10)",
+      Samples.text(root: "limits: { connections: 10, webhook_connections: 10 },")),
+    Case(
+      "limits.long_polls", "from 0 to 100000, but is -1", Samples.text(root: "limits: { long_polls: -1 },")),
+    Case("limits.queue", "from 1 to 1000000, but is true", Samples.text(root: "limits: { queue: true },")),
+    Case(
+      "limits.request_timeout", "from 10ms to 10m", Samples.text(root: "limits: { request_timeout: '1h' },")),
+    Case(
+      "limits.request_timeout", "must be a duration",
+      Samples.text(root: "limits: { request_timeout: '10 s' },")),
+    Case(
+      "retention.events", "must be a duration",
+      Samples.text(root: "retention: { events: '9999999999999999d' },")),
+    Case("retention.events", "but is 30", Samples.text(root: "retention: { events: 30 },")),
+  ]
+
+  static let appCases = [
+    Case("apps[\"Shop 1\"]", "is not a valid name for an app", Samples.text(apps: "'Shop 1': {},")),
+    Case("apps.-x", "is not a valid name for an app", Samples.text(apps: "'-x': {},")),
+    Case("apps.shop", "is given twice, on the lines", Samples.text(apps: "shop: {},")),
+    Case("apps.two", "must be an object", Samples.text(apps: "two: 2,")),
+    Case("apps.shop.client", "is missing; write { keys:", Samples.text(client: "")),
+    Case("apps.shop.client", "or \"open\"", Samples.text(client: "client: 'opne',")),
+    Case("apps.shop.client.keys", "is missing", Samples.text(client: "client: {},")),
+    Case(
+      "apps.shop.client.keys", "from 1 to 100 secrets, but has 0",
+      Samples.text(client: "client: { keys: [] },")),
+    Case("apps.shop.client.keys", "must be a list", Samples.text(client: "client: { keys: 'k' },")),
+    Case(
+      "apps.shop.client.keys[1]", "is the same secret as apps.shop.client.keys[0]",
+      Samples.text(client: "client: { keys: ['client-key-of-the-shop', 'env:CLIENT_KEY'] },")),
+    Case("apps.shop.purchaseley", "did you mean \"purchasely\"?", Samples.text(app: "purchaseley: {},")),
+    Case(
+      "apps.shop.stripe.webhook_secret", "did you mean \"webhook_secrets\"?",
+      Samples.text(stripe: "webhook_secret: 'x',")),
+    Case(
+      "apps.shop.stripe.webhook_secrets[1]", "is the same secret as apps.shop.stripe.webhook_secrets[0]",
+      Samples.text(webhookSecrets: "['env:WEBHOOK_SECRET', 'env:TWIN']")),
+    Case(
+      "apps.shop.stripe.webhook_secrets", "must be a list",
+      Samples.text(webhookSecrets: "'env:WEBHOOK_SECRET'")),
+    Case("apps.shop.stripe.webhook_secrets[0]", "must be text", Samples.text(webhookSecrets: "[5]")),
+    Case("apps.shop.stripe.tolerance", "from 1s to 1d", Samples.text(stripe: "tolerance: '0s',")),
+    Case(
+      "apps.shop.stripe.livemode", "must be one of any, live, test", Samples.text(stripe: "livemode: true,")),
+    Case(
+      "apps.shop.stripe.api_base", "must begin with https://",
+      Samples.text(stripe: "api_base: 'http://x.test',")),
+    Case("apps.shop.stripe.backfill", "needs stripe.api_key", Samples.text(stripe: "backfill: 'auto',")),
+    Case("apps.shop.stripe.user_keys", "from 1 to 20", Samples.text(stripe: "user_keys: [],")),
+    Case(
+      "apps.shop.stripe.user_keys[1]", "is in the list already",
+      Samples.text(stripe: "user_keys: ['a', 'a'],")),
+    Case(
+      "apps.shop.stripe.connect", "must be \"none\", \"any\" or a list",
+      Samples.text(stripe: "connect: 'all',")),
+    Case("apps.shop.stripe.connect[0]", "acct_…", Samples.text(stripe: "connect: ['ac_1'],")),
+    Case(
+      "apps.shop.purchasely.url", "user or password", Samples.text(purchasely: "url: 'https://u:p@x.test',")),
+    Case("apps.shop.purchasely.url", "whole address", Samples.text(purchasely: "url: 's2s.purchasely.io',")),
+    Case(
+      "apps.shop.join.without_context", "did you mean \"deliver\"?",
+      Samples.text(app: "join: { without_context: 'delivr' },")),
+    Case("apps.shop.join.windwo", "did you mean \"window\"?", Samples.text(app: "join: { windwo: '1h' },")),
+    Case(
+      "apps.shop.join.wait_for_price", "from 0s to 365d",
+      Samples.text(app: "join: { wait_for_price: '366d' },")),
+    Case(
+      "apps.shop.delivery.concurrency", "from 1 to 1000, but is 1001",
+      Samples.text(app: "delivery: { concurrency: 1001 },")),
+    Case("apps.shop.delivery.rate", "but is 0", Samples.text(app: "delivery: { rate: 0 },")),
+    Case("apps.shop.delivery.rate", "must be a number", Samples.text(app: "delivery: { rate: NaN },")),
+    Case(
+      "apps.shop.delivery.retry.jitter", "from 0.0 to 1.0, but is 1.5",
+      Samples.text(app: "delivery: { retry: { jitter: 1.5 } },")),
+    Case(
+      "apps.shop.delivery.retry.schedule", "from 1 to 100 durations, but has 0",
+      Samples.text(app: "delivery: { retry: { schedule: [] } },")),
+    Case(
+      "apps.shop.delivery.retry.schedule[1]", "must be a duration",
+      Samples.text(app: "delivery: { retry: { schedule: ['2s', 10] } },")),
+    Case(
+      "apps.shop.delivery.breaker.failures", "from 1 to 1000000",
+      Samples.text(app: "delivery: { breaker: { failures: 0 } },")),
+    Case(
+      "apps.shop.delivery.forward_context", "must be true or false, but is 1",
+      Samples.text(app: "delivery: { forward_context: 1 },")),
+  ]
+
+  @Test(arguments: rootCases + appCases)
+  func aFaultNamesItsKeyAndWhatToDo(_ sample: Case) {
+    let faults = Samples.faults(sample.text)
+    #expect(
+      faults.contains { $0.path == sample.path && $0.message.contains(sample.message) },
+      "found: \(faults.map(\.description))")
+  }
+
+  @Test func oneFaultIsReportedOnce() {
+    // Cases with an empty text elsewhere have other faults; these two groups are wrong in one place only.
+    let texts = [
+      Samples.text(root: "listne: {},"), Samples.text(root: "log: 'info',"), Samples.text(apps: "two: 2,"),
+      Samples.text(app: "purchaseley: {},"), Samples.text(webhookSecrets: "[5]"),
+      Samples.text(client: "client: 3,"),
+    ]
+    for text in texts { #expect(Samples.faults(text).count == 1, "\(Samples.faults(text))") }
+  }
+
+  @Test func everyFaultIsFoundAtOnce() {
+    let faults = Samples.faults(
+      """
+      { listen: { port: 99999, adress: "::1" }, log: { level: 7 },
+        apps: { ios: { client: "open", stripe: {}, purchasely: {}, join: { window: "soon" } }, "A": {} } }
+      """)
+    #expect(
+      faults.map(\.path) == [
+        "listen.port", "listen.adress", "database", "log.level", "apps.A", "apps.ios.stripe.webhook_secrets",
+        "apps.ios.purchasely.api_key", "apps.ios.join.window",
+      ])
+    #expect(faults.last?.description.hasPrefix("apps.ios.join.window: must be a duration such as") == true)
+  }
+
+  @Test(arguments: [
+    ("{ database: \"/d\"\n  apps: {} }", "line 2, column 3: a comma or } is expected here"),
+    ("{\n  database: /d }", "line 2, column 13: a value is expected here"),
+    ("{\n  database: 10s }", "line 2, column 13: not a number; durations and sizes need quotes"),
+    ("{\n  log: { level: info } }", "line 2, column 17: texts need quotes"),
+    ("{ apps: { my-app: {} } }", "line 1, column 13: a key with a hyphen needs quotes"),
+    ("{ database: \"/d\n\" }", "line 1, column 13: the text that begins here is not closed"),
+    ("{ apps: {\n } ", "line 1, column 1: the brace { is not closed"),
+    ("{ apps: [1, 2\n", "line 1, column 9: the bracket [ is not closed"),
+    ("{} }", "line 1, column 4: something follows after the end"),
+    ("{ /* apps: {} }", "line 1, column 3: a comment /* is not closed"),
+    ("", "line 1, column 1: the text ends where a value is expected"),
+  ])
+  func aSyntaxErrorNamesLineAndColumn(text: String, message: String) {
+    let faults = Samples.faults(text)
+    #expect(faults.count == 1)
+    #expect(faults.first?.message.contains(message) == true, "\(faults)")
+  }
+
+  @Test func whatTheDecoderTakesTheScannerTakes() throws {
+    let text = """
+      \u{FEFF}// one\r
+      { 'a': .5, "b": +3, $c: 0x1F, _d: -1e3, e: 5., f: [1, 'x\\'y', "\\u0041",],
+        /* two */ g: { h: null, }, i: true, }
+      """
+    var scanner = JSON5Scanner(text)
+    try scanner.scan()
+    #expect(scanner.duplicates.isEmpty)
+    _ = try JSONValue(parsing: Array(text.utf8), json5: true)
+  }
+
+  @Test func aTextThatNestsTooDeepIsRefused() {
+    let faults = Samples.faults(String(repeating: "[", count: 100_000))
+    #expect(faults.count == 1)
+  }
+
+  @Test(arguments: [
+    "https://s2s.purchasely.io/receipts", "https://x.test:8443", "http://localhost:1/", "http://127.0.0.1",
+    "http://[::1]:8080/x", "HTTPS://X.test/?a=b", "http://127.8.8.8/",
+  ])
+  func anAddressIsHttpsOrOnThisMachine(_ url: String) { #expect(EndpointURL.fault(in: url) == nil) }
+
+  @Test(arguments: [
+    "", "https://", "ftp://x", "http://x.test/", "http://localhost.evil.test/", "https://x.test:0/",
+    "https://x.test:99999",
+    "https://x test/", "https://x.test/#f", "http://[::1", "http://[::2]/", "https://é.test/",
+    "http://127.0.0.1.evil.test/",
+    "http://127.0.0.1@evil.test/", "https://x.test:+1/", "http://0.0.0.0/", "https://[v1]/",
+    "https://x.test\\@y/",
+  ])
+  func anotherAddressIsRefused(_ url: String) { #expect(EndpointURL.fault(in: url) != nil) }
+
+  @Test(arguments: [
+    ("a", true), ("0", true), ("a-b-", true), (String(repeating: "x", count: 63), true), ("", false),
+    ("-a", false),
+    ("A", false), ("a_b", false), ("é", false), (String(repeating: "x", count: 64), false), ("a/b", false),
+  ])
+  func aSlugIsLowerCaseLettersDigitsAndHyphens(text: String, isSlug: Bool) {
+    #expect(AppConfiguration.isSlug(text) == isSlug)
+  }
+
+  @Test(arguments: [
+    ("0B", 0), ("512B", 512), ("64KiB", 65_536), ("1MiB", 1_048_576), ("2GiB", 2_147_483_648),
+  ])
+  func sizesAreDigitsAndAUnit(text: String, bytes: Int) {
+    #expect(SizeText.bytes(parsing: text) == bytes)
+    #expect(SizeText.text(bytes: bytes) == text)
+  }
+
+  @Test(arguments: [
+    "", "B", "64", "64KB", "64 KiB", "-1B", "+1B", "1.5MiB", "9223372036854775807GiB", "1kib", "64\u{20E3}B",
+  ])
+  func anotherSizeIsRefused(_ text: String) { #expect(SizeText.bytes(parsing: text) == nil) }
+}

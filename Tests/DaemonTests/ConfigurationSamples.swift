@@ -1,0 +1,84 @@
+// Texts and folders that the configuration tests share.
+
+import Formats
+import FoundationEssentials
+import Platform
+
+@testable import Config
+@testable import Daemon
+
+enum ConfigurationSamples {
+  static let environment = Environment([
+    "CLIENT_KEY": "client-key-of-the-shop", "WEBHOOK_SECRET": "whsec_one", "SECOND_SECRET": "whsec_two",
+    "API_KEY": "ply-key",
+    "EMPTY": "", "PADDED": "whsec_one ", "TWIN": "whsec_one",
+  ])
+
+  /// The keys without a default, plus the given texts in each part.
+  static func text(
+    root: String = "", client: String = "client: { keys: ['env:CLIENT_KEY'] },", stripe: String = "",
+    webhookSecrets: String = "['env:WEBHOOK_SECRET']", purchasely: String = "", app: String = "",
+    apps: String = ""
+  ) -> String {
+    """
+    { database: "/etc/receiptd/receiptd.db", \(root)
+      apps: {
+        shop: {
+          \(client)
+          stripe: { webhook_secrets: \(webhookSecrets), \(stripe) },
+          purchasely: { api_key: "env:API_KEY", \(purchasely) },
+          \(app)
+        }, \(apps)
+      },
+    }
+    """
+  }
+
+  static func read(
+    _ text: String, mode: UInt32 = 0o600, path: String = "/etc/receiptd/receiptd.json5",
+    environment: Environment = environment, secrets: SecretPolicy = .required
+  ) throws(ConfigurationFaults) -> LoadedConfiguration {
+    let content = FileContent(bytes: Array(text.utf8), mode: mode)
+    return try ConfigurationLoader.read(content, path: path, environment: environment, secrets: secrets)
+  }
+
+  /// The faults of a text; empty if it is valid.
+  static func faults(_ text: String, environment: Environment = environment) -> [Fault] {
+    do {
+      _ = try read(text, environment: environment)
+      return []
+    } catch {
+      return error.faults
+    }
+  }
+
+  /// The first app of a valid configuration.
+  static func app(_ text: String) throws -> AppConfiguration {
+    let apps = try read(text).configuration.apps
+    guard let app = apps.first else { throw Fault(path: "apps", message: "is empty") }
+    return app
+  }
+}
+
+/// A folder that its last owner removes.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/relay-tests-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  /// A folder that cannot be removed is left to the system.
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Writes a file and returns its path.
+  func file(_ name: String, _ content: String, mode: Int = 0o600) throws -> String {
+    let file = "\(path)/\(name)"
+    guard FileManager.default.createFile(atPath: file, contents: Data(content.utf8)) else {
+      throw Fault(path: file, message: "cannot be written")
+    }
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+    return file
+  }
+}

@@ -1,0 +1,142 @@
+// Which deliveries a program makes that shares its database with others.
+
+import Domain
+import Formats
+import HTTPClient
+import Platform
+import Service
+import Store
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+/// The rights of a test's program.
+private final class Rights: Ownership {
+  private let owned = Monitor<Set<AppSlug>>([])
+  private let ending = Monitor<Set<AppSlug>>([])
+
+  func set(_ apps: Set<AppSlug>) { owned.withLock { $0 = apps } }
+  /// Begins to give up all apps.
+  func giveUp() {
+    ending.withLock { $0 = apps ?? [] }
+    set([])
+  }
+  func endingTenure(of app: AppSlug) -> Tenure? {
+    ending.withLock { $0.contains(app) } ? Tenure(fence: nil) : nil
+  }
+  func tenure(of app: AppSlug) -> Tenure? {
+    owned.withLock { $0.contains(app) } ? Tenure(fence: nil) : nil
+  }
+  var apps: Set<AppSlug>? { owned.withLock { $0 } }
+  var doesSharedWork: Bool { true }
+}
+
+@Suite("Deliveries of the apps that this program owns") struct DeliveryOwnershipTests {
+  private let bench: Bench
+  private let rights = Rights()
+  private let transport = ScriptedTransport()
+  private let dispatcher: Dispatcher
+
+  init() throws {
+    bench = try Bench([Bench.app()], isStarted: false)
+    try bench.committer.start()
+    dispatcher = Dispatcher(
+      transport: transport, reader: try bench.core.engine.openReader(), directory: bench.directory,
+      committer: bench.committer, metrics: bench.metrics,
+      dependencies: Dependencies(log: bench.log, clock: bench.clock), ownership: rights, grace: .seconds(1))
+    try bench.sell(1)
+  }
+
+  @Test("Without the right nothing is sent, and what is due wakes nobody")
+  func withoutRight() throws {
+    defer { bench.stop() }
+    dispatcher.drive { run in
+      for _ in 0..<3 {
+        dispatcher.note(dueAt: ["shop": bench.now])
+        #expect(run.step() ?? .zero > .seconds(1))
+        run.handleAnswers(within: .zero)
+      }
+    }
+    #expect(transport.requests.isEmpty)
+    #expect(!dispatcher.isBusy("shop"))
+    #expect(try bench.receipt(1)?.receipt?.state == .pending)
+  }
+
+  @Test("With the right what is due is sent, also what was due before")
+  func withRight() throws {
+    defer { bench.stop() }
+    dispatcher.drive { run in
+      _ = run.step()
+      rights.set(["shop"])
+      _ = run.step()
+      #expect(transport.requests.count == 1)
+      _ = run.step()
+      #expect(dispatcher.isBusy("shop"))
+      run.handleAnswers(within: .zero)
+    }
+    try bench.waitFor(1, .delivered)
+  }
+
+  @Test("A right that ends cancels what is under way; the next owner sends it, and it counts once (R3)")
+  func lostRight() throws {
+    defer { bench.stop() }
+    rights.set(["shop"])
+    dispatcher.drive { run in
+      _ = run.step()
+      #expect(transport.requests.count == 1)
+      rights.set([])
+      #expect(run.step() ?? .zero > .seconds(1))
+      run.handleAnswers(within: .zero)
+      #expect(!dispatcher.isBusy("shop"))
+    }
+    #expect(try bench.receipt(1)?.receipt?.attempts == 0)
+    rights.set(["shop"])
+    dispatcher.drive { run in
+      _ = run.step()
+      run.handleAnswers(within: .zero)
+    }
+    try bench.waitFor(1, .delivered)
+    #expect(transport.requests.count == 2)
+    #expect(try bench.attempts(1).count == 1)
+  }
+
+  @Test("A right that is being given up completes what is under way, and begins nothing")
+  func endingRight() throws {
+    defer { bench.stop() }
+    rights.set(["shop"])
+    dispatcher.drive { run in
+      _ = run.step()
+      #expect(dispatcher.isBusy("shop"))
+      rights.giveUp()
+      #expect(throws: Never.self) { try bench.sell(2) }
+      dispatcher.note(dueAt: ["shop": bench.now])
+      #expect(run.step() ?? .zero > .zero)
+      #expect(dispatcher.isBusy("shop"))
+      run.handleAnswers(within: .zero)
+    }
+    try bench.waitFor(1, .delivered)
+    #expect(transport.requests.count == 1)
+    #expect(try bench.receipt(2)?.receipt?.state == .pending)
+  }
+
+  @Test("An outcome that was stored although that seemed to have failed is not recorded twice")
+  func repeatedOutcome() throws {
+    defer { bench.stop() }
+    let record = try #require(try bench.receipt(1))
+    let report = AttemptReport(
+      startedAt: bench.now, duration: .milliseconds(3), status: 503, error: nil, isAmbiguous: false,
+      response: [])
+    var attempt = RecordAttempt(
+      of: record.receiptID, to: AppDestination("shop", "purchasely"), report: report,
+      decision: .retry(at: bench.now.advanced(by: .seconds(60)), spent: true), breaker: Breaker())
+    try bench.store(attempt)
+    attempt.isRepeat = true
+    try bench.store(attempt)
+    #expect(try bench.attempts(1).count == 1)
+    #expect(try bench.receipt(1)?.receipt?.attempts == 1)
+    attempt.report.startedAt = attempt.report.startedAt.advanced(by: .milliseconds(1))
+    try bench.store(attempt)
+    #expect(try bench.attempts(1).count == 2)
+  }
+}

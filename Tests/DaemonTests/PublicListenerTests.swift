@@ -1,0 +1,120 @@
+// What the public listener refuses before storing, and what it answers after the sync.
+
+import Domain
+import Formats
+import Platform
+import Store
+import Testing
+
+@testable import Config
+@testable import Daemon
+@testable import HTTPServer
+@testable import Service
+
+@Suite("The public listener") struct PublicListenerTests {
+  @Test("A flood of one app's requests is refused with Retry-After, another app's are accepted (R8, R11)")
+  func flood() throws {
+    let bench = try Bench([Bench.app(), Bench.app("other")], queue: 4, isStarted: false)
+    let server = try bench.serve()
+    defer { server.stop(grace: .zero) }
+    func post(_ app: String, _ user: Int) throws -> RawClient {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/\(app)/contexts", #"{"ply_context":"YQ==","user_id":"u\#(user)"}"#)
+      return client
+    }
+    for number in 1...2 {
+      #expect(bench.committer.submit(bench.context(number), from: .external(app: "shop")) { _ in })
+    }
+    let refused = try post("shop", 3).reply()
+    #expect(refused.status == 503)
+    #expect(refused.header("Retry-After") == "1")
+    #expect(try JSONValue(parsing: refused.body)["type"] == "urn:receiptd:problem:busy")
+    let taken = try post("other", 4)
+    #expect(!taken.hasNews)
+    try bench.committer.start()
+    #expect(try taken.reply().status == 201)
+    #expect(try post("shop", 3).reply().status == 201)
+    bench.committer.stop()
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).count == 4)
+    // A stopped committer accepts no request, because it could not store it (R1).
+    #expect(try post("shop", 9).reply().status == 503)
+  }
+
+  @Test("A body with a content coding is refused: 415, and 400 with the reason for a webhook")
+  func codedBodies() throws {
+    let bench = try Bench([Bench.app()])
+    let server = try bench.serve()
+    defer { server.stop(grace: .zero) }
+    func post(_ target: String, _ body: String, _ coding: String) throws -> (status: Int, type: String?) {
+      let client = try RawClient(port: server.port)
+      try client.post(target, body, "Content-Encoding: \(coding)\r\n")
+      let reply = try client.reply()
+      return (reply.status, try JSONValue(parsing: reply.body)["type"]?.stringValue)
+    }
+    let body = #"{"ply_context":"YQ==","user_id":"u1"}"#
+    for coding in ["gzip", "GZIP", "br, gzip", "identity, gzip", "x"] {
+      let context = try post("/v1/shop/contexts", body, coding)
+      #expect(context.status == 415)
+      #expect(context.type == "urn:receiptd:problem:unsupported-content-encoding")
+      let webhook = try post("/v1/shop/webhooks/stripe", body, coding)
+      #expect(webhook.status == 400)
+      #expect(webhook.type == "urn:receiptd:problem:unsupported-content-encoding")
+    }
+    #expect(try post("/v1/shop/contexts", body, "identity").status == 201)
+    #expect(bench.metrics.signatureFailures.snapshot().values.reduce(0, +) == 5)
+  }
+
+  @Test("A webhook for an app that does not exist is answered as one with a wrong signature")
+  func appNames() throws {
+    let bench = try Bench([Bench.app()])
+    let server = try bench.serve()
+    defer { server.stop(grace: .zero) }
+    /// The answer but for its id and its time.
+    func post(_ app: String, _ fields: String, to path: String = "webhooks/stripe") throws -> [String?] {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/\(app)/\(path)", "{}", fields)
+      let reply = try client.reply()
+      let problem = try JSONValue(parsing: reply.body)
+      return ["\(reply.status)", problem["type"]?.stringValue, problem["detail"]?.stringValue]
+        + reply.head.split(separator: "\r\n").map { String($0.prefix { $0 != ":" }) }
+    }
+    let digest = String(repeating: "0", count: 64)
+    for fields in [
+      "", "Stripe-Signature: x\r\n", "Stripe-Signature: t=1,v1=\(digest)\r\n", "Content-Encoding: gzip\r\n",
+    ] {
+      #expect(try post("none", fields) == post("shop", fields))
+      #expect(try post("none", fields).first == "400")
+    }
+    #expect(
+      try post("none", "", to: "webhooks/swedbank/secret") == post("shop", "", to: "webhooks/swedbank/secret")
+    )
+  }
+
+  @Test("A fault of the head is answered before the body is read")
+  func heads() throws {
+    let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
+    let bench = try Bench([Bench.app(client: keys)], isStarted: false)
+    let listener = bench.listener()
+    func status(_ method: String, _ target: String, _ fields: [(name: String, value: String)] = []) -> Int {
+      switch listener.admit(RequestSamples.head(method, target, fields)) {
+      case .answer(let response): response.status
+      case .body(let maximumBytes, _): -maximumBytes
+      }
+    }
+    let json = ("Content-Type", "application/json")
+    #expect(status("POST", "/v1/shop/contexts", [json]) == 401)
+    #expect(status("POST", "/v1/shop/contexts", [json, ("X-API-KEY", "k2")]) == 401)
+    #expect(status("POST", "/v1/shop/contexts", [("X-API-KEY", "k1")]) == 415)
+    #expect(status("POST", "/v1/shop/contexts", [json, ("X-API-KEY", "k1")]) == -65_536)
+    #expect(status("POST", "/v1/shop/contexts", [json, ("Authorization", "Bearer k1")]) == -65_536)
+    #expect(status("POST", "/v1/none/contexts", [json, ("X-API-KEY", "k1")]) == 404)
+    #expect(status("POST", "/v1/shop/webhooks/stripe") == -4_194_304)
+    #expect(status("GET", "/v1/shop/webhooks/stripe") == 405)
+    #expect(status("GET", "/v1/shop/contexts/ctx_1") == 0)
+    #expect(status("GET", "/v1/shop/contexts/ctx_1/") == 404)
+    #expect(status("POST", "/v1/shop/users/%FF/contexts") == 400)
+    bench.committer.stop()
+    #expect(status("POST", "/v1/shop/webhooks/stripe") == 503)
+    #expect(status("GET", "/v1/shop/contexts/ctx_1") == 0)
+  }
+}

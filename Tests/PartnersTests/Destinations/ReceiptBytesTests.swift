@@ -1,0 +1,80 @@
+// The exact bytes that Purchasely receives: fixed once, the same on every attempt (contract: Delivery).
+
+import Domain
+import Formats
+import Partners
+import TestSupport
+import Testing
+
+private func destination(forwardsContext: Bool = true) -> PurchaselyDestination {
+  PurchaselyDestination(
+    PurchaselySettings(apiKey: "key-1", forwardsContext: forwardsContext, userAgent: "receiptd/1.2.3"))
+}
+
+private func body(
+  user: UserID = "jdo-1", type: PurchaseKey.ObjectType = .subscription, id: ObjectID = "sub_1",
+  price: PriceID = "price_1", context: String? = nil, forwardsContext: Bool = true
+) -> String {
+  let content = ReceiptContent(
+    userID: user, key: PurchaseKey(type: type, id: id), priceID: price, context: context)
+  return String(decoding: destination(forwardsContext: forwardsContext).body(for: content), as: UTF8.self)
+}
+
+@Suite("The bytes of a receipt")
+struct ReceiptBytesTests {
+  @Test("A receipt with a context is these bytes")
+  func whole() {
+    #expect(
+      body(context: "e30=")
+        == #"{"user_id":"jdo-1","stripe_object_type":"subscription","stripe_object_id":"sub_1","#
+        + #""stripe_price_id":"price_1","ply_context":"e30="}"#)
+  }
+
+  @Test("Without a context the member is left out")
+  func withoutContext() {
+    let bare =
+      #"{"user_id":"jdo-1","stripe_object_type":"checkout_session","stripe_object_id":"cs_1","#
+      + #""stripe_price_id":"price_1"}"#
+    #expect(body(type: .checkoutSession, id: "cs_1") == bare)
+    #expect(body(type: .checkoutSession, id: "cs_1", context: "e30=", forwardsContext: false) == bare)
+  }
+
+  @Test(
+    "Every text is sent unchanged",
+    arguments: [
+      "usuário-Ω-日本-😀", "quote\"back\\slash", "line\nreturn\rtab\t", "\u{0}\u{1}\u{1F}\u{7F}", "a/b+c=", "",
+      "\u{2028}\u{2029}\u{FEFF}", "e\u{301}", "👩‍👩‍👧‍👦", "</script>", "{\"user_id\":\"x\"}",
+    ])
+  func roundTrip(text: String) throws {
+    let body = body(user: UserID(text), id: ObjectID(text), price: PriceID(text), context: text)
+    let written = try JSONValue(parsing: Array(body.utf8))
+    for name in ["user_id", "stripe_object_id", "stripe_price_id", "ply_context"] {
+      let member = try #require(written[name]?.stringValue)
+      #expect(Array(member.utf8) == Array(text.utf8), "\(name)")
+    }
+  }
+
+  @Test("Only necessary characters are escaped, in the shortest way")
+  func escapes() {
+    #expect(body(user: "\"\\/\n\u{1}é😀").contains(#""user_id":"\"\\/\n\u0001é😀","#))
+  }
+
+  @Test("The same receipt gives the same bytes every time (R3)")
+  func same() {
+    let first = body(context: "e30=")
+    #expect((0..<100).allSatisfy { _ in body(context: "e30=") == first })
+  }
+
+  @Test("The headers carry the key, the platform and the user agent")
+  func headers() {
+    let headers = destination().headers(
+      for: OutgoingReceipt(id: "rcp_1", body: [], sentAt: Timestamp(unixSeconds: 0))
+    ).map { "\($0.name): \($0.value)" }
+    #expect(
+      headers == [
+        "Content-Type: application/json", "X-API-KEY: key-1", "X-PLATFORM-TYPE: STRIPE",
+        "User-Agent: receiptd/1.2.3",
+      ])
+    #expect(destination().url == "https://s2s.purchasely.io/receipts")
+  }
+}
