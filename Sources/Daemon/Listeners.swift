@@ -54,23 +54,16 @@ enum Listeners {
     _ configuration: Configuration, _ core: RelayCore, _ services: ListenerServices,
     _ health: HealthMonitor
   ) throws(DaemonError) -> Router {
+    let key = AdminKey(try RelayCore.reader(core.engine))
     let access: AdminAccess
-    let tokens: FormTokens
-    let reader = try RelayCore.reader(core.engine)
-    do {
-      let key = try reader.adminKey()
+    do throws(Fault) {
       access = try AdminAccess(configuration.admin, key: key, clock: services.clock)
-      tokens = try FormTokens(key: key)
-    } catch let fault as StoreFault {
-      throw .unavailable("the database could not be read (\(fault))")
-    } catch let fault as Fault {
-      throw .configuration(fault)
     } catch {
-      throw .unavailable("libcrypto could not be set up (\(error))")
+      throw .configuration(error)
     }
     let dashboard = Dashboard(
-      services: services, apps: core.apps, committer: core.committer, health: health, tokens: tokens,
-      alerts: alertFacts, reader: reader)
+      services: services, apps: core.apps, committer: core.committer, health: health,
+      tokens: FormTokens(key: key), alerts: alertFacts, reader: try RelayCore.reader(core.engine))
     let probes = ProbeRoutes(
       services: services, apps: core.apps, committer: core.committer, readiness: core.readiness,
       reader: Monitor(try RelayCore.reader(core.engine)),

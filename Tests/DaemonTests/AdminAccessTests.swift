@@ -80,7 +80,7 @@ import Testing
     "An address over the limit of wrong passwords gets the same answer to the right one, also after a login")
   func guessing() throws {
     let clock = ManualClock()
-    let access = try AdminAccess(.init(password: Secret("right")), key: Self.key, clock: clock)
+    let access = try AdminAccess(.init(password: Secret("right")), key: AdminKey(Self.key), clock: clock)
     let cookie = try #require(try Self.cookie(Self.ask(access, "right")))
     for address in ["10.0.0.1", "10.0.0.2"] {
       for _ in 0..<FailedLogins.perMinuteMax {
@@ -101,11 +101,11 @@ import Testing
   func cookies() throws {
     let clock = ManualClock()
     func access(_ password: String = "right", key: [UInt8] = Self.key) throws -> AdminAccess {
-      let access = try AdminAccess(.init(password: Secret(password)), key: key, clock: clock)
+      let access = try AdminAccess(.init(password: Secret(password)), key: AdminKey(key), clock: clock)
       for _ in 0..<FailedLogins.perMinuteMax { _ = Self.ask(access, "wrong") }
       return access
     }
-    let login = try AdminAccess(.init(password: Secret("right")), key: Self.key, clock: clock)
+    let login = try AdminAccess(.init(password: Secret("right")), key: AdminKey(Self.key), clock: clock)
     let cookie = try #require(try Self.cookie(Self.ask(login, "right")))
     #expect(try Self.cookie(Self.ask(login, "right", cookie: cookie)) == nil, "it has one already")
     #expect(Self.ask(login, "wrong", cookie: cookie).refusal == .passwordNeeded, "a cookie is no password")
@@ -142,8 +142,8 @@ import Testing
 
   @Test("A form's token is for one purpose, one user and one database, and says nothing about the password")
   func tokens() throws {
-    let tokens = try FormTokens(key: Self.key)
-    try check(tokens, FormTokens(key: Self.key), FormTokens(key: [1]))
+    let tokens = FormTokens(key: try AdminKey(Self.key))
+    try check(tokens, FormTokens(key: AdminKey(Self.key)), FormTokens(key: AdminKey([1])))
     func bound(_ visitor: String, from address: String) -> FormTokens {
       tokens.bound(
         to: Visit(head: RequestSamples.head("GET", "/", from: address), visitor: visitor, parameters: []))
@@ -242,7 +242,7 @@ import Testing
     let table = RouteTable(
       Dashboard(
         services: services, apps: bench.core.apps, committer: bench.committer, health: health,
-        tokens: try FormTokens(key: Self.key),
+        tokens: FormTokens(key: try AdminKey(Self.key)),
         alerts: AlertFacts(troubles: { _, _, _, _ in [] }, digest: { _ in nil }),
         reader: try StoreReader(path: bench.path)
       ).routes)

@@ -3,12 +3,13 @@
 // browser on this machine shows. libmicrohttpd's threads.
 
 public import Config
-public import Cryptography
+internal import Cryptography
 internal import Domain
 internal import Formats
 public import HTTPServer
 public import Platform
 public import Service
+public import Store
 
 /// Authenticates requests to the admin listener.
 public struct AdminAccess: Sendable {
@@ -19,15 +20,14 @@ public struct AdminAccess: Sendable {
   private let failures: FailedLogins
   private let logins: LoginCookies
 
-  /// - Parameter key: of the database (`StoreReader.adminKey`).
-  /// - Throws: `Fault` if the password cannot be read; `CryptographyError`.
-  public init(_ admin: Configuration.Admin, key: [UInt8], clock: any Clock) throws {
-    passwordDigest = try admin.password.map { password in
+  /// - Throws: `Fault` if the password cannot be read.
+  public init(_ admin: Configuration.Admin, key: AdminKey, clock: any Clock) throws(Fault) {
+    passwordDigest = try admin.password.map { password throws(Fault) in
       SHA256.digest(Array(try password.reveal().utf8))
     }
     trustsMachine = admin.password == nil && admin.socketPath == nil
     failures = FailedLogins(clock: clock)
-    logins = LoginCookies(key: try HMACSHA256(key: key), passwordDigest: passwordDigest ?? [], clock: clock)
+    logins = LoginCookies(key: key, passwordDigest: passwordDigest ?? [], clock: clock)
   }
 
   /// The user's name for the audit, such as `dashboard anna (127.0.0.1)`; or the problem to answer.
@@ -49,7 +49,7 @@ public struct AdminAccess: Sendable {
     // Compare digests, so that timing does not disclose the password's length.
     guard constantTimeEqual(SHA256.digest(password), passwordDigest) else { return .failure(.passwordNeeded) }
     failures.forgive(address)
-    if !logins.accept(head, user) { visitor.fields = [logins.cookie(for: user)] }
+    if !logins.accept(head, user), let cookie = logins.cookie(for: user) { visitor.fields = [cookie] }
     return .success(visitor)
   }
 
@@ -101,14 +101,16 @@ private struct LoginCookies: Sendable {
   private static let name = "receiptd_login"
   private static let lifetimeSeconds: Int64 = 7 * 86_400
 
-  let key: HMACSHA256
+  let key: AdminKey
   let passwordDigest: [UInt8]
   let clock: any Clock
 
   /// No page of another site may have it sent (RFC 6265bis, SameSite), and no script reads it.
-  func cookie(for user: String) -> (name: String, value: String) {
+  /// Nil while the database cannot be read.
+  func cookie(for user: String) -> (name: String, value: String)? {
     let end = clock.wallMilliseconds / 1000 + Self.lifetimeSeconds
-    let value = "\(end).\(code(user, end))"
+    guard let code = code(user, end) else { return nil }
+    let value = "\(end).\(code)"
     return (
       "Set-Cookie",
       "\(Self.name)=\(value); Path=/; Max-Age=\(Self.lifetimeSeconds); HttpOnly; SameSite=Strict"
@@ -122,16 +124,43 @@ private struct LoginCookies: Sendable {
       let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
       guard parts.count == 2, parts[0] == Self.name else { return false }
       let value = parts[1].split(separator: ".", maxSplits: 1)
-      guard value.count == 2, let end = Int64(value[0]), end > clock.wallMilliseconds / 1000 else {
-        return false
-      }
-      return constantTimeEqual(Array(value[1].utf8), Array(code(user, end).utf8))
+      guard value.count == 2, let end = Int64(value[0]), end > clock.wallMilliseconds / 1000,
+        let code = code(user, end)
+      else { return false }
+      return constantTimeEqual(Array(value[1].utf8), Array(code.utf8))
     }
   }
 
-  private func code(_ user: String, _ end: Int64) -> String {
-    Hex.encode(
-      key.authenticationCode(for: Array("login\n\(end)\n".utf8), passwordDigest, Array(user.utf8)))
+  private func code(_ user: String, _ end: Int64) -> String? {
+    key.code("login\n\(end)\n", passwordDigest, Array(user.utf8))
+  }
+}
+
+/// The database's random key for form tokens and cookies: they say nothing about the password, and all relays
+/// on the database accept each other's, because a load balancer may send a form to another relay than its
+/// page. It is read when it is first needed: receiptd starts even if its database cannot be reached.
+/// Thread-safe.
+public final class AdminKey: Sendable {
+  private enum State {
+    case unread(StoreReader)
+    case known(HMACSHA256)
+  }
+
+  private let state: Monitor<State>
+
+  public init(_ reader: sending StoreReader) { state = Monitor(.unread(reader)) }
+
+  init(_ key: [UInt8]) throws(CryptographyError) { state = Monitor(.known(try HMACSHA256(key: key))) }
+
+  /// The code of a text and the bytes after it, in hexadecimal; nil while the database cannot be read.
+  fileprivate func code(_ text: String, _ bytes: [UInt8], _ more: [UInt8] = []) -> String? {
+    let key = state.withLock { state -> HMACSHA256? in
+      if case .unread(let reader) = state, let key = try? HMACSHA256(key: reader.adminKey()) {
+        state = .known(key)
+      }
+      return if case .known(let key) = state { key } else { nil }
+    }
+    return key.map { Hex.encode($0.authenticationCode(for: Array(text.utf8), bytes, more)) }
   }
 }
 
@@ -184,14 +213,11 @@ final class FailedLogins: Sendable {
 
 /// Tokens that prove that a form comes from a page of this service, for one purpose and one user.
 public struct FormTokens: Sendable {
-  private let key: HMACSHA256
+  private let key: AdminKey
   /// Who gets the tokens.
   private var user = ""
 
-  /// - Parameter key: of the database (`StoreReader.adminKey`). It is random, so a token says nothing about
-  ///   the password; and all relays on the database accept each other's forms, because a load balancer may
-  ///   send a form to another relay than its page.
-  public init(key: [UInt8]) throws(CryptographyError) { self.key = try HMACSHA256(key: key) }
+  public init(key: AdminKey) { self.key = key }
 
   /// The tokens of the user who sent a request. Without the client's IP address, which may change between a
   /// page and its form.
@@ -203,14 +229,16 @@ public struct FormTokens: Sendable {
     return tokens
   }
 
+  /// Empty while the database cannot be read.
   /// - Parameter purpose: the form's action and its subject.
   func token(for purpose: String) -> String {
-    Hex.encode(key.authenticationCode(for: Array("form\n\(user)\n".utf8), Array(purpose.utf8)))
+    key.code("form\n\(user)\n", Array(purpose.utf8)) ?? ""
   }
 
   func accepts(_ token: String?, for purpose: String) -> Bool {
-    guard let token else { return false }
-    return constantTimeEqual(Array(token.utf8), Array(self.token(for: purpose).utf8))
+    let expected = self.token(for: purpose)
+    guard let token, !expected.isEmpty else { return false }
+    return constantTimeEqual(Array(token.utf8), Array(expected.utf8))
   }
 }
 
