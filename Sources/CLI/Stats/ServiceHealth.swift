@@ -23,6 +23,8 @@ struct ServiceHealth {
   let freeBytes: Int64?
   /// Stored events that may be paid purchases and could not be read.
   let unread: [LostInput]
+  /// Why those could not be counted, as on damaged pages; nil if they were.
+  private let unreadFault: StoreFault?
   let now: Timestamp
   private let configuration: Configuration
 
@@ -31,7 +33,12 @@ struct ServiceHealth {
     now = session.now
     daemon = session.daemon(configuration)
     isRunning = try session.isServed(configuration, reader)
-    unread = try LostInput.events(configuration.apps, reader, now: now)
+    do throws(StoreFault) {
+      (unread, unreadFault) = (try LostInput.events(configuration.apps, reader, now: now), nil)
+    } catch {
+      // What receiptd has reported is still to be shown.
+      (unread, unreadFault) = ([], error)
+    }
     freeBytes = configuration.database.filePath.flatMap { DiskSpace.availableBytes(at: $0) }
     let stored = try reader.serviceReport(.health)
     lastReport = stored?.at
@@ -56,7 +63,15 @@ struct ServiceHealth {
     (report?.refusedInput { configuration.webhookAdvice(of: $0) } ?? []) + unread
   }
 
-  var lines: [HealthLine] { state + unread.map { HealthLine($0.line, isBad: true) } }
+  var lines: [HealthLine] {
+    state + unread.map { HealthLine($0.line, isBad: true) }
+      + (unreadFault.map {
+        [
+          HealthLine(
+            "The events could not be counted (\($0)). Check the database: receiptctl db check", isBad: true)
+        ]
+      } ?? [])
+  }
 
   private var state: [HealthLine] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
