@@ -3,13 +3,16 @@
 import SQLiteStore
 import Store
 
-/// Every row of every table.
+/// Every row of every table, without the random key of the dashboard, which each migration makes again.
 struct Snapshot: Equatable {
   private(set) var rows: [String: [String]] = [:]
 
   init(of connection: Connection) throws {
     let tables = try connection.prepare(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%' ORDER BY 1"
+      """
+      SELECT name FROM sqlite_schema
+      WHERE type = 'table' AND name NOT LIKE 'sqlite_stat%' AND name <> 'admin_key' ORDER BY 1
+      """
     ).all { row throws(SQLiteError) in try row.text(0) }
     for table in tables {
       let columns = try connection.prepare("SELECT name FROM pragma_table_info(?1)").all([.text(table)]) {
