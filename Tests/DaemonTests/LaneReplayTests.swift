@@ -70,6 +70,15 @@ import Testing
     #expect(bed.admit(new: [], replays: [7]) == [7])
   }
 
+  @Test("A replay that is due now does not wait for a new receipt that is due later")
+  func replayNow() throws {
+    var bed = try Bed()
+    bed.lane.rest(until: nil)
+    bed.lane.note(dueAt: Bed.at(3_600_000))
+    bed.lane.note(replaysDueAt: Bed.at(0))
+    #expect(bed.wait == 0)
+  }
+
   @Test("A receipt that was replayed while it was under way is sent again when it is due (R9)")
   func changesQueues() throws {
     for isReplay in [true, false] {

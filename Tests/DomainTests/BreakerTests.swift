@@ -70,6 +70,23 @@ struct BreakerTests {
     }
   }
 
+  @Test("A stored rest that is longer than any the relay grants, set by a clock that ran ahead, is dropped")
+  func absurdRest() {
+    for (extra, isKept) in [(Duration.zero, true), (Duration.milliseconds(1), false)] {
+      var stored = Breaker(restUntil: start.advanced(by: Delivery.retryAfterMax + extra))
+      stored.adopt(policy: policy, now: start)
+      #expect((stored.restUntil != nil) == isKept)
+    }
+  }
+
+  @Test("The time that a clock step or a sleep took counts against no receipt", arguments: [opened, paused])
+  func lostTime(before: Breaker) {
+    var breaker = before
+    breaker.clockStepped(by: .hours(1))
+    #expect(breaker.pausedTime == before.pausedTime + .hours(1))
+    #expect(breaker.probeAt == before.probeAt?.advanced(by: .hours(1)))
+  }
+
   @Test("A failed probe keeps the breaker open, and its opening time does not change")
   func staysOpen() {
     let again = breaker((down, at: 30_002), from: opened)
