@@ -1,9 +1,11 @@
 // The content of the configuration file as values; the only place that defines defaults. ConfigurationLoader
 // creates it; it is immutable, and a reload creates another. Pure; any thread.
 
+internal import Cryptography
 public import Domain
 public import Formats
 public import Platform
+public import Reports
 
 /// All settings of receiptd. Sizes are bytes.
 public struct Configuration: Sendable, Equatable {
@@ -209,4 +211,109 @@ extension Configuration {
       self.receipts = receipts
     }
   }
+}
+
+// MARK: - Redacted
+
+// The configuration in force, as `receiptctl config show` prints it: every key with its value, and of each
+// secret only its source (R7). Keys and formats of values match the file. Pure; any thread.
+
+extension Configuration {
+  /// Every key with the value in force. A secret is shown as `env:NAME`, `file:/path` or `(set in place)`; a
+  /// URL is shown without userinfo and without the values of its query.
+  public var redacted: JSONValue { Self.section(registry).show(self) }
+}
+
+// MARK: - Digest
+
+// A short text that shows whether instances on one database have the same configuration. Pure; any thread.
+
+extension Configuration {
+  /// What each machine may have for itself.
+  private static let ownKeys: Set<String> = ["listen", "admin", "database", "log", "limits"]
+
+  /// Twelve hexadecimal digits that are equal for configurations that treat receipts equally. Secrets are not
+  /// part of it: they are known only by their source here.
+  public var digest: String {
+    guard case .object(let members) = redacted else { return "" }
+    let shared = JSONValue.object(members.filter { !Self.ownKeys.contains($0.name) })
+    return String(Hex.encode(SHA256.digest(shared.serialized().span)).prefix(12))
+  }
+
+  /// Twelve hexadecimal digits that are equal for configurations whose secrets are equal, apart from those
+  /// that each machine may have for itself. All secrets together are the key: the digest helps nobody who
+  /// guesses one of them and does not know the others.
+  public var secretsDigest: String {
+    let shared = secrets.filter { entry in
+      !Self.ownKeys.contains(String(entry.path.prefix { $0 != "." && $0 != "[" }))
+    }
+    let key = shared.map { "\($0.path)=\((try? $0.secret.reveal()) ?? "")" }.joined(separator: "\n")
+    let code = try? HMACSHA256(key: Array(key.utf8)).authenticationCode(for: Array("configuration".utf8))
+    return String(Hex.encode(code ?? []).prefix(12))
+  }
+}
+
+// MARK: - Secrets
+
+// Every secret of a configuration with its key. A reload compares them, and knows which it cannot read again.
+// Pure; any thread.
+
+extension Secret {
+  /// Whether a running process keeps the value that it started with: its environment never changes, and
+  /// systemd copies credentials once, before the start (systemd.exec(5), LoadCredential=).
+  public var isFixedUntilRestart: Bool {
+    switch source {
+    case .environment: true
+    case .file(let path): path.hasPrefix("/run/") && path.contains("/credentials/")
+    case .inPlace: false
+    }
+  }
+}
+
+extension Secret {
+  /// How a new value takes effect.
+  public var refresh: SecretRefresh { isFixedUntilRestart ? .restart(source: description) : .reload }
+}
+
+extension AppConfiguration {
+  /// What to do when the webhooks of each processor are refused. A corrected secret takes effect with a
+  /// restart if any of the processor's webhook secrets needs one.
+  public var webhookAdvice: [ProcessorName: WebhookAdvice] {
+    let all = processors.map { processor in
+      let secrets = processor.section.webhookSecrets
+      let refresh = secrets.map(\.refresh).first { $0 != .reload } ?? .reload
+      return (processor.name, processor.section.kind.webhookAdvice(refresh))
+    }
+    return Dictionary(uniqueKeysWithValues: all)
+  }
+
+  /// What to do when the API of each processor refuses the app's credentials.
+  public var processorAdvice: [ProcessorName: ProcessorAdvice] {
+    Dictionary(
+      uniqueKeysWithValues: processors.map { processor in
+        (processor.name, processor.section.kind.advice(for: self))
+      })
+  }
+}
+
+extension Configuration {
+  /// What to do when a processor's API refuses the credentials; nil if the app or the processor is not
+  /// configured.
+  public func processorAdvice(of place: AppProcessor) -> ProcessorAdvice? {
+    app(place.app)?.processorAdvice[place.processor]
+  }
+
+  /// What to do when a processor's webhooks are refused; nil if the app or the processor is not configured.
+  public func webhookAdvice(of place: AppProcessor) -> WebhookAdvice? {
+    app(place.app)?.webhookAdvice[place.processor]
+  }
+
+  /// A secret and its key, such as `apps.ios.client.keys[0]`.
+  public struct SecretEntry: Sendable {
+    public var path: String
+    public var secret: Secret
+  }
+
+  /// Every secret, in the order of the manual page.
+  public var secrets: [SecretEntry] { Self.section(registry).secrets(self, "") }
 }

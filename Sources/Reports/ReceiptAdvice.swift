@@ -158,3 +158,53 @@ extension Receipt {
     reason == .payment || reason == .paymentFailed || reason == .sessionExpired
   }
 }
+
+// MARK: - DestinationAdvice
+
+// What to do when a destination refuses its configuration, as text. Pure; called from any thread.
+
+/// How to correct the configuration of a destination.
+public struct DestinationAdvice: Sendable, Equatable {
+  public let name: DestinationName
+  private let settings: [String]
+  private let secret: String
+  private let refresh: SecretRefresh
+  /// What to do if a purchase that it accepted does not show up there: a sentence.
+  public let missing: String
+
+  /// - Parameters:
+  ///   - settings: the keys of its section that a destination judges.
+  ///   - secret: the one of them that is a secret.
+  ///   - refresh: how a corrected secret takes effect.
+  ///   - missing: what to do if a purchase that it accepted does not show up there: a sentence.
+  public init(
+    _ name: DestinationName, settings: [String], secret: String, refresh: SecretRefresh, missing: String
+  ) {
+    self.name = name
+    self.settings = settings
+    self.secret = secret
+    self.refresh = refresh
+    self.missing = missing
+  }
+
+  /// The end of a sentence: correct `webhook (url, secret), then run: receiptctl reload`.
+  public var correction: String {
+    "\(name) (\(settings.joined(separator: ", "))), \(SecretRefresh.command(refresh, of: secret))"
+  }
+}
+
+// MARK: - SuggestedReplay
+
+// The replay command that messages suggest. Pure; called from any thread.
+
+/// `receiptctl receipts replay`, ready to be copied.
+public enum SuggestedReplay {
+  /// Receipts per second that a destination can handle right after it recovered.
+  public static let suggestedRate = "5/s"
+
+  /// Replays an app's receipts that failed for a reason and were created at or after a time.
+  public static func text(app: AppSlug, reason: String, since: Timestamp) -> String {
+    "receiptctl receipts replay --app \(app) --state failed --reason \(reason) --since \(since.rfc3339) "
+      + "--rate \(suggestedRate)"
+  }
+}

@@ -1,6 +1,7 @@
 // A client of a relay's public listener: sends the requests of an app, of Stripe and of the page after a
 // checkout. Blocks until the answer arrives; one thread.
 
+internal import Cryptography
 internal import Formats
 public import HTTPClient
 
@@ -67,5 +68,60 @@ public final class SandboxClient {
       if result.status == nil { throw result.failure ?? .internalFault }
       return result
     }
+  }
+}
+
+// MARK: - SandboxIDs
+
+// Made-up ids in the forms of the simulated services. Pure.
+
+enum SandboxIDs {
+  private static let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
+
+  /// A version 4 UUID (RFC 9562 §5.4) in lower case.
+  static func uuid(_ random: inout some RandomNumberGenerator) -> String {
+    var bytes = bytes(16, &random)
+    bytes[6] = bytes[6] & 0x0F | 0x40
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let digits = Array(Hex.encode(bytes).utf8)
+    let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
+    return parts.map { String(decoding: digits[$0], as: UTF8.self) }.joined(separator: "-")
+  }
+
+  /// Letters in lower case and digits.
+  static func word(_ length: Int, _ random: inout some RandomNumberGenerator) -> String {
+    let letters = (0..<length).map { _ in alphabet[Int.random(in: alphabet.indices, using: &random)] }
+    return String(decoding: letters, as: UTF8.self)
+  }
+
+  static func bytes(_ count: Int, _ random: inout some RandomNumberGenerator) -> [UInt8] {
+    (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+  }
+}
+
+// MARK: - SandboxEvent
+
+// A sample event as bytes, and its signature (https://docs.stripe.com/webhooks#verify-manually). Pure; any
+// thread.
+
+/// A sample event, ready to be sent.
+public struct SandboxEvent: Sendable, Equatable {
+  /// `evt_…`
+  public let id: String
+  /// Stripe's name of the event type.
+  public let type: String
+  /// The raw bytes, which the signature covers.
+  public let body: [UInt8]
+
+  /// The value of `Stripe-Signature`.
+  /// - Parameters:
+  ///   - secret: the endpoint's secret, including the prefix `whsec_`.
+  ///   - now: Unix milliseconds; Stripe uses whole seconds.
+  /// - Throws: when the cryptographic library rejects the key.
+  public func signature(secret: String, now: Int64) throws -> String {
+    let time = String(now / 1000)
+    let key = try HMACSHA256(key: Array(secret.utf8))
+    let code = key.authenticationCode(for: Array(time.utf8), [UInt8(ascii: ".")], body)
+    return "t=\(time),v1=\(Hex.encode(code))"
   }
 }

@@ -1,6 +1,7 @@
 // `db copy`: copies the database, compares both, and retires the first. One thread.
 
 internal import Config
+internal import Domain
 internal import Formats
 internal import Platform
 internal import Store
@@ -183,5 +184,82 @@ private struct TableShares {
   func share(_ table: CopyTable, _ rows: Int64) -> Double {
     guard let place = places[table.name], total > 0 else { return 1 }
     return Double(place.before + min(rows, place.rows)) / Double(total)
+  }
+}
+
+// MARK: - DatabaseUnretire
+
+// `db unretire`: undoes the last step of `db copy`. One thread.
+
+enum DatabaseUnretire {
+  static func run(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let reason = try session.reason()
+    let hold = try CopyHold(configuration.database, configuration.durability, isTarget: false)
+    let shown = DisplayText.clean(hold.name)
+    guard let database = hold.engine?.writing, let mark = try database.retirement() else {
+      throw OperatorFault(.notFound, "\(shown) is not retired; nothing was changed")
+    }
+    let copy = DisplayText.clean(mark.place)
+    session.output.note(
+      "\(shown) was copied to \(copy) at \(mark.at.text). If a receiptd has used the copy since, receipts "
+        + "are delivered twice, and what only the copy has is missing here.")
+    if session.command.flag("dry-run") {
+      session.output.note("Nothing was changed.")
+      return .done
+    }
+    try session.ask("Use \(shown) again?")
+    let entry = session.auditEntry(reason: reason, details: ["copy": .string(mark.place)])
+    guard try database.unretire(entry) != nil else {
+      throw OperatorFault(.tryAgain, "another program has just changed that; look again")
+    }
+    if session.isJSON {
+      session.output.json(["database": .string(hold.name), "copy": .string(mark.place)])
+    } else {
+      session.output.line("\(shown) can be used again. Do not start receiptd with \(copy).")
+    }
+    return .done
+  }
+}
+
+// MARK: - Text
+
+// Why a copy was refused or failed, in words for the operator. Pure; any thread.
+
+extension DatabaseCopy {
+  /// - Parameters:
+  ///   - source: the database that is copied, without passwords.
+  ///   - target: the copy, likewise.
+  static func fault(_ fault: CopyFault, _ source: String, _ target: String) -> OperatorFault {
+    let (from, to) = (DisplayText.clean(source), DisplayText.clean(target))
+    func refused(_ text: String) -> OperatorFault { OperatorFault(.refused, DisplayText.clean(text)) }
+    let again = "empty \(to) or choose another empty database, and copy again"
+    switch fault {
+    case .used(let isSource, let hosts):
+      return refused(
+        "receiptd uses \(isSource ? from : to) now, or did a minute ago, on "
+          + "\(hosts.joined(separator: ", ")); stop each receiptd of it, and try again a minute later")
+    case .retired(let place, let at):
+      return refused("\(from): \(StoreError.retired(to: place, at: at))")
+    case .unfinished(let place): return refused("\(from): \(StoreError.unfinishedCopy(of: place))")
+    case .sameDatabase: return refused("--to names the database itself; name an empty one")
+    case .notEmpty(let table):
+      return refused("\(to) is not empty: \(table) has rows; choose an empty database")
+    case .otherCopy(let place):
+      return refused("\(to) is an unfinished copy of \(place), and not of \(from) as it is now; \(again)")
+    case .sourceChanged:
+      return refused("\(from) was used after the copy began, so the copy is not complete; \(again)")
+    case .otherSchema(let table):
+      return OperatorFault(
+        .badData,
+        "\(table) has other columns in \(to) than in \(from); use one version of Receipt Relay for both")
+    case .fault(let fault):
+      let isTemporary = [.unavailable, .conflict, .busy, .interrupted].contains(fault.kind)
+      guard isTemporary else { return OperatorFault(fault) }
+      return OperatorFault(
+        .tryAgain,
+        "the copy was interrupted (\(DisplayText.clean(fault.description))); run the same command again, it "
+          + "continues")
+    }
   }
 }

@@ -1,5 +1,6 @@
 // The forms that values of the configuration have: how each is read, shown and described. Pure; any thread.
 
+internal import Domain
 internal import Formats
 internal import Platform
 
@@ -225,5 +226,198 @@ extension ValueForm {
     of form: ValueForm<Element>, count: ClosedRange<Int>, _ what: String
   ) -> ValueForm where Value == [Element] {
     list(of: form, count: count, what, isSame: ==)
+  }
+}
+
+// MARK: - Mail
+
+// Addresses of e-mails. Pure; any thread.
+
+extension ValueForm<String> {
+  /// An address as RFC 5321 §4.1.2 has it, without quotes and comments: it becomes an argument of a program
+  /// and a part of a header.
+  static var mailAddress: ValueForm {
+    ValueForm(
+      shape: ValueShape("an e-mail address", .pattern(MailAddress.pattern)),
+      read: { value, path, context in
+        let expected = "an e-mail address, such as ops@example.com"
+        guard let text = context.text(value, path: path, mustBe: expected) else { return nil }
+        if !MailAddress.isValid(text) { context.collector.fault(path, "must be \(expected)") }
+        return text
+      }, show: JSONValue.string)
+  }
+}
+
+private enum MailAddress {
+  private static let marks = "!#$%&'*+/=?^_`{|}~"
+
+  /// Accepts every valid address, and some others.
+  static let pattern = "^[A-Za-z0-9\(marks)][A-Za-z0-9\(marks).-]{0,63}@[A-Za-z0-9][A-Za-z0-9.-]*$"
+
+  static func isValid(_ text: String) -> Bool {
+    let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+    guard parts.count == 2, let name = parts.first, let host = parts.last, name.count <= 64,
+      host.count <= 253
+    else { return false }
+    let dot = UInt8(ascii: ".")
+    let words = [name, host].flatMap { $0.split(separator: dot, omittingEmptySubsequences: false) }
+    let hyphen = UInt8(ascii: "-")
+    // A hyphen at the beginning would make an option of it.
+    return words.allSatisfy { !$0.isEmpty } && name.first != hyphen && host.first != hyphen
+      && name.allSatisfy { isAlphanumeric($0) || $0 == dot || $0 == hyphen || marks.utf8.contains($0) }
+      && host.allSatisfy { isAlphanumeric($0) || $0 == dot || $0 == hyphen }
+  }
+
+  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}
+
+// MARK: - Prices
+
+// Objects with one item for each name of a price. As ConfigurationReader: one thread, every fault.
+
+extension ValueForm {
+  /// - Parameters:
+  ///   - words: the items, in the plural.
+  ///   - schema: the JSON Schema of an item.
+  ///   - read: an item at a path, by the name of its price; nil after a fault.
+  static func byPrice<Item>(
+    _ words: String, schema: JSONValue,
+    read: @escaping @Sendable (JSONValue, _ name: String, _ path: String, ConfigurationReader) -> Item?,
+    show: @escaping @Sendable (_ name: String, Item) -> JSONValue
+  ) -> ValueForm where Value == [PriceID: Item] {
+    let range = ConfigurationLimits.prices
+    let nameBytesMax = UntrustedText.identifierBytesMax
+    return ValueForm(
+      shape: ValueShape(
+        "an object of up to \(range.upperBound) \(words), by price",
+        [
+          "type": "object", "minProperties": .integer(Int64(range.lowerBound)),
+          "maxProperties": .integer(Int64(range.upperBound)),
+          "propertyNames": .text(bytesMax: nameBytesMax), "additionalProperties": schema,
+        ]),
+      read: { value, path, context in
+        let reader = ObjectReader(value, path: path, collector: context.collector)
+        if reader.isObject, !range.contains(reader.names.count) {
+          context.collector.fault(
+            path,
+            "must have from \(range.lowerBound) to \(range.upperBound) prices, but has \(reader.names.count)")
+        }
+        var items: [PriceID: Item] = [:]
+        for name in reader.names {
+          let path = reader.path(of: name)
+          if UntrustedText.identifier(name) == nil {
+            context.collector.fault(
+              path, "needs a name of 1 to \(nameBytesMax) bytes without control characters")
+          } else if let item = reader.value(name) {
+            items[PriceID(name)] = read(item, name, path, context)
+          }
+        }
+        return items
+      },
+      show: { items in
+        .object(
+          items.sorted { $0.key < $1.key }.map {
+            JSONValue.Member(name: $0.key.text, value: show($0.key.text, $0.value))
+          })
+      })
+  }
+}
+
+// MARK: - Page
+
+// Forms of values of the return page: colours, its logo, and where customers get help. As
+// ConfigurationReader: one thread, every fault.
+
+extension ValueForm<PageColor> {
+  /// A colour in which text can be read on the public pages.
+  static func color(_ mode: PageMode) -> ValueForm {
+    let expected = "a colour, such as \"#0b57b0\""
+    return ValueForm(
+      shape: ValueShape("a colour (\"#\" and six hexadecimal digits)", .pattern("^#[0-9A-Fa-f]{6}$")),
+      read: { value, path, context in
+        guard let text = context.text(value, path: path, mustBe: expected) else { return nil }
+        guard let color = PageColor(text) else {
+          context.collector.fault(path, "must be \(expected)")
+          return nil
+        }
+        let (ratio, background) = mode.leastContrast(of: color)
+        if ratio < PageMode.contrastMin {
+          // Rounded down: 4.49 must not be shown as 4.5.
+          let tenths = Int(ratio * 10)
+          context.collector.fault(
+            path,
+            "has a contrast of \(tenths / 10).\(tenths % 10) to the page's background \(background.text), "
+              + "and text needs \(PageMode.contrastMin) (WCAG 2.2, 1.4.3); "
+              + "\(mode.readable(color).text) has that")
+        }
+        return color
+      }, show: { .string($0.text) })
+  }
+}
+
+extension ValueForm<String> {
+  /// The address of a page that customers are led to.
+  static var customerPage: ValueForm {
+    let endpoint = ValueForm.endpoint(carriesSecret: false, bytesMax: ConfigurationLimits.storeURLBytesMax)
+    var form = endpoint
+    form.read = { value, path, context in
+      guard let url = endpoint.read(value, path, context) else { return nil }
+      if Link(https: url) == nil {
+        context.collector.fault(path, "must begin with https:// and a host's name, and have no @ and no '")
+      }
+      return url
+    }
+    return form
+  }
+}
+
+extension ValueForm<AppConfiguration.Links.Support> {
+  static var support: ValueForm {
+    let address = ValueForm<String>.mailAddress
+    let page = ValueForm<String>.customerPage
+    return ValueForm(
+      shape: ValueShape(
+        "an https URL or an e-mail address",
+        .text(bytesMax: ConfigurationLimits.storeURLBytesMax).adding("pattern", "(^[Hh][Tt][Tt][Pp]|@)")),
+      read: { value, path, context in
+        if let text = value.stringValue, text.contains("@"), !text.contains("/") {
+          return address.read(value, path, context).map { .address($0) }
+        }
+        return page.read(value, path, context).map { .page($0) }
+      }, show: { .string($0.text) })
+  }
+}
+
+extension ValueForm<AppConfiguration.Links.Logo> {
+  /// The path of a picture, which the daemon reads when it starts and with each reload.
+  static var logo: ValueForm {
+    ValueForm(
+      shape: ValueShape("the path of an SVG or PNG file", .text()),
+      read: { value, path, context in
+        context.filePath(value, path: path).flatMap { context.logo($0, path: path) }
+      }, show: { .string($0.path) })
+  }
+}
+
+extension ConfigurationReader {
+  fileprivate func logo(_ file: String, path: String) -> AppConfiguration.Links.Logo? {
+    // Only the daemon serves it.
+    guard secrets.policy == .required else { return .init(path: file, format: .svg, bytes: []) }
+    do {
+      let bytes = try FileReading.content(of: file, bytesMax: ConfigurationLimits.logoBytesMax).bytes
+      if let format = AppConfiguration.Links.Logo.Format(bytes) {
+        return .init(path: file, format: format, bytes: bytes)
+      }
+      collector.fault(path, "is neither an SVG nor a PNG picture: \(file)")
+    } catch {
+      collector.fault(
+        path,
+        "cannot read \(file) (\(error.reason)); a picture of up to \(ConfigurationLimits.logoBytesMax) "
+          + "bytes that the service's user may read is needed")
+    }
+    return nil
   }
 }

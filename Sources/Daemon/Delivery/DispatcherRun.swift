@@ -1,6 +1,7 @@
 // The steps of the dispatcher, and its state. The dispatcher's thread.
 
 internal import Domain
+internal import Formats
 internal import HTTPClient
 internal import Partners
 internal import Platform
@@ -332,5 +333,140 @@ struct DispatcherRun {
         "app": attempt.place.app.text, "destination": attempt.place.destination.text, "receipt": id,
         "cause": reason.text, "left_out": count > 0 ? String(count) : nil,
       ])
+  }
+}
+
+// MARK: - Sleep
+
+// How long the dispatcher may sleep. The dispatcher's thread.
+
+extension DispatcherRun {
+  var lookInterval: Duration { dispatcher.dependencies.lookInterval }
+
+  func sleepTime() -> Duration {
+    var sleep = min(lookInterval, max(.zero, pausesReadAt.duration(since: monotonic)))
+    // What is due for an app of another instance is not due here.
+    for var lane in lanes.values where mayStart(lane.place.app) {
+      if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
+    }
+    // Deliveries under way end with the right to deliver, also if nobody notices that it has ended.
+    if dispatcher.ownership.apps != nil, !attempts.isEmpty { sleep = min(sleep, Self.ownershipPause) }
+    return storingWait(atMost: sleep)
+  }
+
+  /// How often the right to deliver is checked while deliveries are under way.
+  private static let ownershipPause: Duration = .milliseconds(200)
+
+  /// The time until the next retry of storing an outcome.
+  func storingWait(atMost sleep: Duration) -> Duration {
+    let monotonic = monotonic
+    return max(.zero, unstored.reduce(sleep) { min($0, $1.at.duration(since: monotonic)) })
+  }
+}
+
+// MARK: - Giving up
+
+// Gives up receipts whose destination has been down too long. The dispatcher's thread.
+
+extension DispatcherRun {
+  /// Gives up the receipts of a lane whose retry time is used up. While the destination is down they are not
+  /// attempted, so this check must find them.
+  func giveUpOverdue(_ lane: Lane) {
+    let policy = lane.app.delivery.retry
+    let cutoff = now - policy.giveUpAfter
+    let paused = lane.pausedTime(now: now)
+    // If the read fails, the next failed probe checks again.
+    let overdue = try? reader.overdue(lane.place, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
+    let receipts = (overdue ?? []).filter { item in
+      RetryBudget(
+        spentAttempts: 0, startedAt: item.budget.since,
+        pausedTime: paused - item.budget.pausedBase
+      ).isUsedUp(policy: policy, now: now) && !(item.id.purchaseRow.map(lane.underWay.contains) ?? false)
+    }.map(\.id)
+    guard !receipts.isEmpty else { return }
+    let (log, app) = (log, lane.app.slug)
+    guard let tenure = tenures[app] else { return }
+    let command = Fenced(tenure.fence, GiveUp(app: app, receipts: receipts))
+    _ = dispatcher.committer.submit(command, from: .internal) { result in
+      if case .success((let count, let madeSince)??) = result {
+        let command = SuggestedReplay.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
+        log.warning(
+          "gave up receipts; replay them once the destination is back: \(command)",
+          ["app": app.text, "count": String(count)])
+      }
+    }
+  }
+}
+
+// MARK: - Unreadable
+
+// Reschedules receipts that cannot be read, so that they do not hold up others. The dispatcher's thread.
+
+extension DispatcherRun {
+  /// After how long an unreadable receipt is read again. It stays pending: after a repair of the database it
+  /// is delivered.
+  private static var pause: Duration { .hours(1) }
+
+  /// Reschedules due receipts whose content is damaged, or whose dictionary is missing.
+  func reschedule(_ unreadable: [Unreadable], lane: inout Lane) {
+    guard let fault = unreadable.last?.fault else { return }
+    let (dispatcher, place, monotonic) = (dispatcher, lane.place, monotonic)
+    dispatcher.faultLines.logFault(
+      "could not read due receipts; they stay pending and are tried again in an hour, others are delivered",
+      fault, app: place.app,
+      ["destination": place.destination.text, "receipts": String(unreadable.count)], to: log, now: monotonic)
+    for _ in unreadable { dispatcher.metrics.unreadableReceipts.increment(place.app.text) }
+    for receipt in unreadable { lane.hold(row: receipt.row) }
+    let until = now.advanced(by: Self.pause)
+    let again = now.advanced(by: Dispatcher.faultPause)
+    guard let tenure = tenures[place.app] else { return }
+    let command = Fenced(tenure.fence, Reschedule(unreadable.compactMap(\.id), until: until))
+    _ = dispatcher.committer.submit(command, from: .internal) { result in
+      let next: Timestamp = if case .success = result { until } else { again }
+      dispatcher.worker.post { inbox in
+        inbox.stored += unreadable.map { receipt in
+          Dispatcher.StoredOutcome(
+            place: place, tenure: tenure, row: receipt.row,
+            next: Lane.Due(at: next, isReplay: receipt.isReplay))
+        }
+      }
+    }
+  }
+}
+
+// MARK: - Pauses
+
+// Follows operators' pauses of apps. The dispatcher's thread.
+
+extension DispatcherRun {
+  /// Reads the pauses if it is time to, and gives each lane that of its app.
+  mutating func followPauses() {
+    let monotonic = monotonic
+    guard monotonic >= pausesReadAt else { return }
+    do throws(StoreFault) {
+      let pauses = try reader.pauses()
+      for place in lanes.keys { use(pauses[place.app] ?? AppPause(), of: place) }
+      pausesReadAt = monotonic.advanced(by: lookInterval)
+    } catch {
+      dispatcher.faultLines.logFault(
+        "could not read which apps are paused; trying again", error, to: log, now: monotonic)
+      pausesReadAt = monotonic.advanced(by: Dispatcher.faultPause)
+    }
+  }
+
+  /// Gives a lane its pause. Logs that deliveries are held from now on, or not any more: another program
+  /// that changed the pause cannot know when that is. Only the program that delivers the app logs it.
+  private mutating func use(_ pause: AppPause, of place: AppDestination) {
+    let now = now
+    lanes[place]?.use(pause, now: now)
+    let isHeld = pause.isActive(now: now)
+    guard let lane = lanes[place], lane.isLoggedAsHeld != isHeld, mayStart(place.app) else { return }
+    lanes[place]?.isLoggedAsHeld = isHeld
+    let fields: LogFields = ["app": place.app.text, "destination": place.destination.text]
+    if isHeld {
+      log.info("an operator holds the deliveries", fields + ["until": pause.until?.rfc3339])
+    } else {
+      log.info("the operator's hold on the deliveries has ended", fields)
+    }
   }
 }

@@ -1,6 +1,7 @@
 // The columns of lists for other programs, each declared once: the members of JSON and the columns of CSV, of
 // receiptctl and of the dashboard. Scripts rely on their names and their order. Pure; called from any thread.
 
+public import Domain
 public import Formats
 
 /// One column of a list.
@@ -54,4 +55,13 @@ public struct ExportFields<Entry>: Sendable, ExpressibleByArrayLiteral {
         }
       })
   }
+}
+
+// MARK: - JSONTime
+
+// Timestamps in JSON. Pure; called from any thread.
+
+extension JSONValue {
+  /// RFC 3339, in UTC, with milliseconds.
+  public static func time(_ timestamp: Timestamp) -> JSONValue { .string(timestamp.rfc3339) }
 }

@@ -1,8 +1,8 @@
 // The conditions by which lists are filtered, each declared once: receiptctl makes its options from them, the
 // dashboard its forms and URLs. Pure; called from any thread.
 
+public import Domain
 internal import Formats
-internal import Domain
 internal import Platform
 
 /// One condition of a list: how people write it, and what it sets in a filter.
@@ -137,5 +137,42 @@ extension FilterField {
       field("since", begin, "Only those \(verb) then or later: \(MomentText.forms)", since),
       field("until", "\(verb.capitalizedFirst) before", "Only those \(verb) before then", until),
     ]
+  }
+}
+
+// MARK: - ListFilter
+
+// Filters as people write them. Pure; called from any thread.
+
+/// Which entries of a list to show.
+public protocol ListFilter: Sendable {
+  /// In the order of help, forms and URLs.
+  static var fields: [FilterField<Self>] { get }
+
+  /// All entries.
+  init()
+}
+
+/// A value that a field does not accept. Nothing is sanitized: the message may repeat the value.
+public struct FilterFault: Error, Sendable, Equatable {
+  /// The field's name, as an option.
+  public var name: String
+  /// What is wrong, as the end of a sentence: `must be …`.
+  public var message: String
+}
+
+extension ListFilter {
+  /// The filter that people have written.
+  /// - Parameters:
+  ///   - fields: those that may be given.
+  ///   - value: the text of a field; nil if it is not given.
+  public init(
+    _ fields: [FilterField<Self>] = Self.fields, now: Timestamp, _ value: (FilterField<Self>) -> String?
+  ) throws(FilterFault) {
+    self.init()
+    for field in fields {
+      guard let text = value(field) else { continue }
+      if let message = field.set(&self, text, now) { throw FilterFault(name: field.name, message: message) }
+    }
   }
 }

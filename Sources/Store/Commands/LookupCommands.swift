@@ -148,3 +148,71 @@ public struct NoteBackfilled: StoreCommand {
     try store.lookups.completeBackfill(place, since: since)
   }
 }
+
+// MARK: - Expedite
+
+// Reschedules retries after a reload while an app's deliveries were stopped.
+
+/// Makes an app's retries due now if they are due within their breaker's pause. The reload may have fixed the
+/// cause, so these receipts must not wait for the rest of the pause.
+public struct Expedite: StoreCommand {
+  public var app: AppSlug
+  /// The length of a pause of the app's breakers.
+  public var pause: Duration
+
+  public init(app: AppSlug, pause: Duration) {
+    self.app = app
+    self.pause = pause
+  }
+
+  public var scope: CommandScope { .apps([app]) }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {
+    guard store.rules(of: app) != nil else { return }
+    let until = store.now.advanced(by: pause)
+    var isStopped = false
+    for destination in try store.purchases.pendingDestinations(of: app) {
+      let place = AppDestination(app, destination)
+      guard let breaker = store.breakers.byPlace[place], breaker.state != .closed else { continue }
+      try store.purchases.expedite(place, now: store.now, until: until)
+      isStopped = true
+    }
+    guard isStopped else { return }
+    store.changes.note(anythingDueAt: store.now, of: app)
+  }
+}
+
+// MARK: - FetchPurchase
+
+// Plans a fetch of a purchase because an operator asks for it.
+
+/// Plans an immediate fetch of a purchase's state from its processor, as if an event had required it, also
+/// when its follow-up has ended.
+public struct FetchPurchase: StoreCommand {
+  public var purchase: PurchaseReference
+
+  public init(_ purchase: PurchaseReference) { self.purchase = purchase }
+
+  /// Whether the fetch is planned, or why not.
+  public enum Outcome: Sendable, Equatable {
+    case planned
+    case notFound
+    /// The configuration has no key for the processor's API, or not the processor.
+    case notAsked
+    /// Its user was erased.
+    case erased
+  }
+
+  public var reads: [ReadKey] { [.purchase(row: purchase.row)] }
+
+  public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
+    guard let record = try store.purchases.find(purchase) else { return .notFound }
+    if record.purchase.isErased { return .erased }
+    guard store.rules(of: record.app)?.processor(of: record.purchase).isAsked == true else {
+      return .notAsked
+    }
+    try store.lookups.fetch(row: record.rowID, of: record.place, at: store.now)
+    store.changes.note(lookupsDueAt: store.now, record.place)
+    return .planned
+  }
+}

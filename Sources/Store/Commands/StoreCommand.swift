@@ -94,3 +94,92 @@ private final class Pending<Command: StoreCommand>: PendingCommand {
 
   func fail(_ fault: StoreFault) { completion(.failure(fault)) }
 }
+
+// MARK: - CommandList
+
+// Many changes of one kind in one transaction, so that an operator's bulk change is synced once.
+
+/// Applies several commands as one: all are on disk, or none.
+public struct CommandList<Command: StoreCommand>: StoreCommand {
+  public var commands: [Command]
+
+  public init(_ commands: [Command]) { self.commands = commands }
+
+  public var reads: [ReadKey] { Array(commands.map(\.reads).joined()) }
+  public var scope: CommandScope { commands.reduce(.none) { $0.union($1.scope) } }
+
+  /// The outcome of each command, in order.
+  public func apply(to store: StoreSession) throws(StoreFault) -> [Command.Outcome] {
+    var outcomes: [Command.Outcome] = []
+    outcomes.reserveCapacity(commands.count)
+    for command in commands { outcomes.append(try command.apply(to: store)) }
+    return outcomes
+  }
+}
+
+// MARK: - Fenced
+
+// Refuses what the previous owner of an app did after another program became its owner.
+
+/// Applies a command only while its program owns the app.
+///
+/// The new owner may send a receipt again as soon as the previous owner's time has ended. An outcome of the
+/// previous owner that arrives later would decide about a receipt that is under way.
+public struct Fenced<Command: StoreCommand>: StoreCommand {
+  /// Nil if the program has no rivals.
+  public var fence: Fence?
+  public var command: Command
+
+  public init(_ fence: Fence?, _ command: Command) {
+    self.fence = fence
+    self.command = command
+  }
+
+  public var reads: [ReadKey] { command.reads + (fence.map { [.lease(app: $0.app)] } ?? []) }
+  public var scope: CommandScope { command.scope }
+
+  /// The command's outcome; nil if the app has another owner, and nothing was stored.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome? {
+    if let fence, !store.leases.isCurrent(fence) { return nil }
+    return try command.apply(to: store)
+  }
+}
+
+/// Changes nothing. When it is stored, every earlier transaction that locked the app has ended, and every
+/// later one sees the app's present owner.
+public struct SettleApp: StoreCommand {
+  public var app: AppSlug
+
+  public init(_ app: AppSlug) { self.app = app }
+
+  public var scope: CommandScope { .apps([app]) }
+
+  public func apply(to store: StoreSession) throws(StoreFault) {}
+}
+
+// MARK: - WhileConfigured
+
+// Refuses requests whose app was removed from the configuration.
+
+/// Applies a command only while its app is configured.
+///
+/// Without the app's rules nothing can decide about a purchase, and nothing decides about it again when the
+/// app returns. So the change is not stored: the sender gets a refusal and retries.
+public struct WhileConfigured<Command: StoreCommand>: StoreCommand {
+  public var app: AppSlug
+  public var command: Command
+
+  public init(_ app: AppSlug, _ command: Command) {
+    self.app = app
+    self.command = command
+  }
+
+  public var reads: [ReadKey] { command.reads }
+  public var scope: CommandScope { command.scope }
+
+  /// The command's outcome; nil if the app is not configured and nothing was stored.
+  public func apply(to store: StoreSession) throws(StoreFault) -> Command.Outcome? {
+    guard store.rules(of: app) != nil else { return nil }
+    return try command.apply(to: store)
+  }
+}

@@ -327,3 +327,72 @@ public final class StoreReader {
     return try miscounted + miscountedJobs() + miscountedJoins()
   }
 }
+
+// MARK: - AppQueries
+
+// What the pages of apps need: each statement reads stored counts only.
+
+extension StoreReader {
+  static let countsOfAppSQL = """
+    SELECT processor, state, sum(count) FROM receipt_counts WHERE app = ?1 GROUP BY processor, state
+    """
+  static let loudFailuresSQL = """
+    SELECT r.app, sum(r.entered - coalesce(a.entered, r.entered - r.count))
+    FROM receipt_counts r LEFT JOIN acknowledgements a ON a.app = r.app AND a.processor = r.processor
+      AND a.reason = r.reason AND a.last_cause = r.last_cause
+    WHERE r.state = 'failed' AND r.count > 0 AND coalesce(a.entered, -1) < r.entered
+      AND r.app = coalesce(?1, r.app)
+    GROUP BY r.app
+    """
+
+  /// The receipts of one app by processor and state.
+  public func counts(app: AppSlug) throws(StoreFault) -> [ProcessorName: [ReceiptState: Int64]] {
+    var counts: [ProcessorName: [ReceiptState: Int64]] = [:]
+    try connection.prepare(Self.countsOfAppSQL).forEach([.text(app)]) { row throws(StoreFault) in
+      let state = ReceiptState(rawValue: try row.text(1)) ?? .failed
+      counts[try row.text(0), default: [:]][state] = row.integer(2)
+    }
+    return counts
+  }
+
+  /// The apps with failures that an operator should look at: how many receipts are in groups that nobody has
+  /// acknowledged, or have failed since. An app without such failures is left out.
+  public func loudFailures(app: AppSlug? = nil) throws(StoreFault) -> [AppSlug: Int64] {
+    var failures: [AppSlug: Int64] = [:]
+    try connection.prepare(Self.loudFailuresSQL).forEach([.optional(app)]) { row throws(StoreFault) in
+      failures[try row.text(0)] = row.integer(1)
+    }
+    return failures
+  }
+}
+
+// MARK: - ActivityQueries
+
+// Recent activity, read from the ends of the tables: the cost does not depend on the database's size.
+
+/// How far the tables have grown; the difference of two values is the number of new rows.
+public struct Growth: Sendable, Equatable {
+  public var events: Int64 = 0
+  public var contexts: Int64 = 0
+  public var attempts: Int64 = 0
+
+  public init() {}
+}
+
+extension StoreReader {
+  /// When the oldest purchase that is still kept was first known; nil if there is none.
+  public func oldestPurchaseAt() throws(StoreFault) -> Timestamp? {
+    try connection.prepare("SELECT first_seen_at FROM purchases ORDER BY row_id LIMIT 1").first {
+      row throws(StoreFault) in Timestamp(unixMilliseconds: row.integer(0))
+    }
+  }
+
+  /// The present growth of the tables.
+  public func growth() throws(StoreFault) -> Growth {
+    var growth = Growth()
+    growth.events = try lastRow(of: .events)
+    growth.contexts = try lastRow(of: .contexts)
+    growth.attempts = try lastRow(of: .attempts)
+    return growth
+  }
+}

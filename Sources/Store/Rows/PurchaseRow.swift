@@ -1,6 +1,7 @@
 // The columns of a `PurchaseRecord`: one list of names, one reader and one writer, in the same order.
 
 internal import Domain
+internal import Formats
 
 enum PurchaseRow {
   /// `row_id` is first; `record(from:)` and `values(of:)` follow this order.
@@ -160,4 +161,34 @@ enum PurchaseRow {
   /// A column has a word that this version does not know: the schema's CHECKs and this program disagree.
   private static let unknownWord = StoreFault(
     .corrupt, operation: "read a purchase", reason: "a column has a value that this version does not know")
+}
+
+// MARK: - PaymentColumn
+
+// The facts of a payment as one column of `purchases`: a compact JSON object. Pure; any thread.
+
+extension PaymentFacts {
+  /// `{"amount":"59.99","currency":"USD","captured":true}`; unknown facts are left out.
+  var stored: String {
+    var members: [JSONValue.Member] = []
+    func add(_ name: String, _ value: JSONValue?) {
+      if let value { members.append(.init(name: name, value: value)) }
+    }
+    add("amount", amount.map(JSONValue.string))
+    add("currency", currency.map(JSONValue.string))
+    add("captured", isCaptured.map(JSONValue.bool))
+    add("reference", reference.map(JSONValue.string))
+    add("details", details.map(JSONValue.string))
+    return JSONValue.object(members).text
+  }
+
+  /// - Parameter text: as `stored` returned it. An invalid text has no facts.
+  init(stored text: String) {
+    let json = try? JSONValue(parsing: Array(text.utf8))
+    let isCaptured: Bool? = if case .bool(let flag) = json?["captured"] { flag } else { nil }
+    self.init(
+      amount: json?["amount"]?.stringValue, currency: json?["currency"]?.stringValue,
+      isCaptured: isCaptured, reference: json?["reference"]?.stringValue,
+      details: json?["details"]?.stringValue)
+  }
 }

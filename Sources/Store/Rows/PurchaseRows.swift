@@ -289,3 +289,194 @@ final class PurchaseRows {
     }
   }
 }
+
+// MARK: - Due
+
+// When pending receipts are due, and for which destinations. The writer's thread.
+
+extension PurchaseRows {
+  /// Makes an app's receipts that are due until a time due now.
+  func expedite(_ place: AppDestination, now: Timestamp, until: Timestamp) throws(StoreFault) {
+    forgetKnown()
+    for isReplay in [false, true] {
+      try expediting.run([
+        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.destination),
+      ])
+    }
+  }
+
+  /// Makes a pending receipt due later.
+  func reschedule(_ id: ReceiptID, until moment: Timestamp) throws(StoreFault) {
+    guard let row = id.purchaseRow else { return }
+    forgetKnown()
+    try rescheduling.run([.integer(row), .time(moment), .text(id)])
+  }
+
+  /// The rows of pending receipts for a destination, in any order.
+  func pending(_ place: AppDestination, limit: Int64) throws(StoreFault) -> [PurchaseRowID] {
+    try pendingFor.all([.text(place.app), .text(place.destination), .integer(limit)]) {
+      row throws(StoreFault) in row.integer(0)
+    }
+  }
+
+  /// The destinations of an app's pending receipts.
+  func pendingDestinations(of app: AppSlug) throws(StoreFault) -> [DestinationName] {
+    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
+    }
+  }
+}
+
+// MARK: - Keys
+
+// Finds purchases by the ids in `KeyIndex`. The writer's thread.
+
+extension PurchaseRows {
+  /// How many of the newest purchases with a key are looked at: a user of an app may have any number.
+  static let candidatesMax = 1_000
+
+  /// The purchase that a checkout sold, once the processor has named it.
+  func find(
+    app: AppSlug, _ processor: ProcessorName, soldBy sessionID: SessionID
+  ) throws(StoreFault) -> PurchaseRecord? {
+    try first(RowKey(.session, sessionID, app: app)) { record in
+      record.purchase.sessionID == sessionID && record.place == AppProcessor(app, processor)
+        && record.purchase.key.id.text != sessionID.text
+    }
+  }
+
+  /// A user's waiting purchases without a context. A failed one gets none: a context posted now belongs to a
+  /// current checkout.
+  func lackingContext(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
+    try all(RowKey(.user, user, app: app)) { record in
+      record.purchase.userID == user && record.app == app && record.receipt?.state == .waiting
+        && record.purchase.context == nil
+    }
+  }
+
+  /// The other purchases without a user of a purchase's customer.
+  func lackingUser(
+    app: AppSlug, _ processor: ProcessorName, customer: CustomerID, besides own: PurchaseRowID
+  ) throws(StoreFault) -> [PurchaseRecord] {
+    try all(RowKey(.customer, customer, app: app), besides: own) { record in
+      record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
+        && record.purchase.userID == nil
+    }
+  }
+
+  /// The user of the customer's newest purchase that has one.
+  func user(
+    app: AppSlug, _ processor: ProcessorName, ofCustomer customer: CustomerID
+  ) throws(StoreFault) -> UserID? {
+    try first(RowKey(.customer, customer, app: app)) { record in
+      record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
+        && record.purchase.userID != nil
+    }?.purchase.userID
+  }
+
+  /// The newest purchase with a key that meets a condition.
+  private func first(
+    _ key: RowKey, where isWanted: (PurchaseRecord) -> Bool
+  ) throws(StoreFault) -> PurchaseRecord? {
+    let rows = try keys.rows(key, limit: Self.candidatesMax)
+    try load(rows)
+    for row in rows {
+      if let record = try find(row: PurchaseRowID(row)), isWanted(record) { return record }
+    }
+    return nil
+  }
+
+  /// Those with a key that meet a condition, newest first.
+  /// - Parameter own: a row that is not read.
+  private func all(
+    _ key: RowKey, besides own: PurchaseRowID? = nil, where isWanted: (PurchaseRecord) -> Bool
+  ) throws(StoreFault) -> [PurchaseRecord] {
+    var found: [PurchaseRecord] = []
+    let rows = try keys.rows(key, limit: Self.candidatesMax)
+    try load(rows)
+    for row in rows {
+      guard found.count < Self.relatedMax else { break }
+      guard row != own?.number, let record = try find(row: PurchaseRowID(row)) else { continue }
+      if isWanted(record) { found.append(record) }
+    }
+    return found
+  }
+}
+
+// MARK: - Known
+
+// Purchases in memory for the length of a transaction. The writer's thread.
+
+extension PurchaseRows {
+  /// Reads the rows that are not known yet, in one round trip; only for an engine that reads ahead.
+  func load(_ rows: [Int64]) throws(StoreFault) {
+    guard known != nil, let readAhead else { return }
+    let rows = unknown(Set(rows.map(PurchaseRowID.init)))
+    let reads = reads(objects: [], rows: rows)
+    expect(objects: [], rows: rows)
+    try readAhead.read(reads) { _, row throws(StoreFault) in try add(row) }
+  }
+
+  /// Those of these rows that are not known.
+  func unknown(_ rows: Set<PurchaseRowID>) -> Set<PurchaseRowID> {
+    rows.filter { !(known?.isKnown($0) ?? true) }
+  }
+
+  func reads(objects: Set<ObjectID>, rows: Set<PurchaseRowID>) -> [BulkRead] {
+    [
+      BulkRead(PurchaseRow.columnList, of: "purchases", where: "object_id", in: objects.map { .text($0) }),
+      BulkRead(PurchaseRow.columnList, of: "purchases", where: "row_id", in: rows.map { .integer($0) }),
+    ]
+  }
+
+  /// Notes that these are being read. `add` follows for those that are found.
+  func expect(objects: Set<ObjectID>, rows: Set<PurchaseRowID>) {
+    known?.expect(rows: rows, objects: objects)
+  }
+
+  /// Notes a row that was read ahead. One that cannot be decoded fails only the command that needs it.
+  func add(_ row: StoreRow) throws(StoreFault) {
+    do throws(StoreFault) {
+      known?.add(try bodies.purchase(row))
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      // The order of `PurchaseRow.columns`.
+      known?.forget(row.integer(0), of: try row.text(3))
+    }
+  }
+
+  /// Called at the start of a transaction, and after a change that is not known row by row.
+  func forgetKnown() {
+    known?.removeAll()
+    withoutContent = []
+  }
+
+  /// Notes a row as it is stored now.
+  func note(_ record: PurchaseRecord) {
+    if withoutContent.contains(record.rowID) {
+      known?.forget(record.rowID, of: record.purchase.key.id)
+    } else {
+      known?.add(record)
+    }
+  }
+
+  /// Whether there is a purchase with an object's id at a place; nil if that was not read.
+  func knows(_ object: ObjectID, at place: AppProcessor) -> Bool? {
+    known?[object].map { records in records.contains { $0.place == place } }
+  }
+
+  /// A user's purchases with an open guess, from what is known; nil if it has to be read.
+  func knownOpenGuesses(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord]? {
+    guard known != nil else { return nil }
+    let rows = try keys.rows(RowKey(.user, user, app: app), limit: Self.candidatesMax)
+    guard rows.count < Self.candidatesMax else { return nil }
+    try load(rows)
+    var found: [PurchaseRecord] = []
+    for row in rows {
+      guard let record = try find(row: PurchaseRowID(row)), record.app == app, record.purchase.userID == user,
+        record.hasOpenGuess
+      else { continue }
+      found.append(record)
+    }
+    return Array(found.prefix(Self.relatedMax))
+  }
+}

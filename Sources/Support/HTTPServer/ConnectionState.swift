@@ -1,5 +1,7 @@
 // The phase and the data of one connection. A value, protected by its connection's lock.
 
+internal import CMicroHTTPD
+internal import Glibc
 internal import Platform
 
 /// The state of one connection. After `answering` it returns to `idle`.
@@ -174,5 +176,28 @@ struct ConnectionState {
     case .idle, .head, .body, .discarding: true
     case .handling, .suspended, .answered, .answering, .cut, .closed: false
     }
+  }
+}
+
+// MARK: - SocketInput
+
+// Reads from the kernel what input a socket got, including input that libmicrohttpd has already read. Called
+// from any thread that may use the descriptor.
+
+/// A socket's input.
+enum SocketInput {
+  /// The bytes that the client has sent so far, read or not. Counting is exact where times are not: the
+  /// kernel's times are in ticks, and on a busy machine a thread reads the clock later than the event.
+  /// Nil where the kernel does not count: on any socket but TCP.
+  static func received(on descriptor: Int32) -> Int64? {
+    let count = CMicroHTTPD_bytesReceived(descriptor)
+    return count >= 0 ? count : nil
+  }
+
+  /// Whether the socket holds unread data.
+  static func isUnread(on descriptor: Int32) -> Bool {
+    guard descriptor >= 0 else { return false }
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
   }
 }

@@ -4,7 +4,7 @@
 
 internal import CMicroHTTPD
 internal import Glibc
-internal import Platform
+public import Platform
 
 /// A running HTTP server.
 ///
@@ -132,4 +132,32 @@ public struct ServerLoad: Sendable, Equatable {
 
   /// Whether a new client must wait.
   public var isFull: Bool { connections >= connectionsMax }
+}
+
+// MARK: - ServerError
+
+// The errors of starting a server.
+
+/// Why a server could not be started.
+public enum ServerError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Not a numeric IPv4 or IPv6 address.
+  case invalidAddress(String)
+  /// The path of a Unix socket cannot be used, and why.
+  case invalidSocket(String)
+  /// A system call on the listening socket failed: `bind` with `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`, …
+  case system(SystemError)
+  /// TLS is configured, but this build of libmicrohttpd does not support it.
+  case tlsUnavailable
+  /// libmicrohttpd did not start; with its message, for example about the certificate.
+  case refused(String)
+
+  public var description: String {
+    switch self {
+    case .invalidAddress(let address): "\(address) is not a numeric IPv4 or IPv6 address"
+    case .invalidSocket(let reason): reason
+    case .system(let error): error.description
+    case .tlsUnavailable: "libmicrohttpd was built without TLS"
+    case .refused(let message): "libmicrohttpd: \(message)"
+    }
+  }
 }

@@ -1,6 +1,7 @@
 // Time as an injected value: the wall clock for stored times, the monotonic clock for waits. Thread-safe.
 // Only this file asks the operating system for the time.
 
+internal import CLibC
 internal import Formats
 public import Glibc
 
@@ -76,4 +77,81 @@ public struct SystemClock: Clock {
   }
 
   public var monotonic: MonotonicInstant { .now() }
+}
+
+// MARK: - Boot
+
+// Time that also passes while the machine sleeps. Thread-safe.
+
+extension MonotonicInstant {
+  /// CLOCK_BOOTTIME (clock_gettime(2)): like the monotonic clock, but it counts the time in which the machine
+  /// was suspended. Its instants must not be compared with those of the monotonic clock.
+  public static func sinceBoot() -> MonotonicInstant {
+    var time = Glibc.timespec()
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+}
+
+// MARK: - ClockDiscipline
+
+// Whether something keeps this machine's clock right, as the kernel knows it (adjtimex(2)). Thread-safe.
+
+/// The kernel's view of the clock's synchronisation. A program such as chronyd, ntpd or systemd-timesyncd
+/// reports to the kernel; without one the kernel counts the clock as not synchronised.
+public struct ClockDiscipline: Sendable, Equatable {
+  /// Whether such a program synchronises the clock.
+  public let isSynchronised: Bool
+  /// By how much the clock may be wrong at most, as that program estimates it. Meaningless unless it is
+  /// synchronised.
+  public let errorMax: Duration
+
+  public init(isSynchronised: Bool, errorMax: Duration) {
+    self.isSynchronised = isSynchronised
+    self.errorMax = errorMax
+  }
+
+  /// The present state; nil when the system does not report it, as in a container that forbids the call.
+  public static func current() -> ClockDiscipline? {
+    // All bits of `modes` are zero, so the call only reads.
+    var state = timex()
+    guard unsafe adjtimex(&state) >= 0 else { return nil }
+    return ClockDiscipline(status: state.status, maxError: state.maxerror)
+  }
+
+  /// - Parameter maxError: in microseconds, whatever the unit of the other members is.
+  init(status: Int32, maxError: Int) {
+    isSynchronised = status & STA_UNSYNC == 0
+    errorMax = .microseconds(maxError)
+  }
+}
+
+// MARK: - ClockWatch
+
+// Detects that the wall clock was set, or that the machine slept. The monotonic clock advances evenly and
+// does not count sleep (clock_gettime(2)). Pure; confined to its owner.
+
+/// The difference between the wall clock and the monotonic clock.
+public struct ClockWatch: Sendable {
+  /// Leap seconds and small corrections are ignored.
+  public static let toleratedStep: Duration = .seconds(2)
+
+  /// In milliseconds.
+  private var distance: Int64
+
+  public init(_ clock: any Clock) { distance = Self.distance(clock) }
+
+  /// The time by which the wall clock has stepped since the last call that returned a step; nil when
+  /// it has not stepped.
+  public mutating func clockStep(_ clock: any Clock) -> Duration? {
+    let now = Self.distance(clock)
+    let (step, isTooFar) = now.subtractingReportingOverflow(distance)
+    guard isTooFar || step.magnitude > Self.toleratedStep.milliseconds else { return nil }
+    distance = now
+    return .milliseconds(isTooFar ? (now < 0 ? .min : .max) : step)
+  }
+
+  private static func distance(_ clock: any Clock) -> Int64 {
+    clock.wallMilliseconds.subtractingReportingOverflow(clock.monotonic.nanoseconds / 1_000_000).partialValue
+  }
 }

@@ -30,3 +30,90 @@ public enum DurationText {
     return "\(milliseconds / unit.milliseconds)\(unit.name)"
   }
 }
+
+// MARK: - CountText
+
+// Counts for people: `200,000 receipts`. Every count in a text for people is formatted here; JSON and metrics
+// use plain numbers. Pure; thread-safe.
+
+/// Formats counts for people.
+public enum CountText {
+  /// The digits in groups of three: `4,678`.
+  public static func grouped(_ count: some BinaryInteger) -> String {
+    let digits = String(count.magnitude)
+    var out = count < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { out.append(",") }
+      out.append(digit)
+    }
+    return out
+  }
+
+  /// A count with a word whose plural ends in s: `1 receipt`, `4,678 receipts`.
+  public static func of(_ count: some BinaryInteger, _ noun: String) -> String {
+    "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+  }
+
+  /// A rate: `5/s`, `0.5/s`.
+  public static func rate(_ perSecond: Double) -> String {
+    let whole = Int64((perSecond * 1000).rounded())
+    if whole % 1000 == 0 { return "\(whole / 1000)/s" }
+    var digits = String(whole % 1000)
+    digits = String(repeating: "0", count: 3 - digits.count) + digits
+    while digits.last == "0" { digits.removeLast() }
+    return "\(whole / 1000).\(digits)/s"
+  }
+}
+
+// MARK: - RelativeTime
+
+// Relative times for people. Pure; thread-safe.
+
+/// Formats a point in time relative to now.
+public enum RelativeTime {
+  /// `now`, `3 s ago`, `2 min ago`, `in 5 min`, `4 h ago`, `3 d ago`. Rounds down, so nothing looks older
+  /// than it is.
+  /// - Parameters:
+  ///   - time: Unix milliseconds.
+  ///   - now: Unix milliseconds.
+  public static func text(of time: Int64, now: Int64) -> String {
+    let (difference, overflow) = now.subtractingReportingOverflow(time)
+    let isPast = overflow ? now > time : difference >= 0
+    let seconds = (overflow ? UInt64.max : difference.magnitude) / 1000
+    if seconds == 0 { return "now" }
+    return isPast ? "\(span(seconds: seconds)) ago" : "in \(span(seconds: seconds))"
+  }
+
+  /// A duration in its largest whole unit: `59 s`, `2 min`, `47 h`, `3 d`.
+  public static func span(seconds: UInt64) -> String {
+    switch seconds {
+    case ..<60: "\(seconds) s"
+    case ..<3600: "\(seconds / 60) min"
+    // "25 h ago" is more precise than "1 d ago".
+    case ..<172_800: "\(seconds / 3600) h"
+    default: "\(seconds / 86_400) d"
+    }
+  }
+}
+
+// MARK: - MomentText
+
+// Points in time as people type them, on the command line and in the dashboard. Pure; thread-safe.
+
+/// The values of `--since` and `--until`, and of the same fields of the dashboard.
+public enum MomentText {
+  /// The accepted forms, for messages.
+  public static let forms =
+    "a time such as 2026-11-20T10:00:00Z, a date (2026-11-20, UTC) or how long ago (30m, 2h, 3d)"
+
+  /// Reads an RFC 3339 timestamp, a date, or a duration before now.
+  /// - Parameter now: Unix milliseconds.
+  /// - Returns: Unix milliseconds; nil for any other form, and for a time before 1970.
+  public static func unixMilliseconds(parsing text: String, now: Int64) -> Int64? {
+    if let time = RFC3339.unixMilliseconds(parsing: text) { return time >= 0 ? time : nil }
+    guard let duration = DurationText.duration(parsing: text), duration.milliseconds <= now else {
+      return nil
+    }
+    return now - duration.milliseconds
+  }
+}

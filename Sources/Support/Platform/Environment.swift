@@ -25,3 +25,47 @@ public struct Environment: Sendable {
   /// The value of a variable, or nil when it is not set.
   public subscript(name: String) -> String? { lookUp(name) }
 }
+
+// MARK: - HostName
+
+// The name of this machine (gethostname(2)). Thread-safe.
+
+/// Reads the name of this machine.
+public enum HostName {
+  /// The host name; `localhost` when it cannot be read.
+  public static func current() -> String {
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let isKnown = unsafe buffer.withUnsafeMutableBytes { bytes in
+      unsafe bytes.withMemoryRebound(to: CChar.self) { text in
+        unsafe text.baseAddress.map { unsafe gethostname($0, text.count - 1) == 0 } ?? false
+      }
+    }
+    let name = String(validating: buffer.prefix { $0 != 0 }, as: UTF8.self)
+    return isKnown ? name.flatMap { $0.isEmpty ? nil : $0 } ?? "localhost" : "localhost"
+  }
+}
+
+// MARK: - LoginUser
+
+// The user who started this process, for the audit. getpwuid(3) uses a static buffer, so call it once, at the
+// start of a command.
+
+/// The user of a process, from the operating system.
+public enum LoginUser {
+  /// The user's name; under sudo(8) also the calling user, as `root (anna)`. A user without a name is shown
+  /// by number.
+  public static func name(environment: Environment = .process) -> String {
+    let identifier = geteuid()
+    var name = "uid \(identifier)"
+    if let entry = unsafe getpwuid(identifier),
+      let text = unsafe String(validatingCString: entry.pointee.pw_name)
+    {
+      name = text
+    }
+    // Any process can set SUDO_USER, so it is added to the name and never replaces it.
+    guard let caller = environment["SUDO_USER"], caller != name, caller.utf8.count <= 64,
+      caller.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else { return name }
+    return "\(name) (\(caller))"
+  }
+}

@@ -87,3 +87,72 @@ public enum FileReading {
     }
   }
 }
+
+// MARK: - FileAge
+
+// When a file was changed, and whether everyone may read it (stat(2)). Thread-safe.
+
+/// What a secret's file shows without being read.
+public struct FileAge: Sendable, Equatable {
+  /// When its content was last changed, as Unix time in milliseconds.
+  public let changedAt: Int64
+  /// Whether users who are neither its owner nor in its group have any access.
+  public let isOpenToAll: Bool
+
+  /// Nil when the file does not exist or its folder may not be searched.
+  public init?(path: String) {
+    var found = stat()
+    guard !path.utf8.contains(0), unsafe stat(path, &found) == 0 else { return nil }
+    changedAt = Int64(found.st_mtim.tv_sec) * 1000 + Int64(found.st_mtim.tv_nsec) / 1_000_000
+    isOpenToAll = found.st_mode & 0o007 != 0
+  }
+}
+
+// MARK: - FileCache
+
+// Drops a file from the page cache. Blocks; thread-safe.
+
+/// Controls the page cache.
+public enum FileCache {
+  /// Drops the cached pages of a file, so that it is read from the disk again (posix_fadvise(2)). Unwritten
+  /// pages stay.
+  ///
+  /// After a failed fsync(2), Linux marks the unwritten pages as clean and continues to return them. A
+  /// program that starts again would rely on data that a power loss removes
+  /// (https://wiki.postgresql.org/wiki/Fsync_Errors). Only for files that this process has not opened:
+  /// closing any descriptor of a file releases the process's locks on it (fcntl(2)).
+  /// - Returns: false when the file does not exist or cannot be opened.
+  @discardableResult
+  public static func forget(_ path: String) -> Bool {
+    guard let file = try? FileDescriptor.open(path, O_RDONLY | O_NONBLOCK) else { return false }
+    return posix_fadvise(file.number, 0, 0, POSIX_FADV_DONTNEED) == 0
+  }
+}
+
+// MARK: - FileDescriptor
+
+// A file descriptor with one owner. The compiler allows no copy of the owner, so the descriptor is closed
+// once, on every way out of a scope.
+
+/// Owns a file descriptor; `deinit` closes it.
+public struct FileDescriptor: ~Copyable, Sendable {
+  /// Open as long as the owner lives.
+  public let number: Int32
+
+  /// Takes ownership of the result of a system call.
+  /// - Throws: the error of the call, if the result is negative.
+  public init(_ result: Int32, of call: String) throws(SystemError) {
+    guard result >= 0 else { throw .last(call) }
+    number = result
+  }
+
+  /// Opens a file (open(2)); close-on-exec.
+  /// - Parameter mode: the permission bits of a new file.
+  static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0) throws(SystemError) -> FileDescriptor {
+    // open(2) would end the path at a NUL and open another file.
+    guard !path.utf8.contains(0) else { throw SystemError(code: EINVAL, operation: "open") }
+    return try FileDescriptor(unsafe Glibc.open(path, flags | O_CLOEXEC, mode), of: "open")
+  }
+
+  deinit { close(number) }
+}

@@ -185,3 +185,262 @@ extension Problem {
     slug: "unknown-event", title: "No such event", status: 404,
     detail: "There is no event with this id, or it was deleted.")
 }
+
+// MARK: - Attempts
+
+// The pages about attempts to deliver, and how long they took.
+
+extension Dashboard {
+  func attempts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
+    let search: ListSearch<AttemptFilter> = try search("attempts", head)
+    var filter = search.filter
+    filter.after = try row(search.after)
+    let wanted = filter
+    let (page, total, known) = try read { source throws(StoreFault) in
+      (
+        try source.reader.attempts(wanted, limit: AttemptsPage.pageSize), try source.reader.total(wanted),
+        Array(try source.reader.countsByProcessor().keys)
+      )
+    }
+    return AttemptsPage(search: search, form: form(search, known: known), page: page, total: total, now: now)
+      .html
+  }
+
+  /// How long the deliveries of an app took, by destination.
+  static func latencies(
+    of app: AppSlug, _ reader: StoreReader, now: Timestamp
+  ) throws(StoreFault) -> [LatencySection] {
+    var sections: [LatencySection] = []
+    for place in try reader.latencyPlaces() where place.app == app {
+      sections.append(
+        LatencySection(
+          place: place, hour: try reader.latencies(place, .hour, now: now),
+          byHour: try reader.latenciesByHour(place, last: LatencySection.hours, now: now), now: now))
+    }
+    return sections
+  }
+}
+
+// MARK: - Live
+
+// The documents of the frames. libmicrohttpd's threads.
+
+extension Dashboard {
+  /// The label `route` of the frames: they reload often, and must not improve the latencies of the pages.
+  public static let liveLabel = "dashboard_live"
+  /// Between two reloads of the numbers of all apps.
+  static let liveSeconds = 10
+  /// The same of a job, which people watch.
+  static let liveJobSeconds = 2
+
+  var liveRoutes: [Route] {
+    [
+      live("/live/state") { dashboard, _ throws(Refusal) in
+        let figures = try dashboard.figures()
+        return LiveDocument(
+          seconds: Self.liveSeconds, content: figures.strip(dashboard.health.report(now: dashboard.now)))
+      },
+      live("/live/numbers") { dashboard, _ throws(Refusal) in
+        LiveDocument(seconds: Self.liveSeconds, content: try dashboard.figures().numbers)
+      },
+      live("/live/jobs/{job}") { dashboard, visit throws(Refusal) in
+        let id = JobID(visit["job"] ?? "")
+        let job = try dashboard.read { source throws(StoreFault) in try source.reader.job(id: id) }
+        guard let job else { throw .problem(.unknownJob) }
+        return LiveDocument(
+          seconds: job.endedAt == nil ? Self.liveJobSeconds : nil, content: JobProgress(job: job).html)
+      },
+    ]
+  }
+
+  func figures() throws(Refusal) -> LiveFigures {
+    let now = now
+    return try read { source throws(StoreFault) in try source.figures(now: now) }
+  }
+
+  private func live(
+    _ path: String, _ make: @escaping @Sendable (Dashboard, Visit) throws(Refusal) -> LiveDocument
+  ) -> Route {
+    Route(Route.reading, path, label: Self.liveLabel) { visit throws(Problem) in
+      try Self.checkIDs(of: visit)
+      return { _, exchange in
+        do throws(Refusal) {
+          exchange.answer(try make(self, visit).response())
+        } catch {
+          // Only the store's faults pass. The page around it goes on, so it says when it tries again.
+          let status = response(to: error, exchange.scope).status
+          let document = LiveDocument(
+            seconds: status == 404 ? nil : Self.liveSeconds,
+            content: Tag.p { status == 404 ? "It was deleted." : "The numbers cannot be read now." })
+          exchange.answer(document.response(status: status))
+        }
+      }
+    }
+  }
+}
+
+// MARK: - Jobs
+
+// Replays of many receipts: each is a job, which continues after the request and after a restart.
+
+extension Dashboard {
+  /// Starts the job, then redirects to its page.
+  /// - Parameter rate: receipts per second.
+  func replay(
+    _ group: FailureGroup, rate: Double, _ words: String?, _ visitor: String, _ exchange: Exchange
+  ) {
+    var filter = ReceiptFilter()
+    filter.app = group.app
+    filter.processor = group.processor
+    filter.state = .failed
+    filter.reason = group.reason
+    filter.cause = group.cause ?? ""
+    let request = JobRequest(
+      kind: .replay, source: .filter(filter, limit: nil), ratePerSecond: rate, actor: visitor, reason: words)
+    let now = now
+    let command = Audited(StartJob(request)) { job in
+      AuditEntry(
+        at: now, actor: visitor, action: "receipts replay", app: group.app, subject: job.id.text,
+        reason: words)
+    }
+    apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id.text)) }
+  }
+
+  /// A job with the rate of its apps' deliveries.
+  func pacedJob(_ id: JobID, _ reader: StoreReader) throws(StoreFault) -> Job? {
+    guard var job = try reader.job(id: id) else { return nil }
+    let apps = try reader.plannedApps(ofJob: job.row)
+    job.deliveriesPerSecond = health.configuration.deliveryRate(of: apps)
+    return job
+  }
+
+  func job(_ id: String, _ form: AdminForm, isLive: Bool) throws(Refusal) -> DashboardPage {
+    let now = now
+    let page = try read { source throws(StoreFault) -> JobPage? in
+      guard let job = try pacedJob(JobID(id), source.reader) else { return nil }
+      return JobPage(
+        job: job, holds: try source.reader.holds(job, now: now), done: form["done"], isLive: isLive, now: now)
+    }
+    guard let page else { throw .problem(.unknownJob) }
+    return page.page
+  }
+}
+
+extension StoreReader {
+  /// The most jobs of one state that pages compare with failures.
+  private static let comparedMax = 20
+
+  /// The replays that have not ended.
+  func openReplays() throws(StoreFault) -> [Job] {
+    guard !(try openJobs().isEmpty) else { return [] }
+    var found: [Job] = []
+    for state in [JobState.running, .preparing, .paused] {
+      var filter = JobFilter()
+      filter.state = state
+      found += try jobs(filter, limit: Self.comparedMax).filter { $0.request.kind == .replay }
+    }
+    return found
+  }
+}
+
+extension Job {
+  /// Whether it sends receipts of the group again.
+  func replays(_ group: FailureGroup) -> Bool {
+    guard request.kind == .replay, case .filter(let filter, _) = request.source else { return false }
+    return [nil, group.app].contains(filter.app) && [nil, group.processor].contains(filter.processor)
+      && [nil, .failed].contains(filter.state) && [nil, group.reason].contains(filter.reason)
+      && [nil, group.cause ?? ""].contains(filter.cause)
+  }
+}
+
+extension Problem {
+  static let unknownJob = Problem(
+    slug: "unknown-job", title: "No such job", status: 404,
+    detail: "There is no job with this id, or it was deleted.")
+}
+
+// MARK: - Failures
+
+// Groups of failures: acknowledge them, and open them again.
+
+/// What an operator can note about a group of failures.
+enum FailureChange: String, Sendable, CaseIterable {
+  case acknowledge, reopen
+
+  var label: String { self == .acknowledge ? "Acknowledge" : "Open again" }
+
+  func purpose(_ group: FailureGroup) -> String {
+    "failures \(rawValue) \(group.app) \(group.processor) \(group.reason) \(group.cause ?? "")"
+  }
+}
+
+extension Dashboard {
+  private func formChange(_ group: FailureGroup, _ change: FailureChange) -> FormChange {
+    FormChange(
+      purpose: change.purpose(group),
+      action: change == .acknowledge ? "failures ack" : "failures reopen", app: group.app, place: .failed,
+      target: Link("failed", change.rawValue), back: Link("failed"))
+  }
+
+  func confirmation(
+    group: FailureGroup, _ change: FailureChange, owner: String? = nil, complaint: String? = nil
+  ) -> ConfirmationPage {
+    let asked = formChange(group, change)
+    let hidden: [(name: String, value: String)] = [
+      ("app", group.app.text), ("processor", group.processor.text), ("reason", group.reason),
+      ("cause", group.cause ?? ""),
+    ]
+    let what =
+      "\(PageParts.counted(group.count, "receipt")) of \(group.app), paid by \(group.processor), failed for "
+      + "\(group.reason) (\(Reason(group.reason).meaning))."
+    switch change {
+    case .acknowledge:
+      return question(
+        asked, title: "Acknowledge this group?",
+        text: [what, "It stays quiet until more receipts fail. A replay that empties it resolves it."],
+        button: "Acknowledge", hidden: hidden,
+        fields: [
+          ConfirmationPage.Field(
+            name: "owner", label: "Who takes care of it", value: owner ?? "",
+            help: "A name that your colleagues know. No data of a user.", isRequired: true)
+        ], complaint: complaint)
+    case .reopen:
+      return question(
+        asked, title: "Open this group again?", text: [what], button: "Open again", hidden: hidden,
+        complaint: complaint)
+    }
+  }
+
+  func change(
+    _ change: FailureChange, _ form: AdminForm, _ visitor: String, _ exchange: Exchange
+  ) throws(Refusal) {
+    let group = try group(form)
+    let asked = formChange(group, change)
+    try check(form, for: asked.purpose)
+    let details = JSONValue.object([
+      .init(name: "reason", value: .string(group.reason)),
+      .init(name: "cause", value: .optional(group.cause)),
+      .init(name: "processor", value: .string(group.processor.text)),
+    ])
+    let entry = entry(asked, form, visitor, details)
+    let filter = FailureChoice(
+      processor: group.processor, reason: group.reason, cause: group.cause ?? "")
+    switch change {
+    case .acknowledge:
+      guard let owner = form["owner"], !owner.allSatisfy(\.isWhitespace) else {
+        let page = confirmation(group: group, change, complaint: "Say who takes care of it.").page
+        return exchange.answer(page.response)
+      }
+      let command = AcknowledgeFailures(
+        app: group.app, filter, owner: String(owner.prefix(100)), note: form.why ?? "", actor: visitor)
+      apply(Audited(command) { $0 == 0 ? nil : entry }, app: group.app, exchange) { _ in
+        .success(asked.back)
+      }
+    case .reopen:
+      let command = ReopenFailures(app: group.app, filter)
+      apply(Audited(command) { $0 == 0 ? nil : entry }, app: group.app, exchange) { _ in
+        .success(asked.back)
+      }
+    }
+  }
+}

@@ -3,7 +3,9 @@
 public import Config
 internal import Cryptography
 public import Domain
+public import HTTPServer
 public import Partners
+internal import Platform
 public import Reports
 public import Store
 
@@ -159,4 +161,67 @@ public struct AppDirectory: Sendable {
 
   /// How many replays of each app may be due at once.
   public var replayWindows: [AppSlug: Int] { apps.mapValues(\.delivery.replayWindow) }
+}
+
+// MARK: - AppRegistry
+
+// The current apps. A reload replaces all of them at once. Thread-safe.
+
+/// Holds the current apps.
+public final class AppRegistry: Sendable {
+  private let directory: Monitor<AppDirectory>
+
+  public init(_ directory: AppDirectory) { self.directory = Monitor(directory) }
+
+  public var current: AppDirectory { directory.withLock { $0 } }
+
+  public func replace(with new: AppDirectory) { directory.withLock { $0 = new } }
+}
+
+// MARK: - Visit
+
+// Finds the app that a request's path names. Called from any thread.
+
+extension AppRegistry {
+  /// The app of the path's segment `{app}`.
+  public func app(of visit: Visit) throws(Problem) -> App {
+    guard let app = visit["app"].flatMap({ current[AppSlug($0)] }) else { throw .unknownApp }
+    return app
+  }
+
+  /// Makes a handler that uses the app's configuration at the time when the request is complete: a reload may
+  /// have changed or removed the app while the body arrived.
+  public func handler(
+    of slug: AppSlug, _ handle: @escaping @Sendable (Request, App, Exchange) -> Void
+  ) -> Route.Handler {
+    { request, exchange in
+      guard let app = self.current[slug] else { return exchange.answer(.unknownApp) }
+      handle(request, app, exchange)
+    }
+  }
+}
+
+// MARK: - DeliveryRoute
+
+// A destination of an app's receipts. A value; any thread.
+
+/// One destination of an app, ready to get receipts.
+public struct DeliveryRoute: Sendable {
+  public let name: DestinationName
+  public let destination: any ReceiptDestination
+  /// What to do when it refuses the app's configuration.
+  public let advice: DestinationAdvice
+
+  static func all(_ app: AppConfiguration, revealsSecrets: Bool) throws -> [DeliveryRoute] {
+    try app.destinationKinds.compactMap { kind in
+      guard
+        let destination = try kind.make(app, revealsSecrets: revealsSecrets, userAgent: Version.userAgent),
+        let advice = kind.advice(app)
+      else { return nil }
+      return DeliveryRoute(name: kind.name, destination: destination, advice: advice)
+    }
+  }
+
+  /// Whether deliveries use another URL or other headers than another route.
+  public func differs(from other: DeliveryRoute) -> Bool { !destination.equals(other.destination) }
 }

@@ -164,3 +164,18 @@ extension Problem {
     slug: "internal", title: "Internal error", status: 500,
     detail: "The server failed. Send the request again; if the error continues, report the request id.")
 }
+
+// MARK: - Committer
+
+// The problems that clients get when the committer refuses a request. Pure; called from any thread.
+
+extension Committer.Refusal {
+  public var problem: Problem {
+    switch self {
+    case .busy: .busy
+    case .diskFull: .diskFull
+    case .stopping: .stopping
+    case .unavailable: .databaseUnavailable
+    }
+  }
+}

@@ -98,3 +98,26 @@ public enum AlertPreview {
     return Array(findings.troubles(for: alert, apps: apps).values)
   }
 }
+
+// MARK: - TroubleFinder
+
+// The troubles of the whole relay, for the pages of the dashboard. Thread-safe.
+
+/// Finds the troubles with the default conditions, and remembers what is usual for each app.
+public final class TroubleFinder: Sendable {
+  private let events = Monitor(EventWatch())
+
+  public init() {}
+
+  /// The same as `AlertPreview.troubles`.
+  public func troubles(
+    _ configuration: Configuration, reader: StoreReader, health: HealthReport, now: Timestamp
+  ) throws(StoreFault) -> [CurrentTrouble] {
+    var events = events.withLock { $0 }
+    let found = try AlertPreview.troubles(
+      configuration, reader: reader, health: health, freeBytes: health.freeBytes, events: &events, now: now)
+    let seen = events
+    self.events.withLock { $0 = seen }
+    return found
+  }
+}

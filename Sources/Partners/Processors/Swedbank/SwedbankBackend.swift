@@ -182,3 +182,297 @@ extension SwedbankBackend {
     }
   }
 }
+
+// MARK: - Resources
+
+// Reads payment orders and their tokens for apps. Pure; any thread.
+
+extension SwedbankBackend {
+  /// The version of the API whose payment orders have a status, also those that were created without it
+  /// (https://developer.swedbankpay.com/checkout-v3/technical-reference/status-models).
+  static let currentVersion = ["Content-Type": "application/json;version=3.1"]
+
+  private static let expansionsMax = 16
+
+  /// A payment order with some of its resources.
+  func expand(_ request: BackendRequest, _ user: UserID) -> BackendStep {
+    guard settings.allow.expand else { return .answer(SwedbankProblem.disabled("expand")) }
+    return read(request, SwedbankRequestShapes.expand) { root in
+      var names: [String] = []
+      root.member("expand")?.forEachElement { names.append($0.string ?? "") }
+      guard names.count <= Self.expansionsMax, names.allSatisfy(Self.isResourceName) else {
+        return .answer(
+          SwedbankProblem.badRequest(
+            "expand must have at most \(Self.expansionsMax) names of resources, such as paid.",
+            source: "expand"))
+      }
+      let query = names.isEmpty ? "" : "?$expand=" + names.joined(separator: ",")
+      return withOrder(SwedbankOrderPath(resource: root.member("resource")?.string), of: user) { order in
+        call("GET", order.text + query, for: request) { .answer(answer($0)) }
+      }
+    }
+  }
+
+  private static func isResourceName(_ name: String) -> Bool {
+    (1...64).contains(name.utf8.count)
+      && name.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+  }
+
+  /// The types of tokens that an app learns of, as with Swedbank Pay's example backend. Tokens of stored
+  /// cards belong to payers.
+  private static let tokenTypes = ["recurrence", "unscheduled"]
+
+  /// Which tokens a payment generated: `{"recurrence":true}`. Never their values.
+  func listTokenTypes(_ request: BackendRequest, _ user: UserID) -> BackendStep {
+    guard settings.allow.tokens else { return .answer(SwedbankProblem.disabled("tokens")) }
+    return read(request, SwedbankRequestShapes.tokens) { root in
+      withOrder(SwedbankOrderPath(resource: root.member("resource")?.string), of: user) { order in
+        call("GET", order.text + SwedbankQueries.expansion, for: request, headers: Self.currentVersion) {
+          success in
+          let types = (JSONDocument.read(success.body) { SwedbankResource($0)?.tokenTypes } ?? nil) ?? []
+          let flags = Self.tokenTypes.filter(types.contains).map {
+            JSONValue.Member(name: $0, value: .bool(true))
+          }
+          guard !flags.isEmpty else {
+            return .answer(SwedbankProblem.notFound("The payment generated no token."))
+          }
+          return .answer(
+            SwedbankSuccess(status: 200, body: JSONValue.object(flags).serialized()).answer())
+        }
+      }
+    }
+  }
+}
+
+// MARK: - Payers
+
+// Lists and deletes the stored cards of a payer. A payer belongs to the user who was the first to name it in
+// a payment. Pure; any thread.
+
+extension SwedbankBackend {
+  func listPayerTokens(_ request: BackendRequest, _ user: UserID) -> BackendStep {
+    withTokens(request, user) { payer, success in
+      .answer(
+        answer(success) { root, edits in
+          SwedbankResource(root)?.payerTokens?.forEachElement { token in
+            guard let value = token.member("paymentToken")?.string, !value.isEmpty else { return }
+            let path = "\(request.rootPath)payers/\(PercentEncoding.encode(payer.text))/paymentTokens/"
+            let link: JSONValue = ["delete": .string(path + segment(of: value))]
+            edits.set([("mobileSDK", link.serialized())], in: token)
+          }
+        })
+    }
+  }
+
+  /// The token in the path of its link: its value only if apps may know it.
+  private func segment(of token: String) -> String {
+    settings.allow.expandTokens ? PercentEncoding.encode(token) : secrets.name(ofToken: token)
+  }
+
+  /// Finds the operation in the list, because its URL may not be stored, and carries it out.
+  func deletePayerToken(_ request: BackendRequest, _ user: UserID) -> BackendStep {
+    guard settings.allow.payerTokens else { return .answer(SwedbankProblem.disabled("payer_tokens")) }
+    return read(request, SwedbankRequestShapes.deleteToken) { root in
+      guard root.member("state") != nil || root.member("status") != nil else {
+        return .answer(
+          SwedbankProblem.badRequest(ShapeFault(path: "state", message: "is required")))
+      }
+      let comment = root.member("comment")?.bytes(of: request.body) ?? []
+      let body = Array(#"{"state":"Deleted","comment":"#.utf8) + comment + [UInt8(ascii: "}")]
+      return withTokens(request, user) { _, success in
+        let href = JSONDocument.read(success.body) { root in
+          deletion(of: request.parameters["token"] ?? "", in: SwedbankResource(root)?.payerTokens)
+        }
+        guard let href = href ?? nil else {
+          return .answer(SwedbankProblem.notFound("The payer has no token with this id to delete."))
+        }
+        guard let target = api.target(ofOperation: href) else { return .answer(success.unusable) }
+        var reader = reader()
+        reader.acceptsNoContent = true
+        return call("PATCH", target, for: request, body: body, reader: reader) { .answer(answer($0)) }
+      }
+    }
+  }
+
+  /// The URL at which a token is deleted.
+  /// - Parameter name: the last segment of its link, or its value.
+  private func deletion(of name: String, in tokens: JSONNode?) -> String? {
+    var href: String?
+    tokens?.forEachElement { token in
+      guard href == nil, let value = token.member("paymentToken")?.string, !value.isEmpty,
+        value == name || secrets.name(ofToken: value) == name
+      else { return }
+      href = SwedbankResource.href(SwedbankRelation.deleteToken, in: token)
+    }
+    return href
+  }
+
+  /// Fetches the tokens of a payer of the user's.
+  private func withTokens(
+    _ request: BackendRequest, _ user: UserID,
+    then: @escaping @Sendable (CustomerID, SwedbankSuccess) -> BackendStep
+  ) -> BackendStep {
+    guard settings.allow.payerTokens else { return .answer(SwedbankProblem.disabled("payer_tokens")) }
+    guard let payer = Self.payer(request.parameters["payer"]) else {
+      return .answer(SwedbankProblem.unknownPayer)
+    }
+    return .findCustomer(payer, user) { isOwner in
+      guard isOwner else { return .answer(SwedbankProblem.unknownPayer) }
+      let target = "/psp/paymentorders/payerownedpaymenttokens/" + PercentEncoding.encode(payer.text)
+      return call("GET", target, for: request) { then(payer, $0) }
+    }
+  }
+
+  /// - Returns: nil for a reference that a server could take for more than one segment of a path.
+  private static func payer(_ reference: String?) -> CustomerID? {
+    guard let reference = UntrustedText.identifier(reference), reference != ".", reference != "..",
+      !reference.utf8.contains(UInt8(ascii: "/")), !reference.utf8.contains(UInt8(ascii: "\\"))
+    else { return nil }
+    return CustomerID(reference)
+  }
+}
+
+// MARK: - Orders
+
+// Starts, changes and aborts payment orders. Pure; any thread.
+
+extension SwedbankBackend {
+  // MARK: Start
+
+  /// Creates a payment order, and stores it for the user before the app learns of it.
+  func startPayment(_ request: BackendRequest, _ user: UserID) -> BackendStep {
+    read(request, SwedbankRequestShapes.paymentOrder) { root in
+      guard let order = root.member("paymentorder") else {
+        return .answer(SwedbankProblem.badRequest("The body has no paymentorder."))
+      }
+      let draft = OrderDraft(order, reference: request.reference)
+      guard !draft.usesToken || settings.allow.usePaymentToken else {
+        return .answer(SwedbankProblem.disabled("use_payment_token"))
+      }
+      let body = completed(order, request)
+      return withContext(request, user) {
+        withPayer(draft.payerReference, user) { payer in
+          call("POST", "/psp/paymentorders", for: request, body: body) { success in
+            store(success, draft, payer, request, user)
+          }
+        }
+      }
+    }
+  }
+
+  /// The client's payment order with the members that only the relay knows. All other bytes stay.
+  private func completed(_ order: JSONNode, _ request: BackendRequest) -> [UInt8] {
+    var edits = TextEdits()
+    func text(_ text: String) -> [UInt8] { JSONValue.string(text).serialized() }
+    if let payee = order.member("payeeInfo") {
+      var members = [
+        ("payeeId", text(settings.payeeID)), ("payeeReference", text(request.reference)),
+      ]
+      if let name = settings.payeeName { members.append(("payeeName", text(name))) }
+      edits.set(members, in: payee)
+    }
+    if let urls = order.member("urls") { edits.set([("callbackUrl", text(callbackURL))], in: urls) }
+    return edits.applied(to: request.body)
+  }
+
+  /// Where Swedbank Pay reports changes of a payment order.
+  var callbackURL: String {
+    let app = PercentEncoding.encode(app.text)
+    return "\(settings.publicOrigin)/v1/\(app)/webhooks/\(SwedbankProcessor.name)/\(secrets.pathToken)"
+  }
+
+  /// Continues if the request names no context, or one of the user's.
+  private func withContext(
+    _ request: BackendRequest, _ user: UserID, then: @escaping @Sendable () -> BackendStep
+  ) -> BackendStep {
+    guard let context = request.contextID else { return then() }
+    return .findContext(context, user) { exists in
+      if exists { return then() }
+      return .answer(
+        SwedbankProblem.badRequest("The user has no context with the id in `X-Context-Id`.", status: 422))
+    }
+  }
+
+  /// Continues if the order names no payer, or one that is not another user's: Swedbank Pay offers a payer's
+  /// stored cards to everybody who names the payer. A payer of nobody becomes the user's before the call, so
+  /// that of two users who start with it at once only one gets a payment page.
+  private func withPayer(
+    _ reference: String?, _ user: UserID, then: @escaping @Sendable (CustomerID?) -> BackendStep
+  ) -> BackendStep {
+    guard let reference else { return then(nil) }
+    guard let payer = UntrustedText.identifier(reference).map(CustomerID.init) else {
+      return .answer(
+        SwedbankProblem.badRequest(
+          "paymentorder.payer.payerReference may have 255 bytes and no control characters.",
+          source: "paymentorder.payer.payerReference"))
+    }
+    return .acquireCustomer(payer, user) { isOwner in
+      isOwner ? then(payer) : .answer(SwedbankProblem.unknownPayer)
+    }
+  }
+
+  private func store(
+    _ success: SwedbankSuccess, _ draft: OrderDraft, _ payer: CustomerID?, _ request: BackendRequest,
+    _ user: UserID
+  ) -> BackendStep {
+    let created = JSONDocument.read(success.body) { root in SwedbankResource(root)?.id(at: api) }
+    // Without its id, nobody would ever learn that the payment was made.
+    guard let order = created ?? nil else { return .answer(success.unusable) }
+    let report = PurchaseReport(
+      key: order.key, observations: .started, customerID: payer, prices: draft.prices, startedBy: user,
+      startedIn: request.contextID, payment: draft.facts, happenedAt: request.receivedAt)
+    let answer = answer(success) { root, edits in
+      link(order, root, request, in: success.body, &edits)
+    }
+    return .store(report) { .answer(answer) }
+  }
+
+  /// Adds the link with which an SDK of version 2 changes the instrument. Version 3 uses `patch`.
+  private func link(
+    _ order: SwedbankOrderPath, _ root: JSONNode, _ request: BackendRequest, in body: [UInt8],
+    _ edits: inout TextEdits
+  ) {
+    guard let resource = SwedbankResource(root), resource.href(SwedbankRelation.setInstrument) != nil else {
+      return
+    }
+    let path = "\(request.rootPath)paymentorders/\(order.segment)/setInstrument"
+    var members = Array(#"{"setInstrument":"#.utf8) + JSONValue.string(path).serialized()
+    if let instruments = resource.order?.member("availableInstruments"), instruments.isArray {
+      members += Array(#","validInstruments":"#.utf8) + instruments.bytes(of: body)
+    }
+    edits.set([("mobileSDK", members + [UInt8(ascii: "}")])], in: root)
+  }
+
+  // MARK: Change
+
+  /// Version 2: finds the operation in the order, because its URL may not be stored, and carries it out.
+  func setInstrument(_ request: BackendRequest, _ user: UserID) -> BackendStep {
+    read(request, SwedbankRequestShapes.setInstrument) { _ in
+      let order = request.parameters["order"].flatMap { SwedbankOrderPath(segment: $0) }
+      return withOrder(order, of: user) { order in
+        call("GET", order.text, for: request) { success in
+          let href = JSONDocument.read(success.body) { root in
+            SwedbankResource(root)?.href(SwedbankRelation.setInstrument)
+          }
+          guard let href = href ?? nil else {
+            return .answer(SwedbankProblem.notFound("The instrument of this payment cannot be changed."))
+          }
+          guard let target = api.target(ofOperation: href) else { return .answer(success.unusable) }
+          return call("PATCH", target, for: request, body: request.body) { .answer(answer($0)) }
+        }
+      }
+    }
+  }
+
+  /// Version 3: the app names the operation's URL, which is the payment order's.
+  func patch(_ request: BackendRequest, _ user: UserID) -> BackendStep {
+    guard settings.allow.patch else { return .answer(SwedbankProblem.disabled("patch")) }
+    return read(request, SwedbankRequestShapes.patch) { root in
+      let change = root.member("paymentorder")?.bytes(of: request.body) ?? []
+      let body = Array(#"{"paymentorder":"#.utf8) + change + [UInt8(ascii: "}")]
+      return withOrder(SwedbankOrderPath(root.member("href")?.string, at: api), of: user) { order in
+        call("PATCH", order.text, for: request, body: body) { .answer(answer($0)) }
+      }
+    }
+  }
+}

@@ -136,3 +136,53 @@ internal import Platform
     return unsafe Context(pointer: made)
   }
 }
+
+// MARK: - CompressionError
+
+// What libzstd refuses.
+
+/// Why bytes could not be compressed, decompressed or learned from. It contains none of them.
+public enum CompressionError: Error, Sendable, Equatable {
+  /// libzstd could not allocate memory.
+  case outOfMemory
+  /// The content is not a dictionary with entropy tables and an id (RFC 8878 §5).
+  case invalidDictionary
+  /// The bytes are not exactly one complete frame (RFC 8878 §3.1.1), or its content does not have its
+  /// checksum.
+  case damagedFrame
+  /// The frame was made with another dictionary, or one of the two was made without any.
+  case otherDictionary
+  /// The frame does not state how long its content is, or the content is longer than allowed.
+  case refusedSize
+  /// There are too few samples, or they have too little in common.
+  case nothingToLearn
+}
+
+// MARK: - DictionaryTraining
+
+// Training of dictionaries by libzstd (zdict.h). Thread-safe.
+
+/// Makes dictionaries for `FrameCodec`.
+public enum DictionaryTraining {
+  /// Learns what samples have in common. Uses about 6 MB of memory (ZDICT_trainFromBuffer).
+  ///
+  /// The dictionary contains pieces of the samples, word for word.
+  /// - Parameters:
+  ///   - samples: one after another.
+  ///   - sizes: of each sample, in bytes.
+  ///   - bytesMax: the size of the dictionary; 100 times as many bytes of samples are recommended.
+  public static func dictionary(
+    from samples: [UInt8], sizes: [Int], bytesMax: Int
+  ) throws(CompressionError) -> [UInt8] {
+    precondition(sizes.reduce(0, +) == samples.count)
+    guard !samples.isEmpty, let count = UInt32(exactly: sizes.count) else { throw .nothingToLearn }
+    var isDone = false
+    let dictionary = unsafe [UInt8](unsafeUninitializedCapacity: bytesMax) { buffer, written in
+      let size = unsafe ZDICT_trainFromBuffer(buffer.baseAddress, bytesMax, samples, sizes, count)
+      isDone = ZDICT_isError(size) == 0
+      written = isDone ? size : 0
+    }
+    guard isDone else { throw .nothingToLearn }
+    return dictionary
+  }
+}

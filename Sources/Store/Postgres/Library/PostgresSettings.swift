@@ -1,6 +1,7 @@
 // Connection settings as libpq understands them: a URI or "key=value" pairs. A value.
 
 internal import CPostgreSQL
+internal import Glibc
 
 /// How to reach a database (https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING). It may
 /// contain a password: only `description` may be shown.
@@ -179,4 +180,58 @@ extension PostgresSettings {
   /// Letters, digits, and what names and addresses have besides: a scope of IPv6 follows a percent sign.
   private static let hostBytes = Set(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:%".utf8)
+}
+
+// MARK: - HostAddresses
+
+// The addresses of a host name. libpq would resolve it itself, but it stays at a silent address until TCP
+// gives up (minutes); so each address gets an attempt with a time limit.
+
+enum HostAddresses {
+  /// The system's description (gai_strerror(3)).
+  struct Failure: Error {
+    let reason: String
+  }
+
+  /// The addresses of a name in numeric form, in the system's order (getaddrinfo(3)). Blocks while the
+  /// system's resolver works, which has time limits of its own (resolv.conf(5)).
+  static func resolve(_ name: String) -> Result<[String], Failure> {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = unsafe getaddrinfo(name, nil, &hints, &list)
+    guard code == 0 else { return .failure(Failure(reason: unsafe String(cString: gai_strerror(code)))) }
+    defer { unsafe freeaddrinfo(list) }
+    var addresses: [String] = []
+    var entry = unsafe list
+    while let present = unsafe entry {
+      var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+      let code = unsafe getnameinfo(
+        present.pointee.ai_addr, present.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0,
+        NI_NUMERICHOST)
+      if code == 0 {
+        let bytes = text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+        addresses.append(String(decoding: bytes, as: UTF8.self))
+      }
+      unsafe entry = present.pointee.ai_next
+    }
+    return .success(addresses)
+  }
+}
+
+// MARK: - PostgresLibrary
+
+// Loads libpq when the first database URL is read. Thread-safe.
+
+/// libpq, which is loaded at run time.
+enum PostgresLibrary {
+  /// Loads the library, if this has not been done.
+  /// - Throws: `noLibrary`, with the package that contains it.
+  static func load() throws(PostgresError) {
+    guard let message = unsafe cpg_load() else { return }
+    throw PostgresError(
+      .noLibrary, operation: "load libpq",
+      reason: unsafe String(cString: message)
+        + "; a PostgreSQL database needs libpq 14 or later: apt-get install libpq5")
+  }
 }

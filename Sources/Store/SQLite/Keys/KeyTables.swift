@@ -167,3 +167,58 @@ private final class LateStatement {
     return statement
   }
 }
+
+// MARK: - KeyChanges
+
+// What an open transaction changes. A value.
+
+/// The changes of keys in an open transaction, which are written right before its commit.
+struct KeyChanges {
+  private(set) var added: [KeyEntry] = []
+  private(set) var erased: Set<KeyEntry> = []
+
+  var isEmpty: Bool { added.isEmpty && erased.isEmpty }
+
+  mutating func add(_ entry: KeyEntry) {
+    // An entry that is erased and then added again in the same transaction stays.
+    if !erased.isEmpty { erased.remove(entry.place) }
+    added.append(entry)
+  }
+
+  mutating func erase(_ place: KeyEntry) {
+    erased.insert(place)
+    added.removeAll { $0.place == place }
+  }
+
+  mutating func removeAll() {
+    added.removeAll(keepingCapacity: true)
+    erased = []
+  }
+
+  /// - Parameter number: that of the new row of `key_tail`, greater than all others there.
+  func write(to tables: KeyTables, number: Int64) throws(SQLiteError) {
+    if !erased.isEmpty { try tables.erase(erased) }
+    if !added.isEmpty { try tables.append(added, number: number) }
+  }
+}
+
+// MARK: - KeySizes
+
+// When keys are moved from one table to the next. A value.
+
+/// The sizes at which `TieredKeys` moves keys. Tests use smaller ones, so that few commits move some.
+public struct KeySizes: Sendable {
+  /// How many entries a generation has before it is sealed. Each takes some 28 bytes of memory. The more
+  /// there are, the more of them share a page of `recent_keys`.
+  public var generation = 65_536
+  /// How many entries a part of `recent_keys` has before it is moved on: that many in the first part, three
+  /// times as many in the last, so that they are not all moved at the same time.
+  public var recentPart = 2_048
+
+  public init() {}
+
+  public init(generation: Int, recentPart: Int) {
+    self.generation = generation
+    self.recentPart = recentPart
+  }
+}

@@ -63,3 +63,19 @@ final class PlainKeys: TransactionKeys {
   /// would be neither in the memory nor in the snapshot's sorted tables.
   private var usableMemory: KeyMemory? { connection.isInTransaction ? nil : memory }
 }
+
+// MARK: - TransactionKeys
+
+// Keys that follow the transactions of their connection.
+
+/// Keys that change with the transactions of their connection.
+protocol TransactionKeys: KeyIndex {
+  /// Called at the start of a transaction that writes.
+  func begin() throws(SQLiteError)
+  /// Called right before the commit: writes what has changed.
+  func beforeCommit() throws(SQLiteError)
+  /// Called after the commit.
+  func didCommit()
+  /// Called after a rollback.
+  func didRollBack()
+}

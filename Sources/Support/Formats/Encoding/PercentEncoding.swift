@@ -93,3 +93,25 @@ public enum PercentEncoding {
     return (out, isBroken)
   }
 }
+
+// MARK: - HexDigit
+
+// Hexadecimal digits in ASCII. Pure; thread-safe.
+
+/// The sixteen digits.
+public enum HexDigit {
+  /// The value of a digit in either case; nil for any other byte.
+  public static func value(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  /// The digit of a value below 16.
+  static func upperCase(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+  }
+}

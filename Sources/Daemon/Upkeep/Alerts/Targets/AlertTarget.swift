@@ -7,6 +7,7 @@ internal import Domain
 internal import Formats
 public import HTTPClient
 internal import Partners
+internal import Reports
 
 /// A notice as it is sent.
 public enum AlertMessage: Sendable, Equatable {
@@ -105,5 +106,68 @@ public struct AlertTarget: Sendable {
       TransferRequest(
         method: .post, url: url, headers: headers, body: body, timeout: Alerter.timeout,
         connectTimeout: Alerter.connectTimeout))
+  }
+}
+
+// MARK: - LimitedText
+
+// Texts within a receiver's limit. Pure; called from any thread.
+
+/// Shortens texts.
+enum LimitedText {
+  private static let end = "…"
+
+  /// The text, or its beginning with an ellipsis, in at most `limit` UTF-16 units: receivers count characters
+  /// in different ways, and no way counts more of them.
+  /// - Parameter escape: replaces a character by the text that is sent for it, which counts as it is sent.
+  static func cut(_ text: String, to limit: Int, escape: (Character) -> String? = { _ in nil }) -> String {
+    var whole = ""
+    var size = 0
+    /// The beginning that leaves room for the ellipsis.
+    var beginning = ""
+    for character in text {
+      let piece = escape(character) ?? String(character)
+      size += piece.utf16.count
+      guard size <= limit else { return beginning + end }
+      whole += piece
+      if size <= limit - end.utf16.count { beginning = whole }
+    }
+    return whole
+  }
+}
+
+// MARK: - TextNotice
+
+// A notice as a text alone, for chats that refuse other members (Google Chat) or need none (Mattermost,
+// Rocket.Chat). Pure; called from any thread.
+
+/// Makes messages of one text.
+enum TextNotice {
+  /// Far less than a message may have in Google Chat (32,000 bytes) and in Mattermost (16,383 characters).
+  static let textMax = 4000
+
+  /// An invisible space makes no mention of `@channel` (Mattermost) and `<users/all>` (Google Chat), which a
+  /// destination's answer may contain.
+  static func message(_ notice: AlertNotice, host: String) -> JSONValue {
+    let text = LimitedText.cut(notice.text(host: host), to: textMax) { character in
+      character == "@" || character == "<" ? "\(character)\u{200B}" : nil
+    }
+    return ["text": .string(text)]
+  }
+}
+
+// MARK: - WebhookNotice
+
+// A notice as a message of the Standard Webhooks specification, version 1.0.0
+// (https://github.com/standard-webhooks/standard-webhooks). Pure; called from any thread.
+
+/// Makes the bodies of webhooks.
+enum WebhookNotice {
+  /// `data` is the object that the form `json` posts.
+  static func message(_ notice: AlertNotice, host: String) -> JSONValue {
+    [
+      "type": .string("alert.\(notice.state.rawValue)"), "timestamp": .time(notice.at),
+      "data": notice.json(host: host),
+    ]
   }
 }

@@ -1,6 +1,8 @@
 // Removes personal data from the bodies that a dictionary is made from. A dictionary contains pieces of its
 // samples and outlives them, and no erasure of a user changes it. Pure.
 
+internal import Formats
+
 /// Bodies of events that are reduced to what many owners' bodies have in common.
 ///
 /// A key or a value stays only if bodies of many owners have it (`ownersMin`, `shareMin`) and it has no form
@@ -125,5 +127,41 @@ struct Filler {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     mixed ^= mixed >> 31
     return first + UInt8(truncatingIfNeeded: mixed.multipliedFullWidth(by: count).high)
+  }
+}
+
+// MARK: - EncodedJSON
+
+// JSON in base64 inside of a JSON string, as contexts are. Pure.
+
+/// A string of a JSON text that is JSON in base64.
+struct EncodedJSON {
+  /// Shorter strings are not decoded: most of them are words.
+  private static let bytesMin = 24
+
+  let text: [UInt8]
+  private let isURL: Bool
+
+  /// - Parameter token: with its quotation marks.
+  /// - Returns: nil if it is anything else, or if `encode` would not restore it.
+  init?(_ token: ArraySlice<UInt8>) {
+    guard token.count >= Self.bytesMin, token.first == UInt8(ascii: "\"") else { return nil }
+    let inner = token.dropFirst().dropLast()
+    guard let text = Base64.decode(inner.span, .lenient),
+      JSONDocument.read(text, { _ in true }) == true
+    else { return nil }
+    self.text = text
+    if Base64.encode(text).utf8.elementsEqual(inner) {
+      isURL = false
+    } else if Base64.encodeURL(text).utf8.elementsEqual(inner) {
+      isURL = true
+    } else {
+      return nil
+    }
+  }
+
+  /// Another text in the same form, without quotation marks.
+  func encode(_ other: [UInt8]) -> [UInt8] {
+    Array((isURL ? Base64.encodeURL(other) : Base64.encode(other)).utf8)
   }
 }

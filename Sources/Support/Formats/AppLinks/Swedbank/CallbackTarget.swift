@@ -80,3 +80,52 @@ public struct CallbackTarget: Sendable, Hashable {
     return "\(text[..<item.text.startIndex])\(name)=\(value)\(text[item.text.endIndex...])"
   }
 }
+
+// MARK: - SwedbankHelper
+
+// The paths of the helpers for Swedbank Pay's SDKs. Pure; thread-safe.
+
+/// Swedbank Pay's payment URL helpers, by the end of their paths.
+public enum SwedbankHelper: String, Sendable, CaseIterable {
+  case androidIntent = "sdk-callback/android-intent"
+  case iosUniversalLink = "sdk-callback/ios-universal-link"
+  case complete = "complete"
+  case cancel = "cancel"
+
+  /// - Parameter segments: the segments after `swedbank` in a path.
+  public init?(_ segments: ArraySlice<String>) {
+    let found = Self.allCases.first { $0.rawValue.split(separator: "/").elementsEqual(segments, by: ==) }
+    guard let found else { return nil }
+    self = found
+  }
+}
+
+// MARK: - CallbackFault
+
+// Why a request to a payment URL gets no redirect to the app. A value; thread-safe. The message never
+// contains request data, because a browser shows it.
+
+/// The fault of a request, and how to fix it.
+public struct CallbackFault: Error, Sendable, Equatable, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+
+  static func missing(_ name: String, _ advice: String) -> CallbackFault {
+    CallbackFault("The parameter `\(name)` is missing: \(advice).")
+  }
+
+  static func invalid(_ name: String, _ fault: String) -> CallbackFault {
+    CallbackFault("The parameter `\(name)` \(fault).")
+  }
+
+  static func unlisted(_ name: String) -> CallbackFault {
+    invalid(name, "is not configured; check it against `links.swedbank`")
+  }
+
+  public static let impureTarget = CallbackFault(
+    "The address has a character that no browser sends in one (a blank, a quotation mark, an angle bracket, "
+      + "a number sign, a control character or one beyond ASCII). Percent-encode it.")
+
+  static let longTarget = CallbackFault("The address is too long. Leave out parameters that are not needed.")
+}
