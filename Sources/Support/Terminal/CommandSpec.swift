@@ -189,6 +189,11 @@ public struct ProgramSpec: Sendable, Equatable {
         flaws.append("\(command.name) has an option twice")
       }
     }
+    for (name, text) in [(name, discussion)] + commands.map({ ($0.name, $0.discussion) }) {
+      // As of a line of the source that is indented further than the first.
+      guard let text, text.split(separator: "\n").contains(where: { $0.contains("  ") }) else { continue }
+      flaws.append("the text of \(name) has two blanks in a row")
+    }
     return examples.isEmpty ? flaws + ["\(name) has no example"] : flaws
   }
 }
