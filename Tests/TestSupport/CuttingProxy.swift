@@ -23,6 +23,7 @@ public final class CuttingProxy: Sendable {
   private let target: UInt16
   private let listener: Int32
   private let fault = Atomic(Fault.none.rawValue)
+  private let isForOneCut = Atomic(false)
   private let cuts = Atomic(0)
   private let delay: Duration
   private let isEnding = Atomic(false)
@@ -38,7 +39,12 @@ public final class CuttingProxy: Sendable {
   }
 
   /// Sets what happens from now on.
-  public func use(_ fault: Fault) { self.fault.store(fault.rawValue, ordering: .relaxed) }
+  /// - Parameter once: whether nothing happens any more after one connection was cut, from before its client
+  ///   notices.
+  public func use(_ fault: Fault, once: Bool = false) {
+    isForOneCut.store(once, ordering: .relaxed)
+    self.fault.store(fault.rawValue, ordering: .releasing)
+  }
 
   /// How many connections were cut.
   public var cutCount: Int { cuts.load(ordering: .relaxed) }
@@ -85,12 +91,12 @@ public final class CuttingProxy: Sendable {
     }
     var hasCommitted = false
     while !isEnding.load(ordering: .relaxed) {
-      let present = Fault(rawValue: fault.load(ordering: .relaxed)) ?? .none
       var entries = [
         pollfd(fd: client, events: Int16(POLLIN), revents: 0),
         pollfd(fd: server, events: Int16(POLLIN), revents: 0),
       ]
       guard unsafe poll(&entries, 2, 20) > 0 else { continue }
+      let present = Fault(rawValue: fault.load(ordering: .acquiring)) ?? .none
       if present == .silent {
         _ = poll(nil, 0, 20)
         continue
@@ -98,24 +104,23 @@ public final class CuttingProxy: Sendable {
       if entries[0].revents != 0 {
         guard let bytes = Self.receive(client) else { return }
         let isCommit = Self.contains(Array("COMMIT\0".utf8), in: bytes)
-        if isCommit, present == .cutsBeforeCommit {
-          cuts.add(1, ordering: .relaxed)
-          return
-        }
+        if isCommit, present == .cutsBeforeCommit { return noteCut() }
         hasCommitted = hasCommitted || isCommit
         guard Self.send(bytes, to: server) else { return }
       }
       if entries[1].revents != 0 {
-        if hasCommitted, present == .cutsAnswerToCommit {
-          cuts.add(1, ordering: .relaxed)
-          return
-        }
+        if hasCommitted, present == .cutsAnswerToCommit { return noteCut() }
         hasCommitted = false
         guard let bytes = Self.receive(server) else { return }
         if delay > .zero { _ = poll(nil, 0, Int32(clamping: delay.milliseconds)) }
         guard Self.send(bytes, to: client) else { return }
       }
     }
+  }
+
+  private func noteCut() {
+    if isForOneCut.load(ordering: .relaxed) { fault.store(Fault.none.rawValue, ordering: .relaxed) }
+    cuts.add(1, ordering: .relaxed)
   }
 
   private static func receive(_ socket: Int32) -> [UInt8]? {
