@@ -100,6 +100,21 @@ import Testing
     #expect((1..<60).contains(listed), "\(listed)")
   }
 
+  @Test("Events that cannot be counted are not shown as none, and hide nothing else")
+  func uncountedEvents() throws {
+    let (harness, _) = try damaged(60) { path in
+      let overwritten = try DamagedPages.overwrite("events", in: path)
+      #expect(overwritten > 0)
+    }
+    let stats = harness.run("stats", "--json")
+    #expect(stats.code == .done, "\(stats)")
+    #expect(try stats.objects.first?["service"]?["unread_events_last_day"] == .null)
+    #expect(harness.run("stats").out.contains("The events could not be counted"))
+    let alerts = harness.run("alerts", "list")
+    #expect(alerts.code == .done, "\(alerts)")
+    #expect(alerts.out.contains("the database is damaged"), "\(alerts)")
+  }
+
   @Test(
     "Damaged pages of an index lose nothing, and a new file has all rows",
     .enabled(if: hasSQLite, "needs sqlite3"))

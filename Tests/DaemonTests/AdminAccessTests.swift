@@ -1,5 +1,6 @@
 // Access to the admin listener, and parsing of receipt searches, without a socket.
 
+import Cryptography
 import Domain
 import Formats
 import HTTPServer
@@ -95,6 +96,25 @@ import Testing
     #expect(Self.ask(access, "right", cookie: cookie, from: "10.0.0.2").refusal == nil)
     clock.advance(.seconds(60))
     #expect(Self.ask(access, "right", from: "10.0.0.2").refusal == nil)
+  }
+
+  @Test("Without the database's key no cookie is given and no form accepted, until it can be read")
+  func unreadKey() throws {
+    let bench = try Bench([Bench.app()], isStarted: false)
+    let stored = try bench.reader.adminKey()
+    let file = try Connection(path: bench.path, mode: .readWrite, busyTimeout: .seconds(1))
+    try file.execute("DELETE FROM admin_key")
+    let key = AdminKey(try StoreReader(path: bench.path))
+    let access = try AdminAccess(.init(password: Secret("right")), key: key, clock: ManualClock())
+    let login = Self.ask(access, "right")
+    #expect(login.refusal == nil)
+    #expect(try Self.cookie(login) == nil)
+    let tokens = FormTokens(key: key)
+    #expect(tokens.token(for: "replay rcp_1").isEmpty)
+    #expect(!tokens.accepts("", for: "replay rcp_1"))
+    try file.execute("INSERT INTO admin_key (row_id, key) VALUES (1, x'\(Hex.encode(stored))')")
+    #expect(try Self.cookie(Self.ask(access, "right")) != nil)
+    #expect(tokens.accepts(tokens.token(for: "replay rcp_1"), for: "replay rcp_1"))
   }
 
   @Test("A login's cookie is for one user, one password and one database, and ends after a week")

@@ -349,6 +349,23 @@ import Testing
     }
   }
 
+  @Test("The dashboard's first page opens while the events cannot be counted, and says so")
+  func damagedEvents() throws {
+    try withRelay { relay, _ in
+      #expect(try relay.stop() == 0)
+      let size = LargeDatabase.Size(receipts: 2000, failed: 10, isWhole: true)
+      try LargeDatabase.fill(path: relay.databasePath, size, app: "shop", start: 1_795_168_800_000)
+      try relay.start()
+      #expect(try relay.stop() == 0)
+      #expect(try DamagedPages.overwrite("events", in: relay.databasePath) > 0)
+      try relay.start(untilReady: false)
+      try waitUntil("the dashboard answers") { (try? relay.admin.request("GET", "/"))?.status == 200 }
+      let page = try relay.admin.request("GET", "/").text
+      #expect(page.contains("The events could not be counted"), "\(page)")
+      #expect(page.contains("the database is damaged"), "\(page)")
+    }
+  }
+
   @Test("The thread of the quick check sleeps until the stop joins it")
   func checkerThread() throws {
     try withRelay(top: ["log": ["level": "debug"]]) { relay, _ in

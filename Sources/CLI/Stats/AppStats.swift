@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Reports
+internal import Service
 internal import Store
 internal import Terminal
 
@@ -57,7 +58,7 @@ struct AppStats {
     return try slugs.sorted().map { slug in
       return AppStats(
         slug: slug, counts: counts[slug] ?? [:], oldestPending: try reader.oldestPending(app: slug),
-        lastEvent: try reader.lastEvent(app: slug),
+        lastEvent: reader.lastReadableEvent(app: slug),
         deliveredLastHour: lastHour[slug] ?? 0, deliveredLastDay: lastDay[slug] ?? 0,
         latencies: try (delivered[slug] ?? []).map { place in
           try DestinationLatencies(reader, place, windows, now: now)

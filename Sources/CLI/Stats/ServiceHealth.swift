@@ -22,9 +22,7 @@ struct ServiceHealth {
   /// Free bytes on the disk of a database file.
   let freeBytes: Int64?
   /// Stored events that may be paid purchases and could not be read.
-  let unread: [LostInput]
-  /// Why those could not be counted, as on damaged pages; nil if they were.
-  private let unreadFault: StoreFault?
+  let unread: UnreadEvents
   let now: Timestamp
   private let configuration: Configuration
 
@@ -33,12 +31,7 @@ struct ServiceHealth {
     now = session.now
     daemon = session.daemon(configuration)
     isRunning = try session.isServed(configuration, reader)
-    do throws(StoreFault) {
-      (unread, unreadFault) = (try LostInput.events(configuration.apps, reader, now: now), nil)
-    } catch {
-      // What receiptd has reported is still to be shown.
-      (unread, unreadFault) = ([], error)
-    }
+    unread = UnreadEvents(configuration.apps, reader, now: now)
     freeBytes = configuration.database.filePath.flatMap { DiskSpace.availableBytes(at: $0) }
     let stored = try reader.serviceReport(.health)
     lastReport = stored?.at
@@ -60,18 +53,10 @@ struct ServiceHealth {
 
   /// The refused webhooks and contexts of the last hour, and the unreadable events.
   var lostInput: [LostInput] {
-    (report?.refusedInput { configuration.webhookAdvice(of: $0) } ?? []) + unread
+    (report?.refusedInput { configuration.webhookAdvice(of: $0) } ?? []) + unread.found
   }
 
-  var lines: [HealthLine] {
-    state + unread.map { HealthLine($0.line, isBad: true) }
-      + (unreadFault.map {
-        [
-          HealthLine(
-            "The events could not be counted (\($0)). Check the database: receiptctl db check", isBad: true)
-        ]
-      } ?? [])
-  }
+  var lines: [HealthLine] { state + unread.lines }
 
   private var state: [HealthLine] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
@@ -120,16 +105,7 @@ struct ServiceHealth {
     ]
     if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }
     if report == nil { members.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }
-    members.append(
-      .init(
-        name: "unread_events_last_day",
-        value: .object(
-          unread.map { lost in
-            let reasons = lost.reasons.sorted { $0.key < $1.key }
-            return .init(
-              name: lost.app.text,
-              value: .object(reasons.map { .init(name: $0.key, value: .integer($0.value)) }))
-          })))
+    members.append(.init(name: "unread_events_last_day", value: unread.json))
     return .object([.init(name: "service", value: .object(members))])
   }
 

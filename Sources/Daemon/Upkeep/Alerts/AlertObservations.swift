@@ -31,7 +31,7 @@ struct AlertObservations {
 }
 
 /// The events that cannot be read, which are looked for now and then.
-struct UnreadEvents {
+struct UnreadEventWatch {
   private static let lookInterval: Duration = .seconds(30)
 
   private var found: [LostInput] = []
@@ -44,7 +44,9 @@ struct UnreadEvents {
     guard alerts.contains(where: { $0.on.contains(.eventsUnparsed) }) else { return [] }
     // Also after the clock was set back.
     if let lookedAt, (.zero..<Self.lookInterval).contains(now.duration(since: lookedAt)) { return found }
-    found = try LostInput.events(apps, reader, now: now)
+    let events = UnreadEvents(apps, reader, now: now)
+    if let fault = events.fault { throw fault }
+    found = events.found
     lookedAt = now
     return found
   }

@@ -55,8 +55,8 @@ public enum AlertPreview {
         configuration, reader: reader, health: health, database: reasons, freeBytes: freeBytes,
         events: &events, now: now)
     } catch {
-      // A table cannot be read. If receiptd has reported why, that is the answer.
-      troubles = Trouble.ofDatabase(reasons, unreadable: [], now: now)
+      // A table cannot be read: because it is damaged, or receiptd may have reported why.
+      troubles = Trouble.ofDatabase(reasons.adding(error), unreadable: [], now: now)
       guard !troubles.isEmpty else { throw error }
     }
     troubles.sort { ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "") }
@@ -88,14 +88,24 @@ public enum AlertPreview {
     observed.unjoined = try joins.unjoined(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
     observed.certificates[.listener] =
       configuration.listen.tls.map(\.certificatePath).flatMap(ListenerCertificate.expiry)
-    observed.unread = try LostInput.events(apps, reader, now: now)
+    let unread = UnreadEvents(apps, reader, now: now)
+    if let fault = unread.fault, fault.kind != .corrupt { throw fault }
+    observed.unread = unread.found
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },
       clients: { _ in health?.refusedContexts ?? [:] },
-      processors: { _ in health?.processorTroubles ?? [:] }, database: database, freeBytes: freeBytes,
+      processors: { _ in health?.processorTroubles ?? [:] }, database: database.adding(unread.fault),
+      freeBytes: freeBytes,
       isDiskFull: names.contains(ReadinessReason.diskFull.name), observed: observed, now: now)
     return Array(findings.troubles(for: alert, apps: apps).values)
+  }
+}
+
+extension [ReadinessReason] {
+  /// Damage that was met just now is a reason, too, before receiptd has reported it.
+  fileprivate func adding(_ fault: StoreFault?) -> Self {
+    fault?.kind == .corrupt && !contains(.databaseDamaged) ? self + [.databaseDamaged] : self
   }
 }
 

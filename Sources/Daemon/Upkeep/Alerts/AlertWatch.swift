@@ -76,7 +76,7 @@ struct AlertWatch {
   private var unreadable = UnreadableReceipts()
   private var events = EventWatch()
   private var joins = JoinWatch()
-  private var unreadEvents = UnreadEvents()
+  private var unreadEvents = UnreadEventWatch()
   private var listenerFileRead: (at: MonotonicInstant, expiresAt: Timestamp?)?
 
   init(reader: StoreReader, sources: AlertSources) {

@@ -25,14 +25,14 @@ extension Dashboard {
         rows.append(
           AppRow(
             rank: rank, oldestPending: try source.reader.oldestPending(app: rank.slug),
-            lastEvent: try source.reader.lastEvent(app: rank.slug)))
+            lastEvent: source.reader.lastReadableEvent(app: rank.slug)))
       }
       return OverviewPage(
         figures: figures, isLive: isLive,
         troubles: TroubleList(troubles, newFailures: loud, now: now),
         rows: rows,
         number: number, hasMore: ranks.count > before + rows.count, health: report,
-        unread: try LostInput.events(configuration.apps, source.reader, now: now), configured: configured,
+        unread: UnreadEvents(configuration.apps, source.reader, now: now), configured: configured,
         now: now)
     }
     return page.page
@@ -104,7 +104,7 @@ extension Dashboard {
     return AppSummary(
       rank: rank, oldestPending: try source.reader.oldestPending(app: slug), destination: worst?.destination,
       destinationAdvice: app?.routes.first { $0.name == worst?.destination }?.advice,
-      lastEvent: try source.reader.lastEvent(app: slug), unfinished: unfinished,
+      lastEvent: source.reader.lastReadableEvent(app: slug), unfinished: unfinished,
       hours: source.history.counts(slug, last: DeliveryHistory.hours, now: now))
   }
 

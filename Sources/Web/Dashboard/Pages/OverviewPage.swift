@@ -16,7 +16,7 @@ struct OverviewPage {
   /// Whether there are more apps than fit on this page.
   let hasMore: Bool
   let health: HealthReport
-  let unread: [LostInput]
+  let unread: UnreadEvents
   let configured: AppDirectory
   let now: Timestamp
 
@@ -63,7 +63,7 @@ struct OverviewPage {
       health.lines(
         daemon: nil, now: now, webhooks: { configured[$0.app]?.webhookAdvice[$0.processor] },
         processors: { configured[$0.app]?.processorAdvice[$0.processor] })
-      + unread.map { HealthLine($0.line, isBad: true) }
+      + unread.lines
     return Tag.section(.class("part"), .labelledBy("relay")) {
       Tag.h2(.id("relay")) { "Relay" }
       PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {

@@ -3,17 +3,58 @@
 
 public import Config
 public import Domain
+public import Formats
 public import Reports
 public import Store
 
-extension LostInput {
+extension StoreReader {
+  /// When the app's newest event arrived; nil also if it cannot be read, which `UnreadEvents` reports.
+  public func lastReadableEvent(app: AppSlug) -> Timestamp? { (try? lastEvent(app: app)) ?? nil }
+}
+
+/// The unreadable events of the last day. Where they cannot be counted, as on damaged pages, everything else
+/// is still shown: no count is not the same as none.
+public struct UnreadEvents: Sendable {
+  /// What was found, sorted by app; empty if it could not be counted.
+  public let found: [LostInput]
+  /// Why the events could not be counted; nil if they were.
+  public let fault: StoreFault?
+
   /// Older ones were reported for a day.
   private static let eventsKept: Duration = .seconds(24 * 3600)
   /// More are not counted.
   private static let eventsMax = 200
 
-  /// The unreadable events of each app, sorted by it. It reads the newest body of each type of event.
-  public static func events(
+  public init(_ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp) {
+    do throws(StoreFault) {
+      (found, fault) = (try Self.find(apps, reader, now: now), nil)
+    } catch {
+      (found, fault) = ([], error)
+    }
+  }
+
+  public var lines: [HealthLine] {
+    let fault = fault.map {
+      HealthLine(
+        "The events could not be counted (\($0)). Check the database: receiptctl db check", isBad: true)
+    }
+    return found.map { HealthLine($0.line, isBad: true) } + (fault.map { [$0] } ?? [])
+  }
+
+  /// The counts by app and reason; null if the events could not be counted.
+  public var json: JSONValue {
+    guard fault == nil else { return .null }
+    return .object(
+      found.map { lost in
+        let reasons = lost.reasons.sorted { $0.key < $1.key }
+        return .init(
+          name: lost.app.text,
+          value: .object(reasons.map { .init(name: $0.key, value: .integer($0.value)) }))
+      })
+  }
+
+  /// It reads the newest body of each type of event.
+  private static func find(
     _ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp
   ) throws(StoreFault) -> [LostInput] {
     struct Group: Hashable {
