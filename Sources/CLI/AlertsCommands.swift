@@ -65,21 +65,7 @@ enum AlertsCommands {
     for record in told where !rows.contains(where: { $0.record?.key == record.key }) {
       rows.append(Row(record: record, to: labels[record.key.destination]))
     }
-    try session.show(rows, Row.fields, format) { rows in
-      var table = Table(
-        [
-          .init("ALERT"), .init("APP"), .init("SINCE"), .init("LAST SENT"), .init("TO"),
-          .init("WHAT", canShrink: true),
-        ], emptyMessage: "No alert is firing.")
-      for row in rows {
-        table.add([
-          Table.Cell(row.alert), Table.Cell(row.app?.text ?? "-"), Table.Cell(session.relative(row.since)),
-          Table.Cell(session.relative(row.record?.notifiedAt)), Table.Cell(row.to ?? "-"),
-          Table.Cell(row.trouble?.summary ?? "-"),
-        ])
-      }
-      return table
-    }
+    session.show(rows, Row.list, format, configuration)
     guard format == .table else { return .done }
     for trouble in troubles { session.output.line(advice(trouble)) }
     session.output.line()
@@ -105,10 +91,19 @@ enum AlertsCommands {
     var app: AppSlug? { record.map(\.key.app) ?? trouble?.app }
     var since: Timestamp? { record?.since ?? trouble?.since }
 
-    static let fields: ExportFields<Row> = [
-      .text("alert") { $0.alert }, .text("app") { $0.app?.text }, .text("since") { $0.since?.rfc3339 },
-      .text("told_at") { $0.record?.notifiedAt.rfc3339 }, .text("to") { $0.to },
-      .text("summary") { $0.trouble?.summary }, .text("what_to_do") { $0.trouble?.advice },
+    static let list = Resource(
+      "alerts", one: "alert", emptyTable: "No alert is firing.", fields,
+      table: ["alert", "app", "since", "told_at", "to", "summary"])
+    static let preview = Resource(
+      "alerts", one: "alert", emptyTable: "Nothing would fire.", fields,
+      table: ["alert", "app", "since", "summary"])
+
+    private static let fields: [ListField<Row>] = [
+      .text("alert") { $0.alert }.titled("Alert"), .app { $0.app }.titled("App"),
+      .time("since") { $0.since }.titled("Since"),
+      .time("told_at") { $0.record?.notifiedAt }.titled("Last sent"), .text("to") { $0.to }.titled("To"),
+      .text("summary") { $0.trouble?.summary }.titled("What", .shrinks),
+      .text("what_to_do") { $0.trouble?.advice },
     ]
   }
 
@@ -155,18 +150,7 @@ enum AlertsCommands {
         "No alerts are configured, so no notices are sent (docs/alerts.md). With the default conditions, "
           + "\(AlertPreview.conditions.joined(separator: ", ")), these would fire:")
     }
-    try session.show(troubles.map { Row(trouble: $0) }, Row.fields, format) { rows in
-      var table = Table(
-        [.init("ALERT"), .init("APP"), .init("SINCE"), .init("WHAT", canShrink: true)],
-        emptyMessage: "Nothing would fire.")
-      for row in rows {
-        table.add([
-          Table.Cell(row.alert), Table.Cell(row.app?.text ?? "-"), Table.Cell(session.relative(row.since)),
-          Table.Cell(row.trouble?.summary ?? "-"),
-        ])
-      }
-      return table
-    }
+    session.show(troubles.map { Row(trouble: $0) }, Row.preview, format, configuration)
     guard format == .table else { return .done }
     for trouble in troubles { session.output.line(advice(trouble)) }
     return .done

@@ -1,7 +1,5 @@
 // `receiptctl attempts`: every attempt to deliver a receipt, with its answer and how long it took.
 
-internal import Domain
-internal import Formats
 internal import Reports
 internal import Store
 internal import Terminal
@@ -22,48 +20,6 @@ enum AttemptsCommands {
           ExampleSpec("receiptctl attempts list --failed --since 1h", "What failed in the last hour"),
           ExampleSpec("receiptctl attempts list --app shop --since 1h --slower 1s", "Slow answers"),
           ExampleSpec("receiptctl attempts list --status 5xx", "Errors of the destination"),
-        ]), run: list)
+        ]), run: { try $0.list(AttemptFilter.self) })
   ]
-
-  private static func list(_ session: Session) throws -> ExitCode {
-    let page = try Page(session)
-    let configuration = try session.configuration()
-    var filter: AttemptFilter = try session.filter(configuration)
-    if let after = page.after {
-      guard let row = Int64(after), row > 0 else {
-        throw session.usage("--after must be the number of an attempt")
-      }
-      filter.after = row
-    }
-    let reader = try session.reader(configuration)
-    return try page.show(session, AttemptExport.fields, entries: "attempts") {
-      table($0, session)
-    } word: { (last: Int64) in
-      String(last)
-    } fetch: { after, limit in
-      filter.after = after ?? filter.after
-      return try reader.attempts(filter, limit: limit)
-    }
-  }
-
-  private static func table(_ attempts: some Collection<AttemptSummary>, _ session: Session) -> Table {
-    var table = Table(
-      [
-        .init("RECEIPT"), .init("APP"), .init("DESTINATION", canDrop: true),
-        .init("ATTEMPT", alignment: .trailing, canDrop: true), .init("ANSWER", canShrink: true),
-        .init("TOOK", alignment: .trailing), .init("WHEN"),
-      ], emptyMessage: "No attempts.")
-    for attempt in attempts {
-      let report = attempt.report
-      let isSlow = report.duration >= .seconds(1)
-      table.add([
-        Table.Cell(attempt.receiptID?.text ?? "-"), Table.Cell(attempt.app.text),
-        Table.Cell(attempt.destination.text), Table.Cell(count: attempt.number),
-        Table.Cell(report.answerText, report.isAcceptance ? .plain : .red),
-        Table.Cell(LatencyText.time(report.duration), isSlow ? .yellow : .plain),
-        Table.Cell(session.relative(report.startedAt)),
-      ])
-    }
-    return table
-  }
 }

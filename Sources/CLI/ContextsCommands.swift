@@ -17,7 +17,7 @@ enum ContextsCommands {
         options: ContextFilter.options + Page.options(of: "context"),
         examples: [
           ExampleSpec("receiptctl contexts list --user jdo-1", "The contexts of one user")
-        ]), run: list),
+        ]), run: { try $0.list(ContextFilter.self) }),
     Verb(
       spec: CommandSpec(
         ["contexts", "show"], summary: "Show a context and its content",
@@ -26,47 +26,6 @@ enum ContextsCommands {
           ExampleSpec("receiptctl contexts show ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD", "Its content, decoded")
         ]), run: show),
   ]
-
-  private static func list(_ session: Session) throws -> ExitCode {
-    let page = try Page(session)
-    let configuration = try session.configuration()
-    var filter: ContextFilter = try session.filter(configuration)
-    if let after = page.after.map(ContextID.init) {
-      guard after.isWellFormed else {
-        throw session.usage("--after must be the id of a context, ctx_…")
-      }
-      filter.after = after
-    }
-    let reader = try session.reader(configuration)
-    return try page.show(session, ContextExport.fields) {
-      table($0, session)
-    } word: { (last: ContextID) in
-      last.text
-    } fetch: { after, limit in
-      filter.after = after ?? filter.after
-      let found = try reader.contexts(filter, now: session.now, limit: limit + 1)
-      return ListPage(found, limit: limit) { $0.id }
-    }
-  }
-
-  static func table(_ contexts: some Collection<ContextSummary>, _ session: Session) -> Table {
-    var table = Table(
-      [
-        .init("ID"), .init("APP"), .init("USER", canShrink: true), .init("STATE"),
-        .init("PRICE", canDrop: true),
-        .init("RECEIPT", canDrop: true),
-        .init("RECEIVED"), .init("EXPIRES", canDrop: true),
-      ], emptyMessage: "No contexts.")
-    for context in contexts {
-      table.add([
-        Table.Cell(context.id.text), Table.Cell(context.app.text), Table.Cell(context.userID.text),
-        Table.Cell(context.state.rawValue, context.state == .delivered ? .green : .plain),
-        Table.Cell(context.blob.priceID?.text ?? "-"), Table.Cell(context.receiptID?.text ?? "-"),
-        Table.Cell(session.relative(context.receivedAt)), Table.Cell(session.relative(context.expiresAt)),
-      ])
-    }
-    return table
-  }
 
   private static func show(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
@@ -108,6 +67,6 @@ enum ContextsCommands {
 
   /// A context with its blob.
   static func json(_ context: ContextSummary) -> JSONValue {
-    ContextExport.fields.object(of: context).adding("ply_context", .string(context.blob.text))
+    ContextResource.list.object(of: context).adding("ply_context", .string(context.blob.text))
   }
 }

@@ -96,40 +96,11 @@ enum EventsCommands {
           .notFound, "--after: there is no event \(DisplayText.clean(after)); start again without it")
       }
     }
-    return try page.show(session, EventExport.fields) {
-      table($0, session, configuration)
-    } word: {
-      (last: EventSummary) in
-      "\(last.app)/\(last.id)"
-    } fetch: { last, limit in
-      filter.after = last?.row ?? filter.after
-      return ListPage(try reader.events(filter, limit: limit + 1), limit: limit) { $0 }
+    return try page.show(session, configuration, EventResource.list, word: { "\($0.app)/\($0.id)" }) {
+      after, limit in
+      filter.after = after ?? filter.after
+      return try filter.read(reader, limit: limit, now: session.now)
     }
-  }
-
-  private static func table(
-    _ events: some Collection<EventSummary>, _ session: Session, _ configuration: Configuration
-  ) -> Table {
-    let several = configuration.hasSeveralProcessors(events.map(\.processor))
-    var table = Table(
-      [.init("ID"), .init("APP")] + (several ? [.init("PROCESSOR", canDrop: true)] : []) + [
-        .init("TYPE", canShrink: true), .init("OUTCOME"),
-        .init("RECEIPT", canDrop: true),
-        .init("RECEIVED"),
-      ],
-      emptyMessage: "No events.")
-    for event in events {
-      let isUnparsed = event.outcome == EventOutcome.unparsed.rawValue
-      table.add(
-        [
-          Table.Cell(event.id.text), Table.Cell(event.app.text),
-        ] + (several ? [Table.Cell(event.processor.text)] : []) + [
-          Table.Cell(event.type),
-          Table.Cell(event.outcome, isUnparsed ? .red : .plain), Table.Cell(event.receiptID?.text ?? "-"),
-          Table.Cell(session.relative(event.receivedAt)),
-        ])
-    }
-    return table
   }
 
   private static func show(_ session: Session) throws -> ExitCode {
@@ -172,6 +143,6 @@ enum EventsCommands {
 enum EventJSON {
   /// With the raw bytes as text; invalid UTF-8 is repaired.
   static func detail(of event: EventSummary, body: [UInt8]) -> JSONValue {
-    EventExport.fields.object(of: event).adding("body", .string(String(decoding: body, as: UTF8.self)))
+    EventResource.list.object(of: event).adding("body", .string(String(decoding: body, as: UTF8.self)))
   }
 }

@@ -14,7 +14,6 @@ enum FailuresCommands {
 
   static let verbs = [list, ack, reopen]
 
-  private static let groupsMax = 1000
   private static let wordsMax = 500
   private static let choice = [
     OptionSpec("app", placeholder: "APP", help: "Only this app"),
@@ -75,45 +74,10 @@ enum FailuresCommands {
 
   private static func runList(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let groups = try session.reader(configuration).failures(filter(session, configuration), limit: groupsMax)
-    guard !session.isJSON else {
-      for group in groups { session.output.json(json(group)) }
-      return .done
-    }
-    session.output.table(table(groups, session))
+    let groups = try session.reader(configuration).failures(
+      filter(session, configuration), limit: FailureChoice.groupsMax)
+    session.show(groups, FailureResource.list, session.isJSON ? .json : .table, configuration)
     return .done
-  }
-
-  private static func table(_ groups: [FailureGroup], _ session: Session) -> Table {
-    var table = Table(
-      [
-        .init("STATE"), .init("APP"), .init("PROCESSOR", canDrop: true), .init("REASON"),
-        .init("CAUSE", canDrop: true), .init("COUNT", alignment: .trailing),
-        .init("NEW", alignment: .trailing), .init("OLDEST", canDrop: true), .init("NEWEST"), .init("OWNER"),
-        .init("NOTE", canShrink: true),
-      ], emptyMessage: "Nothing has failed.")
-    for group in groups {
-      table.add([
-        Table.Cell(group.attention.rawValue, group.attention == .acknowledged ? .dim : .red),
-        Table.Cell(group.app.text), Table.Cell(group.processor.text), Table.Cell(group.reason),
-        Table.Cell(group.cause ?? "-"), Table.Cell(count: group.count), Table.Cell(count: group.growth),
-        Table.Cell(session.relative(group.oldest)), Table.Cell(session.relative(group.newest)),
-        Table.Cell(group.acknowledgement?.owner ?? "-"), Table.Cell(group.acknowledgement?.note ?? "-"),
-      ])
-    }
-    return table
-  }
-
-  private static func json(_ group: FailureGroup) -> JSONValue {
-    let known = group.acknowledgement
-    return [
-      "app": .string(group.app.text), "processor": .string(group.processor.text),
-      "reason": .string(group.reason), "cause": .optional(group.cause), "count": .integer(group.count),
-      "state": .string(group.attention.rawValue), "new": .integer(group.growth),
-      "oldest_at": .time(group.oldest), "newest_at": .time(group.newest),
-      "owner": .optional(known?.owner), "note": .optional(known?.note), "actor": .optional(known?.actor),
-      "acknowledged_at": .time(known?.at),
-    ]
   }
 
   private static func runAck(_ session: Session) throws -> ExitCode {
@@ -160,23 +124,20 @@ enum FailuresCommands {
     _ command: (FailureGroup, FailureChoice) -> Command
   ) throws -> Int? where Command.Outcome == Int {
     let filter = try filter(session, configuration)
-    let groups = try session.reader(configuration).failures(filter, limit: groupsMax)
+    let groups = try session.reader(configuration).failures(filter, limit: FailureChoice.groupsMax)
     guard !groups.isEmpty else {
       throw OperatorFault(.notFound, "no receipt has failed like that; see: receiptctl failures list")
     }
     let counted = CountText.of(groups.count, "group")
     if session.command.flag("dry-run") {
-      if session.isJSON {
-        for group in groups { session.output.json(json(group)) }
-      } else {
-        session.output.table(table(groups, session))
-        session.output.line("Would \(verb) \(counted); nothing was changed.")
-      }
+      session.show(groups, FailureResource.list, session.isJSON ? .json : .table, configuration)
+      if !session.isJSON { session.output.line("Would \(verb) \(counted); nothing was changed.") }
       return nil
     }
     if groups.count > 1 || filter == FailureChoice() {
       let notes = session.output.notes
-      notes.write(table(groups, session).text(terminalColumns: notes.columns))
+      notes.write(
+        session.table(groups, FailureResource.list, configuration).text(terminalColumns: notes.columns))
       try session.ask("\(verb.capitalizedFirst) \(counted)?")
     }
     // Exactly the groups that were shown: another may be new since.

@@ -80,7 +80,8 @@ enum FindCommand {
       let text = FoundText(finding)
       table.add([
         Table.Cell(text.what), Table.Cell(text.id), Table.Cell(text.app.text),
-        Table.Cell(text.state, finding.receiptState?.style ?? .plain), Table.Cell(text.userID?.text ?? "-"),
+        Table.Cell(text.state, finding.receiptState?.tone.style ?? .plain),
+        Table.Cell(text.userID?.text ?? "-"),
         Table.Cell(text.match), Table.Cell(session.relative(finding.at)),
       ])
     }

@@ -25,7 +25,7 @@ enum InstancesCommands {
           """,
         options: [ListFormat.option],
         examples: [ExampleSpec("receiptctl instances list", "Which instance delivers which app")]),
-      run: list)
+      run: run)
   ]
 
   /// An instance with the age of its oldest due receipt.
@@ -34,7 +34,7 @@ enum InstancesCommands {
     var lag: Duration?
   }
 
-  private static func list(_ session: Session) throws -> ExitCode {
+  private static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     guard let (now, running) = try session.instances(configuration) else {
       throw OperatorFault(
@@ -48,51 +48,46 @@ enum InstancesCommands {
       return Line(instance: instance, lag: oldest.map { max(.zero, now.duration(since: $0)) })
     }
     let format = try ListFormat(session)
-    try session.show(lines, fields, format) { table($0, now: now) }
+    session.show(lines, list, format, configuration, now: now)
     if format == .table { note(lines, configuration, session) }
     return .done
   }
 
-  private static let fields: ExportFields<Line> = [
-    .text("id") { name($0.instance) }, .text("host") { $0.instance.host },
-    .text("version") { $0.instance.version },
-    ExportField("ready") { .bool($0.instance.unreadiness.isEmpty) },
-    ExportField("not_ready") { .array($0.instance.unreadiness.map(JSONValue.string)) },
-    ExportField("apps") { .array($0.instance.apps.map { .string($0.text) }) },
-    ExportField("shared") { .bool($0.instance.doesSharedWork) }, .number("lag_ms") { $0.lag?.milliseconds },
-    .number("queue") { Int64($0.instance.queueDepth) },
-    .number("clock_ahead_ms") { $0.instance.clockAhead.milliseconds },
-    ExportField("notified") { .bool($0.instance.isNotified) }, .text("config") { $0.instance.configuration },
-    .text("started_at") { $0.instance.startedAt.rfc3339 }, .text("seen_at") { $0.instance.seenAt.rfc3339 },
-  ]
+  private static let list = Resource(
+    "instances", one: "instance", emptyTable: "No receiptd runs on the database.", fields,
+    table: [
+      "id", "host", "version", "started_at", "ready", "shared", "lag_ms", "queue", "clock_ahead_ms", "config",
+      "apps",
+    ])
 
-  private static func table(_ lines: [Line], now: Timestamp) -> Table {
-    var table = Table(
-      [
-        .init("INSTANCE"), .init("HOST", canShrink: true), .init("VERSION"), .init("STARTED"),
-        .init("READY"), .init("SHARED"), .init("LAG", alignment: .trailing),
-        .init("QUEUE", alignment: .trailing),
-        .init("CLOCK", alignment: .trailing), .init("CONFIG"), .init("APPS", canShrink: true),
-      ], emptyMessage: "No receiptd runs on the database.")
-    for line in lines {
-      let instance = line.instance
-      let isOff = abs(instance.clockAhead.milliseconds) > 2000
-      let started = RelativeTime.text(
-        of: instance.startedAt.unixMilliseconds, now: now.unixMilliseconds)
-      table.add([
-        Table.Cell(name(instance)), Table.Cell(instance.host), Table.Cell(instance.version),
-        Table.Cell(started),
-        instance.unreadiness.isEmpty ? Table.Cell("yes") : Table.Cell("no", .red),
-        Table.Cell(instance.doesSharedWork ? "yes" : "-"),
-        Table.Cell(line.lag.map { DurationText.text(.seconds($0.components.seconds)) } ?? "-"),
-        Table.Cell(count: instance.queueDepth),
-        Table.Cell("\(instance.clockAhead.milliseconds) ms", isOff ? .yellow : .plain),
-        Table.Cell(instance.configuration),
-        Table.Cell(instance.apps.isEmpty ? "-" : instance.apps.map(\.text).joined(separator: " ")),
-      ])
-    }
-    return table
-  }
+  private static let fields: [ListField<Line>] = [
+    .text("id") { name($0.instance) }.titled("Instance"),
+    .text("host") { $0.instance.host }.titled("Host", .shrinks),
+    .text("version") { $0.instance.version }.titled("Version"),
+    .flag("ready") { $0.instance.unreadiness.isEmpty }.titled("Ready") { line in
+      line.instance.unreadiness.isEmpty ? .text("yes") : .text("no", .bad)
+    },
+    .json("not_ready") { .array($0.instance.unreadiness.map(JSONValue.string)) },
+    .json("apps") { .array($0.instance.apps.map { .string($0.text) }) }.titled("Apps", .shrinks) { line in
+      let apps = line.instance.apps
+      return apps.isEmpty ? nil : .text(apps.map(\.text).joined(separator: " "))
+    },
+    .flag("shared") { $0.instance.doesSharedWork }.titled("Shared") {
+      $0.instance.doesSharedWork ? .text("yes") : nil
+    },
+    .number("lag_ms") { $0.lag?.milliseconds }.titled("Lag") { line in
+      line.lag.map { .text(DurationText.text(.seconds($0.components.seconds))) }
+    },
+    .number("queue") { Int64($0.instance.queueDepth) }.titled("Queue"),
+    .number("clock_ahead_ms") { $0.instance.clockAhead.milliseconds }.titled("Clock") { line in
+      let ahead = line.instance.clockAhead.milliseconds
+      return .text("\(ahead) ms", abs(ahead) > 2000 ? .pending : .plain)
+    },
+    .flag("notified") { $0.instance.isNotified },
+    .text("config") { $0.instance.configuration }.titled("Config"),
+    .time("started_at") { $0.instance.startedAt }.titled("Started"),
+    .time("seen_at") { $0.instance.seenAt },
+  ]
 
   /// Twelve hexadecimal digits: enough to distinguish the instances of a database.
   private static func name(_ instance: InstanceDescription) -> String {

@@ -93,44 +93,15 @@ enum JobsCommands {
   private static func runList(_ session: Session) throws -> ExitCode {
     let page = try Page(session)
     let configuration = try session.configuration()
-    var filter: JobFilter = try session.filter(configuration)
-    if let after = page.after.map(JobID.init) {
-      guard after.isWellFormed else {
-        throw session.usage("--after must be the id of a job, job_…")
-      }
-      filter.after = after
-    }
+    var filter: JobFilter = try session.filter(configuration, page)
     let reader = try session.reader(configuration)
-    return try page.show(session, JobExport.fields()) { jobs in
-      table(jobs, isServed: try session.isServed(configuration, reader), session)
-    } word: { (last: JobID) in
-      last.text
-    } fetch: { after, limit in
+    let isServed = try page.format != .table || session.isServed(configuration, reader)
+    return try page.show(session, configuration, JobResource.list(isServed: isServed)) { after, limit in
       filter.after = after ?? filter.after
-      let jobs = try reader.jobs(filter, limit: limit + 1).map { try paced($0, reader, configuration) }
-      return ListPage(jobs, limit: limit) { $0.id }
+      var page = try filter.read(reader, limit: limit, now: session.now)
+      page.entries = try page.entries.map { try paced($0, reader, configuration) }
+      return page
     }
-  }
-
-  private static func table(
-    _ jobs: some Collection<Job>, isServed: Bool, _ session: Session
-  ) -> Table {
-    var table = Table(
-      [
-        .init("ID"), .init("STATE"), .init("WHAT", canShrink: true),
-        .init("DONE", alignment: .trailing), .init("OF", alignment: .trailing), .init("PACE"),
-        .init("MADE"), .init("WHO"),
-      ], emptyMessage: "No jobs.")
-    for job in jobs {
-      table.add([
-        Table.Cell(job.id.text), Table.Cell(JobText.state(job, isServed: isServed), job.state.style),
-        Table.Cell(JobDescription.asked(job)), Table.Cell(count: job.processed),
-        Table.Cell(count: job.total),
-        Table.Cell(job.request.ratePerSecond == nil ? "-" : JobDescription.pace(job)),
-        Table.Cell(session.relative(job.createdAt)), Table.Cell(job.request.actor),
-      ])
-    }
-    return table
   }
 
   private static func runShow(_ session: Session) throws -> ExitCode {
@@ -139,14 +110,14 @@ enum JobsCommands {
     let job = try paced(find(session, reader), reader, configuration)
     let holds = try reader.holds(job, now: session.now)
     guard !session.isJSON else {
-      session.output.json(JobExport.fields(heldApps: holds.map(\.app)).object(of: job))
+      session.output.json(JobResource.list(heldApps: holds.map(\.app)).object(of: job))
       return .done
     }
     let output = session.output
     let isServed = try session.isServed(configuration, reader)
     output.line(Style.bold.applied(to: job.id.text, inColour: output.isInColour))
     var facts = [
-      ("state", JobText.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),
+      ("state", JobDescription.state(job, isServed: isServed) + (job.note.map { " (\($0))" } ?? "")),
       ("what", JobDescription.asked(job)), ("pace", JobDescription.pace(job)),
       ("receipts", "\(CountText.grouped(job.total)): \(JobDescription.outcomes(job))"),
       ("who", "\(job.request.actor), \(session.relative(job.createdAt))"),
@@ -154,7 +125,7 @@ enum JobsCommands {
     if let why = job.request.reason { facts.append(("why", why)) }
     if let ended = job.endedAt { facts.append(("ended", session.relative(ended))) }
     for (name, value) in facts {
-      let style = name == "state" ? job.state.style : .plain
+      let style = name == "state" ? job.tone.style : .plain
       let shown = style.applied(to: DisplayText.clean(value), inColour: output.isInColour)
       output.line("  \(DisplayText.padded(name, to: 9)) \(shown)")
     }
@@ -187,7 +158,7 @@ enum JobsCommands {
     var follow = JobFollow(session, configuration, reader, try find(session, reader).id)
     guard let job = try follow.run() else { return .tryAgain }
     if session.isJSON {
-      session.output.json(JobExport.fields().object(of: job))
+      session.output.json(JobResource.list().object(of: job))
     } else {
       session.output.line("Job \(job.id) is \(JobDescription.state(job)).")
     }
@@ -237,7 +208,7 @@ enum JobsCommands {
       session.wakeDaemon(configuration)
       let job = try paced(changed, session.reader(configuration), configuration)
       if session.isJSON {
-        session.output.json(JobExport.fields().object(of: job))
+        session.output.json(JobResource.list().object(of: job))
       } else {
         let already = isChanged ? "" : " already"
         let state = if case .rate = change { JobDescription.pace(job) } else { job.state.rawValue }

@@ -1,5 +1,6 @@
 // Pages of lists: the number of rows, and the command that shows the next page. Pure; any thread.
 
+internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
@@ -28,16 +29,18 @@ struct Page {
 
   let limit: Int
   let after: String?
+  let format: ListFormat
   private let isAll: Bool
 
   init(_ session: Session) throws {
     limit = try session.command.integer("limit", in: 1...Self.limitMax) ?? Self.limitDefault
     after = session.command.options["after"]
     isAll = session.command.flag("all")
+    format = try ListFormat(session)
     if isAll, session.command.options.contains("limit") {
       throw session.usage("--all and --limit exclude each other")
     }
-    if isAll, try ListFormat(session) == .table {
+    if isAll, format == .table {
       throw session.usage("--all writes for other programs: add --csv or --json")
     }
   }
@@ -45,41 +48,32 @@ struct Page {
   /// Prints the page, or with `--all` every page.
   /// - Returns: `partly` if entries that may match were not compared, so that an empty page proves nothing.
   /// - Parameters:
-  ///   - entries: the word for entries that a list compares one by one.
-  ///   - table: the entries for people.
-  ///   - word: a position, as `--after` accepts it.
+  ///   - word: the position of an entry, if `--after` accepts another form than URLs.
   ///   - fetch: reads a page after a position; nil is the start of the list.
-  func show<Entry, Position>(
-    _ session: Session, _ fields: ExportFields<Entry>, entries entriesWord: String = "receipts",
-    table: ([Entry]) throws -> Table, word: (Position) -> String,
-    fetch: (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
+  func show<Row, Position: ListPosition>(
+    _ session: Session, _ configuration: Configuration, _ resource: Resource<Row>,
+    word: ((Row) -> String)? = nil,
+    fetch: (Position?, _ limit: Int) throws -> ListPage<Row, Position>
   ) throws -> ExitCode {
-    let format = try ListFormat(session)
     var page = try fetch(nil, isAll ? Self.slice : limit)
-    try session.show(page.entries, fields, format) { entries in
-      var shown = try table(entries)
-      if let compared = page.compared {
-        shown.emptyMessage =
-          "None of the newest \(CountText.grouped(compared)) \(entriesWord) matches; the others were not "
-          + "compared."
-      }
-      return shown
-    }
+    let compared = page.compared.map { "the newest \(CountText.grouped($0)) \(resource.one)s" }
+    session.show(
+      page.entries, resource, format, configuration,
+      empty: compared.map { "None of \($0) matches; the others were not compared." })
     while isAll, let next = page.next, !session.output.result.isClosed {
       page = try fetch(next, Self.slice)
-      session.add(page.entries, fields, format)
+      session.add(page.entries, resource, format)
     }
     guard !isAll, let next = page.next else { return .done }
-    let command = try Self.command(session, after: word(next))
-    if let compared = page.compared {
+    let last = page.entries.last.flatMap { word?($0) } ?? next.position
+    let command = try Self.command(session, after: last)
+    if let compared {
       if format == .json {
         session.output.json([
-          "compared": .integer(Int64(compared)), "complete": false, "next": .string(word(next)),
+          "compared": .optional(page.compared.map(Int64.init)), "complete": false, "next": .string(last),
         ])
       }
-      session.output.note(
-        "Compared the newest \(CountText.grouped(compared)) \(entriesWord) that may match. To look further: "
-          + command)
+      session.output.note("Compared \(compared) that may match. To look further: \(command)")
       return .partly
     }
     session.output.note("More: \(command)")
@@ -104,6 +98,31 @@ struct Page {
       }
     }
     return (words + ["--after", ShellWord.quoted(last)]).joined(separator: " ")
+  }
+}
+
+extension Session {
+  /// Runs a command that lists.
+  func list<Filter: ListFilter>(_: Filter.Type) throws -> ExitCode {
+    let page = try Page(self)
+    let configuration = try configuration()
+    var filter: Filter = try filter(configuration, page)
+    let reader = try reader(configuration)
+    return try page.show(self, configuration, Filter.resource) { after, limit in
+      filter.after = after ?? filter.after
+      return try filter.read(reader, limit: limit, now: now)
+    }
+  }
+
+  /// The filter that the options describe, with `--after`.
+  func filter<Filter: ListFilter>(_ configuration: Configuration, _ page: Page) throws -> Filter {
+    var filter: Filter = try filter(configuration)
+    do throws(FilterFault) {
+      if let after = page.after { try filter.continue(after: after) }
+    } catch {
+      throw usage("--\(error.name) \(error.message)")
+    }
+    return filter
   }
 }
 

@@ -82,7 +82,7 @@ enum PaymentsCommands {
         found += ofKind.prefix(limit)
       }
     }
-    try session.show(found, PaymentExport.fields, ListFormat(session)) { table($0, session) }
+    try session.show(found, PaymentResource.list, ListFormat(session), configuration)
     if hasMore { session.output.note(more(limit)) }
     return .done
   }
@@ -92,24 +92,6 @@ enum PaymentsCommands {
     "More: these are the longest known of each app, processor and kind; "
       + (limit < Page.limitMax
         ? "use --limit, up to \(Page.limitMax)" : "fetch them, then list the rest")
-  }
-
-  private static func table(_ payments: [TroubledPayment], _ session: Session) -> Table {
-    var table = Table(
-      [
-        .init("OBJECT"), .init("APP"), .init("PROCESSOR"), .init("USER", canShrink: true), .init("WHAT"),
-        .init("SINCE"), .init("FAILURES", alignment: .trailing), .init("NEXT CALL"),
-      ], emptyMessage: "No payment has an unknown outcome.")
-    for payment in payments {
-      table.add([
-        Table.Cell(payment.objectID.text), Table.Cell(payment.place.app.text),
-        Table.Cell(payment.place.processor.text), Table.Cell(payment.userID?.text ?? "-"),
-        Table.Cell(payment.kind.text, payment.kind.isGivenUp ? .red : .plain),
-        Table.Cell(session.relative(payment.since)), Table.Cell(count: payment.failures),
-        Table.Cell(session.relative(payment.nextAt)),
-      ])
-    }
-    return table
   }
 
   private static func fetch(_ session: Session) throws -> ExitCode {
@@ -169,20 +151,6 @@ enum PaymentsCommands {
     case .erased: "was erased with its user"
     }
   }
-}
-
-extension TroubledPayment.Kind {
-  fileprivate var text: String {
-    switch self {
-    case .captureOpen: "capture open"
-    case .captureAbandoned: "capture given up"
-    case .lookupUnanswered: "no answer"
-    case .lookupAbandoned: "not fetched any more"
-    }
-  }
-
-  /// Whether nothing happens until an operator acts.
-  fileprivate var isGivenUp: Bool { self == .captureAbandoned || self == .lookupAbandoned }
 }
 
 extension Configuration {

@@ -36,7 +36,7 @@ enum ReceiptsCommands {
           "receiptctl receipts list --status 503 --since 1d", "What the destination answered 503 to"),
         ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
       ]),
-    run: ReceiptList.run)
+    run: { try $0.list(ReceiptFilter.self) })
 
   private static let show = Verb(
     spec: CommandSpec(

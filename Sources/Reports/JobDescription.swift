@@ -51,7 +51,11 @@ public enum JobDescription {
 
   /// The state; of an ended job, whether receipts missed the outcome that was asked for:
   /// `done, 19 of 30 not delivered`.
-  public static func state(_ job: Job) -> String {
+  /// - Parameter isServed: whether a receiptd runs, without which a job makes no progress.
+  public static func state(_ job: Job, isServed: Bool = true) -> String {
+    if !isServed, job.state == .running || job.state == .preparing {
+      return "\(job.state.rawValue), no receiptd"
+    }
     let missed = job.missed.reduce(0) { $0 + $1.count }
     guard job.state == .done, missed > 0 else { return job.state.rawValue }
     return "\(job.state.rawValue), \(CountText.grouped(missed)) of \(CountText.grouped(job.total)) not "

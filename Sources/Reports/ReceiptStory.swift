@@ -7,11 +7,6 @@ public import Store
 
 /// The history of one receipt.
 public struct ReceiptStory: Sendable, Equatable {
-  /// The emphasis of an entry.
-  public enum Tone: Sendable {
-    case plain, good, bad, pending, waiting, ended
-  }
-
   public struct Entry: Sendable, Equatable {
     public var time: Timestamp
     public var what: String

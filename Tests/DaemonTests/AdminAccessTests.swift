@@ -211,7 +211,7 @@ import Testing
     let query = "app=shop&state=failed&reason=&user=a%26b%3D%22&object=&since=24h"
     let now = Timestamp(unixMilliseconds: 100_000_000)
     func search(_ query: String?) throws -> ListSearch<ReceiptFilter> {
-      try ListSearch("receipts", query: query, now: now)
+      try ListSearch(query: query, now: now)
     }
     let found = try search(query)
     #expect(found["app"] == "shop")
@@ -242,12 +242,12 @@ import Testing
   @Test("`error` is another name of `cause`, which the URL has")
   func otherName() throws {
     let search = try ListSearch<ReceiptFilter>(
-      "receipts", query: "error=timeout", now: Timestamp(unixMilliseconds: 0))
+      query: "error=timeout", now: Timestamp(unixMilliseconds: 0))
     #expect(search.filter.cause == "timeout")
     #expect(search.link(after: nil).text == "/receipts?cause=timeout")
     #expect(throws: Fault.self) {
       try ListSearch<ReceiptFilter>(
-        "receipts", query: "cause=timeout&error=http_503", now: Timestamp(unixMilliseconds: 0))
+        query: "cause=timeout&error=http_503", now: Timestamp(unixMilliseconds: 0))
     }
   }
 

@@ -104,8 +104,14 @@ struct DashboardPaths {
     let text = files.filter { $0.path.hasPrefix("Sources/Web/Dashboard/") }.map(\.text).joined(
       separator: "\n")
     let pages = text.matches(of: #/\b(?:page|form|post|file)\(\s*"(\/\S*?)"/#).map { String($0.1) }
-    let lists = text.matches(of: #/\bexport\(\s*"(\w+)"/#).flatMap { ["/\($0.1).csv", "/\($0.1).json"] }
-    routes = (pages + lists).map(Self.parts)
+    let exported = Set(text.matches(of: #/\bexport\((\w+)\.self\)/#).map(\.1))
+    let lists = files.filter { $0.path.hasPrefix("Sources/Reports/Lists/") }.compactMap { file in
+      let filter = file.text.firstMatch(of: #/\bextension (\w+): ListFilter\b/#)
+      let path = file.text.firstMatch(of: #/\bResource\(\s*"(\w+)"/#)
+      return filter.flatMap { exported.contains($0.1) ? path?.1 : nil }
+    }
+    let exports = lists.flatMap { ["/\($0).csv", "/\($0).json"] }
+    routes = (pages + exports).map(Self.parts)
     let cases = text.matches(of: #/(?m)^ *case (\w+(?:, \w+)*)/#)
     self.cases = Set(cases.flatMap { $0.1.split(separator: ", ") })
   }
@@ -202,11 +208,20 @@ struct DashboardPaths {
   @Test("A path of the dashboard is found by its pattern")
   func findsPaths() {
     let text = """
-      page("/jobs/{job}") { }, form("/jobs/{job}/\\(change.rawValue)") { }, export("jobs", fields)
+      page("/jobs/{job}") { }, form("/jobs/{job}/\\(change.rawValue)") { }, export(JobFilter.self)
       case pause, resume
       """
-    let paths = DashboardPaths([RepositoryFile(path: "Sources/Web/Dashboard/A.swift", text: text)])
+    func list(_ path: String) -> RepositoryFile {
+      let filter = "\(path.capitalized)Filter"
+      return RepositoryFile(
+        path: "Sources/Reports/Lists/\(filter).swift",
+        text: "Resource(\n  \"\(path)s\", one: …\nextension \(filter): ListFilter {")
+    }
+    let paths = DashboardPaths(
+      [RepositoryFile(path: "Sources/Web/Dashboard/A.swift", text: text), list("job"), list("event")])
     for path in ["/jobs/job_1", "/jobs/job_1/resume", "/jobs.csv"] { #expect(paths.contains(path)) }
-    for path in ["/jobs", "/jobs/job_1/cancel", "/jobs.xml", "/"] { #expect(!paths.contains(path)) }
+    for path in ["/jobs", "/jobs/job_1/cancel", "/jobs.xml", "/events.csv", "/"] {
+      #expect(!paths.contains(path))
+    }
   }
 }

@@ -7,12 +7,6 @@ internal import Store
 internal import Terminal
 
 enum JobText {
-  /// The state; a job makes progress only while a receiptd runs.
-  static func state(_ job: Job, isServed: Bool) -> String {
-    isServed || !(job.state == .running || job.state == .preparing)
-      ? JobDescription.state(job) : "\(job.state.rawValue), no receiptd"
-  }
-
   /// The receipts that were not processed, by reason.
   static func missedTable(_ job: Job) -> Table {
     var table = Table(
@@ -60,19 +54,6 @@ enum JobText {
         BreakerText(breaker, app: app, now: now, advice: nil).map { " \($0.sentence)" } ?? " are stopped."
       return "No receipt of \(app) is released while its deliveries to \(destination) are stopped, "
         + "except one as the probe when nothing else of the app is due: they\(why)"
-    }
-  }
-}
-
-extension JobState {
-  /// Its style in a table.
-  var style: Style {
-    switch self {
-    case .preparing: .cyan
-    case .running: .yellow
-    case .paused: .red
-    case .done: .green
-    case .cancelled: .dim
     }
   }
 }

@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
+internal import Reports
 internal import Store
 internal import Terminal
 
@@ -142,7 +143,7 @@ struct BulkPlan {
     var table = Table(columns, emptyMessage: "No receipts to \(kind.rawValue).")
     for group in rows {
       var cells = [
-        Table.Cell(group.state.rawValue, group.state.style), Table.Cell(group.reason?.text ?? "-"),
+        Table.Cell(group.state.rawValue, group.state.tone.style), Table.Cell(group.reason?.text ?? "-"),
       ]
       if hasCause { cells.append(Table.Cell(group.cause?.text ?? "-")) }
       cells += [

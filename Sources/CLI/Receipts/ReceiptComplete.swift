@@ -130,7 +130,7 @@ enum ReceiptComplete {
     guard outcome == .done else { throw Self.refused(id, outcome) }
     session.wakeDaemon(configuration)
     if session.isJSON, let completed = try reader.receipt(id: id) {
-      session.output.json(ReceiptExport.fields.object(of: completed))
+      session.output.json(ReceiptResource.list.object(of: completed))
     } else {
       session.output.line("\(shown) is complete and due now.")
     }

@@ -20,7 +20,7 @@ enum ReceiptJSON {
     }
     let purchase = detail.record.purchase
     return .object(
-      ReceiptExport.fields.members(of: detail.record) + [
+      ReceiptResource.list.members(of: detail.record) + [
         .init(name: "session_id", value: .optional(purchase.sessionID?.text)),
         .init(name: "customer_id", value: .optional(purchase.customerID?.text)),
         .init(name: "ply_context", value: .optional(purchase.context?.text)),
@@ -29,7 +29,7 @@ enum ReceiptJSON {
         .init(name: "lookup", value: detail.lookup.map(lookup) ?? .null),
         .init(name: "near_misses", value: .array(detail.nearMisses.map(nearMiss))),
         .init(name: "attempt_log", value: .array(detail.attempts.map(attempt))),
-        .init(name: "events", value: .array(detail.events.map { EventExport.fields.object(of: $0) })),
+        .init(name: "events", value: .array(detail.events.map { EventResource.list.object(of: $0) })),
         .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),
       ])
   }

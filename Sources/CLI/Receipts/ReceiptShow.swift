@@ -49,7 +49,7 @@ enum ReceiptShow {
     let title = DisplayText.clean(receipt?.id.text ?? object)
     output.line(Style.bold.applied(to: title, inColour: output.isInColour))
     for fact in ReceiptFacts.all(detail) {
-      let style = fact.name == "state" ? receipt?.state.style ?? .plain : .plain
+      let style = fact.name == "state" ? receipt?.state.tone.style ?? .plain : .plain
       let shown = style.applied(to: DisplayText.clean(fact.value), inColour: output.isInColour)
       output.line("  \(DisplayText.padded(fact.name, to: 9)) \(shown)")
     }
@@ -94,18 +94,5 @@ extension ReceiptStory {
       ])
     }
     return table
-  }
-}
-
-extension ReceiptStory.Tone {
-  fileprivate var style: Style {
-    switch self {
-    case .plain: .plain
-    case .good: .green
-    case .bad: .red
-    case .pending: .yellow
-    case .waiting: .cyan
-    case .ended: .dim
-    }
   }
 }

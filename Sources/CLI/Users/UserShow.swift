@@ -64,12 +64,12 @@ enum UserShow {
       let receipts = try receipts(user, part.app, reader, limit: shownMax)
       if !receipts.isEmpty {
         output.line()
-        output.table(ReceiptList.table(receipts, session, configuration))
+        output.table(session.table(receipts, ReceiptResource.list, configuration))
       }
       let contexts = try contexts(user, part.app, reader, session, limit: shownMax)
       if !contexts.isEmpty {
         output.line()
-        output.table(ContextsCommands.table(contexts, session))
+        output.table(session.table(contexts, ContextResource.list, configuration))
       }
       output.line()
     }

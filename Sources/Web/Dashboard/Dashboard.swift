@@ -191,21 +191,6 @@ extension Problem {
 // The pages about attempts to deliver, and how long they took.
 
 extension Dashboard {
-  func attempts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    let search: ListSearch<AttemptFilter> = try search("attempts", head)
-    var filter = search.filter
-    filter.after = try row(search.after)
-    let wanted = filter
-    let (page, total, known) = try read { source throws(StoreFault) in
-      (
-        try source.reader.attempts(wanted, limit: AttemptsPage.pageSize), try source.reader.total(wanted),
-        Array(try source.reader.countsByProcessor().keys)
-      )
-    }
-    return AttemptsPage(search: search, form: form(search, known: known), page: page, total: total, now: now)
-      .html
-  }
-
   /// How long the deliveries of an app took, by destination.
   static func latencies(
     of app: AppSlug, _ reader: StoreReader, now: Timestamp

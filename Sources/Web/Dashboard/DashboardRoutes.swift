@@ -3,6 +3,7 @@
 internal import Domain
 internal import HTTPServer
 public import Service
+internal import Store
 
 extension Dashboard {
   /// The label `route` of all dashboard pages, and only of those.
@@ -24,7 +25,9 @@ extension Dashboard {
       page("/apps/{app}") { dashboard, visit throws(Refusal) in
         try dashboard.app(AppSlug(visit["app"] ?? ""), try dashboard.form(visit.head.query))
       },
-      page("/contexts") { dashboard, visit throws(Refusal) in try dashboard.contexts(visit.head) },
+      page("/contexts") { dashboard, visit throws(Refusal) in
+        try dashboard.list(ContextFilter.self, visit.head)
+      },
       page("/contexts/{context}") { dashboard, visit throws(Refusal) in
         try dashboard.context(ContextID(visit["context"] ?? ""))
       },
@@ -33,14 +36,22 @@ extension Dashboard {
       },
       page("/alerts") { dashboard, _ throws(Refusal) in try dashboard.alertsPage() },
       page("/settings") { dashboard, _ throws(Refusal) in dashboard.settings() },
-      page("/attempts") { dashboard, visit throws(Refusal) in try dashboard.attempts(visit.head) },
+      page("/attempts") { dashboard, visit throws(Refusal) in
+        try dashboard.list(AttemptFilter.self, visit.head)
+      },
       page("/failed") { dashboard, _ throws(Refusal) in try dashboard.failed() },
       page("/event") { dashboard, visit throws(Refusal) in
         try dashboard.event(try dashboard.form(visit.head.query))
       },
-      page("/events") { dashboard, visit throws(Refusal) in try dashboard.events(visit.head) },
-      page("/audit") { dashboard, visit throws(Refusal) in try dashboard.audit(visit.head) },
-      page("/jobs") { dashboard, visit throws(Refusal) in try dashboard.jobs(visit.head) },
+      page("/events") { dashboard, visit throws(Refusal) in
+        try dashboard.list(EventFilter.self, visit.head)
+      },
+      page("/audit") { dashboard, visit throws(Refusal) in
+        try dashboard.list(AuditFilter.self, visit.head)
+      },
+      page("/jobs") { dashboard, visit throws(Refusal) in
+        try dashboard.list(JobFilter.self, visit.head)
+      },
       page("/jobs/{job}") { dashboard, visit throws(Refusal) in
         try dashboard.job(
           visit["job"] ?? "", try dashboard.form(visit.head.query), isLive: LiveSwitch(visit.head).isOn)

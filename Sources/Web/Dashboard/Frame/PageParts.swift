@@ -40,8 +40,21 @@ enum PageParts {
 
   /// A state with its reason. The colour only repeats the text.
   static func badge(_ state: ReceiptState, _ reason: String? = nil) -> HTML {
-    HTML {
-      Tag.span(.class("badge \(state.rawValue)")) { state.rawValue }
+    badge(state.rawValue, state.tone, reason)
+  }
+
+  static func badge(_ state: String, _ tone: Tone, _ reason: String? = nil) -> HTML {
+    let kind =
+      switch tone {
+      case .plain: ""
+      case .good: "delivered"
+      case .bad: "failed"
+      case .pending: "pending"
+      case .waiting: "waiting"
+      case .ended: "cancelled"
+      }
+    return HTML {
+      Tag.span(.class("badge \(kind)")) { state }
       if let reason, !reason.isEmpty {
         " "
         Tag.span(.class("reason")) { PageParts.untrusted(reason) }

@@ -10,119 +10,93 @@ internal import Store
 
 extension Dashboard {
   /// The filter in a URL.
-  func parsed<Filter: ListFilter>(_ path: String, _ head: RequestHead) throws(Refusal) -> ListSearch<Filter> {
+  func parsed<Filter: ListFilter>(_ head: RequestHead) throws(Refusal) -> ListSearch<Filter> {
     do throws(Fault) {
-      return try ListSearch(path, query: head.query, now: now)
+      return try ListSearch(query: head.query, now: now)
     } catch {
       throw .problem(Self.problem(error))
     }
   }
 
-  /// The same for a page. A form sends empty fields, too; then the browser goes to the URL without them,
-  /// which people may share.
-  func search<Filter: ListFilter>(_ path: String, _ head: RequestHead) throws(Refusal) -> ListSearch<Filter> {
-    let search: ListSearch<Filter> = try parsed(path, head)
+  /// The page of a list. A form sends empty fields, too; then the browser goes to the URL without them, which
+  /// people may share.
+  /// - Parameter before: what the page shows above the list.
+  func list<Filter: ListFilter>(
+    _: Filter.Type, _ head: RequestHead,
+    before: (Filter, StoreReader) throws(StoreFault) -> HTML = { _, _ in HTML() }
+  ) throws(Refusal) -> DashboardPage {
+    let search: ListSearch<Filter> = try parsed(head)
     guard search.isCanonical else { throw .moved(search.link(after: search.after)) }
-    return search
-  }
-
-  /// The apps and processors for the form: those that are configured, and those with receipts.
-  func form<Filter>(
-    _ search: ListSearch<Filter>, rare: Set<String> = [], known: some Sequence<AppProcessor>
-  ) -> FilterForm<Filter> {
+    let (filter, now) = (search.filter, now)
+    let (page, total, known, above) = try read { source throws(StoreFault) in
+      let reader = source.reader
+      return (
+        try filter.read(reader, limit: ListParts.pageSize, now: now), try filter.total(reader),
+        FilterForm<Filter>.hasApps ? Array(try reader.countsByProcessor().keys) : [],
+        try before(filter, reader)
+      )
+    }
     let current = apps.current
-    return FilterForm(
+    let form = FilterForm(
       search: search, apps: Set(known.map(\.app)).union(current.slugs).sorted(),
-      processors: Set(known.map(\.processor)).union(current.processorNames).sorted(), rare: rare)
-  }
-
-  /// The filter with the position in the URL.
-  func filter(_ search: ListSearch<ReceiptFilter>) throws(Refusal) -> ReceiptFilter {
-    var filter = search.filter
-    guard let after = search.after.map(ReceiptID.init) else { return filter }
-    guard after.isWellFormed else {
-      throw .problem(
-        Self.problem(Fault(path: "after", message: "is the id of the last receipt on the previous page")))
-    }
-    filter.after = after
-    return filter
-  }
-
-  /// A position that is the number of a row.
-  func row(_ after: String?) throws(Refusal) -> Int64? {
-    guard let after else { return nil }
-    guard let row = Int64(after), row > 0 else {
-      throw .problem(Self.problem(Fault(path: "after", message: "is the number of an entry")))
-    }
-    return row
+      processors: Set(known.map(\.processor)).union(current.processorNames).sorted())
+    return ListView(search: search, form: form, page: page, total: total, above: above, now: now).html
   }
 
   func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    let search: ListSearch<ReceiptFilter> = try search("receipts", head)
-    let filter = try filter(search)
-    let (page, total, known, unpaid) = try read { source throws(StoreFault) in
-      (
-        try source.reader.receiptPage(filter, limit: ReceiptListPage.pageSize),
-        try source.reader.total(filter), Array(try source.reader.countsByProcessor().keys),
-        try filter.objectID.map { object throws(StoreFault) in
-          try source.reader.details(object: object).filter { $0.record.receipt == nil }
-        } ?? []
-      )
+    try list(ReceiptFilter.self, head) { filter, reader throws(StoreFault) in
+      guard let object = filter.objectID else { return HTML() }
+      return HTML(
+        try reader.details(object: object).filter { $0.record.receipt == nil }.map { detail in
+          let purchase = detail.record.purchase
+          return purchaseCard(
+            detail,
+            portal(detail.record.app, purchase.key.processor, beside: [purchase.sessionID?.text ?? ""]))
+        })
     }
-    return ReceiptListPage(
-      search: search,
-      form: form(
-        search,
-        rare: [
-          "join", "cause", "customer", "status", "price", "object", "session", "import-id", "no-import-id",
-        ], known: known),
-      page: page, total: total,
-      withoutReceipt: unpaid.map { detail in
-        (
-          detail,
-          portal(
-            detail.record.app, detail.record.purchase.key.processor,
-            beside: [detail.record.purchase.sessionID?.text ?? ""])
-        )
-      }, now: now
-    ).html
   }
 
-  func events(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    let search: ListSearch<EventFilter> = try search("events", head)
-    var filter = search.filter
-    filter.after = try row(search.after).map(EventRowID.init)
-    let wanted = filter
-    let size = EventListPage.pageSize
-    let (found, total, known) = try read { source throws(StoreFault) in
-      (
-        try source.reader.events(wanted, limit: size + 1), try source.reader.total(wanted),
-        Array(try source.reader.countsByProcessor().keys)
-      )
+  /// A purchase without a receipt, which the filter for an object finds.
+  private func purchaseCard(_ detail: ReceiptDetail, _ portal: Portal) -> HTML {
+    Tag.section(.class("card")) {
+      Tag.h2 { PageParts.identifier(detail.record.purchase.key.id) }
+      Tag.dl {
+        for fact in ReceiptFacts.all(detail) {
+          PageParts.fact(fact.name, fact.id?.html(in: fact.value, portal) ?? PageParts.untrusted(fact.value))
+        }
+      }
+      for line in PaymentText.advice(detail, label: portal.label) { Tag.p { PageParts.untrusted(line) } }
     }
-    return EventListPage(
-      search: search, form: form(search, known: known),
-      page: ListPage(found, limit: size) { $0.row }, total: total, now: now
-    ).html
   }
+}
 
-  func audit(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    let search: ListSearch<AuditFilter> = try search("audit", head)
-    var filter = search.filter
-    filter.after = try row(search.after)
-    let wanted = filter
-    let size = AuditPage.pageSize
-    let records = try read { source throws(StoreFault) in try source.reader.audit(wanted, limit: size + 1) }
-    return AuditPage(search: search, page: ListPage(records, limit: size) { $0.row }, now: now).html
-  }
+/// The page of a list: its form, its entries, and the links to more.
+struct ListView<Filter: ListFilter> {
+  let search: ListSearch<Filter>
+  let form: FilterForm<Filter>
+  let page: ListPage<Filter.Row, Filter.Position>
+  /// Nil if it is not known.
+  let total: ListTotal?
+  let above: HTML
+  let now: Timestamp
 
-  func jobs(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    let search: ListSearch<JobFilter> = try search("jobs", head)
-    var filter = search.filter
-    filter.after = search.after.map(JobID.init)
-    let wanted = filter
-    let size = JobListPage.pageSize
-    let jobs = try read { source throws(StoreFault) in try source.reader.jobs(wanted, limit: size + 1) }
-    return JobListPage(search: search, page: ListPage(jobs, limit: size) { $0.id }, now: now).html
+  var html: DashboardPage {
+    let resource = Filter.resource
+    return DashboardPage(
+      title: resource.title, place: DashboardPage.Place(rawValue: resource.title) ?? .overview
+    ) {
+      Tag.h1 { resource.title }
+      form.html
+      above
+      if !page.entries.isEmpty {
+        ListParts.summary(search, total, now: now)
+        resource.html(page.entries, without: form.showsProcessor ? [] : ["processor"], now: now)
+      } else if page.compared == nil {
+        Tag.p(.class("empty")) {
+          search.isFiltered ? "No \(resource.one) matches." : resource.emptyPage
+        }
+      }
+      ListParts.pages(search, page)
+    }
   }
 }

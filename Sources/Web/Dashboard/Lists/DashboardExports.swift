@@ -10,71 +10,17 @@ internal import Reports
 internal import Service
 internal import Store
 
-/// Groups of failures have no filter.
-struct FailureFilter: ListFilter {
-  static let fields: [FilterField<FailureFilter>] = []
-}
-
 extension Dashboard {
-  var exportRoutes: [Route] { receiptExports + otherExports }
-
-  private var receiptExports: [Route] {
-    export("receipts", ReceiptExport.fields) {
-      (reader, filter: ReceiptFilter, last: ReceiptID?, limit) throws(StoreFault) in
-      var filter = filter
-      filter.after = last
-      return try reader.receiptPage(filter, limit: limit)
-    }
-  }
-
-  private var otherExports: [Route] {
-    let events = export("events", EventExport.fields) {
-      (reader, filter: EventFilter, last: EventRowID?, limit) throws(StoreFault) in
-      var filter = filter
-      filter.after = last
-      return ListPage(try reader.events(filter, limit: limit + 1), limit: limit) { $0.row }
-    }
-    let contexts = export("contexts", ContextExport.fields) {
-      (reader, filter: ContextFilter, last: ContextID?, limit) throws(StoreFault) in
-      var filter = filter
-      filter.after = last
-      return ListPage(try reader.contexts(filter, now: now, limit: limit + 1), limit: limit) { $0.id }
-    }
-    let attempts = export("attempts", AttemptExport.fields) {
-      (reader, filter: AttemptFilter, last: Int64?, limit) throws(StoreFault) in
-      var filter = filter
-      filter.after = last
-      return try reader.attempts(filter, limit: limit)
-    }
-    let audit = export("audit", AuditExport.fields) {
-      (reader, filter: AuditFilter, last: Int64?, limit) throws(StoreFault) in
-      var filter = filter
-      filter.after = last
-      return ListPage(try reader.audit(filter, limit: limit + 1), limit: limit) { $0.row }
-    }
-    let jobs = export("jobs", JobExport.fields()) {
-      (reader, filter: JobFilter, last: JobID?, limit) throws(StoreFault) in
-      var filter = filter
-      filter.after = last
-      return ListPage(try reader.jobs(filter, limit: limit + 1), limit: limit) { $0.id }
-    }
-    let failed = export("failed", FailureExport.fields) {
-      (reader, _: FailureFilter, _: Int?, _) throws(StoreFault) in
-      ListPage<FailureGroup, Int>(try reader.failures(limit: FailedPage.groupsMax), next: nil)
-    }
-    return events + attempts + contexts + audit + jobs + failed
+  var exportRoutes: [Route] {
+    export(ReceiptFilter.self) + export(EventFilter.self) + export(ContextFilter.self)
+      + export(AttemptFilter.self) + export(AuditFilter.self) + export(JobFilter.self)
+      + export(FailureChoice.self)
   }
 
   /// The routes of one list.
-  /// - Parameter read: reads a slice after a position; nil is the start.
-  private func export<Filter: ListFilter, Entry, Position: Sendable>(
-    _ path: String, _ fields: ExportFields<Entry>,
-    read:
-      @escaping @Sendable (StoreReader, Filter, Position?, Int) throws(StoreFault) -> ListPage<
-        Entry, Position
-      >
-  ) -> [Route] {
-    ExportFormat.allCases.map { format in
+  private func export<Filter: ListFilter>(_: Filter.Type) -> [Route] {
+    let path = Filter.resource.path
+    return ExportFormat.allCases.map { format in
       Route(Route.reading, "/\(path).\(format.rawValue)", label: Self.label) { visit throws(Problem) in
         return { _, exchange in
           do throws(Refusal) {
@@ -83,11 +29,14 @@ extension Dashboard {
             guard isLink || visit.head.header("Sec-Fetch-Site") != "cross-site" else {
               throw .problem(.foreignExport)
             }
-            let search: ListSearch<Filter> = try self.parsed(path, visit.head)
+            let search: ListSearch<Filter> = try self.parsed(visit.head)
             guard let place = exports.acquire() else { throw .problem(.exportsBusy) }
-            let filter = search.filter
-            let export = ListExport(format, fields, place) { position, limit in
-              try self.read { source throws(StoreFault) in try read(source.reader, filter, position, limit) }
+            let export = ListExport(format, Filter.resource, place) { position, limit in
+              var filter = search.filter
+              filter.after = position
+              return try self.read { source throws(StoreFault) in
+                try filter.read(source.reader, limit: limit, now: now)
+              }
             }
             try answer(export, search, format, visit, exchange)
           } catch {

@@ -11,11 +11,13 @@ struct FilterForm<Filter: ListFilter> {
   var apps: [AppSlug] = []
   /// Configured processors, and those with receipts.
   var processors: [ProcessorName] = []
-  /// The names of the fields that are used seldom: they are shown on request.
-  var rare: Set<String> = []
+
+  /// Whether it has a choice of apps.
+  static var hasApps: Bool { Filter.fields.contains { $0.kind == .app } }
 
   var html: HTML {
     let shown = Filter.fields.filter { $0.original == nil && ($0.name != "processor" || showsProcessor) }
+    let rare = Filter.rareFields
     let (common, more) = (shown.filter { !rare.contains($0.name) }, shown.filter { rare.contains($0.name) })
     return Tag.form(.action(Link(search.path)), .method("get"), .role("search")) {
       Tag.div(.class("filters")) {

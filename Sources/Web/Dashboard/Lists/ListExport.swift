@@ -48,7 +48,7 @@ enum ExportFormat: String, Sendable, CaseIterable {
 }
 
 /// The body of an exported list.
-final class ListExport<Entry, Position: Sendable>: BodyStream {
+final class ListExport<Row, Position: Sendable>: BodyStream {
   /// Entries that are read at once: a few milliseconds.
   static var slice: Int { 500 }
 
@@ -61,17 +61,17 @@ final class ListExport<Entry, Position: Sendable>: BodyStream {
 
   private let state = Monitor(State())
   private let format: ExportFormat
-  private let fields: ExportFields<Entry>
+  private let resource: Resource<Row>
   private let place: ExportPlace
-  private let read: @Sendable (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
+  private let read: @Sendable (Position?, _ limit: Int) throws -> ListPage<Row, Position>
 
   /// - Parameter read: reads a slice after a position; nil is the start.
   init(
-    _ format: ExportFormat, _ fields: ExportFields<Entry>, _ place: ExportPlace,
-    read: @escaping @Sendable (Position?, _ limit: Int) throws -> ListPage<Entry, Position>
+    _ format: ExportFormat, _ resource: Resource<Row>, _ place: ExportPlace,
+    read: @escaping @Sendable (Position?, _ limit: Int) throws -> ListPage<Row, Position>
   ) {
     self.format = format
-    self.fields = fields
+    self.resource = resource
     self.place = place
     self.read = read
   }
@@ -82,11 +82,11 @@ final class ListExport<Entry, Position: Sendable>: BodyStream {
     let page = try read(position, Self.slice)
     return state.withLock { state in
       var text = ""
-      if !state.hasBegun { text += format == .csv ? fields.csvHeader : "[" }
+      if !state.hasBegun { text += format == .csv ? resource.csvHeader : "[" }
       for entry in page.entries {
         switch format {
-        case .csv: text += fields.csv(of: entry)
-        case .json: text += (state.hasEntries ? ",\n" : "\n") + fields.object(of: entry).text
+        case .csv: text += resource.csv(of: entry)
+        case .json: text += (state.hasEntries ? ",\n" : "\n") + resource.object(of: entry).text
         }
         state.hasEntries = true
       }

@@ -8,27 +8,26 @@ internal import Reports
 internal import Store
 
 enum ListParts {
-  /// The number of entries, and a link that shows the same ones later.
-  /// - Parameter entry: the word for one entry; its plural ends in s.
-  static func summary<Filter>(
-    _ search: ListSearch<Filter>, _ total: ListTotal?, _ entry: String, now: Timestamp
-  ) -> HTML {
-    Tag.p(.class("summary list-summary")) {
+  /// Entries on one page.
+  static let pageSize = 50
+
+  /// The number of entries, a link that shows the same ones later, and the exports.
+  static func summary<Filter>(_ search: ListSearch<Filter>, _ total: ListTotal?, now: Timestamp) -> HTML {
+    let hasTimes = Filter.fields.contains { $0.kind == .moment }
+    return Tag.p(.class(hasTimes ? "summary list-summary" : "summary")) {
       if let total {
-        Tag.strong { text(total, entry) }
+        Tag.strong { text(total, Filter.resource.one) }
         " "
       }
-      Tag.a(.href(search.permanentLink(now: now))) { "Permanent link" }
-      " "
-      exports(search)
+      if hasTimes {
+        Tag.a(.href(search.permanentLink(now: now))) { "Permanent link" }
+        " "
+      }
+      exports { suffix in search.link(after: nil, suffix: suffix) }
     }
   }
 
   /// The links to the whole list as a file.
-  static func exports<Filter>(_ search: ListSearch<Filter>) -> HTML {
-    exports { suffix in search.link(after: nil, suffix: suffix) }
-  }
-
   /// - Parameter link: that of the file with a suffix, such as `.csv`.
   static func exports(_ link: (_ suffix: String) -> Link) -> HTML {
     Tag.span {
@@ -45,25 +44,21 @@ enum ListParts {
       ? "more than \(CountText.grouped(total.count)) \(entry)s" : CountText.of(total.count, entry)
   }
 
-  /// - Parameters:
-  ///   - entries: the word for entries that a list compares one by one.
-  ///   - word: a position, as the URL has it.
-  static func pages<Filter, Entry, Position>(
-    _ search: ListSearch<Filter>, _ page: ListPage<Entry, Position>, entries: String = "receipts",
-    word: (Position) -> String
+  static func pages<Filter>(
+    _ search: ListSearch<Filter>, _ page: ListPage<Filter.Row, Filter.Position>
   ) -> HTML {
     HTML {
       if let compared = page.compared {
         Tag.p(.class("empty")) {
           page.entries.isEmpty ? "None" : "No other"
-          " of the newest \(CountText.grouped(compared)) \(entries) that were compared matches."
+          " of the newest \(CountText.grouped(compared)) \(Filter.resource.one)s that were compared matches."
         }
       }
       if search.after != nil || page.next != nil {
         Tag.nav(.class("pages"), .label("Pages")) {
           if search.after != nil { Tag.a(.href(search.link(after: nil))) { "First page" } }
           if let next = page.next {
-            Tag.a(.class("next"), .href(search.link(after: word(next)))) {
+            Tag.a(.class("next"), .href(search.link(after: next.position))) {
               page.compared == nil ? "Next page" : "Look further"
             }
           }

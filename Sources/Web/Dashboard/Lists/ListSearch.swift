@@ -8,8 +8,7 @@ internal import Reports
 
 /// The filter of a list, as its URL has it.
 struct ListSearch<Filter: ListFilter> {
-  /// The path of the list, such as `receipts`.
-  let path: String
+  /// With the position.
   let filter: Filter
   /// The position after which the list continues, as the URL has it.
   let after: String?
@@ -20,12 +19,13 @@ struct ListSearch<Filter: ListFilter> {
   let given: [(field: FilterField<Filter>, text: String)]
 
   /// - Throws: `Fault` with the invalid field.
-  init(_ path: String, query: String?, now: Timestamp) throws(Fault) {
-    self.path = path
+  init(query: String?, now: Timestamp) throws(Fault) {
     let form = try AdminForm(query)
     after = form["after"]
     do throws(FilterFault) {
-      filter = try Filter(now: now) { form[$0.queryName] }
+      var filter = try Filter(now: now) { form[$0.queryName] }
+      if let after { try filter.continue(after: after) }
+      self.filter = filter
     } catch {
       let name = error.name
       let field = Filter.fields.first { $0.name == name }
@@ -42,6 +42,9 @@ struct ListSearch<Filter: ListFilter> {
       form.fields.count == wanted.count
       && zip(form.fields, wanted).allSatisfy { $0.name == $1.0 && $0.value == $1.1 }
   }
+
+  /// The path of the list.
+  var path: String { Filter.resource.path }
 
   /// The text of a field, by its option's name.
   subscript(name: String) -> String? { given.first { $0.field.name == name }?.text }

@@ -15,7 +15,7 @@ struct ContextPage {
       Tag.p(.class("crumb")) { Tag.a(.href(Link("contexts"))) { "Contexts" } }
       Tag.h1(.class("id")) { PageParts.identifier(context.id) }
       Tag.p(.class("lead")) {
-        ContextTable.badge(context.state)
+        PageParts.badge(context.state.rawValue, context.state.tone)
         " "
         sentence
       }

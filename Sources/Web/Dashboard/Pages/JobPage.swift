@@ -82,17 +82,6 @@ struct JobPage {
     }
   }
 
-  static func badge(_ job: Job) -> HTML {
-    let kind =
-      switch job.state {
-      case .preparing, .running: "pending"
-      case .paused: "waiting"
-      case .done: job.missed.isEmpty ? "delivered" : "failed"
-      case .cancelled: "cancelled"
-      }
-    return Tag.span(.class("badge \(kind)")) { JobDescription.state(job) }
-  }
-
   private var table: HTML {
     var table = DataTable(
       "Outcomes of its \(PageParts.counted(Int64(job.total), "receipt"))",
@@ -115,7 +104,7 @@ struct JobProgress {
   var html: HTML {
     HTML {
       Tag.p {
-        JobPage.badge(job)
+        PageParts.badge(JobDescription.state(job), job.tone)
         " \(PageParts.number(Int64(job.processed))) of \(PageParts.counted(Int64(job.total), "receipt")): "
         JobDescription.outcomes(job)
         "."

@@ -46,15 +46,13 @@ struct UserPage {
       }
     }
     if !part.receipts.isEmpty {
-      ReceiptTable(
-        caption: "Receipts, newest first", records: part.receipts, showsUser: false, now: now
-      ).html
+      ReceiptResource.list.html(
+        part.receipts, caption: "Receipts, newest first", without: ["user_id", "processor"], now: now)
       if part.receipts.count < part.survey.receipts.count { more("receipts", part.survey.app) }
     }
     if !part.contexts.isEmpty {
-      ContextTable(
-        caption: "Contexts, newest first", contexts: part.contexts, showsUser: false, now: now
-      ).html
+      ContextResource.list.html(
+        part.contexts, caption: "Contexts, newest first", without: ["user_id"], now: now)
       if part.contexts.count < part.survey.contexts { more("contexts", part.survey.app) }
     }
   }

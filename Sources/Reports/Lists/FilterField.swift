@@ -4,6 +4,7 @@
 public import Domain
 internal import Formats
 internal import Platform
+public import Store
 
 /// One condition of a list: how people write it, and what it sets in a filter.
 public struct FilterField<Filter: Sendable>: Sendable {
@@ -142,15 +143,31 @@ extension FilterField {
 
 // MARK: - ListFilter
 
-// Filters as people write them. Pure; called from any thread.
+// Lists that are read page by page, and their filters as people write them. Pure, but for reading; called
+// from any thread.
 
 /// Which entries of a list to show.
 public protocol ListFilter: Sendable {
+  associatedtype Row: Sendable
+  associatedtype Position: ListPosition
+
+  static var resource: Resource<Row> { get }
   /// In the order of help, forms and URLs.
   static var fields: [FilterField<Self>] { get }
+  /// The names of the fields that are used seldom: a form shows them on request.
+  static var rareFields: Set<String> { get }
+
+  /// The last entry of the previous page.
+  var after: Position? { get set }
 
   /// All entries.
   init()
+
+  /// Reads a page.
+  func read(_ reader: StoreReader, limit: Int, now: Timestamp) throws(StoreFault) -> ListPage<Row, Position>
+
+  /// How many entries match on all pages; nil if that is not known.
+  func total(_ reader: StoreReader) throws(StoreFault) -> ListTotal?
 }
 
 /// A value that a field does not accept. Nothing is sanitized: the message may repeat the value.
@@ -162,6 +179,10 @@ public struct FilterFault: Error, Sendable, Equatable {
 }
 
 extension ListFilter {
+  public static var rareFields: Set<String> { [] }
+
+  public func total(_: StoreReader) throws(StoreFault) -> ListTotal? { nil }
+
   /// The filter that people have written.
   /// - Parameters:
   ///   - fields: those that may be given.
@@ -175,4 +196,61 @@ extension ListFilter {
       if let message = field.set(&self, text, now) { throw FilterFault(name: field.name, message: message) }
     }
   }
+
+  /// Continues after a position, as options and URLs have it.
+  public mutating func `continue`(after text: String) throws(FilterFault) {
+    after = Position(position: text)
+    guard after == nil else { return }
+    let one = Self.resource.one
+    let article = one.first.map("aeiou".contains) == true ? "an" : "a"
+    throw FilterFault(name: "after", message: "must be the \(Position.form(of: "\(article) \(one)"))")
+  }
+}
+
+/// The position of an entry in its list.
+public protocol ListPosition: Sendable {
+  /// As options and URLs have it; nil if nothing can have it.
+  init?(position: String)
+
+  var position: String { get }
+
+  /// What it is, as the end of a sentence: `number of an attempt`.
+  static func form(of entry: String) -> String
+}
+
+extension ListPosition where Self: GeneratedID {
+  public init?(position: String) {
+    self.init(position)
+    guard isWellFormed else { return nil }
+  }
+
+  public var position: String { text }
+
+  public static func form(of entry: String) -> String { "id of \(entry), \(prefix)…" }
+}
+
+extension ReceiptID: ListPosition {}
+extension ContextID: ListPosition {}
+extension JobID: ListPosition {}
+
+extension Int64: ListPosition {
+  public init?(position: String) {
+    guard let number = Int64(position), number > 0 else { return nil }
+    self = number
+  }
+
+  public var position: String { String(self) }
+
+  public static func form(of entry: String) -> String { "number of \(entry)" }
+}
+
+extension EventRowID: ListPosition {
+  public init?(position: String) {
+    guard let number = Int64(position: position) else { return nil }
+    self.init(number)
+  }
+
+  public var position: String { number.position }
+
+  public static func form(of entry: String) -> String { Int64.form(of: entry) }
 }
