@@ -80,11 +80,13 @@ func settings(_ name: String) -> [SwiftSetting] {
 /// - Parameters:
 ///   - room: the folder below `Sources`.
 ///   - exclude: folders of it that are other targets.
+///   - resources: files that are compiled in.
 func library(
-  _ name: String, in room: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+  _ name: String, in room: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+  resources: [Resource] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Sources/\(room)", exclude: exclude,
+    name: name, dependencies: dependencies, path: "Sources/\(room)", exclude: exclude, resources: resources,
     swiftSettings: settings(name))
 }
 
@@ -189,7 +191,9 @@ let package = Package(
       "Service", in: "Daemon/Service",
       foundations + ["SQLiteStore", "PostgresStore", "Reports", "Config", "Terminal"]),
     library("Upkeep", in: "Daemon/Upkeep", foundations + ["Reports", "Config", "Service"]),
-    library("Web", in: "Web", foundations + ["CQREncode", "Reports", "Config", "Service"]),
+    library(
+      "Web", in: "Web", foundations + ["CQREncode", "Reports", "Config", "Service"],
+      resources: [.embedInCode("ReturnPage/Languages")]),
     library(
       "Daemon", in: "Daemon",
       foundations + ["SQLiteStore", "PostgresStore", "Reports", "Config", "Service", "Upkeep", "Web"],

@@ -50,40 +50,53 @@ import Testing
     ] as [(String?, PageLanguage)])
   func tags(tag: String?, language: PageLanguage) { #expect(PageLanguage(tag: tag) == language) }
 
+  @Test(
+    "Every file has every text, with the app's name where English has it",
+    arguments: PageLanguage.allCases)
+  func completeness(language: PageLanguage) {
+    let outcomes = ReturnOutcome.allCases.flatMap { ["\($0).heading", "\($0).text"] }
+    let names = PageWords.Key.allCases.map(\.rawValue) + outcomes
+    let phrases = language.words.phrases
+    #expect(phrases.keys.sorted() == names.sorted())
+    for (name, phrase) in phrases {
+      #expect(phrase.hasPlace == PageWords.english.phrases[name]?.hasPlace, "\(name)")
+    }
+  }
+
+  @Test("A text that a language lacks is shown in English")
+  func fallback() {
+    let words = PageWords(Array(#"{"backTo": "Terug naar {app}", "paid.heading": 7}"#.utf8))
+    #expect(words[.backTo].text(app: "Shop") == "Terug naar Shop")
+    #expect(words[.support].text == PageWords.english[.support].text)
+    #expect(words[.paid].heading.text == PageWords.english[.paid].heading.text)
+    #expect(PageWords(Array("no JSON".utf8))[.item].text == "Item")
+  }
+
   @Test("Every language has all texts, in its own words", arguments: PageLanguage.allCases)
   func words(language: PageLanguage) {
     let app = "Q&A 7"
     let words = language.words
-    let messages = ReturnOutcome.allCases.map { $0.message(words) }
-    let ways = [
-      words.backTo, words.otherWay, words.iosStore, words.androidStore, words.canCloseAndGoBack,
-      words.scanCode,
-      words.codeLabel, words.onThisDevice,
-    ]
-    let plain = [
-      words.backToApp, words.canClose, words.updatesItself, words.payment, words.opensItself, words.goOnInApp,
-      words.checkAgain, words.support, words.reference, words.item, words.amount, words.date,
-      words.onPhone.text(app: app),
-    ]
-    for way in ways { #expect(way.text(app: app).contains(app)) }
-    for text in plain + messages.flatMap({ [$0.heading.text(app: app), $0.text.text(app: app)] })
-      + ways.map({ $0.text(app: app) })
-    {
+    let messages = ReturnOutcome.allCases.map { words[$0] }
+    let texts =
+      PageWords.Key.allCases.map { words[$0].text(app: app) }
+      + messages.flatMap { [$0.heading.text(app: app), $0.text.text(app: app)] }
+    for text in texts {
       #expect(!text.isEmpty, "\(text)")
       #expect(!text.contains("  "), "\(text)")
       #expect(text == text.trimmingBlanks, "\(text)")
       #expect(!text.contains("'"), "marks of the language: \(text)")
       #expect(!text.contains("\""), "marks of the language: \(text)")
+      #expect(!text.contains("{"), "a misspelt place: \(text)")
     }
     for message in messages {
       #expect([".", "。"].contains(message.text.text(app: "").last))
       #expect(![".", "。"].contains(message.heading.text(app: app).last))
     }
     // A customer who has paid is never asked to pay, whatever the receipt's state.
-    #expect(Set([words.undelivered, words.unpaid].map { $0.heading.text(app: app) }).count == 2)
-    #expect(words.undelivered.heading.text(app: app) == words.paid.heading.text(app: app))
+    #expect(Set([words[.undelivered], words[.unpaid]].map { $0.heading.text(app: app) }).count == 2)
+    #expect(words[.undelivered].heading.text(app: app) == words[.paid].heading.text(app: app))
     for other in PageLanguage.allCases where other != language {
-      for (one, two) in zip(messages, ReturnOutcome.allCases.map { $0.message(other.words) }) {
+      for (one, two) in zip(messages, ReturnOutcome.allCases.map { other.words[$0] }) {
         #expect(one.text.text(app: app) != two.text.text(app: app), "\(language) and \(other)")
       }
     }

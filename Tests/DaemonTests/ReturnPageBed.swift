@@ -99,10 +99,10 @@ final class ReturnPageBed {
       #expect(try bySession == page("?context_id=\(ids[number] ?? "")").markup, "\(outcome)")
     }
     let words = PageLanguage.en.words
-    #expect(try page("?session_id=cs_test_9").heading == words.expired.heading.text(app: "Example"))
+    #expect(try page("?session_id=cs_test_9").heading == words[.expired].heading.text(app: "Example"))
     // The same page as a failed payment, although this receipt failed and the other one was cancelled.
     #expect(try bench.receipt(10)?.receipt?.state == .failed)
-    #expect(try page("?context_id=\(neverPaid)").heading == words.unpaid.heading.text(app: "Example"))
+    #expect(try page("?context_id=\(neverPaid)").heading == words[.unpaid].heading.text(app: "Example"))
     return found
   }
 

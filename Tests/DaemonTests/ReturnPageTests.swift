@@ -23,7 +23,7 @@ import Testing
     for (outcome, query) in checkouts {
       for language in PageLanguage.allCases {
         let page = try bed.page(query, language: language.tag)
-        let message = outcome.message(language.words)
+        let message = language.words[outcome]
         let heading = message.heading.text(app: "Example")
         #expect(page.reply.status == 200, "\(outcome) \(language)")
         #expect(page.markup.utf8.count < 12_000, "\(outcome) \(language)")
@@ -32,7 +32,7 @@ import Testing
         #expect(page.heading == heading, "\(outcome) \(language)")
         #expect(page.title == "\(heading) · Example", "\(outcome) \(language)")
         #expect(page.text.contains(message.text.text(app: "Example")), "\(outcome) \(language)")
-        #expect(page.text.contains(language.words.updatesItself) == outcome.isUnderWay)
+        #expect(page.text.contains(language.words[.updatesItself].text) == outcome.isUnderWay)
         #expect((page.refreshSeconds != nil) == outcome.isUnderWay, "\(outcome)")
         #expect(page.reply.header("Content-Language") == language.tag)
       }
@@ -52,9 +52,10 @@ import Testing
     let id = try bed.bench.post(100)
     let open = "?context_id=\(id)"
     let words = PageLanguage.en.words
-    #expect(try bed.page(open + "&result=cancel").heading == words.noPaymentYet.heading.text(app: "Example"))
+    let cancelled = try bed.page(open + "&result=cancel").heading
+    #expect(cancelled == words[.noPaymentYet].heading.text(app: "Example"))
     for query in ["", "&result=success", "&result=nonsense", "&result=%FF"] {
-      #expect(try bed.page(open + query).heading == words.waiting.heading.text(app: "Example"))
+      #expect(try bed.page(open + query).heading == words[.waiting].heading.text(app: "Example"))
     }
     for query in [open, open + "&result=success", open + "&result=cancel"] {
       let text = try bed.page(query).text
@@ -109,11 +110,11 @@ import Testing
     }
     // Before the first event the checkout counts as open, and the page refreshes.
     let before = try bed.page("?session_id=cs_test_1&result=success")
-    #expect(before.heading == words.waiting.heading.text(app: "Example"))
+    #expect(before.heading == words[.waiting].heading.text(app: "Example"))
     #expect(before.refreshSeconds == 10)
     try bed.buy(1, .paid)
     let after = try bed.page("?session_id=cs_test_1")
-    #expect(after.heading == words.paid.heading.text(app: "Example"))
+    #expect(after.heading == words[.paid].heading.text(app: "Example"))
     #expect(after.links[0] == "https://pay.example.com/v1/shop/return?context_id=\(id)")
     // A known context takes precedence over the session; an unknown one does not hide the session.
     #expect(try heading("?context_id=\(id)&session_id=cs_none") == after.heading)
@@ -121,7 +122,7 @@ import Testing
     #expect(try heading("?session_id=cs_test_1&context_id=\(other)") == after.heading)
     // Another app's ids are unknown.
     for query in ["?context_id=\(id)", "?context_id=\(other)"] {
-      #expect(try bed.page(query, app: "other").heading == words.unknown.heading.text(app: "other"))
+      #expect(try bed.page(query, app: "other").heading == words[.unknown].heading.text(app: "other"))
     }
     #expect(
       try heading("?session_id=cs_test_1", app: "other") == heading("?session_id=cs_test_9", app: "other"))

@@ -107,7 +107,7 @@ import Testing
 
   @Test("Without an app for the device, the page says that it can be closed")
   func withoutApp() throws {
-    let close = PageLanguage.en.words.canCloseAndGoBack.html(app: "Example")
+    let close = PageLanguage.en.words[.canCloseAndGoBack].html(app: "Example")
     var none = try ReturnPageBed.links()
     (none.ios, none.android) = (nil, nil)
     var (apple, google) = (try ReturnPageBed.links(), try ReturnPageBed.links())

@@ -5,7 +5,7 @@ internal import Domain
 internal import Store
 
 /// The outcome of a checkout, as shown to a customer.
-public enum ReturnOutcome: Sendable, CaseIterable {
+public enum ReturnOutcome: String, Sendable, CaseIterable {
   /// No event has arrived yet. `noPaymentYet` is the same for customers who came back through the cancel
   /// link.
   case waiting, noPaymentYet
@@ -63,22 +63,6 @@ public enum ReturnOutcome: Sendable, CaseIterable {
     case .noPaymentYet: .stopped
     case .unpaid, .cancelled, .expired: .attention
     case .unknown: .neutral
-    }
-  }
-
-  func message(_ words: PageWords) -> PageWords.Message {
-    switch self {
-    case .waiting: words.waiting
-    case .noPaymentYet: words.noPaymentYet
-    case .underWay: words.underWay
-    case .paid: words.paid
-    case .delivered: words.delivered
-    case .undelivered: words.undelivered
-    case .unpaid: words.unpaid
-    case .cancelled: words.cancelled
-    case .expired: words.expired
-    case .unknown: words.unknown
-    case .unavailable: words.unavailable
     }
   }
 }

@@ -87,14 +87,17 @@ public struct ReturnPage: Sendable {
     let appName = links.returnPage?.name ?? app.text
     let ways = PageWays(
       links, app: app, name: name, device: device, package: package, appName: appName, words: words)
-    let message = outcome.message(words)
+    let message = words[outcome]
     var sentences = [message.text.html(app: appName)]
-    if ways.button == nil, ways.phone == nil { sentences.append(words.canCloseAndGoBack.html(app: appName)) }
+    if ways.button == nil, ways.phone == nil {
+      sentences.append(words[.canCloseAndGoBack].html(app: appName))
+    }
     return PublicPage(
       language: language.tag, title: "\(message.heading.text(app: appName)) · \(appName)",
       heading: message.heading.html(app: appName), sentences: sentences, ways: ways,
       updates: outcome.isUnderWay
-        ? .init(seconds: refreshSeconds, note: words.updatesItself, again: words.checkAgain) : nil,
+        ? .init(seconds: refreshSeconds, note: words[.updatesItself].text, again: words[.checkAgain].text)
+        : nil,
       appName: appName,
       logo: links.returnPage?.logo.map { _ in
         .init(link: Link("v1", app.text, "return", "logo"), text: appName)
@@ -109,13 +112,15 @@ public struct ReturnPage: Sendable {
     _ summary: PurchaseSummary, _ words: PageWords, _ formats: PageFormats
   ) -> [(name: String, value: HTML)] {
     var details: [(name: String, value: HTML)] = []
-    func add(_ name: String, _ text: String) { details.append((name, Tag.bdi { text })) }
-    if let item = summary.item { add(words.item, UntrustedText.start(of: item, bytesMax: itemBytesMax)) }
-    if let money = summary.money { add(words.amount, formats.text(money)) }
+    func add(_ name: PageWords.Key, _ value: HTML) { details.append((words[name].text, value)) }
+    if let item = summary.item {
+      add(.item, Tag.bdi { UntrustedText.start(of: item, bytesMax: itemBytesMax) })
+    }
+    if let money = summary.money { add(.amount, Tag.bdi { formats.text(money) }) }
     if let at = summary.at {
       // The customer's time zone is unknown: the date of UTC.
       let date = String(RFC3339.string(unixMilliseconds: at.unixMilliseconds).prefix { $0 != "T" })
-      details.append((words.date, Tag.time(.datetime(date)) { formats.text(date: date) }))
+      add(.date, Tag.time(.datetime(date)) { formats.text(date: date) })
     }
     return details
   }
@@ -130,7 +135,8 @@ public struct ReturnPage: Sendable {
       case .address(let address): Link(mailTo: address, subject: subject)
       }
     return link.map {
-      PublicPage.Help(text: words.support, link: $0, reference: reference.map { (words.reference, $0) })
+      PublicPage.Help(
+        text: words[.support].text, link: $0, reference: reference.map { (words[.reference].text, $0) })
     }
   }
 

@@ -22,14 +22,14 @@ extension PageWays {
     let custom = opensHere ? scheme.flatMap { Link($0, links.origin, target: target) } : nil
     let first = Self.link(links, app: app, target: target, device: device, package: package)
     if let link = first ?? (device == .iOS ? custom : nil) {
-      button = .init(text: words.backTo.html(app: appName), link: link)
+      button = .init(text: words[.backTo].html(app: appName), link: link)
     }
     phone = Self.phone(links, target: target, device: device, appName: appName, words: words)
     if phone != nil, let button {
-      phone?.here = .init(text: words.onThisDevice.html(app: appName), link: button.link)
+      phone?.here = .init(text: words[.onThisDevice].html(app: appName), link: button.link)
     }
     if let custom, button?.link != custom {
-      others.append(.init(text: words.otherWay.html(app: appName), link: custom))
+      others.append(.init(text: words[.otherWay].html(app: appName), link: custom))
     }
     if opensHere || phone == nil {
       others += Self.stores(links.returnPage, device: device, appName: appName, words: words)
@@ -54,8 +54,8 @@ extension PageWays {
       let link = Link(links.origin, target: target), let code = QRCode(link.text)
     else { return nil }
     return Phone(
-      code: code, label: words.codeLabel.text(app: appName), heading: words.onPhone.html(app: appName),
-      text: words.scanCode.html(app: appName))
+      code: code, label: words[.codeLabel].text(app: appName), heading: words[.onPhone].html(app: appName),
+      text: words[.scanCode].html(app: appName))
   }
 
   private static func stores(
@@ -63,10 +63,10 @@ extension PageWays {
   ) -> [PublicPage.Action] {
     var stores: [PublicPage.Action] = []
     if device != .android, let link = page?.iosStore.flatMap({ Link(https: $0) }) {
-      stores.append(.init(text: words.iosStore.html(app: appName), link: link))
+      stores.append(.init(text: words[.iosStore].html(app: appName), link: link))
     }
     if device != .iOS, let link = page?.androidStore.flatMap({ Link(https: $0) }) {
-      stores.append(.init(text: words.androidStore.html(app: appName), link: link))
+      stores.append(.init(text: words[.androidStore].html(app: appName), link: link))
     }
     return stores
   }

@@ -85,12 +85,14 @@ public struct SwedbankHelpers {
     let words = language.words
     let name = links.returnPage?.name
     let page = PublicPage(
-      language: language.tag, title: [words.payment, name].compactMap(\.self).joined(separator: " · "),
-      heading: HTML(text: words.backToApp),
-      sentences: [HTML(text: opensItself ? words.opensItself : words.goOnInApp)],
+      language: language.tag,
+      title: [words[.payment].text, name].compactMap(\.self).joined(separator: " · "),
+      heading: HTML(text: words[.backToApp].text),
+      sentences: [HTML(text: words[opensItself ? .opensItself : .goOnInApp].text)],
       ways: .init(
         button: .init(
-          text: name.map { words.backTo.html(app: $0) } ?? HTML(text: words.backToApp), link: button)),
+          text: name.map { words[.backTo].html(app: $0) } ?? HTML(text: words[.backToApp].text), link: button)
+      ),
       refresh: opensItself ? .init(seconds: 0, link: button) : nil, appName: name)
     return page.response()
   }
