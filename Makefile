@@ -3,7 +3,7 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo demo-cluster run test third-parties kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test kit-android clean
+.PHONY: help deps build demo demo-cluster run test mutants third-parties kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test kit-android clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ run: build ## Run receiptd and a stand-in destination until Ctrl-C, with a devel
 
 test: deps ## Run all tests but those of make torture
 	@deploy/dev/test
+
+mutants: deps ## Show how many of a hundred small faults the tests notice (as long as a build, and ten minutes)
+	@deploy/dev/mutants
 
 third-parties: build ## Check receiptd with other software: Stripe's library, localstripe, Schemathesis, PyJWT, nginx
 	@deploy/dev/deps third-parties
