@@ -229,6 +229,19 @@ struct JoinResolveTests {
       Join.resolve(purchase(.promised), policy: endless, processor: .stripe(), now: end) == .failed(.payment))
   }
 
+  @Test("A checkout waits for its price only if the processor can be asked for it")
+  func unasked() {
+    let (policy, checkout) = (
+      JoinPolicy(), purchase(type: .checkoutSession, prices: [], context: blob("price_P"))
+    )
+    #expect(
+      Join.resolve(checkout, policy: policy, processor: .stripe(), now: heard)
+        == ready("price_P", context: "blob", type: .checkoutSession))
+    #expect(
+      Join.resolve(checkout, policy: policy, processor: .stripe(isAsked: true), now: heard)
+        == .waiting(.price, until: heard + policy.settle))
+  }
+
   @Test("A wait of zero decides at once")
   func noWaits() {
     let impatient = JoinPolicy(

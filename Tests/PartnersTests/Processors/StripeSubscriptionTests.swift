@@ -256,5 +256,10 @@ struct StripeInvoiceTests {
     let plan: JSONValue = ["type": "subscription", "price": ["id": "monthly"], "subscription": "sub_1"]
     let old = event("invoice.paid", object(firstInvoice, ("lines", ["data": [fee, plan]])))
     #expect(try report(old).prices == ["monthly", "fee"])
+    let unreadable: JSONValue = [
+      "parent": ["subscription_item_details": ["subscription": 7]], "price": ["id": "unreadable"],
+    ]
+    let damaged = event("invoice.paid", object(firstInvoice, ("lines", ["data": [unreadable, plan]])))
+    #expect(try report(damaged).prices == ["monthly", "unreadable"])
   }
 }
