@@ -249,17 +249,18 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The short form of the sanitizers (`deploy/dev/sanitize --short`): the suites of code that has threads, calls C or is
-// marked unsafe. Of the other suites nothing is built.
+// The short form of the sanitizers (`deploy/dev/sanitize --short`). Memory: the suites of code that calls C or is
+// marked unsafe. Races: those of code with threads. Of the other suites nothing is built.
 if Context.environment["SANITIZER_SUITES"] == "short" {
-  let suites: Set = [
-    "PlatformTests", "FormatsTests", "CryptographyTests", "HTTPServerTests", "HTTPClientTests", "StoreTests",
-    "DaemonTests", "CheckoutKitTests",
-  ]
-  package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
+  let suites: Set = ["PlatformTests", "HTTPServerTests", "HTTPClientTests", "StoreTests"]
+  let more: Set =
+    Context.environment["SANITIZER"] == "thread"
+    ? ["DaemonTests", "CheckoutKitTests"] : ["FormatsTests", "CryptographyTests"]
+  package.targets.removeAll { $0.type == .test && !suites.union(more).contains($0.name) }
 }
 
-// libFuzzer's program (`make fuzz`). libFuzzer has its main function, so no other build knows it.
+// libFuzzer's program (`make fuzz`). libFuzzer has its main function, so no other build knows it, and nothing else is
+// linked with it.
 if Context.environment["FUZZ"] == "1" {
   package.targets.removeAll { $0.name == "FuzzTests" }
   package.targets.append(
@@ -267,7 +268,7 @@ if Context.environment["FUZZ"] == "1" {
       name: "Fuzzer", dependencies: fuzzed, path: "Tests/FuzzTests",
       exclude: ["Corpus", "Dictionaries", "FuzzCorpusTorture.swift", "Mutation.swift"],
       sources: ["Targets", "Fuzzer"],
-      swiftSettings: house))
+      swiftSettings: house, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
 }
 
 #if !os(Linux)
