@@ -55,7 +55,7 @@ enum AlertsCommands {
     let told = try reader.alerts().filter(\.isFiring)
     var rows: [Row] = []
     for trouble in troubles {
-      let records = told.filter { $0.key.condition == trouble.alert && $0.key.app == trouble.app }
+      let records = told.filter { $0.key.condition == trouble.alert?.text && $0.key.app == trouble.app }
       rows +=
         records.isEmpty
         ? [Row(trouble: trouble)]
@@ -76,18 +76,18 @@ enum AlertsCommands {
   /// A line of the list: what is wrong, and who was notified of it.
   private struct Row {
     /// Nil for an alert that only receiptd can watch, or that is over.
-    var trouble: CurrentTrouble?
+    var trouble: Finding?
     /// Nil if nobody was notified.
     var record: AlertRecord?
     var to: String?
 
-    init(trouble: CurrentTrouble? = nil, record: AlertRecord? = nil, to: String? = nil) {
+    init(trouble: Finding? = nil, record: AlertRecord? = nil, to: String? = nil) {
       (self.trouble, self.record) = (trouble, record)
       // An address that this operator may not read is shown by its digest.
       self.to = to ?? record?.key.destination
     }
 
-    var alert: String { record?.key.condition ?? trouble?.alert ?? "" }
+    var alert: String { record?.key.condition ?? trouble?.alert?.text ?? "" }
     var app: AppSlug? { record.map(\.key.app) ?? trouble?.app }
     var since: Timestamp? { record?.since ?? trouble?.since }
 
@@ -102,8 +102,8 @@ enum AlertsCommands {
       .text("alert") { $0.alert }.titled("Alert"), .app { $0.app }.titled("App"),
       .time("since") { $0.since }.titled("Since"),
       .time("told_at") { $0.record?.notifiedAt }.titled("Last sent"), .text("to") { $0.to }.titled("To"),
-      .text("summary") { $0.trouble?.summary }.titled("What", .shrinks),
-      .text("what_to_do") { $0.trouble?.advice },
+      .text("summary") { $0.trouble?.what }.titled("What", .shrinks),
+      .text("what_to_do") { $0.trouble?.next },
     ]
   }
 
@@ -130,13 +130,13 @@ enum AlertsCommands {
 
   private static func troubles(
     _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth, _ session: Session
-  ) throws -> [CurrentTrouble] {
+  ) throws -> [Finding] {
     try AlertPreview.troubles(
       configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: session.now)
   }
 
-  private static func advice(_ trouble: CurrentTrouble) -> String {
-    DisplayText.clean("\(trouble.app.map { "\($0): " } ?? "")\(trouble.advice)")
+  private static func advice(_ trouble: Finding) -> String {
+    DisplayText.clean("\(trouble.app.map { "\($0): " } ?? "")\(trouble.next ?? "")")
   }
 
   /// No alerts are configured: shows those that would fire with the default conditions.

@@ -24,9 +24,9 @@ import Testing
     _ summary: String, advice: String = "Restart it", app: AppSlug? = "ios",
     condition: AlertCondition = .oldestPending(over: .minutes(15))
   ) -> AlertNotice {
-    let trouble = Trouble(
-      key: .init(condition: condition, app: app), since: at, value: 3, summary: summary, advice: advice)
-    return AlertNotice(trouble, since: at, id: "msg_1", now: at)
+    let finding = Finding(.warning, "work", summary, next: advice, value: 3)
+    return AlertNotice(
+      Finding.Key(condition: condition, app: app), finding, since: at, id: "msg_1", now: at)
   }
 
   private static func end(_ notice: AlertNotice) -> AlertNotice {

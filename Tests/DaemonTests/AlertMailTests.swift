@@ -4,6 +4,7 @@ import Domain
 import Formats
 import FoundationEssentials
 import Platform
+import Service
 import Store
 import TestSupport
 import Testing
@@ -155,11 +156,10 @@ import Testing
   @Test("The message is printable ASCII in lines of at most 76 characters, and no line ends it early")
   func message() throws {
     let words = "é=. " + String(repeating: "x ", count: 100) + "\n.\nFrom here"
-    let trouble = Trouble(
-      key: .init(condition: .breakerOpen, app: "ios"), since: Timestamp(unixMilliseconds: 0), value: 0,
-      summary: words, advice: "nothing", commands: ["receiptctl stats"])
-    let notice = AlertNotice(
-      trouble, since: trouble.since, id: "msg_1", now: Timestamp(unixMilliseconds: 1_795_168_803_120))
+    let key = Finding.Key(condition: .breakerOpen, app: "ios")
+    let finding = Finding(.warning, "work", words, next: "nothing", commands: ["receiptctl stats"])
+    let now = Timestamp(unixMilliseconds: 1_795_168_803_120)
+    let notice = AlertNotice(key, finding, since: now, id: "msg_1", now: now)
     let bytes = MailMessage.bytes(notice, from: "a@example.com", to: ["b@example.com"], host: "höst\n")
     let text = String(decoding: bytes, as: UTF8.self)
     #expect(bytes.allSatisfy { (0x20...0x7E).contains($0) || $0 == UInt8(ascii: "\n") })
@@ -182,11 +182,9 @@ import Testing
     #expect(parts[1].contains("=C3=89=3D. x x"))
     #expect(parts[1].contains("\n=46rom here."))
     #expect(parts[1].contains("\n  receiptctl stats\n"))
-    let long = Trouble(
-      key: trouble.key, since: trouble.since, value: 0, summary: String(repeating: "é", count: 100_000),
-      advice: "")
+    let long = Finding(.warning, "work", String(repeating: "é", count: 100_000))
     let size = MailMessage.bytes(
-      AlertNotice(long, since: long.since, id: "m", now: long.since), from: "a@b", to: ["c@d"], host: "h"
+      AlertNotice(key, long, since: now, id: "m", now: now), from: "a@b", to: ["c@d"], host: "h"
     ).count
     #expect(size < MailMessage.bytesMax)
   }

@@ -31,6 +31,12 @@ import Testing
       startedAt: now, openFiles: openFiles, freeBytes: { 1 << 30 })
   }
 
+  private static func findings(
+    _ report: HealthReport, _ webhooks: (AppProcessor) -> WebhookAdvice? = { _ in nil }
+  ) -> [Finding] {
+    report.findings(now: now, webhooks: webhooks, processors: { _ in nil })
+  }
+
   @Test("A stored report is read back unchanged")
   func roundTrip() throws {
     var report = Self.report()
@@ -87,24 +93,25 @@ import Testing
     report.destinations[place]?.failingAlone = 1
     #expect(report.isNews(after: before))
     #expect(!report.isNews(after: report))
-    let lines = report.lines(daemon: nil, now: Self.now).dropFirst()
     #expect(
-      Array(lines) == [
-        HealthLine("receiptd connects through the proxy proxy.example:3128.", isBad: false),
-        HealthLine(
-          "1 receipt of shop to purchasely fails while others pass, and is retried separately. See: "
-            + "receiptctl receipts list --state pending --app shop", isBad: true),
-      ])
+      report.headlines(daemon: nil, now: Self.now).last?.line
+        == "receiptd connects through the proxy proxy.example:3128.")
+    let findings = Self.findings(report)
+    #expect(findings.map(\.level) == [.warning])
+    #expect(
+      findings.first?.line
+        == "1 receipt of shop to purchasely fails while others pass, and is retried separately. See: "
+        + "receiptctl receipts list --state pending --app shop")
   }
 
   @Test("Unreadiness, a refused reload and refused webhooks are reported first, each with its remedy")
-  func linesOfTrouble() {
+  func linesOfTrouble() throws {
     var report = Self.report()
+    #expect(Self.findings(report).isEmpty)
     #expect(
-      report.lines(daemon: LockHolder(process: 42, purpose: .serving), now: Self.now) == [
-        HealthLine(
-          "receiptd is ready (process 42, started 2 h ago); 12.3 GiB free on the database's disk; "
-            + "configuration 1, applied 1 min ago.", isBad: false)
+      report.headlines(daemon: LockHolder(process: 42, purpose: .serving), now: Self.now).map(\.line) == [
+        "receiptd is ready (process 42, started 2 h ago); 12.3 GiB free on the database's disk; "
+          + "configuration 1, applied 1 min ago."
       ])
     report.reasons = [ReadinessReason.diskFull].map { .init(name: $0.name, text: $0.text, advice: $0.advice) }
     report.refusedReload = .init(
@@ -112,24 +119,27 @@ import Testing
     report.refusedWebhooks = [
       AppProcessor("shop", "stripe"): ["mismatch": 12], AppProcessor("shop", "toy"): ["missing": 1],
     ]
-    let lines = report.lines(daemon: nil, now: Self.now) { place in
+    let findings = Self.findings(report) { place in
       WebhookAdvice(
         place.processor, label: "Pay", key: "secret", origin: "the one in its console",
         refresh: .restart(source: "env:SECRET"))
     }
-    #expect(lines.allSatisfy { $0.isBad })
-    #expect(lines.count == 5)
-    #expect(lines[0].text.hasPrefix("receiptd is NOT READY: the disk is full ("))
-    #expect(lines[1].text.contains("Free space"))
-    #expect(lines[2].text.contains("apps.shop.stripe.webhook_secret: is not a known key"))
-    #expect(lines[2].text.hasSuffix("then run: receiptctl reload"))
-    #expect(lines[3].text.hasPrefix("12 webhooks of shop refused for the signature in the last hour"))
+    #expect(findings.allSatisfy { $0.level == .failure })
+    #expect(findings.map(\.check) == ["receiptd", "applied", "webhooks", "webhooks"])
+    let headline = try #require(report.headlines(daemon: nil, now: Self.now).first)
+    #expect(headline.line.hasPrefix("receiptd is NOT READY: the disk is full ("))
+    #expect(headline.level == .failure)
+    let lines = findings.map(\.line)
+    #expect(lines[0].hasPrefix("The disk is full. Free space"))
+    #expect(lines[1].hasPrefix("The last reload was refused just now"))
+    #expect(lines[1].contains("apps.shop.stripe.webhook_secret: is not a known key"))
+    #expect(lines[1].hasSuffix("Then run: receiptctl reload"))
+    #expect(lines[2].hasPrefix("12 webhooks of shop refused for the signature in the last hour"))
     #expect(
-      lines[3].text.contains("compare apps.shop.stripe.secret with the one in its console; if they differ, "))
-    #expect(lines[3].text.contains("systemctl restart receiptd (secret is env:SECRET"))
-    #expect(
-      lines[4].text.hasPrefix("1 webhook of shop refused for the signature in the last hour (missing 1)"))
-    #expect(lines[4].text.contains("compare apps.shop.toy.secret with"))
+      lines[2].contains("Compare apps.shop.stripe.secret with the one in its console; if they differ, "))
+    #expect(lines[2].contains("systemctl restart receiptd (secret is env:SECRET"))
+    #expect(lines[3].hasPrefix("1 webhook of shop refused for the signature in the last hour (missing 1)"))
+    #expect(lines[3].contains("Compare apps.shop.toy.secret with"))
   }
 
   @Test("Each reason of refused webhooks has its remedy, with the settings of their processor")
@@ -161,11 +171,11 @@ import Testing
   func clock(counts: [String: Int64], fault: String) throws {
     let advice = try #require(Bench.app().webhookAdvice["stripe"])
     let lost = try #require(
-      LostInput.webhooks(of: "shop", ["stripe": counts], accepted: 0, "in the last hour") { _ in advice })
+      Finding.webhooks(of: "shop", ["stripe": counts], accepted: 0, "in the last hour") { _ in advice })
     #expect(lost.what.contains("refused for their time in the last hour"))
-    #expect(lost.next.contains(fault))
-    #expect(lost.next.contains("timedatectl set-ntp true"))
-    #expect(!lost.next.contains("webhook_secrets"))
+    #expect(lost.line.contains(fault))
+    #expect(lost.line.contains("timedatectl set-ntp true"))
+    #expect(!lost.line.contains("webhook_secrets"))
     let mixed = RefusedWebhooks(["mismatch": 1].merging(counts) { $1 })
     #expect(mixed.cause == "for the signature or their time")
     #expect(mixed.remedy(advice, of: "shop").contains("webhook_secrets"))
@@ -179,8 +189,10 @@ import Testing
       AppProcessor("shop", "stripe"): ["mismatch": 3], AppProcessor("shop", "toy"): ["mismatch": 2],
     ]
     #expect(report.json["refused_webhooks_last_hour"] == ["shop": ["mismatch": 5]])
-    let removed = report.lines(daemon: nil, now: Self.now).last?.text
-    #expect(removed?.hasSuffix("and none was accepted: apps.shop.toy is not in the configuration") == true)
+    let removed = Self.findings(report).last?.line
+    #expect(
+      removed?.hasSuffix(
+        "and none was accepted. Configure apps.shop.toy again, then run: receiptctl reload") == true)
   }
 
   @Test("A report is stored once a minute, at once after a change, and again after a failure")

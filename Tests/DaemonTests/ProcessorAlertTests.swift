@@ -114,7 +114,7 @@ import Testing
   @Test("After a week, an abandoned capture is not reported any more")
   func old() throws {
     let work = UnfinishedCaptures(abandoned: 1, lastAbandoned: ManualClock().now)
-    func trouble(after time: Duration) -> Trouble? {
+    func trouble(after time: Duration) -> Finding? {
       .captures(
         ["pay": work], limit: .minutes(15), app: "shop", now: (work.lastAbandoned ?? ManualClock().now) + time
       )

@@ -19,38 +19,40 @@ import Testing
     return report
   }
 
-  private static func lines(_ counts: [String: Int64]) -> [HealthLine] {
+  private static func findings(_ counts: [String: Int64]) -> [Finding] {
     let advice = ProcessorAdvice(
       "pay", label: "Pay", key: "token", settings: ["api_base"], rights: "It must read", refresh: .reload)
     let report = report(counts)
-    return Array(report.lines(daemon: nil, now: report.at, processors: { _ in advice }).dropFirst())
+    return report.findings(now: report.at, webhooks: { _ in nil }, processors: { _ in advice })
   }
 
   @Test("Refused credentials name the keys to correct, the command, and what the key needs")
   func refused() throws {
-    let line = try #require(Self.lines(["refused": 2, "credentials": 1]).first)
+    let finding = try #require(Self.findings(["refused": 2, "credentials": 1]).first)
     #expect(
-      line.text
+      finding.line
         == "pay refused 3 calls of shop in the last hour. Correct apps.shop.pay (token, api_base), then "
         + "run: receiptctl reload. About token: It must read")
-    #expect(line.isBad)
+    #expect(finding.level == .failure)
   }
 
   @Test("Single failed calls are no trouble, many are")
   func failed() throws {
-    let few = try #require(Self.lines(["timeout": 2, "failed": 1]).first)
-    #expect(few.text.hasPrefix("3 calls of shop to pay failed in the last hour (failed 1, timeout 2)"))
-    #expect(!few.isBad)
-    #expect(try #require(Self.lines(["timeout": 11]).first).isBad)
+    let few = try #require(Self.findings(["timeout": 2, "failed": 1]).first)
+    #expect(few.line.hasPrefix("3 calls of shop to pay failed in the last hour (failed 1, timeout 2)"))
+    #expect(few.level == .ok)
+    #expect(Self.findings(["timeout": 11]).first?.level == .warning)
   }
 
   @Test("Payments without a callback are reported")
   func unreported() throws {
-    let line = try #require(Self.lines(["unreported": 2]).first)
+    let finding = try #require(Self.findings(["unreported": 2]).first)
     #expect(
-      line.text
-        == "2 payments of shop were found paid in the last hour by a fetch, without a callback of pay")
-    #expect(line.isBad)
+      finding.line
+        .hasPrefix(
+          "2 payments of shop were found paid in the last hour, and no callback of pay had reported them. "
+            + "No payment is lost"))
+    #expect(finding.level == .warning)
   }
 
   @Test("The stored report has the same troubles")

@@ -5,6 +5,7 @@ import Domain
 import Formats
 import HTTPClient
 import Platform
+import Service
 import Store
 import TestSupport
 import Testing
@@ -180,36 +181,34 @@ import Testing
 
   private static let start = Timestamp(unixMilliseconds: 1_795_168_800_000)
 
-  /// A ledger that has just reported a trouble, and the trouble.
-  private static func ledger() -> (AlertLedger, Trouble) {
-    let key = Trouble.Key(condition: .breakerOpen, app: "shop")
-    let trouble = Trouble(key: key, since: start, value: 0, summary: "", advice: "")
+  private static let key = Finding.Key(condition: .breakerOpen, app: "shop")
+  private static let finding = Finding(.warning, "work", "", app: "shop", since: start)
+  private static let begin = AlertLedger.Notice.firing(key, finding, since: start)
+
+  /// A ledger that has just reported the finding.
+  private static func ledger() -> AlertLedger {
     var ledger = AlertLedger(destination: "d", every: .minutes(10), records: [])
-    _ = ledger.note(.firing(trouble, since: start), now: start)
-    return (ledger, trouble)
+    _ = ledger.note(begin, now: start)
+    return ledger
   }
 
-  private static func next(_ ledger: AlertLedger, _ troubles: [Trouble], _ after: Duration) -> AlertLedger
-    .Notice?
-  {
+  private static func next(_ ledger: AlertLedger, _ after: Duration) -> AlertLedger.Notice? {
     ledger.next(
-      Dictionary(uniqueKeysWithValues: troubles.map { ($0.key, $0) }), now: start + after,
-      isWatched: { _ in true },
-      isCertain: { _ in true })
+      [key: finding], now: start + after, isWatched: { _ in true }, isCertain: { _ in true })
   }
 
   @Test("After the clock was set back a trouble is reported again, not only when the clock has caught up")
   func clockSetBack() {
-    let (ledger, trouble) = Self.ledger()
-    #expect(Self.next(ledger, [trouble], .minutes(9)) == nil)
-    #expect(Self.next(ledger, [trouble], .hours(-1)) == .firing(trouble, since: Self.start))
+    let ledger = Self.ledger()
+    #expect(Self.next(ledger, .minutes(9)) == nil)
+    #expect(Self.next(ledger, .hours(-1)) == Self.begin)
   }
 
   @Test("The end of an alert does not begin its interval again: a trouble that returns is reported in time")
   func endKeepsInterval() {
-    var (ledger, trouble) = Self.ledger()
-    _ = ledger.note(.resolved(trouble.key, since: Self.start), now: Self.start + .minutes(9))
-    #expect(Self.next(ledger, [trouble], .minutes(9)) == nil)
-    #expect(Self.next(ledger, [trouble], .minutes(10)) == .firing(trouble, since: Self.start))
+    var ledger = Self.ledger()
+    _ = ledger.note(.resolved(Self.key, since: Self.start), now: Self.start + .minutes(9))
+    #expect(Self.next(ledger, .minutes(9)) == nil)
+    #expect(Self.next(ledger, .minutes(10)) == Self.begin)
   }
 }

@@ -4,6 +4,7 @@
 internal import Config
 internal import Formats
 internal import HTTPClient
+internal import Service
 
 enum AssociationsCheck: DoctorCheck {
   static let name = "associations"
@@ -52,7 +53,7 @@ enum AssociationsCheck: DoctorCheck {
 
   private static func finding(
     _ company: String, _ host: String, _ result: TransferResult, _ isCurrent: Bool?
-  ) -> DoctorFinding {
+  ) -> Finding {
     switch isCurrent {
     case true: return ok("\(company) has the file of \(host) as configured")
     case false:

@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
+internal import Service
 internal import Reports
 internal import Store
 
@@ -15,7 +16,7 @@ enum BackupCheck: DoctorCheck {
   private static let file = "receiptctl db backup /var/backups/receiptd/receiptd-$(date -I).db"
   private static let server = "After each pg_dump: receiptctl db backup --record FILE"
 
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     guard let reader = scene.reader else { return [] }
     let path = scene.configuration.database.filePath
     guard let report = try reader.serviceReport(.backup) else {

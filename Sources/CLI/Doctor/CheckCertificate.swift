@@ -16,7 +16,7 @@ enum CertificateCheck: DoctorCheck {
   private static let renew = "Renew it, then: systemctl restart receiptd"
   private static let bytesMax = 1 << 20
 
-  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) -> [Finding] {
     guard let tls = scene.configuration.listen.tls else { return [] }
     let (pem, key): ([UInt8], [UInt8])
     do throws(SystemError) {
@@ -56,7 +56,7 @@ enum CertificateCheck: DoctorCheck {
 struct CertificateAge {
   private static let (failing, warning): (Duration, Duration) = (.days(3), .days(21))
 
-  let level: DoctorFinding.Level
+  let level: Finding.Level
   /// `expires in 61 d`
   let text: String
 
@@ -72,9 +72,9 @@ struct CertificateAge {
 enum AlertsCheck: DoctorCheck {
   static let name = "alerts"
 
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     let configuration = scene.configuration
-    var findings: [DoctorFinding] = []
+    var findings: [Finding] = []
     if configuration.alerts.isEmpty {
       findings.append(
         warning(

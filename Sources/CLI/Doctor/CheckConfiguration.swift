@@ -12,7 +12,7 @@ enum ConfigurationCheck: DoctorCheck {
   static let name = "configuration"
   private static let next = "receiptctl config check"
 
-  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) -> [Finding] {
     guard scene.faults.isEmpty else { return findings(of: scene.faults) }
     let warnings = scene.warnings + scene.configuration.databaseWarnings
     guard warnings.isEmpty else { return warnings.map { warning($0.description, next: next) } }
@@ -20,7 +20,7 @@ enum ConfigurationCheck: DoctorCheck {
   }
 
   /// - Parameter faults: at least one.
-  static func findings(of faults: [Fault]) -> [DoctorFinding] {
+  static func findings(of faults: [Fault]) -> [Finding] {
     let first = faults.first?.description ?? ""
     return [
       failure(
@@ -34,41 +34,28 @@ enum ConfigurationCheck: DoctorCheck {
 enum AppliedCheck: DoctorCheck {
   static let name = "applied"
 
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     // The database check says why its server cannot be asked.
     if scene.configuration.database.filePath == nil {
       return scene.reader == nil ? [] : try relays(scene)
     }
     // The receiptd check says that there is no report.
     guard let report = scene.health?.report else { return [] }
-    var findings: [DoctorFinding] = []
-    if let refused = report.refusedReload {
-      let faults = refused.faults.joined(separator: "; ")
-      findings.append(
-        failure(
-          "the last reload was refused \(refused.at.past(to: scene.now)) (\(faults)); the previous "
-            + "configuration is still used",
-          next: "Correct it: receiptctl config check, then: receiptctl reload"))
-    }
-    if !report.needsRestart.isEmpty {
-      findings.append(
-        warning(
-          "only a restart applies \(report.needsRestart.joined(separator: ", "))",
-          next: ReloadReport.restartCommand))
-    }
     // A file with faults has no digest to compare; the configuration check reports them.
-    guard !scene.configuration.isPartial else { return findings }
-    if let digest = report.configurationDigest, digest != scene.configuration.digest, findings.isEmpty {
-      findings.append(
-        warning(
-          "the file differs from what receiptd uses (configuration \(report.generation))",
-          next: "receiptctl reload"))
+    guard !scene.configuration.isPartial, report.refusedReload == nil, report.needsRestart.isEmpty
+    else { return [] }
+    guard let digest = report.configurationDigest, digest != scene.configuration.digest else {
+      return [ok("receiptd uses this file (configuration \(report.generation))")]
     }
-    return findings.isEmpty ? [ok("receiptd uses this file (configuration \(report.generation))")] : findings
+    return [
+      warning(
+        "the file differs from what receiptd uses (configuration \(report.generation))",
+        next: "receiptctl reload")
+    ]
   }
 
   /// Several relays may share the database of a server.
-  private static func relays(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  private static func relays(_ scene: DoctorScene) throws -> [Finding] {
     guard !scene.configuration.isPartial,
       let running = try scene.session.instances(scene.configuration)?.running, !running.isEmpty
     else {

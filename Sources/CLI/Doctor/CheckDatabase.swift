@@ -16,7 +16,7 @@ enum DiskCheck: DoctorCheck {
   /// Every answer waits for a sync.
   private static let (syncGood, syncMax): (Duration, Duration) = (.milliseconds(20), .milliseconds(500))
 
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     guard let path = scene.configuration.database.filePath else { return [] }
     let folder = FileWriting.folder(of: (try? FilePath.resolved(path)) ?? path)
     guard let free = DiskSpace.availableBytes(at: folder) else {
@@ -30,7 +30,7 @@ enum DiskCheck: DoctorCheck {
   ///   - free: bytes.
   ///   - days: after which the disk is full if the database grows as before; nil if that is not known.
   ///   - sync: how long a sync takes; nil if that is not known.
-  static func finding(free: Int64, days: Int64?, sync: Duration?) -> DoctorFinding {
+  static func finding(free: Int64, days: Int64?, sync: Duration?) -> Finding {
     let left =
       days.map { $0 > 3650 ? ", enough for years" : ", enough for \($0) days as it grew so far" } ?? ""
     let space = "\(HealthReport.size(free)) free\(left)"
@@ -61,7 +61,7 @@ enum DatabaseStateCheck: DoctorCheck {
   /// receiptd truncates a longer log, unless a reader keeps it from that.
   private static let logBytesMax: Int64 = 256 << 20
 
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     if let fault = scene.readerFault { return [failure(fault.message, next: "Then look again: \(again())")] }
     switch scene.configuration.database {
     case .file(let path): return file((try? FilePath.resolved(path)) ?? path, scene)
@@ -69,12 +69,12 @@ enum DatabaseStateCheck: DoctorCheck {
     }
   }
 
-  private static func file(_ path: String, _ scene: DoctorScene) -> [DoctorFinding] {
+  private static func file(_ path: String, _ scene: DoctorScene) -> [Finding] {
     let names = Set(scene.health?.report?.reasons.map(\.name) ?? [])
     if names.contains("database_damaged") {
       return [failure("receiptd found damaged pages", next: "receiptctl db check")]
     }
-    var findings: [DoctorFinding] = []
+    var findings: [Finding] = []
     if let file = FileIdentity(path: path), file.links > 1 {
       findings.append(
         warning(
@@ -91,7 +91,7 @@ enum DatabaseStateCheck: DoctorCheck {
     return findings.isEmpty ? [ok("\(size); to check every page: \(check)")] : findings
   }
 
-  private static func server(_ url: DatabaseURL, _ scene: DoctorScene) throws -> [DoctorFinding] {
+  private static func server(_ url: DatabaseURL, _ scene: DoctorScene) throws -> [Finding] {
     let server = try ServerState(url, scene.configuration)
     if let fault = server.fault { return [failure(fault, next: check)] }
     return server.warnings.isEmpty

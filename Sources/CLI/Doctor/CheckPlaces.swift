@@ -26,7 +26,7 @@ enum AddressCheck: DoctorCheck {
 
   private static func findings(
     _ result: TransferResult, url: String, origin: String, app: AppSlug, now: Timestamp
-  ) -> [DoctorFinding] {
+  ) -> [Finding] {
     let look = "curl -sv \(url)"
     guard let status = result.status else {
       return [failure("\(origin) does not answer (\(result.failureText ?? ""))", next: look)]
@@ -67,7 +67,7 @@ enum DestinationCheck: DoctorCheck {
   private static func findings(
     _ result: TransferResult, _ place: String, _ app: AppSlug, _ contact: DestinationContact?,
     _ now: Timestamp
-  ) -> [DoctorFinding] {
+  ) -> [Finding] {
     // receiptd's own view decides: this command may have another environment, such as another proxy.
     if let contact, !contact.isAnswered {
       let own = result.status == nil ? "" : ", although this command does (\(result.answerText))"
@@ -102,11 +102,11 @@ extension DoctorCheck {
   /// The finding about a server's certificate; nil if it is good for a while, or unknown.
   static func expiry(
     _ result: TransferResult, of place: String, _ now: Timestamp, next: String
-  ) -> [DoctorFinding]? {
+  ) -> [Finding]? {
     guard let expiresAt = result.certificateExpiresAt else { return nil }
     let age = CertificateAge(expiresAt: expiresAt, now: now)
     let text = "the certificate of \(place) \(age.text)"
-    return age.level == .ok ? nil : [DoctorFinding(age.level, name, text, next: next)]
+    return age.level == .ok ? nil : [Finding(age.level, name, text, next: next)]
   }
 
   /// `, certificate expires in 61 d`

@@ -14,20 +14,13 @@ enum ProcessorCheck: DoctorCheck {
   static let name = "processor"
 
   /// A processor without a harmless request is judged by what happened in the last hour.
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     try scene.apps.flatMap { app in
-      try ProcessorAPI.of(app).filter { $0.probe == nil }.compactMap { api -> DoctorFinding? in
-        guard let report = scene.health?.report else { return nil }
-        let troubles = ProcessorTroubles(report.processorTroubles[api.place] ?? [:])
-        let place = "\(api.processorName) of \(app.slug)"
-        if troubles.refused > 0 {
-          return failure("\(place) refused calls in the last hour", next: correction(app, api))
+      try ProcessorAPI.of(app).filter { $0.probe == nil }.compactMap { api -> Finding? in
+        guard let report = scene.health?.report, report.processorTroubles[api.place] == nil else {
+          return nil
         }
-        return troubles.failed > 0
-          ? warning(
-            "\(place): calls failed in the last hour (\(troubles.reasons))",
-            next: "receiptctl stats --app \(app.slug)")
-          : ok("\(place): no call failed in the last hour")
+        return ok("\(api.processorName) of \(app.slug): no call failed in the last hour")
       }
     }
   }
@@ -46,7 +39,7 @@ enum ProcessorCheck: DoctorCheck {
 
   private static func finding(
     _ answer: QueryAnswer, _ result: TransferResult, _ app: AppConfiguration, _ api: ProcessorAPI
-  ) -> DoctorFinding {
+  ) -> Finding {
     let place = "\(api.processorName) of \(app.slug)"
     switch answer {
     case .body: return ok("\(place) accepts the key (\(result.answerText))")
@@ -71,26 +64,8 @@ enum ProcessorCheck: DoctorCheck {
 enum ContextsCheck: DoctorCheck {
   static let name = "contexts"
 
-  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
-    guard scene.health?.report != nil else { return [] }
-    let lost = scene.lostInput([.contexts])
-    return lost.isEmpty ? [ok("none was refused in the last hour")] : lost.map(finding)
-  }
-}
-
-extension DoctorCheck {
-  /// A part may be refused because anybody can send requests; all of them are refused for a fault.
-  static func finding(_ lost: LostInput) -> DoctorFinding {
-    lost.isTotal
-      ? failure(lost.what, next: lost.next.capitalizedFirst)
-      : warning(lost.what, next: lost.next.capitalizedFirst)
-  }
-}
-
-extension DoctorScene {
-  /// The lost input of the apps to check.
-  func lostInput(_ kinds: Set<LostInput.Kind>) -> [LostInput] {
-    (health?.lostInput ?? []).filter { kinds.contains($0.kind) && (only == nil || only == $0.app) }
+  static func findings(_ scene: DoctorScene) -> [Finding] {
+    scene.health?.report == nil ? [] : [ok("none was refused in the last hour")]
   }
 }
 
@@ -100,12 +75,14 @@ enum WebhooksCheck: DoctorCheck {
   /// Far more than an account may have; a list without an end ends here.
   private static let registrationsMax = 1000
 
-  /// What was lost; and without a list of registered addresses, only the events show that they come.
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  /// Without a list of registered addresses, only the events show that they come.
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     guard let reader = scene.reader else { return [] }
-    let lost = scene.lostInput([.webhooks, .events])
-    let well = scene.apps.filter { app in !lost.contains { $0.app == app.slug } }
-    let silent: [DoctorFinding] = try well.flatMap { app in
+    // What is wrong with the webhooks of an app is a finding already.
+    let well = scene.apps.filter { app in
+      !scene.findings.contains { $0.check == name && $0.level != .ok && $0.app == app.slug }
+    }
+    return try well.flatMap { app in
       let listing = Set(try ProcessorAPI.of(app).filter { $0.registry != nil }.map(\.processorName))
       return try app.processors.filter { $0.section.kind.hasWebhooks && !listing.contains($0.name) }.map {
         let last = try reader.lastEvent(app: app.slug)
@@ -116,7 +93,6 @@ enum WebhooksCheck: DoctorCheck {
           next: "After a payment look again: receiptctl events list --app \(app.slug)")
       }
     }
-    return lost.map(finding) + silent
   }
 
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] {
@@ -161,7 +137,7 @@ enum WebhooksCheck: DoctorCheck {
   }
 
   /// The key may be right for all else, so this is no failure; the processor check says if it is not.
-  private static func unknown(_ question: Question, _ result: TransferResult) -> DoctorFinding {
+  private static func unknown(_ question: Question, _ result: TransferResult) -> Finding {
     let cause = result.status.map { "http_\($0)" } ?? result.failureText ?? ""
     let again = again(question.app.slug)
     guard result.status == 401 || result.status == 403 else {
@@ -172,7 +148,7 @@ enum WebhooksCheck: DoctorCheck {
       next: "Let it read webhook endpoints too, then: \(again)")
   }
 
-  private static func judge(_ all: [WebhookRegistration], _ question: Question) -> [DoctorFinding] {
+  private static func judge(_ all: [WebhookRegistration], _ question: Question) -> [Finding] {
     let own = all.filter { $0.path == question.path }
     let needed = question.registry.neededTypes
     let again = "then look again: \(again(question.app.slug))"
@@ -211,11 +187,9 @@ enum WebhooksCheck: DoctorCheck {
           next: "If that is wrong, correct it at the processor, \(again)")
       ]
     }
-    // The endpoint is right, and yet its webhooks are refused, or cannot be read.
-    guard question.scene.lostInput([.webhooks, .events]).allSatisfy({ $0.app != question.app.slug }) else {
-      return []
-    }
-    return [ok("\(question.place): one endpoint, all \(needed.count) types of events")]
+    return [
+      ok("\(question.place): one endpoint, all \(needed.count) types of events", of: question.app.slug)
+    ]
   }
 }
 

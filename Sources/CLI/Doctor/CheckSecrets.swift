@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
+internal import Service
 
 enum SecretsCheck: DoctorCheck {
   static let name = "secrets"
@@ -12,7 +13,7 @@ enum SecretsCheck: DoctorCheck {
   /// Long enough for every event that was signed with the old secret.
   private static let rotationTime: Duration = .days(3)
 
-  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) -> [Finding] {
     let secrets = scene.configuration.secrets
     var findings = openFiles(secrets)
     let inPlace = secrets.filter { $0.secret.source == .inPlace }
@@ -50,7 +51,7 @@ enum SecretsCheck: DoctorCheck {
     }
   }
 
-  private static func openFiles(_ secrets: [Configuration.SecretEntry]) -> [DoctorFinding] {
+  private static func openFiles(_ secrets: [Configuration.SecretEntry]) -> [Finding] {
     let open = Set(secrets.compactMap { file(of: $0.secret) })
       .filter { FileAge(path: $0)?.isOpenToAll == true }
     return open.sorted().map { path in
@@ -59,7 +60,7 @@ enum SecretsCheck: DoctorCheck {
   }
 
   /// An old secret is still accepted although the new one works.
-  private static func rotations(of app: AppConfiguration, _ now: Timestamp) -> [DoctorFinding] {
+  private static func rotations(of app: AppConfiguration, _ now: Timestamp) -> [Finding] {
     app.processors.compactMap { processor in
       let secrets = processor.section.webhookSecrets
       let ages = secrets.compactMap { age(of: $0, now) }

@@ -14,7 +14,7 @@ enum ReceiptdCheck: DoctorCheck {
   static let name = "receiptd"
   private static let start = "systemctl start receiptd"
 
-  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) -> [Finding] {
     guard let health = scene.health else {
       // The database check says why there is no more to see.
       guard scene.configuration.database.filePath != nil else { return [] }
@@ -37,11 +37,7 @@ enum ReceiptdCheck: DoctorCheck {
           next: "See its log and the disk: systemctl status receiptd")
       ]
     }
-    guard report.isReady else {
-      return report.reasons.map { reason in
-        failure("is not ready: \(reason.text)", next: "\(reason.advice) Then look again: \(again())")
-      }
-    }
+    guard report.isReady else { return [] }
     guard report.version == Version.number else {
       return [
         warning(
@@ -70,7 +66,7 @@ enum ClockCheck: DoctorCheck {
   /// HTTP dates are whole seconds, and an answer takes a moment.
   private static let differenceMax: Duration = .seconds(5)
 
-  static func findings(_ scene: DoctorScene) -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) -> [Finding] {
     guard let clock = scene.session.dependencies.clockDiscipline() else {
       return [ok("the system does not say here whether the clock is synchronised")]
     }
@@ -101,7 +97,7 @@ enum ClockCheck: DoctorCheck {
   /// - Parameter ageMax: how old a signature may be; nil if signatures have no time.
   private static func findings(
     _ result: TransferResult, now: Timestamp, from label: String, ageMax: Duration?
-  ) -> [DoctorFinding] {
+  ) -> [Finding] {
     guard let date = result.header("Date").flatMap({ HTTPDate.timestamp($0, now: now) }) else { return [] }
     let ahead = now.duration(since: date)
     let difference = abs(ahead.milliseconds)

@@ -14,11 +14,11 @@ enum WorkCheck: DoctorCheck {
   private static let waitGood: Duration = .minutes(1)
   private static let failuresWithin: Duration = .days(1)
 
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] {
+  static func findings(_ scene: DoctorScene) throws -> [Finding] {
     guard let reader = scene.reader else { return [] }
     let stats = try AppStats.all(reader, scene.configuration, only: scene.only, scene.session)
     let failed = try reader.failures(since: scene.now - failuresWithin)
-    var findings: [DoctorFinding] = []
+    var findings: [Finding] = []
     for app in stats {
       findings += stoppages(of: app, scene.configuration)
       if let oldest = app.oldestPending, scene.now.duration(since: oldest) > waitGood {
@@ -37,19 +37,13 @@ enum WorkCheck: DoctorCheck {
       }
       findings += app.unfinished.filter(\.isBad).map { warning($0.sentence, next: UnfinishedText.command) }
     }
-    for (place, contact) in scene.health?.report?.contacts ?? [] {
-      guard scene.only == nil || scene.only == place.app, let text = contact.failingAloneText(place) else {
-        continue
-      }
-      findings.append(warning(String(text.dropLast()), next: DestinationContact.failingAloneCommand(place)))
-    }
     findings += try pausedJobs(reader) + reader.sharedPayers().map(shared)
     return findings.isEmpty
       ? [ok("nothing waits longer than a minute, and nothing failed in 24 h")] : findings
   }
 
   /// Without a receiptd nothing is delivered anyway, which the receiptd check says.
-  private static func stoppages(of app: AppStats, _ configuration: Configuration) -> [DoctorFinding] {
+  private static func stoppages(of app: AppStats, _ configuration: Configuration) -> [Finding] {
     let isRefused = app.breakers.contains { $0.breaker.state == .paused }
     return app.stoppages(configuration).map { stoppage in
       let next = "\(stoppage.advice.trimmed). To watch: receiptctl stats --app \(app.slug)"
@@ -57,7 +51,7 @@ enum WorkCheck: DoctorCheck {
     }
   }
 
-  private static func shared(_ payer: SharedPayer) -> DoctorFinding {
+  private static func shared(_ payer: SharedPayer) -> Finding {
     let users = payer.users.map { DisplayText.clean($0.text) }.joined(separator: ", ")
     return warning(
       "payer \(DisplayText.clean(payer.customer.text)) of \(payer.processor) belongs to several users "
@@ -66,7 +60,7 @@ enum WorkCheck: DoctorCheck {
         + "\(DisplayText.clean(payer.account.text))")
   }
 
-  private static func pausedJobs(_ reader: StoreReader) throws -> [DoctorFinding] {
+  private static func pausedJobs(_ reader: StoreReader) throws -> [Finding] {
     var filter = JobFilter()
     filter.state = .paused
     let paused = try reader.jobs(filter, limit: 100)

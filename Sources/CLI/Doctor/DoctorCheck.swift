@@ -1,7 +1,9 @@
-// The checks of `receiptctl doctor`. A new one is a type in this folder and its place in `DoctorChecks.all`.
+// The checks of `receiptctl doctor`. A new one is a type in this folder and its place in `DoctorChecks.all`. What
+// other faces show, too, is in `Daemon/Service/Findings` and comes first on the page.
 
 internal import Domain
 internal import Platform
+internal import Service
 
 /// One subject of the page. A check that throws is a failure with the error's text; the other checks go on.
 protocol DoctorCheck: Sendable {
@@ -9,25 +11,28 @@ protocol DoctorCheck: Sendable {
   static var name: String { get }
 
   /// What this machine and the database know.
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding]
+  static func findings(_ scene: DoctorScene) throws -> [Finding]
 
   /// Questions to servers; all checks ask at the same time.
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe]
 }
 
 extension DoctorCheck {
-  static func findings(_ scene: DoctorScene) throws -> [DoctorFinding] { [] }
+  static func findings(_ scene: DoctorScene) throws -> [Finding] { [] }
 
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] { [] }
 
-  static func ok(_ what: String) -> DoctorFinding { DoctorFinding(.ok, name, what) }
-
-  static func warning(_ what: String, next: String) -> DoctorFinding {
-    DoctorFinding(.warning, name, what, next: next)
+  /// - Parameters: what it is about; nil for everything that the check looks at.
+  static func ok(_ what: String, of app: AppSlug? = nil, at processor: ProcessorName? = nil) -> Finding {
+    Finding(.ok, name, what, app: app, processors: processor.map { [$0] } ?? [])
   }
 
-  static func failure(_ what: String, next: String) -> DoctorFinding {
-    DoctorFinding(.failure, name, what, next: next)
+  static func warning(_ what: String, next: String) -> Finding {
+    Finding(.warning, name, what, next: next)
+  }
+
+  static func failure(_ what: String, next: String) -> Finding {
+    Finding(.failure, name, what, next: next)
   }
 
   /// The command that asks again.

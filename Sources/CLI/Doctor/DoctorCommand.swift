@@ -1,8 +1,10 @@
 // `receiptctl doctor`: one page about everything that receiptd depends on.
 
 internal import Config
+internal import Formats
 internal import HTTPClient
 internal import Platform
+internal import Service
 internal import Terminal
 
 enum DoctorCommand {
@@ -35,7 +37,7 @@ enum DoctorCommand {
 
   private static func run(_ session: Session) throws -> ExitCode {
     let checks = try chosen(session)
-    let findings: [DoctorFinding]
+    let findings: [Finding]
     do {
       let scene = try DoctorScene(session)
       findings = try Self.findings(of: checks, scene)
@@ -62,8 +64,8 @@ enum DoctorCommand {
   /// In the order of the page.
   private static func findings(
     of checks: [any DoctorCheck.Type], _ scene: DoctorScene
-  ) throws -> [DoctorFinding] {
-    var findings: [DoctorFinding] = []
+  ) throws -> [Finding] {
+    var findings: [Finding] = []
     var probes: [DoctorProbe] = []
     let asks = !scene.session.command.flag("local")
     for check in checks {
@@ -72,7 +74,7 @@ enum DoctorCommand {
         if asks { probes += try check.probes(scene) }
       } catch {
         findings.append(
-          DoctorFinding(
+          Finding(
             .failure, check.name, "cannot be checked: \(DoctorScene.fault(error).message)",
             next: "Then look again: \(check.again())"))
       }
@@ -83,10 +85,16 @@ enum DoctorCommand {
     } catch {
       throw OperatorFault(.unavailable, "libcurl could not be set up (\(error.rawValue))")
     }
-    return names.flatMap { name in findings.filter { $0.check == name } }
+    let shared = scene.findings
+    return checks.flatMap { check in
+      let own = findings.filter { finding in
+        finding.check == check.name && !shared.contains { $0.contradicts(finding) }
+      }
+      return shared.filter { $0.check == check.name }.map { $0.naming(check.again()) } + own
+    }
   }
 
-  private static func show(_ findings: [DoctorFinding], _ session: Session) {
+  private static func show(_ findings: [Finding], _ session: Session) {
     let output = session.output
     if session.isJSON {
       for finding in findings { output.json(finding.json) }
@@ -95,10 +103,46 @@ enum DoctorCommand {
     for finding in findings {
       for line in finding.lines(inColour: output.isInColour) { output.line(line) }
     }
-    func count(_ level: DoctorFinding.Level) -> Int { findings.count { $0.level == level } }
+    func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
     func words(_ count: Int, _ name: String) -> String {
       count == 0 ? "no \(name)s" : CountText.of(count, name)
     }
     output.line("\(words(count(.failure), "failure")), \(words(count(.warning), "warning"))")
+  }
+}
+
+extension Finding {
+  fileprivate var json: JSONValue {
+    [
+      "check": .string(check), "level": .string(level.rawValue), "what": .string(what),
+      "next": .optional(next),
+    ]
+  }
+
+  /// The finding as text: a line, and below it what to do.
+  fileprivate func lines(inColour: Bool) -> [String] {
+    let (word, style): (String, Style) =
+      switch level {
+      case .ok: ("ok", .green)
+      case .warning: ("!", .yellow)
+      case .failure: ("FAIL", .red)
+      }
+    let mark = style.applied(to: DisplayText.padded(word, to: 4), inColour: inColour)
+    let line = "\(mark)  \(DisplayText.padded(check, to: 13))  \(DisplayText.clean(what))"
+    return [line] + (next.map { ["      \(DisplayText.clean($0))"] } ?? [])
+  }
+
+  /// The same with a command, if what is to be done has none.
+  fileprivate func naming(_ command: String) -> Finding {
+    guard let next, !next.contains("ctl ") else { return self }
+    var finding = self
+    finding.next = "\(next)\(next.hasSuffix(".") ? "" : ".") Then look again: \(command)"
+    return finding
+  }
+
+  /// Whether a check's own line would say that all is well with what this problem is about.
+  fileprivate func contradicts(_ own: Finding) -> Bool {
+    level != .ok && own.level == .ok && check == own.check && (own.app == nil || app == own.app)
+      && (own.processors.isEmpty || processors.isEmpty || own.processors.contains(where: processors.contains))
   }
 }

@@ -1,12 +1,13 @@
 // Asks servers, all at the same time. One thread.
 
 internal import HTTPClient
+internal import Service
 
 /// One question to a server.
 struct DoctorProbe {
   /// What an answer leads to.
   enum Outcome {
-    case findings([DoctorFinding])
+    case findings([Finding])
     /// Another question, such as for the next page of a list.
     case next(DoctorProbe)
   }
@@ -24,10 +25,10 @@ struct DoctorProbe {
   }
 
   /// - Returns: the findings of each probe, in the same order.
-  static func run(_ probes: [DoctorProbe]) throws(TransferFailure) -> [[DoctorFinding]] {
+  static func run(_ probes: [DoctorProbe]) throws(TransferFailure) -> [[Finding]] {
     guard !probes.isEmpty else { return [] }
     let pool = try TransferPool(connectionsMax: connectionsMax)
-    var findings = [[DoctorFinding]](repeating: [], count: probes.count)
+    var findings = [[Finding]](repeating: [], count: probes.count)
     var waiting = Array(probes.enumerated())
     var asked: [Int: DoctorProbe] = [:]
     func conclude(_ probe: DoctorProbe, _ index: Int, _ result: TransferResult) {

@@ -27,6 +27,11 @@ struct DoctorScene {
   /// The app of `--app`; nil for all.
   var only: AppSlug? { session.command.options["app"].map(AppSlug.init) }
 
+  /// What every face shows of the apps to check.
+  var findings: [Finding] {
+    (health?.findings ?? []).filter { only == nil || $0.app == nil || $0.app == only }
+  }
+
   /// - Throws: `ConfigurationFaults` if the file does not name the database.
   init(_ session: Session) throws {
     self.session = session

@@ -51,49 +51,49 @@ struct ServiceHealth {
     return now.duration(since: lastReport) > HealthReport.staleAfter
   }
 
-  /// The refused webhooks and contexts of the last hour, and the unreadable events.
-  var lostInput: [LostInput] {
-    (report?.refusedInput { configuration.webhookAdvice(of: $0) } ?? []) + unread.found
+  /// What receiptd has reported, and the unreadable events.
+  var findings: [Finding] {
+    let reported = report?.findings(
+      now: now, webhooks: { configuration.webhookAdvice(of: $0) },
+      processors: { configuration.processorAdvice(of: $0) })
+    return (reported ?? []) + unread.findings
   }
 
-  var lines: [HealthLine] { state + unread.lines }
+  var lines: [String] { (state + findings).map(\.line) }
 
-  private var state: [HealthLine] {
+  /// Whether a receiptd runs, and is ready.
+  private var state: [Finding] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
     let place = daemon.map { " (\($0.place))" } ?? ""
     guard isRunning else {
       guard configuration.database.filePath != nil else { return [noInstance] }
       let last = lastReport.map { " It last reported \($0.past(to: now))." } ?? ""
       return [
-        HealthLine(
-          "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered. Start it with: systemctl "
-            + "start receiptd.\(last)\(disk)", isBad: true)
+        Finding(
+          .failure, "receiptd", "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered",
+          next: "Start it with: systemctl start receiptd.\(last)\(disk)")
       ]
     }
     guard let report else {
-      return [HealthLine("receiptd runs\(place) and has not reported yet.\(disk)", isBad: false)]
+      return [Finding(.ok, "receiptd", "receiptd runs\(place) and has not reported yet.\(disk)")]
     }
-    var lines = report.lines(
-      daemon: daemon, now: now, webhooks: { configuration.webhookAdvice(of: $0) },
-      processors: { configuration.processorAdvice(of: $0) })
-    if isSilent, let lastReport {
-      lines.insert(
-        HealthLine(
-          "receiptd\(place) last reported \(lastReport.past(to: now)): it is "
-            + "stuck, or cannot write to the database. See its log and the disk. Its last report:",
-          isBad: true), at: 0)
-    }
-    return lines
+    let headlines = report.headlines(daemon: daemon, now: now)
+    guard isSilent, let lastReport else { return headlines }
+    let silent = Finding(
+      .failure, "receiptd",
+      "receiptd\(place) last reported \(lastReport.past(to: now)): it is stuck, or cannot write to the database",
+      next: "See its log and the disk. Its last report:")
+    return [silent] + headlines
   }
 
   /// No instance reports to the database of a server.
-  private var noInstance: HealthLine {
+  private var noInstance: Finding {
     let last = lastReport.map { "; the last report came \($0.past(to: now))" } ?? ""
-    return HealthLine(
+    return Finding(
+      .failure, "receiptd",
       "NO receiptd reports to this database\(last): none runs, or none reaches it, so nothing is accepted "
-        + "and nothing is delivered. On the machine of each: systemctl start receiptd; its log says what is "
-        + "wrong.",
-      isBad: true)
+        + "and nothing is delivered",
+      next: "On the machine of each: systemctl start receiptd; its log says what is wrong.")
   }
 
   /// The object `service` of `--json`.
@@ -111,6 +111,6 @@ struct ServiceHealth {
 
   func show(_ session: Session) {
     if session.isJSON { return session.output.json(json) }
-    for line in lines { session.output.line(DisplayText.clean(line.text)) }
+    for line in lines { session.output.line(DisplayText.clean(line)) }
   }
 }

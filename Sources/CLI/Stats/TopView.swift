@@ -92,7 +92,7 @@ struct TopView {
     try sample(stats, session)
     func wrapped(_ text: String) -> [String] { LiveScreen.wrapped(text, columns: columns) }
     let health = try ServiceHealth(reader, configuration, session).lines
-    var lines = wrapped(try head(session)) + health.flatMap { wrapped(DisplayText.clean($0.text)) }
+    var lines = wrapped(try head(session)) + health.flatMap { wrapped(DisplayText.clean($0)) }
     // The latencies get their own line if they do not fit beside the rates.
     let (rates, latencies) = (rates(), latencies(stats))
     let both = rates + "   " + latencies

@@ -2,6 +2,7 @@
 
 import Formats
 import FoundationEssentials
+import Service
 import Terminal
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ import Testing
 /// The result of one run.
 struct DoctorPage {
   let code: ExitCode
-  let findings: [DoctorFinding]
+  let findings: [Finding]
 
   /// The environment of the harness's configuration.
   static let environment = [
@@ -25,8 +26,8 @@ struct DoctorPage {
     #expect(!"\(ran.out)\(ran.notes)".contains("very-secret"), "no secret is shown (R7)")
     code = ran.code
     findings = try ran.objects.map { object in
-      let level = try #require(object["level"]?.stringValue.flatMap(DoctorFinding.Level.init))
-      return DoctorFinding(
+      let level = try #require(object["level"]?.stringValue.flatMap(Finding.Level.init))
+      return Finding(
         level, try #require(object["check"]?.stringValue), try #require(object["what"]?.stringValue),
         next: object["next"]?.stringValue)
     }
@@ -38,10 +39,10 @@ struct DoctorPage {
   }
 
   /// The findings of one check.
-  func of(_ check: String) -> [DoctorFinding] { findings.filter { $0.check == check } }
+  func of(_ check: String) -> [Finding] { findings.filter { $0.check == check } }
 
   func expect(
-    _ level: DoctorFinding.Level, _ check: String, _ part: String,
+    _ level: Finding.Level, _ check: String, _ part: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     #expect(

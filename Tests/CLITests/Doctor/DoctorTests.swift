@@ -105,7 +105,7 @@ import Testing
     try harness.configureWell("delivery: { concurrency: 3 },")
     try DoctorPage(harness, "--local").expect(.warning, "applied", "differs from what receiptd uses")
     try report(harness) { $0.needsRestart = ["listen.port"] }
-    try DoctorPage(harness, "--local").expect(.warning, "applied", "only a restart applies listen.port")
+    try DoctorPage(harness, "--local").expect(.warning, "applied", "only a restart applies (listen.port)")
     try report(harness) { $0.refusedReload = .init(at: $0.at, faults: ["apps: is empty"]) }
     try DoctorPage(harness, "--local").expect(.failure, "applied", "refused")
   }
@@ -142,7 +142,7 @@ import Testing
     try report(harness) {
       $0.reasons = [.init(name: "disk_full", text: "the disk is full", advice: "Free it.")]
     }
-    try DoctorPage(harness, "--local").expect(.failure, "receiptd", "is not ready: the disk is full")
+    try DoctorPage(harness, "--local").expect(.failure, "receiptd", "the disk is full")
     try report(harness) { $0.reasons = [.init(name: "database_damaged", text: "damaged", advice: "Look.")] }
     try DoctorPage(harness, "--local").expect(.failure, "database", "damaged pages")
     try report(harness) { $0.version = "0.0.1" }
@@ -167,7 +167,7 @@ import Testing
 
   @Test("The disk: space, growth and the time of a sync decide")
   func disk() {
-    func level(_ gibibytes: Int64, _ days: Int64?, _ sync: Duration?) -> DoctorFinding.Level {
+    func level(_ gibibytes: Int64, _ days: Int64?, _ sync: Duration?) -> Finding.Level {
       let finding = DiskCheck.finding(free: gibibytes << 30, days: days, sync: sync)
       if let next = finding.next { #expect(DoctorPage.hasCommand(next)) }
       return finding.level

@@ -1,6 +1,7 @@
 // `receiptctl doctor` on a PostgreSQL database.
 
 import PostgresStore
+import Service
 import Terminal
 import TestSupport
 import Testing

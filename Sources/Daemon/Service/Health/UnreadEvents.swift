@@ -4,7 +4,6 @@
 public import Config
 public import Domain
 public import Formats
-public import Reports
 public import Store
 
 extension StoreReader {
@@ -16,7 +15,7 @@ extension StoreReader {
 /// is still shown: no count is not the same as none.
 public struct UnreadEvents: Sendable {
   /// What was found, sorted by app; empty if it could not be counted.
-  public let found: [LostInput]
+  public let found: [Finding]
   /// Why the events could not be counted; nil if they were.
   public let fault: StoreFault?
 
@@ -33,13 +32,8 @@ public struct UnreadEvents: Sendable {
     }
   }
 
-  public var lines: [HealthLine] {
-    let fault = fault.map {
-      HealthLine(
-        "The events could not be counted (\($0)). Check the database: receiptctl db check", isBad: true)
-    }
-    return found.map { HealthLine($0.line, isBad: true) } + (fault.map { [$0] } ?? [])
-  }
+  /// What was found, and that the events could not be counted.
+  public var findings: [Finding] { found + (fault.map { [.uncounted($0)] } ?? []) }
 
   /// The counts by app and reason; null if the events could not be counted.
   public var json: JSONValue {
@@ -48,7 +42,7 @@ public struct UnreadEvents: Sendable {
       found.map { lost in
         let reasons = lost.reasons.sorted { $0.key < $1.key }
         return .init(
-          name: lost.app.text,
+          name: lost.app?.text ?? "",
           value: .object(reasons.map { .init(name: $0.key, value: .integer($0.value)) }))
       })
   }
@@ -56,7 +50,7 @@ public struct UnreadEvents: Sendable {
   /// It reads the newest body of each type of event.
   private static func find(
     _ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp
-  ) throws(StoreFault) -> [LostInput] {
+  ) throws(StoreFault) -> [Finding] {
     struct Group: Hashable {
       var app: AppSlug
       var processor: ProcessorName
@@ -83,7 +77,7 @@ public struct UnreadEvents: Sendable {
       oldest[group.app] = min(oldest[group.app] ?? last.receivedAt, last.receivedAt)
     }
     return reasons.sorted { $0.key < $1.key }.compactMap { app, counts in
-      LostInput.events(of: app, counts, since: oldest[app] ?? now)
+      Finding.events(of: app, counts, since: oldest[app] ?? now)
     }
   }
 }

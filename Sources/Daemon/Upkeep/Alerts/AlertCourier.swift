@@ -5,6 +5,7 @@ internal import Config
 internal import Domain
 internal import Platform
 internal import Reports
+internal import Service
 internal import Store
 
 /// Sends notices to one address.
@@ -14,10 +15,10 @@ struct AlertCourier {
   let target: AlertTarget
   var ledger: AlertLedger
   /// The troubles that the last check found.
-  var troubles: [Trouble.Key: Trouble] = [:]
+  var troubles: [Finding.Key: Finding] = [:]
   private(set) var sending: AlertLedger.Notice?
   /// The notices that no attempt was accepted of yet: whether each is of a start, and its first attempt.
-  private var tried: [Trouble.Key: (isFiring: Bool, at: Timestamp)] = [:]
+  private var tried: [Finding.Key: (isFiring: Bool, at: Timestamp)] = [:]
   private var failures = 0
   private(set) var restUntil: MonotonicInstant?
 
@@ -40,7 +41,7 @@ struct AlertCourier {
   }
 
   /// Whether its rule is about the trouble. An app that was removed can only have stranded receipts.
-  func watches(_ key: Trouble.Key, apps: [AppConfiguration]) -> Bool {
+  func watches(_ key: Finding.Key, apps: [AppConfiguration]) -> Bool {
     guard alert.on.contains(key.condition) else { return false }
     guard let app = key.app else { return true }
     if let own = alert.apps { return own.contains(app) }
@@ -54,16 +55,16 @@ struct AlertCourier {
   }
 
   /// Whether an alert of the same incident with another limit was reported and still fires.
-  func fires(sameAs key: Trouble.Key) -> Bool {
+  func fires(sameAs key: Finding.Key) -> Bool {
     ledger.records.contains { record in
-      let other = Trouble.Key(record.key)
+      let other = Finding.Key(record.key)
       return record.isFiring && other != key && other.isSameIncident(as: key) && troubles[other] != nil
     }
   }
 
   /// Returns the notice to send now; nil if there is none.
   mutating func next(
-    _ duty: AlertDuty, now: Timestamp, isWatched: (Trouble.Key) -> Bool, isCertain: (Trouble.Key) -> Bool
+    _ duty: AlertDuty, now: Timestamp, isWatched: (Finding.Key) -> Bool, isCertain: (Finding.Key) -> Bool
   ) -> AlertLedger.Notice? {
     let own = troubles.filter { duty.includes($0.key) }
     sending = ledger.next(own, now: now, isWatched: isWatched) { duty.includes($0) && isCertain($0) }
@@ -134,9 +135,9 @@ struct AlertCourier {
 }
 
 extension AlertLedger.Notice {
-  var key: Trouble.Key {
+  var key: Finding.Key {
     switch self {
-    case .firing(let trouble, _): trouble.key
+    case .firing(let key, _, _): key
     case .resolved(let key, _): key
     }
   }

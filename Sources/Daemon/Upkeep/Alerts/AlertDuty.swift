@@ -2,6 +2,7 @@
 
 internal import Config
 internal import Reports
+internal import Service
 internal import Store
 
 /// The alerts that an instance sends.
@@ -13,7 +14,7 @@ enum AlertDuty {
   case database
   case none
 
-  func includes(_ key: Trouble.Key) -> Bool {
+  func includes(_ key: Finding.Key) -> Bool {
     switch self {
     case .all: true
     case .database: key == .database
@@ -22,9 +23,9 @@ enum AlertDuty {
   }
 }
 
-extension Trouble.Key {
-  static let database = Trouble.Key(condition: .database, app: nil)
-  static let corruption = Trouble.Key(condition: .corruption, app: nil)
+extension Finding.Key {
+  static let database = Finding.Key(condition: .database, app: nil)
+  static let corruption = Finding.Key(condition: .corruption, app: nil)
   /// Those that are known without reading the database.
   static let ofDatabase = [database, corruption]
 }

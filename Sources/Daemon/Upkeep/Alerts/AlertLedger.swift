@@ -3,26 +3,27 @@
 
 internal import Config
 internal import Domain
+internal import Service
 internal import Store
 
 /// The notices of one address.
 struct AlertLedger {
   /// A notice to send.
   enum Notice: Equatable {
-    case firing(Trouble, since: Timestamp)
-    case resolved(Trouble.Key, since: Timestamp)
+    case firing(Finding.Key, Finding, since: Timestamp)
+    case resolved(Finding.Key, since: Timestamp)
   }
 
   /// A digest of the address.
   let destination: String
   let every: Duration
-  private var notified: [Trouble.Key: AlertRecord] = [:]
+  private var notified: [Finding.Key: AlertRecord] = [:]
 
   /// - Parameter records: the alerts of this address that its rule watches, or that no rule watches any more.
   init(destination: String, every: Duration, records: [AlertRecord]) {
     self.destination = destination
     self.every = every
-    for record in records { notified[Trouble.Key(record.key)] = record }
+    for record in records { notified[Finding.Key(record.key)] = record }
   }
 
   /// The records to store.
@@ -34,24 +35,25 @@ struct AlertLedger {
   ///     a notice of the rule that replaced it must not share its incident.
   ///   - isCertain: whether the absence of a trouble means that it is over.
   func next(
-    _ troubles: [Trouble.Key: Trouble], now: Timestamp, isWatched: (Trouble.Key) -> Bool,
-    isCertain: (Trouble.Key) -> Bool
+    _ troubles: [Finding.Key: Finding], now: Timestamp, isWatched: (Finding.Key) -> Bool,
+    isCertain: (Finding.Key) -> Bool
   ) -> Notice? {
     let over = notified.filter { $0.value.isFiring && troubles[$0.key] == nil && isCertain($0.key) }
       .sorted { Self.order($0.key, $1.key) }
     if let (key, record) = over.first(where: { !isWatched($0.key) }) {
       return .resolved(key, since: record.since)
     }
-    var repeats: [Trouble] = []
-    for trouble in troubles.values.sorted(by: { Self.order($0.key, $1.key) }) {
-      guard let record = notified[trouble.key] else { return .firing(trouble, since: trouble.since) }
+    var repeated: Notice?
+    for (key, finding) in troubles.sorted(by: { Self.order($0.key, $1.key) }) {
+      let begin = Notice.firing(key, finding, since: finding.since ?? now)
+      guard let record = notified[key] else { return begin }
       // A trouble that comes and goes is notified no more often than one that lasts.
       guard isDue(record, now) else { continue }
-      if !record.isFiring { return .firing(trouble, since: trouble.since) }
-      repeats.append(trouble)
+      if !record.isFiring { return begin }
+      repeated = repeated ?? .firing(key, finding, since: record.since)
     }
     if let (key, record) = over.first { return .resolved(key, since: record.since) }
-    return repeats.first.map { .firing($0, since: notified[$0.key]?.since ?? $0.since) }
+    return repeated
   }
 
   /// Records that the notice has arrived.
@@ -59,7 +61,7 @@ struct AlertLedger {
   mutating func note(_ notice: Notice, now: Timestamp) -> AlertRecord {
     let record: AlertRecord
     switch notice {
-    case .firing(_, let since):
+    case .firing(_, _, let since):
       record = AlertRecord(key: key(of: notice.key), isFiring: true, since: since, notifiedAt: now)
     case .resolved(let key, let since):
       // An unanswered notice may have arrived, so the next one must not follow it sooner than any other.
@@ -74,10 +76,10 @@ struct AlertLedger {
   /// possible. If the trouble is over by then, its end is sent, because the receiver may know of its start.
   /// - Returns: the record to save; nil for the notice of an end, which changes nothing until it is answered.
   mutating func noteUnanswered(_ notice: Notice, now: Timestamp) -> AlertRecord? {
-    guard case .firing(let trouble, let since) = notice else { return nil }
+    guard case .firing(let key, _, let since) = notice else { return nil }
     let record = AlertRecord(
-      key: key(of: trouble.key), isFiring: true, since: since, notifiedAt: now, isUnanswered: true)
-    notified[trouble.key] = record
+      key: self.key(of: key), isFiring: true, since: since, notifiedAt: now, isUnanswered: true)
+    notified[key] = record
     return record
   }
 
@@ -104,16 +106,16 @@ struct AlertLedger {
   }
 
   /// The key of the trouble's record.
-  func key(of key: Trouble.Key) -> AlertRecord.Key {
+  func key(of key: Finding.Key) -> AlertRecord.Key {
     AlertRecord.Key(destination: destination, condition: key.condition.text, app: key.app)
   }
 
-  private static func order(_ left: Trouble.Key, _ right: Trouble.Key) -> Bool {
+  private static func order(_ left: Finding.Key, _ right: Finding.Key) -> Bool {
     (left.condition.text, left.app ?? "") < (right.condition.text, right.app ?? "")
   }
 }
 
-extension Trouble.Key {
+extension Finding.Key {
   /// The trouble of a stored alert.
   init(_ key: AlertRecord.Key) {
     let known = AlertCondition(parsing: key.condition).flatMap { $0.text == key.condition ? $0 : nil }
@@ -121,7 +123,7 @@ extension Trouble.Key {
   }
 
   /// Whether both are of one app and have one condition, whatever its limit.
-  func isSameIncident(as other: Trouble.Key) -> Bool {
+  func isSameIncident(as other: Finding.Key) -> Bool {
     app == other.app && condition.name == other.condition.name
   }
 }

@@ -42,21 +42,21 @@ public struct AlertNotice: Sendable, Equatable {
 
   /// Reports a trouble that exists.
   /// - Parameter id: see the property.
-  init(_ trouble: Trouble, since: Timestamp, id: String, now: Timestamp) {
-    alert = trouble.key.condition.text
-    name = trouble.key.condition.name
-    severity = trouble.key.condition.severity
+  init(_ key: Finding.Key, _ finding: Finding, since: Timestamp, id: String, now: Timestamp) {
+    alert = key.condition.text
+    name = key.condition.name
+    severity = key.condition.severity
     self.id = id
     state = .firing
-    app = trouble.key.app
+    app = key.app
     self.since = since
     at = now
-    value = trouble.value
-    reasons = trouble.reasons
-    summary = trouble.summary
-    advice = trouble.advice
-    commands = trouble.commands
-    processors = trouble.processors
+    value = finding.value
+    reasons = finding.reasons
+    summary = finding.what
+    advice = finding.next ?? "Nothing"
+    commands = finding.commands
+    processors = finding.processors
   }
 
   /// Reports that a trouble is over.
@@ -72,7 +72,7 @@ public struct AlertNotice: Sendable, Equatable {
     at = now
     value = nil
     reasons = [:]
-    let lasted = Trouble.words(seconds: max(.zero, now.duration(since: since)).inSeconds)
+    let lasted = Finding.words(seconds: max(.zero, now.duration(since: since)).inSeconds)
     let head = app.map { "\($0): " } ?? ""
     if case .receiptFailed = condition {
       summary =

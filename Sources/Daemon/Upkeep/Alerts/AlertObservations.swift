@@ -27,20 +27,20 @@ struct AlertObservations {
   /// The apps with receipts that cannot be read.
   var unreadable: [AppSlug] = []
   /// The events that cannot be read and may report payments, by app.
-  var unread: [LostInput] = []
+  var unread: [Finding] = []
 }
 
 /// The events that cannot be read, which are looked for now and then.
 struct UnreadEventWatch {
   private static let lookInterval: Duration = .seconds(30)
 
-  private var found: [LostInput] = []
+  private var found: [Finding] = []
   private var lookedAt: Timestamp?
 
   /// Reads nothing if no alert is about them.
   mutating func look(
     for alerts: [Configuration.Alert], _ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp
-  ) throws(StoreFault) -> [LostInput] {
+  ) throws(StoreFault) -> [Finding] {
     guard alerts.contains(where: { $0.on.contains(.eventsUnparsed) }) else { return [] }
     // Also after the clock was set back.
     if let lookedAt, (.zero..<Self.lookInterval).contains(now.duration(since: lookedAt)) { return found }

@@ -4,7 +4,7 @@
 public import Config
 public import Domain
 internal import Platform
-public import Reports
+internal import Reports
 public import Service
 public import Store
 
@@ -36,7 +36,7 @@ public enum AlertPreview {
   public static func troubles(
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
     now: Timestamp
-  ) throws(StoreFault) -> [CurrentTrouble] {
+  ) throws(StoreFault) -> [Finding] {
     var events = EventWatch()
     return try troubles(
       configuration, reader: reader, health: health, freeBytes: freeBytes, events: &events, now: now)
@@ -46,24 +46,21 @@ public enum AlertPreview {
   static func troubles(
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, freeBytes: Int64?,
     events: inout EventWatch, now: Timestamp
-  ) throws(StoreFault) -> [CurrentTrouble] {
+  ) throws(StoreFault) -> [Finding] {
     let names = Set(health?.reasons.map(\.name) ?? [])
     let reasons = ReadinessReason.ofDatabase.filter { names.contains($0.name) }
-    var troubles: [Trouble]
+    let found: [Finding]
     do throws(StoreFault) {
-      troubles = try read(
+      found = try read(
         configuration, reader: reader, health: health, database: reasons, freeBytes: freeBytes,
         events: &events, now: now)
     } catch {
       // A table cannot be read: because it is damaged, or receiptd may have reported why.
-      troubles = Trouble.ofDatabase(reasons.adding(error), unreadable: [], now: now)
-      guard !troubles.isEmpty else { throw error }
+      found = Finding.database(reasons.adding(error), unreadable: [], now: now)
+      guard !found.isEmpty else { throw error }
     }
-    troubles.sort { ($0.key.condition.text, $0.key.app ?? "") < ($1.key.condition.text, $1.key.app ?? "") }
-    return troubles.map {
-      CurrentTrouble(
-        alert: $0.key.condition.text, app: $0.key.app, since: $0.since, summary: $0.summary,
-        advice: $0.advice)
+    return found.sorted {
+      ($0.alert?.text ?? "", $0.app ?? "") < ($1.alert?.text ?? "", $1.app ?? "")
     }
   }
 
@@ -71,7 +68,7 @@ public enum AlertPreview {
   private static func read(
     _ configuration: Configuration, reader: StoreReader, health: HealthReport?, database: [ReadinessReason],
     freeBytes: Int64?, events: inout EventWatch, now: Timestamp
-  ) throws(StoreFault) -> [Trouble] {
+  ) throws(StoreFault) -> [Finding] {
     let alert = Configuration.Alert(
       to: Secret("nobody"), on: conditions(of: configuration), every: RecentCounts.windowMax)
     var refused: [LabelValues: UInt64] = [:]
@@ -122,7 +119,7 @@ public final class TroubleFinder: Sendable {
   /// The same as `AlertPreview.troubles`.
   public func troubles(
     _ configuration: Configuration, reader: StoreReader, health: HealthReport, now: Timestamp
-  ) throws(StoreFault) -> [CurrentTrouble] {
+  ) throws(StoreFault) -> [Finding] {
     var events = events.withLock { $0 }
     let found = try AlertPreview.troubles(
       configuration, reader: reader, health: health, freeBytes: health.freeBytes, events: &events, now: now)

@@ -2,6 +2,7 @@
 // receipts. The alerter's thread.
 
 internal import Config
+internal import Cryptography
 internal import Domain
 internal import Formats
 internal import Platform
@@ -39,6 +40,17 @@ public struct AlertSources: Sendable {
   }
 }
 
+/// Reads the certificate of the public listener.
+enum ListenerCertificate {
+  /// When the certificate in a PEM file expires; nil if it cannot be read.
+  static func expiry(_ path: String) -> Timestamp? {
+    guard let content = try? FileReading.content(of: path, bytesMax: ConfigurationLimits.pemFileBytesMax),
+      let certificate = try? Certificate(pem: content.bytes)
+    else { return nil }
+    return Timestamp(unixMilliseconds: certificate.expiresAt)
+  }
+}
+
 /// Checks for troubles, and keeps counters between checks.
 struct AlertWatch {
   /// The results of one check, for all configured alerts.
@@ -56,11 +68,11 @@ struct AlertWatch {
     fileprivate let clients: [Duration: [AppSlug: [String: Int64]]]
     fileprivate let processors: [Duration: [AppProcessor: ProcessorTroubles]]
     /// Events that could not be read, at most one entry for each app.
-    fileprivate let unread: [LostInput]
+    fileprivate let unread: [Finding]
     fileprivate let captures: [AppProcessor: UnfinishedCaptures]
     fileprivate let observed: AlertObservations
     fileprivate let backup: ServiceReport?
-    fileprivate let database: Trouble?
+    fileprivate let database: Finding?
     fileprivate let isDatabaseDamaged: Bool
     fileprivate let freeBytes: Int64?
     fileprivate let isDiskFull: Bool
@@ -89,8 +101,8 @@ struct AlertWatch {
     min(alert.every, RecentCounts.windowMax)
   }
 
-  func databaseTroubles(now: Timestamp, monotonic: MonotonicInstant) -> [Trouble] {
-    Trouble.ofDatabase(sources.database(), unreadable: unreadable.apps(now: monotonic), now: now)
+  func databaseTroubles(now: Timestamp, monotonic: MonotonicInstant) -> [Finding] {
+    Finding.database(sources.database(), unreadable: unreadable.apps(now: monotonic), now: now)
   }
 
   mutating func check(
@@ -182,7 +194,7 @@ struct AlertWatch {
       unread: observed.unread,
       captures: try captures(for: alerts, apps: apps, reader: reader), observed: observed,
       backup: try reader.serviceReport(.backup),
-      database: .database(database, now: now), isDatabaseDamaged: database.contains(.databaseDamaged),
+      database: Finding.database(database, now: now), isDatabaseDamaged: database.contains(.databaseDamaged),
       freeBytes: freeBytes, isDiskFull: isDiskFull, now: now)
   }
 
@@ -206,30 +218,27 @@ struct AlertWatch {
 
 extension AlertWatch.Findings {
   /// The troubles that one alert covers.
-  func troubles(for alert: Configuration.Alert, apps: [AppConfiguration]) -> [Trouble.Key: Trouble] {
-    var troubles: [Trouble.Key: Trouble] = [:]
+  func troubles(for alert: Configuration.Alert, apps: [AppConfiguration]) -> [Finding.Key: Finding] {
+    var troubles: [Finding.Key: Finding] = [:]
     let apps = apps.filter { alert.apps?.contains($0.slug) ?? true }
     for condition in alert.on {
       if case .oldestPending = condition, alert.apps == nil {
         for app in unconfigured {
-          let trouble = Trouble.stranded(app, condition, now: now)
-          troubles[trouble.key] = trouble
+          troubles[Finding.Key(condition: condition, app: app.slug)] = .stranded(app, condition, now: now)
         }
       }
       let subjects: [AppConfiguration?] =
         (condition.isOfRelay ? [nil] : []) + (condition.isOfApps ? apps.map(Optional.some) : [])
       for app in subjects {
-        guard let trouble = trouble(condition, app: app, window: AlertWatch.window(of: alert)) else {
-          continue
-        }
-        troubles[trouble.key] = trouble
+        troubles[Finding.Key(condition: condition, app: app?.slug)] =
+          finding(condition, app: app, window: AlertWatch.window(of: alert))
       }
     }
     return troubles
   }
 
-  private func trouble(_ condition: AlertCondition, app: AppConfiguration?, window: Duration) -> Trouble? {
-    guard let app else { return trouble(ofRelay: condition) }
+  private func finding(_ condition: AlertCondition, app: AppConfiguration?, window: Duration) -> Finding? {
+    guard let app else { return finding(ofRelay: condition) }
     switch condition {
     case .breakerOpen:
       return .breakers(
@@ -250,15 +259,19 @@ extension AlertWatch.Findings {
       return .oldest(readyAt: readyAt, limit: limit, app: app.slug, now: now)
     case .signatureFailures(let limit):
       let growth = signatures[window]?.filter { $0.key.first == app.slug.text } ?? [:]
-      guard growth.values.reduce(0, +) > UInt64(limit) else { return nil }
-      return .signatures(
-        growth, limit: limit, app: app.slug, window: window, now: now, advice: app.webhookAdvice)
+      let refusals = Metrics.refusals(growth).reduce(into: [:]) { $0[$1.key.processor] = $1.value }
+      let refused = Finding.webhooks(
+        of: app.slug, refusals, accepted: nil, Finding.within(window), since: now, alert: condition
+      ) { app.webhookAdvice[$0] }
+      return refused.flatMap { $0.value > Double(limit) ? $0 : nil }
     case .contextsRefused(let limit):
-      return .clients(
-        clients[window]?[app.slug] ?? [:], limit: limit, app: app.slug, window: window, now: now)
-    case .eventsUnparsed: return .unread(unread.first { $0.app == app.slug }, now: now)
+      let refused = Finding.contexts(
+        of: app.slug, clients[window]?[app.slug] ?? [:], accepted: nil, Finding.within(window), since: now,
+        alert: condition)
+      return refused.flatMap { $0.value > Double(limit) ? $0 : nil }
+    case .eventsUnparsed: return unread.first { $0.app == app.slug }
     case .processorFailures(let limit):
-      return .processors(
+      return .calls(
         troubles(of: app, window), limit: limit, app: app.slug, window: window, now: now,
         advice: app.processorAdvice)
     case .captureUnknown(let limit):
@@ -286,7 +299,7 @@ extension AlertWatch.Findings {
     }
   }
 
-  private func trouble(ofRelay condition: AlertCondition) -> Trouble? {
+  private func finding(ofRelay condition: AlertCondition) -> Finding? {
     switch condition {
     case .diskLow(let limit):
       guard isDiskFull || freeBytes.map({ $0 < Int64(limit) }) ?? false else { return nil }

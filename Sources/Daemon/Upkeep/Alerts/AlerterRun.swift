@@ -141,7 +141,7 @@ struct AlerterRun {
     var shares = couriers.map { _ in [AlertRecord]() }
     for record in records {
       let own = couriers.indices.filter { couriers[$0].target.digest == record.key.destination }
-      let key = Trouble.Key(record.key)
+      let key = Finding.Key(record.key)
       let watching = own.filter { couriers[$0].watches(key, apps: plan.apps) }
       for index in watching.isEmpty ? Array(own.prefix(1)) : watching { shares[index].append(record) }
     }
@@ -198,7 +198,7 @@ struct AlerterRun {
   private mutating func noteDatabaseTroubles() {
     let troubles = watch.databaseTroubles(now: now, monotonic: monotonic)
     for index in couriers.indices {
-      for key in Trouble.Key.ofDatabase where couriers[index].alert.on.contains(key.condition) {
+      for key in Finding.Key.ofDatabase where couriers[index].alert.on.contains(key.condition) {
         couriers[index].troubles[key] = troubles.first { $0.key == key }
       }
     }
@@ -222,13 +222,13 @@ struct AlerterRun {
     guard !siblings.contains(where: { $0.isBusy(monotonic) }) else { return }
     let age = monotonic.duration(since: startedAt)
     let window = AlertWatch.window(of: own.alert)
-    let isWatched = { [apps = plan.apps] (key: Trouble.Key) in own.watches(key, apps: apps) }
+    let isWatched = { [apps = plan.apps] (key: Finding.Key) in own.watches(key, apps: apps) }
     let hasChecked = hasChecked
     let notice = couriers[index].next(duty, now: now, isWatched: isWatched) { key in
       // The end of one limit would end the incident of the others.
       if own.target.sharesIncidents, siblings.contains(where: { $0.fires(sameAs: key) }) { return false }
       return !isWatched(key)
-        || (hasChecked || Trouble.Key.ofDatabase.contains(key))
+        || (hasChecked || Finding.Key.ofDatabase.contains(key))
           && age >= key.condition.observation(window: window, isOfApp: key.app != nil) ?? .zero
     }
     guard let notice else { return }
@@ -242,14 +242,14 @@ struct AlerterRun {
     switch notice {
     case .resolved(let key, let since):
       return AlertNotice(endOf: key.condition, app: key.app, since: since, id: id, now: now)
-    case .firing(var trouble, let since):
+    case .firing(let key, var finding, let since):
       // For a trouble that lasts, report the total since it began.
-      if case .receiptFailed = trouble.key.condition, let app = trouble.key.app,
-        let whole = try? watch.failures(of: app, since: since, now: now), whole.value > trouble.value
+      if case .receiptFailed = key.condition, let app = key.app,
+        let whole = try? watch.failures(of: app, since: since, now: now), whole.value > finding.value
       {
-        trouble = whole
+        finding = whole
       }
-      return AlertNotice(trouble, since: since, id: id, now: now)
+      return AlertNotice(key, finding, since: since, id: id, now: now)
     }
   }
 

@@ -1,6 +1,7 @@
 // The failures that somebody takes care of, which raise no alert. A value.
 
 internal import Domain
+internal import Service
 internal import Store
 
 struct QuietFailures: Equatable {
@@ -35,7 +36,7 @@ struct QuietFailures: Equatable {
 
 extension AlertWatch {
   /// The receipts that failed since then, for a notice about a trouble that lasts.
-  func failures(of app: AppSlug, since: Timestamp, now: Timestamp) throws(StoreFault) -> Trouble {
+  func failures(of app: AppSlug, since: Timestamp, now: Timestamp) throws(StoreFault) -> Finding {
     let (count, loud) = QuietFailures(try reader.failureGroups(FailureChoice(app: app))).rest(
       of: try reader.failures(since: since)[app] ?? 0,
       try reader.recentFailures(since: since)[app] ?? [], app: app)

@@ -4,7 +4,7 @@ public import Config
 public import Domain
 internal import Formats
 internal import Platform
-public import Reports
+internal import Reports
 public import Service
 public import Store
 
@@ -13,14 +13,14 @@ public import Store
 public struct AlertFacts: Sendable {
   /// Finds the troubles that exist now, with the default conditions.
   let troubles:
-    @Sendable (Configuration, StoreReader, HealthReport, Timestamp) throws(StoreFault) -> [CurrentTrouble]
+    @Sendable (Configuration, StoreReader, HealthReport, Timestamp) throws(StoreFault) -> [Finding]
   /// The name under which the notices to a receiver are stored; nil if its address cannot be read.
   let digest: @Sendable (Configuration.Alert) -> String?
 
   public init(
     troubles:
       @escaping @Sendable (Configuration, StoreReader, HealthReport, Timestamp) throws(StoreFault) ->
-      [CurrentTrouble],
+      [Finding],
     digest: @escaping @Sendable (Configuration.Alert) -> String?
   ) {
     self.troubles = troubles

@@ -57,22 +57,23 @@ struct OverviewPage {
     Link(query: [("page", number > 1 ? String(number) : nil)])
   }
 
-  /// The lines that receiptctl prints, too; problems are emphasized.
+  /// What receiptctl prints, too; problems are emphasized.
   private var relay: HTML {
-    let lines =
-      health.lines(
-        daemon: nil, now: now, webhooks: { configured[$0.app]?.webhookAdvice[$0.processor] },
+    let findings =
+      health.headlines(daemon: nil, now: now)
+      + health.findings(
+        now: now, webhooks: { configured[$0.app]?.webhookAdvice[$0.processor] },
         processors: { configured[$0.app]?.processorAdvice[$0.processor] })
-      + unread.lines
+      + unread.findings
     return Tag.section(.class("part"), .labelledBy("relay")) {
       Tag.h2(.id("relay")) { "Relay" }
-      PageParts.notice(lines.contains(where: \.isBad) ? "bad" : "good") {
-        for line in lines {
+      PageParts.notice(findings.contains { $0.level != .ok } ? "bad" : "good") {
+        for finding in findings {
           Tag.p {
-            if line.isBad {
-              Tag.strong { PageParts.untrusted(line.text) }
+            if finding.level == .ok {
+              PageParts.untrusted(finding.line)
             } else {
-              PageParts.untrusted(line.text)
+              Tag.strong { PageParts.untrusted(finding.line) }
             }
           }
         }

@@ -1,13 +1,14 @@
 // What needs an operator now: the sentences of `receiptctl alerts list`, each with the next step, and the
 // failures that nobody has acknowledged. Pure; called from any thread.
 
+internal import Config
 internal import Domain
 internal import Formats
 internal import Reports
+internal import Service
 
 struct TroubleList {
   static let shownMax = 20
-  private static let failed = "receipt_failed"
   /// The conditions, the most severe first; the others follow.
   private static let severity = [
     "database", "corruption", "disk_low", "certificate_expires", "events_unparsed", "breaker_open",
@@ -15,25 +16,25 @@ struct TroubleList {
     "oldest_pending", "no_events",
   ]
 
-  private let troubles: [CurrentTrouble]
+  private let troubles: [Finding]
   /// Failures that nobody has acknowledged, without those that are a trouble already; the most first.
   private let failures: [(app: AppSlug, count: Int64)]
   private let now: Timestamp
 
-  init(_ troubles: [CurrentTrouble], newFailures: [AppSlug: Int64], now: Timestamp) {
-    let known = Set(troubles.filter { $0.alert.hasPrefix(Self.failed) }.compactMap(\.app))
+  init(_ troubles: [Finding], newFailures: [AppSlug: Int64], now: Timestamp) {
+    let known = Set(troubles.filter { $0.alert == .receiptFailed }.compactMap(\.app))
     failures = newFailures.filter { !known.contains($0.key) }.map { (app: $0.key, count: $0.value) }
       .sorted { (-$0.count, $0.app) < (-$1.count, $1.app) }
     self.troubles = troubles.map { (Self.rank($0), $0) }.sorted {
-      ($0.0, $0.1.since, $0.1.app?.text ?? "") < ($1.0, $1.1.since, $1.1.app?.text ?? "")
+      ($0.0, $0.1.since ?? now, $0.1.app?.text ?? "") < ($1.0, $1.1.since ?? now, $1.1.app?.text ?? "")
     }.map(\.1)
     self.now = now
   }
 
   private var isEmpty: Bool { troubles.isEmpty && failures.isEmpty }
 
-  private static func rank(_ trouble: CurrentTrouble) -> Int {
-    severity.firstIndex { trouble.alert.hasPrefix($0) } ?? severity.count
+  private static func rank(_ trouble: Finding) -> Int {
+    severity.firstIndex { trouble.alert?.name == $0 } ?? severity.count
   }
 
   var html: HTML {
@@ -81,29 +82,28 @@ struct TroubleList {
     }
   }
 
-  private func item(_ trouble: CurrentTrouble) -> HTML {
+  private func item(_ trouble: Finding) -> HTML {
     Tag.li {
       Tag.p {
-        Tag.strong { PageParts.untrusted(trouble.summary.capitalizedFirst) }
+        Tag.strong { PageParts.untrusted(trouble.what.capitalizedFirst) }
         ", began "
         PageParts.time(trouble.since, now: now)
         if let app = trouble.app {
           " · "
           Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) }
         }
-        if trouble.alert.hasPrefix(Self.failed) {
+        if trouble.alert == .receiptFailed {
           " · "
           Tag.a(.href(Link("failed"))) { "Failures" }
         }
-        if let app = trouble.app, ["oldest_pending", "breaker_open"].contains(where: trouble.alert.hasPrefix)
-        {
+        if let app = trouble.app, ["oldest_pending", "breaker_open"].contains(trouble.alert?.name) {
           " · "
           Tag.a(.href(Link("receipts", query: [("app", app.text), ("state", "pending")]))) {
             "Pending receipts"
           }
         }
       }
-      Tag.p(.class("next")) { PageParts.untrusted(trouble.advice) }
+      Tag.p(.class("next")) { PageParts.untrusted(trouble.next ?? "") }
     }
   }
 }

@@ -1,0 +1,130 @@
+// Input of an app that was refused, or that could not be read. Pure; called from any thread.
+
+public import Config
+public import Domain
+internal import Platform
+public import Reports
+internal import Store
+
+extension Finding {
+  /// Webhooks that were refused.
+  /// - Parameters:
+  ///   - refusals: by processor, by reason as the label of the metric.
+  ///   - accepted: how many were accepted meanwhile; nil if that is not known. Anybody can send what is
+  ///     refused, so a part of it may mean nothing; all of them are refused for a fault.
+  ///   - time: the time in which these are counted, such as `in the last hour`.
+  ///   - advice: what to do about a processor's; nil if it is not configured.
+  /// - Returns: nil if none was refused.
+  public static func webhooks(
+    of app: AppSlug, _ refusals: [ProcessorName: [String: Int64]], accepted: Int64?, _ time: String,
+    since: Timestamp? = nil, alert: AlertCondition? = nil, advice: (ProcessorName) -> WebhookAdvice?
+  ) -> Finding? {
+    let processors = refusals.keys.sorted()
+    let refused = RefusedWebhooks(refusals.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) })
+    guard refused.count > 0 else { return nil }
+    let remedies = processors.map { processor in
+      advice(processor).map { RefusedWebhooks(refusals[processor] ?? [:]).remedy($0, of: app) }
+        ?? unconfigured(AppProcessor(app, processor))
+    }
+    let labels = processors.compactMap { advice($0)?.label }
+    return input(
+      "webhooks", refused,
+      "\(CountText.of(refused.count, "webhook")) of \(app) refused \(refused.cause) \(time)",
+      remedies, accepted: accepted, from: labels.isEmpty ? "the processor" : labels.joined(separator: " or "),
+      app: app, since: since, alert: alert, processors: processors)
+  }
+
+  /// Contexts, and other requests of the app's clients, that were refused.
+  /// - Parameters: as for webhooks.
+  public static func contexts(
+    of app: AppSlug, _ reasons: [String: Int64], accepted: Int64?, _ time: String, since: Timestamp? = nil,
+    alert: AlertCondition? = nil
+  ) -> Finding? {
+    let refused = RefusedWebhooks(reasons)
+    guard refused.count > 0 else { return nil }
+    let remedies = Set(reasons.keys.map(ClientRemedy.init(reason:))).sorted().map { $0(app) }
+    return input(
+      "contexts", refused,
+      "\(CountText.of(refused.count, "request")) of the clients of \(app) refused \(time)",
+      remedies + ["then look again: receiptctl doctor --only contexts"], accepted: accepted,
+      from: "your apps",
+      app: app, since: since, alert: alert)
+  }
+
+  private static func input(
+    _ check: String, _ refused: RefusedWebhooks, _ what: String, _ remedies: [String], accepted: Int64?,
+    from sender: String, app: AppSlug, since: Timestamp?, alert: AlertCondition?,
+    processors: [ProcessorName] = []
+  ) -> Finding {
+    Finding(
+      accepted == 0 ? .failure : .warning, check,
+      "\(what) (\(refused.reasons))" + (accepted == 0 ? ", and none was accepted" : ""),
+      next: remedies.joined(separator: "; ").capitalizedFirst
+        + (accepted == nil ? ". Requests that did not come from \(sender) cause this, too" : ""),
+      app: app, since: since, alert: alert, value: Double(refused.count), reasons: refused.counts,
+      processors: processors)
+  }
+
+  /// Stored events that may report a payment, and could not be read.
+  /// - Parameters:
+  ///   - reasons: by type and field, such as `checkout.session.completed: data.object.payment_status`.
+  ///   - since: when the oldest came.
+  public static func events(of app: AppSlug, _ reasons: [String: Int64], since: Timestamp) -> Finding? {
+    let refused = RefusedWebhooks(reasons)
+    guard refused.count > 0 else { return nil }
+    return Finding(
+      .failure, "webhooks",
+      "\(CountText.of(refused.count, "event")) of \(app) that may be paid purchases could not be read in "
+        + "the last 24 h (\(refused.reasons)), so \(refused.count == 1 ? "it" : "they") made no receipt",
+      next:
+        "Look at receiptctl events list --app \(app) --outcome unparsed; after an update of receiptd, run: "
+        + "receiptctl events reprocess --app \(app) --outcome unparsed",
+      app: app, since: since, alert: .eventsUnparsed, value: Double(refused.count), reasons: reasons)
+  }
+
+  /// The events could not be counted, as on damaged pages.
+  static func uncounted(_ fault: StoreFault) -> Finding {
+    Finding(
+      .failure, "database", "the events could not be counted (\(fault))",
+      next: "Check the database: receiptctl db check")
+  }
+
+  /// What to do if the configuration does not have the app, or its processor.
+  static func unconfigured(_ place: AppProcessor) -> String {
+    "configure apps.\(place.app).\(place.processor) again, then run: receiptctl reload"
+  }
+
+  /// What to do about refused clients.
+  private enum ClientRemedy: Int, Comparable {
+    case credentials, user, keys, rate, content
+
+    init(reason: String) {
+      self =
+        switch reason {
+        case "limited": .rate
+        case "keys_unavailable": .keys
+        case "wrong_user": .user
+        case "key", "malformed", "algorithm", "unknown_key", "signature", "no_expiry", "expired",
+          "not_yet_valid", "issuer", "audience", "user":
+          .credentials
+        default: .content
+        }
+    }
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    func callAsFunction(_ app: AppSlug) -> String {
+      switch self {
+      case .credentials:
+        "compare apps.\(app).client with the key or the token that the app sends; if they differ, correct "
+          + "them, then run: receiptctl reload"
+      case .user: "let the app name no other user than its token's"
+      case .keys: "see in receiptd's log why the keys of apps.\(app).client.tokens cannot be fetched"
+      case .rate:
+        "if all clients share one address, set listen.proxies; if the load is real, raise "
+          + "limits.contexts_per_address and limits.contexts_per_user, then restart receiptd"
+      case .content: "correct what the app sends; the answer's detail names the field"
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// The relay itself: its readiness, configuration, disk, database, backups, certificates and clock. Pure; called
+// from any thread.
+
+internal import Config
+public import Domain
+internal import Formats
+internal import Platform
+public import Reports
+public import Store
+
+extension Finding {
+  /// A reason why receiptd is not ready.
+  static func unready(_ reason: HealthReport.Reason) -> Finding {
+    Finding(.failure, "receiptd", reason.text, next: reason.advice)
+  }
+
+  /// A reload that was refused, if none was applied since.
+  public static func reload(_ refused: HealthReport.RefusedReload, now: Timestamp) -> Finding {
+    let commands = ["receiptctl config check", "receiptctl reload"]
+    return Finding(
+      .failure, "applied",
+      "the last reload was refused \(refused.at.past(to: now)), so the previous configuration is still used: "
+        + refused.faults.joined(separator: "; "),
+      next: "Correct the file until this finds no fault: \(commands[0]). Then run: \(commands[1])",
+      since: refused.at, alert: .reloadRefused, value: seconds(from: refused.at, to: now),
+      commands: commands)
+  }
+
+  /// Changed keys that only a restart applies.
+  static func restart(_ keys: [String]) -> Finding {
+    Finding(
+      .warning, "applied",
+      "the configuration has changes that only a restart applies (\(keys.joined(separator: ", ")))",
+      next: "Run: \(ReloadReport.restartCommand)", commands: [ReloadReport.restartCommand])
+  }
+
+  /// - Parameter free: nil if it is not known, as of a server's disk.
+  public static func disk(free: Int64?, limit: Int, isFull: Bool, now: Timestamp) -> Finding {
+    let left = free.map { "\(HealthReport.size($0)) left" }
+    let details = left.map { " (\($0))" } ?? ""
+    return Finding(
+      .failure, "disk",
+      isFull
+        ? "the database's disk is full\(details); contexts and events are refused"
+        : "the database's disk has \(left ?? "little space left")",
+      next:
+        "Free space on it, or shorten retention, then run: receiptctl reload. When it is full, contexts and "
+        + "events are refused with 503; deliveries continue",
+      since: now, alert: .diskLow(underBytes: limit), value: Double(free ?? 0))
+  }
+
+  /// The findings about the database itself: they are known without reading it, also while a damaged table
+  /// cannot be read.
+  public static func database(
+    _ reasons: [ReadinessReason], unreadable: [AppSlug], now: Timestamp
+  ) -> [Finding] {
+    [
+      database(reasons, now: now),
+      corruption(isDatabaseDamaged: reasons.contains(.databaseDamaged), unreadable: unreadable, now: now),
+    ].compactMap(\.self)
+  }
+
+  /// - Returns: nil if there is no reason.
+  public static func database(_ reasons: [ReadinessReason], now: Timestamp) -> Finding? {
+    guard !reasons.isEmpty else { return nil }
+    return Finding(
+      .failure, "database", reasons.map(\.text).joined(separator: "; "),
+      next: reasons.map(\.advice).joined(separator: " "), since: now, alert: .database,
+      value: Double(reasons.count))
+  }
+
+  /// - Returns: nil if nothing is damaged.
+  public static func corruption(isDatabaseDamaged: Bool, unreadable: [AppSlug], now: Timestamp) -> Finding? {
+    var parts: [String] = isDatabaseDamaged ? [ReadinessReason.databaseDamaged.text] : []
+    if !unreadable.isEmpty {
+      let apps = unreadable.map(\.text).joined(separator: ", ")
+      parts.append("receipts of \(apps) cannot be read, so they are not delivered")
+    }
+    guard !parts.isEmpty else { return nil }
+    let command = "receiptctl db check"
+    return Finding(
+      .failure, "database", parts.joined(separator: "; "),
+      next: "To see the damage and what to do: \(command)", since: now, alert: .corruption,
+      value: Double(parts.count), commands: [command])
+  }
+
+  /// - Parameter report: about the last backup; nil if none was recorded.
+  /// - Returns: nil if it is younger than the limit.
+  public static func backup(_ report: ServiceReport?, limit: Duration, now: Timestamp) -> Finding? {
+    let age = report.map { now.duration(since: $0.at) }
+    if let age, age <= limit { return nil }
+    let file = report.flatMap { try? JSONValue(parsing: Array($0.content.utf8)) }?["file"]?.stringValue
+    let commands = ["receiptctl db backup FILE", "receiptctl db backup --record NAME"]
+    return Finding(
+      .failure, "backup",
+      age.map { age in
+        let name = file.map { ", \($0)," } ?? ""
+        return "the last backup of the database\(name) is \(words(seconds: age.inSeconds)) old"
+      } ?? "no backup of the database was recorded",
+      next: "See why the nightly backup did not run. To make one: \(commands[0]). To record one that another "
+        + "program made, such as pg_dump: \(commands[1])",
+      since: report?.at.advanced(by: limit) ?? now, alert: .backupOld(over: limit),
+      value: age?.inSeconds ?? 0,
+      commands: commands)
+  }
+
+  /// - Parameters:
+  ///   - expiresAt: of the certificate that the listener uses; nil if it has none.
+  ///   - file: when the certificate in its file expires.
+  /// - Returns: nil if it expires later than the limit says.
+  public static func listenerCertificate(
+    _ expiresAt: Timestamp?, file: Timestamp?, limit: Duration, now: Timestamp
+  ) -> Finding? {
+    guard let expiresAt, expiresAt.duration(since: now) < limit else { return nil }
+    let restart = ReloadReport.restartCommand
+    let isRenewed = file.map { $0 > expiresAt } ?? false
+    return Finding(
+      .warning, "certificate", "the certificate of the public listener \(ends(expiresAt, now))",
+      next: isRenewed
+        ? "The file of listen.tls.certificate has a newer one, which is used after: \(restart)"
+        : "Renew the certificate in the file of listen.tls.certificate, then run: \(restart)",
+      since: expiresAt - limit, alert: .certificateExpires(within: limit),
+      value: expiresAt.duration(since: now).inSeconds, commands: [restart])
+  }
+
+  /// - Parameter certificates: those of all places.
+  /// - Returns: nil if those of all destinations of the app expire later than the limit says.
+  public static func certificates(
+    _ certificates: [KnownCertificates.Place: Timestamp], limit: Duration, app: AppSlug, now: Timestamp
+  ) -> Finding? {
+    let own = certificates.compactMap { place, expiresAt -> (name: String, expiresAt: Timestamp)? in
+      guard case .destination(let destination) = place, destination.app == app,
+        expiresAt.duration(since: now) < limit
+      else { return nil }
+      return (destination.destination.text, expiresAt)
+    }.sorted { ($0.expiresAt, $0.name) < ($1.expiresAt, $1.name) }
+    guard let first = own.first else { return nil }
+    return Finding(
+      .warning, "destination",
+      own.map { "the certificate of \($0.name), a destination of \(app), \(ends($0.expiresAt, now))" }
+        .joined(separator: "; "),
+      next: "Have it renewed by those who run that server. Until then nothing is lost: when it has expired, "
+        + "receipts wait. To watch: receiptctl stats",
+      app: app, since: first.expiresAt - limit, alert: .certificateExpires(within: limit),
+      value: first.expiresAt.duration(since: now).inSeconds, commands: ["receiptctl stats"])
+  }
+
+  private static func ends(_ expiresAt: Timestamp, _ now: Timestamp) -> String {
+    expiresAt > now
+      ? "expires in \(words(seconds: seconds(from: now, to: expiresAt)))"
+      : "expired \(words(seconds: seconds(from: expiresAt, to: now))) ago"
+  }
+
+  /// - Parameter ahead: negative if the clock is slow.
+  /// - Returns: nil if it is right enough.
+  public static func clock(ahead: Duration, limit: Duration, now: Timestamp) -> Finding? {
+    guard abs(ahead.inSeconds) > limit.inSeconds else { return nil }
+    let command = "timedatectl set-ntp true"
+    return Finding(
+      .failure, "clock",
+      "this machine's clock is \(words(seconds: abs(ahead.inSeconds))) "
+        + "\(ahead > .zero ? "ahead of" : "behind") those of the destinations",
+      next: "Set it by NTP: \(command). Webhooks are refused when the clock differs by more than their "
+        + "signatures may be old",
+      since: now, alert: .clock(over: limit), value: ahead.inSeconds, commands: [command])
+  }
+}
