@@ -10,7 +10,7 @@ internal import Platform
 internal import Reports
 internal import Service
 internal import Store
-public import Upkeep
+internal import Upkeep
 internal import Web
 
 /// All parts except the listeners.
@@ -106,22 +106,24 @@ final class RelayCore: Sendable {
       dependencies.onCommit(changes)
     }
     checkoutPolls = CheckoutPolls(
-      reader: try Self.reader(engine),
-      limits: LongPollLimits(configuration.limits.served), metrics: metrics,
-      clock: dependencies.clock, log: dependencies.log
+      reader: try Self.reader(engine), limits: LongPollLimits(configuration.limits.served),
+      metrics: metrics, clock: dependencies.clock, log: dependencies.log
     ) { observers.withLock { $0.housekeeper }?.checkNow() }
     contextRetention = ContextRetention(configuration.retention)
     housekeeper = Housekeeper(
-      committer: committer, waiting: checkoutPolls, retention: configuration.retention,
-      dependencies: dependencies.shared, ownership: ownership, followsClock: instance == nil
-    ) {
+      committer: committer, retention: configuration.retention, dependencies: dependencies.shared,
+      ownership: ownership, followsClock: instance == nil, completeLongPolls: checkoutPolls.completeDue
+    ) { [checkoutPolls] in
+      checkoutPolls.noteAllChanged()
       engine.look()
       memory.look()
     }
-    dispatcher = Dispatcher(
-      transport: dependencies.transport, reader: try Self.reader(engine), directory: directory,
-      committer: committer, metrics: metrics, dependencies: dependencies.shared, ownership: ownership,
-      grace: dependencies.grace)
+    let parts = { [committer, metrics] (transport: any HTTPTransport) throws(DaemonError) in
+      WorkerParts(
+        transport: transport, reader: try Self.reader(engine), directory: directory, committer: committer,
+        metrics: metrics, dependencies: dependencies.shared, ownership: ownership, grace: dependencies.grace)
+    }
+    dispatcher = Dispatcher(try parts(dependencies.transport))
     jobs = JobRunner(
       reader: try Self.reader(engine), windows: directory.replayWindows, committer: committer,
       dependencies: dependencies.shared, ownership: ownership)
@@ -130,10 +132,11 @@ final class RelayCore: Sendable {
       ownership: ownership)
     trainer.connect()
     indexer = try Self.indexer(engine, committer, dependencies, ownership)
-    lookupWorker = try Self.lookupWorker(engine, directory, committer, metrics, dependencies, ownership)
+    lookupWorker = try dependencies.lookupTransport.map { transport throws(DaemonError) in
+      LookupWorker(try parts(transport), noteServiceInterval: dependencies.noteServiceInterval)
+    }
     keyFetcher = Self.keyFetcher(directory, metrics, dependencies)
-    (backendWorker, captureWorker) = try Self.backendWorkers(
-      engine, directory, committer, metrics, dependencies, ownership)
+    (backendWorker, captureWorker) = try Self.backendWorkers(dependencies.backendTransports, parts)
     apps = AppRegistry(directory)
     associations = AssociationRegistry(try Self.associations(configuration))
     hub.connect(self)
@@ -141,10 +144,14 @@ final class RelayCore: Sendable {
     reportReadiness(dependencies.clock)
     connectObservers()
     housekeeper.reconsider(apps: directory.slugs)
-    // A reload reports these apps separately (`ReloadReport`).
+    try logFindings(directory, dependencies.log)
+  }
+
+  /// A reload reports these apps separately (`ReloadReport`).
+  private func logFindings(_ directory: AppDirectory, _ log: Log) throws(DaemonError) {
     let reader = try Self.reader(engine)
-    UnconfiguredApp.log(reader, configured: directory.slugs, dependencies.log)
-    SharedPayer.log(reader, dependencies.log)
+    UnconfiguredApp.log(reader, configured: directory.slugs, log)
+    SharedPayer.log(reader, log)
   }
 
   /// The parts are notified of the commits from now on.
@@ -223,6 +230,7 @@ final class RelayCore: Sendable {
     captureWorker?.use(directory)
     backendWorker?.use(directory)
     use(directory, configuration)
+    checkoutPolls.noteAllChanged()
     housekeeper.checkAll()
     housekeeper.reconsider(apps: directory.slugs)
   }
@@ -230,16 +238,14 @@ final class RelayCore: Sendable {
   /// Checks everything that another program may have changed.
   /// - Parameter changes: what it has changed; nil if that is not known.
   func noteOthers(_ changes: StoreChanges?) {
-    guard let changes else {
-      checkoutPolls.noteAllChanged()
-      return checkAll()
-    }
+    guard let changes else { return checkAll() }
     observers.withLock { $0 }.notify(of: changes)
   }
 
   /// Begins and ends the work for apps whose owner has changed.
   func checkOwnership() {
     dispatcher.checkOwnership()
+    checkoutPolls.noteAllChanged()
     housekeeper.checkAll()
     jobs.checkNow()
     lookupWorker?.checkAll()
@@ -248,6 +254,7 @@ final class RelayCore: Sendable {
 
   func checkAll() {
     dispatcher.checkAll()
+    checkoutPolls.noteAllChanged()
     housekeeper.checkAll()
     jobs.checkNow()
     lookupWorker?.checkAll()
@@ -272,6 +279,7 @@ final class RelayCore: Sendable {
     captureWorker?.stop()
     dispatcher.stop()
     housekeeper.stop()
+    checkoutPolls.answerAll()
     jobs.stop()
     trainer.stop()
     indexer.stop()
@@ -282,8 +290,6 @@ final class RelayCore: Sendable {
     pageThread.stop()
   }
 }
-
-extension CheckoutPolls: WaitingRequests {}
 
 // MARK: - Parts
 
@@ -344,29 +350,11 @@ extension RelayCore {
     }
   }
 
-  /// Nil if no lookup transport is given.
-  static func lookupWorker(
-    _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
-    _ dependencies: RelayDependencies, _ ownership: any Ownership
-  ) throws(DaemonError) -> LookupWorker? {
-    guard let transport = dependencies.lookupTransport else { return nil }
-    return LookupWorker(
-      transport: transport, reader: try reader(engine), directory: directory, committer: committer,
-      metrics: metrics, dependencies: dependencies.shared, ownership: ownership,
-      noteServiceInterval: dependencies.noteServiceInterval)
-  }
-
   /// Nil if no transports for them are given.
   static func backendWorkers(
-    _ engine: any StoreEngine, _ directory: AppDirectory, _ committer: Committer, _ metrics: Metrics,
-    _ dependencies: RelayDependencies, _ ownership: any Ownership
+    _ transports: BackendTransports?, _ parts: (any HTTPTransport) throws(DaemonError) -> WorkerParts
   ) throws(DaemonError) -> (BackendWorker?, CaptureWorker?) {
-    guard let transports = dependencies.backendTransports else { return (nil, nil) }
-    func parts(_ transport: any HTTPTransport) throws(DaemonError) -> BackendParts {
-      BackendParts(
-        transport: transport, reader: try reader(engine), directory: directory, committer: committer,
-        metrics: metrics, dependencies: dependencies.shared, ownership: ownership, grace: dependencies.grace)
-    }
+    guard let transports else { return (nil, nil) }
     let captures = CaptureWorker(try parts(transports.captures))
     return (BackendWorker(try parts(transports.requests), captures: captures), captures)
   }

@@ -97,11 +97,7 @@ final class AlertBench {
       alerter = try Self.alerter(
         try Self.plan(alerts, apps: apps), bench, network, freeBytes, unreadiness, database, duty, health)
     }
-    var fault: (any Error)?
-    alerter.drive { run in
-      do { try body(&run) } catch { fault = error }
-    }
-    if let fault { throw fault }
+    try alerter.drive(body)
     if settles { try authorize() }
   }
 

@@ -101,6 +101,16 @@ final class Bench {
     return fetcher
   }
 
+  /// The parts of a worker with its own transport.
+  func parts(
+    _ transport: any HTTPTransport, _ clock: any Clock, ownership: any Ownership = SoleOwner()
+  ) throws -> WorkerParts {
+    WorkerParts(
+      transport: transport, reader: try core.engine.openReader(), directory: directory, committer: committer,
+      metrics: metrics, dependencies: Dependencies(log: log, clock: clock), ownership: ownership,
+      grace: .seconds(5))
+  }
+
   func start() throws { try core.start() }
 
   /// Starts no dispatcher, because it would use the system's clock.

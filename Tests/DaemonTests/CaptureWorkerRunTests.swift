@@ -26,25 +26,13 @@ import Testing
   init() throws {
     bench = try Bench([Bench.toyApp()], clock: clock, isStarted: false)
     try bench.committer.start()
-    worker = CaptureWorker(
-      BackendParts(
-        transport: network, reader: try StoreReader(path: bench.path), directory: bench.directory,
-        committer: bench.committer, metrics: bench.metrics,
-        dependencies: Dependencies(log: bench.log, clock: clock), grace: .seconds(5)))
+    worker = CaptureWorker(try bench.parts(network, clock))
     try bench.startOrder("o1")
   }
 
   private var methods: [TransferRequest.Method] { network.requests.map(\.method) }
 
   private func openCaptures() throws -> [OpenCapture] { try bench.reader.openCaptures(of: Self.place) }
-
-  private func drive(_ body: (inout CaptureWorkerRun) throws -> Void) throws {
-    var fault: (any Error)?
-    worker.drive { run in
-      do { try body(&run) } catch { fault = error }
-    }
-    if let fault { throw fault }
-  }
 
   /// One round of steps; what it submitted is stored when this returns.
   private func step(_ run: inout CaptureWorkerRun) throws {
@@ -59,7 +47,7 @@ import Testing
     _ = try bench.store(OrderCapture(app: "shop", Self.order))
     // The order was stored before this start, so the first call is a lookup.
     network.use(404) { _ in "none" }
-    try drive { run in
+    try worker.drive { run in
       try step(&run)
       #expect(methods == [.get])
       network.use(200) { $0.method == .post ? "refused" : "nothing usable" }
@@ -69,7 +57,7 @@ import Testing
     #expect(try openCaptures().map(\.isGivenUp) == [true])
     let calls = methods.count
     network.use(404) { _ in "none" }
-    try drive { run in
+    try worker.drive { run in
       for _ in 0..<5 {
         try step(&run)
         clock.advance(.hours(1))
@@ -84,7 +72,7 @@ import Testing
     defer { bench.stop() }
     _ = try bench.store(OrderCapture(app: "shop", Self.order))
     network.use(200) { _ in "captured" }
-    try drive { run in
+    try worker.drive { run in
       _ = run.step()
       bench.committer.use(rules: [:])
       run.handleAnswers(within: .zero)
@@ -111,7 +99,7 @@ import Testing
     let client = BackendClient(
       requestID: "req_1", route: "toy_capture",
       answer: { answer in answers.update { $0.append(answer.status) } }, refuse: { _ in })
-    try drive { run in
+    try worker.drive { run in
       // Nobody waits for the capture yet.
       for _ in 0..<3 { try step(&run) }
       #expect(bench.logText.contains("could not store the outcome of a capture"))

@@ -41,10 +41,7 @@ private final class Rights: Ownership {
   init() throws {
     bench = try Bench([Bench.app()], isStarted: false)
     try bench.committer.start()
-    dispatcher = Dispatcher(
-      transport: transport, reader: try bench.core.engine.openReader(), directory: bench.directory,
-      committer: bench.committer, metrics: bench.metrics,
-      dependencies: Dependencies(log: bench.log, clock: bench.clock), ownership: rights, grace: .seconds(1))
+    dispatcher = Dispatcher(try bench.parts(transport, bench.clock, ownership: rights))
     try bench.sell(1)
   }
 

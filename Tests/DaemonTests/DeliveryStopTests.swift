@@ -1,6 +1,7 @@
 // Deliveries at a stop, and after the next start.
 
 import Domain
+import HTTPClient
 import HTTPServer
 import Platform
 import Store

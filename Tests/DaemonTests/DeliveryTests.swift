@@ -2,6 +2,7 @@
 
 import Domain
 import Formats
+import HTTPClient
 import HTTPServer
 import Platform
 import SQLiteStore

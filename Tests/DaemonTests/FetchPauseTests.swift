@@ -37,11 +37,8 @@ import Testing
         content: .fetch(key, sessionID: nil, keep: false), isHint: true))
     let network = ScriptedTransport()
     network.use { _ in 503 }
-    let worker = LookupWorker(
-      transport: network, reader: try StoreReader(path: bench.path), directory: bench.directory,
-      committer: bench.committer, metrics: bench.metrics,
-      dependencies: Dependencies(log: bench.log, clock: clock))
-    var run = LookupRun(worker, reader: try StoreReader(path: bench.path), directory: bench.directory)
+    let worker = LookupWorker(try bench.parts(network, clock))
+    var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
     let place = AppProcessor("shop", "toy")
     var pauses: [Duration] = []
     while pauses.count < 200 {

@@ -23,10 +23,7 @@ import Testing
   init() throws {
     bench = try Bench([Bench.toyApp()], clock: clock, isStarted: false)
     try bench.committer.start()
-    worker = LookupWorker(
-      transport: network, reader: try StoreReader(path: bench.path), directory: bench.directory,
-      committer: bench.committer, metrics: bench.metrics,
-      dependencies: Dependencies(log: bench.log, clock: clock))
+    worker = LookupWorker(try bench.parts(network, clock))
   }
 
   /// Starts an order, and stores a callback about it.
@@ -39,7 +36,7 @@ import Testing
   }
 
   private func run() throws -> LookupRun {
-    LookupRun(worker, reader: try StoreReader(path: bench.path), directory: bench.directory)
+    LookupRun(worker, reader: try StoreReader(path: bench.path))
   }
 
   private func observations(_ order: String) throws -> Observations? {
@@ -106,11 +103,8 @@ import Testing
     let bench = try Bench([app], clock: clock, isStarted: false)
     defer { bench.stop() }
     try bench.committer.start()
-    let worker = LookupWorker(
-      transport: network, reader: try StoreReader(path: bench.path), directory: bench.directory,
-      committer: bench.committer, metrics: bench.metrics,
-      dependencies: Dependencies(log: bench.log, clock: clock))
-    var run = LookupRun(worker, reader: try StoreReader(path: bench.path), directory: bench.directory)
+    let worker = LookupWorker(try bench.parts(network, clock))
+    var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
     network.use { _ in status }
     for number in 1...2 {
       let report = PurchaseReport(

@@ -1,6 +1,7 @@
 // Lookups at a scripted processor.
 
 import Domain
+import HTTPClient
 import HTTPServer
 import Partners
 import Platform

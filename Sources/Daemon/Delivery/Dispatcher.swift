@@ -2,14 +2,14 @@
 // One thread owns all lanes and transfers; other threads post messages and wake it. It must never block on
 // the committer or the disk.
 
-public import Domain
-public import HTTPClient
-public import Platform
-public import Service
-public import Store
+internal import Domain
+internal import HTTPClient
+internal import Platform
+internal import Service
+internal import Store
 
 /// Delivers receipts. Thread-safe.
-public final class Dispatcher: Sendable {
+final class Dispatcher: NetworkWorker {
   /// The pause before a retry after the database could not be read or written.
   static let faultPause: Duration = .seconds(1)
 
@@ -37,47 +37,25 @@ public final class Dispatcher: Sendable {
   }
 
   let worker: Worker<Inbox>
-  let committer: Committer
-  let metrics: Metrics
-  let transport: any HTTPTransport
-  let dependencies: Dependencies
-  let ownership: any Ownership
+  let parts: WorkerParts
   /// How many deliveries of each app are under way or not stored yet.
   private let underWay = Monitor<[AppSlug: Int]>([:])
-  let faultLines = LogLimiter(pause: LogLimiter.faultPause)
-  private let reader: Monitor<StoreReader>
-  private let directory: AppDirectory
-  private let grace: Duration
 
-  public init(
-    transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
-    metrics: Metrics, dependencies: Dependencies, ownership: any Ownership = SoleOwner(), grace: Duration
-  ) {
-    self.ownership = ownership
+  init(_ parts: WorkerParts) {
+    let transport = parts.transport
     worker = Worker("dispatcher", inbox: Inbox()) { transport.wake() }
-    self.transport = transport
-    self.reader = Monitor(reader)
-    self.directory = directory
-    self.committer = committer
-    self.metrics = metrics
-    self.dependencies = dependencies
-    self.grace = grace
+    self.parts = parts
   }
 
-  public func start() throws(SystemError) {
-    try worker.start { [self] in drive { run in run.loop() } }
-  }
-
-  /// Runs the dispatcher's work on the caller's thread.
-  func drive(_ body: (inout DispatcherRun) -> Void) {
-    reader.withLock { reader in
-      var run = DispatcherRun(self, reader: reader, directory: directory)
-      body(&run)
+  func drive<Failure: Error>(_ body: (inout DispatcherRun) throws(Failure) -> Void) throws(Failure) {
+    try parts.withReader { reader throws(Failure) in
+      var run = DispatcherRun(self, reader: reader)
+      try body(&run)
     }
   }
 
   /// Notes that receipts are due at these times, by app.
-  public func note(dueAt: [AppSlug: Timestamp], replaysDueAt: [AppSlug: Timestamp] = [:]) {
+  func note(dueAt: [AppSlug: Timestamp], replaysDueAt: [AppSlug: Timestamp] = [:]) {
     guard !dueAt.isEmpty || !replaysDueAt.isEmpty else { return }
     worker.post { inbox in
       inbox.dueAt.merge(dueAt) { min($0, $1) }
@@ -86,32 +64,19 @@ public final class Dispatcher: Sendable {
   }
 
   /// Checks all lanes, because another process changed the database.
-  public func checkAll() { worker.post { $0.checksAll = true } }
+  func checkAll() { worker.post { $0.checksAll = true } }
 
   /// Reads the pauses of apps, because one has changed.
-  public func checkPauses() { worker.post { $0.checksPauses = true } }
+  func checkPauses() { worker.post { $0.checksPauses = true } }
 
   /// Checks which apps this program delivers now.
-  public func checkOwnership() { worker.post { _ in } }
+  func checkOwnership() { worker.post { _ in } }
 
   /// Whether deliveries of an app are under way, or their outcomes are not on disk.
-  public func isBusy(_ app: AppSlug) -> Bool { underWay.withLock { $0[app, default: 0] > 0 } }
+  func isBusy(_ app: AppSlug) -> Bool { underWay.withLock { $0[app, default: 0] > 0 } }
 
   func note(underWay counts: [AppSlug: Int]) { underWay.withLock { $0 = counts } }
 
   /// Installs new apps and settings.
-  public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
-
-  /// Starts no further delivery. Deliveries under way have their grace period from now on.
-  public func windDown() { worker.requestStop() }
-
-  /// Winds down and ends the thread.
-  public func stop() {
-    worker.stop()
-  }
-
-  /// When deliveries under way are cancelled, if the stop begins now.
-  func stopDeadline() -> MonotonicInstant {
-    dependencies.clock.monotonic.advanced(by: grace)
-  }
+  func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 }

@@ -33,7 +33,7 @@ extension DispatcherRun {
     for (slug, app) in directory.apps {
       for route in app.routes {
         let place = AppDestination(slug, route.name)
-        if tenures[slug] == nil { tenures[slug] = dispatcher.ownership.tenure(of: slug) }
+        if tenures[slug] == nil { tenures[slug] = parts.ownership.tenure(of: slug) }
         if lanes[place] != nil {
           lanes[place]?.use(app, route, now: now, monotonic: monotonic)
         } else {
@@ -48,14 +48,14 @@ extension DispatcherRun {
   /// would close it. If this is not saved, the next start or reload does it.
   /// - Parameter stored: nil if the database has none. It may be older than the lane's.
   private mutating func closeUnused(_ place: AppDestination, _ stored: Breaker?) {
-    guard let tenure = dispatcher.ownership.tenure(of: place.app) else { return }
+    guard let tenure = parts.ownership.tenure(of: place.app) else { return }
     let known = [lanes[place]?.breaker, stored].compactMap(\.self)
     let now = now
     lanes[place]?.retireUnused(now: now)
     guard let latest = known.first, known.contains(where: { $0.state != .closed || $0.restUntil != nil })
     else { return }
     let closed = Breaker(pausedTime: latest.pausedTime(now: now))
-    _ = dispatcher.committer.submit(Fenced(tenure.fence, SaveBreaker(place, closed)), from: .internal) { _ in
+    _ = parts.committer.submit(Fenced(tenure.fence, SaveBreaker(place, closed)), from: .internal) { _ in
     }
   }
 
@@ -73,7 +73,77 @@ extension DispatcherRun {
       guard let lane = lanes[place], !lane.isRetired, let tenure = tenures[place.app] else { continue }
       // If this save fails, the next attempt saves the breaker.
       let command = Fenced(tenure.fence, SaveBreaker(place, lane.breaker))
-      _ = dispatcher.committer.submit(command, from: .internal) { _ in }
+      _ = parts.committer.submit(command, from: .internal) { _ in }
+    }
+  }
+}
+
+// MARK: - Ownership
+
+// Begins and ends the lanes of apps whose owner has changed. The dispatcher's thread.
+
+extension DispatcherRun {
+  /// Compares the apps that this program owns now with those whose lanes run.
+  mutating func followOwnership() {
+    // The only program on a database owns every app from the start (`use`).
+    guard parts.ownership.apps != nil else { return }
+    // Also those that a reload has removed: their deliveries under way are completed.
+    for app in Set(places.keys).union(tenures.keys) {
+      let tenure = parts.ownership.tenure(of: app)
+      guard tenure != tenures[app] else {
+        ending.remove(app)
+        continue
+      }
+      if let present = tenures[app], parts.ownership.endingTenure(of: app) == present {
+        ending.insert(app)
+        continue
+      }
+      // A new tenure of the same app has missed what another program has delivered meanwhile.
+      if tenures[app] != nil { end(app) }
+      if let tenure, places[app] != nil, begin(app) { tenures[app] = tenure }
+    }
+  }
+
+  /// Whether a delivery of the app may start.
+  func mayStart(_ app: AppSlug) -> Bool { tenures[app] != nil && !ending.contains(app) }
+
+  /// Notes what is under way, for an instance that gives up an app. At the end of a step, so that what the
+  /// step has started is included.
+  func noteUnderWay() {
+    guard parts.ownership.apps != nil else { return }
+    dispatcher.note(
+      underWay: lanes.values.reduce(into: [:]) { $0[$1.place.app, default: 0] += $1.underWay.count })
+  }
+
+  /// Starts the lanes of an app with the breakers that its last owner has stored.
+  /// - Returns: false if they cannot be read now.
+  private mutating func begin(_ app: AppSlug) -> Bool {
+    do throws(StoreFault) {
+      let breakers = try reader.breakers()
+      renewLanes(of: app, breakers)
+      return true
+    } catch {
+      parts.logFault(
+        "could not read the breakers of an app; its deliveries begin later", error, app: app)
+      return false
+    }
+  }
+
+  private mutating func end(_ app: AppSlug) {
+    tenures[app] = nil
+    ending.remove(app)
+    cancelDeliveries(of: app)
+    unstored.removeAll { $0.attempt.command.place.app == app }
+    renewLanes(of: app, [:])
+    if places[app] == nil { lanes = lanes.filter { $0.key.app != app } }
+  }
+
+  private mutating func renewLanes(of app: AppSlug, _ breakers: [AppDestination: Breaker]) {
+    pausesReadAt = monotonic
+    for place in places[app] ?? [] {
+      guard let lane = lanes[place] else { continue }
+      lanes[place] = Lane(
+        lane.app, lane.route, breaker: breakers[place] ?? Breaker(), now: now, monotonic: monotonic)
     }
   }
 }

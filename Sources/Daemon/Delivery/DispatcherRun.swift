@@ -10,7 +10,7 @@ internal import Service
 internal import Store
 
 /// One run of the dispatcher, from start to stop.
-struct DispatcherRun {
+struct DispatcherRun: NetworkRun {
   /// An attempt under way.
   struct Attempt {
     var place: AppDestination
@@ -40,8 +40,8 @@ struct DispatcherRun {
   }
 
   let dispatcher: Dispatcher
+  let parts: WorkerParts
   let reader: StoreReader
-  private let transport: any HTTPTransport
   let clock: any Clock
   let log: Log
   private var random: any RandomNumberGenerator & Sendable
@@ -52,8 +52,7 @@ struct DispatcherRun {
   var tenures: [AppSlug: Tenure] = [:]
   /// Those of `tenures` that are being given up: what is under way is completed, and nothing new begins.
   var ending: Set<AppSlug> = []
-  private(set) var attempts: [UInt64: Attempt] = [:]
-  private var lastTag: UInt64 = 0
+  var transfers: Transfers<Attempt>
   var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
   private var watch: ClockWatch
   /// When to check all lanes for receipts without a notification.
@@ -63,35 +62,28 @@ struct DispatcherRun {
   /// When deliveries under way are cancelled; nil until a stop is requested.
   private var stopAt: MonotonicInstant?
 
-  init(_ dispatcher: Dispatcher, reader: StoreReader, directory: AppDirectory) {
+  init(_ dispatcher: Dispatcher, reader: StoreReader) {
     self.dispatcher = dispatcher
     self.reader = reader
-    transport = dispatcher.transport
-    clock = dispatcher.dependencies.clock
-    log = dispatcher.dependencies.log
-    random = dispatcher.dependencies.random
+    parts = dispatcher.parts
+    clock = parts.dependencies.clock
+    log = parts.dependencies.log
+    random = parts.dependencies.random
+    transfers = Transfers(parts.transport)
     lookAt = clock.monotonic
     pausesReadAt = clock.monotonic
     watch = ClockWatch(clock)
-    use(directory)
+    use(parts.directory)
   }
 
   var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
   var monotonic: MonotonicInstant { clock.monotonic }
 
-  /// Runs steps until the stop.
-  mutating func loop() {
-    while let sleep = step() { handleAnswers(within: sleep) }
-    for completion in transport.cancelAll() { finish(completion, isStopping: true) }
-  }
-
-  /// Does what is due now, without waiting.
-  /// - Returns: for how long nothing is due except answers; nil after the stop.
   mutating func step() -> Duration? {
     if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }
     let isStopping = readInbox()
     followOwnership()
-    if isStopping, stopAt == nil { stopAt = dispatcher.stopDeadline() }
+    if isStopping, stopAt == nil { stopAt = parts.stopDeadline() }
     if let stopAt {
       if isAllStored || monotonic >= stopAt { return nil }
     } else {
@@ -104,26 +96,26 @@ struct DispatcherRun {
     return storingWait(atMost: stopAt.duration(since: monotonic))
   }
 
-  /// Handles the answers of destinations; waits for them at most `time`.
   mutating func handleAnswers(within time: Duration) {
     // Reading what is due may have taken longer than the right to deliver it lasts.
     followOwnership()
-    let completions = transport.run(timeout: time)
+    let completions = transfers.run(timeout: time)
     // Decisions about these answers must use the corrected clock.
     if let clockStep = watch.clockStep(clock) { followClock(by: clockStep) }
     for completion in completions { finish(completion) }
   }
 
+  mutating func cancelCalls() {
+    for completion in transfers.cancelAll() { finish(completion) }
+  }
+
   /// Whether no attempt is under way and every outcome is on disk. An outcome that is not stored would be
   /// sent again after the next start.
-  private var isAllStored: Bool { attempts.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
+  private var isAllStored: Bool { transfers.calls.isEmpty && lanes.values.allSatisfy(\.underWay.isEmpty) }
 
   /// - Returns: whether to stop.
   private mutating func readInbox() -> Bool {
-    let news = dispatcher.worker.read { inbox in
-      defer { inbox = Dispatcher.Inbox(isStopping: inbox.isStopping) }
-      return inbox
-    }
+    let news = dispatcher.worker.dequeueAll(leaving: Dispatcher.Inbox())
     let now = now
     if let directory = news.directory { use(directory) }
     for (app, moment) in news.dueAt {
@@ -156,9 +148,9 @@ struct DispatcherRun {
       } catch {
         // The other apps go on, because one row of this app may be unreadable (R11).
         let monotonic = monotonic
-        dispatcher.faultLines.logFault(
+        parts.logFault(
           "could not read the due receipts; trying again", error, app: place.app,
-          ["destination": place.destination.text], to: log, now: monotonic)
+          ["destination": place.destination.text])
         lanes[place]?.readsAgainAt = monotonic.advanced(by: Dispatcher.faultPause)
       }
     }
@@ -226,41 +218,35 @@ struct DispatcherRun {
 
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
     let now = now
-    guard let tenure = dispatcher.ownership.tenure(of: lane.place.app), tenure == tenures[lane.place.app]
+    guard let tenure = parts.ownership.tenure(of: lane.place.app), tenure == tenures[lane.place.app]
     else {
       lanes[lane.place]?.putBack(row: receipt.row, until: now)
       return
     }
-    lastTag += 1
-    attempts[lastTag] = Attempt(
+    let attempt = Attempt(
       place: lane.place, tenure: tenure, receipt: receipt, isProbe: isProbe, startedAt: now,
       generation: lane.generation)
     let request = lane.request(for: receipt, isProbe: isProbe, now: now)
     do throws(TransferFailure) {
-      try transport.start(request, tag: lastTag)
+      try transfers.start(request, for: attempt)
     } catch .poolFull {
-      attempts[lastTag] = nil
       let again = now.advanced(by: Dispatcher.faultPause)
       lanes[lane.place]?.putBack(row: receipt.row, until: again)
     } catch {
       // Nothing was sent; the verdict is that of a failed connection.
-      let result = TransferResult(
-        status: nil, headers: [], body: [], failure: error, requestWasSent: false, duration: .zero)
-      finish(TransferCompletion(tag: lastTag, result: result))
+      finish(
+        attempt,
+        TransferResult(
+          status: nil, headers: [], body: [], failure: error, requestWasSent: false, duration: .zero))
     }
   }
 
   /// Ends the deliveries of an app under way: another program may begin them now.
   mutating func cancelDeliveries(of app: AppSlug) {
-    for (tag, attempt) in attempts where attempt.place.app == app {
-      transport.cancel(tag: tag)
-      attempts[tag] = nil
-    }
+    transfers.cancel { $0.place.app == app }
   }
 
-  private mutating func finish(_ completion: TransferCompletion, isStopping: Bool = false) {
-    guard let attempt = attempts.removeValue(forKey: completion.tag) else { return }
-    let result = completion.result
+  mutating func finish(_ attempt: Attempt, _ result: TransferResult) {
     observe(result, at: attempt.place)
     var report = AttemptReport(
       startedAt: attempt.startedAt, duration: result.duration,
@@ -270,7 +256,7 @@ struct DispatcherRun {
       isAmbiguous: result.status == nil && result.requestWasSent, response: result.body)
     guard var lane = lanes[attempt.place] else { return }
     let decision: Delivery.Decision
-    if isStopping && result.status == nil {
+    if result.failure == .cancelled && result.status == nil {
       // The attempt was cancelled here, so it does not count against the destination.
       decision = .retry(at: now, spent: false)
       lane.abandon(row: attempt.receipt.row)
@@ -296,7 +282,7 @@ struct DispatcherRun {
     if case .misconfigured(let reason) = answered, (result.status ?? 0) / 100 == 2 {
       report.error = reason.text
     }
-    dispatcher.metrics.attempted(at: attempt.place, verdict: verdict, duration: report.duration)
+    parts.metrics.attempted(at: attempt.place, verdict: verdict, duration: report.duration)
     if case .misconfigured = verdict, attempt.generation != lane.generation {
       // A previous configuration was refused. This does not concern the current one.
       lane.abandon(row: attempt.receipt.row)
@@ -324,7 +310,7 @@ struct DispatcherRun {
   private func warnIfAlone(_ verdict: Verdict, _ attempt: Attempt, _ lane: Lane) {
     guard case .retry(let reason, _) = verdict, lane.breaker.state == .closed,
       lane.failures.alone.contains(attempt.receipt.row),
-      let count = dispatcher.faultLines.admit("\(attempt.place) fails alone", now: monotonic)
+      let count = parts.faultLines.admit("\(attempt.place) fails alone", now: monotonic)
     else { return }
     let id = attempt.receipt.id.text
     log.warning(
@@ -341,7 +327,7 @@ struct DispatcherRun {
 // How long the dispatcher may sleep. The dispatcher's thread.
 
 extension DispatcherRun {
-  var lookInterval: Duration { dispatcher.dependencies.lookInterval }
+  var lookInterval: Duration { parts.dependencies.lookInterval }
 
   func sleepTime() -> Duration {
     var sleep = min(lookInterval, max(.zero, pausesReadAt.duration(since: monotonic)))
@@ -350,7 +336,7 @@ extension DispatcherRun {
       if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
     // Deliveries under way end with the right to deliver, also if nobody notices that it has ended.
-    if dispatcher.ownership.apps != nil, !attempts.isEmpty { sleep = min(sleep, Self.ownershipPause) }
+    if parts.ownership.apps != nil, !transfers.calls.isEmpty { sleep = min(sleep, Self.ownershipPause) }
     return storingWait(atMost: sleep)
   }
 
@@ -387,7 +373,7 @@ extension DispatcherRun {
     let (log, app) = (log, lane.app.slug)
     guard let tenure = tenures[app] else { return }
     let command = Fenced(tenure.fence, GiveUp(app: app, receipts: receipts))
-    _ = dispatcher.committer.submit(command, from: .internal) { result in
+    _ = parts.committer.submit(command, from: .internal) { result in
       if case .success((let count, let madeSince)??) = result {
         let command = SuggestedReplay.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
         log.warning(
@@ -410,20 +396,20 @@ extension DispatcherRun {
   /// Reschedules due receipts whose content is damaged, or whose dictionary is missing.
   func reschedule(_ unreadable: [Unreadable], lane: inout Lane) {
     guard let fault = unreadable.last?.fault else { return }
-    let (dispatcher, place, monotonic) = (dispatcher, lane.place, monotonic)
-    dispatcher.faultLines.logFault(
+    let (worker, place) = (dispatcher.worker, lane.place)
+    parts.logFault(
       "could not read due receipts; they stay pending and are tried again in an hour, others are delivered",
       fault, app: place.app,
-      ["destination": place.destination.text, "receipts": String(unreadable.count)], to: log, now: monotonic)
-    for _ in unreadable { dispatcher.metrics.unreadableReceipts.increment(place.app.text) }
+      ["destination": place.destination.text, "receipts": String(unreadable.count)])
+    for _ in unreadable { parts.metrics.unreadableReceipts.increment(place.app.text) }
     for receipt in unreadable { lane.hold(row: receipt.row) }
     let until = now.advanced(by: Self.pause)
     let again = now.advanced(by: Dispatcher.faultPause)
     guard let tenure = tenures[place.app] else { return }
     let command = Fenced(tenure.fence, Reschedule(unreadable.compactMap(\.id), until: until))
-    _ = dispatcher.committer.submit(command, from: .internal) { result in
+    _ = parts.committer.submit(command, from: .internal) { result in
       let next: Timestamp = if case .success = result { until } else { again }
-      dispatcher.worker.post { inbox in
+      worker.post { inbox in
         inbox.stored += unreadable.map { receipt in
           Dispatcher.StoredOutcome(
             place: place, tenure: tenure, row: receipt.row,
@@ -448,8 +434,8 @@ extension DispatcherRun {
       for place in lanes.keys { use(pauses[place.app] ?? AppPause(), of: place) }
       pausesReadAt = monotonic.advanced(by: lookInterval)
     } catch {
-      dispatcher.faultLines.logFault(
-        "could not read which apps are paused; trying again", error, to: log, now: monotonic)
+      parts.logFault(
+        "could not read which apps are paused; trying again", error)
       pausesReadAt = monotonic.advanced(by: Dispatcher.faultPause)
     }
   }

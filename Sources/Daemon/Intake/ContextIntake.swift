@@ -4,14 +4,14 @@
 internal import Config
 internal import Cryptography
 internal import Domain
-public import HTTPServer
+internal import HTTPServer
 internal import Partners
 internal import Platform
-public import Service
+internal import Service
 internal import Store
 
 /// Ingests the contexts that apps post before a web checkout.
-public struct ContextIntake: Sendable {
+struct ContextIntake: Sendable {
   let intake: Intake
   let gate: ClientGate
   let limits: ContextLimits
@@ -19,22 +19,11 @@ public struct ContextIntake: Sendable {
   /// Opens the checkouts that a processor makes; nil if none are opened.
   let worker: BackendWorker?
 
-  public init(
-    intake: Intake, gate: ClientGate, limits: ContextLimits, retention: ContextRetention,
-    worker: BackendWorker?
-  ) {
-    self.intake = intake
-    self.gate = gate
-    self.limits = limits
-    self.retention = retention
-    self.worker = worker
-  }
-
   /// For the ids of contexts, which are secrets.
   let random = SecretRandomness()
 
   /// What the client wants in addition to storing its context.
-  public enum Purpose: Sendable, Equatable {
+  enum Purpose: Sendable, Equatable {
     /// The context's id.
     case context
     /// A redirect to the checkout page of its price.
@@ -46,7 +35,7 @@ public struct ContextIntake: Sendable {
   ///   - pathUser: the user that the path names, if the route has one.
   ///   - purpose: what the client wants in addition.
   ///   - caller: the result of `ClientGate`; its token may still have to be checked.
-  public func ingest(
+  func ingest(
     _ request: Request, pathUser: String?, _ purpose: Purpose, from caller: Caller, _ app: App,
     _ exchange: Exchange
   ) {

@@ -8,7 +8,7 @@ internal import Platform
 internal import Service
 
 /// A context that a client posts before a web checkout.
-public struct ContextPost: Sendable, Equatable {
+struct ContextPost: Sendable, Equatable {
   var userID: UserID
   var blob: ContextBlob
   /// The id that the client made; nil if the relay makes it.

@@ -4,18 +4,13 @@
 internal import Domain
 internal import HTTPServer
 internal import Platform
-public import Service
+internal import Service
 internal import Store
 
 /// Persists request payloads and answers after the commit.
-public struct Intake: Sendable {
+struct Intake: Sendable {
   let services: ListenerServices
   let committer: Committer
-
-  public init(services: ListenerServices, committer: Committer) {
-    self.services = services
-    self.committer = committer
-  }
 
   /// Answers after the command is on disk (R1), or with a problem if it cannot be stored.
   func store<Command: StoreCommand>(

@@ -1,14 +1,14 @@
 // The routes for apps and payment processors. Runs on libmicrohttpd's threads and must not block them:
 // commands go to the committer together with the responder.
 
-package import Config
+internal import Config
 internal import Domain
 internal import HTTPServer
 internal import Partners
-public import Service
+internal import Service
 
 /// The routes of contexts, checkouts, their states, webhooks, and merchant backends.
-public struct IntakeRoutes: Sendable {
+struct IntakeRoutes: Sendable {
   private let services: ListenerServices
   private let limits: Configuration.Limits
   private let apps: AppRegistry
@@ -27,7 +27,7 @@ public struct IntakeRoutes: Sendable {
   ///   - backendWorker: nil if no requests to merchant backends are served.
   ///   - processors: the registered processors; each gets a webhook route.
   ///   - retention: of contexts.
-  package init(
+  init(
     services: ListenerServices, limits: Configuration.Limits, apps: AppRegistry, committer: Committer,
     checkouts: CheckoutPolls, keyFetcher: KeyFetcher? = nil, backendWorker: BackendWorker? = nil,
     processors: ProcessorRegistry, retention: ContextRetention
@@ -51,7 +51,7 @@ public struct IntakeRoutes: Sendable {
     }
   }
 
-  public var routes: [Route] {
+  var routes: [Route] {
     [
       post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
       post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
@@ -61,12 +61,12 @@ public struct IntakeRoutes: Sendable {
   }
 
   /// The origins of the web pages that may use an app's routes for clients.
-  public var pageOrigins: Router.PageOrigins {
+  var pageOrigins: Router.PageOrigins {
     Router.PageOrigins { [apps] slug in apps.current[slug]?.clientOrigins ?? [] }
   }
 
   /// The forms of problems about unknown paths of merchant backends, which SDKs parse.
-  public var problemRoots: [ProblemRoot] {
+  var problemRoots: [ProblemRoot] {
     processors.kinds.flatMap { kind -> [ProblemRoot] in
       guard let form = BackendForm.of(kind.backendType) else { return [] }
       return ["/v1/{app}/\(kind.name)/", "/v1/{app}/users/{user}/\(kind.name)/"].map {

@@ -1,25 +1,21 @@
 // Webhooks: verify the signature over the raw bytes, commit, then answer (R1, R6). Runs on libmicrohttpd's
 // threads, which it must not block.
 
-public import Domain
-public import HTTPServer
+internal import Domain
+internal import HTTPServer
 internal import Partners
 internal import Platform
-public import Service
+internal import Service
 internal import Store
 
 /// Ingests the webhooks of processors.
-public struct WebhookIntake: Sendable {
+struct WebhookIntake: Sendable {
   let intake: Intake
-
-  public init(intake: Intake) {
-    self.intake = intake
-  }
 
   /// - Parameters:
   ///   - name: of the processor.
   ///   - token: the last part of the path, if the route has one.
-  public func ingest(
+  func ingest(
     _ request: Request, processor name: ProcessorName, token: String?, _ app: App, _ exchange: Exchange
   ) {
     guard let processor = app.processors[name] else { return exchange.answer(.notFound) }

@@ -113,7 +113,7 @@ extension LookupRun {
       // The next query of the same lookup uses its place.
       if ask(.lookup(query), lookups.api.request(next)) { return }
     }
-    lookupWorker.metrics.lookups.increment(
+    parts.metrics.lookups.increment(
       query.place.app.text, query.place.processor.text, Self.label(query, answer))
     if lookups.api.followsUp, query.due.fetches > 0, query.reports.isEmpty, answer.isRetried {
       return retryFetch(query)
@@ -172,23 +172,23 @@ extension LookupRun {
     let command = IngestLookup(
       query.place, of: query.due.reference, asked: query.due.reason, fetches: query.due.fetches,
       isFetched: isFetched, reports: query.reports, nextAt: nextAt)
-    let lookupWorker = lookupWorker
+    let (worker, parts) = (worker, parts)
     let (place, row) = (query.place, query.due.row)
     let isReporter = appLookups[place]?.api.hasWebhooks ?? false
-    let isQueued = lookupWorker.committer.submit(command, from: .internal) { result in
+    let isQueued = parts.committer.submit(command, from: .internal) { result in
       var isStored = true
       switch result {
       case .success(let outcome):
         if isReporter, outcome.wasUnreported {
-          lookupWorker.metrics.unreportedPayments.increment(place.app.text, place.processor.text)
+          parts.metrics.unreportedPayments.increment(place.app.text, place.processor.text)
         }
       case .failure(let error):
-        lookupWorker.logFault("could not store a lookup; asking again", error, app: place.app)
+        parts.logFault("could not store a lookup; asking again", error, app: place.app)
         isStored = false
       }
-      lookupWorker.worker.post { $0.stored.append((place, row, isStored)) }
+      worker.post { $0.stored.append((place, row, isStored)) }
     }
-    if !isQueued { lookupWorker.worker.post { $0.stored.append((place, row, false)) } }
+    if !isQueued { worker.post { $0.stored.append((place, row, false)) } }
   }
 
   /// The label of the lookup's outcome in metrics.

@@ -87,6 +87,18 @@ public final class Worker<Inbox: WorkerInbox>: Sendable {
     }
   }
 
+  /// Reads all messages, and leaves an inbox without any.
+  public func dequeueAll(leaving empty: Inbox) -> Inbox {
+    read { inbox in
+      defer {
+        let isStopping = inbox.isStopping
+        inbox = empty
+        inbox.isStopping = isStopping
+      }
+      return inbox
+    }
+  }
+
   public var isStopping: Bool { state.withLock { $0.inbox.isStopping } }
 
   /// Waits until there is a message to read. Does not wait once a stop is asked for: a worker that looks at

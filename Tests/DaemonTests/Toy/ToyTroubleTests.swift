@@ -2,6 +2,7 @@
 
 import Domain
 import Glibc
+import HTTPClient
 import HTTPServer
 import Platform
 import SQLiteStore

@@ -20,7 +20,6 @@ final class PaymentLife {
     self.world = world
     self.core = core
     crowd = WorkerCrowd(world, [])
-    let directory = core.apps.current
     func reader() throws -> StoreReader { try RelayCore.reader(core.engine) }
     var all: [any SimulatedWorker] = [
       CommitterWorker(core.committer) { [unowned self] in
@@ -28,22 +27,22 @@ final class PaymentLife {
       },
       AskingWorker(
         world.clock, world.deliveryNetwork,
-        DispatcherRun(core.dispatcher, reader: try reader(), directory: directory)),
+        DispatcherRun(core.dispatcher, reader: try reader())),
       HousekeeperWorker(world.clock, core) { world.clockSetAt },
     ]
     if let lookups = core.lookupWorker {
-      let run = LookupRun(lookups, reader: try reader(), directory: directory)
+      let run = LookupRun(lookups, reader: try reader())
       all.append(AskingWorker(world.clock, world.lookupNetwork, run))
     }
     if let requests = core.backendWorker, let captures = core.captureWorker {
       all.append(
         AskingWorker(
           world.clock, world.requestNetwork,
-          BackendWorkerRun(requests, reader: try reader(), directory: directory)))
+          BackendWorkerRun(requests, reader: try reader())))
       all.append(
         AskingWorker(
           world.clock, world.captureNetwork,
-          CaptureWorkerRun(captures, reader: try reader(), directory: directory)))
+          CaptureWorkerRun(captures, reader: try reader())))
     }
     crowd = WorkerCrowd(world, all)
   }

@@ -46,10 +46,10 @@ final class RelayLife {
   }
 
   private func makeWorkers() throws -> [any SimulatedWorker] {
-    let (core, world, directory) = (relay.core, world, relay.core.apps.current)
+    let (core, world) = (relay.core, world)
     func reader() throws -> StoreReader { try RelayCore.reader(core.engine) }
-    let deliveries = DispatcherRun(core.dispatcher, reader: try reader(), directory: directory)
-    let alerts = AlerterRun(relay.alerter, reader: try reader(), plan: try AlertPlan(world.configuration))
+    let deliveries = DispatcherRun(core.dispatcher, reader: try reader())
+    let alerts = AlerterRun(relay.alerter, reader: try reader())
     var workers: [any SimulatedWorker] = [
       CommitterWorker(core.committer) { [unowned self] in try lookAtCommit() },
       AskingWorker(
@@ -62,7 +62,7 @@ final class RelayLife {
         onCommit: { world.alerts.noteCommit() }),
     ]
     if let lookupWorker = core.lookupWorker {
-      let lookups = LookupRun(lookupWorker, reader: try reader(), directory: directory)
+      let lookups = LookupRun(lookupWorker, reader: try reader())
       workers.append(
         AskingWorker(
           world.clock, world.stripeNetwork, lookups, onStep: { try world.judgeLookups() },

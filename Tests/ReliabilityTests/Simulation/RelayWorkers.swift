@@ -3,6 +3,7 @@
 // other end of its network is a `SimulatedServer`.
 
 import Formats
+import HTTPClient
 import Platform
 import SimulatedDisk
 import Store
@@ -126,22 +127,8 @@ final class TrainerWorker: SimulatedWorker {
   func step() { dueAt = trainer.step(&rounds).nanoseconds / 1_000_000 + 1 }
 }
 
-/// The steps of a worker that asks servers.
-protocol AskingRun {
-  mutating func handleAnswers(within time: Duration)
-  /// - Returns: for how long nothing is due except answers; nil after the stop.
-  mutating func step() -> Duration?
-}
-
-extension DispatcherRun: AskingRun {}
-extension LookupRun: AskingRun {}
-extension KeyFetcherRun: AskingRun {}
-extension AlerterRun: AskingRun {}
-extension BackendWorkerRun: AskingRun {}
-extension CaptureWorkerRun: AskingRun {}
-
 /// A worker that asks servers: deliveries, lookups and backfills, keys of token issuers, payments, alerts.
-final class AskingWorker<Run: AskingRun>: SimulatedWorker {
+final class AskingWorker<Run: NetworkRun>: SimulatedWorker {
   private let clock: SimulatedClock
   private let network: SimulatedTransport
   private var run: Run

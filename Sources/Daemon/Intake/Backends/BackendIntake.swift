@@ -24,18 +24,6 @@ struct BackendIntake: Sendable {
   /// For the merchant's own references of payments, which others must not guess.
   private let random = SecretRandomness()
 
-  init(
-    services: ListenerServices, apps: AppRegistry, gate: ClientGate, limits: ContextLimits,
-    committer: Committer, worker: BackendWorker
-  ) {
-    self.services = services
-    self.apps = apps
-    self.gate = gate
-    self.limits = limits
-    self.committer = committer
-    self.worker = worker
-  }
-
   /// The routes of a processor: each path of its backend, with the user in the path and without.
   func routes(of kind: ProcessorKind) -> [Route] {
     let form = BackendForm.of(kind.backendType)

@@ -3,58 +3,50 @@
 // transfers; requests that wait for it hold no thread. It must never write: payments go to the committer.
 
 internal import Domain
+internal import Formats
 internal import HTTPClient
 internal import Partners
-public import Platform
-public import Service
+internal import Platform
+internal import Service
 internal import Store
 
 /// Answers requests to merchant backends. Thread-safe.
-public final class BackendWorker: Sendable {
+final class BackendWorker: NetworkWorker {
   /// The most calls under way, of all apps together.
-  public static let transfersMax = 256
+  static let transfersMax = 256
 
   /// Messages from other threads.
   struct Inbox: WorkerInbox {
     var begun: [BackendFlow] = []
-    /// Payments and payers that are on disk, or could not be stored, by the tag of their flow.
-    var stored: [(tag: UInt64, result: Result<Bool?, StoreFault>)] = []
+    /// Requests whose payment or payer is on disk, or could not be stored.
+    var stored:
+      [(flow: BackendFlow, then: BackendWorkerRun.AfterStoring, result: Result<Bool?, StoreFault>)] =
+        []
     var directory: AppDirectory?
     var isStopping = false
   }
 
   let worker: Worker<Inbox>
-  let parts: BackendParts
+  let parts: WorkerParts
   /// Carries out the orders to capture payments.
   let captures: CaptureWorker
 
-  public init(_ parts: BackendParts, captures: CaptureWorker) {
+  init(_ parts: WorkerParts, captures: CaptureWorker) {
     let transport = parts.transport
     worker = Worker("backends", inbox: Inbox()) { transport.wake() }
     self.parts = parts
     self.captures = captures
   }
 
-  public func start() throws(SystemError) {
-    try worker.start { [self] in drive { run in run.loop() } }
-  }
-
-  /// Runs the worker's work on the caller's thread.
-  func drive(_ body: (inout BackendWorkerRun) -> Void) {
-    parts.reader.withLock { reader in
-      var run = BackendWorkerRun(self, reader: reader, directory: parts.directory)
-      body(&run)
+  func drive<Failure: Error>(_ body: (inout BackendWorkerRun) throws(Failure) -> Void) throws(Failure) {
+    try parts.withReader { reader throws(Failure) in
+      var run = BackendWorkerRun(self, reader: reader)
+      try body(&run)
     }
   }
 
   /// Installs new apps. Requests under way end with those that they began with.
-  public func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
-
-  /// Begins no further request. Calls under way have their grace period from now on.
-  public func windDown() { worker.requestStop() }
-
-  /// Winds down and ends the thread. What calls under way report until then is stored.
-  public func stop() { worker.stop() }
+  func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 
   // MARK: Any thread
 
@@ -82,5 +74,234 @@ public final class BackendWorker: Sendable {
         errorID, status: answer.status, of: flow.place, requestID: flow.client.requestID)
     }
     flow.client.answer(answer)
+  }
+}
+
+// MARK: - Steps
+
+// The backend worker's thread.
+
+/// One run of the worker, from start to stop.
+struct BackendWorkerRun: NetworkRun {
+  typealias AfterCall = @Sendable (BackendReply) -> BackendStep
+  typealias AfterStoring = @Sendable (_ outcome: Bool) -> BackendStep
+
+  /// A call under way, with the requests that wait for its answer.
+  struct PendingCall {
+    let place: AppProcessor
+    /// The target, if its answer is kept.
+    let cachedTarget: String?
+    /// The generation of the configuration when it began.
+    let generation: Int
+    var waiting: [(flow: BackendFlow, then: AfterCall)]
+  }
+
+  private let owner: BackendWorker
+  private let reader: StoreReader
+  private let parts: WorkerParts
+  private let clock: any Clock
+  var transfers: Transfers<PendingCall>
+  /// How many payments and payers are being stored.
+  private var storing = 0
+  private var places: BackendPlaces
+  private var cache = BackendCache()
+  /// Counts the configurations: answers for an earlier one are not kept.
+  private var generation = 0
+  /// When calls under way are cancelled; nil until a stop is requested.
+  private var stopAt: MonotonicInstant?
+  /// Whether no call is sent any more.
+  private var isOver = false
+
+  init(_ owner: BackendWorker, reader: StoreReader) {
+    self.owner = owner
+    self.reader = reader
+    parts = owner.parts
+    clock = parts.dependencies.clock
+    transfers = Transfers(parts.transport)
+    places = BackendPlaces(apps: parts.directory.apps.count)
+  }
+
+  /// The longest that the thread sleeps.
+  private static let sleepMax: Duration = .seconds(60)
+
+  mutating func step() -> Duration? {
+    let news = owner.worker.dequeueAll(leaving: BackendWorker.Inbox())
+    if news.isStopping, stopAt == nil { stopAt = parts.stopDeadline() }
+    if let directory = news.directory {
+      places.use(apps: directory.apps.count)
+      cache.removeAll()
+      generation += 1
+    }
+    for flow in news.begun { advance(flow) }
+    for (flow, then, result) in news.stored { finishStoring(flow, then, result) }
+    guard let stopAt else { return Self.sleepMax }
+    let rest = stopAt.duration(since: clock.monotonic)
+    return transfers.calls.isEmpty && storing == 0 || rest <= .zero ? nil : min(rest, Self.sleepMax)
+  }
+
+  /// What is still to be stored goes to the committer, which stops later.
+  mutating func cancelCalls() {
+    isOver = true
+    for completion in transfers.cancelAll() { finish(completion) }
+  }
+
+  // MARK: Steps
+
+  /// Carries out the steps of a request until one must wait.
+  private mutating func advance(_ flow: BackendFlow) {
+    var flow = flow
+    let app = flow.place.app
+    do throws(StoreFault) {
+      while flow.countStep() {
+        switch flow.step {
+        case .answer(let answer): return owner.finish(flow, answer)
+        case .capture(let order): return owner.captures.carryOut(order, of: flow.place, for: flow.client)
+        case .findContext(let id, let user, let then):
+          flow.step = then(try reader.hasContext(id, app: app, user: user))
+        case .findPayment(let key, let user, let then):
+          let found = try reader.startedPayment(key, app: app, user: user)
+          let capture = try found.flatMap { found throws(StoreFault) in
+            try reader.capture(ofPurchase: found.rowID)
+          }
+          flow.step = then(found.map { StartedPayment($0, capture) })
+        case .findCustomer(let customer, let user, let then):
+          let account = flow.endpoint.account
+          flow.step = then(try reader.belongs(customer, to: user, at: flow.place, account) ?? false)
+        case .acquireCustomer(let customer, let user, let then):
+          let account = flow.endpoint.account
+          guard let isOwner = try reader.belongs(customer, to: user, at: flow.place, account) else {
+            return store(AcquirePayer(customer, for: user, at: flow.place, account), for: flow, then)
+          }
+          flow.step = then(isOwner)
+        case .call(let call, let then):
+          guard let reply = begin(call, for: &flow, then, isCached: false) else { return }
+          flow.step = then(reply)
+        case .cached(let call, let then):
+          guard let reply = beginCached(call, for: &flow, then) else { return }
+          flow.step = then(reply)
+        case .findCached(let target, let then):
+          flow.step = then(cache.reply(to: target, of: flow.place, now: clock.monotonic))
+        case .store(let report, let then):
+          let payment = StorePayment(app: app, report, requestID: flow.client.requestID)
+          // The payment of an erased user is not stored, and there is nothing to store.
+          return store(payment, for: flow) { _ in then() }
+        }
+      }
+      parts.dependencies.log.error(
+        "a merchant backend did not come to an end; this is a fault of receiptd",
+        ["app": app.text, "processor": flow.place.processor.text])
+      flow.client.refuse(.internalFault)
+    } catch {
+      parts.requestLog.couldNotRead(error, of: flow.place, requestID: flow.client.requestID)
+      flow.client.refuse(.readFailed)
+    }
+  }
+
+  // MARK: Calls
+
+  private mutating func beginCached(
+    _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall
+  ) -> BackendReply? {
+    if let reply = cache.reply(to: call.target, of: flow.place, now: clock.monotonic) { return reply }
+    // Several requests wait for one call.
+    if let tag = transfers.calls.first(where: {
+      $0.value.place == flow.place && $0.value.cachedTarget == call.target
+        && $0.value.generation == generation
+    })?.key {
+      transfers.calls[tag]?.waiting.append((flow, then))
+      return nil
+    }
+    return begin(call, for: &flow, then, isCached: true)
+  }
+
+  /// Sends a call.
+  /// - Returns: its reply, if nothing was sent; nil if the request waits, or is answered.
+  private mutating func begin(
+    _ call: BackendCall, for flow: inout BackendFlow, _ then: @escaping AfterCall, isCached: Bool
+  ) -> BackendReply? {
+    if isOver || (stopAt != nil && !flow.hasEffects) {
+      flow.client.refuse(.stopping)
+      return nil
+    }
+    guard let request = call.request(to: flow.endpoint.base, flow.endpoint.headers) else {
+      return .unreachable
+    }
+    guard places.acquire(flow.place.app) else {
+      noteBusy(flow)
+      return .busy
+    }
+    var waiting = flow
+    if call.method != "GET" { waiting.hasEffects = true }
+    do throws(TransferFailure) {
+      try transfers.start(
+        request,
+        for: PendingCall(
+          place: flow.place, cachedTarget: isCached ? call.target : nil, generation: generation,
+          waiting: [(waiting, then)]))
+    } catch {
+      places.release(flow.place.app)
+      flow.failure = error.rawValue
+      if error == .poolFull { noteBusy(flow) }
+      return BackendReply(error)
+    }
+    return nil
+  }
+
+  private func noteBusy(_ flow: BackendFlow) {
+    parts.requestLog.processorTrouble(
+      "too many requests of an app wait for a payment processor: it is slow, or a client sends too many",
+      reason: "busy", isGrave: false, of: flow.place, failure: nil,
+      requestID: flow.client.requestID)
+  }
+
+  mutating func finish(_ call: PendingCall, _ result: TransferResult) {
+    places.release(call.place.app)
+    parts.metrics.backendCallSeconds.observe(
+      result.duration.inSeconds, call.place.processor.text)
+    if let target = call.cachedTarget, call.generation == generation {
+      cache.store(result, to: target, of: call.place, now: clock.monotonic)
+    }
+    let reply = BackendReply(result)
+    for (flow, then) in call.waiting {
+      var flow = flow
+      flow.failure = result.failureText
+      flow.step = then(reply)
+      advance(flow)
+    }
+  }
+
+  // MARK: Payments and payers
+
+  private mutating func store<Command: StoreCommand>(
+    _ command: Command, for flow: BackendFlow, _ then: @escaping AfterStoring
+  ) where Command.Outcome == Bool {
+    let (app, worker) = (flow.place.app, owner.worker)
+    storing += 1
+    // What has happened at the processor must not be lost when many requests come. Calls are few.
+    let isQueued = parts.committer.submit(
+      WhileConfigured(app, command), from: flow.hasEffects ? .internal : .external(app: app)
+    ) { result in
+      worker.post { $0.stored.append((flow, then, result)) }
+    }
+    guard !isQueued else { return }
+    storing -= 1
+    flow.client.refuse(parts.committer.refusal(for: app)?.problem ?? .busy)
+  }
+
+  private mutating func finishStoring(
+    _ flow: BackendFlow, _ then: AfterStoring, _ result: Result<Bool?, StoreFault>
+  ) {
+    storing -= 1
+    switch result {
+    case .success(let outcome?):
+      var flow = flow
+      flow.step = then(outcome)
+      advance(flow)
+    case .success(nil): flow.client.refuse(.unknownApp)
+    case .failure(let error):
+      parts.requestLog.couldNotStore(
+        error, route: flow.client.route, app: flow.place.app, requestID: flow.client.requestID)
+      flow.client.refuse(.storeFailed)
+    }
   }
 }

@@ -2,16 +2,16 @@
 // answered when the state becomes final or its time is up. Requests arrive on libmicrohttpd's threads; the
 // housekeeper's thread completes them. The listener's thread reports clients that hang up.
 
-public import Domain
+internal import Domain
 internal import Formats
-public import HTTPServer
-public import Platform
+internal import HTTPServer
+internal import Platform
 internal import Reports
-public import Service
-public import Store
+internal import Service
+internal import Store
 
 /// The long polls that are open, and their answers. Thread-safe.
-public final class CheckoutPolls: Sendable {
+final class CheckoutPolls: Sendable {
   static let waitSecondsMax: Int64 = 30
 
   /// `Retry-After` for a client whose request may not wait.
@@ -39,7 +39,7 @@ public final class CheckoutPolls: Sendable {
   /// Wakes the housekeeper.
   private let onChange: @Sendable () -> Void
 
-  public init(
+  init(
     reader: sending StoreReader, limits: LongPollLimits = LongPollLimits(), metrics: Metrics,
     clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void
   ) {
@@ -52,7 +52,7 @@ public final class CheckoutPolls: Sendable {
   }
 
   /// The number of requests that wait now.
-  public var waitingCount: Int { state.withLock { $0.polls.count } }
+  var waitingCount: Int { state.withLock { $0.polls.count } }
 
   /// The number of requests that began to wait, since the start.
   var begunCount: UInt64 { state.withLock { $0.lastID } }
@@ -62,7 +62,7 @@ public final class CheckoutPolls: Sendable {
   /// - Parameters:
   ///   - user: the user that the context must belong to; nil for any user.
   ///   - client: the address that the limits count; nil for this machine, which is not limited.
-  public func answer(
+  func answer(
     contextID: ContextID, app: AppSlug, user: UserID? = nil, client: AddressGroup?, _ head: RequestHead,
     _ exchange: Exchange
   ) {
@@ -156,7 +156,7 @@ public final class CheckoutPolls: Sendable {
   /// Returns the current state of a checkout: that of the first of these names that is known.
   /// - Parameter requestID: for the log if the store fails.
   /// - Throws: `StoreFault` if the store cannot be read.
-  public func status(of names: [CheckoutName], app: AppSlug, requestID: String) throws(StoreFault)
+  func status(of names: [CheckoutName], app: AppSlug, requestID: String) throws(StoreFault)
     -> CheckoutStatus?
   {
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
@@ -184,7 +184,7 @@ public final class CheckoutPolls: Sendable {
   /// - Parameters:
   ///   - isWanted: whether events of a processor and a type can say it.
   ///   - requestID: for the log if the store fails.
-  public func summaryBodies(
+  func summaryBodies(
     of receiptID: ReceiptID, app: AppSlug, requestID: String,
     isWanted: (ProcessorName, _ type: String) -> Bool
   ) -> [(processor: ProcessorName, body: [UInt8])] {
@@ -224,7 +224,7 @@ public final class CheckoutPolls: Sendable {
   }
 
   /// Notes that the states of these contexts may have changed.
-  public func noteChanged(_ contextIDs: Set<ContextID>) {
+  func noteChanged(_ contextIDs: Set<ContextID>) {
     let matters = state.withLock { state in
       if !contextIDs.isEmpty { state.notificationCount += 1 }
       let waited = contextIDs.filter { state.polls.byContext[$0] != nil }
@@ -235,7 +235,7 @@ public final class CheckoutPolls: Sendable {
   }
 
   /// Notes that any state may have changed, because another process wrote to the database.
-  public func noteAllChanged() {
+  func noteAllChanged() {
     state.withLock { state in
       state.notificationCount += 1
       state.allChanged = true
@@ -244,7 +244,7 @@ public final class CheckoutPolls: Sendable {
 
   /// Answers the long polls whose checkout became final or whose time is up. The housekeeper's thread.
   /// - Returns: when to check again; nil if no request waits.
-  public func completeDue() -> MonotonicInstant? {
+  func completeDue() -> MonotonicInstant? {
     let now = clock.monotonic
     let suspects = state.withLock { state in
       let changed = state.allChanged ? Set(state.polls.byContext.keys) : state.changed
@@ -280,7 +280,7 @@ public final class CheckoutPolls: Sendable {
 
   /// Answers all long polls with the current state, and each later request at once. For the stop of the
   /// daemon.
-  public func answerAll() {
+  func answerAll() {
     let everyone = state.withLock { state in
       state.isClosed = true
       return Array(state.polls.byContext.keys).map { ($0, state.polls.remove($0) { _ in true }) }

@@ -1,19 +1,19 @@
 // The requests that wait for checkouts, and their limits: a client with many long polls must not exhaust the
 // connections that webhooks need. Values, guarded by the lock of CheckoutPolls.
 
-public import Config
+internal import Config
 internal import Domain
 internal import Platform
 internal import Service
 
 /// The limits on waiting requests.
-public struct LongPollLimits: Sendable, Equatable {
+struct LongPollLimits: Sendable, Equatable {
   var total: Int
   var perContext: Int
   /// For one client (`AddressGroup`).
   var perAddress: Int
 
-  public init(_ limits: Configuration.Limits = .init()) {
+  init(_ limits: Configuration.Limits = .init()) {
     total = limits.longPolls
     perContext = limits.longPollsPerContext
     perAddress = limits.longPollsPerAddress
@@ -21,7 +21,7 @@ public struct LongPollLimits: Sendable, Equatable {
 }
 
 /// The waiting requests, by context.
-public struct LongPollQueue {
+struct LongPollQueue {
   struct Waiter {
     let id: UInt64
     let app: AppSlug

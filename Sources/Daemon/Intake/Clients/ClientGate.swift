@@ -2,15 +2,15 @@
 // own user. The decision uses only the head, before any byte of the body. A token whose key must be fetched
 // is decided after the fetch. Thread-safe; nothing here blocks.
 
-public import Cryptography
-public import Domain
+internal import Cryptography
+internal import Domain
 internal import Formats
-public import HTTPServer
+internal import HTTPServer
 internal import Platform
-public import Service
+internal import Service
 
 /// The authenticated caller of a request, as far as the head shows.
-public enum Caller: Sendable {
+enum Caller: Sendable {
   /// A caller with the app's key, or any caller if the app requires none.
   case app
   /// The user of a valid token.
@@ -20,20 +20,14 @@ public enum Caller: Sendable {
 }
 
 /// Authorizes clients.
-public struct ClientGate: Sendable {
+struct ClientGate: Sendable {
   let services: ListenerServices
   let apps: AppRegistry
   /// Nil if no keys are fetched.
   let fetcher: KeyFetcher?
 
-  public init(services: ListenerServices, apps: AppRegistry, fetcher: KeyFetcher?) {
-    self.services = services
-    self.apps = apps
-    self.fetcher = fetcher
-  }
-
   /// Authorizes a caller that posts a context.
-  public func poster(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
+  func poster(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
     guard app.isRestricted else { return .success(.app) }
     let shown = ContextPost.clientKey(head)
     if app.accepts(clientKey: shown) { return .success(.app) }
@@ -45,7 +39,7 @@ public struct ClientGate: Sendable {
 
   /// Authorizes a caller that reads the state of a checkout. No credential is required, but a token that is
   /// sent is checked.
-  public func reader(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
+  func reader(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
     guard let tokens = app.tokens, let bearer = Self.bearer(head), SignedToken.hasForm(bearer),
       !app.accepts(clientKey: bearer)
     else { return .success(.app) }
@@ -101,7 +95,7 @@ public struct ClientGate: Sendable {
 
   /// Calls `proceed` when the caller is known: at once, or after the keys were fetched. Answers refusals.
   /// - Parameter proceed: receives the user that the request must be about; nil for any user.
-  public func authorize(
+  func authorize(
     _ caller: Caller, _ app: App, _ exchange: Exchange,
     proceed: @escaping @Sendable (_ user: UserID?) -> Void
   ) {
@@ -195,7 +189,7 @@ public struct ClientGate: Sendable {
 
   /// Counts a context that exceeded a rate limit.
   /// - Parameter of: which limit: "user" or "address".
-  public func limited(_ app: App, of kind: StaticString) {
+  func limited(_ app: App, of kind: StaticString) {
     services.metrics.contexts.increment(app.slug.text, "limited")
     services.metrics.clientRefusals.increment(app.slug.text, "limited")
     services.requestLog.limitedContext(of: "\(kind)", app: app.slug)

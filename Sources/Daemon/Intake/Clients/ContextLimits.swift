@@ -1,14 +1,14 @@
 // Rate limits for posted contexts, per address and per user. Thread-safe; blocks only for a table lookup.
 
-public import Config
+internal import Config
 internal import Domain
 internal import Formats
-public import HTTPServer
-public import Platform
-public import Service
+internal import HTTPServer
+internal import Platform
+internal import Service
 
 /// Counts posted contexts.
-public final class ContextLimits: Sendable {
+final class ContextLimits: Sendable {
   /// The most users and addresses that are tracked.
   static let usersMax = 32_768
   static let addressesMax = 16_384
@@ -22,7 +22,7 @@ public final class ContextLimits: Sendable {
   private let addresses: Monitor<RateLimiter<AddressGroup>>?
   private let clock: any Clock
 
-  public init(_ limits: Configuration.Limits, clock: any Clock) {
+  init(_ limits: Configuration.Limits, clock: any Clock) {
     users = limits.contextsPerUser.map { Monitor(RateLimiter($0, entriesMax: Self.usersMax)) }
     addresses = limits.contextsPerAddress.map { Monitor(RateLimiter($0, entriesMax: Self.addressesMax)) }
     self.clock = clock
@@ -30,7 +30,7 @@ public final class ContextLimits: Sendable {
 
   /// Counts a request of an address.
   /// - Returns: zero if it is allowed, otherwise the time until a retry.
-  public func acquire(_ head: RequestHead, proxies: TrustedProxies) -> Duration {
+  func acquire(_ head: RequestHead, proxies: TrustedProxies) -> Duration {
     guard let addresses, let group = proxies.client(head).group else { return .zero }
     let now = now
     return addresses.withLock { $0.acquire(group, nowMilliseconds: now) }
@@ -48,7 +48,7 @@ public final class ContextLimits: Sendable {
 
 extension Problem {
   /// - Parameter wait: until the next context is allowed.
-  public static func tooManyContexts(_ wait: Duration) -> Problem {
+  static func tooManyContexts(_ wait: Duration) -> Problem {
     return Problem(
       slug: "too-many-contexts", status: 429,
       detail: "Too many contexts arrived for this user or from this address in a short time. "
@@ -62,13 +62,13 @@ extension Problem {
 // How long contexts are kept, for the ids that clients choose. Thread-safe.
 
 /// The configured retention of contexts. A reload of the configuration replaces it.
-public final class ContextRetention: Sendable {
+final class ContextRetention: Sendable {
   private let duration: Monitor<Duration>
 
-  package init(_ retention: Configuration.Retention) { duration = Monitor(retention.contexts) }
+  init(_ retention: Configuration.Retention) { duration = Monitor(retention.contexts) }
 
   /// Uses a new configuration.
-  package func use(_ retention: Configuration.Retention) {
+  func use(_ retention: Configuration.Retention) {
     duration.update { $0 = retention.contexts }
   }
 

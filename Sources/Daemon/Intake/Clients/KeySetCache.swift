@@ -6,7 +6,7 @@ internal import Formats
 internal import Platform
 
 /// One fetched key set: its keys, due times and waiters.
-public struct KeySetCache {
+struct KeySetCache {
   /// Between two fetches if the answer has no lifetime; a given lifetime is clamped to the range.
   static let refreshInterval: Duration = .minutes(15)
   static let refreshIntervalRange: ClosedRange<Duration> = .minutes(5)...(.days(1))

@@ -41,7 +41,7 @@ public struct AlertPlan: Sendable {
 }
 
 /// Sends notices of troubles. Thread-safe.
-public final class Alerter: Sendable {
+public final class Alerter: NetworkWorker {
   /// The shortest time between two checks; the longest is that of every worker (`Dependencies`).
   static let lookIntervalMin: Duration = .milliseconds(100)
   /// The pause before a check is repeated for which the database could not be read.
@@ -62,23 +62,24 @@ public final class Alerter: Sendable {
   public static let transfersMax = ConfigurationLimits.alerts.upperBound + 1
 
   /// Messages from other threads.
-  struct Inbox: WorkerInbox {
+  public struct Inbox: WorkerInbox {
     var plan: AlertPlan?
     /// Whether the committer answered the last pulse.
     var pulse: Bool?
     /// Whether the health may have changed.
     var isHealthDue = false
-    var isStopping = false
+    public var isStopping = false
   }
 
-  let worker: Worker<Inbox>
+  public let worker: Worker<Inbox>
   let sources: AlertSources
   let transport: any HTTPTransport
   let dependencies: Dependencies
   /// Only one of several instances on a database sends alerts and the heartbeat.
   let ownership: any Ownership
   private let reader: Monitor<StoreReader?>
-  private let plan: AlertPlan
+  /// The plan at the start.
+  let plan: AlertPlan
 
   /// - Parameters:
   ///   - transport: used by the alerter only.
@@ -96,16 +97,13 @@ public final class Alerter: Sendable {
     self.dependencies = dependencies
   }
 
-  public func start() throws(SystemError) {
-    try worker.start { [self] in drive { run in run.loop() } }
-  }
-
-  /// Runs the alerter's work on the caller's thread.
-  func drive(_ body: (inout AlerterRun) -> Void) {
-    reader.withLock { reader in
+  public func drive<Failure: Error>(
+    _ body: (inout AlerterRun) throws(Failure) -> Void
+  ) throws(Failure) {
+    try reader.withLock { reader throws(Failure) in
       guard let reader else { return }
-      var run = AlerterRun(self, reader: reader, plan: plan)
-      body(&run)
+      var run = AlerterRun(self, reader: reader)
+      try body(&run)
     }
   }
 

@@ -3,15 +3,22 @@
 internal import Config
 internal import Domain
 internal import Formats
-internal import HTTPClient
+public import HTTPClient
 internal import Platform
 internal import Service
 internal import Store
 
 /// One run of the alerter, from start to stop.
-struct AlerterRun {
+public struct AlerterRun: NetworkRun {
+  /// What a transfer is for.
+  public enum Call {
+    case heartbeat
+    /// The notice of a courier, by its index.
+    case notice(Int)
+  }
+
   let alerter: Alerter
-  let transport: any HTTPTransport
+  public var transfers: Transfers<Call>
   let clock: any Clock
   let log: Log
   private let host = HostName.current()
@@ -20,8 +27,8 @@ struct AlerterRun {
   var plan: AlertPlan
   var couriers: [AlertCourier] = []
   var beat: Heartbeats?
-  /// The e-mails under way, by the tags that transfers would have.
-  var mails: [UInt64: MailDelivery] = [:]
+  /// The e-mails under way, each with the index of its courier; nil for one of an older plan.
+  var mails: [(courier: Int?, program: MailDelivery)] = []
   private var lookAt: MonotonicInstant
   private var healthAt: MonotonicInstant
   private var isReadingFailing = false
@@ -29,17 +36,14 @@ struct AlerterRun {
   private var hasChecked = false
   /// Which alerts this instance sends.
   private var duty: AlertDuty
-  /// The tag of the first courier's transfers. Transfers of an older plan have smaller tags. The heartbeat
-  /// has the tag before it.
-  var firstTag: UInt64 = 0
 
-  init(_ alerter: Alerter, reader: StoreReader, plan: AlertPlan) {
+  init(_ alerter: Alerter, reader: StoreReader) {
     self.alerter = alerter
-    transport = alerter.transport
+    transfers = Transfers(alerter.transport)
     clock = alerter.dependencies.clock
     log = alerter.dependencies.log
     watch = AlertWatch(reader: reader, sources: alerter.sources)
-    self.plan = plan
+    plan = alerter.plan
     duty = alerter.ownership.doesSharedWork ? .all : .none
     startedAt = clock.monotonic
     lookAt = startedAt
@@ -53,20 +57,8 @@ struct AlerterRun {
   var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
   var monotonic: MonotonicInstant { clock.monotonic }
 
-  /// Runs steps until the stop.
-  mutating func loop() {
-    while let sleep = step() { handleAnswers(within: sleep) }
-    mails = [:]
-    _ = transport.cancelAll()
-  }
-
-  /// Does what is due now, without waiting.
-  /// - Returns: for how long nothing is due except answers; nil after the stop.
-  mutating func step() -> Duration? {
-    let news = alerter.worker.read { inbox in
-      defer { inbox = Alerter.Inbox(isStopping: inbox.isStopping) }
-      return inbox
-    }
+  public mutating func step() -> Duration? {
+    let news = alerter.worker.dequeueAll(leaving: Alerter.Inbox())
     if news.isStopping { return nil }
     changeDuty(to: duty(after: duty))
     if let plan = news.plan { use(plan) }
@@ -86,10 +78,14 @@ struct AlerterRun {
     return sleepTime()
   }
 
-  /// Handles the answers of the addresses; waits for them at most `time`.
-  mutating func handleAnswers(within time: Duration) {
-    for completion in transport.run(timeout: time) { finish(completion) }
+  public mutating func handleAnswers(within time: Duration) {
+    for completion in transfers.run(timeout: time) { finish(completion) }
     handleMails()
+  }
+
+  public mutating func cancelCalls() {
+    mails = []
+    transfers.discardAll()
   }
 
   private mutating func changeDuty(to next: AlertDuty) {
@@ -115,7 +111,6 @@ struct AlerterRun {
     // It may not be on disk yet.
     let sent = couriers.flatMap(\.ledger.records).filter(isKnown)
     let firing = Set(sent.filter(\.isFiring).map(\.key.destination))
-    firstTag += UInt64(couriers.count) + 1
     self.plan = plan
     let isConfigured = { (place: AppDestination) in
       plan.apps.contains { $0.slug == place.app && $0.destinationAdvice(place.destination) != nil }
@@ -150,8 +145,11 @@ struct AlerterRun {
 
   private mutating func cancelNotices() {
     keep(SaveAlerts(sent: couriers.indices.compactMap { couriers[$0].abandon(now: now) }))
-    for mail in mails.values { mail.cancel() }
-    _ = transport.cancelAll()
+    for index in mails.indices {
+      mails[index].courier = nil
+      mails[index].program.cancel()
+    }
+    transfers.discardAll()
   }
 
   /// Adds what was sent before the start, or by another instance.
@@ -235,7 +233,7 @@ struct AlerterRun {
     let message = couriers[index].target.message(
       self.notice(notice, id: couriers[index].messageID), sentAt: clock.wallMilliseconds, host: host,
       userAgent: Version.userAgent)
-    start(message, tag: firstTag + UInt64(index))
+    start(message, of: index)
   }
 
   private func notice(_ notice: AlertLedger.Notice, id: String) -> AlertNotice {
@@ -291,7 +289,7 @@ extension AlerterRun {
         method: .get, url: beat.address.url, headers: [TransferHeader("User-Agent", Version.userAgent)],
         timeout: Alerter.timeout, connectTimeout: Alerter.connectTimeout)
       do throws(TransferFailure) {
-        try transport.start(request, tag: firstTag - 1)
+        try transfers.start(request, for: .heartbeat)
       } catch {
         let attempt = AlertAttempt(notStarted: error)
         let isNews = beat.finish(attempt, monotonic: monotonic)
@@ -306,47 +304,48 @@ extension AlerterRun {
 // Starting an attempt to send a notice, and what follows from its result. The alerter's thread.
 
 extension AlerterRun {
-  mutating func start(_ message: AlertMessage, tag: UInt64) {
+  mutating func start(_ message: AlertMessage, of courier: Int) {
     switch message {
     case .request(let request):
       do throws(TransferFailure) {
-        try transport.start(request, tag: tag)
+        try transfers.start(request, for: .notice(courier))
       } catch {
-        finish(AlertAttempt(notStarted: error), tag: tag)
+        finish(AlertAttempt(notStarted: error), of: courier)
       }
     case .mail(let mail):
       do throws(SystemError) {
-        mails[tag] = try MailDelivery(mail, now: monotonic)
+        mails.append((courier, try MailDelivery(mail, now: monotonic)))
       } catch {
-        finish(AlertAttempt(notStarted: error, mail), tag: tag)
+        finish(AlertAttempt(notStarted: error, mail), of: courier)
       }
     }
   }
 
   /// Serves the programs that send e-mails.
   mutating func handleMails() {
-    for (tag, mail) in mails {
-      guard let attempt = mail.step(now: monotonic) else { continue }
-      mails[tag] = nil
-      finish(attempt, tag: tag)
+    let running = mails
+    mails = []
+    for mail in running {
+      if let attempt = mail.program.step(now: monotonic) {
+        if let courier = mail.courier { finish(attempt, of: courier) }
+      } else {
+        mails.append(mail)
+      }
     }
   }
 
-  mutating func finish(_ completion: TransferCompletion) {
-    let attempt = AlertAttempt(completion.result, now: now)
-    if completion.tag == firstTag - 1 {
+  public mutating func finish(_ call: Call, _ result: TransferResult) {
+    let attempt = AlertAttempt(result, now: now)
+    switch call {
+    case .notice(let courier): finish(attempt, of: courier)
+    case .heartbeat:
       let monotonic = monotonic
       guard let isNews = beat?.finish(attempt, monotonic: monotonic) else { return }
       report(beat?.isFailing == true, isNews, "heartbeat", attempt.text, plan.heartbeat?.address.label)
-      return
     }
-    finish(attempt, tag: completion.tag)
   }
 
-  /// - Parameter tag: that of the transfer, or of the e-mail. Those of an older plan are ignored.
-  private mutating func finish(_ attempt: AlertAttempt, tag: UInt64) {
-    guard tag >= firstTag, couriers.indices.contains(Int(tag - firstTag)) else { return }
-    let index = Int(tag - firstTag)
+  private mutating func finish(_ attempt: AlertAttempt, of index: Int) {
     guard let notice = couriers[index].sending else { return }
     let outcome = couriers[index].finish(attempt, now: now, monotonic: monotonic)
     let name = notice.key.condition.name

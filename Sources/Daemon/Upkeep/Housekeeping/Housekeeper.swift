@@ -36,7 +36,7 @@ public final class Housekeeper: Sendable {
 
   private let worker: Worker<Inbox>
   private let committer: Committer
-  private let waiting: any WaitingRequests
+  private let completeLongPolls: @Sendable () -> MonotonicInstant?
   private let dependencies: Dependencies
   private let onLook: @Sendable () -> Void
   private let ownership: any Ownership
@@ -48,15 +48,18 @@ public final class Housekeeper: Sendable {
   /// - Parameters:
   ///   - ownership: the apps whose waits it ends, and whether it retains.
   ///   - followsClock: whether planned times move along with a step of this machine's clock.
+  ///   - completeLongPolls: answers the long polls that are due; returns when to check the others
+  ///     (nil if there are none).
   ///   - onLook: called every few seconds; it must not block.
   public init(
-    committer: Committer, waiting: any WaitingRequests, retention: Configuration.Retention,
-    dependencies: Dependencies, ownership: any Ownership = SoleOwner(), followsClock: Bool = true,
+    committer: Committer, retention: Configuration.Retention, dependencies: Dependencies,
+    ownership: any Ownership = SoleOwner(), followsClock: Bool = true,
+    completeLongPolls: @escaping @Sendable () -> MonotonicInstant?,
     onLook: @escaping @Sendable () -> Void = {}
   ) {
     worker = Worker("housekeeper", inbox: Inbox(retention: retention))
     self.committer = committer
-    self.waiting = waiting
+    self.completeLongPolls = completeLongPolls
     self.dependencies = dependencies
     self.onLook = onLook
     self.ownership = ownership
@@ -81,10 +84,7 @@ public final class Housekeeper: Sendable {
   public func checkNow() { worker.post { _ in } }
 
   /// Checks everything, because another process changed the database.
-  public func checkAll() {
-    noteEverythingChanged()
-    checkNow()
-  }
+  public func checkAll() { worker.post { $0.waitUntil = Timestamp(unixMilliseconds: 0) } }
 
   /// Decides all waits and destinations of these apps' receipts again, because their configuration changed.
   public func reconsider(apps: [AppSlug]) {
@@ -95,18 +95,10 @@ public final class Housekeeper: Sendable {
     }
   }
 
-  private func noteEverythingChanged() {
-    waiting.noteAllChanged()
-    worker.withInbox { $0.waitUntil = Timestamp(unixMilliseconds: 0) }
-  }
-
   /// Sets how long data is kept. A pass under way ends with the previous durations.
   public func use(retention: Configuration.Retention) { worker.post { $0.retention = retention } }
 
-  public func stop() {
-    worker.stop()
-    waiting.answerAll()
-  }
+  public func stop() { worker.stop() }
 
   private func run() {
     var rounds = Rounds(dependencies.clock)
@@ -150,8 +142,8 @@ public final class Housekeeper: Sendable {
       }
     }
     if clock.monotonic >= rounds.lookAt {
-      noteEverythingChanged()
       for command in worker.withInbox({ inbox in
+        inbox.waitUntil = Timestamp(unixMilliseconds: 0)
         defer { inbox.unfollowed = [] }
         return inbox.unfollowed
       }) { followClock(command) }
@@ -161,7 +153,7 @@ public final class Housekeeper: Sendable {
     }
     endWaits()
     let reconsiderAt = reconsiderNext(&rounds)
-    let nextAnswer = waiting.completeDue()
+    let nextAnswer = completeLongPolls()
     let now = clock.monotonic
     let wall = Timestamp(unixMilliseconds: clock.wallMilliseconds)
     if now >= rounds.retentionAt, !ownership.doesSharedWork {
@@ -274,20 +266,4 @@ public final class Housekeeper: Sendable {
     if !isQueued { worker.withInbox { $0.isReconsidering = false } }
     return nil
   }
-}
-
-// MARK: - WaitingRequests
-
-// The housekeeper's interface to requests that wait for a change (long polls), without knowing what they wait
-// for.
-
-/// Waiting requests. Thread-safe.
-public protocol WaitingRequests: Sendable {
-  /// Notes that any of them may be due, because another process wrote to the database.
-  func noteAllChanged()
-  /// Answers the requests that are due.
-  /// - Returns: when to check again; nil if no request waits.
-  func completeDue() -> MonotonicInstant?
-  /// Answers all requests with the current state, and each later request at once. For the stop of the daemon.
-  func answerAll()
 }

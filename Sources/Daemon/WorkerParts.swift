@@ -1,14 +1,14 @@
-// What the workers behind merchant backends need: their connection to the database, their transfers, and the
-// parts that they share with the rest of the relay. A value; any thread.
+// What the workers that send receipts and ask payment processors need: their connection to the database,
+// their transport, and the parts that they share with the rest of the relay. A value; any thread.
 
 internal import Domain
-public import HTTPClient
-public import Platform
-public import Service
-public import Store
+internal import HTTPClient
+internal import Platform
+internal import Service
+internal import Store
 
 /// The parts of a worker. Each worker has its own transport and its own reader.
-public struct BackendParts: Sendable {
+struct WorkerParts: Sendable {
   let transport: any HTTPTransport
   let reader: Monitor<StoreReader>
   /// The apps at the start.
@@ -18,10 +18,11 @@ public struct BackendParts: Sendable {
   let dependencies: Dependencies
   let ownership: any Ownership
   let requestLog: RequestLog
+  let faultLines = LogLimiter(pause: LogLimiter.faultPause)
   private let grace: Duration
 
   /// - Parameter grace: how long calls under way may take after a stop began.
-  public init(
+  init(
     transport: any HTTPTransport, reader: sending StoreReader, directory: AppDirectory, committer: Committer,
     metrics: Metrics, dependencies: Dependencies, ownership: any Ownership = SoleOwner(), grace: Duration
   ) {
@@ -38,4 +39,15 @@ public struct BackendParts: Sendable {
 
   /// When calls under way are cancelled, if the stop begins now.
   func stopDeadline() -> MonotonicInstant { dependencies.clock.monotonic.advanced(by: grace) }
+
+  /// Runs work with the connection on the caller's thread.
+  func withReader<Failure: Error>(_ body: (StoreReader) throws(Failure) -> Void) throws(Failure) {
+    try reader.withLock { reader throws(Failure) in try body(reader) }
+  }
+
+  /// Logs a fault of the database, at most once a minute for each app.
+  func logFault(_ what: String, _ error: StoreFault, app: AppSlug? = nil, _ fields: LogFields = [:]) {
+    faultLines.logFault(
+      what, error, app: app, fields, to: dependencies.log, now: dependencies.clock.monotonic)
+  }
 }
