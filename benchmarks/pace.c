@@ -8,18 +8,19 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "http.h"
-
-enum { pieces_max = 64, request_max = 65536, answer_max = 16384, patience_s = 20, tail_steps = 60 };
+enum { pieces_max = 64, request_max = 65536, answer_max = 16384, patience_s = 20 };
 
 struct piece {
   const char *text;
@@ -50,6 +51,24 @@ static long idle_count, answered, refused;
 static void fail(const char *what) {
   fprintf(stderr, "pace: %s (%s)\n", what, strerror(errno));
   exit(1);
+}
+
+static int64_t monotonic_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// The length of the answer with which `text` (ended by a NUL) begins, 0 if it is incomplete, -1 if it is not an
+// answer or has no length.
+static long answer_length(const char *text, size_t size) {
+  const char *end = strstr(text, "\r\n\r\n");
+  if (end == NULL) return 0;
+  if (strncmp(text, "HTTP/1.1 ", 9) != 0) return -1;
+  const char *length = strcasestr(text, "\r\nContent-Length:");
+  if (length == NULL || length > end) return -1;
+  long all = end + 4 - text + strtol(length + 17, NULL, 10);
+  return all <= (long)size ? all : 0;
 }
 
 static const char *map(const char *folder, const char *kind, const char *ending, size_t *size) {
@@ -186,16 +205,6 @@ static int ascending(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-// The latencies from p50 to p99.9, at shares of which the rest shrinks by the same factor from one to the next.
-static void report_tail(const int64_t *sorted, long total) {
-  printf("\"tail_ms\": [");
-  for (int i = 0; i <= tail_steps; i += 1) {
-    long place = (long)((double)total * (1 - 0.5 * pow(0.002, (double)i / tail_steps)));
-    printf("%s%.4f", i == 0 ? "" : ", ", (double)sorted[place < total ? place : total - 1] / 1e6);
-  }
-  printf("]}\n");
-}
-
 static void report(long total, const char *path) {
   int64_t *due = malloc((size_t)total * sizeof *due), *sent = malloc((size_t)total * sizeof *sent), end = 0;
   for (long i = 0; i < total; i += 1) {
@@ -206,11 +215,10 @@ static void report(long total, const char *path) {
   qsort(due, (size_t)total, sizeof *due, ascending);
   qsort(sent, (size_t)total, sizeof *sent, ascending);
   printf("{\"answers\": %ld, \"refused\": %ld, \"seconds\": %.6f, \"p50_ms\": %.4f, \"p90_ms\": %.4f, "
-         "\"p99_ms\": %.4f, \"max_ms\": %.4f, \"sent_p50_ms\": %.4f, ",
+         "\"p99_ms\": %.4f, \"max_ms\": %.4f, \"sent_p50_ms\": %.4f}\n",
          answered, refused, (double)(end - moments[0].due) / 1e9, (double)due[total / 2] / 1e6,
          (double)due[total * 9 / 10] / 1e6, (double)due[total * 99 / 100] / 1e6, (double)due[total - 1] / 1e6,
          (double)sent[total / 2] / 1e6);
-  report_tail(due, total);
   if (path == NULL) return;
   FILE *file = fopen(path, "w");
   if (file == NULL) fail(path);

@@ -1,5 +1,5 @@
-"""Deliveries a second while many due receipts drain into a local destination, next to a libcurl multi loop that posts
-the same bytes."""
+"""Deliveries a second while many due receipts drain into a local destination, next to h2load, which posts
+as many equal bodies as fast as they are answered."""
 
 import contextlib, shutil, sqlite3, subprocess, time
 
@@ -17,6 +17,10 @@ def speed(found):
     objects = {object_of(body) for _, body in found}
     if len(found) != RECEIPTS or len(objects) != RECEIPTS:
         fail(f"{len(found)} arrivals of {len(objects)} receipts, where {RECEIPTS} were to arrive once each")
+    return rate(found)
+
+
+def rate(found):
     return (len(found) - 1) * 1e9 / (found[-1][0] - found[0][0])
 
 
@@ -40,24 +44,28 @@ def drain(template, is_last):
     return arrivals(KEPT)
 
 
-def bare_drain(bodies):
+def bare_drain(body):
+    """Deliveries a second of a client that only sends."""
     with bare(KEPT) as destination:
-        if subprocess.run([FOLDER / "bare_client", str(destination.port), bodies, str(CONNECTIONS)]).returncode:
-            fail("bare_client failed")
-    return arrivals(KEPT)
+        done = subprocess.run(["h2load", "--h1", "-n", str(RECEIPTS), "-c", str(CONNECTIONS), "-m", "1", "-d", body,
+                               "-H", "Content-Type: application/json", f"http://127.0.0.1:{destination.port}/receipts"],
+                              capture_output=True, text=True)
+    if done.returncode or f" {RECEIPTS} 2xx" not in done.stdout:
+        fail(f"h2load failed: {done.stdout}{done.stderr}")
+    return rate(arrivals(KEPT))
 
 
 def deliveries(notes):
     say(f"preparing {RECEIPTS:,} due receipts")
-    template, bodies = seeds.due(FOLDER / "due", RECEIPTS), FOLDER / "bodies"
+    template, body = seeds.due(FOLDER / "due", RECEIPTS), FOLDER / "body"
     ours, limit = [], []
     for number in range(1, ROUNDS + 1):
         found = drain(template, is_last=number == ROUNDS)
         ours.append(speed(found))
         if number == 1:
-            bodies.write_bytes(b"".join(body + b"\n" for _, body in found))
-        limit.append(speed(bare_drain(bodies)))
-        say(f"drain, round {number}: receiptd {ours[-1]:,.0f}/s, each arrived once; libcurl {limit[-1]:,.0f}/s")
+            body.write_bytes(found[0][1])
+        limit.append(bare_drain(body))
+        say(f"drain, round {number}: receiptd {ours[-1]:,.0f}/s, each arrived once; h2load {limit[-1]:,.0f}/s")
     shutil.rmtree(FOLDER / "due")
     notes.append(f"drain: {RECEIPTS:,} receipts, {CONNECTIONS} at a time in both")
     return [table.at_least("deliveries, draining", table.middle(ours), table.middle(limit), 0.6)]

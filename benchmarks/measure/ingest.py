@@ -4,13 +4,12 @@ rate (open loop)."""
 import contextlib, sqlite3
 
 import workload
-from measure import picture, seeds, table, work
-from measure.programs import bare, ingest, pace, receiptd, wrk
+from measure import seeds, table, work
+from measure.programs import append, bare, pace, receiptd, wrk
 from measure.settings import CONNECTIONS, FOLDER, RATE_MAX, ROUNDS, SECONDS, fail, say, sync_milliseconds
 
 NAMES = {"events": "events, signed, 3 KB", "contexts": "contexts, with a key"}
-# What the job itself costs in C, and receiptd's goal beside it.
-YARDSTICKS = {"events": {"append": 0.75, "schema": 1.6}, "contexts": {"append": 1}}
+GOALS = {"events": 0.75, "contexts": 1}  # of `append`
 rates = {}  # the medians, for the rows that go by them
 
 
@@ -67,13 +66,11 @@ def load(kind, destination, seconds=SECONDS, row=None):
     return result | {"work": done}
 
 
-def yardstick(kind, what):
-    """One round for the cost of the job itself in C; all requests are stored."""
-    with ingest(what) as server:
+def yardstick(kind):
+    """One round for the least that storing costs; all requests are stored."""
+    with append() as server:
         result = wrk(kind, server)
-    check_count(what, count(server.database, kind), result["answers"], CONNECTIONS)
-    if what == "schema":
-        check("events", server.database, result["answers"], CONNECTIONS)
+    check_count("append", count(server.database, kind), result["answers"], CONNECTIONS)
     return result
 
 
@@ -89,13 +86,11 @@ def described(name, results):
 def throughput(kind, notes):
     """Each round has the limits and receiptd, one after the other."""
     write_records(kind, SECONDS * RATE_MAX)
-    yardsticks = YARDSTICKS[kind]
-    results = {"bare": [], **{what: [] for what in yardsticks}, "receiptd": []}
+    results = {"bare": [], "append": [], "receiptd": []}
     with bare() as limit, bare() as destination:
         for number in range(1, ROUNDS + 1):
             results["bare"].append(wrk(kind, limit))
-            for what in yardsticks:
-                results[what].append(yardstick(kind, what))
+            results["append"].append(yardstick(kind))
             results["receiptd"].append(load(kind, destination, row=kind))
             rates_now = ", ".join(f"{name} {found[-1]['rate']:,.0f}/s" for name, found in results.items())
             say(f"{kind}, round {number}: {rates_now}, all of it stored")
@@ -103,9 +98,8 @@ def throughput(kind, notes):
     notes += [f"{kind}: {described(name, found)}" for name, found in results.items()]
     done = [result["work"] for result in results["receiptd"]]
     notes += work.lines(kind, done)
-    rows = [table.at_least(f"{NAMES[kind]}, of {what} in C", rates[kind], middle(results[what], "rate"), goal)
-            for what, goal in yardsticks.items()]
-    rows.append(table.at_least("  the same, of the bare server", rates[kind], middle(results["bare"], "rate"), None))
+    rows = [table.at_least(f"{NAMES[kind]}, of append in C", rates[kind], middle(results["append"], "rate"), GOALS[kind]),
+            table.at_least("  the same, of the bare server", rates[kind], middle(results["bare"], "rate"), None)]
     return rows + ([work.written_row(kind, done, 6)] if kind == "events" else [])
 
 
@@ -126,7 +120,7 @@ def p99(notes):
         rate = int(rates["events"] / 2)
         for number in range(1, ROUNDS + 1):
             found["bare"].append(pace("events", yardstick, rate, rate * SECONDS))
-            with ingest("append") as server:
+            with append() as server:
                 found["append"].append(pace("events", server, rate, rate * SECONDS))
             check_count("append", count(server.database, "events"), rate * SECONDS, 0)
             with learned(destination, "p99") as relay:
@@ -137,8 +131,6 @@ def p99(notes):
     for key in ("p50_ms", "p90_ms", "max_ms"):
         each = ", ".join(f"{name} {middle(results, key):.2f} ms" for name, results in found.items())
         notes.append(f"p99: at {rate:,}/s {key[:-3]} is {each}")
-    picture.draw(rate, {name: [table.middle(step) for step in zip(*(result["tail_ms"] for result in results))]
-                        for name, results in found.items()})
     mine, theirs, bound = middle(found["receiptd"], "p99_ms"), middle(found["bare"], "p99_ms"), 3 * sync + 1
     return [table.Row(f"p99 at half of that, {rate:,}/s", f"{mine:.2f} ms", f"{theirs:.2f} ms", mine / theirs,
                       f"≤ 3 syncs of 4 KiB + 1 ms: {bound:.2f} ms", mine <= bound)]

@@ -7,40 +7,35 @@ from measure.settings import BIN, CONNECTIONS, FOLDER, RATE_MAX, SECONDS, SOURCE
 
 
 @contextlib.contextmanager
-def server(name, *words):
-    """A yardstick that serves until its stdin is closed. Gives its process, with `port` added."""
-    process = subprocess.Popen([FOLDER / name, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+def server(*words):
+    """A yardstick of server.c, which serves until its stdin is closed. Gives its process, with `port` added."""
+    process = subprocess.Popen([FOLDER / "server", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                start_new_session=True)  # Ctrl-C is for us; we end what we started
     try:
         line = process.stdout.readline()
         if not line:
-            fail(f"{name} did not start")
+            fail(f"server {words} did not start")
         process.port = int(line)
         yield process
     finally:
         process.stdin.close()
         if process.wait(60) != 0:
-            fail(f"{name} ended with {process.returncode}")
+            fail(f"server {words} ended with {process.returncode}")
         process.stdout.close()
 
 
 def bare(kept=None):
     """The yardstick without a database, or a destination for receipts that keeps what arrives in the file `kept`."""
-    return server("bare", *([kept] if kept else []))
+    return server(*(["keep", kept] if kept else []))
 
 
 @contextlib.contextmanager
-def ingest(what):
-    """The yardstick that stores events, on an empty database: `append` or `schema`. Gives its process, with `port` and
-    `database` added."""
-    folder = FOLDER / "ingested"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
-    database = folder / "receiptd.db"
-    if what == "schema":
-        with receiptd({workload.APP: app("http://127.0.0.1:9/receipts")}, folder):
-            pass  # it makes the tables
-    with server("ingest", what, database) as process:
+def append():
+    """The yardstick that stores requests, in a new database. Gives its process, with `port` and `database` added."""
+    database = FOLDER / "appended.db"
+    for ending in "", "-wal", "-shm":
+        pathlib.Path(f"{database}{ending}").unlink(missing_ok=True)
+    with server("append", database) as process:
         process.database = database
         yield process
 

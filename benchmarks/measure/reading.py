@@ -60,7 +60,7 @@ class Subject:
 
 def commands(timer, size, subject):
     for what, words in subject.commands().items():
-        timer.ask(what, size, lambda: receiptctl(subject.config, *words, "--json", ended=(0, 66)))
+        timer.ask(what, size, lambda: receiptctl(subject.config, *words, "--json", ended=(0, 3, 66)))
 
 
 def pages(timer, size, subject, relay):

@@ -32,8 +32,7 @@ REST_SECONDS = number("REST_SECONDS", 5, 1)  # until memory after a load counts 
 STARTS = number("STARTS", 20, 3)
 SINGLES = number("SINGLES", 100, 20)  # events of the row `delay`, in each round
 CONNECTIONS = 64
-LIBRARIES = {"bare": ["-lmicrohttpd"], "ingest": ["-lmicrohttpd", "-lsqlite3", "-lcrypto"], "pace": ["-lm"], "polls": [],
-             "bare_client": ["-lcurl"]}
+LIBRARIES = {"server": ["-lmicrohttpd", "-lsqlite3", "-lcrypto"], "pace": []}
 
 
 def say(text):

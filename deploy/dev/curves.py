@@ -1,6 +1,6 @@
 """Watches a running receiptd while something loads it, and says whether what it needs levels off.
 
-Samples /proc, the files and /metrics until the load has ended; prints about twenty rows of numbers; draws an SVG;
+Samples /proc, the files and /metrics until the load has ended; prints about twenty rows of numbers;
 exits 1 when a curve still climbs. A curve that had no time to level off is not judged, and the last line says so.
 Called by deploy/dev/soak.
 """
@@ -137,35 +137,6 @@ def write_figures(path, title, rows):
         file.write("\n".join([title, ""] + head + rows) + "\n")
 
 
-def draw(samples, path):
-    width, height, left, gap = 720, 110, 90, 34
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + left + 30}" '
-        f'height="{len(CURVES) * (height + gap) + 40}" font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-    ]
-    end = max(samples[-1]["seconds"], 1.0)
-    for number, (name, unit, *_) in enumerate(CURVES):
-        top = 24 + number * (height + gap)
-        highest = max(max(sample[name] for sample in samples), 1.0)
-        points = " ".join(
-            f"{left + sample['seconds'] / end * width:.1f},{top + height - sample[name] / highest * height:.1f}"
-            for sample in samples
-        )
-        lines += [
-            f'<text x="{left}" y="{top - 6}" font-weight="bold">{name}{", " + unit if unit else ""}</text>',
-            f'<rect x="{left}" y="{top}" width="{width}" height="{height}" fill="#f6f6f6" stroke="#ccc"/>',
-            f'<text x="{left - 8}" y="{top + 10}" text-anchor="end">{highest:.0f}</text>',
-            f'<text x="{left - 8}" y="{top + height}" text-anchor="end">0</text>',
-            f'<polyline points="{points}" fill="none" stroke="#1f6feb" stroke-width="1.5"/>',
-        ]
-    bottom = 24 + len(CURVES) * (height + gap) - gap + 16
-    lines.append(f'<text x="{left + width}" y="{bottom}" text-anchor="end">{end:.0f} s</text>')
-    lines.append("</svg>")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--process", type=int, required=True)
@@ -173,7 +144,6 @@ def main():
     parser.add_argument("--database", required=True)
     parser.add_argument("--metrics", required=True)
     parser.add_argument("--seconds", type=float, required=True)
-    parser.add_argument("--svg", required=True)
     parser.add_argument("--settled-after", type=float, required=True, help="seconds until retention deletes")
     parser.add_argument("--figures", required=True)
     parser.add_argument("--title", required=True)
@@ -184,7 +154,6 @@ def main():
         return
     table(samples)
     climbing, open_ones, rows = judge(samples, arguments.settled_after)
-    draw(samples, arguments.svg)
     if not open_ones:
         write_figures(arguments.figures, arguments.title, rows)
     if climbing:
