@@ -162,14 +162,13 @@ def switches(process):
     return sum(int(count) for count in re.findall(r"voluntary_ctxt_switches:\s+(\d+)", text))
 
 
-def wrk(records, server, seconds=SECONDS, first=0):
+def wrk(records, server, seconds=SECONDS, first=0, rate_max=RATE_MAX, connections=CONNECTIONS):
     """Sends requests as fast as they are answered. The CPU time is the server's alone, and says more than the rate
     when the machine is busy."""
-    count = seconds * RATE_MAX
     began = cpu_seconds(server)
     done = subprocess.run(
-        ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--timeout", "10s", "-s", SOURCES / "load.lua",
-         f"http://127.0.0.1:{server.port}", "--", FOLDER, records, str(first), str(count)],
+        ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", SOURCES / "load.lua",
+         f"http://127.0.0.1:{server.port}", "--", FOLDER, records, str(first), str(seconds * rate_max)],
         capture_output=True, text=True, timeout=seconds + 60)
     found = re.search("@RESULT@(.*)", done.stdout)
     if done.returncode or not found:

@@ -91,12 +91,12 @@ def has_dictionary(database):
         return store.execute("SELECT count(*) FROM dictionaries").fetchone()[0] > 0
 
 
-def wait_until(is_done, failure):
-    end = time.monotonic() + 30
+def wait_until(is_done, failure, seconds=30, pause=0.02):
+    end = time.monotonic() + seconds
     while not is_done():
         if time.monotonic() > end:
             fail(failure)
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def wait_for(relay, is_done):

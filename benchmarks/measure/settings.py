@@ -1,6 +1,6 @@
 """Sizes and paths, and the description of the machine."""
 
-import os, pathlib, platform, re, sqlite3, statistics, subprocess, sys, time
+import os, pathlib, platform, re, shutil, signal, sqlite3, statistics, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SOURCES = ROOT / "benchmarks"
@@ -41,6 +41,19 @@ def say(text):
 
 def fail(text):
     sys.exit(f"benchmark: {text}")
+
+
+def end_cleanly(main, *words):
+    """Runs a script from the repository's top folder; however it ends, what it wrote is removed."""
+    os.chdir(ROOT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        main(*words)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)
 
 
 def compile_programs():
