@@ -40,12 +40,14 @@ def say(text):
 
 
 def fail(text):
-    sys.exit(f"benchmark: {text}")
+    sys.exit(f"{sys.argv[0]}: {text}")
 
 
 def end_cleanly(main, *words):
-    """Runs a script from the repository's top folder; however it ends, what it wrote is removed."""
+    """Runs a script from the repository's top folder, with an empty folder of its own that is removed however it ends."""
     os.chdir(ROOT)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
