@@ -38,7 +38,7 @@ final class IdleMemory: Sendable {
   }
 
   /// Releases memory if there was a load, and it has ended. Called every few seconds.
-  func look() {
+  func poll() {
     let now = clock.monotonic
     let hasEnded = state.withLock { state in
       guard state.commits >= Self.commitsMin, let last = state.lastCommit,

@@ -115,8 +115,8 @@ final class RelayCore: Sendable {
       ownership: ownership, followsClock: instance == nil, completeLongPolls: checkoutPolls.completeDue
     ) { [checkoutPolls] in
       checkoutPolls.noteAllChanged()
-      engine.look()
-      memory.look()
+      engine.poll()
+      memory.poll()
     }
     let parts = { [committer, metrics] (transport: any HTTPTransport) throws(DaemonError) in
       WorkerParts(

@@ -8,7 +8,7 @@ public struct BatchResult: Sendable {
   /// What changed.
   public var changes: StoreChanges
   /// How many of the commands were completed, from the first on.
-  public var taken: Int
+  public var appliedCount: Int
   /// Why a command could not be stored, which its completion also received; or why the upkeep after the batch
   /// failed.
   public var fault: StoreFault?
@@ -38,8 +38,8 @@ public struct BatchLimit {
 
 /// The writing side of the store.
 public final class StoreWriter {
-  /// A look at the clock takes as long as a small part of a command.
-  static let commandsBetweenLooks = 16
+  /// Reading the clock takes as long as a small part of a command.
+  static let commandsPerClockCheck = 16
   /// How often a batch is tried again after a conflict with another program.
   static let conflictsMax = 5
   /// For how many commands one transaction reads ahead.
@@ -87,9 +87,10 @@ public final class StoreWriter {
 
   private func commitAll(_ batch: [Submission], now: Timestamp, _ limit: BatchLimit) -> BatchResult {
     switch commitAgain(batch, now: now, limit) {
-    case .success(let taken): return BatchResult(changes: session.changes, taken: taken, fault: nil)
+    case .success(let count):
+      return BatchResult(changes: session.changes, appliedCount: count, fault: nil)
     case .failure(let error) where batch.count > 1 && error.kind.mayConcernOneCommand:
-      var result = BatchResult(changes: StoreChanges(), taken: batch.count, fault: nil)
+      var result = BatchResult(changes: StoreChanges(), appliedCount: batch.count, fault: nil)
       for submission in batch {
         if let fault = result.fault, !fault.kind.mayConcernOneCommand {
           submission.fail(fault)
@@ -105,7 +106,7 @@ public final class StoreWriter {
       return result
     case .failure(let error):
       for submission in batch { submission.fail(error) }
-      return BatchResult(changes: StoreChanges(), taken: batch.count, fault: error)
+      return BatchResult(changes: StoreChanges(), appliedCount: batch.count, fault: error)
     }
   }
 
@@ -143,7 +144,7 @@ public final class StoreWriter {
     return try session.transaction(plan, now: now) { () throws(StoreFault) in try command.apply(to: session) }
   }
 
-  /// - Returns: how many of the commands were taken.
+  /// - Returns: how many of the commands were applied.
   private func commit(
     _ batch: [Submission], now: Timestamp, _ limit: BatchLimit
   ) -> Result<Int, StoreFault> {
@@ -157,7 +158,7 @@ public final class StoreWriter {
         answers.reserveCapacity(batch.count)
         for submission in batch {
           answers.append(try submission.apply(to: session))
-          guard answers.count.isMultiple(of: Self.commandsBetweenLooks) else { continue }
+          guard answers.count.isMultiple(of: Self.commandsPerClockCheck) else { continue }
           session.forgetIfLarge()
           if isLate?() ?? false { break }
         }

@@ -19,8 +19,8 @@ import Testing
 struct Duty: Ownership {
   let isOn = Monitor(true)
 
-  func tenure(of app: AppSlug) -> Tenure? { Tenure(fence: nil) }
-  func endingTenure(of app: AppSlug) -> Tenure? { nil }
+  func lease(of app: AppSlug) -> Lease? { Lease(fence: nil) }
+  func endingLease(of app: AppSlug) -> Lease? { nil }
   var apps: Set<AppSlug>? { nil }
   var doesSharedWork: Bool { isOn.withLock { $0 } }
 }

@@ -22,11 +22,11 @@ private final class Rights: Ownership {
     ending.withLock { $0 = apps ?? [] }
     set([])
   }
-  func endingTenure(of app: AppSlug) -> Tenure? {
-    ending.withLock { $0.contains(app) } ? Tenure(fence: nil) : nil
+  func endingLease(of app: AppSlug) -> Lease? {
+    ending.withLock { $0.contains(app) } ? Lease(fence: nil) : nil
   }
-  func tenure(of app: AppSlug) -> Tenure? {
-    owned.withLock { $0.contains(app) } ? Tenure(fence: nil) : nil
+  func lease(of app: AppSlug) -> Lease? {
+    owned.withLock { $0.contains(app) } ? Lease(fence: nil) : nil
   }
   var apps: Set<AppSlug>? { owned.withLock { $0 } }
   var doesSharedWork: Bool { true }

@@ -17,11 +17,11 @@ import Testing
     let memory = make()
     for count in 1...2 {
       for _ in 0..<IdleMemory.commitsMin { memory.noteCommit() }
-      memory.look()
+      memory.poll()
       #expect(releases.withLock { $0 } == count - 1)
       clock.advance(IdleMemory.pause)
-      memory.look()
-      memory.look()
+      memory.poll()
+      memory.poll()
       #expect(releases.withLock { $0 } == count)
     }
   }
@@ -32,7 +32,7 @@ import Testing
     for _ in 0..<10 * IdleMemory.commitsMin {
       memory.noteCommit()
       clock.advance(.milliseconds(240))
-      memory.look()
+      memory.poll()
     }
     #expect(releases.withLock { $0 } == 0)
   }
@@ -52,7 +52,7 @@ import Testing
     let memory = make()
     for _ in 1..<IdleMemory.commitsMin { memory.noteCommit() }
     clock.advance(.seconds(60))
-    memory.look()
+    memory.poll()
     #expect(releases.withLock { $0 } == 0)
   }
 }

@@ -16,8 +16,8 @@ import Testing
 @Suite("The indexer of a search")
 struct SearchIndexerTests {
   private struct NotOwner: Ownership {
-    func tenure(of app: AppSlug) -> Tenure? { nil }
-    func endingTenure(of app: AppSlug) -> Tenure? { nil }
+    func lease(of app: AppSlug) -> Lease? { nil }
+    func endingLease(of app: AppSlug) -> Lease? { nil }
     var apps: Set<AppSlug>? { [] }
     var doesSharedWork: Bool { false }
   }

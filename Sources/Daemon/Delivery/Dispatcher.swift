@@ -29,8 +29,8 @@ final class Dispatcher: NetworkWorker {
   /// A delivery whose outcome is on disk.
   struct StoredOutcome {
     var place: AppDestination
-    /// With which right it was delivered.
-    var tenure: Tenure
+    /// The lease under which it was delivered.
+    var lease: Lease
     var row: PurchaseRowID
     /// When the receipt is due again, and in which queue; nil if it is not due.
     var next: Lane.Due?

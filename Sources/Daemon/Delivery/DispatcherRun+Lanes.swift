@@ -33,7 +33,7 @@ extension DispatcherRun {
     for (slug, app) in directory.apps {
       for route in app.routes {
         let place = AppDestination(slug, route.name)
-        if tenures[slug] == nil { tenures[slug] = parts.ownership.tenure(of: slug) }
+        if leases[slug] == nil { leases[slug] = parts.ownership.lease(of: slug) }
         if lanes[place] != nil {
           lanes[place]?.use(app, route, now: now, monotonic: monotonic)
         } else {
@@ -48,14 +48,14 @@ extension DispatcherRun {
   /// would close it. If this is not saved, the next start or reload does it.
   /// - Parameter stored: nil if the database has none. It may be older than the lane's.
   private mutating func closeUnused(_ place: AppDestination, _ stored: Breaker?) {
-    guard let tenure = parts.ownership.tenure(of: place.app) else { return }
+    guard let lease = parts.ownership.lease(of: place.app) else { return }
     let known = [lanes[place]?.breaker, stored].compactMap(\.self)
     let now = now
     lanes[place]?.retireUnused(now: now)
     guard let latest = known.first, known.contains(where: { $0.state != .closed || $0.restUntil != nil })
     else { return }
     let closed = Breaker(pausedTime: latest.pausedTime(now: now))
-    _ = parts.committer.submit(Fenced(tenure.fence, SaveBreaker(place, closed)), from: .internal) { _ in
+    _ = parts.committer.submit(Fenced(lease.fence, SaveBreaker(place, closed)), from: .internal) { _ in
     }
   }
 
@@ -70,9 +70,9 @@ extension DispatcherRun {
     for place in lanes.keys {
       lanes[place]?.clockStepped(by: step, now: now)
       // The breaker of a retired lane stops nothing.
-      guard let lane = lanes[place], !lane.isRetired, let tenure = tenures[place.app] else { continue }
+      guard let lane = lanes[place], !lane.isRetired, let lease = leases[place.app] else { continue }
       // If this save fails, the next attempt saves the breaker.
-      let command = Fenced(tenure.fence, SaveBreaker(place, lane.breaker))
+      let command = Fenced(lease.fence, SaveBreaker(place, lane.breaker))
       _ = parts.committer.submit(command, from: .internal) { _ in }
     }
   }
@@ -88,24 +88,24 @@ extension DispatcherRun {
     // The only program on a database owns every app from the start (`use`).
     guard parts.ownership.apps != nil else { return }
     // Also those that a reload has removed: their deliveries under way are completed.
-    for app in Set(places.keys).union(tenures.keys) {
-      let tenure = parts.ownership.tenure(of: app)
-      guard tenure != tenures[app] else {
+    for app in Set(places.keys).union(leases.keys) {
+      let lease = parts.ownership.lease(of: app)
+      guard lease != leases[app] else {
         ending.remove(app)
         continue
       }
-      if let present = tenures[app], parts.ownership.endingTenure(of: app) == present {
+      if let present = leases[app], parts.ownership.endingLease(of: app) == present {
         ending.insert(app)
         continue
       }
-      // A new tenure of the same app has missed what another program has delivered meanwhile.
-      if tenures[app] != nil { end(app) }
-      if let tenure, places[app] != nil, begin(app) { tenures[app] = tenure }
+      // A run under a new lease of the same app has missed what another program has delivered meanwhile.
+      if leases[app] != nil { end(app) }
+      if let lease, places[app] != nil, begin(app) { leases[app] = lease }
     }
   }
 
   /// Whether a delivery of the app may start.
-  func mayStart(_ app: AppSlug) -> Bool { tenures[app] != nil && !ending.contains(app) }
+  func mayStart(_ app: AppSlug) -> Bool { leases[app] != nil && !ending.contains(app) }
 
   /// Notes what is under way, for an instance that gives up an app. At the end of a step, so that what the
   /// step has started is included.
@@ -130,7 +130,7 @@ extension DispatcherRun {
   }
 
   private mutating func end(_ app: AppSlug) {
-    tenures[app] = nil
+    leases[app] = nil
     ending.remove(app)
     cancelDeliveries(of: app)
     unstored.removeAll { $0.attempt.command.place.app == app }

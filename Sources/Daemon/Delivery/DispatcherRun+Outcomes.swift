@@ -23,7 +23,7 @@ extension DispatcherRun {
       case .success(let receipt?):
         guard let row = attempt.receipt.purchaseRow else { return }
         let stored = Dispatcher.StoredOutcome(
-          place: attempt.place, tenure: Tenure(fence: outcome.fence), row: row, next: Lane.Due(receipt))
+          place: attempt.place, lease: Lease(fence: outcome.fence), row: row, next: Lane.Due(receipt))
         worker.post { inbox in
           inbox.stored.append(stored)
           // Another receipt may have its row now, which was held back meanwhile.
@@ -87,7 +87,7 @@ extension DispatcherRun {
   /// Forgets receipts that failed alone, and that are not pending any more.
   mutating func forgetEnded() {
     for (place, lane) in lanes where !lane.failures.alone.isEmpty {
-      // If the read fails, the next look tries again.
+      // If the read fails, the next check tries again.
       guard let pending = try? reader.pending(among: Array(lane.failures.alone)) else { continue }
       lanes[place]?.keepAlone(pending)
       parts.metrics.contacts.note(failingAlone: Int64(pending.count), of: place)

@@ -14,7 +14,7 @@ struct DispatcherRun: NetworkRun {
   /// An attempt under way.
   struct Attempt {
     var place: AppDestination
-    var tenure: Tenure
+    var lease: Lease
     var receipt: StoreReader.DueReceipt
     var isProbe: Bool
     var startedAt: Timestamp
@@ -48,9 +48,9 @@ struct DispatcherRun: NetworkRun {
   var lanes: [AppDestination: Lane] = [:]
   /// The lanes of each configured app.
   var places: [AppSlug: [AppDestination]] = [:]
-  /// With which right the lanes of an app deliver; those of an app without one start nothing.
-  var tenures: [AppSlug: Tenure] = [:]
-  /// Those of `tenures` that are being given up: what is under way is completed, and nothing new begins.
+  /// The lease under which each app delivers. The lanes of an app without one start nothing.
+  var leases: [AppSlug: Lease] = [:]
+  /// Those of `leases` that are being given up: what is under way is completed, and nothing new begins.
   var ending: Set<AppSlug> = []
   var transfers: Transfers<Attempt>
   var unstored: [(attempt: Fenced<RecordAttempt>, at: MonotonicInstant)] = []
@@ -97,7 +97,7 @@ struct DispatcherRun: NetworkRun {
   }
 
   mutating func handleAnswers(within time: Duration) {
-    // Reading what is due may have taken longer than the right to deliver it lasts.
+    // A lease may have ended while the due receipts were read.
     followOwnership()
     let completions = transfers.run(timeout: time)
     // Decisions about these answers must use the corrected clock.
@@ -125,7 +125,7 @@ struct DispatcherRun: NetworkRun {
       for place in places[app] ?? [] { lanes[place]?.note(replaysDueAt: moment) }
     }
     // Another run of the app's lanes has another set of receipts under way.
-    for item in news.stored where tenures[item.place.app] == item.tenure {
+    for item in news.stored where leases[item.place.app] == item.lease {
       lanes[item.place]?.finish(row: item.row, next: item.next)
     }
     unstored += news.unstored
@@ -218,13 +218,13 @@ struct DispatcherRun: NetworkRun {
 
   private mutating func send(_ receipt: StoreReader.DueReceipt, isProbe: Bool, lane: Lane) {
     let now = now
-    guard let tenure = parts.ownership.tenure(of: lane.place.app), tenure == tenures[lane.place.app]
+    guard let lease = parts.ownership.lease(of: lane.place.app), lease == leases[lane.place.app]
     else {
       lanes[lane.place]?.putBack(row: receipt.row, until: now)
       return
     }
     let attempt = Attempt(
-      place: lane.place, tenure: tenure, receipt: receipt, isProbe: isProbe, startedAt: now,
+      place: lane.place, lease: lease, receipt: receipt, isProbe: isProbe, startedAt: now,
       generation: lane.generation)
     let request = lane.request(for: receipt, isProbe: isProbe, now: now)
     do throws(TransferFailure) {
@@ -267,7 +267,7 @@ struct DispatcherRun: NetworkRun {
     if result.failure != .cancelled { note(result, at: attempt.place, lane) }
     store(
       Fenced(
-        attempt.tenure.fence,
+        attempt.lease.fence,
         RecordAttempt(
           of: attempt.receipt.id, to: attempt.place, sent: attempt.receipt.body, report: report,
           decision: decision, breaker: lane.breaker, decidedAt: now)))
@@ -335,12 +335,12 @@ extension DispatcherRun {
     for var lane in lanes.values where mayStart(lane.place.app) {
       if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
-    // Deliveries under way end with the right to deliver, also if nobody notices that it has ended.
+    // Deliveries under way end with the lease, also if nobody notices that it has ended.
     if parts.ownership.apps != nil, !transfers.calls.isEmpty { sleep = min(sleep, Self.ownershipPause) }
     return storingWait(atMost: sleep)
   }
 
-  /// How often the right to deliver is checked while deliveries are under way.
+  /// How often the leases are checked while deliveries are under way.
   private static let ownershipPause: Duration = .milliseconds(200)
 
   /// The time until the next retry of storing an outcome.
@@ -371,8 +371,8 @@ extension DispatcherRun {
     }.map(\.id)
     guard !receipts.isEmpty else { return }
     let (log, app) = (log, lane.app.slug)
-    guard let tenure = tenures[app] else { return }
-    let command = Fenced(tenure.fence, GiveUp(app: app, receipts: receipts))
+    guard let lease = leases[app] else { return }
+    let command = Fenced(lease.fence, GiveUp(app: app, receipts: receipts))
     _ = parts.committer.submit(command, from: .internal) { result in
       if case .success((let count, let madeSince)??) = result {
         let command = SuggestedReplay.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
@@ -405,14 +405,14 @@ extension DispatcherRun {
     for receipt in unreadable { lane.hold(row: receipt.row) }
     let until = now.advanced(by: Self.pause)
     let again = now.advanced(by: Dispatcher.faultPause)
-    guard let tenure = tenures[place.app] else { return }
-    let command = Fenced(tenure.fence, Reschedule(unreadable.compactMap(\.id), until: until))
+    guard let lease = leases[place.app] else { return }
+    let command = Fenced(lease.fence, Reschedule(unreadable.compactMap(\.id), until: until))
     _ = parts.committer.submit(command, from: .internal) { result in
       let next: Timestamp = if case .success = result { until } else { again }
       worker.post { inbox in
         inbox.stored += unreadable.map { receipt in
           Dispatcher.StoredOutcome(
-            place: place, tenure: tenure, row: receipt.row,
+            place: place, lease: lease, row: receipt.row,
             next: Lane.Due(at: next, isReplay: receipt.isReplay))
         }
       }

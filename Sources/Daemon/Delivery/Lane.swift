@@ -1,5 +1,5 @@
 // One app's deliveries to one destination: what is under way, what may start now, and when to check again.
-// Each app has its own lanes, so that one app's trouble delays no other (R11), and each of its destinations
+// Each app has its own lanes, so that a failing app never delays another (R11), and each of its destinations
 // has its own, so that one that is down stops only what goes there. New receipts go before replays, so that a
 // large replay does not delay a purchase. The dispatcher's thread; no I/O, and callers pass the time.
 
@@ -284,7 +284,7 @@ struct Lane {
     if isAlone || before != breaker.state || failures.othersLeft > 0 { note(anythingDueAt: now) }
   }
 
-  /// Counts a receipt as under way that is not sent, until `finish`.
+  /// Marks a receipt in flight without sending it, until `finish`.
   mutating func hold(row: PurchaseRowID) { underWay.insert(row) }
 
   /// Puts back an attempt that could not be started; it is due again at that time.

@@ -128,7 +128,7 @@ struct LookupRun: NetworkRun {
   mutating func step() -> Duration? {
     if readInbox() { return nil }
     recordService()
-    let owned = appLookups.keys.filter { parts.ownership.tenure(of: $0.app) != nil }
+    let owned = appLookups.keys.filter { parts.ownership.lease(of: $0.app) != nil }
     for place in owned {
       do throws(StoreFault) {
         try lookUp(place)
@@ -146,7 +146,7 @@ struct LookupRun: NetworkRun {
   private func sleepTime() -> Duration {
     var sleep = min(
       parts.dependencies.lookInterval, max(.zero, noteServiceAt.duration(since: monotonic)))
-    for (place, known) in appLookups where parts.ownership.tenure(of: place.app) != nil {
+    for (place, known) in appLookups where parts.ownership.lease(of: place.app) != nil {
       var lookups = known
       if let wait = lookups.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }

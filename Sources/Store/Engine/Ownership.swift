@@ -18,9 +18,9 @@ public struct Fence: Sendable, Hashable {
   }
 }
 
-/// The right to deliver an app's receipts.
-public struct Tenure: Sendable, Hashable {
-  /// Nil if no other program can have the right.
+/// The lease under which a program delivers an app's receipts.
+public struct Lease: Sendable, Hashable {
+  /// Nil if no other program can have it.
   public var fence: Fence?
 
   public init(fence: Fence?) { self.fence = fence }
@@ -28,11 +28,11 @@ public struct Tenure: Sendable, Hashable {
 
 /// What this program may do. Thread-safe.
 public protocol Ownership: Sendable {
-  /// The right to deliver an app's receipts at this moment; nil if another program has it, or may have it.
-  func tenure(of app: AppSlug) -> Tenure?
-  /// The right to complete the deliveries of an app that are under way, while the app is being given up:
-  /// nothing new may begin. Nil if it is not.
-  func endingTenure(of app: AppSlug) -> Tenure?
+  /// The lease of an app at this moment; nil if another program has it, or may have it.
+  func lease(of app: AppSlug) -> Lease?
+  /// The lease under which the deliveries of an app that are under way are completed, while the app is being
+  /// given up: nothing new may begin. Nil if it is not.
+  func endingLease(of app: AppSlug) -> Lease?
   /// The apps that this program owns at this moment; nil for all.
   var apps: Set<AppSlug>? { get }
   /// Whether this program does at this moment what one program does for all: retention, jobs, alerts.
@@ -56,8 +56,8 @@ extension Ownership {
 public struct SoleOwner: Ownership {
   public init() {}
 
-  public func tenure(of app: AppSlug) -> Tenure? { Tenure(fence: nil) }
-  public func endingTenure(of app: AppSlug) -> Tenure? { nil }
+  public func lease(of app: AppSlug) -> Lease? { Lease(fence: nil) }
+  public func endingLease(of app: AppSlug) -> Lease? { nil }
   public var apps: Set<AppSlug>? { nil }
   public var doesSharedWork: Bool { true }
 }

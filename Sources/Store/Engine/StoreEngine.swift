@@ -33,7 +33,7 @@ public protocol StoreEngine: AnyObject, Sendable {
   /// Stops the engine's threads. The writer and readers continue to work.
   func stop()
   /// Checks the database. Must be called every few seconds.
-  func look()
+  func poll()
 
   /// The present faults of the database. Each call checks the database and must return quickly.
   var troubles: [StoreTrouble] { get }

@@ -47,7 +47,7 @@ public final class PostgresEngine: StoreEngine {
     rules: [AppSlug: AppRules], random: any RandomNumberGenerator & Sendable
   ) throws(StoreError) -> StoreWriter {
     let connection = try connect(.writer)
-    look()
+    poll()
     do throws(StoreFault) {
       return try StoreWriter(
         StoreConnection(connection), rules: rules, random: random, upkeep: PostgresUpkeep())
@@ -86,7 +86,7 @@ public final class PostgresEngine: StoreEngine {
   public func stop() {}
 
   /// Reads the size of the database, once a minute: each time needs a connection.
-  public func look() {
+  public func poll() {
     let now = MonotonicInstant.now()
     let isDue = size.withLock { size in
       guard now >= size.readAt else { return false }

@@ -34,7 +34,7 @@ struct KnownContexts {
     rows[record.id] = row
   }
 
-  /// Notes a row that cannot be read: lists leave it out, and who names it reads it again.
+  /// Notes a row that cannot be read. Omitted from lists; read again on direct lookup.
   mutating func addUnreadable(_ id: ContextID, row: Int64) {
     byRow[row] = .some(nil)
     rows[id] = nil

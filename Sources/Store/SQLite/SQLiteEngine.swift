@@ -158,7 +158,7 @@ public final class SQLiteEngine: StoreEngine {
     checkpointer?.stop()
   }
 
-  public func look() {
+  public func poll() {
     // Also checks when nothing is stored. `DatabaseHealth` logs what it finds.
     _ = health?.isInPlace()
     if services.watchesFile {

@@ -137,11 +137,11 @@ internal import Platform
     // Most connections have no deadline or time left, and are checked often: read only the deadline first.
     guard let deadline = state.withLock({ $0.deadline }) else { return nil }
     guard deadline <= now else { return deadline }
-    let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.owesAnswer) }
+    let seen = state.withLock { ($0.deadline, $0.serial, $0.head, $0.shouldSend408) }
     let answer = seen.3 ? core.handler.response(to: .tooSlow, head: seen.2) : nil
     state.withLock { state in
       // The request may have advanced while the application made its answer.
-      guard state.deadline == deadline, state.serial == seen.1, state.owesAnswer == seen.3 else { return }
+      guard state.deadline == deadline, state.serial == seen.1, state.shouldSend408 == seen.3 else { return }
       cut(&state, answer)
     }
     return nil

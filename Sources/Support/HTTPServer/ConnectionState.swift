@@ -145,9 +145,9 @@ struct ConnectionState {
     }
   }
 
-  /// Whether a client that is cut now gets a 408. A client that has sent nothing (browsers connect before
-  /// they have a request) would take it for the answer to its next request (RFC 9110 §15.5.9).
-  var owesAnswer: Bool {
+  /// False for a client that has sent nothing (browsers connect before they have a request): it would take
+  /// the 408 for the answer to its next request (RFC 9110 §15.5.9).
+  var shouldSend408: Bool {
     guard phase == .idle else { return isReading }
     return hasSentMore
   }

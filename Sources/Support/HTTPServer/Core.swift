@@ -133,7 +133,7 @@ final class Core: Sendable {
     while true {
       let now = MonotonicInstant.now()
       let timeIsOver = now - limits.requestTimeout
-      // An ending connection wakes this wait. Connections that were never served do not end.
+      // Woken when a connection closes. Connections that were never served do not close.
       let again = now.advanced(by: limits.requestTimeout)
       let isOpen = registry.wait(until: again) { registry -> Bool? in
         if registry.isClosed { return false }

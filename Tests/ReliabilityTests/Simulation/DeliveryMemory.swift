@@ -13,7 +13,7 @@ struct DeliveryMemory {
 
   /// Checks one request.
   /// - Parameters:
-  ///   - right: differs for each life of the relay and each tenure of the app. What is under way when one
+  ///   - right: differs for each life of the relay and each lease of the app. What is under way when one
   ///     ends is not known to the next.
   ///   - handedOver: rights that ended when nothing was under way.
   mutating func check(

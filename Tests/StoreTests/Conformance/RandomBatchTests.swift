@@ -86,7 +86,7 @@ struct RandomBatchTests {
       try #require(alone.count == together.count)
       let result = batched.writer.apply(together, now: batched.now)
       try #require(result.fault == nil, "seed \(seed), round \(round)")
-      #expect(result.taken == together.count)
+      #expect(result.appliedCount == together.count)
       let pauses: [Int64] = [0, second, 20 * second, hour]
       let pause = pauses.randomElement(using: &random) ?? 0
       for store in [single, batched] {

@@ -63,12 +63,12 @@ struct WriterTests {
     let store = try TestStore()
     let answers = Answers()
     let batch = (0..<50).map { answers.submission("\($0)", event("\($0)")) }
-    let taken = StoreWriter.commandsBetweenLooks
+    let count = StoreWriter.commandsPerClockCheck
     let result = store.writer.apply(batch, now: store.now, limit: BatchLimit { { true } })
-    #expect(result.taken == taken)
-    #expect(answers.all == (0..<taken).map { "\($0): stored" })
-    #expect(try store.receipts().count == taken)
-    #expect(store.writer.apply(Array(batch[taken...]), now: store.now).taken == 50 - taken)
+    #expect(result.appliedCount == count)
+    #expect(answers.all == (0..<count).map { "\($0): stored" })
+    #expect(try store.receipts().count == count)
+    #expect(store.writer.apply(Array(batch[count...]), now: store.now).appliedCount == 50 - count)
     #expect(answers.all == (0..<50).map { "\($0): stored" })
   }
 

@@ -24,20 +24,20 @@ struct HeldLeasesTests {
   func ended() {
     acquire("a", ago: .zero)
     acquire("b", ago: .seconds(3))
-    #expect(held.tenure(of: "a") != nil)
-    #expect(held.tenure(of: "b") == nil)
+    #expect(held.lease(of: "a") != nil)
+    #expect(held.lease(of: "b") == nil)
     #expect(held.renewed(["a", "b"], asked: .sinceBoot()) == ["b"])
-    #expect(held.tenure(of: "b") == nil)
+    #expect(held.lease(of: "b") == nil)
     #expect(held.epochs.keys.sorted() == ["a"])
     acquire("b", ago: .zero, epoch: 2)
-    #expect(held.tenure(of: "b")?.fence?.epoch == 2)
+    #expect(held.lease(of: "b")?.fence?.epoch == 2)
   }
 
   @Test("A lease that another program has is lost")
   func lost() {
     acquire("a", ago: .zero)
     #expect(held.renewed([], asked: .sinceBoot()) == ["a"])
-    #expect(held.tenure(of: "a") == nil)
+    #expect(held.lease(of: "a") == nil)
   }
 
   @Test("A step of the database's clock is known from the second time on, whatever this machine's clock says")

@@ -173,11 +173,11 @@ struct InstanceTests {
   func removed() throws {
     let program = try program(["a", "b"])
     try wait("it has all") { program.apps == ["a", "b"] }
-    let tenure = program.instance.tenure(of: "a")
+    let lease = program.instance.lease(of: "a")
     program.set(busy: ["a"])
     program.instance.use(apps: ["b"], clockMax: .minutes(5))
     try wait("nothing new begins") { program.apps == ["b"] }
-    #expect(program.instance.endingTenure(of: "a") == tenure)
+    #expect(program.instance.endingLease(of: "a") == lease)
     // Its lease is renewed meanwhile.
     let connection = try server.connect(database)
     func owners() throws -> Int64 {
@@ -186,7 +186,7 @@ struct InstanceTests {
     #expect(try owners() == 1)
     program.set(busy: [])
     try wait("it is given up") { (try? owners()) == 0 }
-    #expect(program.instance.endingTenure(of: "a") == nil)
+    #expect(program.instance.endingLease(of: "a") == nil)
     program.instance.stop()
   }
 
@@ -222,7 +222,7 @@ struct InstanceTests {
     let cut = try Program(
       "host=127.0.0.1 port=\(proxy.port) user=receiptd dbname=\(database) sslmode=disable", apps: Self.apps)
     try wait("the first has all") { cut.apps == Set(Self.apps) }
-    let fence = try #require(cut.instance.tenure(of: "a")?.fence)
+    let fence = try #require(cut.instance.lease(of: "a")?.fence)
     let other = try program(["f"])
     try wait("the second has its own") { other.apps == ["f"] }
     other.instance.use(apps: Self.apps + ["f"], clockMax: .minutes(5))
@@ -240,7 +240,7 @@ struct InstanceTests {
     let writer = try other.engine.openWriter(rules: TestStore.rules, random: SystemRandomNumberGenerator())
     let late = Fenced(fence, SaveBreaker(AppDestination("a", "purchasely"), Breaker(failures: 7)))
     #expect(try writer.apply(late, now: TestStore.start) == nil)
-    let present = try #require(other.instance.tenure(of: "a")?.fence)
+    let present = try #require(other.instance.lease(of: "a")?.fence)
     #expect(present.epoch > fence.epoch)
     #expect(try writer.apply(Fenced(present, SettleApp("a")), now: TestStore.start) != nil)
     #expect(try other.engine.openReader().breakers().isEmpty)

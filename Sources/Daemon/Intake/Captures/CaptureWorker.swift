@@ -199,9 +199,9 @@ struct CaptureWorkerRun: NetworkRun {
       for request in openCaptures.remove(place) { leaveOpen(request) }
     }
     // The open captures of other apps are continued by the instance that owns those.
-    for place in all where parts.ownership.tenure(of: place.app) == nil { readsAt[place] = nil }
+    for place in all where parts.ownership.lease(of: place.app) == nil { readsAt[place] = nil }
     for place in Set(all).subtracting(served).union(isShared ? all : [])
-    where parts.ownership.tenure(of: place.app) != nil {
+    where parts.ownership.lease(of: place.app) != nil {
       readsAt[place] = clock.monotonic
     }
     // What failed until now, such as for a wrong secret, may succeed.

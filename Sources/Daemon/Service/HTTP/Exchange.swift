@@ -33,10 +33,10 @@ public struct Exchange: Sendable {
   }
 
   /// Answers with a problem and logs.
-  /// - Parameter saying: writes the log line, on the thread that sends the answer.
-  public func answer(_ problem: Problem, saying: @escaping @Sendable () -> Void) {
+  /// - Parameter logging: writes the log line, on the thread that sends the answer.
+  public func answer(_ problem: Problem, logging: @escaping @Sendable () -> Void) {
     responder.respond { [scope] in
-      saying()
+      logging()
       return scope.finish(problem)
     }
   }

@@ -196,13 +196,13 @@ public final class Committer: Sendable {
           }, waits: { [self] in waitForDatabase(since: started) }))
     }
     worker.withInbox { queue in
-      queue.putBack(batch[result.taken...])
+      queue.putBack(batch[result.appliedCount...])
       queue.busySince = nil
       queue.fault = result.fault
       if result.fault == nil { queue.isUnavailable = false }
     }
     metrics.committed(
-      batch: result.taken, seconds: clock.monotonic.seconds(since: started), work: result.work)
+      batch: result.appliedCount, seconds: clock.monotonic.seconds(since: started), work: result.work)
     if let fault = result.fault { handle(fault) }
     onCommit(result.changes)
   }

@@ -28,19 +28,19 @@ final class HeldLeases: Ownership {
 
   init(owner: Int64) { self.owner = owner }
 
-  func tenure(of app: AppSlug) -> Tenure? {
+  func lease(of app: AppSlug) -> Lease? {
     guard let lease = valid(app.text), !lease.isLeaving else { return nil }
-    return Tenure(fence: Fence(app: app, owner: owner, epoch: lease.epoch))
+    return Lease(fence: Fence(app: app, owner: owner, epoch: lease.epoch))
   }
 
-  func endingTenure(of app: AppSlug) -> Tenure? {
+  func endingLease(of app: AppSlug) -> Lease? {
     guard let lease = valid(app.text), lease.isLeaving else { return nil }
-    return Tenure(fence: Fence(app: app, owner: owner, epoch: lease.epoch))
+    return Lease(fence: Fence(app: app, owner: owner, epoch: lease.epoch))
   }
 
   var apps: Set<AppSlug>? {
     let names = epochs.keys.filter { $0 != LeaseRow.shared }
-    return Set(names.map { AppSlug($0) }.filter { tenure(of: $0) != nil })
+    return Set(names.map { AppSlug($0) }.filter { lease(of: $0) != nil })
   }
 
   var doesSharedWork: Bool { valid(LeaseRow.shared).map { !$0.isLeaving } ?? false }
@@ -72,7 +72,7 @@ final class HeldLeases: Ownership {
 
   /// Notes which leases were renewed; another program has acquired the others. One that ended before it was
   /// renewed is lost, too: its deliveries may have been cancelled, and what was under way is only known
-  /// within one tenure. It must be acquired again, with a new epoch.
+  /// within one epoch. It must be acquired again, with a new epoch.
   /// - Parameter asked: when the database was asked for it.
   /// - Returns: the leases that were lost.
   func renewed(_ names: Set<String>, asked: MonotonicInstant) -> Set<String> {

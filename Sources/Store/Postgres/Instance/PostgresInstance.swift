@@ -61,8 +61,8 @@ final class PostgresInstance: StoreInstance {
   }
 
   var clock: any Clock { databaseClock }
-  func tenure(of app: AppSlug) -> Tenure? { held.tenure(of: app) }
-  func endingTenure(of app: AppSlug) -> Tenure? { held.endingTenure(of: app) }
+  func lease(of app: AppSlug) -> Lease? { held.lease(of: app) }
+  func endingLease(of app: AppSlug) -> Lease? { held.endingLease(of: app) }
   var apps: Set<AppSlug>? { held.apps }
   var doesSharedWork: Bool { held.doesSharedWork }
   var configured: Set<AppSlug> { known.withLock { $0 } }

@@ -45,7 +45,7 @@ final class NetworkEngine: StoreEngine {
 
   func start() throws(SystemError) {}
   func stop() {}
-  func look() {}
+  func poll() {}
   var troubles: [StoreTrouble] {
     database.withState { state, _ in state.outage == nil ? [] : [.unreachable] }
   }

@@ -181,7 +181,7 @@ extension SharedDatabase {
     withState { state, _ in Set(names.filter { state.leases[$0]?.owner == Self.others }) }
   }
 
-  /// The tenures that ended when nothing was under way any more.
+  /// The leases that ended when nothing was under way any more.
   var handedOver: Set<Fence> { withState { state, _ in state.handedOver } }
 
   /// Since when the relay has a lease and can reach the database; nil if it does not.

@@ -16,16 +16,16 @@ final class SimulatedInstance: StoreInstance {
     number = database.startRelay()
   }
 
-  func tenure(of app: AppSlug) -> Tenure? {
+  func lease(of app: AppSlug) -> Lease? {
     database.epoch(of: app.text).map {
-      Tenure(fence: Fence(app: app, owner: number, epoch: $0))
+      Lease(fence: Fence(app: app, owner: number, epoch: $0))
     }
   }
 
-  func endingTenure(of app: AppSlug) -> Tenure? {
+  func endingLease(of app: AppSlug) -> Lease? {
     database.withState { state, now in
       guard let lease = state.held[app.text], lease.isLeaving, now < lease.until else { return nil }
-      return Tenure(fence: Fence(app: app, owner: number, epoch: lease.epoch))
+      return Lease(fence: Fence(app: app, owner: number, epoch: lease.epoch))
     }
   }
 
