@@ -2,11 +2,11 @@
 
 import Domain
 import Formats
-import Store
 import Testing
 
 @testable import Config
 @testable import Daemon
+@testable import Store
 @testable import Upkeep
 
 @Suite("Alerts of acknowledged failures") struct AcknowledgedAlertTests {
@@ -24,5 +24,21 @@ import Testing
       let again = try bench.pass(.minutes(9), &run)
       #expect(again.map(\.notice) == ["receipt_failed shop firing"])
     }
+  }
+
+  @Test("Failures are quiet only when their groups of every processor are acknowledged")
+  func everyProcessor() {
+    let known = FailureAcknowledgement(
+      entered: 2, owner: "bob", note: "", actor: "ann", at: Timestamp(unixMilliseconds: 0))
+    func group(_ processor: ProcessorName, _ acknowledgement: FailureAcknowledgement?) -> FailureGroup {
+      FailureGroup(
+        app: "shop", processor: processor, reason: "http_422", cause: nil, count: 2, entered: 2,
+        acknowledgement: acknowledgement)
+    }
+    let failures = [FailureCount(reason: "http_422", cause: "", count: 4)]
+    let one = QuietFailures([group("stripe", known), group("swedbank", nil)])
+    #expect(one.rest(of: 4, failures, app: "shop").count == 4)
+    let both = QuietFailures([group("stripe", known), group("swedbank", known)])
+    #expect(both.rest(of: 4, failures, app: "shop").count == 0)
   }
 }

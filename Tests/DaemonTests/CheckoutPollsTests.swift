@@ -167,6 +167,21 @@ import Testing
     #expect(try Self.state(short) == "open")
   }
 
+  @Test("The expiry of a context that a purchase has is checked once, not until the long poll ends")
+  func expiryOfClaimed() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let id = try bed.bench.post(1)
+    bed.clock.advance(.days(1) - .seconds(10))
+    let client = try bed.wait(id)
+    try bed.bench.buy(1)
+    try bed.bench.step(bed.clock)
+    bed.clock.advance(.seconds(11))
+    let next = try #require(bed.bench.checkoutPolls.completeDue())
+    #expect(next > bed.clock.monotonic)
+    #expect(!client.hasNews)
+  }
+
   @Test("A change by another process is found without a notification")
   func otherProcess() throws {
     let bed = try Bed()

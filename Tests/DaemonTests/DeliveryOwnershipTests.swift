@@ -117,6 +117,25 @@ private final class Rights: Ownership {
     #expect(try bench.receipt(2)?.receipt?.state == .pending)
   }
 
+  @Test("An outcome of an earlier right ends nothing that is under way now (R3)")
+  func outcomeOfEarlierRight() throws {
+    defer { bench.stop() }
+    rights.set(["shop"])
+    let row = try #require(try bench.receipt(1)?.rowID)
+    dispatcher.drive { run in
+      _ = run.step()
+      let outcome = Dispatcher.StoredOutcome(
+        place: AppDestination("shop", "purchasely"),
+        tenure: Tenure(fence: Fence(app: "shop", owner: 1, epoch: 1)), row: row, next: nil)
+      dispatcher.worker.post { $0.stored.append(outcome) }
+      _ = run.step()
+      #expect(dispatcher.isBusy("shop"))
+      run.handleAnswers(within: .zero)
+    }
+    try bench.waitFor(1, .delivered)
+    #expect(transport.requests.count == 1)
+  }
+
   @Test("An outcome that was stored although that seemed to have failed is not recorded twice")
   func repeatedOutcome() throws {
     defer { bench.stop() }

@@ -6,9 +6,12 @@ import TestSupport
 
 /// A network without sockets: the script answers every request at the next run.
 final class ScriptedTransport: HTTPTransport {
-  /// Returns a status, nil for no answer, or `lost` for an answer that is lost after the request was sent.
+  /// Returns a status, nil for no connection, `held`, or `lost` for an answer that is lost after the request
+  /// was sent.
   typealias Script = @Sendable (TransferRequest) -> Int?
   static let lost = 0
+  /// For a request that is not answered yet.
+  static let held = -1
   /// Returns the body of an answer.
   typealias Bodies = @Sendable (TransferRequest) -> String
 
@@ -55,8 +58,10 @@ final class ScriptedTransport: HTTPTransport {
       defer { state.started = [] }
       return (state.started, state.script, state.bodies, state.headers)
     }
-    return started.map { request, tag in
-      let said = script(request)
+    let said = started.map { ($0, script($0.request)) }
+    state.withLock { $0.started += said.filter { $0.1 == Self.held }.map(\.0) }
+    return said.filter { $0.1 != Self.held }.map { start, said in
+      let (request, tag) = start
       let status = said == Self.lost ? nil : said
       let failure: TransferFailure? = said == Self.lost ? .timeout : said == nil ? .connectFailed : nil
       let result = TransferResult(

@@ -127,6 +127,18 @@ import Testing
     #expect(bed.bench.metricsText.contains(#"receiptd_key_set_fetches_total{app="shop",result="fetched"} 2"#))
   }
 
+  @Test("A token that names no key is checked again with fetched keys: it may be of a new one")
+  func unnamedKey() throws {
+    let (old, new) = (try Self.first.get(), try TokenIssuer(.p256, keyID: "next"))
+    let bed = try Bed(keys: try TokenIssuer.keySet([old]))
+    defer { bed.stop() }
+    let claims = TokenAccessTests.claims("u-1")
+    #expect(try bed.post(try old.token(claims)).status == 201)
+    bed.serve(try TokenIssuer.keySet([new]))
+    #expect(try bed.post(try new.token(claims, header: #"{"alg":"ES256"}"#)).status == 200)
+    #expect(bed.fetches == 2)
+  }
+
   @Test("Many unknown keys cause one fetch, for which all requests wait without a thread")
   func flood() throws {
     let first = try Self.first.get()
