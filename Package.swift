@@ -162,19 +162,11 @@ let package = Package(
     library("Partners", in: "Partners", ["Platform", "Domain", "Cryptography", "Formats"]),
     .target(
       name: "Migrations", path: "migrations",
-      resources: [
-        .embedInCode("sqlite/v0001_initial.sql"), .embedInCode("sqlite/v0002_operations.sql"),
-        .embedInCode("sqlite/v0003_truth.sql"), .embedInCode("sqlite/v0004_operators.sql"),
-        .embedInCode("sqlite/v0005_hardening.sql"),
-        .embedInCode("postgres/v0001_receipts.sql"),
-        .embedInCode("postgres/v0002_service.sql"), .embedInCode("postgres/v0003_instances.sql"),
-        .embedInCode("postgres/v0004_copies.sql"), .embedInCode("postgres/v0005_operators.sql"),
-        .embedInCode("postgres/v0006_hardening.sql"),
-      ],
+      resources: [.embedInCode("sqlite/v0001_sqlite.sql"), .embedInCode("postgres/v0001_postgres.sql")],
       swiftSettings: house),
     library(
       "Store", in: "Store", ["CZstd", "Platform", "Formats", "Domain", "Cryptography"],
-      exclude: ["SQLite", "Postgres"]),
+      exclude: ["SQLite", "Postgres"], resources: [.embedInCode("Bodies/Dictionaries")]),
     library(
       "SQLiteStore", in: "Store/SQLite", ["CSQLite", "Formats", "Platform", "Domain", "Store", "Migrations"]),
     library(
@@ -238,8 +230,7 @@ let package = Package(
       foundations + ["SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl"]),
     tests(
       "ReliabilityTests",
-      service + ["Migrations", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl"],
-      exclude: ["Fixtures"]),
+      service + ["Migrations", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl"]),
     tests("SandboxTests", foundations + ["Sandbox", "TestSupport"]),
     tests("CLITests", service + ["CLI", "Sandbox", "Terminal", "TestSupport"], exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),

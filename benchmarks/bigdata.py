@@ -208,7 +208,7 @@ def count_anew(target):
         target.execute(f"""INSERT INTO join_counts (app, hour, kind, count)
             SELECT app, created_at / 3600000, CASE WHEN context_disputed <> 0 THEN 'disputed'
                 WHEN ply_context IS NULL AND context_at IS NULL THEN 'none'
-                WHEN context_source IS NOT 5 THEN 'exact'
+                WHEN context_source IS NOT 4 THEN 'exact'
                 WHEN context_candidates = 1 AND price_mismatch = 0 THEN 'user' ELSE 'guessed' END, count(*)
             FROM purchases WHERE ready_at IS NOT NULL OR (state = 'waiting' AND reason = 'context') GROUP BY 1, 2, 3
             UNION ALL SELECT app, {hour}, 'contexts', {count} GROUP BY 1, 2

@@ -54,13 +54,16 @@ def small_blob():
     return base64.b64encode(json.dumps({"stripe_price_id": PRICE}).encode()).decode()
 
 
-def blob(presentation):
-    """A ply_context. What comes before the presentation's id is a multiple of three bytes, and so is the id: its base64
-    then stands alone in the middle."""
+def blob_text(presentation):
+    """A ply_context before its base64. What comes before the presentation's id is a multiple of three bytes, and so is
+    the id: its base64 then stands alone in the middle."""
     text = json.dumps({"presentation_id": presentation, "placement_id": "onboarding", "stripe_price_id": PRICE,
                        "stripe_object_type": "subscription", "original_platform": "IOS"})
-    text = " " * (-text.index(presentation) % 3) + text
-    return base64.b64encode(text.encode()).decode()
+    return " " * (-text.index(presentation) % 3) + text
+
+
+def blob(presentation):
+    return base64.b64encode(blob_text(presentation).encode()).decode()
 
 
 def session():

@@ -3,26 +3,14 @@
 
 /// Every migration of an engine, oldest first. The n-th brings a database to schema version n.
 public enum Migrations {
-  public static let sqlite: [String] = [
-    text(PackageResources.v0001_initial_sql), text(PackageResources.v0002_operations_sql),
-    text(PackageResources.v0003_truth_sql), text(PackageResources.v0004_operators_sql),
-    text(PackageResources.v0005_hardening_sql),
-  ]
+  public static let sqlite: [String] = [text(PackageResources.v0001_sqlite_sql)]
 
-  public static let postgres: [String] = [
-    text(PackageResources.v0001_receipts_sql), text(PackageResources.v0002_service_sql),
-    text(PackageResources.v0003_instances_sql), text(PackageResources.v0004_copies_sql),
-    text(PackageResources.v0005_operators_sql), text(PackageResources.v0006_hardening_sql),
-  ]
+  public static let postgres: [String] = [text(PackageResources.v0001_postgres_sql)]
 
   /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it
   /// while the instances are upgraded one after the other. A migration raises it that is not additive, or
   /// that older programs would not keep up to date.
-  public static let postgresUsableFrom = 6
-
-  /// The newest version of SQLite's schema that a release contains. Later files may still change; these may
-  /// not.
-  public static let releasedVersion = 2
+  public static let postgresUsableFrom = 1
 
   /// The version of SQLite's schema that this program speaks.
   public static var currentVersion: Int { sqlite.count }

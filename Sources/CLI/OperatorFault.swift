@@ -30,7 +30,7 @@ struct OperatorFault: Error, Equatable {
       } else {
         self.init(missingAt: path)
       }
-    case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
+    case .foreign, .ofDevelopment, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
     case .retired, .unfinishedCopy, .severalSchemas:
       self.init(.refused, "\(shown): \(DisplayText.clean(error.description))")
@@ -51,7 +51,7 @@ struct OperatorFault: Error, Equatable {
     let shown = DisplayText.clean(url.description)
     switch error {
     case .missing: self.init(.notFound, "\(shown): \(error)")
-    case .foreign, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
+    case .foreign, .ofDevelopment, .newerSchema, .olderSchema: self.init(.badData, "\(shown): \(error)")
     case .unsafeSetting: self.init(.failed, "\(shown): \(error)")
     case .retired, .unfinishedCopy, .severalSchemas:
       self.init(.refused, "\(shown): \(DisplayText.clean(error.description))")

@@ -27,7 +27,6 @@ final class RelayCore: Sendable {
   let housekeeper: Housekeeper
   let contextRetention: ContextRetention
   let jobs: JobRunner
-  let trainer: DictionaryTrainer
   let indexer: SearchIndexer
   let memory: IdleMemory
   let receiptLog: ReceiptLog
@@ -127,10 +126,6 @@ final class RelayCore: Sendable {
     jobs = JobRunner(
       reader: try Self.reader(engine), windows: directory.replayWindows, committer: committer,
       dependencies: dependencies.shared, ownership: ownership)
-    trainer = DictionaryTrainer(
-      reader: try Self.reader(engine), committer: committer, dependencies: dependencies.shared,
-      ownership: ownership)
-    trainer.connect()
     indexer = try Self.indexer(engine, committer, dependencies, ownership)
     lookupWorker = try dependencies.lookupTransport.map { transport throws(DaemonError) in
       LookupWorker(try parts(transport), noteServiceInterval: dependencies.noteServiceInterval)
@@ -189,7 +184,6 @@ final class RelayCore: Sendable {
       try dispatcher.start()
       try housekeeper.start()
       try jobs.start()
-      try trainer.start()
       try indexer.start()
       try lookupWorker?.start()
       try keyFetcher?.start()
@@ -281,7 +275,6 @@ final class RelayCore: Sendable {
     housekeeper.stop()
     checkoutPolls.answerAll()
     jobs.stop()
-    trainer.stop()
     indexer.stop()
     committer.stop()
     // After the last outcomes: another program may begin to deliver at once.

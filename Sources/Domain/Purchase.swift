@@ -19,16 +19,13 @@ public struct Purchase: Sendable, Equatable {
     case metadata
     /// The checkout's `client_reference_id` is the context's id.
     case reference
-    /// Any of these: an older version that did not record the source stored it. It is treated as a name,
-    /// because an event may have named it; an event of the same purchase that names one replaces it.
-    case unknown
     /// One of the user's unused contexts; a purchase that names the context takes it.
     case guess
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     /// Whether an event or the operator named exactly this context for this purchase.
-    public var isName: Bool { self < .unknown }
+    public var isName: Bool { self < .guess }
   }
 
   public var key: PurchaseKey
@@ -48,7 +45,7 @@ public struct Purchase: Sendable, Equatable {
   public var context: ContextBlob?
   /// The source of `context`; nil without a context.
   public var contextSource: ContextSource?
-  /// Among how many contexts a guess was chosen; nil without a guess, and for one of an older version.
+  /// Among how many contexts a guess was chosen; nil without a guess.
   public var contextCandidates: Int64?
   /// When the purchase first happened by the processor's clock; contexts are searched around this time.
   public var happenedAt: Timestamp

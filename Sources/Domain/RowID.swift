@@ -1,8 +1,7 @@
 // Row numbers of the database as types: the compiler keeps a job's row from being used as a purchase's. Pure;
 // any thread.
 
-/// The number of a row. Numbers grow with time; only those of purchases and
-/// dictionaries are never reused (`CountRows`).
+/// The number of a row. Numbers grow with time; only those of purchases are never reused (`CountRows`).
 public protocol RowID: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByIntegerLiteral {
   var number: Int64 { get }
 
@@ -31,12 +30,6 @@ public struct JobRowID: RowID {
 
 /// A row of `captures`.
 public struct CaptureRowID: RowID {
-  public let number: Int64
-  public init(_ number: Int64) { self.number = number }
-}
-
-/// A row of `dictionaries`, which are never deleted.
-public struct DictionaryNumber: RowID {
   public let number: Int64
   public init(_ number: Int64) { self.number = number }
 }

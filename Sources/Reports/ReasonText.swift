@@ -80,7 +80,6 @@ extension Purchase {
     case .blob: "its blob is in the metadata"
     case .metadata: isStarted ? "named by the app" : "named in the metadata"
     case .reference: isStarted ? "named by the app" : "named by the checkout's client_reference_id"
-    case .unknown: "recorded by a version that did not keep how it was found"
     case .guess: "guessed: the user's newest that fits"
     }
   }

@@ -126,8 +126,7 @@ extension StoreSession {
 
   /// Handles a purchase whose context another purchase names or has a stronger claim to. If it was only
   /// started, or if the context was a guess and the receipt was not sent, drops the context and makes the
-  /// receipt again. Otherwise, also for a context from an unknown source, marks the receipt as disputed; the
-  /// purchase keeps the context.
+  /// receipt again. Otherwise marks the receipt as disputed; the purchase keeps the context.
   private func loseContext(_ holder: PurchaseRecord) throws(StoreFault) {
     var record = holder
     if holder.purchase.contextSource == .guess || holder.isOnlyStarted, try isUnsent(holder) {

@@ -79,12 +79,8 @@ extension PurchaseRecord {
   }
 
   /// Whether a purchase that names this one's context gets it, too. A guess always yields, and so does a
-  /// payment that was only started: a user who starts another one with the same context has left it. A
-  /// context from an unknown source also yields, but this purchase keeps it as well.
-  var yieldsContextToName: Bool {
-    purchase.contextSource == .guess || isOnlyStarted
-      || (purchase.contextSource == .unknown && receipt != nil)
-  }
+  /// payment that was only started: a user who starts another one with the same context has left it.
+  var yieldsContextToName: Bool { purchase.contextSource == .guess || isOnlyStarted }
 
   /// Whether it is a payment that was started, and no receipt is made for.
   var isOnlyStarted: Bool {

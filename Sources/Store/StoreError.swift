@@ -10,6 +10,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case missing
   /// The database belongs to another program.
   case foreign
+  /// A version of the time before 1.0.0 made the database. Its schema is not upgraded.
+  case ofDevelopment
   /// The schema is newer than this program.
   case newerSchema(found: Int, known: Int)
   /// The schema is older, and this program does not migrate.
@@ -30,6 +32,10 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .fault(let fault): "the database cannot be used: \(fault)"
     case .missing: "there is no database; start receiptd once, or check `database` in the configuration"
     case .foreign: "the file is a database of another program; check `database` in the configuration"
+    case .ofDevelopment:
+      "the database is of a development version from before 1.0.0, and its schema is not upgraded; move it "
+        + "away (SQLite) or create another one (PostgreSQL), start receiptd, and fetch the latest events "
+        + "with: receiptctl events backfill"
     case .newerSchema(let found, let known):
       "the database has schema version \(found), and this program knows versions up to \(known); "
         + "use the version of Receipt Relay that wrote it, or a newer one"

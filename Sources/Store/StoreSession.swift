@@ -25,10 +25,8 @@ public final class StoreSession {
   let captures: CaptureRows
   let pastPurchases: PastPurchaseRows
   let awaited: AwaitedContextRows
-  let dictionaries: DictionaryRows
   let search: SearchRows
   let leases = LeaseRows()
-  private let bodies: BodyReader
   var rules: [AppSlug: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
@@ -42,7 +40,7 @@ public final class StoreSession {
   let readAhead: (any ReadAhead)?
 
   init(
-    _ connection: StoreConnection, rules: [AppSlug: AppRules], packers: BodyPackers,
+    _ connection: StoreConnection, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable
   ) throws(StoreFault) {
     self.connection = connection
@@ -52,11 +50,9 @@ public final class StoreSession {
     now = Timestamp(unixMilliseconds: 0)
     counts = try CountRows(connection)
     latencies = try LatencyRows(connection)
-    bodies = BodyReader(connection)
     joins = try JoinRows(connection)
-    purchases = try PurchaseRows(
-      connection, counts: counts, joins: joins, bodies: bodies, packer: packers.receipt)
-    contexts = try ContextRows(connection, bodies: bodies, joins: joins)
+    purchases = try PurchaseRows(connection, counts: counts, joins: joins)
+    contexts = try ContextRows(connection, joins: joins)
     events = try EventRows(connection)
     attempts = try AttemptRows(connection)
     breakers = try BreakerRows(connection)
@@ -71,7 +67,6 @@ public final class StoreSession {
     lookups = try LookupRows(connection)
     captures = try CaptureRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
-    dictionaries = DictionaryRows(connection, bodies: bodies)
     search = SearchRows(connection)
   }
 
@@ -137,7 +132,6 @@ public final class StoreSession {
       breakers.invalidate()
       erasures.invalidate()
       pastPurchases.invalidate()
-      bodies.invalidate()
       throw error
     }
   }

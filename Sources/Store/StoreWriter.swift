@@ -46,8 +46,6 @@ public final class StoreWriter {
   static let plannedMin = 64
   static let plannedMax = 1024
 
-  /// Compress bodies. Without dictionaries, which the owner gives them, they change nothing.
-  public let packers = BodyPackers()
   private let session: StoreSession
   private let upkeep: any StoreUpkeep
   private var planned = plannedMin
@@ -59,7 +57,7 @@ public final class StoreWriter {
     _ connection: StoreConnection, rules: [AppSlug: AppRules],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(), upkeep: any StoreUpkeep
   ) throws(StoreFault) {
-    session = try StoreSession(connection, rules: rules, packers: packers, random: random)
+    session = try StoreSession(connection, rules: rules, random: random)
     self.upkeep = upkeep
   }
 

@@ -48,19 +48,19 @@ import Testing
 
   private static let restore = "  receiptctl db restore BACKUP"
 
-  @Test("A missing dictionary is explained, also in a backup, and restoring a backup with it helps")
-  func missingDictionary() throws {
+  @Test("An unknown dictionary is explained, also in a backup, and restoring a backup with it helps")
+  func unknownDictionary() throws {
     let (harness, backup) = try damaged(3) { path in
       let file = try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(1))
       try file.execute("UPDATE events SET dictionary = 7")
     }
     let ran = harness.run("db", "check")
     #expect(ran.code == .badData)
-    #expect(ran.out.contains("A dictionary for compressed bodies is missing or damaged."), "\(ran)")
+    #expect(ran.out.contains("Some bodies need a dictionary that this program does not have."), "\(ran)")
     let copy = harness.folder + "/copy.db"
     try FileManager.default.copyItem(atPath: harness.folder + "/damaged.db", toPath: copy)
     let look = harness.run("db", "restore", copy, "--dry-run")
-    #expect(look.notes.contains("But a dictionary for compressed bodies is missing or damaged"), "\(look)")
+    #expect(look.notes.contains("need a dictionary that this program does not have"), "\(look)")
     try follow(ran.out, harness, backup: backup)
     #expect(harness.run("db", "check").code == .done)
   }

@@ -96,11 +96,11 @@ public enum LargeDatabase {
     let hasBody = choice(reasons.map { $0.status == nil ? "0" : "1" }, else: "1")
     let id = "'rcp_' || \(base32SQL("at", characters: 10)) || \(base32SQL("n", characters: 8)) || '00000000'"
     return """
-      INSERT INTO purchases (row_id, app, object_type, object_id, session_id, observations, customer_id,
-        user_id, user_source, prices, prices_of_checkout, happened_at, first_seen_at, bought_at, updated_at,
-        receipt_id, state, reason, price_id, body, attempts, spent_tries, last_status, import_id, created_at,
-        ready_at, retry_since, delivered_at, last_cause)
-      SELECT n, ?1, 'subscription', 'sub_' || n, 'cs_' || n, 1, 'cus_' || n,
+      INSERT INTO purchases (row_id, app, processor, destination, object_type, object_id, session_id,
+        observations, customer_id, user_id, user_source, prices, prices_of_checkout, happened_at,
+        first_seen_at, bought_at, updated_at, receipt_id, state, reason, price_id, body, attempts,
+        spent_tries, last_status, import_id, created_at, ready_at, retry_since, delivered_at, last_cause)
+      SELECT n, ?1, 'stripe', 'purchasely', 'subscription', 'sub_' || n, 'cs_' || n, 1, 'cus_' || n,
         iif(\(reason) IS 'user', NULL, 'user-' || n), iif(\(reason) IS 'user', NULL, 1),
         iif(\(reason) IS 'price', '', 'price_1'), 1, at, at, at, at + 1000,
         \(id), iif(failure < 0, 'delivered', 'failed'), \(reason), iif(\(hasBody), 'price_1', NULL),

@@ -184,7 +184,6 @@ import Testing
       rule: .language, path: "Sources/Support/Cryptography/JSONWebToken/A.swift",
       text: "// the audience\nlet audiences = 1",
       lines: []),
-    Sample(rule: .language, path: "migrations/sqlite/v0001_initial.sql", text: "-- mended", lines: []),
   ]
 
   @Test("A rule finds exactly the lines that break it", arguments: bad + good)

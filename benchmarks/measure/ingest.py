@@ -47,18 +47,18 @@ def write_records(kind, count):
 
 
 @contextlib.contextmanager
-def learned(destination, row):
-    """receiptd on a database that has a dictionary and few rows. Gives its process, with `before`, the counts of what
+def filled(destination, row):
+    """receiptd on a database that has few rows. Gives its process, with `before`, the counts of what
     is there already."""
     folder = FOLDER / "receiptd"
-    seeds.copy(seeds.learned(), folder)
+    seeds.copy(seeds.filled(), folder)
     with receiptd(destination.port, folder, row=row) as relay:
         relay.before = {kind: counts(kind, relay.database) for kind in NAMES}
         yield relay
 
 
 def load(kind, destination, seconds=SECONDS, row=None):
-    with learned(destination, row) as relay:
+    with filled(destination, row) as relay:
         done = work.Work(relay)
         result = wrk(kind, relay, seconds)
         done.end(result["answers"])
@@ -123,7 +123,7 @@ def p99(notes):
             with append() as server:
                 found["append"].append(pace("events", server, rate, rate * SECONDS))
             check_count("append", count(server.database, "events"), rate * SECONDS, 0)
-            with learned(destination, "p99") as relay:
+            with filled(destination, "p99") as relay:
                 found["receiptd"].append(pace("events", relay, rate, rate * SECONDS))
             check("events", relay.database, rate * SECONDS, 0, relay.before["events"])
             say(f"p99, round {number}, {rate:,}/s: " +

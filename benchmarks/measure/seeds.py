@@ -64,10 +64,9 @@ def seed(state):
     return folder / "receiptd.db"
 
 
-def learned():
-    """The path of a database whose events receiptd learned a dictionary from, as every database is soon after its first
-    day: SAMPLES events, each with a delivered receipt."""
-    folder = SEEDS / "learned"
+def filled():
+    """The path of a database with SAMPLES events, each with a delivered receipt."""
+    folder = SEEDS / "filled"
     if folder.exists():
         return folder / "receiptd.db"
     folder.mkdir(parents=True)
@@ -77,18 +76,7 @@ def learned():
         with receiptd(apps, folder) as relay:
             pace("samples", relay, 2000, SAMPLES)
             wait_for_arrivals(destination, SAMPLES, 30)
-        # A start looks at once whether there is something to learn from.
-        with receiptd(apps, folder) as relay:
-            wait_until(lambda: has_dictionary(relay.database), "receiptd did not make a dictionary")
     return relay.database
-
-
-def has_dictionary(database):
-    """Whether there is one, or releases of this schema make none."""
-    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as store:
-        if not store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'dictionaries'").fetchone():
-            return True
-        return store.execute("SELECT count(*) FROM dictionaries").fetchone()[0] > 0
 
 
 def wait_until(is_done, failure, seconds=30, pause=0.02):

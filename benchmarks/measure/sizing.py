@@ -40,7 +40,7 @@ def size(notes):
     workload.write_contexts(FOLDER, "sizing-contexts", RECEIPTS, users)
     workload.write_events(FOLDER, "sizing-events", RECEIPTS, users=users)
     folder = FOLDER / "receiptd"
-    seeds.copy(seeds.learned(), folder)
+    seeds.copy(seeds.filled(), folder)
     first = folder / "receiptd.db"
     size_before, parts_before = first.stat().st_size, parts(first)
     with bare(KEPT) as destination, receiptd({workload.APP: app(destination.port, **FAST)}, folder) as relay:

@@ -235,8 +235,8 @@ extension BackupFile {
     session.output.note("\(name) is sound; \(event)\(schema).")
     if try lacksDictionaries() {
       session.output.note(
-        "But a dictionary for compressed bodies is missing or damaged in it: some events, receipts or "
-          + "contexts cannot be read. Prefer another backup.")
+        "But some events, receipts or contexts in it need a dictionary that this program does not have, and "
+          + "cannot be read. Prefer another backup, or the version that made it.")
     }
     let jobs = try activeJobs()
     if !jobs.isEmpty {

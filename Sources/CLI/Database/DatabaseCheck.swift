@@ -87,7 +87,6 @@ enum DatabaseCheck {
     case "contexts": "contexts: receipts are sent without ply_context, status pages show no state"
     case "events": "the raw webhooks that receipts were made from; \(ProcessorNames.keeping)"
     case "attempts": "the history of deliveries; pending receipts are not in it"
-    case "dictionaries": "what compressed events, receipts and contexts are read with"
     case "receipt_counts", "delivery_counts", "join_counts": "figures of stats and metrics"
     case "jobs", "job_receipts", "job_counts": "bulk replays, cancels and completes"
     case "audit": "who changed what"
@@ -101,8 +100,8 @@ enum DatabaseCheck {
     let (stop, start) = ("  systemctl stop receiptd", "  systemctl start receiptd")
     if findings.lacksDictionaries {
       return [
-        "A dictionary for compressed bodies is missing or damaged. What was compressed with it can only be "
-          + "read with a copy that has it. Restore the newest backup; this file is kept beside it:", stop,
+        "Some bodies need a dictionary that this program does not have. If a newer version stored them, "
+          + "install it again. Otherwise restore the newest backup; this file is kept beside it:", stop,
         "  receiptctl db restore BACKUP", start,
         "Then fetch the events since the backup, as db restore says.",
       ]

@@ -113,7 +113,7 @@ struct EventReprocess {
     return readable.count == events.count ? .done : (readable.isEmpty ? .refused : .partly)
   }
 
-  /// Tries to read the bytes of each event: damage, or a missing dictionary, concerns single events.
+  /// Tries to read the bytes of each event: damage, or an unknown dictionary, concerns single events.
   private func split(
     _ events: [EventSummary]
   ) throws -> (readable: [EventSummary], unreadable: [EventSummary]) {

@@ -393,7 +393,7 @@ extension DispatcherRun {
   /// is delivered.
   private static var pause: Duration { .hours(1) }
 
-  /// Reschedules due receipts whose content is damaged, or whose dictionary is missing.
+  /// Reschedules due receipts whose content is damaged, or whose dictionary is unknown.
   func reschedule(_ unreadable: [Unreadable], lane: inout Lane) {
     guard let fault = unreadable.last?.fault else { return }
     let (worker, place) = (dispatcher.worker, lane.place)

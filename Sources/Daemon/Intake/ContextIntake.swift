@@ -69,11 +69,10 @@ struct ContextIntake: Sendable {
     }
     let form = ContextAnswer.Form(purpose, request.head)
     var random = random
-    var command = IngestContext(
+    let command = IngestContext(
       app: app.slug, userID: post.userID, blob: post.blob,
       id: post.id ?? ContextID.make(now: now, random: &random), isChosen: post.id != nil,
       requestID: exchange.scope.requestID)
-    command.pack(with: intake.committer.packers.receipt)
     let (metrics, log) = (services.metrics, services.requestLog)
     intake.store(command, app: app.slug, exchange) { outcome -> Void in
       guard let context = outcome.stored else {

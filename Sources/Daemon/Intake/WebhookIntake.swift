@@ -34,7 +34,6 @@ struct WebhookIntake: Sendable {
       reading, app: app.slug, processor: name, body: request.body, isHint: authenticity == .hint,
       mentions: type(of: processor).mentions)
     command.requestID = exchange.scope.requestID
-    command.pack(with: intake.committer.packers.event)
     let (metrics, log) = (services.metrics, services.requestLog)
     let (eventID, eventType) = (command.eventID, command.type)
     intake.store(command, app: app.slug, exchange) { outcome in

@@ -399,11 +399,7 @@ extension LookupRun {
       return
     }
     if list.isAtEnd { backfill.lists.removeFirst() } else { backfill.lists[0] = list }
-    backfill.events = events.map { event in
-      var event = event
-      event.pack(with: parts.committer.packers.event)
-      return event
-    }
+    backfill.events = events
     backfill.listed += events.count
     appLookups[place]?.backfill = backfill
   }

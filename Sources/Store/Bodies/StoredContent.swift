@@ -1,7 +1,5 @@
 // The content of a receipt as it is stored. A value.
 
-public import Domain
-
 /// The body of a receipt and the context of its purchase. The body contains the context, so the row does not
 /// have it twice.
 struct StoredContent {
@@ -14,15 +12,14 @@ struct StoredContent {
   /// Its offset in the uncompressed body. It ends before the next quotation mark.
   let contextAt: Int64?
 
-  /// - Parameter packer: compresses the body.
-  init(body: [UInt8]?, context: String?, _ packer: BodyPacker) {
+  init(body: [UInt8]?, context: String?) {
     contextAt = Self.place(of: context, in: body)
     self.context = contextAt == nil ? context : nil
-    self.body = body.map { packer.pack(StoredBody($0)) }
+    self.body = body.map(BodyDictionary.receipt.pack)
   }
 
   init(_ row: StoreRow) throws(StoreFault) {
-    let dictionary: DictionaryNumber? = row.optionalInteger(Self.columns.dictionary)
+    let dictionary: Int64? = row.optionalInteger(Self.columns.dictionary)
     body = row.optionalBlob(Self.columns.body).map { StoredBody($0, dictionary) }
     context = try row.optionalText(Self.columns.context)
     contextAt = row.optionalInteger(Self.columns.contextAt)
@@ -31,9 +28,9 @@ struct StoredContent {
   typealias Content = (body: [UInt8]?, context: String?)
 
   /// - Throws: `corrupt` if the body cannot be decompressed, or does not contain the context.
-  func read(_ bodies: BodyReader) throws(StoreFault) -> Content {
+  func read() throws(StoreFault) -> Content {
     guard let body else { return (nil, context) }
-    let bytes = try bodies.unpack(body)
+    let bytes = try body.read()
     guard let contextAt else { return (bytes, context) }
     guard let start = Int(exactly: contextAt), bytes.indices.contains(start),
       let end = bytes[start...].firstIndex(of: UInt8(ascii: "\""))
@@ -81,15 +78,15 @@ public struct StoredBody: Sendable, Equatable {
   /// The sizes of bodies that are compressed.
   static let sizes = bytesMin...bytesMax
 
-  /// The dictionary of the frame that the bytes are; nil if they are the body as it was received.
-  public let dictionary: DictionaryNumber?
+  /// The number of the dictionary that made the frame; nil if the bytes are the body as it was received.
+  public let dictionary: Int64?
   public let bytes: [UInt8]
 
   /// - Parameter bytes: as received.
   public init(_ bytes: [UInt8]) { (self.bytes, dictionary) = (bytes, nil) }
 
   /// - Parameter dictionary: nil if the bytes are the body as it was received.
-  init(_ bytes: [UInt8], _ dictionary: DictionaryNumber?) {
+  init(_ bytes: [UInt8], _ dictionary: Int64?) {
     (self.bytes, self.dictionary) = (bytes, dictionary)
   }
 
@@ -98,5 +95,17 @@ public struct StoredBody: Sendable, Equatable {
   ///   - dictionaryColumn: that of the dictionary.
   init(_ row: StoreRow, at column: Int, _ dictionaryColumn: Int) {
     (bytes, dictionary) = (row.blob(column), row.optionalInteger(dictionaryColumn))
+  }
+
+  /// The body as it was received.
+  /// - Throws: `corrupt` if its dictionary is unknown, or if it does not fit the bytes.
+  func read() throws(StoreFault) -> [UInt8] {
+    guard let dictionary else { return bytes }
+    guard let known = BodyDictionary(rawValue: dictionary) else {
+      throw StoreFault(
+        .corrupt, operation: "read body",
+        reason: "it was compressed with dictionary \(dictionary), which only a newer version has")
+    }
+    return try known.unpack(bytes)
   }
 }

@@ -16,7 +16,7 @@ public struct IngestContext: StoreCommand {
   /// the client may have opened a checkout page with it.
   public let isChosen: Bool
   /// The blob compressed; nil if it is stored as a text.
-  private(set) var frame: StoredBody?
+  let frame: StoredBody?
   /// For the log.
   public var requestID: String?
 
@@ -28,16 +28,12 @@ public struct IngestContext: StoreCommand {
     self.userID = userID
     self.blob = blob
     digest = SHA256.digest(blob.text.utf8.span)
+    // Not on the writer's thread, which only stores bytes.
+    let packed = BodyDictionary.receipt.pack(Array(blob.text.utf8))
+    frame = packed.dictionary == nil ? nil : packed
     self.id = id
     self.isChosen = isChosen
     self.requestID = requestID
-  }
-
-  /// Compresses the blob, if that makes it smaller. Called where the command is made, so that the writer only
-  /// stores bytes.
-  public mutating func pack(with packer: BodyPacker) {
-    let packed = packer.pack(StoredBody(Array(blob.text.utf8)))
-    frame = packed.dictionary == nil ? nil : packed
   }
 
   /// A context as it is stored.

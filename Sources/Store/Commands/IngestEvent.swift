@@ -45,7 +45,8 @@ public struct IngestEvent: StoreCommand {
   /// For the log.
   public var requestID: String?
 
-  /// - Parameter body: the bytes as they were received. `pack` compresses them.
+  /// - Parameter body: the bytes as they were received. They are compressed here, so that the writer only
+  ///   stores bytes.
   public init(
     app: AppSlug, processor: ProcessorName, eventID: EventID, type: String, body: [UInt8], content: Content,
     isHint: Bool = false, requestID: String? = nil
@@ -54,15 +55,11 @@ public struct IngestEvent: StoreCommand {
     self.processor = processor
     self.eventID = eventID
     self.type = type
-    self.body = StoredBody(body)
+    self.body = BodyDictionary.ofEvents(from: processor)?.pack(body) ?? StoredBody(body)
     self.content = isHint ? content.asHint : content
     self.isHint = isHint
     self.requestID = requestID
   }
-
-  /// Compresses the body, if that makes it smaller. Called where the command is made, so that the writer only
-  /// stores bytes.
-  public mutating func pack(with packer: BodyPacker) { body = packer.pack(body) }
 
   public enum Outcome: Sendable, Equatable {
     case stored(EventOutcome)

@@ -92,14 +92,12 @@ public struct RetainPast: StoreCommand {
   }
 }
 
-/// One slice of a retention pass over any kind of data: deletes what is old, and compresses what stays. Its
-/// outcome says what follows.
+/// One slice of a retention pass over any kind of data: deletes what is old. Its outcome says what follows.
 public enum RetentionSlice: StoreCommand, Equatable {
   case noted(RetainNoted)
   case past
   case jobs(RetainJobs)
   case rows(Retain)
-  case bodies(CompressBodies)
 
   public struct Outcome: Sendable, Equatable {
     public var deleted: Int
@@ -109,10 +107,6 @@ public enum RetentionSlice: StoreCommand, Equatable {
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     switch self {
-    case .bodies(var command):
-      let hasMore = try command.apply(to: store)
-      command.slicesLeft -= 1
-      return Outcome(deleted: 0, next: hasMore && command.slicesLeft > 0 ? .bodies(command) : nil)
     case .noted(let command):
       let outcome = try command.apply(to: store)
       return Outcome(deleted: outcome.deleted, next: outcome.hasMore ? self : nil)
@@ -136,7 +130,6 @@ public enum RetentionSlice: StoreCommand, Equatable {
     case .noted: "purchases without a receipt"
     case .past: "past_purchases"
     case .jobs: "jobs"
-    case .bodies: "bodies to compress"
     case .rows(let command): command.table.rawValue
     }
   }

@@ -51,7 +51,7 @@ struct CopySlices {
     let rows = try connection.prepare(
       """
       SELECT \(columns.map(\.name).joined(separator: ", ")) FROM \(table.name)
-      WHERE \(condition) AND \(keyList) <= \(parameters(from: start.count + 1))\(place) ORDER BY \(order)
+      WHERE \(keyList) <= \(parameters(from: start.count + 1))\(place) ORDER BY \(order)
       """
     ).all(start + end, value)
     return CopySlice(rows: rows, isLast: isLast)
@@ -77,11 +77,11 @@ struct CopySlices {
   /// The key of the last row of a slice, and whether no row follows; nil without rows.
   private func end(of start: [StoreValue]) throws(StoreFault) -> (key: [StoreValue], isLast: Bool)? {
     let sizes = columns.filter { $0.kind != .integer }.map { "coalesce(length(\($0.name)), 0)" }
-    let place = start.isEmpty ? "" : " AND \(keyList) > \(parameters(from: 1))"
+    let place = start.isEmpty ? "" : " WHERE \(keyList) > \(parameters(from: 1))"
     let sizing = try connection.prepare(
       """
-      SELECT \((["0"] + sizes).joined(separator: " + ")), \(order) FROM \(table.name)
-      WHERE \(condition)\(place) ORDER BY \(order) LIMIT ?\(start.count + 1)
+      SELECT \((["0"] + sizes).joined(separator: " + ")), \(order) FROM \(table.name)\(place)
+      ORDER BY \(order) LIMIT ?\(start.count + 1)
       """)
     var (end, count, bytes, isCut): ([StoreValue], Int, Int64, Bool) = ([], 0, 0, false)
     try sizing.readWhile(start + [.integer(Int64(limits.rows))]) { row throws(StoreFault) in
@@ -100,7 +100,6 @@ struct CopySlices {
     return end.isEmpty ? nil : (end, !isCut && count < limits.rows)
   }
 
-  private var condition: String { table.condition ?? "1 = 1" }
   private var order: String { table.key.joined(separator: ", ") }
   private var keyList: String { "(\(order))" }
 

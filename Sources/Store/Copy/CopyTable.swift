@@ -5,20 +5,14 @@ public struct CopyTable: Sendable, Equatable {
   public let name: String
   /// Its primary key, whose order is the same on all engines.
   public let key: [String]
-  /// Rows that are not copied do not meet it.
-  let condition: String?
 
-  private init(_ name: String, key: String..., condition: String? = nil) {
+  private init(_ name: String, key: String...) {
     self.name = name
     self.key = key.isEmpty ? ["row_id"] : key
-    self.condition = condition
   }
 
   /// Each table after those to which its rows refer.
   public static let all = [
-    CopyTable("dictionaries", key: "number"),
-    // The next number of a purchase is `CopyEngine.nextPurchaseRow`.
-    CopyTable("sequences", key: "name", condition: "name <> 'purchases'"),
     CopyTable("purchases"), CopyTable("contexts"), CopyTable("past_purchases"),
     CopyTable("awaited_contexts", key: "context_id", "app", "purchase_row"), CopyTable("events"),
     CopyTable("attempts"), CopyTable("look_ups", key: "purchase_row"), CopyTable("captures"),
@@ -42,6 +36,7 @@ public struct CopyTable: Sendable, Equatable {
   /// The other tables of any engine, and why they are not copied.
   public static let others = [
     "schema_version": "the target has its own schema", "admin_key": "the target has its own key",
+    "sequences": "`CopyEngine.nextPurchaseRow` is copied",
     "keys": "made from the copied rows", "recent_keys": "made from the copied rows",
     "key_tail": "made from the copied rows", "app_locks": "made from the copied rows",
     "search_state": "made from the copied rows", "search_runs": "made from the copied rows",

@@ -83,6 +83,6 @@ extension StoreReader {
   public func body(ofEvent row: EventRowID) throws(StoreFault) -> [UInt8]? {
     let stored = try connection.prepare("SELECT body, dictionary FROM events WHERE row_id = ?1")
       .first([.integer(row)]) { row throws(StoreFault) in StoredBody(row, at: 0, 1) }
-    return try stored.map { body throws(StoreFault) in try bodies.unpack(body) }
+    return try stored.map { body throws(StoreFault) in try body.read() }
   }
 }

@@ -15,7 +15,7 @@ extension StoreReader {
   ) throws(StoreFault) -> PurchaseRecord? {
     try connection.prepare(Self.startedPaymentSQL).first([
       .text(key.id), .text(app), .text(key.type), .text(key.processor), .text(user),
-    ]) { row throws(StoreFault) in try bodies.purchase(row) }
+    ]) { row throws(StoreFault) in try PurchaseRow.record(row) }
   }
 
   static let startedPaymentSQL = """

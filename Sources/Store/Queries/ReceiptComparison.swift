@@ -91,7 +91,7 @@ extension StoreReader {
     try connection.snapshot { () throws(StoreFault) in
       let page = try placePage(filter, limit: limit)
       let sql = "SELECT \(PurchaseRow.columnList) FROM purchases WHERE state IS NOT NULL"
-      return page.with(try read(page.entries.map(\.row), sql, row: \.rowID, bodies.purchase))
+      return page.with(try read(page.entries.map(\.row), sql, row: \.rowID, PurchaseRow.record))
     }
   }
 

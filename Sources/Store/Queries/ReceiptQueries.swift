@@ -87,7 +87,7 @@ extension StoreReader {
     guard let row = id.purchaseRow else { return nil }
     return try connection.prepare(
       "SELECT \(PurchaseRow.columnList) FROM purchases WHERE row_id = ?1 AND receipt_id = ?2"
-    ).first([.integer(row), .text(id)], bodies.purchase)
+    ).first([.integer(row), .text(id)], PurchaseRow.record)
   }
 
   /// A receipt with its attempts and events; nil if there is none with this id.
@@ -99,7 +99,7 @@ extension StoreReader {
   /// several processors, may have one each.
   public func details(object id: ObjectID) throws(StoreFault) -> [ReceiptDetail] {
     let sold = try connection.engine.keys.list(.session, id)
-    let records = try connection.prepare(Self.ofObjectSQL).all([.text(id), sold], bodies.purchase)
+    let records = try connection.prepare(Self.ofObjectSQL).all([.text(id), sold], PurchaseRow.record)
     var details: [ReceiptDetail] = []
     for record in records { details.append(try detail(of: record)) }
     return details

@@ -187,7 +187,7 @@ extension StoreReader {
   /// nothing.
   func mentioned(_ row: StoreRow, at column: Int, _ mentions: MentionReader) throws(StoreFault) -> Mentions {
     do throws(StoreFault) {
-      let body = try bodies.unpack(StoredBody(row, at: column + 1, column + 2))
+      let body = try StoredBody(row, at: column + 1, column + 2).read()
       let processor: ProcessorName = try row.text(column)
       return body.isEmpty ? Mentions() : mentions(processor, body)
     } catch {

@@ -18,7 +18,7 @@ extension StoreReader {
     var found: [String] = []
     try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases WHERE state IS NOT NULL")
       .forEach { row throws(StoreFault) in
-        let record = try bodies.purchase(row)
+        let record = try PurchaseRow.record(row)
         guard let receipt = record.receipt else { return }
         if let fault = receipt.contradiction { found.append("\(receipt.id) is \(receipt.state): \(fault)") }
         if receipt.id.purchaseRow != record.rowID {
@@ -42,7 +42,7 @@ extension StoreReader {
     }
     try connection.prepare("SELECT \(PurchaseRow.columnList) FROM purchases").forEach {
       row throws(StoreFault) in
-      let record = try bodies.purchase(row)
+      let record = try PurchaseRow.record(row)
       check(record.keys, record.rowID.number)
     }
     try connection.prepare("SELECT row_id, app, user_id, digest FROM contexts").forEach {
@@ -96,23 +96,22 @@ extension StoreReader {
       """
     ),
     (
-      "a receipt's body, or a context, needs a dictionary that is not stored, or its row contradicts itself",
+      "a receipt's body, or a context, has a dictionary of events, or its row contradicts itself",
       """
       SELECT (SELECT count(*) FROM purchases
-          WHERE (dictionary IS NOT NULL AND dictionary NOT IN (\(dictionaries(.receipt))))
+          WHERE dictionary <> \(BodyDictionary.receipt.rawValue)
             OR (body IS NULL AND (dictionary IS NOT NULL OR context_at IS NOT NULL))
             OR (ply_context IS NOT NULL AND context_at IS NOT NULL))
         + (SELECT count(*) FROM contexts
-          WHERE (dictionary IS NOT NULL AND dictionary NOT IN (\(dictionaries(.receipt))))
+          WHERE dictionary <> \(BodyDictionary.receipt.rawValue)
             OR (frame IS NULL) <> (dictionary IS NULL) OR (frame IS NOT NULL AND ply_context <> ''))
       """
     ),
     (
-      "a body needs a dictionary that is not stored, or an erased one has a dictionary",
+      "an event's body has the dictionary of receipts, or an erased one has a dictionary",
       """
-      SELECT count(*) FROM events e
-      WHERE e.dictionary IS NOT NULL
-        AND (length(e.body) = 0 OR e.dictionary NOT IN (\(dictionaries(.event))))
+      SELECT count(*) FROM events
+      WHERE dictionary = \(BodyDictionary.receipt.rawValue) OR (dictionary IS NOT NULL AND length(body) = 0)
       """
     ),
     (
@@ -191,10 +190,6 @@ extension StoreReader {
       """
     ),
   ]
-
-  private static func dictionaries(_ kind: BodyKind) -> String {
-    "SELECT number FROM dictionaries WHERE kind = '\(kind.rawValue)'"
-  }
 
   private static let lookedUp = Lookup.reasons.map { "'\($0.text)'" }.joined(separator: ", ")
 }

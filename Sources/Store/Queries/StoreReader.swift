@@ -6,7 +6,6 @@ public import Domain
 /// The reading side of the store.
 public final class StoreReader {
   package let connection: StoreConnection
-  let bodies: BodyReader
   private let dueRows: StoreStatement
   private let newestDue: StoreStatement
   private let namesOfPending: StoreStatement
@@ -23,7 +22,6 @@ public final class StoreReader {
   /// - Parameter connection: one on which nothing else is done at the same time.
   public init(_ connection: StoreConnection) {
     self.connection = connection
-    bodies = BodyReader(connection)
     // Each part of the service has its own reader and asks a few of these.
     // A covering index answers this, because it also returns rows that are being sent already.
     dueRows = connection.prepareOnUse(
@@ -175,7 +173,7 @@ public final class StoreReader {
   private func dueReceipt(_ row: StoreRow) throws(StoreFault) -> DueRow {
     let (rowID, id): (PurchaseRowID, ReceiptID) = (row.integer(0), try row.text(1))
     do throws(StoreFault) {
-      let body = try bodies.unpack(StoredBody(row, at: 2, 7))
+      let body = try StoredBody(row, at: 2, 7).read()
       let receipt = DueReceipt(
         row: rowID, id: id, isReversal: row.flag(6), body: body, spentAttempts: row.integer(3),
         retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5),
@@ -307,7 +305,7 @@ public final class StoreReader {
   /// The findings of the engine's check of the whole database, and wrong counts. Reads all of it.
   /// - Returns: an empty array if there are none.
   public func integrityFaults() throws(StoreFault) -> [String] {
-    try connection.integrityFaults() + wrongCounts() + damagedDictionaries()
+    try connection.integrityFaults() + wrongCounts() + unknownDictionaries()
   }
 
   /// Stored counts that differ from the rows. Reads most of the rows.

@@ -177,7 +177,7 @@ extension StoreReader {
         row: row.integer(0), app: try row.text(1), processor: try row.text(5),
         purchase: row.optionalInteger(6))
       do throws(StoreFault) {
-        if isWanted(event, try bodies.unpack(StoredBody(row, at: 2, 3))) { found.append(event.row) }
+        if isWanted(event, try StoredBody(row, at: 2, 3).read()) { found.append(event.row) }
       } catch {
         guard error.kind == .corrupt else { throw error }
         unreadable.append(UnreadableEvent(id: try row.text(4), app: event.app, reason: error.reason))

@@ -44,7 +44,6 @@ final class ContextRows {
   let readAhead: (any ReadAhead)?
   /// What the open transaction has read; nil for an engine that reads without a round trip.
   var known: KnownContexts?
-  private let bodies: BodyReader
   private let joins: JoinRows
   private let byID: StoreStatement
   private let byRow: StoreStatement
@@ -61,11 +60,17 @@ final class ContextRows {
     "id, app, user_id, ply_context, price_id, received_at, expires_at, purchase_row, posted_at, frame, "
     + "dictionary"
 
-  init(_ connection: StoreConnection, bodies: BodyReader, joins: JoinRows) throws(StoreFault) {
+  /// A context's text: in its own column, or in a frame.
+  static func text(_ row: StoreRow, at column: Int, frame: Int) throws(StoreFault) -> String {
+    guard !row.isNull(frame) else { return try row.text(column) }
+    return String(decoding: try StoredBody(row, at: frame, frame + 1).read(), as: UTF8.self)
+  }
+
+  init(_ connection: StoreConnection, joins: JoinRows) throws(StoreFault) {
     keys = connection.engine.keys
     readAhead = connection.engine.readAhead
     known = readAhead == nil ? nil : KnownContexts()
-    (self.bodies, self.joins) = (bodies, joins)
+    self.joins = joins
     let select = "SELECT \(Self.columns) FROM contexts"
     byID = try connection.prepare("\(select) WHERE id = ?1 AND app = ?2")
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
@@ -99,7 +104,7 @@ final class ContextRows {
   func record(_ row: StoreRow) throws(StoreFault) -> ContextRecord {
     ContextRecord(
       id: try row.text(0), app: try row.text(1), userID: try row.text(2),
-      blob: ContextBlob(text: try bodies.contextText(row, at: 3, frame: 9), priceID: try row.optionalText(4)),
+      blob: ContextBlob(text: try Self.text(row, at: 3, frame: 9), priceID: try row.optionalText(4)),
       receivedAt: Timestamp(unixMilliseconds: row.integer(5)),
       postedAt: Timestamp(unixMilliseconds: row.integer(8)),
       expiresAt: Timestamp(unixMilliseconds: row.integer(6)), purchaseRow: row.optionalInteger(7))

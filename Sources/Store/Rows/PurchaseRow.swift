@@ -78,6 +78,22 @@ enum PurchaseRow {
     return [.time(record.updatedAt), .time(receipt.waitUntil), .integer(record.rowID)]
   }
 
+  /// A purchase whose columns are `columns`.
+  static func record(_ row: StoreRow) throws(StoreFault) -> PurchaseRecord {
+    try record(from: row, content: try StoredContent(row).read())
+  }
+
+  /// The same, with empty content if the content cannot be read. For callers that do not need it.
+  static func recordWithoutContent(_ row: StoreRow) throws(StoreFault) -> PurchaseRecord {
+    let stored = try StoredContent(row)
+    do throws(StoreFault) {
+      return try record(from: row, content: stored.read())
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      return try record(from: row, content: stored.placeholder)
+    }
+  }
+
   /// - Parameter content: of the same row.
   static func record(
     from row: StoreRow, content: StoredContent.Content
@@ -96,9 +112,7 @@ enum PurchaseRow {
     let blobPrice: PriceID? = try row.optionalText(13)
     let contextID: ContextID? = try row.optionalText(11)
     let userSource = row.optionalInteger(8).flatMap(Purchase.UserSource.init)
-    var source = row.optionalInteger(38).flatMap(Purchase.ContextSource.init) ?? .unknown
-    // Schemas before 3 did not store the source; a blob without an id can only come from an event.
-    if source == .unknown, contextID == nil { source = .blob }
+    let source = row.optionalInteger(38).flatMap(Purchase.ContextSource.init)
     return Purchase(
       key: key, sessionID: try row.optionalText(4),
       observations: Observations(rawValue: row.integer(5)), customerID: try row.optionalText(6),
@@ -129,11 +143,10 @@ enum PurchaseRow {
   }
 
   /// The values of all columns, in their order.
-  /// - Parameter packer: compresses the receipt's body.
-  static func values(of record: PurchaseRecord, _ packer: BodyPacker) -> [StoreValue] {
+  static func values(of record: PurchaseRecord) -> [StoreValue] {
     let purchase = record.purchase
     let receipt = record.receipt
-    let content = StoredContent(body: receipt?.body, context: purchase.context?.text, packer)
+    let content = StoredContent(body: receipt?.body, context: purchase.context?.text)
     return [
       .integer(record.rowID),
       .text(record.app), .text(purchase.key.type), .text(purchase.key.id),

@@ -29,8 +29,6 @@ final class PurchaseRows {
   private let joins: JoinRows
   let keys: any KeyIndex
   let readAhead: (any ReadAhead)?
-  let bodies: BodyReader
-  private let packer: BodyPacker
   /// What the open transaction has read; nil for an engine that reads without a round trip.
   var known: KnownPurchases?
   /// Rows of which a record without its content was read.
@@ -50,12 +48,8 @@ final class PurchaseRows {
     WHERE user_id = ?1 AND app = ?2 AND \(openGuess) ORDER BY row_id DESC LIMIT ?3
     """
 
-  /// - Parameter packer: compresses the bodies of receipts.
-  init(
-    _ connection: StoreConnection, counts: CountRows, joins: JoinRows, bodies: BodyReader, packer: BodyPacker
-  ) throws(StoreFault) {
+  init(_ connection: StoreConnection, counts: CountRows, joins: JoinRows) throws(StoreFault) {
     (self.counts, self.joins) = (counts, joins)
-    (self.bodies, self.packer) = (bodies, packer)
     keys = connection.engine.keys
     readAhead = connection.engine.readAhead
     known = readAhead == nil ? nil : KnownPurchases()
@@ -131,7 +125,7 @@ final class PurchaseRows {
 
   func find(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
     if let found = known?[row] { return found }
-    let found = try byRow.first([.integer(row)], bodies.purchase)
+    let found = try byRow.first([.integer(row)], PurchaseRow.record)
     known?.note(found, row: row)
     return found
   }
@@ -140,7 +134,7 @@ final class PurchaseRows {
   func findToRemove(row: PurchaseRowID) throws(StoreFault) -> PurchaseRecord? {
     if let found = known?[row], let record = found { return record }
     withoutContent.insert(row)
-    return try byRow.first([.integer(row)], bodies.purchaseWithoutContent)
+    return try byRow.first([.integer(row)], PurchaseRow.recordWithoutContent)
   }
 
   /// The purchase of a reference; nil also if its row has another purchase now.
@@ -164,7 +158,7 @@ final class PurchaseRows {
     if let found = known?[key.id] { return found.first { $0.app == app && $0.purchase.key == key } }
     return try byObject.first(
       [.text(key.id), .text(app), .text(key.type), .text(key.processor)],
-      bodies.purchase)
+      PurchaseRow.record)
   }
 
   /// The purchase stored under its checkout's id.
@@ -176,14 +170,14 @@ final class PurchaseRows {
         record.place == AppProcessor(app, processor) && record.purchase.sessionID == sessionID
       }
     }
-    return try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], bodies.purchase)
+    return try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
   }
 
   /// A user's purchases with a guessed context and no body made from it.
   func withOpenGuess(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
     if let found = try knownOpenGuesses(app: app, user: user) { return found }
     return try guessingOfUser.all(
-      [.text(user), .text(app), .integer(Int64(Self.relatedMax))], bodies.purchase)
+      [.text(user), .text(app), .integer(Int64(Self.relatedMax))], PurchaseRow.record)
   }
 
   /// The rows of an app's waiting receipts whose wait has ended, the longest overdue first.
@@ -196,7 +190,7 @@ final class PurchaseRows {
     app: AppSlug, after place: (until: Timestamp, row: PurchaseRowID), limit: Int64
   ) throws(StoreFault) -> [PurchaseRecord] {
     try waitingAfter.all(
-      [.text(app), .time(place.until), .integer(place.row), .integer(limit)], bodies.purchase)
+      [.text(app), .time(place.until), .integer(place.row), .integer(limit)], PurchaseRow.record)
   }
 
   /// When the next wait of an app ends.
@@ -205,7 +199,7 @@ final class PurchaseRows {
   }
 
   func insert(_ record: PurchaseRecord) throws(StoreFault) {
-    try inserting.run(PurchaseRow.values(of: record, packer))
+    try inserting.run(PurchaseRow.values(of: record))
     note(record)
     for key in record.keys { try keys.add(key, row: record.rowID.number) }
     note(from: nil, to: record)
@@ -222,7 +216,7 @@ final class PurchaseRows {
     } else if let values = PurchaseRow.deliveryValues(of: record, from: old) {
       try updatingDelivery.changeOne(values, for: Self.change)
     } else {
-      var values = PurchaseRow.values(of: record, packer)
+      var values = PurchaseRow.values(of: record)
       values.append(.optional(old.receipt?.state.rawValue))
       try updating.changeOne(values, for: Self.change)
       if !record.purchase.hasKeys(of: old.purchase) {
@@ -436,7 +430,7 @@ extension PurchaseRows {
   /// Notes a row that was read ahead. One that cannot be decoded fails only the command that needs it.
   func add(_ row: StoreRow) throws(StoreFault) {
     do throws(StoreFault) {
-      known?.add(try bodies.purchase(row))
+      known?.add(try PurchaseRow.record(row))
     } catch {
       guard error.kind == .corrupt else { throw error }
       // The order of `PurchaseRow.columns`.

@@ -10,24 +10,21 @@ public final class BackupFile {
   /// Its schema version, at most this program's.
   public let version: Int
 
-  /// - Throws: `missing`, `foreign`, `newerSchema`, or SQLite's error.
+  /// - Throws: `missing`, `foreign`, `ofDevelopment`, `newerSchema`, or SQLite's error.
   public init(path: String) throws(StoreError) {
     do throws(SQLiteError) {
       connection = try Connection(path: path, mode: .readOnly, busyTimeout: .zero)
     } catch {
       throw error.kind == .cannotOpen ? .missing : .fault(StoreFault(error))
     }
+    let mark: Int64
     do throws(SQLiteError) {
       version = Int(try connection.integer("PRAGMA user_version") ?? 0)
-      guard try connection.integer("PRAGMA application_id") == Database.applicationID else {
-        throw SQLiteError(kind: .corrupt, code: 26, operation: "open backup")
-      }
+      mark = try connection.integer("PRAGMA application_id") ?? 0
     } catch {
       throw error.kind == .corrupt ? .foreign : .fault(StoreFault(error))
     }
-    guard version <= Migrations.currentVersion else {
-      throw .newerSchema(found: version, known: Migrations.currentVersion)
-    }
+    if let fault = Database.fault(mark: mark, version: version) { throw fault }
   }
 
   /// Whether the file has this program's schema version.
@@ -47,15 +44,11 @@ public final class BackupFile {
     return { interrupter.interrupt() }
   }
 
-  /// Whether a dictionary is missing or damaged, so that some compressed bodies cannot be read. A file that
-  /// was made of a damaged one may be the best there is.
+  /// Whether bodies need a dictionary that this program does not have. A file that was made of a damaged one
+  /// may be the best there is.
   public func lacksDictionaries() throws(StoreFault) -> Bool {
-    // Older schemas have no dictionaries.
-    guard isCurrent else { return false }
-    let orphans = try translated { () throws(SQLiteError) in try connection.orphans() }
     let reader = StoreReader(StoreConnection(SQLiteConnection(connection)))
-    if orphans.contains(where: DatabaseFindings.isAboutDictionary) { return true }
-    return try !reader.damagedDictionaries().isEmpty
+    return try !reader.unknownDictionaries().isEmpty
   }
 
   /// When the newest event was received; nil when there are no events.

@@ -15,8 +15,10 @@ public enum DatabaseRole: Sendable {
 
 /// Opens databases of this project.
 public enum Database {
-  /// "RRly": marks the file as this project's (https://www.sqlite.org/pragma.html#pragma_application_id).
-  static let applicationID: Int64 = 0x5252_6C79
+  /// "Rrly": marks the file as this project's (https://www.sqlite.org/pragma.html#pragma_application_id).
+  static let applicationID: Int64 = 0x5272_6C79
+  /// "RRly": the mark of development versions, whose schemas had other numbers.
+  private static let developmentID: Int64 = 0x5252_6C79
   /// How long a writer waits for another process's short transaction.
   static let busyTimeout: Duration = .seconds(10)
 
@@ -51,21 +53,24 @@ public enum Database {
     if let fault = check(role, found: found, version: version, isEmpty: isEmpty) { return .failure(fault) }
     if let fault = try configure(connection, role: role) { return .failure(fault) }
     if role == .owner {
-      try Migrator.migrate(connection, from: version, to: Migrations.sqlite) {
-        connection throws(SQLiteError) in
-        // Version 3 finds purchases by numbers that SQL cannot compute.
-        if version < 3 { try KeyRebuild.run(connection) }
-      }
+      try Migrator.migrate(connection, from: version, to: Migrations.sqlite)
       try connection.execute("PRAGMA secure_delete = ON")
     }
     return .success(connection)
   }
 
+  /// Why no role may use a file with this mark and version.
+  static func fault(mark: Int64, version: Int) -> StoreError? {
+    if mark == developmentID { return .ofDevelopment }
+    if mark != applicationID { return .foreign }
+    let known = Migrations.currentVersion
+    return version > known ? .newerSchema(found: version, known: known) : nil
+  }
+
   private static func check(_ role: DatabaseRole, found: Int64, version: Int, isEmpty: Bool) -> StoreError? {
     let known = Migrations.currentVersion
     if isEmpty { return role == .owner ? nil : .missing }
-    if found != applicationID { return .foreign }
-    if version > known { return .newerSchema(found: version, known: known) }
+    if let fault = fault(mark: found, version: version) { return fault }
     if version < known, role != .owner { return .olderSchema(found: version, known: known) }
     return nil
   }
@@ -112,17 +117,13 @@ public enum Database {
 // Migrates an older schema in one transaction, all or nothing (R10).
 
 enum Migrator {
-  /// - Parameters:
-  ///   - migrations: every version's SQL, oldest first.
-  ///   - finish: what SQL cannot do; called after the last one, if there was any.
+  /// - Parameter migrations: every version's SQL, oldest first.
   static func migrate(
-    _ connection: Connection, from version: Int, to migrations: [String],
-    finish: (Connection) throws(SQLiteError) -> Void = { _ in }
+    _ connection: Connection, from version: Int, to migrations: [String]
   ) throws(SQLiteError) {
     guard version < migrations.count else { return }
     try connection.transaction { () throws(SQLiteError) in
       for sql in migrations[version...] { try connection.execute(sql) }
-      try finish(connection)
       try connection.execute("PRAGMA application_id = \(Database.applicationID)")
       try connection.execute("PRAGMA user_version = \(migrations.count)")
     }

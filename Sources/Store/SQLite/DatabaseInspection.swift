@@ -29,11 +29,8 @@ public struct DatabaseFindings: Sendable, Equatable {
   public var hasBrokenPages = false
   /// Whether SQLite cannot open the file as a database.
   public var isUnreadable = false
-  /// Whether a dictionary for bodies is missing or damaged, in a file whose pages are whole.
+  /// Whether bodies need a dictionary that this program does not have, in a file whose pages are whole.
   public var lacksDictionaries = false
-
-  /// - Parameter fault: of `Connection.orphans`.
-  static func isAboutDictionary(_ fault: String) -> Bool { fault.contains("a row of dictionaries") }
 
   /// Whether rows are lost, so that only another copy has them.
   public var hasLoss: Bool {
@@ -77,10 +74,10 @@ public struct DatabaseInspection {
     }
     do throws(StoreFault) {
       let reader = StoreReader(StoreConnection(SQLiteConnection(inspection.connection)))
-      let (orphans, damaged) = (try inspection.orphans(), try reader.damagedDictionaries())
+      let unknown = try reader.unknownDictionaries()
       return DatabaseFindings(
-        faults: try orphans + reader.wrongCounts() + damaged,
-        lacksDictionaries: !damaged.isEmpty || orphans.contains(where: DatabaseFindings.isAboutDictionary))
+        faults: try inspection.orphans() + reader.wrongCounts() + unknown,
+        lacksDictionaries: !unknown.isEmpty)
     } catch {
       throw .fault(error)
     }

@@ -165,7 +165,7 @@ extension StoreReader {
       try IntegrityCheck(connection: engine.connection).run { progress($0 * 0.85) }.all
         + engine.connection.orphans()
     }
-    return try pages + wrongCounts() + damagedDictionaries()
+    return try pages + wrongCounts() + unknownDictionaries()
   }
 
   /// About how large a copy of an SQLite database becomes.

@@ -12,19 +12,17 @@ struct Happening {
   private let now: Timestamp
   private let step: Int
   private let ledger: Ledger
-  private let packers: BodyPackers
   private let isTerse: Bool
   private var random: SeededGenerator
   /// A retry gets another identifier, so identifiers do not depend on the step alone.
   private var identifiers: SeededGenerator
   private(set) var submissions: [Submission] = []
 
-  init(seed: UInt64, step: Int, now: Timestamp, ledger: Ledger, packers: BodyPackers, isTerse: Bool) {
+  init(seed: UInt64, step: Int, now: Timestamp, ledger: Ledger, isTerse: Bool) {
     self.isTerse = isTerse
     self.now = now
     self.step = step
     self.ledger = ledger
-    self.packers = packers
     random = SeededGenerator(seed: seed ^ (UInt64(step) &* 0x9E37_79B9))
     identifiers = SeededGenerator(seed: ~seed ^ UInt64(ledger.page.submitted))
   }
@@ -40,7 +38,6 @@ struct Happening {
 
   /// Contexts and events, including repeats, and events about old purchases.
   mutating func comeIn() {
-    if !isTerse { for command in LifeDictionaries.commands(at: step) { add(command) } }
     for _ in 0..<number(1..<4) { takeContext() }
     for position in 0..<number(2..<6) { takeEvent(position) }
   }
@@ -49,10 +46,9 @@ struct Happening {
     let n = number(0..<Self.purchases)
     let text = "blob \(n) " + String(repeating: "x", count: padding(0..<4, 700))
     let app: AppSlug = n % 3 == 0 ? "held" : "ios"
-    var command = IngestContext(
+    let command = IngestContext(
       app: app, userID: "user \(n)", blob: ContextBlob(text: text, priceID: oneIn(2) ? "price_1" : nil),
       id: ContextID.make(now: now, random: &identifiers))
-    command.pack(with: packers.receipt)
     let posted = now
     add(command) { ledger, outcome in
       guard let id = outcome.stored?.id else { return }
@@ -66,9 +62,8 @@ struct Happening {
     // One in six events is a repeat.
     let id: EventID = oneIn(6) && step > 0 ? "evt_\(number(0..<step))_\(position)" : "evt_\(step)_\(position)"
     let body = Array("\(id) ".utf8) + [UInt8](repeating: UInt8(n), count: padding(0..<5, 900))
-    var command = IngestEvent(
+    let command = IngestEvent(
       app: app, processor: "stripe", eventID: id, type: "test", body: body, content: content(n))
-    command.pack(with: packers.event)
     let received = now
     add(command) { state, outcome in
       guard case .stored = outcome else { return }

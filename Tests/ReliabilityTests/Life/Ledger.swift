@@ -99,7 +99,6 @@ extension Ledger.State {
   /// Acknowledged data that is missing.
   func faults(in connection: Connection) throws -> [String] {
     var faults: [String] = []
-    let texts = try StoredTexts(connection)
     let context = try connection.prepare(
       """
       SELECT coalesce(frame, CAST(ply_context AS BLOB)), dictionary FROM contexts
@@ -107,14 +106,14 @@ extension Ledger.State {
       """)
     for (id, kept) in contexts where isKept(kept.postedAt, .contexts) {
       let found = try context.first([.text(id.text), .text(kept.app.text)], Self.stored)
-      if try found.map({ try texts.text($0.bytes, $0.dictionary) }) != Array(kept.text.utf8) {
+      if try found.map({ try StoredTexts.text($0.bytes, $0.dictionary) }) != Array(kept.text.utf8) {
         faults.append("R1: context \(id) is lost")
       }
     }
     let event = try connection.prepare("SELECT body, dictionary FROM events WHERE event_id = ?1 AND app = ?2")
     for kept in events.values where isKept(kept.receivedAt, .events) {
       let found = try event.first([.text(kept.id.text), .text(kept.app.text)], Self.stored)
-      if try found.map({ try texts.text($0.bytes, $0.dictionary) }) != kept.body {
+      if try found.map({ try StoredTexts.text($0.bytes, $0.dictionary) }) != kept.body {
         faults.append("R1: event \(kept.id) is lost")
       }
     }
@@ -148,5 +147,18 @@ extension Ledger.State {
 
   private static func stored(_ row: Row) -> (bytes: [UInt8], dictionary: Int64?) {
     (row.blob(0), row.isNull(1) ? nil : row.integer(1))
+  }
+}
+
+/// Reads compressed texts as any program can that has the database and the shipped dictionaries: the
+/// simulations compare what was sent with what is stored.
+enum StoredTexts {
+  private static let codecs = BodyDictionary.allCases.map { try? FrameCodec(dictionary: $0.content) }
+
+  /// - Parameter number: the dictionary of the frame that the bytes are; nil if they are the text.
+  static func text(_ bytes: [UInt8], _ number: Int64?) throws -> [UInt8] {
+    guard let number else { return bytes }
+    let place = Int(number) - 1
+    return codecs.indices.contains(place) ? try codecs[place]?.decompress(bytes, sizeMax: 1 << 24) ?? [] : []
   }
 }

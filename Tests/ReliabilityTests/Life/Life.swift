@@ -124,9 +124,7 @@ final class Life {
     guard let writer else { return .open }
     let now = Self.moment(of: number)
     let known = known(at: now)
-    if let reader { try? LifeDictionaries.use(in: writer.packers, reader) }
-    var happening = Happening(
-      seed: seed, step: number, now: now, ledger: ledger, packers: writer.packers, isTerse: isTerse)
+    var happening = Happening(seed: seed, step: number, now: now, ledger: ledger, isTerse: isTerse)
     happening.comeIn()
     if let known {
       happening.deliver(known.due)

@@ -88,7 +88,6 @@ struct Memory {
       faults.append("R1: the event \(id) was acknowledged and is gone")
     }
     var found: [String: (String, String, String)] = [:]
-    let texts = try StoredTexts(connection)
     let stored = try connection.prepare(
       "SELECT id, app, user_id, coalesce(frame, CAST(ply_context AS BLOB)), dictionary FROM contexts"
     ).all { row throws(SQLiteError) in
@@ -98,7 +97,7 @@ struct Memory {
       )
     }
     for context in stored {
-      let text = String(decoding: try texts.text(context.bytes, context.dictionary), as: UTF8.self)
+      let text = String(decoding: try StoredTexts.text(context.bytes, context.dictionary), as: UTF8.self)
       found[context.id] = (context.app, context.user, text)
     }
     for (id, promised) in contexts where now - promised.at < Self.keptTime {
@@ -118,17 +117,15 @@ struct Memory {
 
   /// Checks the receipts that the commit at this time changed.
   /// - Parameter question: `changedReceipts`.
-  mutating func checkChanges(
-    _ question: Statement, _ texts: StoredTexts, wall: Int64, now: Int64
-  ) throws {
-    for (key, after) in try read(question, [.integer(wall)], texts, now: now) {
+  mutating func checkChanges(_ question: Statement, wall: Int64, now: Int64) throws {
+    for (key, after) in try read(question, [.integer(wall)], now: now) {
       if let before = seen[key] { compare(before, with: after, key, now: now) }
       record(after, key)
     }
   }
 
   private mutating func checkReceipts(_ connection: Connection, now: Int64) throws {
-    let current = try read(connection.prepare(Self.receipts), [], StoredTexts(connection), now: now)
+    let current = try read(connection.prepare(Self.receipts), [], now: now)
     for (key, before) in seen { compare(before, with: current[key], key, now: now) }
     // Receipts that retention deleted have ended. They stay in the model, so that their return is detected.
     for (key, receipt) in current { record(receipt, key) }
@@ -159,12 +156,12 @@ struct Memory {
   }
 
   private mutating func read(
-    _ question: Statement, _ values: [Value], _ texts: StoredTexts, now: Int64
+    _ question: Statement, _ values: [Value], now: Int64
   ) throws -> [String: Seen] {
     var current: [String: Seen] = [:]
     try question.forEach(values) { row throws(SQLiteError) in
       let (app, object) = (try row.text(0), try row.text(1))
-      let body = try? texts.text(row.blob(4), row.isNull(8) ? nil : row.integer(8))
+      let body = try? StoredTexts.text(row.blob(4), row.isNull(8) ? nil : row.integer(8))
       let seen = Seen(
         id: try row.text(2), state: try row.text(3), body: body ?? [], at: now,
         changedAt: row.integer(7), session: try row.optionalText(6), attempts: row.integer(9))

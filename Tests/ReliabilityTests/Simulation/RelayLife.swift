@@ -27,7 +27,6 @@ final class RelayLife {
   private let relay: SimulatedRelay
   private let reader: Connection
   private let changes: Statement
-  private let texts: StoredTexts
   private let store: StoreReader
   private var crowd: WorkerCrowd
   private var commits = 0
@@ -40,7 +39,6 @@ final class RelayLife {
     self.reader = reader
     store = try StoreReader(path: world.disk.path())
     changes = try reader.prepare(Memory.changedReceipts)
-    texts = try StoredTexts(reader)
     crowd = WorkerCrowd(world, [])
     crowd = WorkerCrowd(world, try makeWorkers())
   }
@@ -56,7 +54,7 @@ final class RelayLife {
         world.clock, world.network, deliveries,
         onStep: { world.destinations.drainArrivals().forEach { world.noteArrival($0) } }),
       HousekeeperWorker(world.clock, core) { world.clockSetAt },
-      JobWorker(world, core), TrainerWorker(world.clock, core, try reader(), relay.dependencies),
+      JobWorker(world, core),
       AskingWorker(
         world.clock, world.alertNetwork, alerts, onStep: { try world.judgeNotices() },
         onCommit: { world.alerts.noteCommit() }),
@@ -103,7 +101,7 @@ final class RelayLife {
     if commits % Self.commitsBetweenLooks == 0 {
       try world.checkEverything(reader, store)
     } else {
-      for wall in walls { try world.memory.checkChanges(changes, texts, wall: wall, now: world.now) }
+      for wall in walls { try world.memory.checkChanges(changes, wall: wall, now: world.now) }
     }
   }
 }

@@ -107,26 +107,6 @@ final class JobWorker: SimulatedWorker {
   func noteCommit() { hasNews = true }
 }
 
-/// The trainer. It makes dictionaries of the few texts that there are, once a day.
-final class TrainerWorker: SimulatedWorker {
-  private let trainer: DictionaryTrainer
-  private var rounds: DictionaryTrainer.Rounds
-  private(set) var dueAt: Int64
-
-  init(
-    _ clock: SimulatedClock, _ core: RelayCore, _ reader: sending StoreReader, _ dependencies: Dependencies
-  ) {
-    trainer = DictionaryTrainer(
-      reader: reader, committer: core.committer, dependencies: dependencies, ownership: core.ownership,
-      rules: .init(bodiesMin: 12, ownersMin: 3))
-    trainer.connect()
-    rounds = DictionaryTrainer.Rounds(clock, core.committer.packers)
-    dueAt = clock.monotonicMilliseconds
-  }
-
-  func step() { dueAt = trainer.step(&rounds).nanoseconds / 1_000_000 + 1 }
-}
-
 /// A worker that asks servers: deliveries, lookups and backfills, keys of token issuers, payments, alerts.
 final class AskingWorker<Run: NetworkRun>: SimulatedWorker {
   private let clock: SimulatedClock

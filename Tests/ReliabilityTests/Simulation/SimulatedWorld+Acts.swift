@@ -163,10 +163,9 @@ extension SimulatedWorld {
     let story = stories[number]
     guard let blob = try? PlyContext.read(story.contexts[index]) else { return }
     let app = AppSlug(story.app)
-    var command = IngestContext(
+    let command = IngestContext(
       app: app, userID: UserID(story.user), blob: blob,
       id: ContextID.make(now: Timestamp(unixMilliseconds: wall), random: &random))
-    command.pack(with: core.committer.packers.receipt)
     let mailbox = mailbox
     unanswered.append(.post(story: number, context: index, attempts: attempts))
     let isQueued = submit(command, of: app, core) { result in
@@ -184,9 +183,8 @@ extension SimulatedWorld {
     guard let processor = core.apps.current[app]?.processors["stripe"] else { return }
     let body = events[number][index].body
     let moment = Timestamp(unixMilliseconds: wall)
-    var command = IngestEvent(
+    let command = IngestEvent(
       processor.read(body, now: moment), app: app, processor: "stripe", body: body)
-    command.pack(with: core.committer.packers.event)
     let mailbox = mailbox
     unanswered.append(.send(story: number, event: index, attempts: attempts))
     let isQueued = submit(command, of: app, core) { result in

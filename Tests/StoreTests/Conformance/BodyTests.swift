@@ -1,76 +1,82 @@
 // Tests bodies that are compressed: each is read as it was received, whatever its form.
 
+import Cryptography
 import Domain
+import Formats
 import Platform
-import Store
 import TestSupport
 import Testing
 
-/// Dictionaries, and events that belong to no purchase.
-enum Bodies {
-  /// A dictionary of events of other customers than those of the tests.
-  static func dictionary(_ first: Int = 10_000) throws -> [UInt8] {
-    let samples = (first..<first + 300).map { SampleEvent($0).body }
-    return try DictionaryTraining.dictionary(
-      from: Array(samples.joined()), sizes: samples.map(\.count), bytesMax: 8 << 10)
+@testable import Store
+
+@Suite("Dictionaries of bodies")
+struct BodyDictionaryTests {
+  @Test(
+    "A shipped dictionary never changes, because stored bodies need it",
+    arguments: [
+      (BodyDictionary.stripe, "48fb365485704fbca3c388351c85f60bd982df60f031e61f678b83f8beba9f7d"),
+      (BodyDictionary.swedbank, "bed895cea47df66d2f2902c40d31ec5fd29b317d818faca69247409194f07268"),
+      (BodyDictionary.receipt, "b22b51deaf128462f9a5a48d854ea4ab69fc406539eef6454f3c03f0f0d0af9c"),
+    ])
+  func isKept(dictionary: BodyDictionary, digest: String) {
+    #expect(Hex.encode(SHA256.digest(dictionary.content)) == digest)
   }
 
-  static func command(
-    _ id: EventID, _ body: [UInt8], _ packer: BodyPacker? = nil,
-    content: IngestEvent.Content = .nothing(.ignored)
-  ) -> IngestEvent {
-    var command = IngestEvent(
-      app: "ios", processor: "stripe", eventID: id, type: "test", body: body, content: content)
-    if let packer { command.pack(with: packer) }
-    return command
+  @Test("Each has its own number, which its frames state")
+  func numbers() throws {
+    #expect(BodyDictionary.allCases.map(\.rawValue) == [1, 2, 3])
+    for dictionary in BodyDictionary.allCases {
+      // Magic number, frame header with Dictionary_ID_flag 1, content size (RFC 8878 §3.1.1).
+      let frame = dictionary.pack(SampleEvent(1).body).bytes
+      #expect(frame[4] & 3 == 1)
+      #expect(frame[4] & 0x20 != 0)
+      #expect(Int64(frame[5]) == dictionary.rawValue)
+    }
   }
 
-  /// Stores a dictionary, and makes the packer use it.
-  @discardableResult
-  static func use(_ content: [UInt8], _ store: TestStore, _ packer: BodyPacker) throws -> DictionaryNumber {
-    let number = try store.apply(StoreDictionary(content))
-    packer.use(try BodyDictionary(number, madeAt: store.now, content: content))
-    return number
-  }
-
-  /// Compresses slice by slice until nothing is left.
-  /// - Returns: the number of slices.
-  @discardableResult
-  static func compressAll(_ store: TestStore) throws -> Int {
-    var slices = 1
-    while try store.apply(CompressBodies()), slices < 1000 { slices += 1 }
-    return slices
+  @Test("It makes a body, a callback and a context much smaller")
+  func shrinks() throws {
+    let event = SampleEvent(1).body
+    #expect(BodyDictionary.stripe.pack(event).bytes.count * 2 < event.count)
+    let callback = Array(
+      (#"{"orderReference":"549213","paymentOrder":{"id":"/psp/paymentorders/5adc265f-f87f-4313-577e-"#
+        + #"08d3dca1a26c","instrument":"paymentorders","number":12345678}}"#).utf8)
+    #expect(BodyDictionary.swedbank.pack(callback).bytes.count * 2 < callback.count)
+    let context = Array(
+      ("eyJvcmlnaW5hbF9wbGF0Zm9ybSI6IklPUyIsInN0cmlwZV9wcmljZV9pZCI6InN0cmlwZS5tb250aGx5X3ByZW1pdW1f"
+        + "MTIzIiwic3RyaXBlX29iamVjdF90eXBlIjoic3Vic2NyaXB0aW9uIiwicHJlc2VudGF0aW9uX2lkIjoicHJlc19iUnpyVFY0"
+        + "NktvZzRua2JKWjFwY01tU1ZoNXRsIn0=").utf8)
+    #expect(BodyDictionary.receipt.pack(context).bytes.count * 3 < context.count * 2)
   }
 }
 
 @Suite("Bodies of events", .everyEngine)
 struct BodyTests {
+  private static func command(
+    _ id: EventID, _ body: [UInt8], from processor: ProcessorName = "stripe",
+    content: IngestEvent.Content = .nothing(.ignored)
+  ) -> IngestEvent {
+    IngestEvent(app: "ios", processor: processor, eventID: id, type: "test", body: body, content: content)
+  }
+
   private func body(_ id: EventID, _ store: TestStore) throws -> [UInt8]? {
     try store.reader.events(id: id).first?.body
   }
 
-  @Test("Bodies of several dictionaries, and of none, are read as they were received, also after a restart")
-  func severalDictionaries() throws {
+  @Test("Bodies of each processor are read as they were received, also after a restart")
+  func everyProcessor() throws {
     let store = try TestStore()
-    let packer = BodyPacker()
     let samples = (0..<6).map { SampleEvent($0) }
     for (number, sample) in samples.enumerated() {
-      if number % 2 == 0 {
-        #expect(
-          try Bodies.use(Bodies.dictionary(10_000 * (number + 1)), store, packer)
-            == DictionaryNumber(Int64(number / 2 + 1)))
-      }
-      try store.apply(Bodies.command(sample.id, sample.body, packer))
-      try store.apply(Bodies.command("raw_\(sample.id)", sample.body))
+      let processor: ProcessorName = ["stripe", "swedbank", "other"][number % 3]
+      try store.apply(Self.command(sample.id, sample.body, from: processor))
     }
-    #expect(try store.integer("SELECT count(DISTINCT dictionary) FROM events") == 3)
-    #expect(try store.integer("SELECT count(*) FROM events WHERE dictionary IS NULL") == 6)
-    #expect(try store.integer("SELECT max(length(body)) FROM events WHERE dictionary > 0") ?? 0 < 700)
+    let numbers = "SELECT count(*) FROM events WHERE processor = "
+    #expect(try store.integer("\(numbers) 'stripe' AND dictionary = 1") == 2)
+    #expect(try store.integer("\(numbers) 'swedbank' AND dictionary = 2") == 2)
+    #expect(try store.integer("\(numbers) 'other' AND dictionary IS NULL") == 2)
     for _ in 0..<2 {
-      for sample in samples {
-        #expect(try body(sample.id, store) == sample.body)
-        #expect(try body("raw_\(sample.id)", store) == sample.body)
-      }
+      for sample in samples { #expect(try body(sample.id, store) == sample.body) }
       let row = try #require(try store.reader.row(ofEvent: samples[4].id, app: nil))
       #expect(try store.reader.body(ofEvent: row) == samples[4].body)
       var seen: [[UInt8]] = []
@@ -78,63 +84,56 @@ struct BodyTests {
         seen.append(body)
         return false
       }
-      #expect(seen == samples.flatMap { [$0.body, $0.body] })
+      #expect(seen == samples.map(\.body))
       try store.reopen()
     }
-    #expect(try store.reader.newestDictionary(.event)?.number == 3)
     #expect(try store.reader.integrityFaults() == [])
   }
 
-  @Test("A body that would not shrink is stored as it is, and so is one without a dictionary")
+  @Test("A body that would not shrink, or is short, is stored as it is")
   func staysRaw() throws {
     let store = try TestStore()
-    let packer = BodyPacker()
-    try store.apply(Bodies.command("evt_before", SampleEvent(1).body, packer))
-    try Bodies.use(Bodies.dictionary(), store, packer)
     var random = SeededGenerator(seed: 5)
     let noise = (0..<3000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     let bodies: [(id: EventID, bytes: [UInt8])] = [
       ("evt_noise", noise), ("evt_short", Array(#"{"object": "event"}"#.utf8)), ("evt_empty", []),
     ]
-    for body in bodies { try store.apply(Bodies.command(body.id, body.bytes, packer)) }
-    #expect(try store.integer("SELECT count(*) FROM events WHERE dictionary IS NULL") == 4)
+    for body in bodies { try store.apply(Self.command(body.id, body.bytes)) }
+    #expect(try store.integer("SELECT count(*) FROM events WHERE dictionary IS NULL") == 3)
     for body in bodies { #expect(try self.body(body.id, store) == body.bytes) }
   }
 
   @Test("A body that is itself a frame, as a client may send it, is read as it was received")
   func looksCompressed() throws {
     let store = try TestStore()
-    let packer = BodyPacker()
-    let content = try Bodies.dictionary()
-    try Bodies.use(content, store, packer)
-    let frame = try FrameCodec(dictionary: content).compress(SampleEvent(3).body)
+    let frame = try FrameCodec(dictionary: BodyDictionary.stripe.content).compress(SampleEvent(3).body)
     let bomb = try FrameCodec().compress([UInt8](repeating: 0, count: 1 << 20))
     for (id, bytes) in [("evt_frame", frame), ("evt_bomb", bomb)] as [(EventID, [UInt8])] {
-      try store.apply(Bodies.command(id, bytes, packer))
-      try store.apply(Bodies.command("raw_\(id)", bytes))
+      try store.apply(Self.command(id, bytes))
+      try store.apply(Self.command("raw_\(id)", bytes, from: "other"))
       #expect(try body(id, store) == bytes)
       #expect(try body("raw_\(id)", store) == bytes)
     }
   }
 
-  @Test("A body with a dictionary that is not stored is refused")
+  @Test("A body with a dictionary of a newer version is a fault of its event, which the check names")
   func unknownDictionary() throws {
     let store = try TestStore()
-    let packer = BodyPacker()
-    packer.use(try BodyDictionary(7, madeAt: store.now, content: Bodies.dictionary()))
-    let fault = #expect(throws: StoreFault.self) {
-      try store.apply(Bodies.command("evt_1", SampleEvent(1).body, packer))
-    }
-    #expect(fault?.kind == .constraint)
-    #expect(try store.integer("SELECT count(*) FROM events") == 0)
+    for number in 1...2 { try store.apply(Self.command("evt_\(number)", SampleEvent(number).body)) }
+    try store.execute("UPDATE events SET dictionary = 99 WHERE event_id = 'evt_1'")
+    let fault = #expect(throws: StoreFault.self) { try store.reader.events(id: "evt_1") }
+    #expect(fault?.kind == .corrupt)
+    #expect(fault?.reason == "it was compressed with dictionary 99, which only a newer version has")
+    #expect(try body("evt_2", store) == SampleEvent(2).body)
+    #expect(try store.reader.events(EventFilter(), limit: 10).count == 2)
+    let faults = try store.reader.integrityFaults()
+    #expect(faults == ["rows of events that need a dictionary which this program does not have: 1"])
   }
 
   @Test("A damaged body is a fault of its event alone, and says so")
   func damaged() throws {
     let store = try TestStore()
-    let packer = BodyPacker()
-    try Bodies.use(Bodies.dictionary(), store, packer)
-    for number in 1...3 { try store.apply(Bodies.command("evt_\(number)", SampleEvent(number).body, packer)) }
+    for number in 1...3 { try store.apply(Self.command("evt_\(number)", SampleEvent(number).body)) }
     let damages = [
       ("substr(body, 1, length(body) - 1)", "the compressed bytes are damaged"),
       ("x'00'", "the compressed bytes are damaged"),
@@ -152,19 +151,42 @@ struct BodyTests {
     }
   }
 
+  @Test("A context that cannot be read stops no purchase of its user, and no other context")
+  func unreadableContext() throws {
+    let store = try TestStore()
+    try store.post("old")
+    try store.execute("UPDATE contexts SET ply_context = '', frame = x'00', dictionary = 99")
+    try store.reopen()
+    store.advance(1)
+    let said = IngestEvent.Content.report(.said(prices: ["price_1"]), keep: true)
+    try store.apply(Self.command("evt_1", [], content: said))
+    #expect(try store.receipts().map(TestStore.status) == ["waiting/context"])
+    _ = try store.writer.apply(store.contextCommand("new", user: "u1"), now: store.now)
+    #expect(try store.receipts().map(TestStore.status) == ["pending: u1 subscription sub_1 price_1 new"])
+  }
+
+  @Test("An erased body with a dictionary, and one with that of receipts, violate a rule of the store")
+  func contradictions() throws {
+    let store = try TestStore()
+    try store.apply(Self.command("evt_1", SampleEvent(1).body))
+    #expect(try store.reader.contradictions() == [])
+    for damage in ["body = x''", "dictionary = 3"] {
+      try store.execute("UPDATE events SET \(damage) WHERE event_id = 'evt_1'")
+      #expect(try store.reader.contradictions().contains { $0.contains("the dictionary of receipts") })
+      try store.execute("UPDATE events SET body = x'00', dictionary = 1")
+    }
+  }
+
   @Test("An event whose body is compressed is processed again, and its bytes stay")
   func reprocess() throws {
     let store = try TestStore()
-    let packer = BodyPacker()
-    try Bodies.use(Bodies.dictionary(), store, packer)
     let sample = SampleEvent(8)
-    try store.apply(Bodies.command(sample.id, sample.body, packer, content: .nothing(.unparsed)))
+    try store.apply(Self.command(sample.id, sample.body, content: .nothing(.unparsed)))
     let row = try #require(try store.reader.row(ofEvent: sample.id, app: nil))
     let said = IngestEvent.Content.report(Said.completed(prices: ["price_1"]), keep: true)
-    for event in [
-      Bodies.command(sample.id, sample.body, content: said),
-      Bodies.command(sample.id, sample.body, packer, content: said),
-    ] { try store.apply(ReprocessEvent(event, row: row)) }
+    for _ in 0..<2 {
+      try store.apply(ReprocessEvent(Self.command(sample.id, sample.body, content: said), row: row))
+    }
     #expect(try store.receipts().count == 1)
     #expect(try body(sample.id, store) == sample.body)
     #expect(try store.integer("SELECT dictionary FROM events") == 1)
@@ -173,13 +195,11 @@ struct BodyTests {
   @Test("An erasure empties a compressed body, and its event is recognised when it comes again (R2)")
   func erasure() throws {
     let store = try TestStore()
-    let packer = BodyPacker()
-    try Bodies.use(Bodies.dictionary(), store, packer)
     let (joined, loose) = (SampleEvent(8), SampleEvent(9))
     let said = Said.completed("jane", user: "user-jane", prices: ["price_1"])
-    let event = Bodies.command(joined.id, joined.body, packer, content: .report(said, keep: true))
+    let event = Self.command(joined.id, joined.body, content: .report(said, keep: true))
     try store.apply(event)
-    try store.apply(Bodies.command(loose.id, loose.body, packer))
+    try store.apply(Self.command(loose.id, loose.body))
     let rows = try store.reader.purchases(ofUser: "user-jane", limit: 10).map(\.row)
     try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
     try store.apply(
@@ -187,9 +207,6 @@ struct BodyTests {
     #expect(try store.integer("SELECT count(*) FROM events WHERE dictionary IS NULL") == 2)
     #expect(try store.integer("SELECT sum(length(body)) FROM events") == 0)
     #expect(try store.apply(event) == .repeated)
-    // It is looked at, and stays empty.
-    try Bodies.compressAll(store)
-    #expect(try store.integer("SELECT count(*) FROM events WHERE dictionary IS NULL") == 2)
     let dump = try TestEngine.current.dump(store.folder)
     for text in joined.personal + loose.personal { #expect(!dump.contains(text), "\(text)") }
   }

@@ -112,11 +112,6 @@ struct FilledStore {
   /// Rows that random operations do not make.
   private static let additions = [
     """
-    INSERT INTO dictionaries (number, kind, made_at, content, digest, passed_row)
-    VALUES (1, 'event', 1, X'0001ff', X'02', 0)
-    """,
-    "INSERT INTO sequences (name, next) VALUES ('dictionaries', 2)",
-    """
     INSERT INTO past_purchases (row_id, object_id, app, processor, until)
     VALUES (41, 'sub_past', 'ios', 'stripe', 1)
     """,

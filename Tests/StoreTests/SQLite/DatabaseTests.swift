@@ -93,6 +93,20 @@ struct DatabaseTests {
     }
   }
 
+  @Test("A database of a development version is refused and not changed, whatever its version (R10)")
+  func development() throws {
+    for role in roles {
+      let files = try Files()
+      try files.execute(
+        "CREATE TABLE contexts (x); PRAGMA application_id = 1381133433; PRAGMA user_version = \(known)")
+      #expect(files.fault(role) == .ofDevelopment)
+      #expect(throws: StoreError.ofDevelopment) { try BackupFile(path: files.path) }
+      let found = try Connection(path: files.path, mode: .readOnly, busyTimeout: .zero)
+      #expect(try found.integer("SELECT count(*) FROM sqlite_schema") == 1)
+      #expect(try found.text("PRAGMA journal_mode") == "delete")
+    }
+  }
+
   @Test("A file that is not a database is refused and not changed")
   func garbage() throws {
     for role in roles {
@@ -165,7 +179,7 @@ struct DatabaseTests {
   @Test("The text of a fault has a remedy, and no path or data")
   func words() {
     let faults: [StoreError] = [
-      .missing, .foreign, .newerSchema(found: 9, known: 1), .olderSchema(found: 0, known: 1),
+      .missing, .foreign, .ofDevelopment, .newerSchema(found: 9, known: 1), .olderSchema(found: 0, known: 1),
       .unsafeSetting("wal"),
       .fault(StoreFault(.full, operation: "INSERT", reason: "test")),
     ]

@@ -111,7 +111,7 @@ struct QueryPlanTests {
     let store = try TestStore()
     let connection = try Database.open(path: store.path, role: .guest)
     let session = try StoreSession(
-      StoreConnection(SQLiteConnection(connection)), rules: [:], packers: BodyPackers(),
+      StoreConnection(SQLiteConnection(connection)), rules: [:],
       random: SeededGenerator(seed: 1))
     let held = try statements(connection)
     #expect(held.count > 25, "the session's \(held.count) statements are there to be asked about")

@@ -62,8 +62,6 @@ public final class Committer: Sendable {
     }
   }
 
-  /// Compresses bodies. Threads that submit commands use it before they do, so that the writer need not.
-  public let packers: BodyPackers
   let worker = Worker("committer", inbox: Queue())
   /// Never notified: a pause.
   let pauses = Monitor(())
@@ -88,7 +86,6 @@ public final class Committer: Sendable {
     onSyncFailure: @escaping @Sendable (StoreFault) -> Void,
     onCommit: @escaping @Sendable (StoreChanges) -> Void
   ) {
-    packers = writer.packers
     self.writer = Monitor(writer)
     self.capacity = capacity
     self.reserve = reserve

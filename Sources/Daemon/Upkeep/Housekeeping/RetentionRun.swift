@@ -45,7 +45,7 @@ struct RetentionRun {
     return [
       .noted(RetainNoted(cutoff: cutoff(retention.events))), .past,
       .jobs(RetainJobs(cutoff: cutoff(retention.receipts))),
-    ] + tables + [.bodies(CompressBodies())]
+    ] + tables
   }
 
   /// Submits the next slice to the committer, unless one is under way, or it is time to rest.

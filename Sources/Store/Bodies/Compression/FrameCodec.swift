@@ -34,7 +34,7 @@ internal import Platform
     let pointer: OpaquePointer
   }
 
-  /// - Parameter dictionary: as `DictionaryTraining` made it; empty for none. It is copied.
+  /// - Parameter dictionary: with entropy tables and an id (RFC 8878 §5); empty for none. It is copied.
   public init(dictionary: [UInt8] = [], level: Int = levelDefault) throws(CompressionError) {
     // The id is 0 for bytes that libzstd would use as they are (ZSTD_getDictID_fromDict): then nothing in a
     // frame would show which dictionary it needs.
@@ -141,7 +141,7 @@ internal import Platform
 
 // What libzstd refuses.
 
-/// Why bytes could not be compressed, decompressed or learned from. It contains none of them.
+/// Why bytes could not be compressed or decompressed. It contains none of them.
 public enum CompressionError: Error, Sendable, Equatable {
   /// libzstd could not allocate memory.
   case outOfMemory
@@ -154,35 +154,4 @@ public enum CompressionError: Error, Sendable, Equatable {
   case otherDictionary
   /// The frame does not state how long its content is, or the content is longer than allowed.
   case refusedSize
-  /// There are too few samples, or they have too little in common.
-  case nothingToLearn
-}
-
-// MARK: - DictionaryTraining
-
-// Training of dictionaries by libzstd (zdict.h). Thread-safe.
-
-/// Makes dictionaries for `FrameCodec`.
-public enum DictionaryTraining {
-  /// Learns what samples have in common. Uses about 6 MB of memory (ZDICT_trainFromBuffer).
-  ///
-  /// The dictionary contains pieces of the samples, word for word.
-  /// - Parameters:
-  ///   - samples: one after another.
-  ///   - sizes: of each sample, in bytes.
-  ///   - bytesMax: the size of the dictionary; 100 times as many bytes of samples are recommended.
-  public static func dictionary(
-    from samples: [UInt8], sizes: [Int], bytesMax: Int
-  ) throws(CompressionError) -> [UInt8] {
-    precondition(sizes.reduce(0, +) == samples.count)
-    guard !samples.isEmpty, let count = UInt32(exactly: sizes.count) else { throw .nothingToLearn }
-    var isDone = false
-    let dictionary = unsafe [UInt8](unsafeUninitializedCapacity: bytesMax) { buffer, written in
-      let size = unsafe ZDICT_trainFromBuffer(buffer.baseAddress, bytesMax, samples, sizes, count)
-      isDone = ZDICT_isError(size) == 0
-      written = isDone ? size : 0
-    }
-    guard isDone else { throw .nothingToLearn }
-    return dictionary
-  }
 }

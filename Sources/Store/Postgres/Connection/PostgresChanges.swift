@@ -40,7 +40,6 @@ struct PostgresChanges {
   /// The tables whose rows refer to rows of a table: they must be inserted after those.
   static let referring = [
     "purchases": ["events", "attempts", "look_ups", "captures"], "jobs": ["job_receipts", "job_counts"],
-    "dictionaries": ["events", "purchases", "contexts"],
   ]
   /// The columns of unique indexes. An UPDATE that sets one may make room for a later row, or need room that
   /// an earlier change has made.

@@ -239,7 +239,7 @@ enum PostgresMigrator {
     try connection.runTogether(source.beginning(.writing, limits) + [PostgresCommand(lock)])
     // Another instance may have created or migrated it meanwhile.
     let schemas = try schemas(source, connection)
-    let locked: Version = schemas.isEmpty ? (0, 0) : try version(source, connection)
+    let locked: Version = schemas.isEmpty ? (0, 0, false) : try version(source, connection)
     guard locked.version < known, schemas.count < 2 else {
       try connection.run("ROLLBACK")
       source.use(schema: schemas.first)
@@ -284,20 +284,29 @@ enum PostgresMigrator {
   }
 
   /// The version of a database's schema; 0 for an empty one.
-  typealias Version = (version: Int, usableFrom: Int)
+  typealias Version = (version: Int, usableFrom: Int, isOfDevelopment: Bool)
 
   static func version(
     _ source: PostgresSource, _ connection: PostgresConnection
   ) throws(PostgresError) -> Version {
-    guard source.schema != nil || connection.isInTransaction else { return (0, 0) }
-    let reading = PostgresCommand("SELECT version, usable_from FROM schema_version")
+    guard source.schema != nil || connection.isInTransaction else { return (0, 0, false) }
+    // Development versions had a table of dictionaries, and other numbers.
+    let reading = PostgresCommand(
+      """
+      SELECT version, usable_from, (SELECT count(*) FROM pg_class other JOIN pg_class own
+        ON own.relnamespace = other.relnamespace AND other.relname = 'dictionaries'
+        WHERE own.oid = v.tableoid)
+      FROM schema_version v
+      """)
     let version =
       connection.isInTransaction
       ? try connection.runTogether([reading])[0] : try source.run(connection, .reading, [reading])[0]
-    return version.count == 1 ? (Int(version.integer(0, 0)), Int(version.integer(0, 1))) : (0, 0)
+    guard version.count == 1 else { return (0, 0, false) }
+    return (Int(version.integer(0, 0)), Int(version.integer(0, 1)), version.integer(0, 2) == 1)
   }
 
   private static func fault(_ found: Version, known: Int, migrates: Bool) -> StoreError? {
+    if found.isOfDevelopment { return .ofDevelopment }
     if found.version > known, found.usableFrom > known {
       return .newerSchema(found: found.version, known: known)
     }

@@ -1,3 +1,2 @@
 #pragma once
-#include <zdict.h>
 #include <zstd.h>
