@@ -1,5 +1,5 @@
-// The checks of `receiptctl doctor`. A new one is a type in this folder and its place in `DoctorChecks.all`. What
-// other faces show, too, is in `Daemon/Service/Findings` and comes first on the page.
+// The checks of `receiptctl doctor`. A new one is a type in this folder and its place in `DoctorChecks.all`.
+// What other faces show, too, is in `Daemon/Service/Findings`, and each check shows it first.
 
 internal import Domain
 internal import Platform

@@ -81,7 +81,8 @@ struct ServiceHealth {
     guard isSilent, let lastReport else { return headlines }
     let silent = Finding(
       .failure, "receiptd",
-      "receiptd\(place) last reported \(lastReport.past(to: now)): it is stuck, or cannot write to the database",
+      "receiptd\(place) last reported \(lastReport.past(to: now)): it is stuck, or cannot write to the "
+        + "database",
       next: "See its log and the disk. Its last report:")
     return [silent] + headlines
   }

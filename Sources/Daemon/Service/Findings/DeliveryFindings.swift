@@ -78,8 +78,8 @@ extension Finding {
     let (verb, are) = contact.failingAlone == 1 ? ("fails", "is") : ("fail", "are")
     return Finding(
       .warning, "work",
-      "\(CountText.of(contact.failingAlone, "receipt")) of \(place.app) to \(place.destination) \(verb) while "
-        + "others pass, and \(are) retried separately",
+      "\(CountText.of(contact.failingAlone, "receipt")) of \(place.app) to \(place.destination) \(verb) "
+        + "while others pass, and \(are) retried separately",
       next: "See: receiptctl receipts list --state pending --app \(place.app)", app: place.app,
       value: Double(contact.failingAlone))
   }
@@ -133,8 +133,8 @@ extension Finding {
   public static func backlog(_ count: Int64, limit: Int, app: AppSlug, now: Timestamp) -> Finding {
     Finding(
       .warning, "work",
-      "\(CountText.of(count, "receipt")) of \(app) are ready and not delivered, and they have become more for "
-        + words(seconds: BacklogTrend.span.inSeconds),
+      "\(CountText.of(count, "receipt")) of \(app) are ready and not delivered, and they have become "
+        + "more for " + words(seconds: BacklogTrend.span.inSeconds),
       next: "See whether the destination is down or slow, with: receiptctl stats. If it is slow, raise "
         + "apps.\(app).delivery.concurrency, then run: receiptctl reload. Nothing is lost",
       app: app, since: now - BacklogTrend.span, alert: .backlogGrowing(over: limit), value: Double(count),

@@ -1,5 +1,5 @@
-// The relay itself: its readiness, configuration, disk, database, backups, certificates and clock. Pure; called
-// from any thread.
+// The relay itself: its readiness, configuration, disk, database, backups, certificates and clock. Pure;
+// called from any thread.
 
 internal import Config
 public import Domain
