@@ -47,7 +47,7 @@ import Testing
 
   @Test("A list that compared only a part of the receipts does not say that there are none")
   func partlyCompared() throws {
-    let harness = try Self.large()
+    let harness = try Self.large(.init(receipts: 6000, failed: 100))
     let list = ["receipts", "list", "--price", "price_nowhere"]
     let table = harness.run(arguments: list)
     #expect(table.code == .partly)

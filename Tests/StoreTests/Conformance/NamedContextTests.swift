@@ -150,6 +150,24 @@ struct NamedContextTests {
     }
   }
 
+  @Test("What was sent after all is not looked up any more")
+  func lookupOfSent() throws {
+    let asking: [AppSlug: AppRules] = [
+      "ios": AppRules(
+        join: JoinPolicy(settle: .zero), processors: .askedStripe, compose: TestStore.compose)
+    ]
+    let store = try TestStore(rules: asking)
+    let named = try store.post("named", price: "price_1")
+    try store.ingest(Said.completed("2"))
+    let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
+    try store.ingest(Said.completed("1", contextID: named, prices: ["price_1"]))
+    #expect(try body(store, "2") == "waiting/price")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 1)
+    try record(store, sent, .delivered(importID: "imp"), status: 200)
+    #expect(try body(store, "2") == "delivered: u1 subscription sub_2 price_1 named")
+    #expect(try store.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
   @Test("A context guessed instead of one that was sent after all goes to a waiting purchase")
   func sentAfterAll() throws {
     for isWaitedFor in [false, true] {

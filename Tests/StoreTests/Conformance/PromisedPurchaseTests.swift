@@ -187,6 +187,20 @@ struct PromisedPurchaseTests {
     #expect(try store.reader.integrityFaults() == [])
   }
 
+  @Test("The context of a promise whose payment never came goes to the next one")
+  func neverPaid() throws {
+    let store = try TestStore(rules: rules)
+    let id = try store.post(price: "price_1")
+    try store.ingest(Said.completed("1", unpaid: true, prices: price))
+    store.advance(hour)
+    try store.ingest(Said.completed("2", unpaid: true, prices: price, at: store.now))
+    #expect(try record(store, "2").purchase.contextID == nil)
+    store.advance(14 * day - hour)
+    try store.endWaits()
+    #expect(try body(store, "1") == "failed/payment")
+    #expect(try record(store, "2").purchase.contextID == id)
+  }
+
   @Test("A purchase that is not paid yet loses its guess to a paid one that waits")
   func notPaidAfterAll() throws {
     let store = try TestStore()

@@ -85,7 +85,7 @@ struct ReversalTests {
     #expect(try receipt(store, 0).body == [1])
   }
 
-  @Test("A payment that was reversed before its receipt was made is still completed, then reversed")
+  @Test("A reversal is not sent for a receipt that no destination has accepted")
   func reversedFirst() throws {
     let store = try delivered()
     try reverse(store)
