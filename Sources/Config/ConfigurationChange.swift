@@ -56,7 +56,7 @@ public struct ConfigurationSnapshot: Sendable {
   private func hiddenDifferences(to newer: ConfigurationSnapshot, known: [String]) -> [String] {
     newer.configuration.apps.flatMap { app -> [String] in
       guard let old = configuration.app(app.slug), old != app else { return [] }
-      let path = JSON5Scanner.path("apps", app.slug.text)
+      let path = JSON5Reader.path("apps", app.slug.text)
       let parts: [(name: String, isChanged: Bool)] = [
         ("client", old.client != app.client), ("purchasely", old.purchasely != app.purchasely),
         ("webhook", old.webhook != app.webhook), ("links", old.links != app.links),
@@ -77,7 +77,7 @@ public struct ConfigurationSnapshot: Sendable {
     let names = after.map(\.name) + before.map(\.name).filter { name in !after.contains { $0.name == name } }
     return names.flatMap { name in
       differences(
-        old?[name], new?[name], path: path.isEmpty ? name : JSON5Scanner.path(path, name))
+        old?[name], new?[name], path: path.isEmpty ? name : JSON5Reader.path(path, name))
     }
   }
 }

@@ -59,8 +59,8 @@ public enum ConfigurationLoader {
     do {
       found = try value(of: content.bytes, path: path, collector: collector)
     } catch {
-      var scanner = String(validating: content.bytes, as: UTF8.self).map(JSON5Scanner.init)
-      guard let place = scanner?.text(ofKey: "database") else { throw error }
+      var reader = String(validating: content.bytes, as: UTF8.self).map(JSON5Reader.init)
+      guard let place = reader?.text(ofKey: "database") else { throw error }
       found = ["database": .string(place)]
       faults = error.faults
     }
@@ -127,16 +127,13 @@ public enum ConfigurationLoader {
       throw refusal("\(path) is not UTF-8 text")
     }
     let value: JSONValue
-    var scanner = JSON5Scanner(text)
-    do {
-      try scanner.scan()
-      value = try JSONValue(parsing: bytes, json5: true)
-    } catch let fault as JSON5Scanner.SyntaxFault {
-      throw refusal("\(path), line \(fault.place.line), column \(fault.place.column): \(fault.message)")
+    var reader = JSON5Reader(text)
+    do throws(JSON5Reader.SyntaxFault) {
+      value = try reader.read()
     } catch {
-      throw refusal("\(path) is not JSON5: \(error)")
+      throw refusal("\(path), line \(error.place.line), column \(error.place.column): \(error.message)")
     }
-    for duplicate in scanner.duplicates {
+    for duplicate in reader.duplicates {
       collector.fault(
         duplicate.path,
         "is given twice, on the lines \(duplicate.firstLine) and \(duplicate.secondLine); keep one")

@@ -39,7 +39,7 @@ final class ObjectReader {
   /// The member names, in the decoder's order.
   var names: [String] { members.map(\.name) }
 
-  func path(of key: String) -> String { JSON5Scanner.path(path, key) }
+  func path(of key: String) -> String { JSON5Reader.path(path, key) }
 
   func has(_ key: String) -> Bool { members.contains { $0.name == key } }
 

@@ -204,24 +204,14 @@ import Testing
     ("{ apps: [1, 2\n", "line 1, column 9: the bracket [ is not closed"),
     ("{} }", "line 1, column 4: something follows after the end"),
     ("{ /* apps: {} }", "line 1, column 3: a comment /* is not closed"),
+    ("{ database: \"C:\\data\" }", "line 1, column 16: not an escape sequence"),
+    ("{ database: \"/d\t\" }", "line 1, column 16: a control character in a text"),
     ("", "line 1, column 1: the text ends where a value is expected"),
   ])
   func aSyntaxErrorNamesLineAndColumn(text: String, message: String) {
     let faults = Samples.faults(text)
     #expect(faults.count == 1)
     #expect(faults.first?.message.contains(message) == true, "\(faults)")
-  }
-
-  @Test func whatTheDecoderTakesTheScannerTakes() throws {
-    let text = """
-      \u{FEFF}// one\r
-      { 'a': .5, "b": +3, $c: 0x1F, _d: -1e3, e: 5., f: [1, 'x\\'y', "\\u0041",],
-        /* two */ g: { h: null, }, i: true, }
-      """
-    var scanner = JSON5Scanner(text)
-    try scanner.scan()
-    #expect(scanner.duplicates.isEmpty)
-    _ = try JSONValue(parsing: Array(text.utf8), json5: true)
   }
 
   @Test func aTextThatNestsTooDeepIsRefused() {

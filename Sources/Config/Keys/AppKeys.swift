@@ -54,7 +54,7 @@ extension AppConfiguration {
             + "{ keys: [\"env:NAME\"] } or { jwt: { … } }")
       }
       for fault in processor.section.faults(in: self) {
-        reader.collector.fault(JSON5Scanner.path(path, fault.key), fault.message)
+        reader.collector.fault(JSON5Reader.path(path, fault.key), fault.message)
       }
     }
   }
@@ -107,7 +107,7 @@ extension ValueForm<[AppConfiguration]> {
       },
       show: { .object($0.map { JSONValue.Member(name: $0.slug.text, value: section.show($0)) }) },
       secrets: { apps, path in
-        apps.flatMap { section.secrets($0, JSON5Scanner.path(path, $0.slug.text)) }
+        apps.flatMap { section.secrets($0, JSON5Reader.path(path, $0.slug.text)) }
       })
   }
 }

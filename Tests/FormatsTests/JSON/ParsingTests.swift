@@ -68,6 +68,32 @@ import Testing
     #expect(try Self.parse(text, json5: true) == value)
   }
 
+  @Test(
+    "Every form of JSON5's numbers, strings and names is read, and the first of two members with one name")
+  func json5Forms() throws {
+    let text = """
+      \u{FEFF}// one\r
+      { 'a': .5, "b": +3, $c: 0X1f, _d: -1e3, e: 5., f: [1, 'x\\'y', "\\u0041\\x42\\uD83E\\uDDFE\\
+      z\\v",],
+        /* two */ g: { h: null, }, i: true, j: -0x10, k: 5.e2, l: -Infinity, "\\u006D": 1, m: 2, }
+      """
+    let value: JSONValue = [
+      "$c": 31, "_d": -1000, "a": .number(0.5), "b": 3, "e": 5, "f": [1, "x'y", "AB🧾z\u{B}"],
+      "g": ["h": .null], "i": true, "j": -16, "k": 500, "l": .number(-.infinity), "m": 1,
+    ]
+    #expect(try Self.parse(text, json5: true) == value)
+  }
+
+  @Test(
+    "A string or a number that means nothing in JSON5 is refused",
+    arguments: [
+      #"'\q'"#, #"'\0'"#, #"'\1'"#, #"'\x4'"#, #"'\u12'"#, #"'\uD83E'"#, #"'\uD83Ex'"#, #"'\uDDFE'"#,
+      #"'\uD83E\u0041'"#, "'a\nb'", "'a\tb'", "'\0'", "'a", "0xFFFFFFFFFFFFFFFF", "1e400",
+    ])
+  func meaningless(text: String) {
+    #expect(throws: JSONSyntaxError.self) { try Self.parse(text, json5: true) }
+  }
+
   @Test("A text nested too deeply is an error, not a crash (R8)", arguments: [10_000, 4 * 1024 * 1024])
   func depth(count: Int) {
     for opening in ["[", "{\"a\":"] {
@@ -139,7 +165,7 @@ import Testing
     "An invalid number in JSON5 does not end the process",
     arguments: [
       "0x0xFF", "0x", "0xG", "3epo", "3e", "1e+", "1.2.3", ".", "+.", "1-2", "01", "1_000", "0x1p3", "+true",
-      "--1", "１", "0x１", "1\u{301}",
+      "--1", "１", "0x１", "1\u{301}", "0x-1", "1..2", "..5", ".e5",
     ])
   func noNumber(text: String) {
     for text in [text, "[\(text)]", "{a: \(text) }"] {

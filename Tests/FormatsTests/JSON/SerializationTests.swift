@@ -23,7 +23,7 @@ import Testing
   func pathOfControls(control: String) {
     let digits = String(control.unicodeScalars.first!.value, radix: 16)
     let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    #expect(JSON5Scanner.path("apps", "a\(control)b") == "apps[\"a\(escape)b\"]")
+    #expect(JSON5Reader.path("apps", "a\(control)b") == "apps[\"a\(escape)b\"]")
   }
 
   @Test("Every control character is escaped, in values and in names")

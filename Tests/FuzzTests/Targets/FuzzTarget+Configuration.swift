@@ -26,7 +26,7 @@ extension FuzzTarget {
     }
     try checkWords(faults)
     try checkSecrecy(of: faults, bytes)
-    try checkScanner(bytes)
+    try checkPlace(bytes)
   }
 
   private static func load(_ bytes: [UInt8]) throws(ConfigurationFaults) -> LoadedConfiguration {
@@ -117,11 +117,14 @@ extension FuzzTarget {
   }
 
   /// A fault names a place that exists in the file.
-  private static func checkScanner(_ bytes: [UInt8]) throws {
+  private static func checkPlace(_ bytes: [UInt8]) throws {
     guard let text = String(validating: bytes, as: UTF8.self) else { return }
-    var scanner = JSON5Scanner(text)
-    let place: JSON5Scanner.Place
-    do throws(JSON5Scanner.SyntaxFault) { return try scanner.scan() } catch { place = error.place }
+    var reader = JSON5Reader(text)
+    let place: JSON5Reader.Place
+    do throws(JSON5Reader.SyntaxFault) {
+      _ = try reader.read()
+      return
+    } catch { place = error.place }
     let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     try hold((1...lines.count).contains(place.line), "a fault on line \(place.line) of \(lines.count)")
     try hold(

@@ -1,10 +1,10 @@
-// Scans a JSON5 text (https://spec.json5.org) without making values. It reports what the decoder does not:
-// the place of the first syntax error, and duplicate keys in one object. It runs before the decoder, which
-// accepts some texts that are not JSON5, and traps on others. Pure; thread-safe. Limited by the text's length
-// and by `depthMax`.
+// Reads JSON5 (https://spec.json5.org), which only the configuration is, with the place of the first syntax
+// error and the duplicate keys of each object. Inside quotes it is stricter than JSON5: an escape that means
+// nothing and a control character are errors. Pure; thread-safe. Limited by the text's length and by
+// `depthMax`.
 
-/// Scans one text.
-public struct JSON5Scanner {
+/// Reads one text.
+public struct JSON5Reader {
   /// A position in the text, for messages: both count from 1, columns in Unicode scalars.
   public struct Place: Sendable, Equatable {
     public var line: Int
@@ -24,7 +24,7 @@ public struct JSON5Scanner {
     public let secondLine: Int
   }
 
-  /// Only configurations are JSON5; they nest six levels deep.
+  /// Configurations nest six levels deep.
   static let depthMax = 32
 
   private let scalars: [Unicode.Scalar]
@@ -41,14 +41,16 @@ public struct JSON5Scanner {
     lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
   }
 
-  /// Scans the whole text, which must be one value.
-  public mutating func scan() throws(SyntaxFault) {
+  /// Reads the whole text, which must be one value. The members of an object are sorted by name. Of several
+  /// members with one name the first is kept.
+  public mutating func read() throws(SyntaxFault) -> JSONValue {
     try skipBlanks()
-    try value(path: "")
+    let value = try value(path: "")
     try skipBlanks()
     if position < scalars.count {
       throw fault("something follows after the end; was a brace closed too early?")
     }
+    return value
   }
 
   /// The text that a key has in a text with a syntax error, at any depth: for what must go on without the
@@ -120,19 +122,20 @@ public struct JSON5Scanner {
     throw fault("a comment /* is not closed with */", at: start)
   }
 
-  private mutating func value(path: String) throws(SyntaxFault) {
+  private mutating func value(path: String) throws(SyntaxFault) -> JSONValue {
     switch current {
     case nil: throw fault("the text ends where a value is expected")
     case "{": try object(path: path)
     case "[": try array(path: path)
-    case "\"", "'": _ = try string()
+    case "\"", "'": .string(try string())
     default: try word()
     }
   }
 
-  private mutating func object(path: String) throws(SyntaxFault) {
+  private mutating func object(path: String) throws(SyntaxFault) -> JSONValue {
     let start = position
     try enter()
+    var members: [JSONValue.Member] = []
     var lines: [String: Int] = [:]
     while true {
       try skipBlanks()
@@ -148,7 +151,7 @@ public struct JSON5Scanner {
       try skipBlanks()
       guard consume(":") else { throw fault("a colon (:) is missing between a key and its value") }
       try skipBlanks()
-      try value(path: keyPath)
+      members.append(JSONValue.Member(name: key, value: try value(path: keyPath)))
       try skipBlanks()
       if consume(",") { continue }
       guard current == "}" else {
@@ -157,17 +160,17 @@ public struct JSON5Scanner {
       }
     }
     depth -= 1
+    return .object(JSONValue.ordered(members))
   }
 
-  private mutating func array(path: String) throws(SyntaxFault) {
+  private mutating func array(path: String) throws(SyntaxFault) -> JSONValue {
     let start = position
     try enter()
-    var index = 0
+    var elements: [JSONValue] = []
     while true {
       try skipBlanks()
       if consume("]") { break }
-      try value(path: "\(path)[\(index)]")
-      index += 1
+      elements.append(try value(path: "\(path)[\(elements.count)]"))
       try skipBlanks()
       if consume(",") { continue }
       guard current == "]" else {
@@ -176,6 +179,7 @@ public struct JSON5Scanner {
       }
     }
     depth -= 1
+    return .array(elements)
   }
 
   private mutating func enter() throws(SyntaxFault) {
@@ -214,17 +218,24 @@ public struct JSON5Scanner {
     guard let quote = current else { throw fault("a string is expected here") }
     position += 1
     var text = String.UnicodeScalarView()
+    // Reported after the end of the text, so that a reader who goes on after a fault goes on there.
+    var faulty: SyntaxFault?
     while let scalar = current {
       position += 1
-      if scalar == quote { return String(text) }
+      if scalar == quote {
+        if let faulty { throw faulty }
+        return String(text)
+      }
       if scalar == "\n" || scalar == "\r" { break }
       if scalar == "\\" {
-        // Escapes are not decoded: only keys are compared, and keys with escapes are not expected.
-        guard let escaped = current else { break }
-        text.append(escaped)
-        position += 1
-        // An escaped line break may be two scalars.
-        if escaped == "\r", current == "\n" { position += 1 }
+        let escape = position - 1
+        guard let escaped = escapedScalars() else {
+          faulty = faulty ?? fault("not an escape sequence; a backslash is written \\\\", at: escape)
+          continue
+        }
+        text.append(contentsOf: escaped)
+      } else if scalar.value < 0x20 {
+        faulty = faulty ?? fault("a control character in a text", at: position - 1)
       } else {
         text.append(scalar)
       }
@@ -232,60 +243,97 @@ public struct JSON5Scanner {
     throw fault("the text that begins here is not closed with \(quote)", at: start)
   }
 
+  /// What an escape sequence (JSON5 §5.1) means, after its backslash. A line break means nothing.
+  /// - Returns: nil for anything else, at least one scalar of which has been read.
+  private mutating func escapedScalars() -> [Unicode.Scalar]? {
+    guard let scalar = current else { return nil }
+    position += 1
+    switch scalar {
+    case "'", "\"", "\\", "/": return [scalar]
+    case "b": return ["\u{8}"]
+    case "f": return ["\u{C}"]
+    case "n": return ["\n"]
+    case "r": return ["\r"]
+    case "t": return ["\t"]
+    case "v": return ["\u{B}"]
+    case "\n", "\u{2028}", "\u{2029}": return []
+    case "\r":
+      _ = consume("\n")
+      return []
+    case "x": return hexadecimal(2).flatMap(Unicode.Scalar.init).map { [$0] }
+    case "u":
+      guard let unit = hexadecimal(4) else { return nil }
+      if let scalar = Unicode.Scalar(unit) { return [scalar] }
+      // A pair of surrogates (RFC 8259 §7).
+      guard unit < 0xDC00, consume("\\"), consume("u"), let low = hexadecimal(4),
+        (0xDC00...0xDFFF).contains(low)
+      else { return nil }
+      return Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)).map { [$0] }
+    default: return nil
+    }
+  }
+
+  private mutating func hexadecimal(_ count: Int) -> UInt32? {
+    let digits = scalars[position...].prefix(count)
+    guard digits.count == count, digits.allSatisfy(\.properties.isASCIIHexDigit) else { return nil }
+    position += count
+    return UInt32(String(String.UnicodeScalarView(digits)), radix: 16)
+  }
+
   /// A number or a keyword.
-  private mutating func word() throws(SyntaxFault) {
+  private mutating func word() throws(SyntaxFault) -> JSONValue {
     let start = position
     var word = String.UnicodeScalarView()
     while let scalar = current, scalar.properties.isIDContinue || "+-.$".unicodeScalars.contains(scalar) {
       word.append(scalar)
       position += 1
     }
-    let text = String(word)
-    if ["true", "false", "null"].contains(text) { return }
-    let isSigned = text.first == "-" || text.first == "+"
-    let unsigned = isSigned ? String(text.dropFirst()) : text
-    if ["Infinity", "NaN"].contains(unsigned) { return }
-    if let first = unsigned.unicodeScalars.first, ("0"..."9").contains(first) || first == "." {
-      guard Self.isNumber(unsigned) else {
+    let isNegative = word.first == "-"
+    switch String(word) {
+    case "true": return true
+    case "false": return false
+    case "null": return .null
+    default: break
+    }
+    if isNegative || word.first == "+" { word.removeFirst() }
+    switch String(word) {
+    case "Infinity": return .number(isNegative ? -.infinity : .infinity)
+    case "NaN": return .number(.nan)
+    case let text:
+      guard let first = word.first, ("0"..."9").contains(first) || first == "." else {
+        throw fault(text.isEmpty ? "a value is expected here" : "texts need quotes", at: start)
+      }
+      guard let number = Self.number(Array(text.utf8), isNegative: isNegative) else {
         throw fault("not a number; durations and sizes need quotes", at: start)
       }
-      return
+      return number
     }
-    throw fault(text.isEmpty ? "a value is expected here" : "texts need quotes", at: start)
   }
 
-  /// JSON5 §6 without the sign: hexadecimal digits after `0x`, or decimal digits with an optional point
-  /// anywhere and an optional exponent.
-  private static func isNumber(_ text: String) -> Bool {
-    var rest = Array(text.utf8)[...]
-    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    func scanDigits() -> ArraySlice<UInt8> {
-      let digits = rest.prefix(while: isDigit)
-      rest = rest.dropFirst(digits.count)
-      return digits
+  /// JSON5 §6 without the sign: hexadecimal digits after `0x`, or a JSON number whose point may be the first
+  /// or the last of its digits.
+  /// - Returns: nil also for a number that is too large.
+  private static func number(_ text: [UInt8], isNegative: Bool) -> JSONValue? {
+    let sign = isNegative ? "-" : ""
+    if text.starts(with: "0x".utf8) || text.starts(with: "0X".utf8) {
+      let digits = String(decoding: text.dropFirst(2), as: UTF8.self)
+      guard digits.unicodeScalars.allSatisfy(\.properties.isASCIIHexDigit) else { return nil }
+      return Int64(sign + digits, radix: 16).map(JSONValue.integer)
     }
-    if rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8) {
-      let digits = rest.dropFirst(2)
-      return !digits.isEmpty
-        && digits.allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0 | 0x20) }
+    var text = text
+    if let point = text.firstIndex(of: UInt8(ascii: ".")) {
+      let next = text[(point + 1)...].first
+      if point == 0, next.map({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) == true {
+        text.insert(UInt8(ascii: "0"), at: 0)
+      } else if point > 0, next.map({ $0 | 0x20 == UInt8(ascii: "e") }) ?? true {
+        text.remove(at: point)
+      }
     }
-    let whole = scanDigits()
-    if whole.count > 1, whole.first == UInt8(ascii: "0") { return false }
-    var digitCount = whole.count
-    if rest.first == UInt8(ascii: ".") {
-      rest = rest.dropFirst()
-      digitCount += scanDigits().count
-    }
-    if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
-      rest = rest.dropFirst()
-      if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-      if scanDigits().isEmpty { return false }
-    }
-    return digitCount > 0 && rest.isEmpty
+    return try? JSONValue(parsing: sign.utf8 + text)
   }
 }
 
-extension JSON5Scanner {
+extension JSON5Reader {
   /// The path of a member. Keys that are hard to read in a dotted path are quoted in brackets.
   public static func path(_ parent: String, _ key: String) -> String {
     let plain =
