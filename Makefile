@@ -11,7 +11,7 @@ help: ## Show this list
 deps: ## Install the Debian packages that are missing (apt-get, as root or through sudo)
 	@deploy/dev/deps libraries tools
 
-build: deps ## Build receiptd and receiptctl for release, into .build/release
+build: deps ## Build the programs for release, into .build/release
 	@deploy/dev/build
 
 demo: build ## Run a whole checkout against a stand-in destination, then one that fails and is replayed

@@ -129,6 +129,7 @@ let package = Package(
     .library(name: "CheckoutKit", targets: ["CheckoutKit"]),
     .executable(name: "receiptd", targets: ["receiptd"]),
     .executable(name: "receiptctl", targets: ["receiptctl"]),
+    .executable(name: "receipt-sandbox", targets: ["receipt-sandbox"]),
   ],
   dependencies: [],
   targets: [
@@ -193,15 +194,20 @@ let package = Package(
     program("receiptd", ["Platform", "Formats", "Domain", "Terminal", "Config", "Service", "Daemon"]),
 
     // What operators touch. It does not know the daemon.
+    library(
+      "CLI", in: "CLI",
+      foundations + ["SQLiteStore", "PostgresStore", "Reports", "Config", "Service", "Upkeep", "Terminal"]),
+    program("receiptctl", ["Platform", "Terminal", "CLI"]),
+
+    // The stand-ins, which know nothing of the relay, and the program that runs them.
     .target(
       name: "Sandbox", dependencies: ["Platform", "Formats", "Cryptography", "HTTPServer", "HTTPClient"],
       path: "Tools/Sandbox", swiftSettings: house),
-    library(
-      "CLI", in: "CLI",
-      foundations + [
-        "SQLiteStore", "PostgresStore", "Reports", "Config", "Service", "Upkeep", "Terminal", "Sandbox",
-      ]),
-    program("receiptctl", ["Platform", "Terminal", "CLI"]),
+    .executableTarget(
+      name: "receipt-sandbox",
+      dependencies: [
+        "Platform", "Formats", "HTTPServer", "HTTPClient", "Terminal", "Domain", "Config", "Sandbox",
+      ], path: "Tools/receipt-sandbox", swiftSettings: house, linkerSettings: compact),
 
     // What several test targets need.
     .target(
@@ -227,15 +233,21 @@ let package = Package(
     tests("DaemonTests", service + ["TestSupport"]),
     tests(
       "EndToEndTests",
-      foundations + ["SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl"]),
+      foundations + [
+        "SQLiteStore", "Sandbox", "TestSupport", "CheckoutKit", "receiptd", "receiptctl", "receipt-sandbox",
+      ]),
     tests(
       "ReliabilityTests",
       service + ["Migrations", "Sandbox", "SimulatedDisk", "TestSupport", "receiptd", "receiptctl"]),
-    tests("SandboxTests", foundations + ["Sandbox", "TestSupport"]),
+    tests(
+      "SandboxTests", foundations + ["Terminal", "Config", "Sandbox", "receipt-sandbox", "TestSupport"],
+      exclude: ["Snapshots"]),
     tests("CLITests", service + ["CLI", "Sandbox", "Terminal", "TestSupport"], exclude: ["Snapshots"]),
     tests("FuzzTests", fuzzed + ["TestSupport"], exclude: ["Fuzzer", "Corpus", "Dictionaries"]),
-    // The rules of the house, over the files of the repository. Needs receiptctl, to ask it for its verbs.
-    tests("TidyTests", ["Config", "Service", "Daemon", "Platform", "TestSupport", "receiptctl"]),
+    // The rules of the house, over the files of the repository. Needs the programs, to ask them for their verbs.
+    tests(
+      "TidyTests",
+      ["Config", "Service", "Daemon", "Platform", "TestSupport", "receiptctl", "receipt-sandbox"]),
   ],
   swiftLanguageModes: [.v6]
 )

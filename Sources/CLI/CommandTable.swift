@@ -5,11 +5,7 @@ internal import Config
 internal import Service
 internal import Terminal
 
-/// One command: its line in the table, and its code.
-struct Verb: Sendable {
-  let spec: CommandSpec
-  let run: @Sendable (Session) throws -> ExitCode
-}
+typealias Verb = CommandVerb<Session>
 
 enum CommandTable {
   /// In the order of help. A new command group is a file in this folder and its line here.
@@ -25,7 +21,7 @@ enum CommandTable {
     + AuditCommands.verbs
     + DatabaseCommands.verbs
     + ConfigurationCommands.verbs
-    + [ReloadCommand.verb] + LinksCommands.verbs + SandboxCommands.verbs + ReferenceVerbs.verbs
+    + [ReloadCommand.verb] + LinksCommands.verbs + ReferenceVerbs.verbs
 
   static let spec = ProgramSpec(
     name: OperatorProgram.name, version: Version.number, origin: Version.origin,
@@ -53,7 +49,6 @@ enum CommandTable {
       ContextsCommands.spec,
       UsersCommands.spec, AppsCommands.spec, InstancesCommands.spec, AlertsCommands.spec,
       AuditCommands.spec, DatabaseCommands.spec, ConfigurationCommands.spec, LinksCommands.spec,
-      SandboxCommands.spec,
     ],
     commands: verbs.map(\.spec),
     examples: [

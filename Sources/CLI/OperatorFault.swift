@@ -6,17 +6,7 @@ internal import Reports
 internal import Store
 internal import Terminal
 
-/// A failure with its exit code.
-struct OperatorFault: Error, Equatable {
-  let code: ExitCode
-  /// The program's own words; untrusted input in it is already cleaned.
-  let message: String
-
-  init(_ code: ExitCode, _ message: String) {
-    self.code = code
-    self.message = message
-  }
-
+extension OperatorFault {
   /// A database that cannot be opened.
   init(_ error: StoreError, path: String) {
     let shown = DisplayText.clean(path)

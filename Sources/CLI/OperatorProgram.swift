@@ -75,48 +75,11 @@ public enum OperatorProgram {
   /// Runs one command.
   /// - Parameter arguments: without the program's name.
   public static func run(_ arguments: [String], in dependencies: OperatorDependencies) -> ExitCode {
-    let output = dependencies.output
-    let code = perform(arguments, dependencies)
-    guard let failure = output.result.failure else { return code }
-    output.error("could not write the result: \(failure.reason)")
-    return .failed
-  }
-
-  private static func perform(_ arguments: [String], _ dependencies: OperatorDependencies) -> ExitCode {
-    let output = dependencies.output
-    do {
-      switch try CommandParser(CommandTable.spec).parse(arguments) {
-      case .show(let text):
-        output.text(text)
-        return .done
-      case .run(let command):
-        guard let verb = CommandTable.verbs.first(where: { $0.spec.path == command.path }) else {
-          return .usage
-        }
-        return try verb.run(Session(command, dependencies))
-      }
-    } catch let error as UsageError {
-      output.error(error.description)
-      return .usage
-    } catch let error as ConfigurationFaults {
-      for fault in error.faults { output.error(fault.description) }
-      return .configuration
-    } catch let error as Fault {
-      output.error(error.description)
-      return .configuration
-    } catch let error as StoreFault {
-      let fault = OperatorFault(error)
-      output.error(fault.message)
-      return fault.code
-    } catch let error as SystemError {
-      output.error("\(error)")
-      return .failed
-    } catch let error as OperatorFault {
-      output.error(error.message)
-      return error.code
-    } catch {
-      output.error("\(error)")
-      return .failed
+    CommandTable.spec.run(arguments, CommandTable.verbs, output: dependencies.output) { error in
+      if let fault = (error as? StoreFault).map(OperatorFault.init) { return (fault.code, [fault.message]) }
+      return ConfigurationFaults.lines(of: error).map { (.configuration, $0) }
+    } session: {
+      Session($0, dependencies)
     }
   }
 }

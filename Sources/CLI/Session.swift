@@ -47,10 +47,7 @@ struct Session {
   var moment: Timestamp { Timestamp(unixMilliseconds: dependencies.clock.wallMilliseconds) }
 
   /// A command-line mistake, with the command that shows help.
-  func usage(_ message: String) -> UsageError {
-    let words = [OperatorProgram.name] + command.path + ["--help"]
-    return UsageError(message, helpCommand: words.joined(separator: " "))
-  }
+  func usage(_ message: String) -> UsageError { command.usage(message) }
 
   /// The path of the configuration file.
   var configurationPath: String {

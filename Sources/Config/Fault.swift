@@ -30,4 +30,10 @@ public struct ConfigurationFaults: Error, Sendable, Equatable, CustomStringConve
 
   /// One line for each fault.
   public var description: String { faults.map(\.description).joined(separator: "\n") }
+
+  /// A line for each fault of an error; nil for an error that is not about the configuration.
+  public static func lines(of error: any Error) -> [String]? {
+    if let fault = error as? Fault { return [fault.description] }
+    return (error as? ConfigurationFaults)?.faults.map(\.description)
+  }
 }

@@ -1,4 +1,4 @@
-// Tests of configuration files, database files and the sandbox's commands.
+// Tests of configuration files and database files.
 
 import Daemon
 import Domain
@@ -126,51 +126,5 @@ import Testing
     #expect(shown.out.contains("\"env:API_KEY\""))
     #expect(!shown.out.contains("very_secret"))
     #expect(try harness.run("config", "show", "--json").objects.count == 1)
-  }
-
-  @Test func aSecretThatCannotBeReadIsNamed() throws {
-    let harness = try OperatorHarness()
-    let ran = harness.run("sandbox", "event", "--user", "jdo-1", "--price", "price_1")
-    #expect(ran.code == .configuration)
-    #expect(
-      ran.notes.contains("apps.ios.stripe.webhook_secrets[0]: needs the environment variable WEBHOOK_SECRET"))
-  }
-
-  @Test func anEventNeedsARelayAndAnApp() throws {
-    let harness = try OperatorHarness(apps: ["ios", "web"])
-    let secrets = ["WEBHOOK_SECRET": "whsec_very_secret"]
-    #expect(harness.run("sandbox", "event", environment: secrets).code == .usage)
-    #expect(harness.run("sandbox", "event", "--app", "tv", environment: secrets).code == .notFound)
-    let ran = harness.run("sandbox", "event", "--app", "ios", environment: secrets)
-    #expect(ran.code == .unavailable)
-    #expect(ran.notes.contains("no answer from http://127.0.0.1:1 (connect_failed)"))
-    let far = harness.run(
-      "sandbox", "event", "--app", "ios", "--url", "http://example.com", environment: secrets)
-    #expect(far.code == .refused)
-  }
-
-  @Test func theDestinationSaysItsURLAndEnds() throws {
-    let ran = try OperatorHarness().run("sandbox", "destination", "--port", "0", "--status", "503")
-    #expect(ran.code == .done)
-    #expect(ran.notes.contains("http://127.0.0.1:"))
-    #expect(ran.notes.contains("/receipts"))
-  }
-
-  @Test("The stand-ins for processors and for a backend say where they are, and end")
-  func theOtherStandInsSayTheirURLsAndEnd() throws {
-    let harness = try OperatorHarness()
-    let environment = ["SECRET": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", "TOKEN": "t"]
-    let webhook = harness.run(
-      "sandbox", "webhook", "--port", "0", "--secret", "env:SECRET", environment: environment)
-    #expect(webhook.code == .done)
-    #expect(webhook.notes.contains("/purchases"))
-    let swedbank = harness.run(
-      "sandbox", "swedbank", "--port", "0", "--token", "env:TOKEN", "--fault", "cut", "--fault-on", "create",
-      "--fault-on", "get", environment: environment)
-    #expect(swedbank.code == .done)
-    #expect(swedbank.notes.contains("swedbank: { api_base: \"http://127.0.0.1:"))
-    let afterpay = harness.run("sandbox", "afterpay", "--port", "0", "--delay", "80s", "--decide", "approve")
-    #expect(afterpay.code == .done)
-    #expect(afterpay.notes.contains("afterpay: { api_base: \"http://127.0.0.1:"))
   }
 }

@@ -55,13 +55,6 @@ import Testing
       ["receipts", "complete", "rcp_1", "rcp_2"],
       ["receipts", "complete", "--price", "price_1"], ["receipts", "replay", "-", "rcp_1"],
       ["receipts", "cancel", "--why", "w"], ["jobs", "list", "--after", "rcp_1"],
-      ["sandbox", "event", "--type", "refund"],
-      ["sandbox", "destination", "--delay", "soon"], ["sandbox", "load", "--duration", "long"],
-      ["sandbox", "load", "--rate", "0/s"], ["sandbox", "destination", "--fail-rate", "2"],
-      ["sandbox", "webhook", "--secret", "abc"], ["sandbox", "webhook", "--secret", "env:UNSET"],
-      ["sandbox", "swedbank", "--fault", "explode"], ["sandbox", "swedbank", "--fault-on", "validate"],
-      ["sandbox", "swedbank", "--callbacks", "-1"], ["sandbox", "afterpay", "--status", "200"],
-      ["sandbox", "afterpay", "--decide", "never"], ["sandbox", "afterpay", "--decline-status", "500"],
     ])
   func aSlipIsUsageAndSaysWhereHelpIs(arguments: [String]) throws {
     let harness = try OperatorHarness()

@@ -258,19 +258,8 @@ extension OperatorHarness {
 
 /// Expected texts in files, so that every change of the output is reviewed.
 enum Snapshot {
-  private static let folder =
-    String(#filePath.prefix(upTo: #filePath.lastIndex(of: "/") ?? #filePath.endIndex)) + "/Snapshots"
-
-  /// Compares a text with its file. With RECORD_SNAPSHOTS set, writes the file instead.
+  /// Compares a text with its file in `Snapshots`.
   static func check(_ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation) {
-    let path = "\(folder)/\(name).txt"
-    if Environment.process["RECORD_SNAPSHOTS"] != nil {
-      #expect(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
-      return
-    }
-    let kept = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
-    #expect(
-      text == kept, "\(name) differs; look at it, then run with RECORD_SNAPSHOTS=1",
-      sourceLocation: sourceLocation)
+    #expect(RecordedFile.fault(text, "Snapshots/\(name).txt") == nil, sourceLocation: sourceLocation)
   }
 }

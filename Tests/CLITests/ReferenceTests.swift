@@ -17,14 +17,9 @@ struct ReferenceTests {
   private static let deploy = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "deploy").path
 
-  /// Compares a text with its file; with RECORD_SNAPSHOTS set, writes the file instead.
-  private func check(_ text: String, _ path: String) throws {
-    let path = "\(Self.deploy)/\(path)"
-    if Environment.process["RECORD_SNAPSHOTS"] != nil {
-      try #require(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
-    }
-    let kept = try #require(FileManager.default.contents(atPath: path), "\(path) is missing")
-    #expect(String(decoding: kept, as: UTF8.self) == text, "\(path): run with RECORD_SNAPSHOTS=1")
+  /// Compares a text with a shipped file.
+  private func check(_ text: String, _ path: String) {
+    #expect(RecordedFile.fault(text, "../../deploy/\(path)") == nil)
   }
 
   @Test("The recorded files equal the generated ones")
@@ -32,10 +27,10 @@ struct ReferenceTests {
     let harness = try OperatorHarness()
     for shell in Completions.Shell.allCases {
       let name = shell == .zsh ? "_receiptctl" : "receiptctl.\(shell.rawValue)"
-      try check(harness.run("completions", shell.rawValue).out, "completions/\(name)")
+      check(harness.run("completions", shell.rawValue).out, "completions/\(name)")
     }
     for page in ManualPage.allCases {
-      try check(harness.run("manual", page.rawValue).out, "man/\(page.fileName)")
+      check(harness.run("manual", page.rawValue).out, "man/\(page.fileName)")
     }
     #expect(harness.run("completions", "tcsh").notes.contains("SHELL must be one of bash, zsh, fish"))
   }
@@ -57,8 +52,8 @@ struct ReferenceTests {
   }
 
   @Test("docs/configuration.md is what the declarations of the keys say now")
-  func configurationDocument() throws {
-    try check(ConfigurationDocument.text, "../docs/configuration.md")
+  func configurationDocument() {
+    check(ConfigurationDocument.text, "../docs/configuration.md")
   }
 
   @Test("config schema prints the schema, and one line of it with --json")

@@ -129,14 +129,13 @@ import Testing
     }
   }
 
-  @Test("receiptctl fetches page by page from its own stand-in, with receiptd down, and once")
+  @Test("receiptctl fetches page by page from the stand-in, with receiptd down, and once")
   func commandLine() throws {
     try withRelay { relay, _ in
       try relay.stop()
       let output = relay.directory.file("receiptctl.log")
-      let stripe = try relay.operate([
-        "sandbox", "stripe", "--port", "0", "--events", "30", "--page-size", "7",
-      ])
+      let stripe = try relay.operate(
+        ["stripe", "--port", "0", "--events", "30", "--page-size", "7"], program: Program.sandbox)
       let base = try waitFor("it says where it listens") {
         TextFile.read(output).split(separator: "\"").first { $0.hasPrefix("http://") }.map(String.init)
       }

@@ -1,4 +1,4 @@
-// `receiptctl ready` and `receiptctl sandbox checkout`, which installations are checked with.
+// `receiptctl ready` and `receipt-sandbox checkout`, which installations are checked with.
 
 import Formats
 import HTTPServer
@@ -7,10 +7,12 @@ import Testing
 
 @Suite(.withDaemonLog) struct ReadyCommandTests {
   /// What a command printed, and its exit code.
-  private func run(_ words: [String], _ relay: Relay) throws -> (code: Int32, text: String) {
+  private func run(
+    _ words: [String], _ relay: Relay, program: String = Program.receiptctl
+  ) throws -> (code: Int32, text: String) {
     let path = relay.directory.file("receiptctl.log")
     let begin = TextFile.size(path)
-    let code = try relay.operate(words).end()
+    let code = try relay.operate(words, program: program).end()
     return (code, TextFile.read(path, from: begin))
   }
 
@@ -51,16 +53,17 @@ import Testing
     let here: JSONValue = ["purchasely": ["url": .string("http://127.0.0.1:\(port.number)/receipts")]]
     try withRelay(app: here) { relay, destination in
       let url = "http://127.0.0.1:\(relay.outside.api.port)"
-      let ran = try run(["--json", "sandbox", "checkout", "--user", "jdo-1", "--url", url], relay)
+      let words = ["--json", "checkout", "--user", "jdo-1", "--url", url]
+      let ran = try run(words, relay, program: Program.sandbox)
       #expect(ran.code == 0, "\(ran.text)")
       #expect(ran.text.contains(#""state":"delivered""#), "\(ran.text)")
       #expect(destination.ledger.isEmpty)
-      let ended = try run(["sandbox", "checkout", "--url", "http://127.0.0.1:1"], relay)
+      let ended = try run(["checkout", "--url", "http://127.0.0.1:1"], relay, program: Program.sandbox)
       #expect(ended.code == 69)
     }
     let elsewhere: JSONValue = ["purchasely": ["url": "https://example.com/receipts"]]
     try withRelay(app: elsewhere) { relay, _ in
-      let ran = try run(["sandbox", "checkout"], relay)
+      let ran = try run(["checkout"], relay, program: Program.sandbox)
       #expect(ran.code == 77, "\(ran.text)")
       #expect(ran.text.contains("this purchase did not happen"), "\(ran.text)")
     }

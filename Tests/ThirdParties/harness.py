@@ -1,5 +1,5 @@
 """Runs receiptd for checks against software of third parties, and receives what it sends. Everything stays on
-127.0.0.1. The programs are $RECEIPTD and $RECEIPTCTL, or those of the release build."""
+127.0.0.1. The programs are $RECEIPTD and $RECEIPTCTL, with receipt-sandbox beside it, or those of the release build."""
 
 import base64, collections, contextlib, hmac, http.client, json, os, pathlib, random, signal, socket, subprocess
 import threading, time
@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 RECEIPTD = os.environ.get("RECEIPTD", REPOSITORY / ".build/release/receiptd")
 RECEIPTCTL = os.environ.get("RECEIPTCTL", REPOSITORY / ".build/release/receiptctl")
+RECEIPT_SANDBOX = pathlib.Path(RECEIPTCTL).with_name("receipt-sandbox")
 SEED = 20261128
 APP = "shop"
 CLIENT_KEY = "client-key-of-the-checks"

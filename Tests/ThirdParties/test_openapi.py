@@ -7,7 +7,7 @@ import openapi_spec_validator, pytest, schemathesis, yaml
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS
 
-from harness import APP, CLIENT_KEY, RECEIPTCTL, REPOSITORY, Receiver, Relay, free_port, running, sign
+from harness import APP, CLIENT_KEY, RECEIPT_SANDBOX, REPOSITORY, Receiver, Relay, free_port, running, sign
 
 DOCUMENT = yaml.safe_load((REPOSITORY / "docs/openapi.yaml").read_text())
 WEBHOOK = "/v1/{app}/webhooks/stripe"
@@ -55,7 +55,7 @@ def everything(tmp_path_factory):
     relay = Relay(folder, receiver, app)
     with contextlib.ExitStack() as stack:
         for name, port in ports.items():
-            stack.enter_context(running([RECEIPTCTL, "sandbox", name, "--port", port], folder / f"{name}.log", port))
+            stack.enter_context(running([RECEIPT_SANDBOX, name, "--port", port], folder / f"{name}.log", port))
         stack.callback(receiver.close)
         stack.callback(relay.stop)
         yield relay.start()

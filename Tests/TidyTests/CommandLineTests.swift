@@ -1,23 +1,26 @@
-// The README names every command of receiptctl. The list comes from the program of the same build.
+// The README names every command of the programs. The lists come from the programs of the same build.
 
 import Foundation
 import TestSupport
 import Testing
 
-/// receiptctl from the same build.
-enum BuiltProgram {
+/// A program with commands, from the same build.
+enum BuiltProgram: String, CaseIterable {
+  case receiptctl
+  case sandbox = "receipt-sandbox"
+
   /// Its path; the test program is in the same folder.
-  static let path: String? = {
+  var path: String? {
     // Without a program there is no path; the test then reports why it is skipped.
     guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
       return nil
     }
-    let path = URL(filePath: own).deletingLastPathComponent().appending(component: "receiptctl").path
+    let path = URL(filePath: own).deletingLastPathComponent().appending(component: rawValue).path
     return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-  }()
+  }
 
   /// The program's output.
-  static func output(_ arguments: [String]) throws -> String {
+  func output(_ arguments: [String]) throws -> String {
     try ShellRun([try #require(path)] + arguments).output
   }
 
@@ -31,26 +34,30 @@ enum BuiltProgram {
   }
 
   /// `receipts list`, `stats`, …; empty when the program has no commands yet.
-  static func verbs() throws -> [String] {
-    try names(in: "Commands:", of: output(["--help"])).flatMap { noun in
-      let verbs = names(in: "Verbs:", of: try output(["help", noun]))
+  func verbs() throws -> [String] {
+    try Self.names(in: "Commands:", of: output(["--help"])).flatMap { noun in
+      let verbs = Self.names(in: "Verbs:", of: try output(["help", noun]))
       return verbs.isEmpty ? [noun] : verbs.map { "\(noun) \($0)" }
     }
   }
 }
 
 @Suite struct CommandLineTests {
-  /// False for a program that prints no list of commands: it has no command line yet.
-  static let hasCommands = BuiltProgram.path != nil && (try? BuiltProgram.verbs().isEmpty) == false
+  /// False if one of them prints no list of commands: it has no command line yet.
+  static let haveCommands = BuiltProgram.allCases.allSatisfy { program in
+    program.path != nil && (try? program.verbs().isEmpty) == false
+  }
 
   @Test(
-    "The README names every verb of receiptctl",
-    .enabled(if: hasCommands, "receiptctl is not beside this test, or prints no commands yet"))
-  func readmeNamesEveryVerb() throws {
+    "The README names every verb of the programs",
+    .enabled(if: haveCommands, "a program is not beside this test, or prints no commands yet"),
+    arguments: BuiltProgram.allCases)
+  func readmeNamesEveryVerb(of program: BuiltProgram) throws {
     let readme = try Repository.text(of: "README.md")
-    for verb in try BuiltProgram.verbs() {
+    for verb in try program.verbs() {
       #expect(
-        readme.contains("`\(verb)") || readme.contains("receiptctl \(verb)"), "README.md: \(verb) is missing")
+        readme.contains("`\(verb)") || readme.contains("\(program.rawValue) \(verb)"),
+        "README.md: \(verb) is missing")
     }
   }
 

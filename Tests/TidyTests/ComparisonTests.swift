@@ -85,8 +85,12 @@ struct ComparisonPage {
 }
 
 extension ComparisonPage.Row {
-  /// The commands of our answer, without the program's name.
-  var commands: [String] { ours.matches(of: #/`receiptctl ([^`]+)`/#).map { String($0.1) } }
+  /// The commands of our answer, each with its program.
+  var commands: [(program: BuiltProgram, words: String)] {
+    ours.matches(of: #/`(receiptctl|receipt-sandbox) ([^`]+)`/#).compactMap { match in
+      BuiltProgram(rawValue: String(match.1)).map { ($0, String(match.2)) }
+    }
+  }
   /// The dashboard's paths in it.
   var addresses: [String] { ours.matches(of: #/`(\/[^`]*)`/#).map { String($0.1) } }
   /// The files that it links to, from the folder of the documents.
@@ -156,17 +160,17 @@ struct DashboardPaths {
   }
 
   @Test(
-    "receiptctl has each command with its options",
-    .enabled(if: CommandLineTests.hasCommands, "receiptctl is not beside this test"))
+    "The programs have each command with its options",
+    .enabled(if: CommandLineTests.haveCommands, "a program is not beside this test"))
   func commandsExist() throws {
-    let verbs = try BuiltProgram.verbs()
+    let verbs = try Dictionary(uniqueKeysWithValues: BuiltProgram.allCases.map { ($0, try $0.verbs()) })
     for row in try Self.page().rows {
-      for command in row.commands {
-        guard let verb = verbs.first(where: { "\(command) ".hasPrefix("\($0) ") }) else {
-          Issue.record("\(row.question): receiptctl has no command \(command)")
+      for (program, command) in row.commands {
+        guard let verb = verbs[program]?.first(where: { "\(command) ".hasPrefix("\($0) ") }) else {
+          Issue.record("\(row.question): \(program.rawValue) has no command \(command)")
           continue
         }
-        let help = try BuiltProgram.output(["help"] + verb.split(separator: " ").map(String.init))
+        let help = try program.output(["help"] + verb.split(separator: " ").map(String.init))
         for option in command.matches(of: #/--[a-z-]+/#) {
           #expect(help.contains("\(option.output) "), "\(row.question): \(verb) has no \(option.output)")
         }

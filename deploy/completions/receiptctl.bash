@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--callback-scale|--callbacks|--cause|--config|--context|--currency|--customer|--database|--decide|--decline-status|--delay|--destination|--duration|--email|--error|--events|--fail-rate|--fault|--fault-count|--fault-on|--file|--for|--import-id|--interval|--join|--limit|--merchant-id|--note|--object|--only|--outcome|--owner|--page-size|--payee-id|--port|--price|--process|--processor|--rate|--rate-limit|--reason|--secret|--seed|--session|--since|--slower|--state|--status|--subject|--subscription|--to|--token|--type|--until|--url|--user|--why) skip=1 ;;
+      --after|--app|--cause|--config|--context|--customer|--database|--destination|--email|--error|--file|--for|--import-id|--interval|--join|--limit|--note|--object|--only|--outcome|--owner|--price|--process|--processor|--rate|--reason|--session|--since|--slower|--state|--status|--subject|--to|--type|--until|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -233,71 +233,6 @@ _receiptctl() {
     'links check:--app') :; return ;;
     'links check:--file') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'links check:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox destination:--port') :; return ;;
-    'sandbox destination:--status') :; return ;;
-    'sandbox destination:--fail-rate') :; return ;;
-    'sandbox destination:--delay') :; return ;;
-    'sandbox destination:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox webhook:--port') :; return ;;
-    'sandbox webhook:--secret') :; return ;;
-    'sandbox webhook:--status') :; return ;;
-    'sandbox webhook:--fail-rate') :; return ;;
-    'sandbox webhook:--delay') :; return ;;
-    'sandbox webhook:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox stripe:--port') :; return ;;
-    'sandbox stripe:--events') :; return ;;
-    'sandbox stripe:--fail-rate') :; return ;;
-    'sandbox stripe:--status') :; return ;;
-    'sandbox stripe:--rate-limit') :; return ;;
-    'sandbox stripe:--page-size') :; return ;;
-    'sandbox stripe:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox swedbank:--port') :; return ;;
-    'sandbox swedbank:--token') :; return ;;
-    'sandbox swedbank:--payee-id') :; return ;;
-    'sandbox swedbank:--callback-scale') :; return ;;
-    'sandbox swedbank:--callbacks') :; return ;;
-    'sandbox swedbank:--fault') mapfile -t COMPREPLY < <(compgen -W 'error error-after cut silent lost truncated malformed redirect page lie' -- "$current"); return ;;
-    'sandbox swedbank:--fault-on') mapfile -t COMPREPLY < <(compgen -W 'consumers create get patch capture cancel reverse tokens' -- "$current"); return ;;
-    'sandbox swedbank:--fault-count') :; return ;;
-    'sandbox swedbank:--fail-rate') :; return ;;
-    'sandbox swedbank:--status') :; return ;;
-    'sandbox swedbank:--delay') :; return ;;
-    'sandbox swedbank:--seed') :; return ;;
-    'sandbox swedbank:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox afterpay:--port') :; return ;;
-    'sandbox afterpay:--merchant-id') :; return ;;
-    'sandbox afterpay:--secret') :; return ;;
-    'sandbox afterpay:--currency') mapfile -t COMPREPLY < <(compgen -W 'USD AUD NZD CAD GBP EUR' -- "$current"); return ;;
-    'sandbox afterpay:--decide') mapfile -t COMPREPLY < <(compgen -W 'rules approve decline' -- "$current"); return ;;
-    'sandbox afterpay:--decline-status') mapfile -t COMPREPLY < <(compgen -W '201 402' -- "$current"); return ;;
-    'sandbox afterpay:--fault') mapfile -t COMPREPLY < <(compgen -W 'error error-after cut silent lost truncated malformed redirect page lie' -- "$current"); return ;;
-    'sandbox afterpay:--fault-on') mapfile -t COMPREPLY < <(compgen -W 'configuration create capture get sign validate' -- "$current"); return ;;
-    'sandbox afterpay:--fault-count') :; return ;;
-    'sandbox afterpay:--fail-rate') :; return ;;
-    'sandbox afterpay:--status') :; return ;;
-    'sandbox afterpay:--delay') :; return ;;
-    'sandbox afterpay:--seed') :; return ;;
-    'sandbox afterpay:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox checkout:--app') :; return ;;
-    'sandbox checkout:--user') :; return ;;
-    'sandbox checkout:--price') :; return ;;
-    'sandbox checkout:--url') :; return ;;
-    'sandbox checkout:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox event:--app') :; return ;;
-    'sandbox event:--user') :; return ;;
-    'sandbox event:--price') :; return ;;
-    'sandbox event:--type') :; return ;;
-    'sandbox event:--context') :; return ;;
-    'sandbox event:--session') :; return ;;
-    'sandbox event:--subscription') :; return ;;
-    'sandbox event:--customer') :; return ;;
-    'sandbox event:--url') :; return ;;
-    'sandbox event:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    'sandbox load:--app') :; return ;;
-    'sandbox load:--rate') :; return ;;
-    'sandbox load:--duration') :; return ;;
-    'sandbox load:--url') :; return ;;
-    'sandbox load:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'completions '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'manual '*':--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
   esac
@@ -354,14 +289,6 @@ _receiptctl() {
       'config schema') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'reload '*) mapfile -t COMPREPLY < <(compgen -W '--database --process --config --json --no-input --help -h --version' -- "$current") ;;
       'links check') mapfile -t COMPREPLY < <(compgen -W '--app --file --fetch --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox destination') mapfile -t COMPREPLY < <(compgen -W '--port --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox webhook') mapfile -t COMPREPLY < <(compgen -W '--port --secret --status --fail-rate --delay --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox stripe') mapfile -t COMPREPLY < <(compgen -W '--port --events --fail-rate --status --rate-limit --page-size --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox swedbank') mapfile -t COMPREPLY < <(compgen -W '--port --token --payee-id --callback-scale --callbacks --fault --fault-on --fault-count --fail-rate --status --delay --seed --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox afterpay') mapfile -t COMPREPLY < <(compgen -W '--port --merchant-id --secret --currency --decide --decline-status --fault --fault-on --fault-count --fail-rate --status --delay --seed --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox checkout') mapfile -t COMPREPLY < <(compgen -W '--app --user --price --url --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox event') mapfile -t COMPREPLY < <(compgen -W '--app --user --price --type --context --session --subscription --customer --url --config --json --no-input --help -h --version' -- "$current") ;;
-      'sandbox load') mapfile -t COMPREPLY < <(compgen -W '--app --rate --duration --url --config --json --no-input --help -h --version' -- "$current") ;;
       'completions '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'manual '*) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       *) mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
@@ -369,7 +296,7 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts attempts failures jobs payments events contexts users apps instances alerts audit db config links sandbox find stats top doctor ready reload completions manual help' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts attempts failures jobs payments events contexts users apps instances alerts audit db config links find stats top doctor ready reload completions manual help' -- "$current") ;;
     'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
     'attempts ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'failures ') mapfile -t COMPREPLY < <(compgen -W 'list ack reopen' -- "$current") ;;
@@ -385,7 +312,6 @@ _receiptctl() {
     'db ') mapfile -t COMPREPLY < <(compgen -W 'check backup restore copy unretire purge' -- "$current") ;;
     'config ') mapfile -t COMPREPLY < <(compgen -W 'init check show schema' -- "$current") ;;
     'links ') mapfile -t COMPREPLY < <(compgen -W 'check' -- "$current") ;;
-    'sandbox ') mapfile -t COMPREPLY < <(compgen -W 'destination webhook stripe swedbank afterpay checkout event load' -- "$current") ;;
     'db backup') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     'db restore') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     'config init') mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

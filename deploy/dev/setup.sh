@@ -21,6 +21,8 @@ more_of_app=''
 
 receiptctl() { "$bin/receiptctl" --config "$config" "$@"; }
 
+receipt_sandbox() { "$bin/receipt-sandbox" --config "$config" "$@"; }
+
 say() {
   if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi
 }
@@ -113,9 +115,9 @@ wait_for() {
 
 is_listening() { python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1)' "$1"; }
 
-# start_destination [OPTION…]: options of `receiptctl sandbox destination`.
+# start_destination [OPTION…]: options of `receipt-sandbox destination`.
 start_destination() {
-  "$bin/receiptctl" --config "$config" sandbox destination --port "$destination_port" "$@" \
+  "$bin/receipt-sandbox" destination --port "$destination_port" "$@" \
     >>"$folder/destination.log" 2>&1 &
   destination=$!
   wait_for 'the stand-in destination' is_listening "$destination_port"
@@ -126,7 +128,7 @@ start_stand_in() {
   name=$1
   listening_port=$2
   shift 2
-  "$bin/receiptctl" sandbox "$name" --port "$listening_port" "$@" >>"$folder/$name.log" 2>&1 &
+  "$bin/receipt-sandbox" "$name" --port "$listening_port" "$@" >>"$folder/$name.log" 2>&1 &
   stand_ins="$stand_ins $!"
   wait_for "the stand-in $name" is_listening "$listening_port"
 }

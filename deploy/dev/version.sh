@@ -2,8 +2,8 @@
 # shellcheck shell=sh
 
 # The one source of the number. It is the next version until the commit has its tag.
-number=$(sed -n 's/.*static let number = "\(.*\)"/\1/p' Sources/Daemon/Service/Telemetry/Version.swift)
-[ -n "$number" ] || { echo "Sources/Daemon/Service/Telemetry/Version.swift has no number" >&2; exit 1; }
+number=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/Support/Platform/BuildOrigin.swift)
+[ -n "$number" ] || { echo "Sources/Support/Platform/BuildOrigin.swift has no number" >&2; exit 1; }
 
 SOURCE_COMMIT=$(git rev-parse --short=9 HEAD 2>/dev/null) || SOURCE_COMMIT=''
 # The commit's own time, so that the same commit gives the same bytes (https://reproducible-builds.org/specs).

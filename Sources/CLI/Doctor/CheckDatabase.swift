@@ -6,6 +6,7 @@ internal import Formats
 internal import Platform
 internal import Service
 internal import Store
+internal import Terminal
 
 /// The space and the speed of a file's disk.
 enum DiskCheck: DoctorCheck {

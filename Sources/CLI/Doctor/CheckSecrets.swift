@@ -5,6 +5,7 @@ internal import Domain
 internal import Formats
 internal import Platform
 internal import Service
+internal import Terminal
 
 enum SecretsCheck: DoctorCheck {
   static let name = "secrets"

@@ -7,17 +7,10 @@ internal import Terminal
 
 enum ReferenceVerbs {
   static let verbs = [
-    Verb(
-      spec: CommandSpec(
-        ["completions"], summary: "Print a shell's completions for receiptctl",
-        arguments: [
-          ArgumentSpec("SHELL", help: "the shell", choices: Completions.Shell.allCases.map(\.rawValue))
-        ],
-        examples: [
-          ExampleSpec(
-            "receiptctl completions bash | sudo tee /etc/bash_completion.d/receiptctl", "For every bash"),
-          ExampleSpec("receiptctl completions fish | source", "In this fish"),
-        ]), run: completions),
+    Verb(spec: Completions.command(of: OperatorProgram.name)) { session in
+      session.output.text(Completions.script(of: CommandTable.spec, for: session.command))
+      return .done
+    },
     Verb(
       spec: CommandSpec(
         ["manual"], summary: "Print a manual page",
@@ -27,13 +20,6 @@ enum ReferenceVerbs {
           ExampleSpec("receiptctl manual receiptd.json5 | man -l -", "Every key of the configuration"),
         ]), run: manual),
   ]
-
-  private static func completions(_ session: Session) throws -> ExitCode {
-    // The parser accepts no other value.
-    guard let shell = Completions.Shell(rawValue: session.command.positionals[0]) else { return .usage }
-    session.output.text(Completions.script(of: CommandTable.spec, for: shell))
-    return .done
-  }
 
   private static func manual(_ session: Session) throws -> ExitCode {
     guard let page = ManualPage(rawValue: session.command.positionals[0]) else { return .usage }

@@ -16,12 +16,16 @@ public struct CommandHelp: Sendable {
   /// Help about the program.
   public var text: String {
     if let only = program.commands.first, only.path.isEmpty { return text(of: only) }
-    var lines = ["\(program.name) - \(program.summary)", "", "Usage: \(program.name) [OPTIONS] GROUP VERB …"]
+    var lines = [
+      "\(program.name) - \(program.summary)", "",
+      "Usage: \(program.name) [OPTIONS] \(program.commandWords) …",
+    ]
     lines += paragraph(program.discussion)
     lines += section("Commands", topics.map { ($0.name, $0.summary) })
     lines += optionSection("Options", program.options + ProgramSpec.builtInOptions)
     lines += exampleSection(program.examples)
-    lines += ["", "Help on a command: \(program.name) help GROUP [VERB]"]
+    let words = program.groups.isEmpty ? "COMMAND" : "GROUP [VERB]"
+    lines += ["", "Help on a command: \(program.name) help \(words)"]
     return lines.joined(separator: "\n") + "\n"
   }
 

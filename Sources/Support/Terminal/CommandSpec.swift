@@ -157,6 +157,9 @@ public struct ProgramSpec: Sendable, Equatable {
   /// The answer to `--version`.
   var versionLine: String { "\(name) \(version)" + (origin.map { " (\($0))" } ?? "") }
 
+  /// The words that choose a command, in usage lines.
+  var commandWords: String { groups.isEmpty ? "COMMAND" : "GROUP VERB" }
+
   /// The options that the parser adds to every program.
   public static let builtInOptions = [
     OptionSpec(flag: "help", short: "h", help: "Show this help"),

@@ -63,3 +63,26 @@ public enum DisplayText {
     return cut + "…"
   }
 }
+
+/// Arguments of a command line that the operator may copy.
+public enum ShellWord {
+  /// The text as one word of a POSIX shell (POSIX.1-2024, Shell Command Language §2.2.2).
+  public static func quoted(_ text: String) -> String {
+    let clean = DisplayText.clean(text)
+    let isPlain = clean.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "_@%+=:,./-".utf8.contains(byte)
+      }
+    }
+    if isPlain, !clean.isEmpty { return clean }
+    // Scalar by scalar: a shell also sees a quote that forms one character with a combining mark after it.
+    var word = "'"
+    for scalar in clean.unicodeScalars {
+      if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
+    }
+    return word + "'"
+  }
+}

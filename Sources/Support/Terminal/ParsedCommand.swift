@@ -57,6 +57,9 @@ public struct ParsedCommand: Sendable, Equatable {
   /// Group and verb.
   public var path: [String] { spec.path }
 
+  /// A mistake on the command line, with the command that shows help.
+  public func usage(_ message: String) -> UsageError { UsageError(message, helpCommand: helpCommand) }
+
   /// Whether a flag was given.
   public func flag(_ name: String) -> Bool { options.contains(name) }
 
@@ -114,6 +117,6 @@ public struct ParsedCommand: Sendable, Equatable {
   }
 
   private func refusal(_ name: String, _ expected: String, _ text: String) -> UsageError {
-    UsageError("--\(name) must be \(expected), not '\(DisplayText.clean(text))'", helpCommand: helpCommand)
+    usage("--\(name) must be \(expected), not '\(DisplayText.clean(text))'")
   }
 }

@@ -97,6 +97,7 @@ final class ChildProcess {
 enum Program {
   static let receiptd = directory + "/receiptd"
   static let receiptctl = directory + "/receiptctl"
+  static let sandbox = directory + "/receipt-sandbox"
   /// The repository's folder, for the files that are shipped with the programs.
   static let repository = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
 

@@ -163,9 +163,9 @@ final class Relay {
     return try process.end()
   }
 
-  /// Runs receiptctl with this configuration.
-  func operate(_ arguments: [String]) throws -> ChildProcess {
-    let words = [Program.receiptctl, "--config", configurationPath] + arguments
+  /// Runs receiptctl, or another program, with this configuration.
+  func operate(_ arguments: [String], program: String = Program.receiptctl) throws -> ChildProcess {
+    let words = [program, "--config", configurationPath] + arguments
     return try ChildProcess(words, output: directory.file("receiptctl.log"))
   }
 

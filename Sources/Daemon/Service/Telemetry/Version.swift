@@ -4,7 +4,7 @@ internal import Platform
 
 /// The version of this build.
 public enum Version {
-  public static let number = "0.1.0"
+  public static var number: String { BuildOrigin.version }
   /// The commit and its date, for `--version`; nil for a build that does not know them.
   public static var origin: String? { BuildOrigin.text }
   /// The value of `User-Agent` in outgoing requests.

@@ -7,6 +7,24 @@ public enum Completions {
     case bash, zsh, fish
   }
 
+  /// `completions SHELL`, which every program with several commands has.
+  public static func command(of program: String) -> CommandSpec {
+    CommandSpec(
+      ["completions"], summary: "Print a shell's completions for \(program)",
+      arguments: [ArgumentSpec("SHELL", help: "the shell", choices: Shell.allCases.map(\.rawValue))],
+      examples: [
+        ExampleSpec(
+          "\(program) completions bash | sudo tee /etc/bash_completion.d/\(program)", "For every bash"),
+        ExampleSpec("\(program) completions fish | source", "In this fish"),
+      ])
+  }
+
+  /// The script that this command asks for.
+  public static func script(of program: ProgramSpec, for command: ParsedCommand) -> String {
+    // The parser accepts no other value.
+    Shell(rawValue: command.positionals[0]).map { script(of: program, for: $0) } ?? ""
+  }
+
   /// The script for one shell.
   public static func script(of program: ProgramSpec, for shell: Shell) -> String {
     let table = CompletionTable(program)

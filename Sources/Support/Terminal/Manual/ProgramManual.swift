@@ -24,7 +24,7 @@ public struct ProgramManual {
     page.name(program.name, program.summary)
     page.section("SYNOPSIS")
     let hasCommands = !(program.commands.first?.path.isEmpty ?? true)
-    page.paragraph("\(program.name) [OPTIONS]" + (hasCommands ? " GROUP VERB …" : ""))
+    page.paragraph("\(program.name) [OPTIONS]" + (hasCommands ? " \(program.commandWords) …" : ""))
     if let discussion = program.discussion {
       page.section("DESCRIPTION")
       page.paragraph(discussion)
@@ -51,7 +51,7 @@ public struct ProgramManual {
   private func addCommands(to page: inout Roff) {
     page.section("COMMANDS")
     for topic in CommandHelp(program).topics {
-      page.subsection("\(topic.name): \(topic.summary)")
+      if !program.groups.isEmpty { page.subsection("\(topic.name): \(topic.summary)") }
       for command in program.commands where command.path.first == topic.name {
         let usage = ([command.name] + command.arguments.map(\.usage)).joined(separator: " ")
         page.term(usage, "\(command.summary).")

@@ -1,4 +1,4 @@
-// `sandbox load`: sends sample checkouts at a steady rate, each a context and its correctly signed event, to
+// `receipt-sandbox load`: sends sample checkouts at a steady rate, each a context and its correctly signed event, to
 // see how a relay behaves over time. One thread; a request that is slower than the rate delays the next.
 
 internal import Config
@@ -9,7 +9,27 @@ internal import Platform
 internal import Sandbox
 internal import Terminal
 
-enum SandboxLoadCommand {
+enum LoadCommand {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["load"], summary: "Send made-up checkouts to the configured receiptd at a steady rate",
+      discussion: """
+        Each is a context, posted with the app's first client key, and its event, signed with its first \
+        webhook secret, so both must be readable here; an app that accepts only tokens refuses them. Every \
+        user is new. Deliver to receipt-sandbox destination, never to the real one: these purchases did \
+        not happen.
+        """,
+      options: [
+        OptionSpec("app", placeholder: "APP", help: "The app; not needed when there is one only"),
+        OptionSpec("rate", placeholder: "N/s", help: "Checkouts a second, such as 50/s; 10/s without it"),
+        OptionSpec("duration", placeholder: "D", help: "How long, such as 90s or 5m; 1m without it"),
+        OptionSpec(
+          "url", placeholder: "URL", help: "Where receiptd is reached, when not at its listen address"),
+      ],
+      examples: [
+        ExampleSpec("receipt-sandbox load --rate 50/s --duration 5m", "A busy shop, for five minutes")
+      ]), run: run)
+
   private static let rateDefault = 10.0
   private static let rateMax = 10_000.0
   private static let durationDefault: Duration = .seconds(60)
@@ -39,9 +59,9 @@ enum SandboxLoadCommand {
     let rate = try session.command.ratePerSecond("rate", in: 0.01...rateMax) ?? rateDefault
     let duration =
       try session.command.duration("duration", in: .milliseconds(1)...durationMax) ?? durationDefault
-    let configuration = try session.wholeConfiguration()
-    let app = try SandboxEventCommand.app(configuration, session)
-    let sender = try Sender(app, base: SandboxEventCommand.base(configuration, session))
+    let configuration = try session.configuration()
+    let app = try session.app(configuration)
+    let sender = try Sender(app, base: EventCommand.base(configuration, session))
     session.dependencies.catchStop()
     let span = DurationText.text(duration)
     session.output.note("Sending \(rate) checkouts a second to \(app.slug) for \(span); end with Ctrl-C.")
@@ -70,7 +90,7 @@ enum SandboxLoadCommand {
       self.app = app
       client = try SandboxClient(base: base)
       guard let secret = try app.stripeWebhookSecret?.reveal() else {
-        throw SandboxEventCommand.noStripe(app)
+        throw EventCommand.noStripe(app)
       }
       self.secret = secret
       if case .restricted(let keys, _) = app.client { key = try keys.first?.reveal() } else { key = nil }

@@ -1,16 +1,16 @@
-// `sandbox afterpay`: runs the sandbox Afterpay until a signal stops it.
+// `receipt-sandbox afterpay`: runs the sandbox Afterpay until a signal stops it.
 
 internal import HTTPServer
 internal import Sandbox
 internal import Terminal
 
-enum SandboxAfterpayCommand {
+enum AfterpayCommand {
   static let portDefault = 8093
   private static let currencies = ["USD", "AUD", "NZD", "CAD", "GBP", "EUR"]
 
   static let verb = Verb(
     spec: CommandSpec(
-      ["sandbox", "afterpay"], summary: "Stand in for Afterpay's API and its customers",
+      ["afterpay"], summary: "Stand in for Afterpay's API and its customers",
       discussion: """
         Runs until it is interrupted, for this machine only, and keeps everything in memory. A customer \
         confirms or cancels on the page of the checkout, or by POST /checkout/TOKEN/confirm; one of Cash App \
@@ -33,46 +33,34 @@ enum SandboxAfterpayCommand {
           "decline-status", placeholder: "S",
           help: "The status of a declined capture; 402 without it",
           choices: ["201", "402"]),
-      ] + SandboxServiceOptions.specs(SandboxAfterpayOperation.allCases.map(\.rawValue)),
+      ] + StandInOptions.specs(SandboxAfterpayOperation.allCases.map(\.rawValue)),
       examples: [
-        ExampleSpec("receiptctl sandbox afterpay", "An account whose customers you are"),
+        ExampleSpec("receipt-sandbox afterpay", "An account whose customers you are"),
         ExampleSpec(
-          "receiptctl sandbox afterpay --fault cut --fault-on capture --fault-count 1",
+          "receipt-sandbox afterpay --fault cut --fault-on capture --fault-count 1",
           "The first capture charges, but its answer is lost"),
         ExampleSpec(
-          "receiptctl sandbox afterpay --delay 80s --fault-on capture", "Captures are answered too late"),
+          "receipt-sandbox afterpay --delay 80s --fault-on capture", "Captures are answered too late"),
         ExampleSpec(
-          "receiptctl sandbox afterpay --decide decline --decline-status 201", "Every capture is declined"),
+          "receipt-sandbox afterpay --decide decline --decline-status 201", "Every capture is declined"),
       ]), run: run)
 
   static func run(_ session: Session) throws -> ExitCode {
     let command = session.command
-    let faults = try SandboxServiceOptions.faults(session)
+    let faults = try StandInOptions.faults(session)
     var settings = SandboxAfterpaySettings()
     settings.merchantID = command.options["merchant-id"]
-    settings.secret = try command.options["secret"].map { try SandboxServiceOptions.secret($0, session) }
+    settings.secret = try command.options["secret"].map { try StandInOptions.secret($0, session) }
     settings.currency = command.options["currency"] ?? settings.currency
     settings.decision =
       command.options["decide"].flatMap(SandboxAfterpaySettings.Decision.init) ?? settings.decision
     settings.declineStatus = command.options["decline-status"] == "201" ? 201 : 402
-    let port = try SandboxServiceOptions.port(session, default: portDefault)
-    let seed = try SandboxServiceOptions.seed(session)
-    // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
-    // thread.
-    session.dependencies.catchStop()
-    let printing = SandboxPrinting(session)
-    let afterpay: SandboxAfterpay
-    do throws(ServerError) {
-      afterpay = try SandboxAfterpay(
+    let seed = try StandInOptions.seed(session)
+    return try session.serve(port: portDefault) { port, printing throws(ServerError) in
+      let afterpay = try SandboxAfterpay(
         port: port, settings: settings, faults: faults, seed: seed, clock: session.dependencies.clock
       ) { printing.write($0) }
-    } catch {
-      throw SandboxServiceOptions.fault(error, port: port)
+      return StandIn(setting: "afterpay: { api_base: \"\(afterpay.base)\", … }", stop: afterpay.stop)
     }
-    session.output.note(
-      "Listening. Set afterpay: { api_base: \"\(afterpay.base)\", … } of an app; end with Ctrl-C.")
-    session.waitUntilStopped()
-    afterpay.stop()
-    return .done
   }
 }

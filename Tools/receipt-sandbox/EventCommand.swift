@@ -1,4 +1,4 @@
-// `sandbox event`: sends one sample event, signed with the app's own secret, to the daemon that the
+// `receipt-sandbox event`: sends one sample event, signed with the app's own secret, to the daemon that the
 // configuration describes.
 
 internal import Config
@@ -9,12 +9,58 @@ internal import Platform
 internal import Sandbox
 internal import Terminal
 
-enum SandboxEventCommand {
+enum EventCommand {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["event"], summary: "Send a correctly signed Stripe event to the configured receiptd",
+      discussion: """
+        Signs with the app's first webhook secret, so it must be readable here.
+        TYPE is a short form or Stripe's name:
+        - subscription: checkout.session.completed, a subscription, paid
+        - payment: checkout.session.completed, a single payment, paid
+        - unpaid: checkout.session.completed, the money still under way
+        - async-succeeded: checkout.session.async_payment_succeeded
+        - async-failed: checkout.session.async_payment_failed
+        - expired: checkout.session.expired
+        - subscription-created: customer.subscription.created
+        - invoice-paid: invoice.paid
+        Ids are made up. To continue a purchase, give --session and --subscription; a checkout with \
+        --subscription sells that subscription, one without is a single payment.
+        """,
+      options: [
+        OptionSpec("app", placeholder: "APP", help: "The app; not needed when there is one only"),
+        OptionSpec(
+          "user", placeholder: "USER", help: "Your id of the user; left out, the event names none"),
+        OptionSpec(
+          "price", placeholder: "PRICE", help: "The price, price_…; left out, the event names none"),
+        OptionSpec("type", placeholder: "TYPE", help: "The type of the event; subscription without it"),
+        OptionSpec(
+          "context", placeholder: "C",
+          help:
+            "A context's id (ctx_…) or its blob, for the metadata; an id without --user is the checkout's "
+            + "reference, as a Payment Link passes it on"),
+        OptionSpec("session", placeholder: "ID", help: "The checkout session, cs_…"),
+        OptionSpec("subscription", placeholder: "ID", help: "The subscription, sub_…"),
+        OptionSpec("customer", placeholder: "ID", help: "The customer, cus_…"),
+        OptionSpec(
+          "url", placeholder: "URL", help: "Where receiptd is reached, when not at its listen address"),
+      ],
+      examples: [
+        ExampleSpec(
+          "receipt-sandbox event --app ios --user jdo-1 --price price_1MbKJHJaEiB9UwXBPt0fFq4O",
+          "A subscription was bought"),
+        ExampleSpec(
+          "receipt-sandbox event --user jdo-1 --price price_1 --type unpaid", "The money is under way"),
+        ExampleSpec(
+          "receipt-sandbox event --user jdo-1 --type async-succeeded --session cs_test_a1",
+          "The money has arrived"),
+      ]), run: run)
+
   static func run(_ session: Session) throws -> ExitCode {
     let options = session.command.options
     let kind = try kind(options["type"], session)
-    let configuration = try session.wholeConfiguration()
-    let app = try app(configuration, session)
+    let configuration = try session.configuration()
+    let app = try session.app(configuration)
     // In a box: the generator is empty, and Thread Sanitizer checks the address of an inout argument.
     var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     let sellsSubscription = [.subscription, .subscriptionCreated, .invoicePaid].contains(kind)
@@ -44,7 +90,7 @@ enum SandboxEventCommand {
     guard let kind = SandboxEventKind(name: name) else {
       let near =
         EditDistance.nearest(to: name, among: SandboxEventKind.names).map { "; did you mean '\($0)'?" } ?? ""
-      throw session.usage("--type: there is no '\(DisplayText.clean(name))' here\(near)")
+      throw session.command.usage("--type: there is no '\(DisplayText.clean(name))' here\(near)")
     }
     return kind
   }
@@ -53,14 +99,6 @@ enum SandboxEventCommand {
     OperatorFault(
       .configuration,
       "the app '\(DisplayText.clean(app.slug.text))' has no section stripe; name another app with --app")
-  }
-
-  /// The app given by `--app`, or the only one.
-  static func app(_ configuration: Configuration, _ session: Session) throws -> AppConfiguration {
-    if let app = try session.configuredApp(configuration) { return app }
-    if configuration.apps.count == 1 { return configuration.apps[0] }
-    let slugs = configuration.apps.map(\.slug.text)
-    throw session.usage("say which app: --app \(slugs.joined(separator: ", --app "))")
   }
 
   /// The daemon's base URL from this machine.

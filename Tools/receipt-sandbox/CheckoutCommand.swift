@@ -1,4 +1,4 @@
-// `sandbox checkout`: one checkout from the app's post to the delivered receipt, with a relay that delivers
+// `receipt-sandbox checkout`: one checkout from the app's post to the delivered receipt, with a relay that delivers
 // to this machine. The caller's thread; the stand-in's server has its own.
 
 internal import Config
@@ -10,15 +10,15 @@ internal import Platform
 internal import Sandbox
 internal import Terminal
 
-enum SandboxCheckoutCommand {
+enum CheckoutCommand {
   static let verb = Verb(
     spec: CommandSpec(
-      ["sandbox", "checkout"], summary: "Play one checkout, up to the delivered receipt",
+      ["checkout"], summary: "Play one checkout, up to the delivered receipt",
       discussion: """
         Posts a context with the app's first client key, sends the event of its payment, signed with the \
         app's first webhook secret, and waits until the receipt is delivered. It is also the destination \
         meanwhile: purchasely.url of the app must be http://127.0.0.1:PORT/receipts. If a program listens on \
-        that port already, such as sandbox destination, the receipt goes there.
+        that port already, such as receipt-sandbox destination, the receipt goes there.
         """,
       options: [
         OptionSpec("app", placeholder: "APP", help: "The app; not needed when there is one only"),
@@ -27,7 +27,7 @@ enum SandboxCheckoutCommand {
         OptionSpec(
           "url", placeholder: "URL", help: "Where receiptd is reached, when not at its listen address"),
       ],
-      examples: [ExampleSpec("receiptctl sandbox checkout", "After the installation: does it deliver?")]),
+      examples: [ExampleSpec("receipt-sandbox checkout", "After the installation: does it deliver?")]),
     run: run)
 
   private static let priceDefault = "price_sandbox"
@@ -35,12 +35,12 @@ enum SandboxCheckoutCommand {
   private static let waitSeconds = 30
 
   static func run(_ session: Session) throws -> ExitCode {
-    let configuration = try session.wholeConfiguration()
-    let app = try SandboxEventCommand.app(configuration, session)
-    guard let secret = try app.stripeWebhookSecret?.reveal() else { throw SandboxEventCommand.noStripe(app) }
+    let configuration = try session.configuration()
+    let app = try session.app(configuration)
+    guard let secret = try app.stripeWebhookSecret?.reveal() else { throw EventCommand.noStripe(app) }
     let key = try clientKey(of: app)
     let port = try localPort(of: app)
-    let client = try SandboxClient(base: SandboxEventCommand.base(configuration, session))
+    let client = try SandboxClient(base: EventCommand.base(configuration, session))
     let destination = try destination(on: port, session)
     defer { destination?.stop() }
     // In a box: the generator is empty, and Thread Sanitizer checks the address of an inout argument.
@@ -77,8 +77,8 @@ enum SandboxCheckoutCommand {
     guard let key = keys.first else {
       throw OperatorFault(
         .refused,
-        "the app '\(DisplayText.clean(app.slug.text))' accepts only tokens of its users, which receiptctl "
-          + "cannot make"
+        "the app '\(DisplayText.clean(app.slug.text))' accepts only tokens of its users, which cannot "
+          + "be made here"
       )
     }
     return try key.reveal()
@@ -97,8 +97,8 @@ enum SandboxCheckoutCommand {
         .refused,
         "the receipts of '\(DisplayText.clean(app.slug.text))' are not delivered to this machine, and this "
           + "purchase did not happen; set purchasely: { url: \"http://127.0.0.1:"
-          + "\(SandboxDestinationCommand.portDefault)\(SandboxDestination.path)\" } for a test, or send a "
-          + "single event with sandbox event")
+          + "\(DestinationCommand.portDefault)\(SandboxDestination.path)\" } for a test, or send a "
+          + "single event with receipt-sandbox event")
     }
     return port
   }

@@ -1,16 +1,16 @@
-// `sandbox swedbank`: runs the sandbox Swedbank Pay until a signal stops it.
+// `receipt-sandbox swedbank`: runs the sandbox Swedbank Pay until a signal stops it.
 
 internal import HTTPServer
 internal import Sandbox
 internal import Terminal
 
-enum SandboxSwedbankCommand {
+enum SwedbankCommand {
   static let portDefault = 8092
   private static let copiesMax = 100
 
   static let verb = Verb(
     spec: CommandSpec(
-      ["sandbox", "swedbank"], summary: "Stand in for Swedbank Pay's API and its payers",
+      ["swedbank"], summary: "Stand in for Swedbank Pay's API and its payers",
       discussion: """
         Runs until it is interrupted, for this machine only, and keeps everything in memory. A new order's \
         checkout page has buttons to play the payer: pay, authorize, fail, cancel, abort, capture, reverse. \
@@ -27,45 +27,34 @@ enum SandboxSwedbankCommand {
           help: "Multiply the times of repeated callbacks, 30 s to 21 min, by this, such as 0.01"),
         OptionSpec(
           "callbacks", placeholder: "N", help: "Send each callback this many times; 0 loses all"),
-      ] + SandboxServiceOptions.specs(SandboxSwedbankOperation.allCases.map(\.rawValue)),
+      ] + StandInOptions.specs(SandboxSwedbankOperation.allCases.map(\.rawValue)),
       examples: [
-        ExampleSpec("receiptctl sandbox swedbank", "An account whose payments you decide on"),
-        ExampleSpec("receiptctl sandbox swedbank --callbacks 0", "All callbacks are lost"),
+        ExampleSpec("receipt-sandbox swedbank", "An account whose payments you decide on"),
+        ExampleSpec("receipt-sandbox swedbank --callbacks 0", "All callbacks are lost"),
         ExampleSpec(
-          "receiptctl sandbox swedbank --fault truncated --fault-on create --fault-count 1",
+          "receipt-sandbox swedbank --fault truncated --fault-on create --fault-count 1",
           "The first order is created, but half of the answer is lost"),
         ExampleSpec(
-          "receiptctl sandbox swedbank --status 503 --fail-rate 0.3 --callback-scale 0.01",
+          "receipt-sandbox swedbank --status 503 --fail-rate 0.3 --callback-scale 0.01",
           "A bad day, with quick callbacks"),
       ]), run: run)
 
   static func run(_ session: Session) throws -> ExitCode {
     let command = session.command
-    let faults = try SandboxServiceOptions.faults(session)
+    let faults = try StandInOptions.faults(session)
     let scale = try command.number("callback-scale", in: 0...1000) ?? 1
     let copies = try command.integer("callbacks", in: 0...copiesMax) ?? 1
-    let token = try command.options["token"].map { try SandboxServiceOptions.secret($0, session) }
-    let port = try SandboxServiceOptions.port(session, default: portDefault)
-    let seed = try SandboxServiceOptions.seed(session)
-    // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
-    // thread.
-    session.dependencies.catchStop()
-    let printing = SandboxPrinting(session)
-    let swedbank: SandboxSwedbank
-    do throws(ServerError) {
-      swedbank = try SandboxSwedbank(
+    let token = try command.options["token"].map { try StandInOptions.secret($0, session) }
+    let seed = try StandInOptions.seed(session)
+    return try session.serve(port: portDefault) { port, printing throws(ServerError) in
+      let swedbank = try SandboxSwedbank(
         port: port, token: token, payeeID: command.options["payee-id"], faults: faults, callbackScale: scale,
         seed: seed, clock: session.dependencies.clock, onExchange: { printing.write($0) },
         onCallback: { printing.write($0) })
-    } catch {
-      throw SandboxServiceOptions.fault(error, port: port)
+      swedbank.callbackCopies = copies
+      return StandIn(
+        setting: "swedbank: { api_base: \"\(swedbank.base)\", callback_from: [\"127.0.0.1\"], … }",
+        stop: swedbank.stop)
     }
-    swedbank.callbackCopies = copies
-    session.output.note(
-      "Listening. Set swedbank: { api_base: \"\(swedbank.base)\", callback_from: [\"127.0.0.1\"], … } of an "
-        + "app; end with Ctrl-C.")
-    session.waitUntilStopped()
-    swedbank.stop()
-    return .done
   }
 }

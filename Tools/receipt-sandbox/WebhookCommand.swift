@@ -1,16 +1,16 @@
-// `sandbox webhook`: runs the sandbox receiver of webhooks until a signal stops it.
+// `receipt-sandbox webhook`: runs the sandbox receiver of webhooks until a signal stops it.
 
 internal import Formats
 internal import HTTPServer
 internal import Sandbox
 internal import Terminal
 
-enum SandboxWebhookCommand {
+enum WebhookCommand {
   static let portDefault = 8091
 
   static let verb = Verb(
     spec: CommandSpec(
-      ["sandbox", "webhook"], summary: "Stand in for your backend and print its webhooks",
+      ["webhook"], summary: "Stand in for your backend and print its webhooks",
       discussion: """
         Runs until it is interrupted, for this machine only. Verifies each webhook as the Standard Webhooks \
         specification says, and prints whether it is genuine, what it says, and whether its id was seen \
@@ -28,41 +28,27 @@ enum SandboxWebhookCommand {
       ],
       examples: [
         ExampleSpec(
-          "receiptctl sandbox webhook --secret env:WEBHOOK_SECRET", "A backend that accepts everything"),
+          "receipt-sandbox webhook --secret env:WEBHOOK_SECRET", "A backend that accepts everything"),
         ExampleSpec(
-          "receiptctl sandbox webhook --secret env:NEW_SECRET --secret env:OLD_SECRET --fail-rate 0.3",
+          "receipt-sandbox webhook --secret env:NEW_SECRET --secret env:OLD_SECRET --fail-rate 0.3",
           "One that fails, while the secret is changed"),
       ]), run: run)
 
   static func run(_ session: Session) throws -> ExitCode {
     let command = session.command
-    var behaviour = SandboxBehaviour()
-    behaviour.status = try command.integer("status", in: 200...599)
-    behaviour.failRate = try command.number("fail-rate", in: 0...1) ?? 0
-    behaviour.delay = try command.duration("delay", in: .zero ... .hours(1)) ?? .zero
-    let port = try SandboxServiceOptions.port(session, default: portDefault)
-    let secrets = try command.options.all("secret").map { try SandboxServiceOptions.secret($0, session) }
+    let behaviour = try StandInOptions.behaviour(session)
+    let secrets = try command.options.all("secret").map { try StandInOptions.secret($0, session) }
     let verifier: WebhookVerifier
     do throws(WebhookVerifier.BadSecret) {
       verifier = try WebhookVerifier(secrets: secrets)
     } catch {
-      throw session.usage("--secret \(error.position + 1) is not whsec_ and base64")
+      throw command.usage("--secret \(error.position + 1) is not whsec_ and base64")
     }
-    // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
-    // thread.
-    session.dependencies.catchStop()
-    let printing = SandboxPrinting(session)
-    let webhook: SandboxWebhook
-    do throws(ServerError) {
-      webhook = try SandboxWebhook(
+    return try session.serve(port: portDefault) { port, printing throws(ServerError) in
+      let webhook = try SandboxWebhook(
         port: port, verifier: verifier, behaviour: behaviour, clock: session.dependencies.clock
       ) { printing.write($0) }
-    } catch {
-      throw SandboxServiceOptions.fault(error, port: port)
+      return StandIn(setting: "webhook: { url: \"\(webhook.url)\", … }", stop: webhook.stop)
     }
-    session.output.note("Listening. Set webhook: { url: \"\(webhook.url)\", … } of an app; end with Ctrl-C.")
-    session.waitUntilStopped()
-    webhook.stop()
-    return .done
   }
 }

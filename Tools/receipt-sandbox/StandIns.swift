@@ -1,7 +1,6 @@
-// What the commands of the simulated payment services have in common: options for faults, and the lines that
-// they print. The server's threads print.
+// What the commands of the stand-ins have in common: their options, how they run, and the lines that they print.
+// The servers' threads print.
 
-internal import Domain
 internal import Formats
 internal import HTTPClient
 internal import HTTPServer
@@ -9,7 +8,7 @@ internal import Platform
 internal import Sandbox
 internal import Terminal
 
-enum SandboxServiceOptions {
+enum StandInOptions {
   private static let delayMax: Duration = .hours(1)
   private static let countMax = 1_000_000
 
@@ -53,8 +52,13 @@ enum SandboxServiceOptions {
     UInt64(clamping: try session.command.integer("seed", in: 0...Int.max) ?? 1)
   }
 
-  static func port(_ session: Session, default portDefault: Int) throws -> UInt16 {
-    UInt16(clamping: try session.command.integer("port", in: 0...65_535) ?? portDefault)
+  /// How a receiver answers: `--status`, `--fail-rate` and `--delay`.
+  static func behaviour(_ session: Session) throws -> SandboxBehaviour {
+    let command = session.command
+    return SandboxBehaviour(
+      status: try command.integer("status", in: 200...599),
+      failRate: try command.number("fail-rate", in: 0...1) ?? 0,
+      delay: try command.duration("delay", in: .zero...delayMax) ?? .zero)
   }
 
   /// A secret as given, or `env:NAME`, which keeps it out of the list of processes.
@@ -63,27 +67,51 @@ enum SandboxServiceOptions {
     guard text.hasPrefix(prefix) else { return text }
     let name = String(text.dropFirst(prefix.count))
     guard let value = session.dependencies.environment[name], !value.isEmpty else {
-      throw session.usage("the environment variable \(DisplayText.clean(name)) is not set")
+      throw session.command.usage("the environment variable \(DisplayText.clean(name)) is not set")
     }
     return value
   }
+}
 
-  static func fault(_ error: ServerError, port: UInt16) -> OperatorFault {
-    OperatorFault(.unavailable, "cannot listen on port \(port): \(error); choose another one with --port")
-  }
+/// A running stand-in.
+struct StandIn {
+  /// The part of an app's configuration that leads to it.
+  let setting: String
+  let stop: () -> Void
 }
 
 extension Session {
-  /// Waits for a signal, or until nobody reads the output.
-  func waitUntilStopped() {
+  /// Runs a stand-in until a signal arrives, or until nobody reads the output.
+  /// - Parameters:
+  ///   - portDefault: where it listens without `--port`.
+  ///   - content: what it has, in words.
+  func serve(
+    port portDefault: Int, with content: String? = nil,
+    start: (UInt16, Printing) throws(ServerError) -> StandIn
+  ) throws -> ExitCode {
+    let port = UInt16(clamping: try command.integer("port", in: 0...65_535) ?? portDefault)
+    // Before the server's threads exist, so that they inherit the signal mask and leave the signals to this
+    // thread.
+    dependencies.catchStop()
+    let standIn: StandIn
+    do throws(ServerError) {
+      standIn = try start(port, Printing(self))
+    } catch {
+      throw OperatorFault(
+        .unavailable, "cannot listen on port \(port): \(error); choose another one with --port")
+    }
+    let what = content.map { " with \($0)" } ?? ""
+    output.note("Listening\(what). Set \(standIn.setting) of an app; end with Ctrl-C.")
     // How often it checks that its output is still open.
     let lookInterval: Duration = .milliseconds(500)
     while !dependencies.isStopped(lookInterval), !output.result.isClosed {}
+    standIn.stop()
+    return .done
   }
 }
 
 /// Prints what a stand-in does, as lines or as JSON objects.
-struct SandboxPrinting: Sendable {
+struct Printing: Sendable {
   private let output: Output
   private let isJSON: Bool
   private let clock: any Clock
@@ -92,6 +120,30 @@ struct SandboxPrinting: Sendable {
     output = session.output
     isJSON = session.isJSON
     clock = session.dependencies.clock
+  }
+
+  func write(_ receipt: SandboxReceipt) {
+    let body = try? JSONValue(parsing: receipt.body)
+    func field(_ name: String) -> String { body?[name]?.stringValue ?? "-" }
+    write(
+      [
+        String(receipt.status), field("user_id"),
+        "\(field("stripe_object_type")) \(field("stripe_object_id"))", field("stripe_price_id"),
+        body?["ply_context"] == nil ? "no context" : "with context",
+      ],
+      [
+        "status": .integer(Int64(receipt.status)),
+        "body": body ?? .string(String(decoding: receipt.body, as: UTF8.self)),
+      ])
+  }
+
+  func write(_ request: SandboxStripeRequest) {
+    write(
+      [String(request.status), "\(request.method) \(request.target)"],
+      [
+        "status": .integer(Int64(request.status)), "method": .string(request.method),
+        "target": .string(request.target),
+      ])
   }
 
   func write(_ exchange: SandboxExchange) {
