@@ -21,6 +21,7 @@ more_of_app=''
 
 receiptctl() { "$bin/receiptctl" --config "$config" "$@"; }
 
+# A function's name has no hyphen (POSIX.1-2024, XCU 2.9.5); print_command shows the program's.
 receipt_sandbox() { "$bin/receipt-sandbox" --config "$config" "$@"; }
 
 say() {
@@ -32,6 +33,7 @@ print_command() {
   printf '  $'
   for word in "$@"; do
     case $word in
+      receipt_sandbox) printf ' receipt-sandbox' ;;
       *[!A-Za-z0-9_./:=-]*) printf " '%s'" "$word" ;;
       *) printf ' %s' "$word" ;;
     esac
