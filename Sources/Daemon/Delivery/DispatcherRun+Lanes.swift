@@ -107,8 +107,8 @@ extension DispatcherRun {
   /// Whether a delivery of the app may start.
   func mayStart(_ app: AppSlug) -> Bool { leases[app] != nil && !ending.contains(app) }
 
-  /// Notes what is under way, for an instance that gives up an app. At the end of a step, so that what the
-  /// step has started is included.
+  /// Publishes how many deliveries of each app are under way, for an instance that gives up an app. Runs at
+  /// the end of a step, to include the deliveries that the step has started.
   func noteUnderWay() {
     guard parts.ownership.apps != nil else { return }
     dispatcher.note(

@@ -31,7 +31,7 @@ struct DispatcherRun: NetworkRun {
     var fault: StoreFault
   }
 
-  /// What was read of the due receipts of a lane.
+  /// The due receipts of a lane, as read from the database.
   private struct DueReceipts {
     var receipts: [StoreReader.DueReceipt] = []
     var unreadable: [Unreadable] = []
@@ -88,7 +88,7 @@ struct DispatcherRun: NetworkRun {
       if isAllStored || monotonic >= stopAt { return nil }
     } else {
       followPauses()
-      startWhatIsDue()
+      startDueReceipts()
     }
     storeAgain()
     noteUnderWay()
@@ -141,10 +141,10 @@ struct DispatcherRun: NetworkRun {
     return news.isStopping
   }
 
-  private mutating func startWhatIsDue() {
+  private mutating func startDueReceipts() {
     for place in lanes.keys {
       do throws(StoreFault) {
-        try startWhatIsDue(of: place)
+        try startDueReceipts(of: place)
       } catch {
         // The other apps go on, because one row of this app may be unreadable (R11).
         let monotonic = monotonic
@@ -156,7 +156,7 @@ struct DispatcherRun: NetworkRun {
     }
   }
 
-  private mutating func startWhatIsDue(of place: AppDestination) throws(StoreFault) {
+  private mutating func startDueReceipts(of place: AppDestination) throws(StoreFault) {
     guard var lane = lanes[place], mayStart(place.app) else { return }
     // One timestamp for both queries: a receipt that becomes due between them would be in neither result.
     let now = now
@@ -177,7 +177,7 @@ struct DispatcherRun: NetworkRun {
     for (receipt, isProbe) in admitted { send(receipt, isProbe: isProbe, lane: lane) }
   }
 
-  /// Of how many of the newest due receipts another probe is chosen.
+  /// Another probe is chosen from this many of the newest due receipts.
   private static let candidatesMax = 200
 
   /// New receipts, or replays, that are due and may start, up to `room`.
@@ -331,7 +331,7 @@ extension DispatcherRun {
 
   func sleepTime() -> Duration {
     var sleep = min(lookInterval, max(.zero, pausesReadAt.duration(since: monotonic)))
-    // What is due for an app of another instance is not due here.
+    // Receipts of an app of another instance are not due here.
     for var lane in lanes.values where mayStart(lane.place.app) {
       if let wait = lane.waitTime(now: now, monotonic: monotonic) { sleep = min(sleep, wait) }
     }
@@ -389,8 +389,8 @@ extension DispatcherRun {
 // Reschedules receipts that cannot be read, so that they do not hold up others. The dispatcher's thread.
 
 extension DispatcherRun {
-  /// After how long an unreadable receipt is read again. It stays pending: after a repair of the database it
-  /// is delivered.
+  /// The pause before an unreadable receipt is read again. It stays pending, and is delivered once the
+  /// database is repaired.
   private static var pause: Duration { .hours(1) }
 
   /// Reschedules due receipts whose content is damaged, or whose dictionary is unknown.
@@ -425,7 +425,7 @@ extension DispatcherRun {
 // Follows operators' pauses of apps. The dispatcher's thread.
 
 extension DispatcherRun {
-  /// Reads the pauses if it is time to, and gives each lane that of its app.
+  /// Reads the apps' pauses when that is due, and passes them to the lanes.
   mutating func followPauses() {
     let monotonic = monotonic
     guard monotonic >= pausesReadAt else { return }
@@ -440,8 +440,8 @@ extension DispatcherRun {
     }
   }
 
-  /// Gives a lane its pause. Logs that deliveries are held from now on, or not any more: another program
-  /// that changed the pause cannot know when that is. Only the program that delivers the app logs it.
+  /// Sets the pause of a lane. Logs when holding the deliveries begins and ends: the program that changed the
+  /// pause cannot know when that is. Only the program that delivers the app logs it.
   private mutating func use(_ pause: AppPause, of place: AppDestination) {
     let now = now
     lanes[place]?.use(pause, now: now)

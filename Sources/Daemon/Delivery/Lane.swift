@@ -1,7 +1,8 @@
 // One app's deliveries to one destination: what is under way, what may start now, and when to check again.
 // Each app has its own lanes, so that a failing app never delays another (R11), and each of its destinations
-// has its own, so that one that is down stops only what goes there. New receipts go before replays, so that a
-// large replay does not delay a purchase. The dispatcher's thread; no I/O, and callers pass the time.
+// has its own, so that a destination that is down stops only its own receipts. New receipts go before
+// replays, so that a large replay does not delay a purchase. The dispatcher's thread; no I/O, and callers
+// pass the time.
 
 internal import Domain
 internal import HTTPClient
@@ -18,7 +19,7 @@ struct Lane {
     var isReplay: Bool
   }
 
-  /// How many new receipts go before a replay if both are due.
+  /// New receipts sent before each replay while both are due.
   static let newPerReplay = 9
 
   private(set) var app: App
@@ -42,7 +43,7 @@ struct Lane {
   private var newSinceReplay = 0
   /// The row of the probe that is under way.
   private var probe: PurchaseRowID?
-  /// Whose failures they are: the destination's, or those of single receipts.
+  /// Separates failures of the destination from failures of single receipts.
   private(set) var failures = DeliveryFailures()
   /// When the next new receipt is due, as far as known; nil if there is none.
   private var dueAt: Timestamp?
@@ -136,7 +137,7 @@ struct Lane {
     note(replaysDueAt: moment)
   }
 
-  /// For how long the receipts of the lane were held in all, which counts against none of them.
+  /// Total time that this lane was paused; does not count toward a receipt's retry limit.
   func pausedTime(now: Timestamp) -> Duration {
     breaker.pausedTime(now: now) + (pause?.pausedTime(now: now) ?? .zero)
   }
@@ -195,8 +196,8 @@ struct Lane {
   /// How many of the due receipts at the head of the queue may be unable to start.
   var unstartableMax: Int { underWay.count + failures.alone.count + failures.tried.count }
 
-  /// Those of the due receipts that may start, in the order in which they should: while deliveries are
-  /// stopped, those that have failed before go last, and those that fail alone never take all places.
+  /// The due receipts that may start, in sending order: while deliveries are stopped, those that have failed
+  /// before go last, and those that fail alone never take all places.
   func startable(_ rows: [PurchaseRowID]) -> [PurchaseRowID] {
     var room = max(1, app.delivery.concurrency / 4) - sending.count(where: failures.alone.contains)
     let open = rows.filter { row in
@@ -316,7 +317,7 @@ struct Lane {
     if next.isReplay { note(replaysDueAt: next.at) } else { note(dueAt: next.at) }
   }
 
-  /// In how long to check again; nil if only a notification can change anything.
+  /// How long until the next check; nil to wait for a notification.
   mutating func waitTime(now: Timestamp, monotonic: MonotonicInstant) -> Duration? {
     let replaysDueAt = replayPlaces > 0 ? replaysDueAt : nil
     guard !isRetired, freePlaces > 0, let pause, var moment = dueAt ?? replaysDueAt else { return nil }

@@ -135,8 +135,8 @@ extension LookupRun {
     store(query, isFetched: !query.reports.isEmpty || isNotFound, nextAt: now.advanced(by: pause))
   }
 
-  /// What an answer says about the purchase; nil if nothing. Whether a payment with an open capture exists is
-  /// for the capture worker to find out: its next call may make it.
+  /// The report about the purchase in an answer, if any. Only the capture worker decides whether a payment
+  /// with an open capture exists: its next call may make it.
   /// - Parameter isOrderly: false also for an answer to a query of an earlier configuration, perhaps with
   ///   another account, which does not know the payment.
   private func report(
@@ -221,7 +221,7 @@ extension QueryAnswer {
   }
 
   /// Whether another query may get another answer later: there was none, its body was not understood, or it
-  /// was refused. What is refused must not stay the first in line: others would never be asked for.
+  /// was refused. A refused query must not stay first in line, or no other would ever be sent.
   fileprivate var isRetried: Bool {
     switch self {
     case .body, .failed, .refused: true

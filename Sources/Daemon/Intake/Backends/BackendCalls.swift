@@ -56,7 +56,7 @@ extension BackendReply {
 struct BackendPlaces {
   /// The most calls of one app.
   static let shareMax = 32
-  /// However many apps there are: a half of it is a place, too.
+  /// The fewest, however many apps there are: half of it is still one place.
   static let shareMin = 2
 
   private var share = shareMax

@@ -63,7 +63,7 @@ struct BackendIntake: Sendable {
     }
     if !endpoint.isRead { try check(limits.acquire(head, proxies: services.proxies), app) }
     let caller = try gate.poster(head, app).get()
-    // What could not be stored must not be started at the processor.
+    // Start nothing at the processor that could not be stored.
     if !endpoint.isRead, let problem = committer.refusal(for: app.slug)?.problem { throw problem }
     return caller
   }
@@ -96,7 +96,7 @@ struct BackendIntake: Sendable {
       place: AppProcessor(app.slug, target.processor), endpoint: backend, client: BackendClient(exchange),
       step: backend.respond(to: asked))
     if case .answer(let answer) = flow.step { return worker.finish(flow, answer) }
-    // The client's place becomes free, and what was begun ends without it.
+    // If the client hangs up, its connection is freed; the steps are completed anyway.
     exchange.answerOnHangUp(.hungUp)
     if !worker.begin(flow) { exchange.answer(.stopping) }
   }

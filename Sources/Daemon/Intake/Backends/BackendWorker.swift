@@ -45,7 +45,7 @@ final class BackendWorker: NetworkWorker {
     }
   }
 
-  /// Installs new apps. Requests under way end with those that they began with.
+  /// Installs new apps. Requests under way keep the configuration that they began with.
   func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 
   // MARK: Any thread
@@ -109,7 +109,7 @@ struct BackendWorkerRun: NetworkRun {
   private var generation = 0
   /// When calls under way are cancelled; nil until a stop is requested.
   private var stopAt: MonotonicInstant?
-  /// Whether no call is sent any more.
+  /// Whether the worker has stopped: it sends no more calls.
   private var isOver = false
 
   init(_ owner: BackendWorker, reader: StoreReader) {
@@ -121,7 +121,7 @@ struct BackendWorkerRun: NetworkRun {
     places = BackendPlaces(apps: parts.directory.apps.count)
   }
 
-  /// The longest that the thread sleeps.
+  /// The thread's longest sleep.
   private static let sleepMax: Duration = .seconds(60)
 
   mutating func step() -> Duration? {
@@ -139,7 +139,7 @@ struct BackendWorkerRun: NetworkRun {
     return transfers.calls.isEmpty && storing == 0 || rest <= .zero ? nil : min(rest, Self.sleepMax)
   }
 
-  /// What is still to be stored goes to the committer, which stops later.
+  /// Payments and payers that remain to be stored go to the committer, which stops later.
   mutating func cancelCalls() {
     isOver = true
     for completion in transfers.cancelAll() { finish(completion) }
@@ -277,7 +277,7 @@ struct BackendWorkerRun: NetworkRun {
   ) where Command.Outcome == Bool {
     let (app, worker) = (flow.place.app, owner.worker)
     storing += 1
-    // What has happened at the processor must not be lost when many requests come. Calls are few.
+    // A change at the processor must not be lost because the queue is full. Such calls are few.
     let isQueued = parts.committer.submit(
       WhileConfigured(app, command), from: flow.hasEffects ? .internal : .external(app: app)
     ) { result in

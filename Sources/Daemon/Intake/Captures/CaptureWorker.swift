@@ -1,6 +1,7 @@
 // The capture worker: carries out the orders to capture payments. It calls the processors, stores outcomes
-// through the committer, and answers the apps' requests when the outcome is on disk. An obligation of before
-// a restart is continued. One thread with its own connection and transfers. It must never write.
+// through the committer, and answers the apps' requests when the outcome is on disk. Captures that
+// were open before a restart are continued. One thread with its own connection and transfers. It must never
+// write.
 
 internal import Domain
 internal import Formats
@@ -52,7 +53,7 @@ final class CaptureWorker: NetworkWorker {
     }
   }
 
-  /// Installs new apps. A call under way ends as it began; what follows it uses the new settings.
+  /// Installs new apps. Calls under way keep their settings; later calls use the new ones.
   func use(_ directory: AppDirectory) { worker.post { $0.directory = directory } }
 
   /// Checks whose captures this program continues now.
@@ -98,7 +99,7 @@ struct CaptureWorkerRun: NetworkRun {
     let capture: CaptureReference
     let place: AppProcessor
     let step: CaptureRun.Step
-    /// As they were when it began.
+    /// Those of the configuration when the call began.
     let captures: any PaymentCaptures
     let isAwaited: Bool
   }
@@ -140,7 +141,7 @@ struct CaptureWorkerRun: NetworkRun {
   private static let othersPause: Duration = .seconds(15)
   private var isShared: Bool { parts.ownership.apps != nil }
 
-  /// The longest that the thread sleeps.
+  /// The thread's longest sleep.
   private static let sleepMax: Duration = .seconds(60)
 
   var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
@@ -204,7 +205,7 @@ struct CaptureWorkerRun: NetworkRun {
     where parts.ownership.lease(of: place.app) != nil {
       readsAt[place] = clock.monotonic
     }
-    // What failed until now, such as for a wrong secret, may succeed.
+    // Calls that failed until now, for instance because of a wrong secret, may succeed.
     for place in served.intersection(all) {
       for capture in openCaptures.idle(of: place) { hasten(capture) }
     }
@@ -268,7 +269,7 @@ struct CaptureWorkerRun: NetworkRun {
     clock.monotonic.advanced(by: max(.zero, dueAt.duration(since: now)))
   }
 
-  /// Lets a capture wait until its next call. One whose outcome is to be stored again keeps its time.
+  /// Schedules the next call of a capture. A capture whose outcome must be stored again keeps its time.
   mutating func schedule(_ capture: CaptureReference) {
     guard let entry = openCaptures[capture], entry.ending == nil, let dueAt = entry.run.dueAt else { return }
     openCaptures.schedule(capture, at: moment(of: dueAt))

@@ -10,7 +10,7 @@ internal import Store
 /// A request that waits for the outcome of a capture.
 struct AwaitedCapture {
   let client: BackendClient
-  /// When it is answered that the outcome is unknown.
+  /// When the request is answered with an unknown outcome.
   let answerBy: MonotonicInstant
 }
 
@@ -26,7 +26,7 @@ struct CaptureEntry {
   var run: CaptureRun
   var waiting: [AwaitedCapture] = []
   var activity = Activity.idle
-  /// When it is due; the elements of the queues with other times are void.
+  /// When it is due. Queue elements with another time are stale.
   fileprivate(set) var dueAt: MonotonicInstant?
   /// What is to be stored; nil until the outcome is known.
   var ending: (outcome: CaptureOutcome, report: PurchaseReport?)?
@@ -90,7 +90,7 @@ struct OpenCaptures {
     while let (dueAt, capture) = isAwaited
       ? queues[place]?.awaited.pop(now: now) : queues[place]?.unattended.pop(now: now)
     {
-      // A void element, such as that of a capture which moved to the other queue.
+      // A stale element: the capture has moved to the other queue, for instance.
       guard let entry = entries[capture], entry.activity == .idle, entry.dueAt == dueAt,
         entry.waiting.isEmpty != isAwaited
       else { continue }
@@ -99,7 +99,7 @@ struct OpenCaptures {
     return nil
   }
 
-  /// Removes the requests whose time is over. A capture for which no app waits any more yields to others.
+  /// Removes the requests whose time is up. A capture that no app waits for any more yields to others.
   mutating func popOverdue(now: MonotonicInstant) -> [AwaitedCapture] {
     var overdue: [AwaitedCapture] = []
     while let (_, capture) = deadlines.pop(now: now) {

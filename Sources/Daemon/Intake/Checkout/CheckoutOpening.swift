@@ -34,7 +34,7 @@ struct CheckoutPlace: Sendable {
 
 /// One checkout that a processor is asked for.
 struct CheckoutOpening: Sendable {
-  /// Answers the request; with the URL of the checkout.
+  /// Answers the request with the URL of the checkout.
   typealias Respond = @Sendable (_ url: String?) -> Void
 
   let app: AppSlug
@@ -57,7 +57,7 @@ struct CheckoutOpening: Sendable {
     let flow = BackendFlow(
       place: AppProcessor(app, hosted.processor), endpoint: hosted.checkouts, client: client,
       step: hosted.checkouts.open(order))
-    // The client's place becomes free, and the checkout is opened without it: the next request gets it.
+    // If the client hangs up, its connection is freed. The checkout is opened anyway, for the next request.
     exchange.answerOnHangUp(.hungUp)
     if !worker.begin(flow) { fail(exchange) }
   }

@@ -126,7 +126,7 @@ struct KeyFetcherRun: NetworkRun {
     log = fetcher.dependencies.log
   }
 
-  /// The longest that the thread sleeps.
+  /// The thread's longest sleep.
   private static let sleepMax: Duration = .hours(1)
 
   mutating func step() -> Duration? {
