@@ -2,17 +2,24 @@
 
 import Formats
 import FoundationEssentials
+import Platform
 import TestSupport
 import Testing
 
 extension Browser {
-  /// Stores a screenshot for manual review; the test's output names the file.
+  /// Stores a screenshot for manual review, if `KEEP_PICTURES` is set; the test's output names the file.
   func keepPicture(_ name: String) throws {
+    if Environment.process["KEEP_PICTURES"] != nil { print("screenshot: \(try storePicture(name))") }
+  }
+
+  /// Stores a screenshot.
+  /// - Returns: its path.
+  func storePicture(_ name: String) throws -> String {
     let folder = "\(Program.repository)/.build/screenshots"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let path = "\(folder)/\(name).png"
     try Data(try picture()).write(to: URL(filePath: path))
-    print("screenshot: \(path)")
+    return path
   }
 
   /// Accessibility faults of the page: low vision, no colours, no mouse.

@@ -29,10 +29,8 @@ struct ReturnPageComputerTests {
       #expect(try browser.value("document.querySelector('.button') == null") == true)
       let things = try browser.accessibleThings()
       #expect(things.contains { $0.role == "image" && $0.name == "QR code that opens Example" })
-      let name = "return-code-\(isDark ? "dark" : "light")"
-      try browser.keepPicture(name)
       let output = relay.directory.file("code.txt")
-      let picture = "\(Program.repository)/.build/screenshots/\(name).png"
+      let picture = try browser.storePicture("return-code-\(isDark ? "dark" : "light")")
       #expect(try ChildProcess([Self.reader, "--quiet", "--raw", picture], output: output).end() == 0)
       #expect(
         TextFile.read(output).contains("https://pay.example.com/v1/shop/return?context_id=\(id)"))

@@ -99,6 +99,10 @@ struct RunbookLine: Equatable, CustomStringConvertible {
     text = text.split(separator: " ").joined(separator: " ")
     // How often a fetch was tried until the command ran.
     text = text.replacing(/no answer SPAN \d+ SPAN/, with: "no answer SPAN N SPAN")
+    // How many requests waited at a relay just then.
+    text = text.replacing(/\b(yes|no) (-|SPAN) \d+ (-|SPAN) HEX\b/) { row in
+      "\(row.output.1) \(row.output.2) N \(row.output.3) HEX"
+    }
     description = text
   }
 }
