@@ -1,4 +1,4 @@
-// The formats in which apps post contexts, and the responses.
+// Posts of contexts: refusals, ids that clients make, and many at once.
 
 import Domain
 import Formats
@@ -9,7 +9,6 @@ import Testing
 
 @Suite(.withDaemonLog) struct ContextTests {
   private static let json = "application/json; charset=utf-8"
-  private static let form = "application/x-www-form-urlencoded"
   private static let plain = "/v1/shop/contexts"
 
   private static func post(
@@ -18,41 +17,6 @@ import Testing
     let headers = ["Content-Type": type, "X-API-KEY": Secrets.clientKey]
     return try relay.outside.api.request(
       "POST", path, body: Array(body.utf8), headers: headers.merging(more) { $1 })
-  }
-
-  @Test("The user may be in the path, the body or a header, and the body may be JSON or a form")
-  func placesOfTheUser() throws {
-    try withRelay { relay, _ in
-      let blob = blob(price: nil)
-      let escaped = PercentEncoding.encode(blob)
-      let cases = [
-        ("path", "/v1/shop/users/path/contexts", #"{"ply_context":"\#(blob)"}"#, Self.json, [:]),
-        (
-          "bo dy/é", Self.plain, #"{"ply_context":"\#(blob)","user_id":"bo dy/é"}"#, "APPLICATION/JSON", [:]
-        ),
-        ("header", Self.plain, #"{"ply_context":"\#(blob)"}"#, Self.json, ["X-User-Id": "header"]),
-        ("a b/c", "/v1/shop/users/a%20b%2Fc/contexts", "ply_context=\(escaped)", Self.form, [:]),
-        (
-          "form+1", Self.plain, "user_id=form%2B1&ply_context=\(escaped)&x=y", "\(Self.form); charset=UTF-8",
-          [:]
-        ),
-        (
-          "all", "/v1/shop/users/all/contexts", #"{"user_id":"all","ply_context":"\#(blob)"}"#, Self.json,
-          ["X-User-Id": "all"]
-        ),
-      ]
-      for (user, path, body, type, headers) in cases {
-        let reply = try Self.post(relay, path, body, type, headers)
-        #expect(reply.status == 201, "\(user): \(reply.text)")
-        #expect(reply["user_id"] == user, "\(user): \(reply.text)")
-        #expect(reply.json?["stripe_price_id"] == .null)
-      }
-      #expect(try relay.count("contexts") == Int64(cases.count))
-      let blobs = try relay.read { reader in
-        try reader.contexts(ContextFilter(), now: Timestamp(unixMilliseconds: 0), limit: 100)
-      }
-      #expect(blobs.allSatisfy { $0.blob.text == blob })
-    }
   }
 
   @Test("A bad post is a 400 that says what to do, and leaves nothing behind (R8)")
@@ -86,25 +50,6 @@ import Testing
         #expect(reply["request_id"] == reply.header("X-Request-Id"))
       }
       #expect(try relay.count("contexts") == 0)
-    }
-  }
-
-  @Test("The same blob of the same user again is a 200 with the same id, until it is used")
-  func repeats() throws {
-    try withRelay { relay, _ in
-      let checkout = Checkout("twice")
-      let id = try relay.post(checkout)
-      for _ in 0..<3 {
-        let again = try relay.outside.postContext(checkout.user, checkout.context)
-        #expect(again.status == 200)
-        #expect(again["context_id"] == id)
-      }
-      #expect(try relay.outside.postContext("somebody-else", checkout.context)["context_id"] != id)
-      try relay.ingest(checkout.completed)
-      try relay.reaches(.delivered, checkout.subscription)
-      let fresh = try relay.outside.postContext(checkout.user, checkout.context)
-      #expect(fresh.status == 201)
-      #expect(fresh["context_id"] != id)
     }
   }
 
@@ -192,32 +137,6 @@ import Testing
         #expect(byID[id]?.blob.text == checkout.context)
       }
       #expect(try relay.metric(#"receiptd_contexts_total{app="shop",result="stored"}"#) == 200)
-    }
-  }
-
-  @Test("Only a client with a key may post, unless the app is open")
-  func clientKeys() throws {
-    let destination = try Destination()
-    defer { destination.stop() }
-    let open = Relay.app(destination, ["client": "open"])
-    try withRelay(to: destination, top: ["apps": ["open": open]]) { relay in
-      let body = Array(#"{"ply_context":"\#(blob(price: nil))"}"#.utf8)
-      let cases: [(Int, [String: String])] = [
-        (401, [:]), (401, ["Authorization": "Bearer nope"]), (401, ["X-API-KEY": "\(Secrets.clientKey)x"]),
-        (401, ["Authorization": "Basic \(Secrets.clientKey)"]), (401, ["X-API-KEY": ""]),
-        (201, ["Authorization": "bearer \(Secrets.clientKey)"]), (200, ["X-API-KEY": Secrets.clientKey]),
-      ]
-      for (status, shown) in cases {
-        let headers = shown.merging(["Content-Type": "application/json"]) { $1 }
-        let path = "/v1/shop/users/u/contexts"
-        let reply = try relay.outside.api.request("POST", path, body: body, headers: headers)
-        #expect(reply.status == status, "\(shown)")
-        if status == 401 { #expect(reply.header("WWW-Authenticate") == "Bearer") }
-      }
-      let headers = ["Content-Type": "application/json"]
-      let reply = try relay.outside.api.request(
-        "POST", "/v1/open/users/u/contexts", body: body, headers: headers)
-      #expect(reply.status == 201)
     }
   }
 }

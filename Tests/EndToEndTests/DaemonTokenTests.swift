@@ -84,23 +84,4 @@ import Testing
       #expect(!relay.log.contains(Base64.encodeURL(issuer.secret)))
     }
   }
-
-  @Test(
-    "Too many contexts for one user are 429 with Retry-After; the client is the one behind the proxy")
-  func limits() throws {
-    let limits: JSONValue = ["limits": ["contexts_per_user": "2/h", "contexts_per_address": "4/h"]]
-    try withRelay(top: limits) { relay, _ in
-      for _ in 1...2 { #expect([200, 201].contains(try relay.outside.postContext("ann", "YQ==").status)) }
-      let reply = try relay.outside.postContext("ann", "YQ==")
-      #expect(reply.status == 429)
-      #expect(reply.header("Retry-After") == "1800")
-      for number in 1...5 {
-        let headers = ["X-Forwarded-For": "192.0.2.9"]
-        let status = try relay.outside.postContext("user-\(number)", "YQ==", headers: headers).status
-        #expect(status == (number <= 4 ? 201 : 429))
-      }
-      #expect(try relay.outside.postContext("user-9", "YQ==").status == 201)
-      #expect(try relay.count("contexts") == 6)
-    }
-  }
 }

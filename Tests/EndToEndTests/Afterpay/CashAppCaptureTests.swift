@@ -8,10 +8,6 @@ import Sandbox
 import Testing
 
 @Suite(.withDaemonLog) struct CashAppCaptureTests {
-  private static func slug(_ reply: Reply) -> String {
-    "\(reply["type"].map { String($0.split(separator: ":").last ?? "") } ?? "none") \(reply.status)"
-  }
-
   @Test("CA11, CA20: An approved capture is answered, and the backend gets the purchase with its context")
   func captured() throws {
     try AfterpayRelay.run { shop in
@@ -48,22 +44,6 @@ import Testing
     }
   }
 
-  @Test("CA12: Captured twice, a payment is charged once, and both answers are the same")
-  func twice() throws {
-    try AfterpayRelay.run { shop in
-      let token = try shop.startApproved()
-      let first = try shop.capture(token)
-      let second = try shop.capture(token)
-      #expect(first.status == 200)
-      #expect(second.status == 200)
-      #expect(second.body == first.body)
-      try shop.relay.reaches(.delivered, token)
-      #expect(shop.captureCalls == 1)
-      #expect(shop.charges(of: token) == 1)
-      #expect(shop.messages("purchase.completed").count == 1)
-    }
-  }
-
   @Test("CA12: Concurrent captures share one call, and get the same answer")
   func concurrently() throws {
     try AfterpayRelay.run { shop in
@@ -80,63 +60,6 @@ import Testing
     }
   }
 
-  @Test("CA13: A declined payment is answered 402, and is no purchase", arguments: [402, 201])
-  func declined(status: Int) throws {
-    try AfterpayRelay.run(account: SandboxAfterpaySettings(declineStatus: status)) { shop in
-      let token = try shop.startApproved(email: "decline@example.com")
-      for _ in 1...2 {
-        let reply = try shop.capture(token)
-        #expect(Self.slug(reply) == "payment-declined 402")
-        #expect(reply["state"] == "declined")
-        #expect(reply["token"] == token)
-      }
-      #expect(try shop.state(of: token) == "declined")
-      try shop.relay.passTime()
-      #expect(try shop.relay.receipt(of: token) == nil)
-      #expect(shop.captureCalls == 1)
-      #expect(shop.messages("purchase.completed").isEmpty)
-    }
-  }
-
-  @Test("CA14: A payment that the customer has not confirmed may be captured later")
-  func unconfirmed() throws {
-    try AfterpayRelay.run { shop in
-      let token = try shop.start(isCashAppPay: false)
-      let early = try shop.capture(token, grant: nil)
-      #expect(Self.slug(early) == "payment-not-confirmed 412")
-      #expect(early["state"] == "started")
-      #expect(early["errorCode"] == "invalid_order_transaction_status")
-      #expect(try shop.state(of: token) == "started")
-      #expect(shop.captureCalls == 1)
-      #expect(shop.afterpay.perform(.confirm, on: token))
-      #expect(try shop.capture(token, grant: nil).status == 200)
-      try shop.relay.reaches(.delivered, token)
-      #expect(shop.charges(of: token) == 1)
-    }
-  }
-
-  @Test("CA14: Afterpay's refusals are passed on with their codes, and are not repeated")
-  func refused() throws {
-    try AfterpayRelay.run { shop in
-      let invalid = try shop.startApproved()
-      shop.afterpay.faults = SandboxFaults(.error, status: 422, remaining: 1, operations: ["capture"])
-      #expect(Self.slug(try shop.capture(invalid)) == "payment-refused 422")
-      let late = try shop.startApproved()
-      shop.afterpay.settings.captureWindow = .zero
-      let reply = try shop.capture(late)
-      #expect(Self.slug(reply) == "payment-refused 402")
-      #expect(reply["errorCode"] == "invalid_token")
-      let calls = shop.captureCalls
-      #expect(Self.slug(try shop.capture(late)) == "payment-refused 402")
-      #expect(try shop.state(of: late) == "refused")
-      #expect(try shop.state(of: invalid) == "refused")
-      try shop.relay.passTime()
-      #expect(shop.captureCalls == calls)
-      #expect(shop.afterpay.checkouts.allSatisfy { $0.charges == 0 })
-      #expect(shop.messages("purchase.completed").isEmpty)
-    }
-  }
-
   @Test("A full refund is reported after payments fetch, because Afterpay reports none itself")
   func refund() throws {
     try AfterpayRelay.run { shop in
@@ -147,18 +70,6 @@ import Testing
       #expect(try shop.relay.operate(["payments", "fetch", token]).end() == 0)
       try waitUntil("the reversal is delivered") { !shop.messages("purchase.reversed").isEmpty }
       #expect(shop.messages("purchase.reversed").first?.json["data"]?["object_id"] == .string(token))
-    }
-  }
-
-  @Test("CA17: Too long after its start, a payment is not captured, and Afterpay is not called")
-  func expired() throws {
-    try AfterpayRelay.run(["capture_within": "1s"]) { shop in
-      let token = try shop.startApproved()
-      try waitUntil("the payment is expired") { try shop.state(of: token) == "expired" }
-      let reply = try shop.capture(token)
-      #expect(Self.slug(reply) == "checkout-expired 410")
-      #expect(shop.captureCalls == 0)
-      #expect(shop.charges(of: token) == 0)
     }
   }
 

@@ -9,31 +9,6 @@ import Testing
 
 @Suite(.withDaemonLog) struct SwedbankExchangeTests {
   private static let order = ScriptedSwedbank.order
-  private static let change: JSONValue = [
-    "paymentorder": ["operation": "SetInstrument", "instrument": "Swish"]
-  ]
-
-  @Test("SW04: A consumer's session is forwarded with the merchant's token, and without the client's key")
-  func consumers() throws {
-    try ScriptedSwedbank.run { swedbank in
-      let session: JSONValue = [
-        "operation": "initiate-consumer-session", "language": "sv-SE",
-        "shippingAddressRestrictedToCountryCodes": ["SE", "NO"],
-      ]
-      let answer: JSONValue = ["token": "7e380fbb", "operations": []]
-      swedbank.answer(answer)
-      let reply = try swedbank.request("POST", "consumers", session)
-      #expect(reply.status == 200)
-      #expect(reply.text == answer.text)
-      let call = try #require(swedbank.calls.first)
-      #expect(call.line == "POST /psp/consumers")
-      #expect(call.body == session.text)
-      #expect(call.head.contains("\r\nAuthorization: Bearer \(SwedbankShop.token)"))
-      #expect(call.head.contains("\r\nUser-Agent: receiptd/"))
-      #expect(!call.head.contains(Secrets.clientKey))
-      #expect(call.head.contains("\r\nContent-Type: application/json"))
-    }
-  }
 
   @Test("SW06, SW07, SW11: An order gets our merchant, reference and callback; the rest is unchanged")
   func orders() throws {
@@ -59,100 +34,6 @@ import Testing
       }
       #expect(references.count == 2)
       #expect(swedbank.calls.map(\.line) == ["POST /psp/paymentorders", "POST /psp/paymentorders"])
-    }
-  }
-
-  @Test("SW08, SW12, SW13: The instrument of an order of version 2 is changed by the order's operation")
-  func instrument() throws {
-    try ScriptedSwedbank.run { swedbank in
-      let rel = "update-paymentorder-setinstrument"
-      let resource = ScriptedSwedbank.resource(rels: [rel], base: swedbank.base)
-      let started = try swedbank.start(resource)
-      #expect(started.json?["mobileSDK"]?["validInstruments"] == ["CreditCard", "Swish"])
-      let link = try #require(started.json?["mobileSDK"]?["setInstrument"]?.stringValue)
-      #expect(link.hasPrefix("/v1/shop/swedbank/paymentorders/"))
-      swedbank.forgetCalls()
-      swedbank.answer(resource)
-      let changed = try swedbank.request("PATCH", link, Self.change)
-      #expect(changed.status == 200)
-      #expect(changed.json?["paymentOrder"]?["id"] == .string(Self.order))
-      #expect(swedbank.calls.map(\.line) == ["GET \(Self.order)", "PATCH \(Self.order)"])
-      #expect(swedbank.calls.last?.body == Self.change.text)
-      swedbank.forgetCalls()
-      swedbank.answer(ScriptedSwedbank.resource("Paid"))
-      let missing = try swedbank.request("PATCH", link, Self.change)
-      #expect(missing.status == 404)
-      #expect(missing["type"] == "https://api.payex.com/psp/errordetail/notfound")
-      #expect(swedbank.calls.map(\.line) == ["GET \(Self.order)"], "nothing is changed by guessing")
-    }
-  }
-
-  @Test("SW14: An unknown order is 404, another body 400, another method 405, and nothing is sent")
-  func wrongChanges() throws {
-    try ScriptedSwedbank.run { swedbank in
-      let rels = ["update-paymentorder-setinstrument"]
-      let started = try swedbank.start(ScriptedSwedbank.resource(rels: rels, base: swedbank.base))
-      let link = try #require(started.json?["mobileSDK"]?["setInstrument"]?.stringValue)
-      swedbank.forgetCalls()
-      let unknown = link.replacing("09ccd29a", with: "19ccd29a")
-      #expect(try swedbank.request("PATCH", unknown, Self.change).status == 404)
-      let bodies: [JSONValue] = [
-        ["paymentorder": ["operation": "SetInstrument", "instrument": "Swish", "extra": 1]],
-        ["paymentorder": ["operation": "SetInstrument", "intrument": "Swish"]],
-        ["paymentorder": ["operation": "Abort", "instrument": "Swish"]], [:],
-      ]
-      for body in bodies {
-        let reply = try swedbank.request("PATCH", link, body)
-        #expect(reply.status == 400, "\(body.text)")
-        #expect(reply["type"]?.hasSuffix("/mobilesdk/badrequest") == true)
-      }
-      let posted = try swedbank.request("POST", link, Self.change)
-      #expect(posted.status == 405)
-      #expect(posted.header("Content-Type") == "application/problem+json")
-      #expect(swedbank.calls.isEmpty)
-    }
-  }
-
-  @Test("SW09, SW15: An order of version 3 is answered byte for byte, and changed by its URL or its path")
-  func versionThree() throws {
-    try ScriptedSwedbank.run { swedbank in
-      let text = """
-        { "operations":[{"rel":"set-instrument", "href":"\(swedbank.base)\(Self.order)"} ,\
-        {"rel":"view-checkout","href":"https://x"}], "paymentOrder": {"id":"\(Self.order)", "amount":1.50e3}}
-        """
-      swedbank.answer { _ in ("201 Created", "application/json", text) }
-      let started = try swedbank.request("POST", "paymentorders", ["paymentorder": ScriptedSwedbank.purchase])
-      #expect(started.text == text)
-      swedbank.forgetCalls()
-      swedbank.answer(ScriptedSwedbank.resource("Aborted"))
-      let abort: JSONValue = ["operation": "Abort", "abortReason": "CancelledByConsumer"]
-      for href in [Self.order, swedbank.base + Self.order] {
-        let reply = try swedbank.request("PATCH", "patch", ["href": .string(href), "paymentorder": abort])
-        #expect(reply.status == 200)
-      }
-      #expect(swedbank.calls.map(\.line) == ["PATCH \(Self.order)", "PATCH \(Self.order)"])
-      #expect(swedbank.calls.first?.body == "{\"paymentorder\":\(abort.text)}")
-    }
-  }
-
-  @Test("SW18, SW19: An order is expanded with its tokens masked, and its tokens are flags")
-  func tokens() throws {
-    try ScriptedSwedbank.run(["allow": ["expand": true, "tokens": true]]) { swedbank in
-      _ = try swedbank.start()
-      swedbank.forgetCalls()
-      let tokens: JSONValue = [
-        ["type": "recurrence", "token": "secret-one"], ["type": "unscheduled", "token": "secret-two"],
-      ]
-      let paid: JSONValue = ["paid": ["id": .string(Self.order + "/paid"), "tokens": tokens]]
-      swedbank.answer(ScriptedSwedbank.resource("Paid", more: paid))
-      let resource: JSONValue = ["resource": .string(Self.order), "expand": ["paid"]]
-      let expanded = try swedbank.request("POST", "expand", resource)
-      #expect(expanded.status == 200)
-      #expect(expanded.json?["paymentOrder"]?["status"] == "Paid")
-      #expect(swedbank.calls.last?.line == "GET \(Self.order)?$expand=paid")
-      let flags = try swedbank.request("POST", "tokens", ["resource": .string(Self.order)])
-      #expect(flags.text == #"{"recurrence":true,"unscheduled":true}"#)
-      for reply in [expanded, flags] { #expect(!reply.text.contains("secret-")) }
     }
   }
 
@@ -249,34 +130,4 @@ import Testing
   }
 
   private static let found = #"receiptd_lookups_total{app="shop",processor="swedbank",result="found"}"#
-
-  @Test(
-    "CB04: An order that is not paid makes no receipt",
-    arguments: ["Initialized", "Failed", "Cancelled", "Aborted", "Reversed"])
-  func unpaid(status: String) throws {
-    try ScriptedSwedbank.run { swedbank in
-      _ = try swedbank.start()
-      let path = try Self.callbackPath(swedbank)
-      swedbank.forgetCalls()
-      swedbank.answer(ScriptedSwedbank.resource(status))
-      let body = #"{"paymentOrder":{"id":"\#(Self.order)"}}"#
-      let reply = try swedbank.relay.outside.api.request(
-        "POST", path, body: Array(body.utf8), headers: ["Content-Type": "application/json"])
-      #expect(reply.status == 200)
-      try waitUntil("the order is fetched") { swedbank.calls.count == 1 }
-      let seen: Observations =
-        [
-          "Cancelled": [.closed, .reversed], "Aborted": .closed, "Reversed": .reversed,
-        ][status] ?? []
-      try waitUntil("its state is stored") {
-        let order = PurchaseKey(
-          processor: "swedbank", type: "payment_order", id: ObjectID(Self.order))
-        let stored = try swedbank.relay.read {
-          try $0.startedPayment(order, app: "shop", user: "buyer")
-        }
-        return stored?.purchase.observations == seen.union(.started)
-      }
-      #expect(try swedbank.relay.receipt(of: Self.order) == nil)
-    }
-  }
 }
