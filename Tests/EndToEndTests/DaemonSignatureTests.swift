@@ -1,4 +1,5 @@
-// R6: unsigned, forged, altered or stale requests change nothing; genuine ones are stored, also unreadable ones.
+// R6: unsigned, forged, altered or stale requests change nothing; genuine ones are stored, also if nobody
+// can read them.
 
 import Domain
 import Formats

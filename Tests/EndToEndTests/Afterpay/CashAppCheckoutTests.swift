@@ -1,5 +1,5 @@
-// Payments with Afterpay and Cash App Pay through a real relay, up to the capture: checkouts, states, and what
-// Afterpay's failures become.
+// Payments with Afterpay and Cash App Pay through a real relay, up to the capture: checkouts, states, and
+// what Afterpay's failures become.
 
 import Domain
 import Formats
