@@ -126,7 +126,7 @@ private final class Rights: Ownership {
       _ = run.step()
       let outcome = Dispatcher.StoredOutcome(
         place: AppDestination("shop", "purchasely"),
-        tenure: Tenure(fence: Fence(app: "shop", owner: 1, epoch: 1)), row: row, next: nil)
+        lease: Lease(fence: Fence(app: "shop", owner: 1, epoch: 1)), row: row, next: nil)
       dispatcher.worker.post { $0.stored.append(outcome) }
       _ = run.step()
       #expect(dispatcher.isBusy("shop"))

@@ -21,18 +21,11 @@ import Testing
     init(_ policy: DeliveryPolicy) throws {
       bench = try Bench([Bench.app(delivery: policy)], clock: clock, isStarted: false)
       try bench.committer.start()
-      dispatcher = Dispatcher(
-        transport: transport, reader: try bench.core.engine.openReader(), directory: bench.directory,
-        committer: bench.committer, metrics: bench.metrics,
-        dependencies: Dependencies(log: bench.log, clock: clock), grace: .seconds(1))
+      dispatcher = Dispatcher(try bench.parts(transport, clock))
     }
 
     func drive(_ body: (inout DispatcherRun) throws -> Void) throws {
-      var fault: (any Error)?
-      dispatcher.drive { run in
-        do { try body(&run) } catch { fault = error }
-      }
-      if let fault { throw fault }
+      try dispatcher.drive(body)
     }
 
     /// One round of steps; what it has submitted is stored when this returns.
