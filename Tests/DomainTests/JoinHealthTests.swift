@@ -30,7 +30,6 @@ struct JoinHealthTests {
   static let outcomes: [(Purchase, Receipt, JoinOutcome?)] = [
     (purchase(.blob), receipt(), .exact), (purchase(.metadata), receipt(), .exact),
     (purchase(.reference), receipt(), .exact), (purchase(.byOperator), receipt(), .exact),
-    (purchase(.unknown), receipt(), .exact),
     (purchase(.guess, candidates: 1), receipt(), .user),
     (purchase(.guess, candidates: 1), receipt(mismatch: true), .guessed),
     (purchase(.guess, candidates: 2), receipt(), .guessed), (purchase(.guess), receipt(), .guessed),
