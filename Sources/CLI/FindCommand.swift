@@ -61,31 +61,10 @@ enum FindCommand {
       let why = FoundText.nothing(query, found, isFiltered: filter != FindFilter())
       throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")
     }
-    if session.isJSON {
-      for finding in found.list { session.output.json(json(finding)) }
-    } else {
-      session.output.table(table(found, session))
-    }
+    session.show(
+      found.list.map(FoundText.init), FoundResource.list, session.isJSON ? .json : .table, configuration)
     note(found, session)
     return found.compared == nil ? .done : .partly
-  }
-
-  private static func table(_ found: Findings, _ session: Session) -> Table {
-    var table = Table(
-      [
-        .init("WHAT"), .init("ID"), .init("APP", canDrop: true), .init("STATE", canShrink: true),
-        .init("USER", canShrink: true), .init("FOUND BY", canShrink: true, canDrop: true), .init("WHEN"),
-      ], emptyMessage: "Nothing was found.")
-    for finding in found.list {
-      let text = FoundText(finding)
-      table.add([
-        Table.Cell(text.what), Table.Cell(text.id), Table.Cell(text.app.text),
-        Table.Cell(text.state, finding.receiptState?.tone.style ?? .plain),
-        Table.Cell(text.userID?.text ?? "-"),
-        Table.Cell(text.match), Table.Cell(session.relative(finding.at)),
-      ])
-    }
-    return table
   }
 
   /// Remarks: what to run next, and whether there is more.
@@ -99,7 +78,7 @@ enum FindCommand {
         "More: these are the newest that were read; give more of the id, --since or --until")
     }
     guard !session.isJSON, let newest = found.list.first else { return }
-    let id = ShellWord.quoted(FoundText(newest).id)
+    let id = ShellWord.quoted(FoundText(newest).id.text)
     let group =
       switch newest.item {
       case .purchase: "receipts"
@@ -107,32 +86,5 @@ enum FindCommand {
       case .event: "events"
       }
     session.output.note("Details: receiptctl \(group) show \(id)")
-  }
-
-  private static func json(_ finding: SearchHit) -> JSONValue {
-    let text = FoundText(finding)
-    var receiptID: ReceiptID?
-    var objectID: ObjectID?
-    var state = text.state
-    switch finding.item {
-    case .purchase(let purchase):
-      (receiptID, objectID) = (purchase.receiptID, purchase.objectID)
-      state = purchase.state?.rawValue ?? "none"
-    case .context(let context): receiptID = context.receiptID
-    case .event(let event): (receiptID, state) = (event.receiptID, event.outcome)
-    }
-    return [
-      "what": .string(text.what), "id": .string(text.id), "app": .string(text.app.text),
-      "state": .string(state), "user_id": .optional(text.userID?.text),
-      "object_id": .optional(objectID?.text), "receipt_id": .optional(receiptID?.text),
-      "found_by": .string(finding.match.rawValue), "at": .time(finding.at),
-    ]
-  }
-}
-
-extension SearchHit {
-  /// The state of its receipt; nil if it is not a purchase with one.
-  fileprivate var receiptState: ReceiptState? {
-    if case .purchase(let purchase) = item { purchase.state } else { nil }
   }
 }

@@ -4,41 +4,76 @@ public import Domain
 internal import Platform
 public import Store
 
+/// The results of a search, newest first.
+public enum FoundResource {
+  /// The fields, and which face shows which of them.
+  public static let list = Resource(
+    "find", one: "result", fields, table: ["what", "id", "app", "state", "user_id", "found_by", "at"],
+    page: ["id", "what", "badge", "app", "user_id", "found_by", "at"])
+
+  private static let fields: [ListField<FoundText>] = [
+    .text("what") { $0.what }.titled("What"), .id("id") { $0.id }.titled("Id"),
+    .app { $0.app }.titled("App", .drops),
+    .text("state") { $0.state }.titled("State", .shrinks) { found in
+      .text(
+        found.reason.map { "\(found.state) (\($0))" } ?? found.stateText, found.receiptState?.tone ?? .plain)
+    },
+    .shown("badge").titled("State") { found in
+      found.receiptState.map { .state($0.rawValue, $0.tone, reason: found.reason) } ?? .text(found.stateText)
+    },
+    .id("user_id") { $0.userID.map { .user($0) } }.titled("User", .long),
+    .text("object_id") { $0.objectID?.text }, .text("receipt_id") { $0.receiptID?.text },
+    .text("found_by") { $0.hit.match.rawValue }.titled("Found by", [.long, .drops]) { .text($0.match) },
+    .time("at") { $0.hit.at }.titled("When"),
+  ]
+}
+
 /// One result of a search, in words.
-public struct FoundText: Sendable, Equatable {
+public struct FoundText: Sendable {
+  fileprivate let hit: SearchHit
   /// `receipt`, `purchase` for one without a receipt, `context` or `event`.
   public let what: String
-  public let id: String
-  public let app: AppSlug
-  public let state: String
-  public let userID: UserID?
+  public let id: NamedID
+  fileprivate let app: AppSlug
+  /// Of an event its outcome, of a purchase without a receipt `none`.
+  fileprivate var state: String
+  /// The same for people.
+  fileprivate var stateText: String
+  fileprivate var receiptState: ReceiptState?
+  fileprivate var reason: String?
+  fileprivate var userID: UserID?
+  fileprivate var objectID: ObjectID?
+  fileprivate let receiptID: ReceiptID?
   /// Which of its ids the search found: `customer cus_1`; only the kind if `id` is that id.
-  public let match: String
+  fileprivate let match: String
 
-  public init(_ finding: SearchHit) {
+  public init(_ hit: SearchHit) {
+    self.hit = hit
     var matched: String?
-    switch finding.item {
+    switch hit.item {
     case .purchase(let purchase):
       what = purchase.receiptID == nil ? "purchase" : "receipt"
-      id = purchase.receiptID?.text ?? purchase.objectID.text
-      app = purchase.app
-      let reason = purchase.reason.map { " (\($0))" } ?? ""
-      state = purchase.state.map { $0.rawValue + reason } ?? "no receipt"
-      userID = purchase.userID
-      matched = finding.named ?? purchase.id(finding.match)
+      id = purchase.receiptID.map { .receipt($0) } ?? .object(purchase.objectID)
+      (app, userID, objectID, receiptID) = (
+        purchase.app, purchase.userID, purchase.objectID, purchase.receiptID
+      )
+      (receiptState, reason) = (purchase.state, purchase.state == nil ? nil : purchase.reason?.text)
+      (state, stateText) = (purchase.state?.rawValue ?? "none", purchase.state?.rawValue ?? "no receipt")
+      matched = hit.named ?? purchase.id(hit.match)
     case .context(let context):
-      (what, id, app) = ("context", context.id.text, context.app)
-      (state, userID) = (context.state.rawValue, context.userID)
-      if finding.match == .user { matched = context.userID.text }
+      (what, id, app) = ("context", .context(context.id), context.app)
+      (state, stateText) = (context.state.rawValue, context.state.rawValue)
+      (userID, receiptID) = (context.userID, context.receiptID)
+      if hit.match == .user { matched = context.userID.text }
     case .event(let event):
-      (what, id, app) = ("event", event.id.text, event.app)
-      (state, userID) = ("\(event.type), \(event.outcome)", nil)
-      matched = finding.named
+      (what, id, app, receiptID) = ("event", .event(event.id), event.app, event.receiptID)
+      (state, stateText) = (event.outcome, "\(event.type), \(event.outcome)")
+      matched = hit.named
     }
-    if let other = matched, other != id {
-      match = "\(finding.match.rawValue) \(other)"
+    if let other = matched, other != id.text {
+      match = "\(hit.match.rawValue) \(other)"
     } else {
-      match = finding.match.rawValue
+      match = hit.match.rawValue
     }
   }
 

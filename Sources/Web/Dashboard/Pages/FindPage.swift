@@ -41,7 +41,9 @@ struct FindPage {
       Tag.h1 { "Find" }
       if let query, !found.list.isEmpty {
         lead(query)
-        table
+        FoundResource.list.html(
+          found.list.map(FoundText.init), caption: PageParts.counted(Int64(found.list.count), "result"),
+          now: now)
       } else if let query {
         let why = FoundText.nothing(query, found, isFiltered: false)
         Tag.p(.class("empty")) {
@@ -58,7 +60,9 @@ struct FindPage {
   }
 
   /// The page of the only result, if the text is its whole id.
-  var onlyLink: Link? { found.isPart || found.list.count != 1 ? nil : found.list.first?.link }
+  var onlyLink: Link? {
+    found.isPart || found.list.count != 1 ? nil : found.list.first.map { FoundText($0).id.link }
+  }
 
   private var help: HTML {
     HTML {
@@ -77,48 +81,6 @@ struct FindPage {
       PageParts.identifier(query.text)
       found.isPart ? "; it is a part of these, the newest first." : ", the newest first."
       if found.isCut { " There are more: type more of the id." }
-    }
-  }
-
-  private var table: HTML {
-    var table = DataTable(
-      PageParts.counted(Int64(found.list.count), "result"),
-      [
-        .init("Id"), .init("What"), .init("State"), .init("App"), .init("User", isLong: true),
-        .init("Found by", isLong: true), .init("When"),
-      ])
-    for finding in found.list {
-      let text = FoundText(finding)
-      let id = PageParts.identifier(text.id)
-      table.rows.append([
-        Tag.a(.class("id"), .href(finding.link)) { id }, HTML(text: text.what),
-        state(finding, text),
-        Tag.a(.href(Link("apps", text.app.text))) { PageParts.untrusted(text.app) },
-        text.userID.map { id in Tag.a(.href(NamedID.user(id).link)) { PageParts.untrusted(id) } }
-          ?? Tag.span(.class("none")) { "–" },
-        PageParts.untrusted(text.match), PageParts.time(finding.at, now: now),
-      ])
-    }
-    return table.html
-  }
-
-  private func state(_ finding: SearchHit, _ text: FoundText) -> HTML {
-    guard case .purchase(let purchase) = finding.item, let state = purchase.state else {
-      return PageParts.untrusted(text.state)
-    }
-    return PageParts.badge(state, purchase.reason?.text)
-  }
-}
-
-extension SearchHit {
-  /// Its page.
-  fileprivate var link: Link {
-    switch item {
-    case .purchase(let purchase):
-      purchase.receiptID.map { Link("receipts", $0.text) }
-        ?? Link("receipts", query: [("object", purchase.objectID.text)])
-    case .context(let context): Link("contexts", context.id.text)
-    case .event(let event): Link("event", query: [("id", event.id.text)])
     }
   }
 }
