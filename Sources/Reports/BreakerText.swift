@@ -13,10 +13,7 @@ public struct BreakerText: Sendable, Equatable {
   /// - Returns: nil if deliveries are not stopped.
   public init?(_ breaker: Breaker?, app: String, now: Timestamp, advice destination: DestinationAdvice?) {
     guard let breaker else { return nil }
-    let cause =
-      breaker.cause.map { cause in
-        " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
-      } ?? ""
+    let cause = breaker.causeText
     let probe = breaker.nextAttemptAt(now: now).map { ", next probe \($0.relative(to: now))" } ?? ""
     let since = breaker.since?.past(to: now) ?? "-"
     switch breaker.state {
@@ -36,6 +33,13 @@ public struct BreakerText: Sendable, Equatable {
       sentence = "are on hold because the destination asked for it; they resume \(rest.relative(to: now))."
       advice = "They resume automatically; to try now: receiptctl apps retry-now \(app)"
     }
+  }
+}
+
+extension Breaker {
+  /// ` (http_503)`, after the word that says that it is not closed; empty if the cause is not known.
+  public var causeText: String {
+    cause.map { " (\($0.text)\(detail.map { ": \($0)" } ?? ""))" } ?? ""
   }
 }
 

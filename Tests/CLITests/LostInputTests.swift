@@ -1,5 +1,6 @@
 // Input that was refused or could not be read: stats, doctor and alerts say the same.
 
+import Config
 import Domain
 import Formats
 import Platform
@@ -30,6 +31,39 @@ import Testing
       let ran = harness.run(arguments: command, environment: DoctorPage.environment)
       #expect(ran.out.contains(what), "\(command): \(ran.out)")
       #expect(ran.out.lowercased().contains(remedy.lowercased()), "\(command): \(ran.out)")
+    }
+  }
+
+  @Test("Every finding is on every face, in the same words")
+  func everyFace() throws {
+    var reported: HealthReport?
+    let harness = try Self.served { report in
+      report.reasons = [.init(name: "queue_full", text: "the write queue is full", advice: "See the disk.")]
+      report.refusedReload = .init(at: report.at, faults: ["apps: is empty"])
+      report.needsRestart = ["listen.port"]
+      report.refusedWebhooks[AppProcessor("ios", "stripe")] = ["mismatch": 3]
+      report.refusedContexts["ios"] = ["key": 2]
+      report.processorTroubles[AppProcessor("ios", "stripe")] = [
+        "credentials": 1, "timeout": 11, "unreported": 2,
+      ]
+      report.destinations[AppDestination("ios", "purchasely")] = DestinationContact(
+        at: report.at, isAnswered: true, outcome: "200", route: nil, failingAlone: 1)
+      reported = report
+    }
+    let configuration = try ConfigurationLoader.load(
+      path: harness.configurationPath, environment: Environment(DoctorPage.environment)
+    ).configuration
+    let findings = try #require(reported).findings(
+      now: harness.clock.now, webhooks: { configuration.webhookAdvice(of: $0) },
+      processors: { configuration.processorAdvice(of: $0) })
+    #expect(findings.count == 9)
+    let faces = [["stats"], ["alerts", "list"]].map {
+      harness.run(arguments: $0, environment: DoctorPage.environment).out
+    }
+    let doctor = try DoctorPage(harness, "--local")
+    for finding in findings {
+      #expect(faces.allSatisfy { $0.contains(finding.line) }, "\(finding.line): \(faces)")
+      doctor.expect(finding.level, finding.check, finding.what)
     }
   }
 

@@ -52,12 +52,7 @@ struct ServiceHealth {
   }
 
   /// What receiptd has reported, and the unreadable events.
-  var findings: [Finding] {
-    let reported = report?.findings(
-      now: now, webhooks: { configuration.webhookAdvice(of: $0) },
-      processors: { configuration.processorAdvice(of: $0) })
-    return (reported ?? []) + unread.findings
-  }
+  var findings: [Finding] { Finding.current(report, unread, configuration, now: now) }
 
   var lines: [String] { (state + findings).map(\.line) }
 

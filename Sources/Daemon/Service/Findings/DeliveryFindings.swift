@@ -25,10 +25,7 @@ extension Finding {
     guard let first = stopped.first else { return nil }
     let since = stopped.compactMap(\.breaker.since).min() ?? now
     let summaries = stopped.map { destination, breaker in
-      let cause =
-        breaker.cause.map { cause in
-          " (\(cause.text)\(breaker.detail.map { ": \($0)" } ?? ""))"
-        } ?? ""
+      let cause = breaker.causeText
       return breaker.state == .paused
         ? "\(destination) refuses the configuration of \(app)\(cause); deliveries to it are stopped"
         : "\(destination), a destination of \(app), is down\(cause); deliveries to it wait"

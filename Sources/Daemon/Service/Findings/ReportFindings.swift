@@ -1,10 +1,22 @@
-// What receiptd reports of itself, as findings: stats, top, alerts list, doctor and the dashboard's overview
-// show each of them. Pure; called from any thread.
+// What is wrong now, as far as receiptd reports it or the database shows it. Pure; called from any thread.
 
-internal import Config
+public import Config
 public import Domain
 public import Platform
-public import Reports
+internal import Reports
+
+extension Finding {
+  /// What stats, top, alerts list, doctor and the dashboard's overview show.
+  /// - Parameter report: nil if no receiptd runs, or if it has not reported yet.
+  public static func current(
+    _ report: HealthReport?, _ unread: UnreadEvents, _ configuration: Configuration, now: Timestamp
+  ) -> [Finding] {
+    let reported = report?.findings(
+      now: now, webhooks: { configuration.webhookAdvice(of: $0) },
+      processors: { configuration.processorAdvice(of: $0) })
+    return (reported ?? []) + unread.findings
+  }
+}
 
 extension HealthReport {
   private static let time = "in the last hour"
@@ -13,7 +25,7 @@ extension HealthReport {
   /// - Parameters:
   ///   - webhooks: what to do when a processor's webhooks are refused; nil if it is not configured.
   ///   - processors: what to do when a processor refuses the credentials; nil if it is not configured.
-  public func findings(
+  func findings(
     now: Timestamp, webhooks: (AppProcessor) -> WebhookAdvice?,
     processors: (AppProcessor) -> ProcessorAdvice?
   ) -> [Finding] {

@@ -13,7 +13,6 @@ extension Dashboard {
   func overview(_ form: AdminForm, isLive: Bool) throws(Refusal) -> DashboardPage {
     let (now, report, configuration) = (now, health.report(now: now), health.configuration)
     let number = min(max(1, form["page"].flatMap(Int.init) ?? 1), AppList.pagesMax)
-    let configured = apps.current
     let page = try read { source throws(StoreFault) -> OverviewPage in
       let figures = try source.figures(now: now)
       let troubles = try alerts.troubles(configuration, source.reader, report, now)
@@ -31,8 +30,10 @@ extension Dashboard {
         figures: figures, isLive: isLive,
         troubles: TroubleList(troubles, newFailures: loud, now: now),
         rows: rows,
-        number: number, hasMore: ranks.count > before + rows.count, health: report,
-        unread: UnreadEvents(configuration.apps, source.reader, now: now), configured: configured,
+        number: number, hasMore: ranks.count > before + rows.count,
+        findings: report.headlines(daemon: nil, now: now)
+          + Finding.current(
+            report, UnreadEvents(configuration.apps, source.reader, now: now), configuration, now: now),
         now: now)
     }
     return page.page

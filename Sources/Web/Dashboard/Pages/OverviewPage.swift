@@ -15,9 +15,8 @@ struct OverviewPage {
   let number: Int
   /// Whether there are more apps than fit on this page.
   let hasMore: Bool
-  let health: HealthReport
-  let unread: UnreadEvents
-  let configured: AppDirectory
+  /// About the relay, as receiptctl prints them, too.
+  let findings: [Finding]
   let now: Timestamp
 
   var page: DashboardPage {
@@ -57,15 +56,9 @@ struct OverviewPage {
     Link(query: [("page", number > 1 ? String(number) : nil)])
   }
 
-  /// What receiptctl prints, too; problems are emphasized.
+  /// Problems are emphasized.
   private var relay: HTML {
-    let findings =
-      health.headlines(daemon: nil, now: now)
-      + health.findings(
-        now: now, webhooks: { configured[$0.app]?.webhookAdvice[$0.processor] },
-        processors: { configured[$0.app]?.processorAdvice[$0.processor] })
-      + unread.findings
-    return Tag.section(.class("part"), .labelledBy("relay")) {
+    Tag.section(.class("part"), .labelledBy("relay")) {
       Tag.h2(.id("relay")) { "Relay" }
       PageParts.notice(findings.contains { $0.level != .ok } ? "bad" : "good") {
         for finding in findings {
