@@ -16,9 +16,7 @@ public final class SandboxDestination: Sendable {
   /// Only this machine can reach it.
   static let address = "127.0.0.1"
 
-  private let server: Server
-  private let handler: SandboxDestinationHandler
-  private let timer: DelayedAnswers
+  private let service: SandboxServer<SandboxDestinationHandler>
 
   /// Starts to listen.
   /// - Parameters:
@@ -30,39 +28,25 @@ public final class SandboxDestination: Sendable {
     port: UInt16 = 0, behaviour: SandboxBehaviour = SandboxBehaviour(), seed: UInt64 = 1,
     onReceipt: @escaping @Sendable (SandboxReceipt) -> Void = { _ in }
   ) throws(ServerError) {
-    do {
-      timer = try DelayedAnswers()
-    } catch {
-      throw .system(error)
-    }
-    handler = SandboxDestinationHandler(behaviour, seed: seed, timer: timer, onReceipt: onReceipt)
-    do throws(ServerError) {
-      server = try Server(ServerConfiguration(address: Self.address, port: port), handler: handler)
-    } catch {
-      timer.stop()
-      throw error
+    service = try SandboxServer(port: port) { timer in
+      SandboxDestinationHandler(behaviour, seed: seed, timer: timer, onReceipt: onReceipt)
     }
   }
 
-  deinit { stop() }
-
   /// The port it listens on.
-  public var port: UInt16 { server.port }
+  public var port: UInt16 { service.port }
 
   /// The value of `purchasely.url` that sends receipts here.
-  public var url: String { "http://\(Self.address):\(port)\(Self.path)" }
+  public var url: String { service.base + Self.path }
 
   /// How subsequent requests are answered.
   public var behaviour: SandboxBehaviour {
-    get { handler.behaviour.withLock { $0 } }
-    set { handler.behaviour.withLock { $0 = newValue } }
+    get { service.handler.behaviour.withLock { $0 } }
+    set { service.handler.behaviour.withLock { $0 = newValue } }
   }
 
   /// Sends all waiting answers, closes everything, and returns when no thread is left.
-  public func stop() {
-    timer.stop()
-    server.stop(grace: .milliseconds(100))
-  }
+  public func stop() { service.stop() }
 }
 
 /// How the simulation answers.

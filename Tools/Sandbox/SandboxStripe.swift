@@ -9,9 +9,7 @@ internal import Platform
 /// Owns a server and one timer thread; `stop` ends both, and so does `deinit`. Thread-safe, but do not call
 /// it from `onRequest`.
 public final class SandboxStripe: Sendable {
-  private let server: Server
-  private let handler: SandboxStripeHandler
-  private let timer: DelayedAnswers
+  private let service: SandboxServer<SandboxStripeHandler>
 
   /// Starts to listen.
   /// - Parameters:
@@ -24,46 +22,31 @@ public final class SandboxStripe: Sendable {
     behaviour: SandboxStripeBehaviour = SandboxStripeBehaviour(), seed: UInt64 = 1,
     onRequest: @escaping @Sendable (SandboxStripeRequest) -> Void = { _ in }
   ) throws(ServerError) {
-    do {
-      timer = try DelayedAnswers()
-    } catch {
-      throw .system(error)
-    }
-    handler = SandboxStripeHandler(records, behaviour, seed: seed, timer: timer, onRequest: onRequest)
-    do throws(ServerError) {
-      server = try Server(
-        ServerConfiguration(address: SandboxDestination.address, port: port), handler: handler)
-    } catch {
-      timer.stop()
-      throw error
+    service = try SandboxServer(port: port) { timer in
+      SandboxStripeHandler(records, behaviour, seed: seed, timer: timer, onRequest: onRequest)
     }
   }
 
-  deinit { stop() }
-
   /// The port it listens on.
-  public var port: UInt16 { server.port }
+  public var port: UInt16 { service.port }
 
   /// The value of `stripe.api_base` that sends queries here.
-  public var base: String { "http://\(SandboxDestination.address):\(port)" }
+  public var base: String { service.base }
 
   /// Its events and objects.
   public var records: StripeRecords {
-    get { handler.state.withLock { $0.records } }
-    set { handler.state.withLock { $0.records = newValue } }
+    get { service.handler.state.withLock { $0.records } }
+    set { service.handler.state.withLock { $0.records = newValue } }
   }
 
   /// How subsequent requests are answered.
   public var behaviour: SandboxStripeBehaviour {
-    get { handler.state.withLock { $0.behaviour } }
-    set { handler.state.withLock { $0.behaviour = newValue } }
+    get { service.handler.state.withLock { $0.behaviour } }
+    set { service.handler.state.withLock { $0.behaviour = newValue } }
   }
 
   /// Sends all waiting answers, closes everything, and returns when no thread is left.
-  public func stop() {
-    timer.stop()
-    server.stop(grace: .milliseconds(100))
-  }
+  public func stop() { service.stop() }
 }
 
 /// How the simulation answers.

@@ -1,4 +1,4 @@
-// Sample Stripe events for tests, the demo and `receiptctl sandbox event`, in the format of the 2025-03-31
+// Sample Stripe events for tests, the demo and `receipt-sandbox event`, in the format of the 2025-03-31
 // API and later (https://docs.stripe.com/api/events/types). Never connects to Stripe. Pure; any thread.
 
 public import Formats

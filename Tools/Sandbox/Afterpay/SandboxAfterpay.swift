@@ -11,7 +11,7 @@ public import Platform
 /// Owns a server and a timer thread; `stop` ends both, and so does `deinit`. Thread-safe, but do not call it
 /// from `onExchange`.
 public final class SandboxAfterpay: Sendable {
-  private let service: SandboxService<SandboxAfterpayAccount>
+  private let service: SandboxServer<SandboxServiceHandler<SandboxAfterpayAccount>>
 
   /// Starts to listen.
   /// - Parameters:
@@ -26,15 +26,14 @@ public final class SandboxAfterpay: Sendable {
   ) throws(ServerError) {
     let account = SandboxAfterpayAccount(
       base: "http://\(SandboxDestination.address):\(port)", settings: settings, seed: seed)
-    service = try SandboxService(
-      port: port, account: account, faults: faults, seed: seed, clock: clock, onExchange: onExchange,
-      onEffects: { _ in })
+    service = try SandboxServer(port: port) { timer in
+      SandboxServiceHandler(
+        account, faults, seed: seed, clock: clock, timer: timer, onExchange: onExchange, onEffects: { _ in })
+    }
     // Nobody knows a port that the system chose before this.
     let base = service.base
     service.handler.state.withLock { $0.account.base = base }
   }
-
-  deinit { stop() }
 
   /// The port it listens on.
   public var port: UInt16 { service.port }

@@ -10,7 +10,7 @@ public import Platform
 /// Owns a server, a timer thread and a thread that sends callbacks; `stop` ends them, and so does `deinit`.
 /// Thread-safe, but do not call it from `onExchange` and `onCallback`.
 public final class SandboxSwedbank: Sendable {
-  private let service: SandboxService<SandboxSwedbankAccount>
+  private let service: SandboxServer<SandboxServiceHandler<SandboxSwedbankAccount>>
   private let callbacks: SandboxCallbacks
 
   /// Starts to listen.
@@ -39,9 +39,11 @@ public final class SandboxSwedbank: Sendable {
     let account = SandboxSwedbankAccount(
       base: "http://\(SandboxDestination.address):\(port)", token: token, payeeID: payeeID, seed: seed)
     do throws(ServerError) {
-      service = try SandboxService(
-        port: port, account: account, faults: faults, seed: seed, clock: clock, onExchange: onExchange,
-        onEffects: { callbacks.send($0) })
+      service = try SandboxServer(port: port) { timer in
+        SandboxServiceHandler(
+          account, faults, seed: seed, clock: clock, timer: timer, onExchange: onExchange,
+          onEffects: { callbacks.send($0) })
+      }
     } catch {
       callbacks.stop()
       throw error

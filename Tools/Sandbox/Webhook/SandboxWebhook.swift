@@ -12,9 +12,7 @@ public final class SandboxWebhook: Sendable {
   /// The path that the stand-in advertises; it accepts every path.
   public static let path = "/purchases"
 
-  private let server: Server
-  private let handler: SandboxWebhookHandler
-  private let timer: DelayedAnswers
+  private let service: SandboxServer<SandboxWebhookHandler>
 
   /// Starts to listen.
   /// - Parameters:
@@ -28,41 +26,25 @@ public final class SandboxWebhook: Sendable {
     seed: UInt64 = 1, clock: any Clock = SystemClock(),
     onReceipt: @escaping @Sendable (SandboxWebhookReceipt) -> Void = { _ in }
   ) throws(ServerError) {
-    do {
-      timer = try DelayedAnswers()
-    } catch {
-      throw .system(error)
-    }
-    handler = SandboxWebhookHandler(
-      verifier, behaviour, seed: seed, clock: clock, timer: timer, onReceipt: onReceipt)
-    do throws(ServerError) {
-      server = try Server(
-        ServerConfiguration(address: SandboxDestination.address, port: port), handler: handler)
-    } catch {
-      timer.stop()
-      throw error
+    service = try SandboxServer(port: port) { timer in
+      SandboxWebhookHandler(verifier, behaviour, seed: seed, clock: clock, timer: timer, onReceipt: onReceipt)
     }
   }
 
-  deinit { stop() }
-
   /// The port it listens on.
-  public var port: UInt16 { server.port }
+  public var port: UInt16 { service.port }
 
   /// The value of `webhook.url` that sends webhooks here.
-  public var url: String { "http://\(SandboxDestination.address):\(port)\(Self.path)" }
+  public var url: String { service.base + Self.path }
 
   /// How subsequent requests are answered.
   public var behaviour: SandboxBehaviour {
-    get { handler.state.withLock { $0.behaviour } }
-    set { handler.state.withLock { $0.behaviour = newValue } }
+    get { service.handler.state.withLock { $0.behaviour } }
+    set { service.handler.state.withLock { $0.behaviour = newValue } }
   }
 
   /// Sends all waiting answers, closes everything, and returns when no thread is left.
-  public func stop() {
-    timer.stop()
-    server.stop(grace: .milliseconds(100))
-  }
+  public func stop() { service.stop() }
 }
 
 /// One received webhook, and the status of its answer.

@@ -1,48 +1,9 @@
-// The server of a simulated payment service: it adds faults and delays to the answers of an account. The
-// server's threads run the handler, which must not block them: delays go to the timer.
+// The handler of a simulated payment service: it adds faults and delays to the answers of an account. The server's
+// threads run it, and it must not block them: delays go to the timer.
 
 internal import Formats
 internal import HTTPServer
 internal import Platform
-
-/// Owns a server and one timer thread; `stop` ends both. Thread-safe.
-final class SandboxService<Account: SandboxAccount>: Sendable {
-  let handler: SandboxServiceHandler<Account>
-  private let server: Server
-  private let timer: DelayedAnswers
-
-  /// - Parameter port: 0 lets the system choose a free port.
-  init(
-    port: UInt16, account: Account, faults: SandboxFaults, seed: UInt64, clock: any Clock,
-    onExchange: @escaping @Sendable (SandboxExchange) -> Void,
-    onEffects: @escaping @Sendable ([Account.Effect]) -> Void
-  ) throws(ServerError) {
-    do {
-      timer = try DelayedAnswers()
-    } catch {
-      throw .system(error)
-    }
-    handler = SandboxServiceHandler(
-      account, faults, seed: seed, clock: clock, timer: timer, onExchange: onExchange, onEffects: onEffects)
-    do throws(ServerError) {
-      server = try Server(
-        ServerConfiguration(address: SandboxDestination.address, port: port), handler: handler)
-    } catch {
-      timer.stop()
-      throw error
-    }
-  }
-
-  deinit { stop() }
-
-  var port: UInt16 { server.port }
-  var base: String { "http://\(SandboxDestination.address):\(port)" }
-
-  func stop() {
-    timer.stop()
-    server.stop(grace: .milliseconds(100))
-  }
-}
 
 /// Answers the requests to one account.
 final class SandboxServiceHandler<Account: SandboxAccount>: RequestHandler {

@@ -1,7 +1,46 @@
-// Delays answers: one thread sleeps until the next one is due. The server's threads only add answers.
+// The server of a stand-in, and the timer that delays its answers: one thread sleeps until the next one is due. The
+// server's threads only add answers.
 
 internal import HTTPServer
 internal import Platform
+
+/// The server of a stand-in, for this machine only, and the timer of its late answers. `stop` ends both, and so
+/// does `deinit`. Thread-safe.
+final class SandboxServer<Handler: RequestHandler>: Sendable {
+  let handler: Handler
+  private let server: Server
+  private let timer: DelayedAnswers
+
+  /// - Parameters:
+  ///   - port: 0 lets the system choose a free port.
+  ///   - handler: makes the handler, which leaves late answers to the timer.
+  init(port: UInt16, handler: (DelayedAnswers) -> Handler) throws(ServerError) {
+    do {
+      timer = try DelayedAnswers()
+    } catch {
+      throw .system(error)
+    }
+    self.handler = handler(timer)
+    do throws(ServerError) {
+      server = try Server(
+        ServerConfiguration(address: SandboxDestination.address, port: port), handler: self.handler)
+    } catch {
+      timer.stop()
+      throw error
+    }
+  }
+
+  deinit { stop() }
+
+  var port: UInt16 { server.port }
+  var base: String { "http://\(SandboxDestination.address):\(port)" }
+
+  /// Sends all waiting answers, closes everything, and returns when no thread is left.
+  func stop() {
+    timer.stop()
+    server.stop(grace: .milliseconds(100))
+  }
+}
 
 final class DelayedAnswers: Sendable {
   private struct Entry {
