@@ -106,23 +106,4 @@ extension ConfigurationReader {
     let text = prefix.description.lowercased()
     return prefix.bits < 16 && !(prefix.bits >= 7 && (text.hasPrefix("fc") || text.hasPrefix("fd")))
   }
-
-  /// A context that is deleted before the end of the join window is lost to a later purchase.
-  private func warnOfShortRetention(_ configuration: Configuration) {
-    for app in configuration.apps
-    where configuration.retention.contexts < app.join.window {
-      collector.warning(
-        "retention.contexts",
-        "is shorter than apps.\(app.slug).join.window; contexts go before they can be used")
-    }
-    guard let processor = processors.longestRepeating else { return }
-    let repeats = processor.rules(false).repeatPeriod
-    if configuration.retention.receipts < repeats {
-      collector.warning(
-        "retention.receipts",
-        "is shorter than \(DurationText.text(repeats)), for which \(processor.label) can send "
-          + "an event again; the ids of deleted purchases are kept until then, so that none makes a second "
-          + "receipt")
-    }
-  }
 }

@@ -95,8 +95,10 @@ import Testing
   }
 
   @Test("By default polls may use eight tenths, and webhooks keep one tenth")
-  func defaults() {
-    let limits = Configuration.Limits(connections: 1000)
+  func defaults() throws {
+    let limits = try ConfigurationSamples.read(
+      ConfigurationSamples.text(root: "limits: { connections: 1000 },")
+    ).configuration.limits
     #expect(limits.longPolls == 800)
     #expect(limits.webhookConnections == 100)
     #expect(limits.longPollsPerContext == 4)

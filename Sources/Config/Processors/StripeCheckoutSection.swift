@@ -44,7 +44,7 @@ extension StripeCheckoutSection {
         "The origin of the return page to which customers come back. For iOS it must be another name of the "
           + "relay than links.origin, which is the default."),
       .key(
-        "timeout", \.timeout, .duration(in: ConfigurationLimits.checkoutTimeout),
+        "timeout", \.timeout, .duration(in: .milliseconds(1)...(.minutes(1))),
         "How long an answer of Stripe may take, for which a customer waits."),
     ])
 }

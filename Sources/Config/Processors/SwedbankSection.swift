@@ -1,4 +1,4 @@
-// Swedbank Pay in the configuration. Pure, except for reading secrets.
+// Swedbank Pay in the configuration. As ConfigurationReader: one thread, every fault.
 
 package import Domain
 package import Formats
@@ -69,4 +69,77 @@ package struct SwedbankSection: ProcessorSection {
       )
     ]
   }
+}
+
+// MARK: - Keys
+
+extension ProcessorKind {
+  static let swedbank = ProcessorKind(
+    SwedbankProcessor.self, label: "Swedbank Pay", section: SwedbankSection.section,
+    "Swedbank Pay: the relay is the merchant backend of its SDKs.")
+}
+
+extension SwedbankSection {
+  static let section = ConfigurationSection(
+    Self(merchantToken: Secret(""), payeeID: ""),
+    [
+      .required(
+        "merchant_token", \.merchantToken, .secret,
+        example: "file:/etc/receiptd/secrets/swedbank_merchant_token",
+        advice: "write the access token of Swedbank Pay's admin portal as \"env:NAME\" or \"file:/path\"",
+        "The access token of the merchant. The address of callbacks ends in a secret that follows from it, "
+          + "so callbacks of orders that were started with another token are refused; those are fetched."),
+      .required(
+        "payee_id", \.settings.payeeID, .text("the merchant's id at Swedbank Pay"),
+        example: "5cabf558-5283-482f-b252-4d58e06f6f3b",
+        advice: "write the payeeId of Swedbank Pay's admin portal",
+        "The merchant's id. It replaces what an app sends."),
+      .optional(
+        "payee_name", \.settings.payeeName, .text("a name"), example: "Example Shop",
+        "The name that the payer sees. Without it, the one that an app sends."),
+      .key("api_base", \.settings.apiBase, .base, "Scheme, host and port of Swedbank Pay's API."),
+      .optional(
+        "public_origin", \.publicOrigin, .origin, example: "https://pay.example.com",
+        "The relay's public address, at which Swedbank Pay sends callbacks. Without it, links.origin."),
+      .key(
+        callbackFromKey, \.callbackFrom,
+        .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
+        "The addresses from which callbacks may come: those that Swedbank Pay documents. Behind a proxy, "
+          + "listen.proxies must name it."),
+      .section(
+        "allow", \.settings.allow, SwedbankSettings.Allowed.section,
+        "What apps may do with their users' orders."),
+      .key(
+        "capture", \.capture, .choice,
+        "Who captures a payment that is only authorised: the merchant, or the relay (auto): once, in full, "
+          + "as soon as it is paid."),
+      .key(
+        "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
+        "How long an answer of Swedbank Pay may take."),
+      .key(
+        "settle_after", \.settings.settleAfter, .duration(in: .seconds(1)...(.days(7))),
+        "How long after its start an order without a callback is fetched; then less and less often, for 7 "
+          + "days."),
+      .key(
+        "deliver_to", \.deliverTo, .destination(of: SwedbankProcessor.name, label: "Swedbank Pay"),
+        "The destination of the receipts for its purchases."),
+    ])
+}
+
+extension SwedbankSettings.Allowed {
+  static let section = ConfigurationSection(
+    Self(),
+    [
+      .key("patch", \.patch, .flag, "Whether apps may change the instrument of an order, and abort it."),
+      .key(
+        "expand", \.expand, .flag, "Whether apps may read parts of an order; the values of tokens are masked."
+      ),
+      .key("expand_tokens", \.expandTokens, .flag, "Whether the values of tokens are shown."),
+      .key("tokens", \.tokens, .flag, "Whether apps may read which tokens an order made."),
+      .key(
+        "payer_tokens", \.payerTokens, .flag,
+        "Whether apps may read and delete the payment tokens of their user."),
+      .key(
+        "use_payment_token", \.usePaymentToken, .flag, "Whether an order may be paid with a payment token."),
+    ])
 }

@@ -39,7 +39,7 @@ public enum ConfigurationDocument {
     # Configuration
 
     Every key of the configuration file. This document is generated from the declarations of the keys in
-    `Sources/Config/Keys` ([record it](../Tests/README.md#record-snapshots)). `man receiptd.json5` says
+    `Sources/Config` ([record it](../Tests/README.md#record-snapshots)). `man receiptd.json5` says
     the same, `receiptctl config init` writes a file with every key in it, `receiptctl config check` reports
     every fault, and `receiptctl config show` shows what is in force.
 

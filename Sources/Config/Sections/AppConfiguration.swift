@@ -1,8 +1,62 @@
-// The keys of an app: its processors, its destinations, its join and its deliveries. As ConfigurationReader:
-// one thread, every fault.
+// The configuration of one app. Keys are read as by ConfigurationReader: one thread, every fault.
 
-internal import Domain
-internal import Formats
+public import Domain
+public import Formats
+
+/// One app: its own clients, its payment processors and its destinations.
+public struct AppConfiguration: Sendable, Equatable {
+  /// `[a-z0-9][a-z0-9-]{0,62}`; part of every URL and every row.
+  public var slug: AppSlug
+  /// The clients that may post contexts.
+  public var client: ClientAccess
+  /// The origins of the web pages that may use the routes for clients in a browser.
+  public var clientOrigins: [WebOrigin] = []
+  /// At least one; at most one of each kind.
+  package var processors: [ConfiguredProcessor]
+  /// Nil if no processor's purchases go there.
+  public var purchasely: Purchasely?
+  /// The merchant's own backend; nil if there is none.
+  public var webhook: Webhook?
+  /// The destinations that the processors' sections may name.
+  package var destinations = DestinationRegistry.standard
+  public var join: JoinPolicy
+  public var delivery: DeliveryPolicy
+  /// Nil: the relay serves no links and no pages for the app.
+  public var links: Links?
+
+  package init(
+    slug: AppSlug, client: ClientAccess, processors: [ConfiguredProcessor],
+    purchasely: Purchasely? = nil, webhook: Webhook? = nil,
+    join: JoinPolicy = JoinPolicy(),
+    delivery: DeliveryPolicy = DeliveryPolicy(), links: Links? = nil
+  ) {
+    self.slug = slug
+    self.client = client
+    self.processors = processors
+    self.purchasely = purchasely
+    self.webhook = webhook
+    self.join = join
+    self.delivery = delivery
+    self.links = links
+  }
+
+  /// Whether a text is valid as an app's slug.
+  public static func isSlug(_ text: String) -> Bool {
+    func isLetterOrDigit(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+    guard let first = text.utf8.first, isLetterOrDigit(first), text.utf8.count <= 63 else { return false }
+    return text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+  }
+}
+
+extension AppConfiguration {
+  /// `clientOrigins` as browsers write them (RFC 6454 §6.2).
+  public var clientOriginTexts: Set<String> { Set(clientOrigins.map(\.text)) }
+}
+
+// MARK: - Keys
 
 extension AppConfiguration {
   /// The slugs, as a regular expression.
@@ -110,123 +164,4 @@ extension ValueForm<[AppConfiguration]> {
         apps.flatMap { section.secrets($0, JSON5Reader.path(path, $0.slug.text)) }
       })
   }
-}
-
-extension JoinPolicy {
-  static let section = ConfigurationSection(
-    Self(),
-    [
-      .key(
-        "window",
-        \.window,
-        .duration(in: ConfigurationLimits.joinWait),
-        "How long before its payment a purchase's context may have been posted."),
-      .key(
-        "settle",
-        \.settle,
-        .duration(in: ConfigurationLimits.joinWait),
-        "How long a purchase waits for the other events of its checkout: the session, and the price."),
-      .key(
-        "guess", \.guess, .choice,
-        "Which of the user's unused contexts a purchase that names none gets: the newest whose price does "
-          + "not contradict it (same_price), the newest of any price (newest), or none (never)."),
-      .key(
-        "wait_for_context",
-        \.waitForContext,
-        .duration(in: ConfigurationLimits.joinWait),
-        "How long a purchase waits for its context."),
-      .key(
-        "without_context", \.withoutContext, .choice,
-        "What happens after that wait: the receipt is delivered without ply_context (deliver), or waits "
-          + "until a context comes or an operator acts (hold)."),
-      .key(
-        "wait_for_user",
-        \.waitForUser,
-        .duration(in: ConfigurationLimits.joinWait),
-        "How long a purchase waits for its user. After that, its receipt fails."),
-      .key(
-        "wait_for_stripe_price",
-        \.waitForProcessorPrice,
-        .duration(in: ConfigurationLimits.joinWait),
-        "How long a purchase waits for a price from its processor. After that, it uses its context's price, "
-          + "whatever its form."),
-      .key(
-        "wait_for_price",
-        \.waitForPrice,
-        .duration(in: ConfigurationLimits.joinWait),
-        "How long a purchase waits for any price. After that, its receipt fails."),
-      .key(
-        "wait_for_payment",
-        \.waitForPayment,
-        .duration(in: ConfigurationLimits.joinWait),
-        "How long a purchase waits for a promised payment, such as a bank debit, which takes days."),
-    ])
-}
-
-extension DeliveryPolicy {
-  static let section = ConfigurationSection(
-    Self(),
-    [
-      .key(
-        "concurrency", \.concurrency, .integer(in: ConfigurationLimits.concurrency),
-        "The most deliveries at once."),
-      .key(
-        "rate", \.ratePerSecond, .number(in: ConfigurationLimits.ratePerSecond),
-        "The most deliveries in a second."),
-      .key(
-        "timeout",
-        \.timeout,
-        .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long one delivery may take, without the lookup of the destination's name, which may take 10 s "
-          + "more."),
-      .key(
-        "connect_timeout",
-        \.connectTimeout,
-        .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long connecting may take, from the end of the name lookup."),
-      .section("retry", \.retry, RetryPolicy.section, "When a failed delivery is tried again."),
-      .section(
-        "breaker", \.breaker, BreakerPolicy.section,
-        "When the app's deliveries pause because the destination is down."),
-      .key("forward_context", \.forwardContext, .flag, "Whether ply_context is sent."),
-    ])
-}
-
-extension RetryPolicy {
-  static let section = ConfigurationSection(
-    Self(),
-    [
-      .key(
-        "schedule",
-        \.schedule,
-        .list(
-          of: .duration(in: ConfigurationLimits.retryPause), count: ConfigurationLimits.retrySteps,
-          "durations"),
-        "The pauses after the first, second, … failure. The last one repeats."),
-      .key(
-        "jitter", \.jitter, .number(in: ConfigurationLimits.jitter),
-        "The share by which each pause varies either way."),
-      .key(
-        "give_up_after",
-        \.giveUpAfter,
-        .duration(in: ConfigurationLimits.giveUpAfter),
-        "How long after it became ready a receipt fails for good. Time in which the destination refused the "
-          + "configuration does not count."),
-    ])
-}
-
-extension BreakerPolicy {
-  static let section = ConfigurationSection(
-    Self(),
-    [
-      .key(
-        "failures", \.failures, .integer(in: ConfigurationLimits.breakerFailures),
-        "The number of failures in a row after which deliveries pause."),
-      .key(
-        "open_for",
-        \.openFor,
-        .duration(in: ConfigurationLimits.breakerOpenFor),
-        "How long they pause. After that, one delivery is tried; if it is answered and fails, up to four "
-          + "others are."),
-    ])
 }

@@ -1,0 +1,130 @@
+// An app's destinations. Keys are read as by ConfigurationReader: one thread, every fault.
+
+internal import Domain
+internal import Formats
+public import Partners
+
+extension AppConfiguration {
+  /// The merchant's own backend, which gets signed receipts.
+  public struct Webhook: Sendable, Equatable {
+    /// https, or http to this machine.
+    public var url: String
+    /// At least one, each `whsec_…`; several while one is being replaced.
+    public var secrets: [Secret]
+
+    public init(url: String, secrets: [Secret]) {
+      self.url = url
+      self.secrets = secrets
+    }
+
+    static let section = ConfigurationSection(
+      Self(url: "", secrets: []),
+      [
+        .required(
+          "url", \.url, .endpoint(carriesSecret: true), example: "https://backend.example.com/purchases",
+          advice: "write the address of your backend, which gets the receipts",
+          "The URL that receipts are posted to."),
+        .required(
+          "secrets", \.secrets, .secrets(count: ConfigurationLimits.webhookSecrets),
+          example: ["file:/etc/receiptd/secrets/webhook_secret"],
+          advice: "write the key that signs the receipts: [\"env:NAME\"]",
+          "The key that signs receipts, whsec_ and 24 to 64 bytes in base64, such as from: echo "
+            + "whsec_$(openssl rand -base64 32). Several while one is being replaced: each signs."
+        ).then { webhook, reader, _ in
+          WebhookKey.report(webhook.secrets, path: reader.path(of: "secrets"), reader.collector)
+        },
+      ])
+  }
+
+  /// Purchasely as the destination of receipts.
+  public struct Purchasely: Sendable, Equatable {
+    /// https, or http to this machine.
+    public var url: String
+    public var apiKey: Secret
+    /// The client shared secret, which signs requests to forget a user. Without it, no such request is sent.
+    public var clientSecret: Secret?
+
+    public init(
+      url: String = PurchaselySettings.urlDefault, apiKey: Secret, clientSecret: Secret? = nil
+    ) {
+      self.url = url
+      self.apiKey = apiKey
+      self.clientSecret = clientSecret
+    }
+
+    static let section = ConfigurationSection(
+      Self(apiKey: Secret("")),
+      [
+        .required(
+          "api_key", \.apiKey, .secret, example: "file:/etc/receiptd/secrets/purchasely_api_key",
+          advice: "write the app's API key from Purchasely's console as \"env:NAME\" or \"file:/path\"",
+          "The application's API key, from Purchasely's console."),
+        .key("url", \.url, .endpoint(carriesSecret: true), "The URL that receipts are posted to."),
+        .optional(
+          "client_secret", \.clientSecret, .secret,
+          example: "file:/etc/receiptd/secrets/purchasely_client_secret",
+          "The client shared secret, with which receiptctl users forget asks Purchasely to forget a user."),
+      ])
+  }
+}
+
+extension ConfigurationKey<AppConfiguration> {
+  static var purchasely: Self {
+    .destination(
+      PurchaselyDestination.name, \.purchasely, AppConfiguration.Purchasely.section,
+      need: .alternative(isPreferred: true), isRequiredWhereUsed: true,
+      "The Purchasely application of the app. It gets the receipts of the processors with deliver_to: "
+        + "\"purchasely\", and is required if there is one.")
+  }
+
+  static var webhook: Self {
+    .destination(
+      WebhookDestination.name, \.webhook, AppConfiguration.Webhook.section, need: .absent,
+      isRequiredWhereUsed: false,
+      "The merchant's own backend. It gets the receipts of the processors with deliver_to: \"webhook\"; "
+        + "without it, they wait.")
+  }
+
+  /// The section of a destination.
+  /// - Parameter isRequiredWhereUsed: whether an app without it may have no processor that delivers to it.
+  private static func destination<Section: Sendable>(
+    _ destination: DestinationName, _ property: @escaping @autoclosure Property<Section?>,
+    _ section: ConfigurationSection<Section>, need: KeyDescription.Need, isRequiredWhereUsed: Bool,
+    _ text: String
+  ) -> Self {
+    let name = destination.text
+    return ConfigurationKey(
+      name, describe: { _ in KeyDescription(name: name, text: text, need: need, shape: section.shape) },
+      read: { app, reader, context in
+        let isUsed = app.processors.contains { $0.section.deliverTo == destination }
+        guard reader.has(name) || isUsed && isRequiredWhereUsed else {
+          if isUsed {
+            reader.collector.warning(
+              reader.path(of: name),
+              "is missing; the receipts that deliver_to sends there wait until it is configured")
+          }
+          return true
+        }
+        var values = section.initial
+        let isComplete = section.read(&values, reader.object(name), context)
+        app[keyPath: property()] = values
+        return isComplete
+      },
+      show: { $0[keyPath: property()].map(section.show) },
+      secrets: { app, path in app[keyPath: property()].map { section.secrets($0, path) } ?? [] })
+  }
+}
+
+extension WebhookKey {
+  /// Reports the secrets that are no keys.
+  static func report(_ secrets: [Secret], path: String, _ collector: FaultCollector) {
+    for (index, secret) in secrets.enumerated() {
+      // An unreadable secret was already reported, where it matters.
+      guard let value = try? secret.reveal(), WebhookKey(value) == nil else { continue }
+      collector.fault(
+        "\(path)[\(index)]",
+        "must be whsec_ and \(sizes.lowerBound) to \(sizes.upperBound) bytes in base64, such as from: echo "
+          + "whsec_$(openssl rand -base64 32)")
+    }
+  }
+}
