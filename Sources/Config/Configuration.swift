@@ -81,11 +81,11 @@ extension Configuration {
           .fixedUntilRestart,
         .section(
           "limits", \.limits, Limits.section,
-          "How much load receiptd accepts. It refuses more, so that its memory stays bounded."
+          "Load limits. receiptd refuses requests beyond them, so its memory stays bounded."
         ).fixedUntilRestart,
         .section(
           "retention", \.retention, Retention.section,
-          "How long data is kept. A receipt that waits or is pending stays at any age."),
+          "Retention of data. A receipt that is waiting or pending is kept at any age."),
         .key(
           "alerts", \.alerts, .list(of: .section(Alert.section), count: ConfigurationLimits.alerts, "alerts"),
           "The receivers that are notified of problems: Slack, PagerDuty, a mailbox, or any address that "
@@ -132,12 +132,12 @@ extension Configuration {
     static let section = ConfigurationSection(
       Self(),
       [
-        .key("level", \.level, .choice, "The least severe level that is logged."),
-        .key("format", \.format, .choice, "The form of a line: text for people, json for programs."),
+        .key("level", \.level, .choice, "Minimum level that is logged."),
+        .key("format", \.format, .choice, "Line format: text for people, json for programs."),
         .key(
           "personal", \.personal, .flag,
-          "Whether user ids and client addresses are logged as they are. Otherwise each is replaced with a "
-            + "short mark, which is the same for the same value until receiptd is restarted."),
+          "Whether user ids and client addresses are logged as they are. Otherwise each is replaced with "
+            + "a short mark, which stays the same for a value until receiptd restarts."),
       ])
   }
 }

@@ -109,15 +109,15 @@ extension AfterpaySection {
       .key(
         "capture_within", \.settings.captureWithin,
         .duration(in: .seconds(1)...AfterpaySettings.captureWithinMax),
-        "How long after the start of a payment an app may order its capture. Afterpay accepts no capture "
-          + "after 180m."),
+        "Time after the start of a payment in which an app may order its capture. Afterpay accepts no "
+          + "capture after 180m."),
       .key(
         "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long an answer of Afterpay may take."),
+        "Timeout of Afterpay's answers."),
       .key(
         "capture_timeout", \.settings.captureTimeout, .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long the answer to a capture may take, and how long an app waits for its outcome. The relay "
-          + "finds the outcome out also after that."),
+        "Timeout of the answer to a capture, and the time that an app waits for its outcome. The relay "
+          + "finds out the outcome even after that."),
       .key(
         "deliver_to", \.deliverTo, .destination(of: AfterpayProcessor.name, label: "Afterpay"),
         "The destination of the receipts for its purchases."),

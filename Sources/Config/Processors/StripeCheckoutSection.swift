@@ -45,7 +45,7 @@ extension StripeCheckoutSection {
           + "relay than links.origin, which is the default."),
       .key(
         "timeout", \.timeout, .duration(in: .milliseconds(1)...(.minutes(1))),
-        "How long an answer of Stripe may take, for which a customer waits."),
+        "Timeout of Stripe's answer, for which a customer waits."),
     ])
 }
 

@@ -130,7 +130,7 @@ extension StripeSection {
       },
       .key(
         "tolerance", \.settings.tolerance, .duration(in: .seconds(1)...(.days(1))),
-        "How old the signature of a webhook may be."),
+        "Maximum age of a webhook's signature."),
       .key(
         "livemode", \.settings.livemode, .choice,
         "The mode whose events make receipts. Events of the other mode are only stored."),
@@ -155,7 +155,7 @@ extension StripeSection {
       },
       .key(
         "backfill_after", \.backfillAfter, .duration(in: .milliseconds(1)...(.days(365))),
-        "The least downtime after which events are fetched."),
+        "Minimum downtime after which events are fetched."),
       .key(
         "user_keys", \.settings.userKeys,
         .set(of: .metadataKey, count: 1...20, "metadata keys"),

@@ -115,11 +115,11 @@ extension SwedbankSection {
           + "as soon as it is paid."),
       .key(
         "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long an answer of Swedbank Pay may take."),
+        "Timeout of Swedbank Pay's answers."),
       .key(
         "settle_after", \.settings.settleAfter, .duration(in: .seconds(1)...(.days(7))),
-        "How long after its start an order without a callback is fetched; then less and less often, for 7 "
-          + "days."),
+        "Time after its start at which an order without a callback is fetched; then less and less often, "
+          + "for 7 days."),
       .key(
         "deliver_to", \.deliverTo, .destination(of: SwedbankProcessor.name, label: "Swedbank Pay"),
         "The destination of the receipts for its purchases."),

@@ -100,7 +100,7 @@ extension Configuration {
           "The conditions that raise the alert: \(AlertCondition.listedForms). A limit may be changed."),
         .key(
           "every", \.every, .duration(in: .seconds(1)...(.days(7))),
-          "The least time between two notices of the same problem."),
+          "Minimum time between two notices of the same problem."),
         .optional(
           "apps", \.apps, .list(of: .app, count: ConfigurationLimits.apps, "apps"), example: ["ios"],
           "The apps that the alert is about; all of them without the key."
@@ -171,7 +171,7 @@ extension Configuration {
           "The URL that is requested."),
         .key(
           "every", \.every, .duration(in: .seconds(1)...(.days(1))),
-          "The time between two requests."),
+          "Time between two requests."),
       ])
   }
 }

@@ -107,7 +107,7 @@ extension AppConfiguration {
           "The name of the claim that contains the user id."),
         .key(
           "leeway", \.rules.leeway, .duration(in: .zero...(.hours(1))),
-          "How far the clocks of issuer and relay may differ."),
+          "Maximum difference between the clocks of issuer and relay."),
       ])
 
     private func reportSecretAlgorithm(_ reader: ObjectReader) {

@@ -17,15 +17,16 @@ extension Configuration {
     static let section = ConfigurationSection(
       Self(),
       [
-        .key("address", \.address, .address, "The address to listen on."),
-        .key("port", \.port, .port, "The port to listen on. With 0 the system chooses one."),
+        .key("address", \.address, .address, "Listen address."),
+        .key("port", \.port, .port, "Listen port. With 0 the system chooses one."),
         .optional(
           "tls", \.tls, .section(Configuration.TLS.section),
-          "The certificate, if no proxy in front of receiptd does TLS."),
+          "TLS certificate and key, unless a proxy in front of receiptd terminates TLS."),
         .key(
           "proxies", \.proxies,
           .list(of: .network, count: ConfigurationLimits.proxies, "addresses"),
-          "The proxies whose X-Forwarded-For is believed: addresses, or networks such as \"10.0.0.0/8\"."),
+          "Trusted proxies, whose X-Forwarded-For is believed: addresses, or networks such as "
+            + "\"10.0.0.0/8\"."),
       ])
   }
 
@@ -67,15 +68,15 @@ extension Configuration {
         "not": ["required": ["socket"], "anyOf": [["required": ["address"]], ["required": ["port"]]]]
       ],
       [
-        .key("address", \.address, .address, "The address to listen on."),
-        .key("port", \.port, .port, "The port to listen on. With 0 the system chooses one."),
+        .key("address", \.address, .address, "Listen address."),
+        .key("port", \.port, .port, "Listen port. With 0 the system chooses one."),
         .optional(
           "socket", \.socketPath, .file, example: "/run/receiptd/admin.sock",
-          "The path of a Unix socket to listen on, instead of an address and a port. Everyone who may open "
+          "Path of a Unix socket to listen on instead of an address and a port. Everyone who may open "
             + "the file has access."),
         .optional(
           "password", \.password, .secret, example: "file:/etc/receiptd/secrets/admin_password",
-          "The password for everything but /healthz and /readyz. It is required on an address that other "
+          "Password for everything except /healthz and /readyz. Required on an address that other "
             + "machines can reach."
         ).then { admin, reader, _ in admin.report(reader) },
       ])

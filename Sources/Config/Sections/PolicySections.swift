@@ -13,34 +13,34 @@ extension JoinPolicy {
     [
       .key(
         "window", \.window, .duration(in: waitRange),
-        "How long before its payment a purchase's context may have been posted."),
+        "Maximum time from the post of a context to the payment it belongs to."),
       .key(
         "settle", \.settle, .duration(in: waitRange),
-        "How long a purchase waits for the other events of its checkout: the session, and the price."),
+        "Maximum wait for the other events of a checkout: the session and the price."),
       .key(
         "guess", \.guess, .choice,
         "Which of the user's unused contexts a purchase that names none gets: the newest whose price does "
           + "not contradict it (same_price), the newest of any price (newest), or none (never)."),
       .key(
         "wait_for_context", \.waitForContext, .duration(in: waitRange),
-        "How long a purchase waits for its context."),
+        "Maximum wait for the context."),
       .key(
         "without_context", \.withoutContext, .choice,
         "What happens after that wait: the receipt is delivered without ply_context (deliver), or waits "
           + "until a context comes or an operator acts (hold)."),
       .key(
         "wait_for_user", \.waitForUser, .duration(in: waitRange),
-        "How long a purchase waits for its user. After that, its receipt fails."),
+        "Maximum wait for the user. After that, the receipt fails."),
       .key(
         "wait_for_stripe_price", \.waitForProcessorPrice, .duration(in: waitRange),
-        "How long a purchase waits for a price from its processor. After that, it uses its context's price, "
+        "Maximum wait for a price from the processor. After that, the purchase uses its context's price, "
           + "whatever its form."),
       .key(
         "wait_for_price", \.waitForPrice, .duration(in: waitRange),
-        "How long a purchase waits for any price. After that, its receipt fails."),
+        "Maximum wait for any price. After that, the receipt fails."),
       .key(
         "wait_for_payment", \.waitForPayment, .duration(in: waitRange),
-        "How long a purchase waits for a promised payment, such as a bank debit, which takes days."),
+        "Maximum wait for a promised payment, such as a bank debit, which takes days."),
     ])
 }
 
@@ -50,21 +50,20 @@ extension DeliveryPolicy {
     [
       .key(
         "concurrency", \.concurrency, .integer(in: 1...1000),
-        "The most deliveries at once."),
+        "Maximum concurrent deliveries."),
       .key(
         "rate", \.ratePerSecond, .number(in: 0.001...100_000),
-        "The most deliveries in a second."),
+        "Maximum deliveries per second."),
       .key(
         "timeout", \.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long one delivery may take, without the lookup of the destination's name, which may take 10 s "
-          + "more."),
+        "Timeout of one delivery. The name lookup does not count; it may take another 10 s."),
       .key(
         "connect_timeout", \.connectTimeout, .duration(in: ConfigurationLimits.deliveryTimeout),
-        "How long connecting may take, from the end of the name lookup."),
-      .section("retry", \.retry, RetryPolicy.section, "When a failed delivery is tried again."),
+        "Connect timeout, counted from the end of the name lookup."),
+      .section("retry", \.retry, RetryPolicy.section, "Retries of failed deliveries."),
       .section(
         "breaker", \.breaker, BreakerPolicy.section,
-        "When the app's deliveries pause because the destination is down."),
+        "Circuit breaker, which pauses the app's deliveries while the destination is down."),
       .key("forward_context", \.forwardContext, .flag, "Whether ply_context is sent."),
     ])
 }
@@ -81,14 +80,14 @@ extension RetryPolicy {
         .list(
           of: .duration(in: pauseRange), count: 1...100,
           "durations"),
-        "The pauses after the first, second, … failure. The last one repeats."),
+        "Pauses after the first, second, … failure. The last one repeats."),
       .key(
         "jitter", \.jitter, .number(in: 0...1),
-        "The share by which each pause varies either way."),
+        "Fraction by which each pause varies up or down."),
       .key(
         "give_up_after", \.giveUpAfter, .duration(in: pauseRange),
-        "How long after it became ready a receipt fails for good. Time in which the destination refused the "
-          + "configuration does not count."),
+        "Age at which a receipt fails for good, counted from when it became ready. Time in which the "
+          + "destination refuses the configuration does not count."),
     ])
 }
 
@@ -98,10 +97,10 @@ extension BreakerPolicy {
     [
       .key(
         "failures", \.failures, .integer(in: 1...1_000_000),
-        "The number of failures in a row after which deliveries pause."),
+        "Consecutive failures after which deliveries pause."),
       .key(
         "open_for", \.openFor, .duration(in: .milliseconds(1)...(.days(1))),
-        "How long they pause. After that, one delivery is tried; if it is answered and fails, up to four "
-          + "others are."),
+        "Length of the pause. Then one delivery is tried; if it is answered but fails, up to four others "
+          + "are tried."),
     ])
 }

@@ -29,16 +29,16 @@ extension Configuration {
       [
         .key(
           "contexts", \.contexts, .duration(in: range),
-          "How long contexts are kept. One that an open receipt needs stays longer."),
+          "Retention of contexts. One that an open receipt needs is kept longer."),
         .key(
           "events", \.events, .duration(in: range),
-          "How long events are kept."),
+          "Retention of events."),
         .key(
           "attempts", \.attempts, .duration(in: range),
-          "How long the attempts to deliver receipts are kept."),
+          "Retention of delivery attempts."),
         .key(
           "receipts", \.receipts, .duration(in: range),
-          "How long receipts are kept after their last change."),
+          "Retention of receipts, counted from their last change."),
       ])
   }
 }
