@@ -30,12 +30,6 @@ public final class StoreSession {
   var rules: [AppSlug: AppRules]
   var now: Timestamp
   var changes = StoreChanges()
-  /// Contexts that purchases released in the open transaction, or may lose now, and that have not been
-  /// offered yet.
-  var freedContexts: [(app: AppSlug, id: ContextID)] = []
-  /// Purchases with changes that are not saved yet while other purchases are decided. The others take no
-  /// context from them.
-  var rowsInHand: Set<PurchaseRowID> = []
   private var random: any RandomNumberGenerator & Sendable
   let readAhead: (any ReadAhead)?
 
@@ -105,8 +99,6 @@ public final class StoreSession {
   ) throws(StoreFault) -> Result {
     self.now = now
     changes = StoreChanges()
-    freedContexts = []
-    rowsInHand = []
     _ = purchases.drainTransitions()
     do throws(StoreFault) {
       let result = try connection.transaction { () throws(StoreFault) in

@@ -145,7 +145,8 @@ public struct EndCapture: StoreCommand {
   /// - Returns: false if the capture has ended before, or is not there; then nothing is stored.
   public func apply(to store: StoreSession) throws(StoreFault) -> Bool {
     guard try store.captures.end(capture, outcome, at: store.now) else { return false }
-    if let report { _ = try store.ingest(report, app: app, keep: false) }
+    var joiner = Joiner(store)
+    if let report { _ = try joiner.ingest(report, app: app, keep: false) }
     return true
   }
 }
@@ -178,8 +179,9 @@ public struct StorePayment: StoreCommand {
     {
       return false
     }
+    var joiner = Joiner(store)
     return try store.withCause(ChangeCause(requestID: requestID)) { () throws(StoreFault) in
-      try store.ingest(report, app: app, keep: true).row != nil
+      try joiner.ingest(report, app: app, keep: true).row != nil
     }
   }
 }

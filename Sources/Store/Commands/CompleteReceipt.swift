@@ -31,17 +31,18 @@ public struct CompleteReceipt: StoreCommand {
     guard let old else { return .notFound }
     var record = old
     if let refusal = try complete(&record, in: store) { return refusal }
+    var joiner = Joiner(store)
     // No refusal may follow from here on, because the rows written so far would be kept.
     if old.purchase.contextID != record.purchase.contextID {
       if let contextID = record.purchase.contextID,
         let context = try store.contexts.find(app: record.app, id: contextID)
       {
-        _ = try store.acquire(context, for: record.rowID)
+        _ = try joiner.acquire(context, for: record.rowID)
       }
-      if let former = old.purchase.contextID { try store.free(former, by: old) }
+      if let former = old.purchase.contextID { try joiner.free(former, by: old) }
     }
-    try store.write(&record, from: old)
-    try store.offerFreedContexts()
+    try joiner.write(&record, from: old)
+    try joiner.offerFreedContexts()
     return .done
   }
 
@@ -102,7 +103,7 @@ public struct CompleteReceipt: StoreCommand {
     for record: inout PurchaseRecord, in store: StoreSession
   ) throws(StoreFault) -> OperatorResult? {
     guard record.purchase.context == nil, let rules = store.rules(of: record.app),
-      let chosen = try store.guess(for: record, rules)
+      let chosen = try Joiner(store).guess(for: record, rules)
     else { return nil }
     record.purchase.contextID = chosen.context.id
     record.purchase.context = chosen.context.blob

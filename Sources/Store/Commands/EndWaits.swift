@@ -22,6 +22,7 @@ public struct EndWaits: StoreCommand {
     let share = max(10, Self.slice / Int64(max(1, apps.count)))
     var left = Self.slice
     var busy = apps
+    var joiner = Joiner(store)
     while left > 0, !busy.isEmpty {
       var stillBusy: [AppSlug] = []
       for app in busy {
@@ -33,7 +34,7 @@ public struct EndWaits: StoreCommand {
             continue
           }
           var decided = record
-          try store.decideAndSave(&decided, before: record)
+          try joiner.decideAndSave(&decided, before: record)
           if decided == record { try postpone(record, in: store) }
         }
         left -= Int64(found.count)
@@ -41,7 +42,7 @@ public struct EndWaits: StoreCommand {
       }
       busy = stillBusy
     }
-    try store.offerFreedContexts()
+    try joiner.offerFreedContexts()
     var next: Timestamp?
     for app in apps {
       if let wait = try store.purchases.nextWait(app: app) { next = min(next ?? wait, wait) }

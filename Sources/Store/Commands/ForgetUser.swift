@@ -32,6 +32,7 @@ public struct ForgetPurchases: StoreCommand {
     try store.prepareErasure()
     var outcome = Outcome()
     var erased: Set<Int64> = []
+    var joiner = Joiner(store)
     for row in rows {
       guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else { continue }
       if try store.captures.isOpen(row) {
@@ -45,7 +46,7 @@ public struct ForgetPurchases: StoreCommand {
           continue
         }
         if receipt.state == .waiting || receipt.state == .pending { outcome.cancelled += 1 }
-        if record != found { try store.write(&record, from: found) }
+        if record != found { try joiner.write(&record, from: found) }
       }
       outcome.events += try store.erasures.empty(record, at: store.now)
       erased.insert(row.number)

@@ -97,15 +97,17 @@ public struct IngestContext: StoreCommand {
 
   /// Gives the context to the purchases that named it before it was posted.
   private func give(to store: StoreSession) throws(StoreFault) {
+    var joiner = Joiner(store)
     try store.withCause(ChangeCause(requestID: requestID)) { () throws(StoreFault) in
-      try store.giveAwaited(id, app: app)
+      try joiner.giveAwaited(id, app: app)
     }
   }
 
   private func offer(in store: StoreSession) throws(StoreFault) {
     let posted = Join.Candidate(id: id, blob: blob, receivedAt: store.now)
+    var joiner = Joiner(store)
     try store.withCause(ChangeCause(requestID: requestID)) { () throws(StoreFault) in
-      try store.offer(posted, app: app, user: userID)
+      try joiner.offer(posted, app: app, user: userID)
     }
   }
 }

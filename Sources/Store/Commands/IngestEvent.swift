@@ -94,8 +94,9 @@ public struct IngestEvent: StoreCommand {
     case .nothing(let outcome): return try insert(outcome, nil, in: store)
     case .report(let report, let keep):
       let cause = ChangeCause(requestID: requestID, eventID: eventID)
+      var joiner = Joiner(store)
       let ingested = try store.withCause(cause) { () throws(StoreFault) in
-        try store.ingest(report, app: app, keep: keep)
+        try joiner.ingest(report, app: app, keep: keep)
       }
       return try insert(ingested.outcome, ingested.row, in: store)
     case .fetch(let key, let sessionID, let keep):

@@ -44,16 +44,17 @@ public struct IngestLookup: StoreCommand {
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
     let row = purchase.row
+    var joiner = Joiner(store)
     guard let before = try store.purchases.find(purchase) else {
       // What was asked about another purchase changes nothing about the lookups of this one.
-      for report in reports { _ = try store.ingest(report, app: place.app, keep: false) }
+      for report in reports { _ = try joiner.ingest(report, app: place.app, keep: false) }
       store.changes.note(lookupsDueAt: store.now, place)
       return Outcome()
     }
     let wasOpen = fetches > 0 && before.purchase.awaitsOutcome
     // Postponed first, so that a purchase that now lacks something else is looked up at once.
     try store.lookups.postpone(row: row, asked: asked, fetches: fetches, until: nextAt)
-    for report in reports { _ = try store.ingest(report, app: place.app, keep: false) }
+    for report in reports { _ = try joiner.ingest(report, app: place.app, keep: false) }
     if fetches > 0, isFetched { try store.noteFetched(row: row, fetches) }
     store.changes.note(lookupsDueAt: nextAt, place)
     guard wasOpen, try store.purchases.find(row: row)?.purchase.isPaid == true else { return Outcome() }

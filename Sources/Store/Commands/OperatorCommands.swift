@@ -55,7 +55,8 @@ public struct ReplayReceipt: StoreCommand {
     } catch {
       return error.result
     }
-    return try store.apply(.replayed(dueAt: dueAt, force: force, payload: payload), to: old)
+    var joiner = Joiner(store)
+    return try joiner.apply(.replayed(dueAt: dueAt, force: force, payload: payload), to: old)
   }
 }
 
@@ -79,8 +80,9 @@ public struct CancelReceipt: StoreCommand {
 
   func change(_ old: PurchaseRecord?, in store: StoreSession) throws(StoreFault) -> OperatorResult {
     guard let old, old.receipt != nil else { return .notFound }
-    let result = try store.apply(.cancelled(note: note), to: old)
-    try store.offerFreedContexts()
+    var joiner = Joiner(store)
+    let result = try joiner.apply(.cancelled(note: note), to: old)
+    try joiner.offerFreedContexts()
     return result
   }
 }
@@ -98,22 +100,6 @@ extension StoreSession {
     } catch {
       throw Refused(error.result)
     }
-  }
-
-  /// Applies an operator's change to a receipt, and saves it.
-  func apply(_ event: ReceiptEvent, to old: PurchaseRecord) throws(StoreFault) -> OperatorResult {
-    var record = old
-    if let refusal = record.apply(event, at: moment(of: old)) { return refusal.result }
-    try write(&record, from: old)
-    return .done
-  }
-
-  func write(_ record: inout PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
-    record.updatedAt = now
-    try purchases.update(record, from: old)
-    changes.note(record)
-    noteWeakerClaim(of: record, before: old)
-    try planLookup(of: record, before: old)
   }
 }
 

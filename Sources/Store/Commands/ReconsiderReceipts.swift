@@ -34,24 +34,26 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
   /// The start of the next slice; nil after the last one.
   public func apply(to store: StoreSession) throws(StoreFault) -> Place? {
     guard let rules = store.rules(of: app) else { return nil }
+    var joiner = Joiner(store)
     let place: Place? =
       switch after {
       case nil, .payers:
         if try store.adoptPayers(of: app, rules, limit: Int(Self.slice)) {
           .payers
         } else {
-          try decideWaits(after: (Timestamp(unixMilliseconds: .min), PurchaseRowID(.min)), in: store)
+          try decideWaits(after: (Timestamp(unixMilliseconds: .min), PurchaseRowID(.min)), &joiner)
         }
-      case .waiting(let until, let row): try decideWaits(after: (until, row), in: store)
-      case .pending: try redirect(rules, in: store)
+      case .waiting(let until, let row): try decideWaits(after: (until, row), &joiner)
+      case .pending: try redirect(rules, &joiner)
       }
-    try store.offerFreedContexts()
+    try joiner.offerFreedContexts()
     return place
   }
 
   private func decideWaits(
-    after start: (until: Timestamp, row: PurchaseRowID), in store: StoreSession
+    after start: (until: Timestamp, row: PurchaseRowID), _ joiner: inout Joiner
   ) throws(StoreFault) -> Place? {
+    let store = joiner.store
     let found = try store.purchases.waiting(app: app, after: start, limit: Self.slice)
     for seen in found where seen.updatedAt < startedAt {
       // An earlier purchase of this slice may have changed this one, by giving it its context.
@@ -59,7 +61,7 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
         continue
       }
       var decided = record
-      try store.decideAndSave(&decided, before: record)
+      try joiner.decideAndSave(&decided, before: record)
     }
     guard found.count == Self.slice, let last = found.last, let until = last.receipt?.waitUntil else {
       return .pending
@@ -68,7 +70,8 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
   }
 
   /// Each redirected receipt leaves the set that is read, so the next slice begins at the start again.
-  private func redirect(_ rules: AppRules, in store: StoreSession) throws(StoreFault) -> Place? {
+  private func redirect(_ rules: AppRules, _ joiner: inout Joiner) throws(StoreFault) -> Place? {
+    let store = joiner.store
     var left = Self.slice
     for destination in try store.purchases.pendingDestinations(of: app)
     where !rules.destinations.contains(destination) && left > 0 {
@@ -77,7 +80,7 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
         guard let record = try store.purchases.find(row: row) else { continue }
         var redirected = record
         try store.redirect(&redirected)
-        try store.save(&redirected, before: record)
+        try joiner.save(&redirected, before: record)
       }
       left -= Int64(rows.count)
     }

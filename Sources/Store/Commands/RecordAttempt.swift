@@ -89,9 +89,10 @@ public struct RecordAttempt: StoreCommand {
     let row = before.rowID
     if isRepeat, try store.attempts.contains(row: row, startedAt: report.startedAt) { return before.receipt }
     var record = before
+    var joiner = Joiner(store)
     let isRedirected = isRedirected(store.rules(of: record.app))
     if let sent, report.mayHaveArrived, !isRedirected {
-      try store.keepSent(sent, to: place.destination, in: &record)
+      try joiner.keepSent(sent, to: place.destination, in: &record)
     }
     let wasChangedMeanwhile = before != record
     var report = report
@@ -114,7 +115,7 @@ public struct RecordAttempt: StoreCommand {
     try store.purchases.update(record, from: before)
     store.changes.note(record)
     if wasChangedMeanwhile { try store.planLookup(of: record, before: before) }
-    try store.offerFreedContexts()
+    try joiner.offerFreedContexts()
     return record.receipt
   }
 

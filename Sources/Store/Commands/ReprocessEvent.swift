@@ -49,7 +49,8 @@ public struct ReprocessEvent: StoreCommand {
       let hadReceipt = try known.purchaseRow.map { row throws(StoreFault) in
         try store.purchases.find(row: row)?.receipt != nil
       }
-      let ingested = try store.ingest(report, app: event.app, keep: keep)
+      var joiner = Joiner(store)
+      let ingested = try joiner.ingest(report, app: event.app, keep: keep)
       try store.events.update(
         row: row, type: event.type, outcome: ingested.outcome, purchaseRow: ingested.row)
       return Outcome(
