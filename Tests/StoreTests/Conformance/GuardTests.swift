@@ -17,7 +17,8 @@ private struct ClaimTwice: StoreCommand {
       id: context, app: "ios", userID: "nobody", blob: ContextBlob(text: "", priceID: nil),
       receivedAt: store.now, postedAt: store.now, expiresAt: store.now)
     let read = try store.contexts.find(app: "ios", id: context) ?? unknown
-    for row in rows { try store.claim(read, for: row, from: nil) }
+    var joiner = Joiner(store)
+    for row in rows { try joiner.claim(read, for: row, from: nil) }
   }
 }
 
@@ -29,7 +30,8 @@ private struct ChangeOutdated: StoreCommand {
 
   func apply(to store: StoreSession) throws(StoreFault) {
     guard !deletes else { return try store.purchases.delete(read) }
-    _ = try store.apply(.cancelled(note: "late"), to: read)
+    var joiner = Joiner(store)
+    _ = try joiner.apply(.cancelled(note: "late"), to: read)
   }
 }
 
