@@ -113,24 +113,22 @@ struct IntakeRoutes: Sendable {
   }
 
   private func webhook(_ kind: ProcessorKind) -> Route {
-    let processor = kind.name
-    let path = "/v1/{app}/webhooks/\(processor)" + (kind.hasPathToken ? "/{token}" : "")
+    let name = kind.name
+    let path = "/v1/{app}/webhooks/\(name)" + (kind.hasPathToken ? "/{token}" : "")
     return Route(
-      ["POST"], path, label: "webhooks_\(processor)", bodyBytesMax: limits.webhookBodyBytes,
+      ["POST"], path, label: "webhooks_\(name)", bodyBytesMax: limits.webhookBodyBytes,
       usesReserve: true, readsCodedBodies: true
     ) { visit throws(Problem) in
       let slug = AppSlug(visit["app"] ?? "")
       try checkRoom(slug)
       return { [apps, webhooks] request, exchange in
-        // Of the configuration at the time when the request is complete.
+        // Uses the configuration that is current when the request is complete.
         let current = apps.current
-        if let app = current[slug], app.processors[processor] != nil {
-          webhooks.ingest(request, processor: processor, token: visit["token"], app, exchange)
+        if let app = current[slug], let processor = app.processors[name] {
+          webhooks.ingest(request, by: processor, name, token: visit["token"], app, exchange)
         } else {
-          webhooks.refuse(
-            request, as: current.apps.values.lazy.compactMap { $0.processors[processor] }.first,
-            token: visit["token"],
-            exchange)
+          let other = current.apps.values.lazy.compactMap { $0.processors[name] }.first
+          webhooks.refuse(request, as: other, token: visit["token"], exchange)
         }
       }
     }

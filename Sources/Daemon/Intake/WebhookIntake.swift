@@ -13,12 +13,12 @@ struct WebhookIntake: Sendable {
   let intake: Intake
 
   /// - Parameters:
-  ///   - name: of the processor.
+  ///   - name: of the app's processor.
   ///   - token: the last part of the path, if the route has one.
   func ingest(
-    _ request: Request, processor name: ProcessorName, token: String?, _ app: App, _ exchange: Exchange
+    _ request: Request, by processor: any PaymentProcessor, _ name: ProcessorName, token: String?, _ app: App,
+    _ exchange: Exchange
   ) {
-    guard let processor = app.processors[name] else { return exchange.answer(.notFound) }
     let services = intake.services
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     let authenticity = authenticity(of: request, processor, token, now)
