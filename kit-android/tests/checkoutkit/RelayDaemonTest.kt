@@ -35,8 +35,9 @@ class RelayDaemonTest {
     client: RelayClient = client(), pages: Map<String, String> = emptyMap(), clock: CheckoutClock = SystemClock
   ) = Checkouts(client, file, pages, clock = clock, jitter = { 1.0 })
 
-  private fun receiptctl(vararg arguments: String): String {
-    val command = listOf(setting("KIT_RECEIPTCTL"), "--config", setting("KIT_CONFIG")) + arguments
+  /** Runs a program whose path is in the environment. */
+  private fun program(path: String, vararg arguments: String): String {
+    val command = listOf(setting(path), "--config", setting("KIT_CONFIG")) + arguments
     val process = ProcessBuilder(command).redirectErrorStream(true).start()
     val output = process.inputStream.reader().readText()
     assertTrue(output, process.waitFor(60, TimeUnit.SECONDS))
@@ -46,12 +47,12 @@ class RelayDaemonTest {
 
   /** The customer pays: Stripe's signed event, as with a Payment Link. */
   private fun pay(contextId: String) {
-    receiptctl("sandbox", "event", "--app", app, "--price", price, "--context", contextId)
+    program("KIT_SANDBOX", "event", "--app", app, "--price", price, "--context", contextId)
   }
 
   /** The receipt that the destination accepted. */
   private fun receipt(status: CheckoutStatus): Map<String, Any?> =
-    Json.readObject(receiptctl("receipts", "show", status.receiptId!!, "--json").toByteArray())!!
+    Json.readObject(program("KIT_RECEIPTCTL", "receipts", "show", status.receiptId!!, "--json").toByteArray())!!
 
   @Test fun aCheckoutFromTheTapToTheReceipt() {
     val checkouts = checkouts()
