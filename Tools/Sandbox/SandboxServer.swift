@@ -1,11 +1,11 @@
-// The server of a stand-in, and the timer that delays its answers: one thread sleeps until the next one is due. The
-// server's threads only add answers.
+// The server of a stand-in, and the timer that delays its answers: one thread sleeps until the next one is
+// due. The server's threads only add answers.
 
 internal import HTTPServer
 internal import Platform
 
-/// The server of a stand-in, for this machine only, and the timer of its late answers. `stop` ends both, and so
-/// does `deinit`. Thread-safe.
+/// The server of a stand-in, for this machine only, and the timer of its late answers. `stop` ends both, and
+/// so does `deinit`. Thread-safe.
 final class SandboxServer<Handler: RequestHandler>: Sendable {
   let handler: Handler
   private let server: Server

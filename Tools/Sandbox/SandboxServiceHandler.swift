@@ -1,5 +1,5 @@
-// The handler of a simulated payment service: it adds faults and delays to the answers of an account. The server's
-// threads run it, and it must not block them: delays go to the timer.
+// The handler of a simulated payment service: it adds faults and delays to the answers of an account. The
+// server's threads run it, and it must not block them: delays go to the timer.
 
 internal import Formats
 internal import HTTPServer

@@ -1,5 +1,5 @@
-// `receipt-sandbox checkout`: one checkout from the app's post to the delivered receipt, with a relay that delivers
-// to this machine. The caller's thread; the stand-in's server has its own.
+// `receipt-sandbox checkout`: one checkout from the app's post to the delivered receipt, with a relay that
+// delivers to this machine. The caller's thread; the stand-in's server has its own.
 
 internal import Config
 internal import Domain

@@ -1,5 +1,5 @@
-// The program receipt-sandbox: simulated payment processors and destinations, to try a relay without any account.
-// The main thread.
+// The program receipt-sandbox: simulated payment processors and destinations, to try a relay without any
+// account. The main thread.
 
 internal import Config
 internal import Domain
@@ -25,7 +25,7 @@ struct SandboxDependencies: Sendable {
   var output: Output
   var environment: Environment = .process
   var clock: any Clock = SystemClock()
-  /// Blocks the signals that end a program and leaves them to `isStopped`. Called before any thread is started.
+  /// Blocks the signals that end a program and leaves them to `isStopped`. Called before a thread is started.
   var catchStop: @Sendable () -> Void = { Signals.block() }
   /// Waits for this long, and returns whether a signal asked the program to end.
   var isStopped: @Sendable (Duration) -> Bool = { Signals.wait(for: $0) == .stop }
@@ -83,8 +83,8 @@ enum SandboxProgram {
     name: name, version: BuildOrigin.version, origin: BuildOrigin.text,
     summary: "stand-ins for processors and destinations, to test a relay",
     discussion: """
-      Stand-ins listen on this machine only and run until they are interrupted. checkout, event and load send \
-      to the receiptd that the configuration describes: signed as the processor signs, so the secrets must \
+      Stand-ins listen on this machine only and run until they are interrupted. checkout, event and load \
+      send to the receiptd that the configuration describes: signed as the processor signs, so the secrets must \
       be readable here.
       """,
     options: [

@@ -1,5 +1,5 @@
-// What the commands of the stand-ins have in common: their options, how they run, and the lines that they print.
-// The servers' threads print.
+// What the commands of the stand-ins have in common: their options, how they run, and the lines that they
+// print. The servers' threads print.
 
 internal import Formats
 internal import HTTPClient

@@ -30,7 +30,7 @@ extension ProgramSpec {
   /// - Parameters:
   ///   - arguments: without the program's name.
   ///   - verbs: the code of each of the program's commands.
-  ///   - explain: the exit code and the messages of an error that this module does not know; nil for any other.
+  ///   - explain: the exit code and the messages of an error that this module does not know; nil for others.
   ///   - session: what the code gets.
   public func run<Session>(
     _ arguments: [String], _ verbs: [CommandVerb<Session>], output: Output,

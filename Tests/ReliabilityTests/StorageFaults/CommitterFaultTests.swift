@@ -167,7 +167,7 @@ import Testing
   func freePages() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])
-    for number in 0..<4000 {
+    for number in 0..<12_000 {
       #expect(bed.post(number, from: .internal, answers))
     }
     while bed.core.committer.commitWaiting() {}

@@ -155,7 +155,7 @@ struct BodyTests {
   func unreadableContext() throws {
     let store = try TestStore()
     try store.post("old")
-    try store.execute("UPDATE contexts SET ply_context = '', frame = x'00', dictionary = 99")
+    try store.execute("UPDATE contexts SET ply_context = '', frame = x'00', dictionary = 3")
     try store.reopen()
     store.advance(1)
     let said = IngestEvent.Content.report(.said(prices: ["price_1"]), keep: true)
