@@ -7,7 +7,8 @@ extension StoreReader {
   private static let summaryEventsMax = 20
   /// The bodies that are read.
   private static let summaryBodiesMax = 4
-  /// The longest stored body that is read, in bytes; those of checkouts have a few thousand.
+  /// The longest body that is read, in bytes, stored and after it was expanded; those of checkouts have a few
+  /// thousand.
   private static let summaryBodyBytesMax = 64 << 10
 
   /// Reads no body, because a purchase may have many.
@@ -42,7 +43,8 @@ extension StoreReader {
     }
     var bodies: [(processor: ProcessorName, body: [UInt8])] = []
     for event in events where bodies.count < Self.summaryBodiesMax && isWanted(event.processor, event.type) {
-      if let body = try body(ofEvent: event.row) { bodies.append((event.processor, body)) }
+      guard let body = try body(ofEvent: event.row), body.count <= Self.summaryBodyBytesMax else { continue }
+      bodies.append((event.processor, body))
     }
     return bodies
   }
