@@ -29,8 +29,8 @@ enum CommandTable {
     discussion: """
       Works on the database that the configuration names, whether receiptd runs or not, and wakes receiptd \
       after a change. Times are relative in tables and RFC 3339 with --json; remarks about a result \
-      go to stderr. Ends with 0 when all was done; 1 failed, 3 a part of it failed, 64 usage, 65 \
-      bad data, 66 not found, 69 unavailable, 75 try again, 77 refused, 78 configuration.
+      go to stderr. Exit status: 0 success, 1 failed, 3 a part of it failed, 64 usage, 65 bad \
+      data, 66 not found, 69 unavailable, 75 try again, 77 refused, 78 configuration.
       """,
     options: [
       OptionSpec(

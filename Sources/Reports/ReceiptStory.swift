@@ -28,7 +28,7 @@ public struct ReceiptStory: Sendable, Equatable {
     _ detail: ReceiptDetail, audit: [AuditRecord] = [], jobs: [(job: Job, outcome: JobOutcome)] = []
   ) {
     addContext(detail)
-    addPersons(audit, jobs)
+    addOperatorActions(audit, jobs)
     addPayment(detail)
     for event in detail.events {
       entries.append(
@@ -95,7 +95,7 @@ public struct ReceiptStory: Sendable, Equatable {
     }
   }
 
-  private mutating func addPersons(_ audit: [AuditRecord], _ jobs: [(job: Job, outcome: JobOutcome)]) {
+  private mutating func addOperatorActions(_ audit: [AuditRecord], _ jobs: [(job: Job, outcome: JobOutcome)]) {
     for record in audit {
       let entry = record.entry
       let why = entry.reason.map { ": \($0)" } ?? ""

@@ -1,4 +1,4 @@
-// R11: one app's trouble delays no other app.
+// R11: a failing app never delays another.
 
 import Domain
 import Formats

@@ -27,7 +27,7 @@ enum DoctorCommand {
         OptionSpec(
           "only", placeholder: "CHECKS",
           help: "Only these checks, separated by commas: \(names.joined(separator: ", "))"),
-        OptionSpec(flag: "local", help: "Ask no server"),
+        OptionSpec(flag: "local", help: "Skip network checks"),
       ],
       examples: [
         ExampleSpec("receiptctl doctor", "After an installation or an upgrade, and when in doubt"),

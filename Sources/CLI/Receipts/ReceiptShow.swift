@@ -8,7 +8,7 @@ internal import Terminal
 
 enum ReceiptShow {
   /// The newest audit entries that are shown; operators rarely change one receipt more often.
-  private static let personsMax = 200
+  private static let auditEntryLimit = 200
 
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
@@ -40,7 +40,7 @@ enum ReceiptShow {
       of: record, policy: app?.join ?? JoinPolicy(), processor: app?.rules(of: processor) ?? ProcessorRules(),
       now: session.now)
     let object = record.purchase.key.id.text
-    let audit = try reader.audit(of: record, limit: personsMax)
+    let audit = try reader.audit(of: record, limit: auditEntryLimit)
     let jobs = try reader.jobs(ofPurchase: record.rowID)
     if session.isJSON {
       return session.output.json(ReceiptJSON.detail(of: detail, audit: audit, jobs: jobs))

@@ -93,7 +93,8 @@ extension ReceiptFilter: ListFilter {
         return Reason.fault(in: text).map { "is wrong: \($0)" }
       },
       cause(
-        "cause", "Only those whose last attempt failed so, such as timeout, connect_failed or http_503"),
+        "cause",
+        "Only those whose last attempt failed with this error, such as timeout, connect_failed or http_503"),
       cause("error", "The same as --cause", original: "cause"),
       .status("Last answer", "Only those whose last answer had this HTTP status: 503, or 5xx for a class") {
         $0.status = $1

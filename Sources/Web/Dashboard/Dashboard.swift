@@ -139,7 +139,7 @@ public struct Dashboard: Sendable {
         processor: configured[record.app]?.rules(of: record.purchase.key.processor) ?? ProcessorRules(),
         now: now)
       let story = ReceiptStory(
-        detail, audit: try source.reader.audit(of: record, limit: ReceiptPage.personsMax),
+        detail, audit: try source.reader.audit(of: record, limit: ReceiptPage.auditEntryLimit),
         jobs: try source.reader.jobs(ofPurchase: record.rowID))
       let app = configured[record.app]
       let processor = record.purchase.key.processor

@@ -7,7 +7,7 @@ internal import Store
 
 struct ReceiptPage {
   /// The most audit entries shown, newest first; operators make far fewer for one receipt.
-  static let personsMax = 200
+  static let auditEntryLimit = 200
 
   let detail: ReceiptDetail
   let receipt: Receipt
