@@ -95,7 +95,9 @@ public struct ReceiptStory: Sendable, Equatable {
     }
   }
 
-  private mutating func addOperatorActions(_ audit: [AuditRecord], _ jobs: [(job: Job, outcome: JobOutcome)]) {
+  private mutating func addOperatorActions(
+    _ audit: [AuditRecord], _ jobs: [(job: Job, outcome: JobOutcome)]
+  ) {
     for record in audit {
       let entry = record.entry
       let why = entry.reason.map { ": \($0)" } ?? ""

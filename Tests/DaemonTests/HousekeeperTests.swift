@@ -160,9 +160,10 @@ struct Barrier: StoreCommand {
     let now = bench.now.unixMilliseconds
     try file.execute(
       """
-      INSERT INTO purchases (app, processor, destination, object_type, object_id, observations, prices, prices_of_checkout,
-        happened_at, first_seen_at, updated_at)
-      \(numbers) SELECT 'shop', 'stripe', 'purchasely', 'subscription', 'sub_' || n, 16, '', 0, \(now), \(now), \(now) FROM counting
+      INSERT INTO purchases (app, processor, destination, object_type, object_id, observations, prices,
+        prices_of_checkout, happened_at, first_seen_at, updated_at)
+      \(numbers) SELECT 'shop', 'stripe', 'purchasely', 'subscription', 'sub_' || n, 16, '',
+        0, \(now), \(now), \(now) FROM counting
       """)
     try file.execute(
       """
@@ -196,10 +197,11 @@ struct Barrier: StoreCommand {
     let now = bench.now.unixMilliseconds
     try file.execute(
       """
-      INSERT INTO purchases (app, processor, destination, object_type, object_id, observations, prices, prices_of_checkout,
-        happened_at, first_seen_at, updated_at)
+      INSERT INTO purchases (app, processor, destination, object_type, object_id, observations, prices,
+        prices_of_checkout, happened_at, first_seen_at, updated_at)
       WITH RECURSIVE counting (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counting WHERE n < 1200)
-      SELECT 'shop', 'stripe', 'purchasely', 'subscription', 'sub_' || n, 16, '', 0, \(now), \(now), \(now) FROM counting
+      SELECT 'shop', 'stripe', 'purchasely', 'subscription', 'sub_' || n, 16, '',
+        0, \(now), \(now), \(now) FROM counting
       """)
     clock.setWall(by: .days(400))
     var rounds = Housekeeper.Rounds(clock)

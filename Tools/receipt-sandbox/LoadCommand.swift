@@ -1,5 +1,6 @@
-// `receipt-sandbox load`: sends sample checkouts at a steady rate, each a context and its correctly signed event,
-// to see how a relay behaves over time. One thread; a request that is slower than the rate delays the next.
+// `receipt-sandbox load`: sends sample checkouts at a steady rate, each a context and its correctly signed
+// event, to see how a relay behaves over time. One thread; a request that is slower than the rate delays the
+// next.
 
 internal import Config
 internal import Domain

@@ -84,8 +84,8 @@ enum SandboxProgram {
     summary: "stand-ins for processors and destinations, to test a relay",
     discussion: """
       Stand-ins listen on this machine only and run until they are interrupted. checkout, event and load \
-      send to the receiptd that the configuration describes: signed as the processor signs, so the secrets must \
-      be readable here.
+      send to the receiptd that the configuration describes: signed as the processor signs, so the \
+      secrets must be readable here.
       """,
     options: [
       OptionSpec(

@@ -43,9 +43,13 @@ import Testing
       _ answers: Monitor<[Int: Bool]> = Monitor([:])
     ) -> Bool {
       let id: ContextID = "ctx_\(String(repeating: "0", count: 20))\(100_000 + number)"
+      // Compression leaves it as long as it is.
+      var random = SeededGenerator(seed: UInt64(number))
+      let text = String(
+        decoding: (0..<8000).map { _ in UInt8.random(in: 33...126, using: &random) }, as: UTF8.self)
       let command = IngestContext(
         app: "shop", userID: "user-\(number)",
-        blob: ContextBlob(text: String(repeating: "x", count: 8000), priceID: nil), id: id)
+        blob: ContextBlob(text: text, priceID: nil), id: id)
       return core.committer.submit(command, from: origin) { result in
         answers.withLock { $0[number] = (try? result.get()) != nil }
       }
@@ -167,7 +171,7 @@ import Testing
   func freePages() throws {
     let bed = try Bed(reserveBytes: 1 << 20)
     let answers = Monitor<[Int: Bool]>([:])
-    for number in 0..<12_000 {
+    for number in 0..<4000 {
       #expect(bed.post(number, from: .internal, answers))
     }
     while bed.core.committer.commitWaiting() {}
