@@ -1,14 +1,16 @@
 """Databases with one purchase, made by receiptd itself, from which bigdata.py makes many."""
 
-import contextlib, http.server, shutil, socket, sqlite3, threading, time
+import contextlib, http.server, shutil, socket, sqlite3, subprocess, threading, time
 
 import bigdata
 import workload
 from measure.programs import FAST, app, bare, listed, pace, receiptctl, receiptd, wait_for_arrivals
-from measure.settings import FOLDER, fail
+from measure.settings import FOLDER, ROOT, fail
 
 SEEDS = FOLDER / "seeds"
 SAMPLES = 1000
+NAMES = {1: "stripe", 3: "receipt"}  # of dictionaries, by their numbers
+DICTIONARIES = ROOT / "Sources/Store/Bodies/Dictionaries"
 
 
 @contextlib.contextmanager
@@ -61,7 +63,21 @@ def seed(state):
             found = listed(relay.config, "receipts", "list")[0]
             receiptctl(relay.config, "receipts", "cancel", found["id"], "--why", "benchmark", "--yes")
         wait_for(relay, lambda receipt: receipt["state"] == state and (state != "pending" or receipt["attempts"] > 0))
+    expand(folder / "receiptd.db")
     return folder / "receiptd.db"
+
+
+def expand(database):
+    """Stores the bodies without compression, so that the ids in them can be replaced."""
+    places = (("events", "body", "body = ?"), ("purchases", "body", "body = ?"),
+              ("contexts", "frame", "ply_context = CAST(? AS TEXT), frame = NULL"))
+    with contextlib.closing(sqlite3.connect(database)) as store, store:
+        for table, column, change in places:
+            rows = store.execute(f"SELECT row_id, dictionary, {column} FROM {table} WHERE dictionary IS NOT NULL").fetchall()
+            for row, number, frame in rows:
+                words = ["zstd", "-dcq", "-D", DICTIONARIES / f"{NAMES[number]}.dict"]
+                text = subprocess.run(words, input=frame, stdout=subprocess.PIPE, check=True).stdout
+                store.execute(f"UPDATE {table} SET {change}, dictionary = NULL WHERE row_id = ?", (text, row))
 
 
 def filled():
