@@ -99,7 +99,7 @@ public struct StoredBody: Sendable, Equatable {
 
   /// The body as it was received.
   /// - Throws: `corrupt` if its dictionary is unknown, or if it does not fit the bytes.
-  func read() throws(StoreFault) -> [UInt8] {
+  package func read() throws(StoreFault) -> [UInt8] {
     guard let dictionary else { return bytes }
     guard let known = BodyDictionary(rawValue: dictionary) else {
       throw StoreFault(
