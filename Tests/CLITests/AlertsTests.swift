@@ -178,6 +178,6 @@ import Testing
     #expect(trouble["told_at"] == .null)
     #expect(trouble["what_to_do"]?.stringValue?.contains("receiptctl receipts replay") == true)
     let page = try DoctorPage(harness, "--local", "--only", "alerts")
-    page.expect(.failure, "alerts", "notices do not reach alerts[0]")
+    page.expect(.failure, .alerts, "notices do not reach alerts[0]")
   }
 }

@@ -74,7 +74,7 @@ import Testing
       harness, "30 webhooks of ios refused for the signature", "compare apps.ios.stripe.webhook_secrets with")
     let all = try DoctorPage(harness, "--local", "--only", "webhooks")
     #expect(all.findings.map(\.level) == [.failure])
-    all.expect(.failure, "webhooks", "none was accepted")
+    all.expect(.failure, .webhooks, "none was accepted")
     let some = try Self.served {
       $0.refusedWebhooks[AppProcessor("ios", "stripe")] = ["mismatch": 30]
       $0.acceptedWebhooks[AppProcessor("ios", "stripe")] = 1
@@ -132,6 +132,6 @@ import Testing
     harness.readiness = ReadyCommand.Answer(isReady: false, reasons: [full])
     #expect(harness.run("stats").out.hasPrefix("receiptd is NOT READY: the disk is full"))
     #expect(harness.run("alerts", "list").out.contains("the database's disk is full"))
-    try DoctorPage(harness, "--local", "--only", "receiptd").expect(.failure, "receiptd", "the disk is full")
+    try DoctorPage(harness, "--local", "--only", "receiptd").expect(.failure, .receiptd, "the disk is full")
   }
 }

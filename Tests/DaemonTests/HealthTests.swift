@@ -125,7 +125,7 @@ import Testing
         refresh: .restart(source: "env:SECRET"))
     }
     #expect(findings.allSatisfy { $0.level == .failure })
-    #expect(findings.map(\.check) == ["receiptd", "applied", "webhooks", "webhooks"])
+    #expect(findings.map(\.check) == [.receiptd, .applied, .webhooks, .webhooks])
     let headline = try #require(report.headlines(daemon: nil, now: Self.now).first)
     #expect(headline.line.hasPrefix("receiptd is NOT READY: the disk is full ("))
     #expect(headline.level == .failure)

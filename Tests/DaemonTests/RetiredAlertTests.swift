@@ -182,7 +182,7 @@ import Testing
   private static let start = Timestamp(unixMilliseconds: 1_795_168_800_000)
 
   private static let key = Finding.Key(condition: .breakerOpen, app: "shop")
-  private static let finding = Finding(.warning, "work", "", app: "shop", since: start)
+  private static let finding = Finding(.warning, .work, "", app: "shop", since: start)
   private static let begin = AlertLedger.Notice.firing(key, finding, since: start)
 
   /// A ledger that has just reported the finding.

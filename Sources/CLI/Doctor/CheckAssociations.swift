@@ -7,7 +7,7 @@ internal import HTTPClient
 internal import Service
 
 enum AssociationsCheck: DoctorCheck {
-  static let name = "associations"
+  static let subject = Finding.Check.associations
   private static let check = "receiptctl links check --fetch"
 
   static func probes(_ scene: DoctorScene) -> [DoctorProbe] {

@@ -9,7 +9,7 @@ internal import Reports
 internal import Store
 
 enum BackupCheck: DoctorCheck {
-  static let name = "backup"
+  static let subject = Finding.Check.backup
   /// A nightly backup is at most that old.
   private static let ageGood: Duration = .hours(26)
   private static let ageMax: Duration = .days(8)

@@ -12,7 +12,7 @@ internal import Upkeep
 
 /// The certificate of the public listener.
 enum CertificateCheck: DoctorCheck {
-  static let name = "certificate"
+  static let subject = Finding.Check.certificate
   private static let renew = "Renew it, then: systemctl restart receiptd"
   private static let bytesMax = 1 << 20
 
@@ -70,7 +70,7 @@ struct CertificateAge {
 
 /// Whether somebody learns of trouble.
 enum AlertsCheck: DoctorCheck {
-  static let name = "alerts"
+  static let subject = Finding.Check.alerts
 
   static func findings(_ scene: DoctorScene) throws -> [Finding] {
     let configuration = scene.configuration

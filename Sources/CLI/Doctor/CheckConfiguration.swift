@@ -9,7 +9,7 @@ internal import Store
 
 /// Whether receiptd would accept the file.
 enum ConfigurationCheck: DoctorCheck {
-  static let name = "configuration"
+  static let subject = Finding.Check.configuration
   private static let next = "receiptctl config check"
 
   static func findings(_ scene: DoctorScene) -> [Finding] {
@@ -32,7 +32,7 @@ enum ConfigurationCheck: DoctorCheck {
 
 /// Whether receiptd uses what is in the file.
 enum AppliedCheck: DoctorCheck {
-  static let name = "applied"
+  static let subject = Finding.Check.applied
 
   static func findings(_ scene: DoctorScene) throws -> [Finding] {
     // The database check says why its server cannot be asked.

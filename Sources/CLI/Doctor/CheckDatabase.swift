@@ -10,7 +10,7 @@ internal import Terminal
 
 /// The space and the speed of a file's disk.
 enum DiskCheck: DoctorCheck {
-  static let name = "disk"
+  static let subject = Finding.Check.disk
   private static let next = "receiptctl db purge --dry-run"
   private static let (freeMin, freeGood): (Int64, Int64) = (1 << 30, 5 << 30)
   private static let daysGood: Int64 = 30
@@ -57,7 +57,7 @@ enum DiskCheck: DoctorCheck {
 
 /// What a program sees of the database without reading all of it.
 enum DatabaseStateCheck: DoctorCheck {
-  static let name = "database"
+  static let subject = Finding.Check.database
   private static let check = "receiptctl db check"
   /// receiptd truncates a longer log, unless a reader keeps it from that.
   private static let logBytesMax: Int64 = 256 << 20

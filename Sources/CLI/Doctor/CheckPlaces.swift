@@ -10,7 +10,7 @@ internal import Service
 
 /// Whether the public address leads to this receiptd.
 enum AddressCheck: DoctorCheck {
-  static let name = "address"
+  static let subject = Finding.Check.address
 
   static func probes(_ scene: DoctorScene) -> [DoctorProbe] {
     scene.apps.flatMap { app in
@@ -47,7 +47,7 @@ enum AddressCheck: DoctorCheck {
 
 /// Whether each app's destinations can be reached. A request without credentials changes nothing there.
 enum DestinationCheck: DoctorCheck {
-  static let name = "destination"
+  static let subject = Finding.Check.destination
   /// How long an answer to receiptd shows that the destination can be reached.
   private static let contactGood: Duration = .hours(1)
 
@@ -106,7 +106,7 @@ extension DoctorCheck {
     guard let expiresAt = result.certificateExpiresAt else { return nil }
     let age = CertificateAge(expiresAt: expiresAt, now: now)
     let text = "the certificate of \(place) \(age.text)"
-    return age.level == .ok ? nil : [Finding(age.level, name, text, next: next)]
+    return age.level == .ok ? nil : [Finding(age.level, subject, text, next: next)]
   }
 
   /// `, certificate expires in 61 d`

@@ -11,7 +11,7 @@ internal import Store
 
 /// Whether each processor accepts the app's credentials.
 enum ProcessorCheck: DoctorCheck {
-  static let name = "processor"
+  static let subject = Finding.Check.processor
 
   /// A processor without a harmless request is judged by what happened in the last hour.
   static func findings(_ scene: DoctorScene) throws -> [Finding] {
@@ -62,7 +62,7 @@ enum ProcessorCheck: DoctorCheck {
 
 /// Whether the contexts of the apps are accepted.
 enum ContextsCheck: DoctorCheck {
-  static let name = "contexts"
+  static let subject = Finding.Check.contexts
 
   static func findings(_ scene: DoctorScene) -> [Finding] {
     scene.health?.report == nil ? [] : [ok("none was refused in the last hour")]
@@ -71,7 +71,7 @@ enum ContextsCheck: DoctorCheck {
 
 /// Whether the processor sends the right events to this relay.
 enum WebhooksCheck: DoctorCheck {
-  static let name = "webhooks"
+  static let subject = Finding.Check.webhooks
   /// Far more than an account may have; a list without an end ends here.
   private static let registrationsMax = 1000
 
@@ -80,7 +80,7 @@ enum WebhooksCheck: DoctorCheck {
     guard let reader = scene.reader else { return [] }
     // What is wrong with the webhooks of an app is a finding already.
     let well = scene.apps.filter { app in
-      !scene.findings.contains { $0.check == name && $0.level != .ok && $0.app == app.slug }
+      !scene.findings.contains { $0.check == subject && $0.level != .ok && $0.app == app.slug }
     }
     return try well.flatMap { app in
       let listing = Set(try ProcessorAPI.of(app).filter { $0.registry != nil }.map(\.processorName))

@@ -8,7 +8,7 @@ internal import Service
 internal import Terminal
 
 enum SecretsCheck: DoctorCheck {
-  static let name = "secrets"
+  static let subject = Finding.Check.secrets
   /// A secret that nobody replaced for that long has been seen by many.
   private static let ageMax: Duration = .days(365)
   /// Long enough for every event that was signed with the old secret.

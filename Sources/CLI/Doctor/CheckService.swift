@@ -11,7 +11,7 @@ internal import Service
 internal import Store
 
 enum ReceiptdCheck: DoctorCheck {
-  static let name = "receiptd"
+  static let subject = Finding.Check.receiptd
   private static let start = "systemctl start receiptd"
 
   static func findings(_ scene: DoctorScene) -> [Finding] {
@@ -61,7 +61,7 @@ enum ReceiptdCheck: DoctorCheck {
 
 /// Signatures of webhooks have a time, and waits and retention count on it.
 enum ClockCheck: DoctorCheck {
-  static let name = "clock"
+  static let subject = Finding.Check.clock
   private static let next = "timedatectl set-ntp true"
   /// HTTP dates are whole seconds, and an answer takes a moment.
   private static let differenceMax: Duration = .seconds(5)

@@ -10,7 +10,7 @@ internal import Store
 internal import Terminal
 
 enum WorkCheck: DoctorCheck {
-  static let name = "work"
+  static let subject = Finding.Check.work
   private static let waitGood: Duration = .minutes(1)
   private static let failuresWithin: Duration = .days(1)
 

@@ -7,8 +7,7 @@ internal import Service
 
 /// One subject of the page. A check that throws is a failure with the error's text; the other checks go on.
 protocol DoctorCheck: Sendable {
-  /// Its name on the page and in `--only`.
-  static var name: String { get }
+  static var subject: Finding.Check { get }
 
   /// What this machine and the database know.
   static func findings(_ scene: DoctorScene) throws -> [Finding]
@@ -18,21 +17,24 @@ protocol DoctorCheck: Sendable {
 }
 
 extension DoctorCheck {
+  /// Its name on the page and in `--only`.
+  static var name: String { subject.rawValue }
+
   static func findings(_ scene: DoctorScene) throws -> [Finding] { [] }
 
   static func probes(_ scene: DoctorScene) throws -> [DoctorProbe] { [] }
 
   /// - Parameters: what it is about; nil for everything that the check looks at.
   static func ok(_ what: String, of app: AppSlug? = nil, at processor: ProcessorName? = nil) -> Finding {
-    Finding(.ok, name, what, app: app, processors: processor.map { [$0] } ?? [])
+    Finding(.ok, subject, what, app: app, processors: processor.map { [$0] } ?? [])
   }
 
   static func warning(_ what: String, next: String) -> Finding {
-    Finding(.warning, name, what, next: next)
+    Finding(.warning, subject, what, next: next)
   }
 
   static func failure(_ what: String, next: String) -> Finding {
-    Finding(.failure, name, what, next: next)
+    Finding(.failure, subject, what, next: next)
   }
 
   /// The command that asks again.

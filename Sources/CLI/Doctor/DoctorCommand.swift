@@ -75,7 +75,7 @@ enum DoctorCommand {
       } catch {
         findings.append(
           Finding(
-            .failure, check.name, "cannot be checked: \(DoctorScene.fault(error).message)",
+            .failure, check.subject, "cannot be checked: \(DoctorScene.fault(error).message)",
             next: "Then look again: \(check.again())"))
       }
     }
@@ -88,9 +88,9 @@ enum DoctorCommand {
     let shared = scene.findings
     return checks.flatMap { check in
       let own = findings.filter { finding in
-        finding.check == check.name && !shared.contains { $0.contradicts(finding) }
+        finding.check == check.subject && !shared.contains { $0.contradicts(finding) }
       }
-      return shared.filter { $0.check == check.name }.map { $0.naming(check.again()) } + own
+      return shared.filter { $0.check == check.subject }.map { $0.naming(check.again()) } + own
     }
   }
 
@@ -114,7 +114,7 @@ enum DoctorCommand {
 extension Finding {
   fileprivate var json: JSONValue {
     [
-      "check": .string(check), "level": .string(level.rawValue), "what": .string(what),
+      "check": .string(check.rawValue), "level": .string(level.rawValue), "what": .string(what),
       "next": .optional(next),
     ]
   }
@@ -128,7 +128,7 @@ extension Finding {
       case .failure: ("FAIL", .red)
       }
     let mark = style.applied(to: DisplayText.padded(word, to: 4), inColour: inColour)
-    let line = "\(mark)  \(DisplayText.padded(check, to: 13))  \(DisplayText.clean(what))"
+    let line = "\(mark)  \(DisplayText.padded(check.rawValue, to: 13))  \(DisplayText.clean(what))"
     return [line] + (next.map { ["      \(DisplayText.clean($0))"] } ?? [])
   }
 

@@ -65,17 +65,17 @@ struct ServiceHealth {
       let last = lastReport.map { " It last reported \($0.past(to: now))." } ?? ""
       return [
         Finding(
-          .failure, "receiptd", "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered",
+          .failure, .receiptd, "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered",
           next: "Start it with: systemctl start receiptd.\(last)\(disk)")
       ]
     }
     guard let report else {
-      return [Finding(.ok, "receiptd", "receiptd runs\(place) and has not reported yet.\(disk)")]
+      return [Finding(.ok, .receiptd, "receiptd runs\(place) and has not reported yet.\(disk)")]
     }
     let headlines = report.headlines(daemon: daemon, now: now)
     guard isSilent, let lastReport else { return headlines }
     let silent = Finding(
-      .failure, "receiptd",
+      .failure, .receiptd,
       "receiptd\(place) last reported \(lastReport.past(to: now)): it is stuck, or cannot write to the "
         + "database",
       next: "See its log and the disk. Its last report:")
@@ -86,7 +86,7 @@ struct ServiceHealth {
   private var noInstance: Finding {
     let last = lastReport.map { "; the last report came \($0.past(to: now))" } ?? ""
     return Finding(
-      .failure, "receiptd",
+      .failure, .receiptd,
       "NO receiptd reports to this database\(last): none runs, or none reaches it, so nothing is accepted "
         + "and nothing is delivered",
       next: "On the machine of each: systemctl start receiptd; its log says what is wrong.")

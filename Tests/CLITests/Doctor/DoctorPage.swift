@@ -28,8 +28,8 @@ struct DoctorPage {
     findings = try ran.objects.map { object in
       let level = try #require(object["level"]?.stringValue.flatMap(Finding.Level.init))
       return Finding(
-        level, try #require(object["check"]?.stringValue), try #require(object["what"]?.stringValue),
-        next: object["next"]?.stringValue)
+        level, try #require(object["check"]?.stringValue.flatMap(Finding.Check.init)),
+        try #require(object["what"]?.stringValue), next: object["next"]?.stringValue)
     }
     #expect(code == (findings.contains { $0.level == .failure } ? .failed : .done), "\(ran)")
     for finding in findings {
@@ -39,10 +39,10 @@ struct DoctorPage {
   }
 
   /// The findings of one check.
-  func of(_ check: String) -> [Finding] { findings.filter { $0.check == check } }
+  func of(_ check: Finding.Check) -> [Finding] { findings.filter { $0.check == check } }
 
   func expect(
-    _ level: Finding.Level, _ check: String, _ part: String,
+    _ level: Finding.Level, _ check: Finding.Check, _ part: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) {
     #expect(

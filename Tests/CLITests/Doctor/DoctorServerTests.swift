@@ -42,15 +42,15 @@ import Testing
     let stripe = try SandboxStripe()
     let harness = try harness(stripe)
     func page() throws -> DoctorPage { try DoctorPage(harness, "--only", "processor") }
-    try page().expect(.ok, "processor", "stripe of ios accepts the key (200 in ")
+    try page().expect(.ok, .processor, "stripe of ios accepts the key (200 in ")
     stripe.behaviour.apiKey = "another"
-    try page().expect(.failure, "processor", "refuses the key (http_401)")
+    try page().expect(.failure, .processor, "refuses the key (http_401)")
     stripe.behaviour = SandboxStripeBehaviour(status: 429)
-    try page().expect(.warning, "processor", "limits")
+    try page().expect(.warning, .processor, "limits")
     stripe.behaviour = SandboxStripeBehaviour(status: 500)
-    try page().expect(.failure, "processor", "does not answer (http_500)")
+    try page().expect(.failure, .processor, "does not answer (http_500)")
     stripe.stop()
-    try page().expect(.failure, "processor", "Connection refused")
+    try page().expect(.failure, .processor, "Connection refused")
   }
 
   @Test("The processor's clock shows by how much this machine's is wrong")
@@ -60,11 +60,11 @@ import Testing
     func page() throws -> DoctorPage { try DoctorPage(harness, "--only", "clock") }
     #expect(try page().findings.map(\.level) == [.ok])
     harness.clock.advance(.minutes(2))
-    try page().expect(.warning, "clock", "ahead of Stripe's")
+    try page().expect(.warning, .clock, "ahead of Stripe's")
     harness.clock.advance(.minutes(-4))
-    try page().expect(.warning, "clock", "behind Stripe's")
+    try page().expect(.warning, .clock, "behind Stripe's")
     harness.clock.advance(.minutes(-4))
-    try page().expect(.failure, "clock", "so its webhooks are refused")
+    try page().expect(.failure, .clock, "so its webhooks are refused")
     stripe.stop()
   }
 
@@ -78,35 +78,35 @@ import Testing
     }
     let path = "/v1/ios/webhooks/stripe"
     for number in 1...3 { register("https://pay.example.com/v1/other\(number)/webhooks/stripe", ["*"]) }
-    try page().expect(.failure, "webhooks", "no endpoint is registered for \(path)")
+    try page().expect(.failure, .webhooks, "no endpoint is registered for \(path)")
     #expect(try page().findings[0].next?.contains("https://pay.example.com\(path) for checkout.") == true)
     register("https://pay.example.com\(path)", Self.types, isEnabled: false)
-    try page().expect(.failure, "webhooks", "the endpoint is disabled")
+    try page().expect(.failure, .webhooks, "the endpoint is disabled")
     stripe.records = StripeRecords()
     register("https://pay.example.com\(path)", Array(Self.types.dropLast(2)))
-    try page().expect(.failure, "webhooks", "lacks customer.subscription.deleted, invoice.paid")
+    try page().expect(.failure, .webhooks, "lacks customer.subscription.deleted, invoice.paid")
     stripe.records = StripeRecords()
     for number in 1...3 { register("https://pay.example.com/v1/other\(number)/webhooks/stripe", ["*"]) }
     register("https://pay.example.com\(path)?x=1", Self.types)
     // It is on the second page.
     for number in 4...6 { register("https://pay.example.com/v1/other\(number)/webhooks/stripe", ["*"]) }
-    try page().expect(.ok, "webhooks", "one endpoint, all 8 types")
+    try page().expect(.ok, .webhooks, "one endpoint, all 8 types")
     register("https://pay.example.com\(path)", ["*"])
-    try page().expect(.warning, "webhooks", "2 endpoints have this path")
+    try page().expect(.warning, .webhooks, "2 endpoints have this path")
     stripe.records = StripeRecords()
     register("https://old.example.com\(path)", ["*"])
-    try page().expect(.warning, "webhooks", "events go to old.example.com")
+    try page().expect(.warning, .webhooks, "events go to old.example.com")
     stripe.behaviour.listsEndpoints = false
-    try page().expect(.warning, "webhooks", "may not list webhook endpoints (http_403)")
+    try page().expect(.warning, .webhooks, "may not list webhook endpoints (http_403)")
     stripe.stop()
   }
 
   @Test("Without a key only the events show that webhooks come")
   func webhooksWithoutKey() throws {
     let harness = try harness(nil)
-    try DoctorPage(harness, "--local", "--only", "webhooks").expect(.warning, "webhooks", "no event")
+    try DoctorPage(harness, "--local", "--only", "webhooks").expect(.warning, .webhooks, "no event")
     try harness.purchase("sub_1")
-    try DoctorPage(harness, "--local", "--only", "webhooks").expect(.ok, "webhooks", "the last event")
+    try DoctorPage(harness, "--local", "--only", "webhooks").expect(.ok, .webhooks, "the last event")
   }
 
   /// Serves one answer for each path.
@@ -134,17 +134,17 @@ import Testing
       return Response(status: 404, type: "application/problem+json", body: body.serialized())
     }
     serve(problem("unknown-context"))
-    try page().expect(.ok, "address", "leads to receiptd (404 in ")
+    try page().expect(.ok, .address, "leads to receiptd (404 in ")
     serve(problem("unauthorized"))
-    try page().expect(.ok, "address", "leads to receiptd")
+    try page().expect(.ok, .address, "leads to receiptd")
     serve(problem("unknown-app"))
-    try page().expect(.failure, "address", "does not have the app ios")
+    try page().expect(.failure, .address, "does not have the app ios")
     serve(Response(status: 502, type: "text/html", body: Array("<h1>Bad Gateway</h1>".utf8)))
-    try page().expect(.failure, "address", "another server than receiptd answers")
+    try page().expect(.failure, .address, "another server than receiptd answers")
     serve(Response(status: 301, headers: [("Location", "https://www.example.com/")]))
-    try page().expect(.failure, "address", "(301, to https://www.example.com/)")
+    try page().expect(.failure, .address, "(301, to https://www.example.com/)")
     server.stop(grace: .zero)
-    try page().expect(.failure, "address", "Connection refused")
+    try page().expect(.failure, .address, "Connection refused")
   }
 
   @Test("A destination that answers anything can be reached, and gets no credentials")
@@ -156,11 +156,11 @@ import Testing
         "purchasely: {", with: "purchasely: { url: 'http://127.0.0.1:\(destination.port)/receipts',")
     }
     func page() throws -> DoctorPage { try DoctorPage(harness, "--only", "destination") }
-    try page().expect(.ok, "destination", "purchasely of ios answers (")
+    try page().expect(.ok, .destination, "purchasely of ios answers (")
     destination.stop()
     let refused = try page()
-    refused.expect(.failure, "destination", "purchasely of ios cannot be reached")
-    refused.expect(.failure, "destination", "Connection refused")
+    refused.expect(.failure, .destination, "purchasely of ios cannot be reached")
+    refused.expect(.failure, .destination, "Connection refused")
   }
 
   @Test("What receiptd reaches decides, not what this command reaches")
@@ -183,13 +183,13 @@ import Testing
     }
     let proxied = try page("proxy_failed: the proxy p:1, asked for s2s: 403", isAnswered: false)
     proxied.expect(
-      .failure, "destination", "receiptd did not reach purchasely of ios 2 min ago (proxy_failed: ")
-    proxied.expect(.failure, "destination", "although this command does")
+      .failure, .destination, "receiptd did not reach purchasely of ios 2 min ago (proxy_failed: ")
+    proxied.expect(.failure, .destination, "although this command does")
     destination.stop()
     let isolated = try page("200", isAnswered: true)
-    isolated.expect(.ok, "destination", "purchasely of ios answered receiptd 2 min ago (200 from 192.0.2.1)")
-    isolated.expect(.ok, "destination", "Connection refused")
-    try page("200", isAnswered: true, ago: .hours(2)).expect(.failure, "destination", "cannot be reached")
+    isolated.expect(.ok, .destination, "purchasely of ios answered receiptd 2 min ago (200 from 192.0.2.1)")
+    isolated.expect(.ok, .destination, "Connection refused")
+    try page("200", isAnswered: true, ago: .hours(2)).expect(.failure, .destination, "cannot be reached")
   }
 
   @Test("Association files are compared as the hosts serve them")
@@ -207,7 +207,7 @@ import Testing
     func page() throws -> DoctorPage { try DoctorPage(harness, "--only", "associations") }
     #expect(try page().findings.map(\.level) == [.ok, .ok])
     serve("assetlinks.json", ["other"])
-    try page().expect(.failure, "associations", "differs from the configuration")
+    try page().expect(.failure, .associations, "differs from the configuration")
     server.stop(grace: .zero)
   }
 

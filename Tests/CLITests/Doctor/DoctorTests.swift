@@ -75,7 +75,7 @@ import Testing
   func only() throws {
     let harness = try served()
     let page = try DoctorPage(harness, "--local", "--only", "disk, clock")
-    #expect(page.findings.map(\.check) == ["clock", "disk"], "in the order of the page")
+    #expect(page.findings.map(\.check) == [.clock, .disk], "in the order of the page")
     let wrong = harness.run("doctor", "--only", "clock,dsk")
     #expect(wrong.code == .usage)
     #expect(wrong.notes.contains("there is no check 'dsk'; did you mean 'disk'?"))
@@ -87,82 +87,82 @@ import Testing
     let harness = try served()
     try harness.configure { $0.replacing("listen:", with: "lisen: 1, listen:") }
     let faulty = try DoctorPage(harness, "--local")
-    #expect(!faulty.of("database").isEmpty)
-    faulty.expect(.failure, "configuration", "did you mean \"listen\"?")
+    #expect(!faulty.of(.database).isEmpty)
+    faulty.expect(.failure, .configuration, "did you mean \"listen\"?")
     try harness.configureWell(root: "log: { level: 'info' },")
     try FileManager.default.removeItem(atPath: harness.folder + "/key")
     let unreadable = try DoctorPage(harness, "--local")
     unreadable.expect(
-      .failure, "configuration", "cannot read \(harness.folder)/key".replacing(harness.folder, with: "FOLDER")
+      .failure, .configuration, "cannot read \(harness.folder)/key".replacing(harness.folder, with: "FOLDER")
     )
-    #expect(!unreadable.of("database").isEmpty)
+    #expect(!unreadable.of(.database).isEmpty)
   }
 
   @Test("A file that receiptd does not use, a refused reload and keys for a restart are shown")
   func applied() throws {
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, "applied", "uses this file (configuration 1)")
+    try DoctorPage(harness, "--local").expect(.ok, .applied, "uses this file (configuration 1)")
     try harness.configureWell("delivery: { concurrency: 3 },")
-    try DoctorPage(harness, "--local").expect(.warning, "applied", "differs from what receiptd uses")
+    try DoctorPage(harness, "--local").expect(.warning, .applied, "differs from what receiptd uses")
     try report(harness) { $0.needsRestart = ["listen.port"] }
-    try DoctorPage(harness, "--local").expect(.warning, "applied", "only a restart applies (listen.port)")
+    try DoctorPage(harness, "--local").expect(.warning, .applied, "only a restart applies (listen.port)")
     try report(harness) { $0.refusedReload = .init(at: $0.at, faults: ["apps: is empty"]) }
-    try DoctorPage(harness, "--local").expect(.failure, "applied", "refused")
+    try DoctorPage(harness, "--local").expect(.failure, .applied, "refused")
   }
 
   @Test("Secrets: open files, ages, secrets in place, and replacements that were not finished")
   func secrets() throws {
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, "secrets", "4 secrets, 2 files, the oldest 0 s")
+    try DoctorPage(harness, "--local").expect(.ok, .secrets, "4 secrets, 2 files, the oldest 0 s")
     let (file, other) = (harness.folder + "/stripe", harness.folder + "/other")
     func set(_ attributes: [FileAttributeKey: Any]) throws {
       try FileManager.default.setAttributes(attributes, ofItemAtPath: file)
     }
     try set([.posixPermissions: 0o644])
-    try DoctorPage(harness, "--local").expect(.failure, "secrets", "all users of this machine can read")
+    try DoctorPage(harness, "--local").expect(.failure, .secrets, "all users of this machine can read")
     try set([.posixPermissions: 0o640, .modificationDate: harness.date(400 * 86_400)])
-    try DoctorPage(harness, "--local").expect(.warning, "secrets", "was not replaced for 400 d")
+    try DoctorPage(harness, "--local").expect(.warning, .secrets, "was not replaced for 400 d")
     try set([.modificationDate: harness.date(0)])
     try harness.write("whsec_very-secret-other", to: other)
     try harness.configure { $0.replacing("['file:\(file)']", with: "['file:\(file)', 'file:\(other)']") }
-    #expect(try DoctorPage(harness, "--local").of("secrets").allSatisfy { $0.level == .ok })
+    #expect(try DoctorPage(harness, "--local").of(.secrets).allSatisfy { $0.level == .ok })
     harness.clock.advance(.days(4))
-    try DoctorPage(harness, "--local").expect(.warning, "secrets", "ios accepts 2 secrets of stripe")
+    try DoctorPage(harness, "--local").expect(.warning, .secrets, "ios accepts 2 secrets of stripe")
     try harness.configure { $0.replacing("'file:\(file)'", with: "'whsec_very-secret-in-place'") }
-    try DoctorPage(harness, "--local").expect(.warning, "secrets", "1 of 5 secrets is written in the")
+    try DoctorPage(harness, "--local").expect(.warning, .secrets, "1 of 5 secrets is written in the")
   }
 
   @Test("receiptd: not running, without a report, silent, not ready, and of another version")
   func receiptd() throws {
     let harness = try OperatorHarness()
     try harness.configureWell()
-    try DoctorPage(harness, "--local").expect(.failure, "receiptd", "is not running")
+    try DoctorPage(harness, "--local").expect(.failure, .receiptd, "is not running")
     harness.daemon = Self.daemon
-    try DoctorPage(harness, "--local").expect(.warning, "receiptd", "has not reported yet")
+    try DoctorPage(harness, "--local").expect(.warning, .receiptd, "has not reported yet")
     try report(harness) {
       $0.reasons = [.init(name: "disk_full", text: "the disk is full", advice: "Free it.")]
     }
-    try DoctorPage(harness, "--local").expect(.failure, "receiptd", "the disk is full")
+    try DoctorPage(harness, "--local").expect(.failure, .receiptd, "the disk is full")
     try report(harness) { $0.reasons = [.init(name: "database_damaged", text: "damaged", advice: "Look.")] }
-    try DoctorPage(harness, "--local").expect(.failure, "database", "damaged pages")
+    try DoctorPage(harness, "--local").expect(.failure, .database, "damaged pages")
     try report(harness) { $0.version = "0.0.1" }
-    try DoctorPage(harness, "--local").expect(.warning, "receiptd", "is version 0.0.1, and receiptctl is ")
+    try DoctorPage(harness, "--local").expect(.warning, .receiptd, "is version 0.0.1, and receiptctl is ")
     try report(harness) { $0.loweredConnections = 832 }
-    try DoctorPage(harness, "--local").expect(.warning, "receiptd", "serves at most 832 connections")
+    try DoctorPage(harness, "--local").expect(.warning, .receiptd, "serves at most 832 connections")
     try report(harness)
-    try DoctorPage(harness, "--local").expect(.ok, "receiptd", "is ready (process ")
+    try DoctorPage(harness, "--local").expect(.ok, .receiptd, "is ready (process ")
     harness.clock.advance(.minutes(3))
-    try DoctorPage(harness, "--local").expect(.failure, "receiptd", "is stuck")
+    try DoctorPage(harness, "--local").expect(.failure, .receiptd, "is stuck")
   }
 
   @Test("The clock: synchronised, not synchronised, and not known")
   func clock() throws {
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, "clock", "synchronised, at most 2 ms off")
+    try DoctorPage(harness, "--local").expect(.ok, .clock, "synchronised, at most 2 ms off")
     harness.clockDiscipline = ClockDiscipline(isSynchronised: false, errorMax: .seconds(16))
-    try DoctorPage(harness, "--local").expect(.warning, "clock", "nothing synchronises")
+    try DoctorPage(harness, "--local").expect(.warning, .clock, "nothing synchronises")
     harness.clockDiscipline = nil
-    try DoctorPage(harness, "--local").expect(.ok, "clock", "does not say")
+    try DoctorPage(harness, "--local").expect(.ok, .clock, "does not say")
   }
 
   @Test("The disk: space, growth and the time of a sync decide")
@@ -184,52 +184,52 @@ import Testing
   @Test("The database: its size, other names of the file, and why it cannot be opened")
   func database() throws {
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, "database", "to check every page: receiptctl db check")
+    try DoctorPage(harness, "--local").expect(.ok, .database, "to check every page: receiptctl db check")
     try FileWriting.link(harness.databasePath, to: harness.folder + "/other.db")
-    try DoctorPage(harness, "--local").expect(.warning, "database", "has 2 names")
+    try DoctorPage(harness, "--local").expect(.warning, .database, "has 2 names")
     let missing = try OperatorHarness()
     try missing.configure { $0.replacing("receiptd.db", with: "nowhere.db") }
     let page = try DoctorPage(missing, "--local")
-    page.expect(.failure, "database", "nowhere.db")
-    page.expect(.failure, "receiptd", "is not running")
-    #expect(page.of("work").isEmpty)
+    page.expect(.failure, .database, "nowhere.db")
+    page.expect(.failure, .receiptd, "is not running")
+    #expect(page.of(.work).isEmpty)
   }
 
   @Test("Work: what waits, what failed, stopped deliveries and paused jobs")
   func work() throws {
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, "work", "nothing waits")
+    try DoctorPage(harness, "--local").expect(.ok, .work, "nothing waits")
     try harness.fail(try harness.purchase("sub_1"))
     let id = try harness.purchase("sub_2")
     harness.clock.advance(.minutes(2))
     let page = try DoctorPage(harness, "--local", "--only", "work")
-    page.expect(.warning, "work", "1 receipt of ios is pending, the oldest since 2 min ago")
-    page.expect(.warning, "work", "1 receipt of ios failed in the last 24 h")
+    page.expect(.warning, .work, "1 receipt of ios is pending, the oldest since 2 min ago")
+    page.expect(.warning, .work, "1 receipt of ios failed in the last 24 h")
     let down = Breaker(
       state: .open, probeAt: harness.clock.now, since: harness.clock.now, cause: .status(503))
     try harness.attempt(id, status: 503, .retry(at: harness.clock.now, spent: false), breaker: down)
-    try DoctorPage(harness, "--local").expect(.warning, "work", "Deliveries of ios to purchasely")
+    try DoctorPage(harness, "--local").expect(.warning, .work, "Deliveries of ios to purchasely")
     let paused = Breaker(
       state: .paused, probeAt: harness.clock.now, since: harness.clock.now, cause: .status(401))
     try harness.attempt(id, status: 401, .retry(at: harness.clock.now, spent: false), breaker: paused)
-    try DoctorPage(harness, "--local").expect(.failure, "work", "Deliveries of ios to purchasely")
+    try DoctorPage(harness, "--local").expect(.failure, .work, "Deliveries of ios to purchasely")
     harness.clock.advance(.days(2))
-    #expect(try !DoctorPage(harness, "--local").of("work").contains { $0.what.contains("failed in") })
+    #expect(try !DoctorPage(harness, "--local").of(.work).contains { $0.what.contains("failed in") })
   }
 
   @Test("The backup: none, old, very old, and on the database's disk")
   func backups() throws {
     let none = try OperatorHarness()
     try none.configureWell()
-    try DoctorPage(none, "--local").expect(.failure, "backup", "none was made")
+    try DoctorPage(none, "--local").expect(.failure, .backup, "none was made")
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, "backup", "made just now")
+    try DoctorPage(harness, "--local").expect(.ok, .backup, "made just now")
     harness.clock.advance(.hours(27))
-    try DoctorPage(harness, "--local").expect(.warning, "backup", "made 27 h ago")
+    try DoctorPage(harness, "--local").expect(.warning, .backup, "made 27 h ago")
     harness.clock.advance(.days(8))
-    try DoctorPage(harness, "--local").expect(.failure, "backup", "made 9 d ago")
+    try DoctorPage(harness, "--local").expect(.failure, .backup, "made 9 d ago")
     try backup(harness, harness.configurationPath)
-    try DoctorPage(harness, "--local").expect(.warning, "backup", "on the disk of the database")
+    try DoctorPage(harness, "--local").expect(.warning, .backup, "on the disk of the database")
   }
 
   @Test("The certificate of the listener: dates, key, host, and files that cannot be used")
@@ -255,32 +255,32 @@ import Testing
     try harness.configure {
       $0.replacing("port: 1", with: "port: 1, tls: { certificate: '\(pem)', key: '\(key)' }")
     }
-    try page().expect(.ok, "certificate", "expires in 59 d")
+    try page().expect(.ok, .certificate, "expires in 59 d")
     try harness.configure { $0.replacing("https://pay.", with: "https://other.") }
-    try page().expect(.warning, "certificate", "is not for other.example.com")
+    try page().expect(.warning, .certificate, "is not for other.example.com")
     harness.clock.advance(.days(40))
-    try page().expect(.warning, "certificate", "expires in 19 d")
+    try page().expect(.warning, .certificate, "expires in 19 d")
     harness.clock.advance(.days(18))
-    try page().expect(.failure, "certificate", "expires in 47 h")
+    try page().expect(.failure, .certificate, "expires in 47 h")
     harness.clock.advance(.days(30))
-    try page().expect(.failure, "certificate", "expired 28 d ago")
+    try page().expect(.failure, .certificate, "expired 28 d ago")
     try make(900, keepsKey: true)
-    try page().expect(.failure, "certificate", "is not the key of")
+    try page().expect(.failure, .certificate, "is not the key of")
     try FileManager.default.removeItem(atPath: key)
-    try page().expect(.failure, "certificate", "No such file or directory")
+    try page().expect(.failure, .certificate, "No such file or directory")
   }
 
   @Test("Alerts: none, no heartbeat, and one that fires")
   func alerts() throws {
     let bare = try DoctorPage(try OperatorHarness(), "--local", "--only", "alerts")
-    bare.expect(.warning, "alerts", "none are configured")
-    bare.expect(.warning, "alerts", "no heartbeat")
+    bare.expect(.warning, .alerts, "none are configured")
+    bare.expect(.warning, .alerts, "no heartbeat")
     let harness = try served()
-    try DoctorPage(harness, "--local").expect(.ok, "alerts", "1 address, nothing fires")
+    try DoctorPage(harness, "--local").expect(.ok, .alerts, "1 address, nothing fires")
     let record = AlertRecord(
       key: .init(destination: "0123456789abcdef", condition: "breaker_open", app: "ios"), isFiring: true,
       since: harness.clock.now, notifiedAt: harness.clock.now)
     try harness.store(SaveAlerts(sent: [record]))
-    try DoctorPage(harness, "--local").expect(.warning, "alerts", "1 alert fires")
+    try DoctorPage(harness, "--local").expect(.warning, .alerts, "1 alert fires")
   }
 }

@@ -23,11 +23,11 @@ struct ServerDoctorTests {
     }
     try configure("unsafe")
     let alone = try DoctorPage(harness, "--local")
-    alone.expect(.failure, "receiptd", "is not running")
-    alone.expect(.warning, "database", "fsync = off")
-    alone.expect(.warning, "backup", "none was recorded")
-    #expect(alone.of("disk").isEmpty)
-    #expect(alone.of("applied").isEmpty)
+    alone.expect(.failure, .receiptd, "is not running")
+    alone.expect(.warning, .database, "fsync = off")
+    alone.expect(.warning, .backup, "none was recorded")
+    #expect(alone.of(.disk).isEmpty)
+    #expect(alone.of(.applied).isEmpty)
     try server.connect(database).run(
       """
       INSERT INTO instances (id, host, version, configuration, started_at, seen_at, clock_ahead, queue_depth,
@@ -36,9 +36,9 @@ struct ServerDoctorTests {
         '', '', '')
       """)
     let served = try DoctorPage(harness, "--local")
-    served.expect(.warning, "receiptd", "has not reported yet")
-    served.expect(.warning, "applied", "1 of 1 relay has another configuration, such as the one on relay-a")
+    served.expect(.warning, .receiptd, "has not reported yet")
+    served.expect(.warning, .applied, "1 of 1 relay has another configuration, such as the one on relay-a")
     try configure("safe")
-    try DoctorPage(harness, "--local").expect(.failure, "database", "fsync = off")
+    try DoctorPage(harness, "--local").expect(.failure, .database, "fsync = off")
   }
 }

@@ -35,7 +35,7 @@ extension Finding {
     }
     let isRefused = first.breaker.state == .paused
     return Finding(
-      isRefused ? .failure : .warning, "work", summaries.joined(separator: "; "),
+      isRefused ? .failure : .warning, .work, summaries.joined(separator: "; "),
       next: isRefused
         ? "Correct \(corrections.joined(separator: "; correct ")). Nothing is given up."
         : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats",
@@ -47,7 +47,7 @@ extension Finding {
   public static func pause(_ pause: AppPause?, app: AppSlug, now: Timestamp) -> Finding? {
     guard let text = PauseText(pause, app: app.text, now: now), let since = pause?.since else { return nil }
     return Finding(
-      .warning, "work", "deliveries of \(app) \(text.sentence.dropLast())", next: text.advice, app: app,
+      .warning, .work, "deliveries of \(app) \(text.sentence.dropLast())", next: text.advice, app: app,
       since: since, alert: .appPaused, value: seconds(from: since, to: now), commands: [text.command])
   }
 
@@ -55,7 +55,7 @@ extension Finding {
   public static func oldest(readyAt: Timestamp, limit: Duration, app: AppSlug, now: Timestamp) -> Finding {
     let age = seconds(from: readyAt, to: now)
     return Finding(
-      .warning, "work",
+      .warning, .work,
       "a receipt of \(app) has been ready for \(words(seconds: age)) and is not delivered",
       next: "receiptctl receipts list --state pending --app \(app), and receiptctl stats for the breaker",
       app: app, since: readyAt.advanced(by: limit), alert: .oldestPending(over: limit), value: age)
@@ -64,7 +64,7 @@ extension Finding {
   /// Receipts of a removed app, which make no progress, however young they are.
   public static func stranded(_ app: UnconfiguredApp, _ alert: AlertCondition, now: Timestamp) -> Finding {
     Finding(
-      .failure, "work", "the app \(app.slug) \(app.sentence)", next: app.advice, app: app.slug, since: now,
+      .failure, .work, "the app \(app.slug) \(app.sentence)", next: app.advice, app: app.slug, since: now,
       alert: alert, value: Double(app.waiting + app.pending))
   }
 
@@ -74,7 +74,7 @@ extension Finding {
     guard contact.failingAlone > 0 else { return nil }
     let (verb, are) = contact.failingAlone == 1 ? ("fails", "is") : ("fail", "are")
     return Finding(
-      .warning, "work",
+      .warning, .work,
       "\(CountText.of(contact.failingAlone, "receipt")) of \(place.app) to \(place.destination) \(verb) "
         + "while others pass, and \(are) retried separately",
       next: "See: receiptctl receipts list --state pending --app \(place.app)", app: place.app,
@@ -92,7 +92,7 @@ extension Finding {
     let commands = replays(of: recent, app: app)
     let list = "receiptctl receipts list --state failed --app \(app)"
     return Finding(
-      .warning, "work",
+      .warning, .work,
       "\(CountText.of(count, "receipt")) of \(app) failed" + (text.isEmpty ? "" : " (failed now: \(text))"),
       next: commands.isEmpty
         ? "See why: \(list)" : "Fix the cause, then: \(commands.joined(separator: "; then "))",
@@ -129,7 +129,7 @@ extension Finding {
   /// - Parameter count: the receipts that are ready and not delivered now.
   public static func backlog(_ count: Int64, limit: Int, app: AppSlug, now: Timestamp) -> Finding {
     Finding(
-      .warning, "work",
+      .warning, .work,
       "\(CountText.of(count, "receipt")) of \(app) are ready and not delivered, and they have become "
         + "more for " + words(seconds: BacklogTrend.span.inSeconds),
       next: "See whether the destination is down or slow, with: receiptctl stats. If it is slow, raise "
@@ -151,7 +151,7 @@ extension Finding {
     let backfill =
       app.listsEvents ? "receiptctl events backfill --app \(app.slug) --since \(since.rfc3339)" : nil
     return Finding(
-      .failure, "webhooks",
+      .failure, .webhooks,
       "\(app.slug) has had no event for \(words(seconds: age)), at a time at which events are usual",
       next: "See whether webhooks are refused, with: receiptctl stats. If none is, see in the dashboard of "
         + "\(names) whether the endpoint is enabled and how its last calls ended, and that the relay's "
@@ -166,7 +166,7 @@ extension Finding {
     guard let tally else { return nil }
     let commands = JoinText.commands(app: app.text)
     return Finding(
-      .warning, "contexts", "contexts of \(app) no longer join: \(JoinText.broken(tally))",
+      .warning, .contexts, "contexts of \(app) no longer join: \(JoinText.broken(tally))",
       next:
         "See since which day, with: \(commands[0]). Then compare the user of such a receipt with those of "
         + "the contexts, with: \(commands[1]), and receiptctl receipts show RECEIPT. Usually a release of "

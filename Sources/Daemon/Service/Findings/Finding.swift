@@ -19,6 +19,12 @@ public struct Finding: Sendable, Equatable {
     case failure
   }
 
+  /// The check of `receiptctl doctor` that shows it; its name is that on the page and in `--only`.
+  public enum Check: String, Sendable, CaseIterable {
+    case configuration, applied, secrets, receiptd, clock, disk, database, work, backup, certificate, address
+    case destination, processor, webhooks, contexts, associations, alerts
+  }
+
   /// Identifies a finding among the alerts.
   public struct Key: Hashable, Sendable {
     public var condition: AlertCondition
@@ -28,8 +34,7 @@ public struct Finding: Sendable, Equatable {
   }
 
   public var level: Level
-  /// The check of `receiptctl doctor` that shows it.
-  public var check: String
+  public var check: Check
   /// What was found: one sentence without its full stop. May contain text of a server.
   public var what: String
   /// What to do: sentences with a command in them, or the command alone; nil if there is nothing to do.
@@ -51,7 +56,7 @@ public struct Finding: Sendable, Equatable {
 
   /// - Parameters: see the properties.
   public init(
-    _ level: Level, _ check: String, _ what: String, next: String? = nil, app: AppSlug? = nil,
+    _ level: Level, _ check: Check, _ what: String, next: String? = nil, app: AppSlug? = nil,
     since: Timestamp? = nil, alert: AlertCondition? = nil, value: Double = 0,
     reasons: [String: Int64] = [:], commands: [String] = [], processors: [ProcessorName] = []
   ) {

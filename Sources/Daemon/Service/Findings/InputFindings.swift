@@ -28,7 +28,7 @@ extension Finding {
     }
     let labels = processors.compactMap { advice($0)?.label }
     return input(
-      "webhooks", refused,
+      .webhooks, refused,
       "\(CountText.of(refused.count, "webhook")) of \(app) refused \(refused.cause) \(time)",
       remedies, accepted: accepted, from: labels.isEmpty ? "the processor" : labels.joined(separator: " or "),
       app: app, since: since, alert: alert, processors: processors)
@@ -44,7 +44,7 @@ extension Finding {
     guard refused.count > 0 else { return nil }
     let remedies = Set(reasons.keys.map(ClientRemedy.init(reason:))).sorted().map { $0(app) }
     return input(
-      "contexts", refused,
+      .contexts, refused,
       "\(CountText.of(refused.count, "request")) of the clients of \(app) refused \(time)",
       remedies + ["then look again: receiptctl doctor --only contexts"], accepted: accepted,
       from: "your apps",
@@ -52,7 +52,7 @@ extension Finding {
   }
 
   private static func input(
-    _ check: String, _ refused: RefusedWebhooks, _ what: String, _ remedies: [String], accepted: Int64?,
+    _ check: Check, _ refused: RefusedWebhooks, _ what: String, _ remedies: [String], accepted: Int64?,
     from sender: String, app: AppSlug, since: Timestamp?, alert: AlertCondition?,
     processors: [ProcessorName] = []
   ) -> Finding {
@@ -73,7 +73,7 @@ extension Finding {
     let refused = RefusedWebhooks(reasons)
     guard refused.count > 0 else { return nil }
     return Finding(
-      .failure, "webhooks",
+      .failure, .webhooks,
       "\(CountText.of(refused.count, "event")) of \(app) that may be paid purchases could not be read in "
         + "the last 24 h (\(refused.reasons)), so \(refused.count == 1 ? "it" : "they") made no receipt",
       next:
@@ -85,7 +85,7 @@ extension Finding {
   /// The events could not be counted, as on damaged pages.
   static func uncounted(_ fault: StoreFault) -> Finding {
     Finding(
-      .failure, "database", "the events could not be counted (\(fault))",
+      .failure, .database, "the events could not be counted (\(fault))",
       next: "Check the database: receiptctl db check")
   }
 

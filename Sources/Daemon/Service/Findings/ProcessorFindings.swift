@@ -25,7 +25,7 @@ extension Finding {
     if troubles.refused > 0 {
       found.append(
         Finding(
-          .failure, "processor",
+          .failure, .processor,
           "\(processor) refused \(CountText.of(troubles.refused, "call")) of \(app) \(time)",
           next: advice?.correction(of: app) ?? unconfigured(place).capitalizedFirst, app: app, since: since,
           value: Double(troubles.refused), reasons: ["refused": troubles.refused], processors: [processor]))
@@ -34,7 +34,7 @@ extension Finding {
       let isBad = troubles.failed > limit
       found.append(
         Finding(
-          isBad ? .warning : .ok, "processor",
+          isBad ? .warning : .ok, .processor,
           "\(CountText.of(troubles.failed, "call")) of \(app) to \(processor) failed \(time) "
             + "(\(troubles.reasons))" + (isBad ? "" : "; lookups and captures are repeated automatically"),
           next: isBad
@@ -73,7 +73,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let name = label ?? place.processor.text
     return Finding(
-      .warning, "webhooks",
+      .warning, .webhooks,
       "\(CountText.of(count, "payment")) of \(place.app) \(count == 1 ? "was" : "were") found paid \(time), "
         + "and no callback of \(name) had reported \(count == 1 ? "it" : "them")",
       next: "No payment is lost: each is fetched, but late. See whether callbacks are refused, with: "
@@ -124,7 +124,7 @@ extension Finding {
     }
     let newest = lost.values.compactMap(\.lastAbandoned).max()
     return Finding(
-      .failure, "work", sentences.joined(separator: "; "),
+      .failure, .work, sentences.joined(separator: "; "),
       next: "Do not charge these customers again. See them with: \(UnfinishedText.command). "
         + (abandoned > 0
           ? "Compare those that were given up with the processor's portal, then run: receiptctl payments "

@@ -11,14 +11,14 @@ public import Store
 extension Finding {
   /// A reason why receiptd is not ready.
   static func unready(_ reason: HealthReport.Reason) -> Finding {
-    Finding(.failure, "receiptd", reason.text, next: reason.advice)
+    Finding(.failure, .receiptd, reason.text, next: reason.advice)
   }
 
   /// A reload that was refused, if none was applied since.
   public static func reload(_ refused: HealthReport.RefusedReload, now: Timestamp) -> Finding {
     let commands = ["receiptctl config check", "receiptctl reload"]
     return Finding(
-      .failure, "applied",
+      .failure, .applied,
       "the last reload was refused \(refused.at.past(to: now)), so the previous configuration is still used: "
         + refused.faults.joined(separator: "; "),
       next: "Correct the file until this finds no fault: \(commands[0]). Then run: \(commands[1])",
@@ -29,7 +29,7 @@ extension Finding {
   /// Changed keys that only a restart applies.
   static func restart(_ keys: [String]) -> Finding {
     Finding(
-      .warning, "applied",
+      .warning, .applied,
       "the configuration has changes that only a restart applies (\(keys.joined(separator: ", ")))",
       next: "Run: \(ReloadReport.restartCommand)", commands: [ReloadReport.restartCommand])
   }
@@ -39,7 +39,7 @@ extension Finding {
     let left = free.map { "\(HealthReport.size($0)) left" }
     let details = left.map { " (\($0))" } ?? ""
     return Finding(
-      .failure, "disk",
+      .failure, .disk,
       isFull
         ? "the database's disk is full\(details); contexts and events are refused"
         : "the database's disk has \(left ?? "little space left")",
@@ -64,7 +64,7 @@ extension Finding {
   public static func database(_ reasons: [ReadinessReason], now: Timestamp) -> Finding? {
     guard !reasons.isEmpty else { return nil }
     return Finding(
-      .failure, "database", reasons.map(\.text).joined(separator: "; "),
+      .failure, .database, reasons.map(\.text).joined(separator: "; "),
       next: reasons.map(\.advice).joined(separator: " "), since: now, alert: .database,
       value: Double(reasons.count))
   }
@@ -79,7 +79,7 @@ extension Finding {
     guard !parts.isEmpty else { return nil }
     let command = "receiptctl db check"
     return Finding(
-      .failure, "database", parts.joined(separator: "; "),
+      .failure, .database, parts.joined(separator: "; "),
       next: "To see the damage and what to do: \(command)", since: now, alert: .corruption,
       value: Double(parts.count), commands: [command])
   }
@@ -92,7 +92,7 @@ extension Finding {
     let file = report.flatMap { try? JSONValue(parsing: Array($0.content.utf8)) }?["file"]?.stringValue
     let commands = ["receiptctl db backup FILE", "receiptctl db backup --record NAME"]
     return Finding(
-      .failure, "backup",
+      .failure, .backup,
       age.map { age in
         let name = file.map { ", \($0)," } ?? ""
         return "the last backup of the database\(name) is \(words(seconds: age.inSeconds)) old"
@@ -115,7 +115,7 @@ extension Finding {
     let restart = ReloadReport.restartCommand
     let isRenewed = file.map { $0 > expiresAt } ?? false
     return Finding(
-      .warning, "certificate", "the certificate of the public listener \(ends(expiresAt, now))",
+      .warning, .certificate, "the certificate of the public listener \(ends(expiresAt, now))",
       next: isRenewed
         ? "The file of listen.tls.certificate has a newer one, which is used after: \(restart)"
         : "Renew the certificate in the file of listen.tls.certificate, then run: \(restart)",
@@ -136,7 +136,7 @@ extension Finding {
     }.sorted { ($0.expiresAt, $0.name) < ($1.expiresAt, $1.name) }
     guard let first = own.first else { return nil }
     return Finding(
-      .warning, "destination",
+      .warning, .destination,
       own.map { "the certificate of \($0.name), a destination of \(app), \(ends($0.expiresAt, now))" }
         .joined(separator: "; "),
       next: "Have it renewed by those who run that server. Until then nothing is lost: when it has expired, "
@@ -157,7 +157,7 @@ extension Finding {
     guard abs(ahead.inSeconds) > limit.inSeconds else { return nil }
     let command = "timedatectl set-ntp true"
     return Finding(
-      .failure, "clock",
+      .failure, .clock,
       "this machine's clock is \(words(seconds: abs(ahead.inSeconds))) "
         + "\(ahead > .zero ? "ahead of" : "behind") those of the destinations",
       next: "Set it by NTP: \(command). Webhooks are refused when the clock differs by more than their "

@@ -74,8 +74,8 @@ extension HealthReport {
     let state =
       isReady ? "is ready" : "is NOT READY: \(reasons.map(\.text).joined(separator: "; "))"
     let head = Finding(
-      isReady ? .ok : .failure, "receiptd", "receiptd \(state) (\(about))\(disk); \(configuration)")
-    let way = proxy.map { Finding(.ok, "destination", "receiptd connects through the proxy \($0)") }
+      isReady ? .ok : .failure, .receiptd, "receiptd \(state) (\(about))\(disk); \(configuration)")
+    let way = proxy.map { Finding(.ok, .destination, "receiptd connects through the proxy \($0)") }
     return [head] + (way.map { [$0] } ?? [])
   }
 
