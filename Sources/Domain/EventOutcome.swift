@@ -6,6 +6,8 @@ public enum EventOutcome: String, Sendable, CaseIterable {
   case receipt
   /// The event concerns a purchase that has no receipt yet, and is stored for it.
   case noted
+  /// The event concerns a sale of the merchant outside of the app.
+  case foreign
   /// The event is not relevant: another type, a renewal, an abandoned checkout.
   case ignored
   /// The event has a relevant type or no type, and could not be parsed.

@@ -84,6 +84,41 @@ extension GeneratedID {
   }
 }
 
+// MARK: - Spoilt ids
+
+// Ids of contexts that pages and processors changed on their way. Pure; any thread.
+
+extension ContextID {
+  /// Whether a text is a context's id or a spoilt one, so that it can be nothing else.
+  public static func isMeant(by text: String) -> Bool {
+    UntrustedText.trimmed(text).utf8.prefix(prefix.utf8.count).elementsEqual(prefix.utf8) { byte, expected in
+      byte == expected || byte | 0x20 == expected
+    }
+  }
+
+  /// The id in a text, repaired as Crockford's base32 allows: case does not count, `I` and `L` are 1, and `O`
+  /// is 0. Whitespace at the ends is ignored.
+  /// - Returns: nil if the text is none.
+  public init?(repairing text: String) {
+    let id = ContextID(text)
+    if id.isWellFormed {
+      self = id
+      return
+    }
+    guard Self.isMeant(by: text) else { return nil }
+    let rest = UntrustedText.trimmed(text).utf8.dropFirst(Self.prefix.utf8.count).map { byte in
+      switch UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte ? byte & ~0x20 : byte {
+      case UInt8(ascii: "I"), UInt8(ascii: "L"): UInt8(ascii: "1")
+      case UInt8(ascii: "O"): UInt8(ascii: "0")
+      case let byte: byte
+      }
+    }
+    let repaired = ContextID(Self.prefix + String(decoding: rest, as: UTF8.self))
+    guard repaired.isWellFormed else { return nil }
+    self = repaired
+  }
+}
+
 // MARK: - ContextIDRule
 
 // Which ids of contexts a client may choose. Pure; any thread.

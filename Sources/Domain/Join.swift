@@ -29,6 +29,11 @@ public enum Join {
     let since = purchase.boughtAt ?? now
     func deadline(_ wait: Duration) -> Timestamp { since + wait }
 
+    if processor.selects, !purchase.observations.contains(.ours) {
+      // No event has said yet whether it is the app's. What says it mostly names the price, too.
+      let until = deadline(policy.waitForPrice)
+      return now < until ? .waiting(.price, until: until) : .failed(.price)
+    }
     guard purchase.userID != nil else {
       let until = deadline(policy.waitForUser)
       return now < until ? .waiting(.user, until: until) : .failed(.user)
@@ -213,20 +218,17 @@ extension Join {
     init(_ purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp) {
       // Settling begins when the purchase is bought; for a promised one, when it was first reported.
       let since = purchase.isBought ? purchase.boughtAt ?? now : purchase.createdAt
+      func isBefore(_ end: Timestamp, _ wait: Duration) -> Bool { wait > .zero && now < end }
       func end(_ wait: Duration) -> Timestamp { since + max(.zero, wait) }
-      guard policy.settle > .zero else {
-        self = .over
-        return
-      }
       let mayBeFound = processor.isAsked && !purchase.observations.contains(.checkoutRefused)
-      let lookedUp = end(Join.settle(policy, hasLookups: mayBeFound))
-      let settled = end(policy.settle)
-      if !purchase.isCheckoutKnown, now < lookedUp {
-        self = .forCheckout(until: lookedUp)
+      var checkout = Join.settle(policy, hasLookups: mayBeFound)
+      if purchase.userSource?.isInferred ?? false { checkout = max(checkout, policy.settleCustomer) }
+      if !purchase.isCheckoutKnown, isBefore(end(checkout), checkout) {
+        self = .forCheckout(until: end(checkout))
       } else if !Self.hasPrice(purchase, processor), processor.isAsked || !purchase.isKnownByCheckout,
-        now < settled
+        isBefore(end(policy.settle), policy.settle)
       {
-        self = .forPrice(until: settled)
+        self = .forPrice(until: end(policy.settle))
       } else {
         self = .over
       }

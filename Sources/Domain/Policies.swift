@@ -27,6 +27,9 @@ public struct JoinPolicy: Sendable, Equatable {
   /// How long a purchase waits for its events: one known only from sister events, for its checkout session;
   /// one whose price no event has named, for that price. Zero does not wait.
   public var settle: Duration
+  /// How long a purchase whose user is only inferred from its customer waits for its checkout session, which
+  /// may name another user.
+  public var settleCustomer: Duration
   public var guess: Guess
   public var waitForContext: Duration
   public var withoutContext: WithoutContext
@@ -37,17 +40,18 @@ public struct JoinPolicy: Sendable, Equatable {
   public var waitForPrice: Duration
   public var waitForPayment: Duration
 
-  /// The defaults: 24 h window, 5 s to settle, guesses by price, 2 min for a context, 24 h for a user, 30 s
-  /// and 24 h for a price, 14 d for a payment.
+  /// The defaults: 24 h window, 5 s to settle, 30 s for an inferred user, guesses by price, 2 min for a
+  /// context, 24 h for a user, 30 s and 24 h for a price, 14 d for a payment.
   public init(
-    window: Duration = .days(1), settle: Duration = .seconds(5), guess: Guess = .samePrice,
-    waitForContext: Duration = .minutes(2),
+    window: Duration = .days(1), settle: Duration = .seconds(5), settleCustomer: Duration = .seconds(30),
+    guess: Guess = .samePrice, waitForContext: Duration = .minutes(2),
     withoutContext: WithoutContext = .deliver, waitForUser: Duration = .days(1),
     waitForProcessorPrice: Duration = .seconds(30), waitForPrice: Duration = .days(1),
     waitForPayment: Duration = .days(14)
   ) {
     self.window = window
     self.settle = settle
+    self.settleCustomer = settleCustomer
     self.guess = guess
     self.waitForContext = waitForContext
     self.withoutContext = withoutContext

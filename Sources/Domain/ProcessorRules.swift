@@ -19,11 +19,16 @@ public struct ProcessorRules: Sendable, Equatable {
   public var capturesItself: Bool
   /// The merchant's account, for a processor that keeps cards of payers; nil for any other.
   public var account: AccountID?
+  /// What a checkout's reference that is no context's id may be.
+  public var reference: ReferencePolicy
+  /// Whether the configuration names what the app sells, so that another sale of the merchant is foreign.
+  public var selects: Bool
 
   public init(
     isAsked: Bool = false, pricePrefixes: [String] = [],
     repeatPeriod: Duration = Self.repeatPeriodDefault, namesPrices: Bool = true,
-    followsUpAfter: Duration? = nil, capturesItself: Bool = false, account: AccountID? = nil
+    followsUpAfter: Duration? = nil, capturesItself: Bool = false, account: AccountID? = nil,
+    reference: ReferencePolicy = .knownUser, selects: Bool = false
   ) {
     self.isAsked = isAsked
     self.pricePrefixes = pricePrefixes
@@ -32,6 +37,8 @@ public struct ProcessorRules: Sendable, Equatable {
     self.followsUpAfter = followsUpAfter
     self.capturesItself = capturesItself
     self.account = account
+    self.reference = reference
+    self.selects = selects
   }
 
   /// For a processor that is not configured any more.

@@ -2,12 +2,41 @@
 
 /// What is known about one purchase.
 public struct Purchase: Sendable, Equatable {
-  /// Where the user came from; a lower value is more certain.
-  public enum UserSource: Int64, Sendable, Comparable {
+  /// Where the user came from; the lesser one is more certain. The numbers are stored, so they never change.
+  public enum UserSource: Int64, Sendable, Comparable, CaseIterable {
     case byOperator = 0
-    case context, reference, metadata, customer
+    /// The user of a context that an event named.
+    case context = 1
+    /// The reference that the checkout was opened with, or the user who started the payment at the relay.
+    case reference = 2
+    /// The metadata of the checkout, or of what it sold, under a key of the merchant.
+    case metadata = 3
+    /// The only user ever seen with the customer. No event of the purchase names them.
+    case customer = 4
+    /// The relay's own key in that metadata. It exists for nothing else.
+    case ownKey = 5
+    /// The metadata of the customer.
+    case customerMetadata = 6
+    /// The user who claimed the purchase with a claim link.
+    case claim = 7
 
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    /// Whether the user was inferred from other purchases, so that none of this one's sources names them.
+    public var isInferred: Bool { self == .customer }
+
+    private var rank: Int {
+      switch self {
+      case .byOperator: 0
+      case .claim: 1
+      case .context: 2
+      case .ownKey: 3
+      case .reference: 4
+      case .metadata: 5
+      case .customerMetadata: 6
+      case .customer: 7
+      }
+    }
+
+    public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
   }
 
   /// How a purchase got its context; a lower value is more certain.
@@ -32,8 +61,11 @@ public struct Purchase: Sendable, Equatable {
   public var sessionID: SessionID?
   public var observations: Observations
   public var customerID: CustomerID?
-  public var userID: UserID?
-  public var userSource: UserSource?
+  /// The user that counts; `setUser` and `learn` change both.
+  public private(set) var userID: UserID?
+  public private(set) var userSource: UserSource?
+  /// Every other user that a source named, the strongest first; each user once, and never an inferred one.
+  public private(set) var otherNames: [NamedUser]
   /// The prices that events named; if there are several, the context selects one.
   public var prices: [PriceID]
   /// Whether `prices` are from the checkout's own line items, which replace those of sister events.
@@ -57,8 +89,8 @@ public struct Purchase: Sendable, Equatable {
   public init(
     key: PurchaseKey, sessionID: SessionID? = nil, observations: Observations = [],
     customerID: CustomerID? = nil,
-    userID: UserID? = nil, userSource: UserSource? = nil, prices: [PriceID] = [],
-    pricesAreOfCheckout: Bool = false, payment: PaymentFacts? = nil,
+    userID: UserID? = nil, userSource: UserSource? = nil, otherNames: [NamedUser] = [],
+    prices: [PriceID] = [], pricesAreOfCheckout: Bool = false, payment: PaymentFacts? = nil,
     contextID: ContextID? = nil, context: ContextBlob? = nil, contextSource: ContextSource? = nil,
     contextCandidates: Int64? = nil,
     happenedAt: Timestamp, createdAt: Timestamp, boughtAt: Timestamp? = nil
@@ -69,6 +101,7 @@ public struct Purchase: Sendable, Equatable {
     self.customerID = customerID
     self.userID = userID
     self.userSource = userSource
+    self.otherNames = otherNames
     self.prices = prices
     self.pricesAreOfCheckout = pricesAreOfCheckout
     self.payment = payment
@@ -82,9 +115,10 @@ public struct Purchase: Sendable, Equatable {
   }
 
   /// Makes a purchase from one report.
-  public init(_ report: PurchaseReport, now: Timestamp) {
+  /// - Parameter reference: see `absorb`.
+  public init(_ report: PurchaseReport, reference: NamedUser.Standing, now: Timestamp) {
     self.init(key: report.key, happenedAt: report.happenedAt, createdAt: now)
-    absorb(report)
+    absorb(report, reference: reference)
   }
 
   /// Moves times that a clock noted while it ran ahead to now, so that the waits counted from them end.
@@ -97,22 +131,29 @@ public struct Purchase: Sendable, Equatable {
   /// receipt's state.
   public var isPaid: Bool { observations.showPayment }
 
+  /// Whether the merchant sold it outside of the app. It gets no receipt, and says nothing about users.
+  public var isForeign: Bool { observations.isForeign }
+
   /// Whether it is paid or needs no payment, and belongs to the app.
   ///
   /// An active subscription proves no payment while its checkout waits for the money: with a delayed payment
-  /// method it is active at once. A paid first invoice proves it. Both count only once the user is known,
-  /// because subscriptions are also created outside any app.
+  /// method it is active at once. A paid first invoice proves it. Both count only once the user is known, or
+  /// if the app's configuration names what is sold, because subscriptions are also created outside any app.
   public var isBought: Bool {
-    guard isPaid else { return false }
-    return userID != nil || !observations.isDisjoint(with: [.paid, .promised])
+    guard isPaid, !isForeign else { return false }
+    return userID != nil || !observations.isDisjoint(with: [.paid, .promised, .ours])
   }
 
-  /// Whether payment is promised: a checkout completed without payment, or a known user's subscription whose
-  /// first payment is under way.
+  /// Whether payment is promised: a checkout completed without payment, or the first payment of the app's or a
+  /// known user's subscription is under way.
   private var isPromised: Bool {
-    observations.contains(.promised)
-      || (userID != nil && observations.contains(.firstPaymentDue))
+    guard !isForeign else { return false }
+    return observations.contains(.promised)
+      || (observations.contains(.firstPaymentDue) && (userID != nil || observations.contains(.ours)))
   }
+
+  /// Whether it is paid and may be the app's, but no receipt can be made, because nothing names its user.
+  public var isUnmatched: Bool { isPaid && userID == nil && !isForeign && !hasEnded && !isErased }
 
   /// Whether the payment was promised and then did not come.
   public var endedUnpaid: Bool {
@@ -167,7 +208,8 @@ public struct Purchase: Sendable, Equatable {
   public var isFinal: Bool { !observations.isDisjoint(with: [.closed, .reversed]) }
 
   /// Merges a report: fills missing values, and replaces a value only from a more certain source.
-  public mutating func absorb(_ report: PurchaseReport) {
+  /// - Parameter reference: the standing of the checkout's reference as a user.
+  public mutating func absorb(_ report: PurchaseReport, reference: NamedUser.Standing) {
     if isNamed(by: report) { key = report.key }
     observations.formUnion(report.observations)
     sessionID = sessionID ?? report.sessionID
@@ -184,11 +226,7 @@ public struct Purchase: Sendable, Equatable {
       payment = payment.map { isStart ? $0.absorbing(facts) : facts.absorbing($0) } ?? facts
     }
     if let blob = report.context { learnContext(blob) }
-    if let user = report.startedBy ?? report.referencedUser {
-      learnUser(user, from: .reference)
-    } else if let user = report.namedUser {
-      learnUser(user, from: .metadata)
-    }
+    for name in report.namedUsers(reference: reference) { learn(name) }
   }
 
   /// Merges another row that turned out to be the same purchase.
@@ -202,19 +240,16 @@ public struct Purchase: Sendable, Equatable {
     }
     if let facts = other.payment { payment = payment?.absorbing(facts) ?? facts }
     if context == nil { replaceContext(by: other) }
-    if let user = other.userID, let source = other.userSource { learnUser(user, from: source) }
+    for name in other.allNames { learn(name) }
     happenedAt = min(happenedAt, other.happenedAt)
     createdAt = min(createdAt, other.createdAt)
     boughtAt = [boughtAt, other.boughtAt].compactMap(\.self).min()
   }
 
   /// Restores the values that the receipt was made from, after a merge: content that may have been sent must
-  /// not change.
+  /// not change. A user who was named since then remains as another name.
   public mutating func keepContent(of fixed: Purchase) {
-    if fixed.userID != nil {
-      userID = fixed.userID
-      userSource = fixed.userSource
-    }
+    if let name = fixed.winner, userID != name.id { setUser(name) }
     if !fixed.prices.isEmpty {
       prices = fixed.prices
       pricesAreOfCheckout = fixed.pricesAreOfCheckout
@@ -249,13 +284,60 @@ public struct Purchase: Sendable, Equatable {
     contextSource = nil
     contextCandidates = nil
   }
+}
 
-  /// Sets the user, unless a source that is at least as certain named one before.
-  public mutating func learnUser(_ user: UserID, from source: UserSource) {
-    if let known = userSource, known <= source { return }
-    userID = user
-    userSource = source
+// MARK: - Names
+
+// Every user that a source named: the strongest counts, and the others are kept. Pure; any thread.
+
+extension Purchase {
+  /// How many other names are kept: the strongest.
+  static let otherNamesMax = 20
+
+  /// The user that counts.
+  public var winner: NamedUser? {
+    guard let userID, let userSource else { return nil }
+    return NamedUser(id: userID, source: userSource, standing: .counts)
   }
+
+  /// The user that counts and the others.
+  public var allNames: [NamedUser] { (winner.map { [$0] } ?? []) + otherNames }
+
+  /// Whether two sources that count name different users. An operator's choice ends the conflict.
+  public var userConflict: Bool {
+    guard let userSource, userSource != .byOperator else { return false }
+    return otherNames.contains { $0.standing == .counts }
+  }
+
+  /// Learns that a source named a user. It becomes the purchase's user, unless a source that is at least as
+  /// certain named one before.
+  public mutating func learn(_ name: NamedUser) {
+    guard name.standing == .counts, userSource.map({ name.source < $0 }) ?? true else { return keep(name) }
+    setUser(name)
+  }
+
+  /// Sets the user, whatever the source. The one before remains as another name.
+  public mutating func setUser(_ name: NamedUser) {
+    let before = winner
+    (userID, userSource) = (name.id, name.source)
+    otherNames.removeAll { $0.id == name.id }
+    if let before { keep(before) }
+  }
+
+  /// Keeps a user besides the one that counts: each user once, as the strongest source named them.
+  public mutating func keep(_ name: NamedUser) {
+    guard name.id != userID, !name.source.isInferred else { return }
+    if let known = otherNames.firstIndex(where: { $0.id == name.id }) {
+      otherNames[known] = min(otherNames[known], name)
+    } else {
+      otherNames.append(name)
+    }
+    otherNames.sort()
+    otherNames = Array(otherNames.prefix(Self.otherNamesMax))
+  }
+
+  /// Removes every user, when the user is erased.
+  public mutating func forgetUsers() { (userID, userSource, otherNames) = (nil, nil, []) }
 }
 
 // MARK: - Erasure

@@ -75,15 +75,28 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let closed = Observations(rawValue: 1 << 12)
   /// The processor refused to say which checkout sold the object, and would again.
   public static let checkoutRefused = Observations(rawValue: 1 << 13)
+  /// The configuration names what was sold as the app's.
+  public static let ours = Observations(rawValue: 1 << 14)
+  /// The configuration excepts what was sold, or another product has reported it already.
+  public static let excepted = Observations(rawValue: 1 << 15)
+  /// An event had every fact by which the configuration could name the sale as the app's, and none matched.
+  public static let notOurs = Observations(rawValue: 1 << 16)
+  /// An invoice of the object was paid, the first or a later one.
+  public static let invoicePaid = Observations(rawValue: 1 << 17)
 }
 
 extension Observations {
   /// Whether events show that it is paid or needs no payment.
   public var showPayment: Bool {
-    if contains(.paid) { return true }
+    // An invoice that is sent has no first payment that Stripe calls so, and a recovered subscription neither.
+    if contains(.paid) || isSuperset(of: [.firstPaymentDue, .invoicePaid]) { return true }
     if contains(.promised) { return contains(.firstPaymentMade) }
     return !isDisjoint(with: [.began, .firstPaymentMade])
   }
+
+  /// Whether the merchant sold it outside of the app. An entry of the configuration that names the sale counts
+  /// more than a missing one, and an exception more than both.
+  public var isForeign: Bool { contains(.excepted) || (contains(.notOurs) && !contains(.ours)) }
 }
 
 /// What one event says about one purchase.
@@ -99,8 +112,8 @@ public struct PurchaseReport: Sendable, Equatable {
   public var contextID: ContextID?
   /// The context's blob from the metadata, and the price it names.
   public var context: ContextBlob?
-  /// The user from the metadata.
-  public var metadataUser: String?
+  /// The users that the event names elsewhere, and texts in their place that cannot be users.
+  public var names: [NamedUser]
   /// Every price that the event names, in its order.
   public var prices: [PriceID]
   /// The user who started the payment through the relay; nil if it was started elsewhere.
@@ -116,7 +129,7 @@ public struct PurchaseReport: Sendable, Equatable {
     key: PurchaseKey, sessionID: SessionID? = nil, observations: Observations = [],
     customerID: CustomerID? = nil,
     clientReference: String? = nil, contextID: ContextID? = nil, context: ContextBlob? = nil,
-    metadataUser: String? = nil, prices: [PriceID] = [], startedBy: UserID? = nil,
+    names: [NamedUser] = [], prices: [PriceID] = [], startedBy: UserID? = nil,
     startedIn: ContextID? = nil, payment: PaymentFacts? = nil, happenedAt: Timestamp
   ) {
     self.key = key
@@ -126,7 +139,7 @@ public struct PurchaseReport: Sendable, Equatable {
     self.clientReference = clientReference
     self.contextID = contextID
     self.context = context
-    self.metadataUser = metadataUser
+    self.names = names
     self.prices = prices
     self.startedBy = startedBy
     self.startedIn = startedIn
@@ -135,29 +148,30 @@ public struct PurchaseReport: Sendable, Equatable {
   }
 
   /// The context ids that the event names, the most certain first: from the metadata, then the checkout's
-  /// reference.
+  /// reference. A spoilt id is repaired.
   public var namedContexts: [(id: ContextID, source: Purchase.ContextSource)] {
-    let reference = clientReference.map(ContextID.init)
-    return [(contextID, Purchase.ContextSource.metadata), (startedIn, .reference), (reference, .reference)]
-      .compactMap { id, source in
-        guard let id, id.isWellFormed else { return nil }
-        return (id, source)
-      }
+    [
+      (contextID?.text, Purchase.ContextSource.metadata), (startedIn?.text, .reference),
+      (clientReference, .reference),
+    ].compactMap { text, source in text.flatMap(ContextID.init(repairing:)).map { ($0, source) } }
   }
 
   /// Whether it names only the checkout. The processor may name the object that the checkout sold later.
   public var isOfCheckoutOnly: Bool { sessionID.map(ObjectID.init) == key.id }
 
-  /// The checkout's reference, unless it has the form of a context's id. Such a text never is a user, known
-  /// or not, because a wrong user is worse than none.
-  public var referencedUser: UserID? { Self.user(clientReference) }
+  /// The checkout's reference as a user; nil if it is a context's id or invalid. A text that looks like a
+  /// context's id never is a user, known or not, because a wrong user is worse than none.
+  public func reference(_ standing: NamedUser.Standing) -> NamedUser? {
+    guard let clientReference, ContextID(repairing: clientReference) == nil else { return nil }
+    return NamedUser(clientReference, from: .reference, standing: standing)
+  }
 
-  /// The user from the metadata, unless it has the form of a context's id.
-  public var namedUser: UserID? { Self.user(metadataUser) }
-
-  private static func user(_ text: String?) -> UserID? {
-    guard let text, !ContextID(text).isWellFormed else { return nil }
-    return UntrustedText.identifier(text).map(UserID.init)
+  /// Every user that the event names, except those of contexts.
+  /// - Parameter reference: the standing of the checkout's reference. The user of a payment that started at
+  ///   the relay was authorized, and counts.
+  public func namedUsers(reference: NamedUser.Standing) -> [NamedUser] {
+    let starter = startedBy.map { NamedUser(id: $0, source: .reference, standing: .counts) }
+    return [starter, self.reference(reference)].compactMap(\.self) + names
   }
 }
 

@@ -199,7 +199,7 @@ struct JoinResolveTests {
     late.boughtAt = after(3 * day)
     let waiting = Join.Resolution.waiting(.context, until: after(3 * day + 2 * minute))
     #expect(Join.resolve(late, policy: deliver, processor: .stripe(), now: after(3 * day)) == waiting)
-    late.userID = nil
+    late.forgetUsers()
     let lacking = Join.Resolution.waiting(.user, until: after(4 * day))
     #expect(Join.resolve(late, policy: deliver, processor: .stripe(), now: after(3 * day)) == lacking)
   }

@@ -95,12 +95,14 @@ struct PurchaseTests {
 
   @Test("A more certain source replaces the user, an equally certain or lesser one does not")
   func userRank() {
-    let sources: [Purchase.UserSource] = [.byOperator, .context, .reference, .metadata, .customer]
+    let sources: [Purchase.UserSource] = [
+      .byOperator, .claim, .context, .ownKey, .reference, .metadata, .customerMetadata, .customer,
+    ]
     for (known, old) in sources.enumerated() {
       for (offered, new) in sources.enumerated() {
         var purchase = Purchase(report(), now: start)
-        purchase.learnUser("old", from: old)
-        purchase.learnUser("new", from: new)
+        purchase.learn(NamedUser(id: "old", source: old, standing: .counts))
+        purchase.learn(NamedUser(id: "new", source: new, standing: .counts))
         #expect(purchase.userID == (offered < known ? "new" : "old"), "\(old), then \(new)")
         #expect(purchase.userSource == (offered < known ? new : old))
       }
@@ -134,14 +136,14 @@ struct PurchaseTests {
     #expect(said.namedContexts.first?.id == one)
     said.clientReference = "jdo-1"
     #expect(said.namedContexts.first?.id == nil)
-    #expect(said.referencedUser == "jdo-1")
+    #expect(said.reference(.counts)?.id == "jdo-1")
   }
 
   @Test("A context's id is not a user, neither as reference nor in the metadata")
   func contextIDIsNoUser() {
     let id = "ctx_01MC8E1R00ABCDEFGHJKMNPQRS"
-    #expect(report(reference: id).referencedUser == nil)
-    #expect(report(metadataUser: id).namedUser == nil)
+    #expect(report(reference: id).reference(.counts) == nil)
+    #expect(report(metadataUser: id).metadataUser == nil)
     #expect(purchase([report(reference: id, metadataUser: id)])?.userID == nil)
     #expect(purchase([report(reference: id, metadataUser: "jdo-1")])?.userID == "jdo-1")
   }

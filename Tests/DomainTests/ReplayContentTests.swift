@@ -15,7 +15,7 @@ import Testing
   ) -> Purchase {
     var purchase = Purchase(
       key: PurchaseKey(type: .subscription, id: id), happenedAt: now, createdAt: now)
-    purchase.userID = user
+    purchase.become(user)
     purchase.prices = price.map { [$0] } ?? []
     return purchase
   }

@@ -33,7 +33,9 @@ struct PendingLookup {
       switch lacking {
       case nil: true
       case .price: !report.prices.isEmpty
-      case .user: report.referencedUser != nil || report.namedUser != nil || !report.namedContexts.isEmpty
+      case .user:
+        !report.namedContexts.isEmpty
+          || report.namedUsers(reference: .counts).contains { $0.standing == .counts }
       case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
       case .subscription: !report.isOfCheckoutOnly
       default: true

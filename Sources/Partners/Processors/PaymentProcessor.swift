@@ -167,6 +167,8 @@ public struct EventReading: Sendable, Equatable {
     /// - sessionID: the checkout's id, when the event names one.
     /// - isWorthKeeping: whether to query an unknown purchase, too.
     case fetchFirst(PurchaseKey, sessionID: SessionID?, isWorthKeeping: Bool)
+    /// It is about no purchase, and says which users a customer has.
+    case customer(CustomerFacts)
     /// There is nothing to do, for this reason.
     case nothing(EventOutcome)
   }

@@ -81,8 +81,7 @@ public struct CompleteReceipt: StoreCommand {
     }
     if let userID, userID != record.purchase.userID {
       if record.purchase.contextID != nil { record.purchase.dropContext() }
-      record.purchase.userID = userID
-      record.purchase.userSource = .byOperator
+      record.purchase.setUser(NamedUser(id: userID, source: .byOperator, standing: .counts))
     }
     guard let contextID else { return try chooseContext(for: &record, in: store) }
     guard contextID != record.purchase.contextID else { return nil }
@@ -90,8 +89,7 @@ public struct CompleteReceipt: StoreCommand {
       try store.mayAcquire(context, for: record.rowID),
       record.purchase.userID == nil || record.purchase.userID == context.userID
     else { return .contextNotUsable }
-    record.purchase.userID = context.userID
-    record.purchase.userSource = .byOperator
+    record.purchase.setUser(NamedUser(id: context.userID, source: .byOperator, standing: .counts))
     record.purchase.contextID = contextID
     record.purchase.context = context.blob
     record.purchase.contextSource = .byOperator

@@ -11,13 +11,15 @@ public struct IngestEvent: StoreCommand {
     /// Only that a purchase changed: the processor must be asked for its state.
     /// - keep: whether to fetch a purchase that is not known yet, too.
     case fetch(PurchaseKey, sessionID: SessionID?, keep: Bool)
+    /// Which users a customer has, without a purchase.
+    case customer(CustomerFacts)
     case nothing(EventOutcome)
 
     /// Whether the event surely belongs to a purchase, once it is stored.
     public var belongsToPurchase: Bool {
       switch self {
       case .report(_, let keep), .fetch(_, _, let keep): keep
-      case .nothing: false
+      case .customer, .nothing: false
       }
     }
 
@@ -27,6 +29,7 @@ public struct IngestEvent: StoreCommand {
       switch self {
       case .report(let report, _): .fetch(report.key, sessionID: report.sessionID, keep: false)
       case .fetch(let key, let sessionID, _): .fetch(key, sessionID: sessionID, keep: false)
+      case .customer: .nothing(.ignored)
       case .nothing: self
       }
     }
@@ -78,7 +81,7 @@ public struct IngestEvent: StoreCommand {
     case .fetch(let key, let sessionID, _):
       let session = sessionID.map { ReadKey.session(app: app, processor: key.processor, id: $0) }
       return own + [.object(app: app, key: key)] + [session].compactMap(\.self)
-    case .nothing: return own
+    case .customer, .nothing: return own
     }
   }
 
@@ -91,6 +94,7 @@ public struct IngestEvent: StoreCommand {
     if store.erasures.isInUse, let outcome = try ingestErased(in: store) { return outcome }
     switch content {
     case .nothing where isHint: return .unmatched
+    case .customer: return try insert(.noted, nil, in: store)
     case .nothing(let outcome): return try insert(outcome, nil, in: store)
     case .report(let report, let keep):
       let cause = ChangeCause(requestID: requestID, eventID: eventID)
@@ -142,7 +146,7 @@ public struct IngestEvent: StoreCommand {
       try store.erasures.isErased(report.key, sessionID: report.sessionID, app: app)
     case .fetch(let key, let sessionID, _):
       try store.erasures.isErased(key, sessionID: sessionID, app: app)
-    case .nothing: false
+    case .customer, .nothing: false
     }
   }
 }

@@ -45,6 +45,9 @@ public struct ReprocessEvent: StoreCommand {
       guard known.purchaseRow == nil else { return Outcome(before: known.outcome, after: known.outcome) }
       try store.events.update(row: row, type: event.type, outcome: outcome, purchaseRow: nil)
       return Outcome(before: known.outcome, after: outcome)
+    case .customer:
+      try store.events.update(row: row, type: event.type, outcome: .noted, purchaseRow: nil)
+      return Outcome(before: known.outcome, after: .noted)
     case .report(let report, let keep):
       let hadReceipt = try known.purchaseRow.map { row throws(StoreFault) in
         try store.purchases.find(row: row)?.receipt != nil

@@ -52,13 +52,14 @@ extension PurchaseReport {
     var keys: [ReadKey] = [.object(app: app, key: key)]
     if let sessionID { keys.append(.session(app: app, processor: key.processor, id: sessionID)) }
     if let customerID { keys.append(.customer(app: app, processor: key.processor, id: customerID)) }
-    for user in Set([namedUser, referencedUser, startedBy].compactMap(\.self)) {
+    let users = Set(namedUsers(reference: .unknown).lazy.filter { $0.standing != .refused }.map(\.id))
+    for user in users {
       keys += [.user(app: app, id: user), .contexts(app: app, user: user)]
     }
     for context in namedContexts { keys.append(.context(app: app, id: context.id)) }
     if let context {
       let digest = SHA256.digest(context.text.utf8.span)
-      for user in Set([namedUser, referencedUser, startedBy].compactMap(\.self)) {
+      for user in users {
         keys.append(.blob(app: app, user: user, digest: digest))
       }
     }

@@ -21,11 +21,12 @@ extension Joiner {
       let isOutranked =
         record.purchase.userSource == .context
         && record.purchase.contextSource.map { $0.isName && source < $0 } ?? false
-      if !isOutranked { record.purchase.learnUser(context.userID, from: .context) }
+      let name = NamedUser(id: context.userID, source: .context, standing: .counts)
+      if !isOutranked { record.purchase.learn(name) }
       guard !isOver, isOutranked || record.purchase.userID == context.userID,
         try assign(context, namedBy: source, for: &record)
       else { continue }
-      record.purchase.userID = context.userID
+      if isOutranked { record.purchase.setUser(name) }
     }
   }
 

@@ -32,17 +32,18 @@ struct Joiner {
       return (.receipt, nil)
     }
     guard found != nil || keep else { return (.ignored, nil) }
+    let reference = NamedUser.Standing.counts
     var record: PurchaseRecord
     if let found {
       record = found.record
     } else {
       record = PurchaseRecord(
-        rowID: try store.counts.makePurchaseRow(), app: app, purchase: Purchase(report, now: store.now),
-        receipt: nil,
-        updatedAt: store.now)
+        rowID: try store.counts.makePurchaseRow(), app: app,
+        purchase: Purchase(report, reference: reference, now: store.now),
+        receipt: nil, updatedAt: store.now)
     }
     let known = record.purchase
-    record.purchase.absorb(report)
+    record.purchase.absorb(report, reference: reference)
     if record.receipt?.isOpenToJoin ?? true {
       try claimNamedContext(of: report, for: &record, had: known)
       try releaseContextOfClosed(&record)
@@ -98,7 +99,7 @@ struct Joiner {
       let user = try store.purchases.user(
         app: record.app, record.purchase.key.processor, ofCustomer: customer)
     {
-      record.purchase.learnUser(user, from: .customer)
+      record.purchase.learn(NamedUser(id: user, source: .customer, standing: .counts))
     }
     // A more certain source named another user, so a context of the old user does not belong to this purchase
     // (R5).
@@ -142,7 +143,7 @@ struct Joiner {
       app: record.app, processor, customer: customer, besides: record.rowID)
     {
       var completed = other
-      completed.purchase.learnUser(user, from: .customer)
+      completed.purchase.learn(NamedUser(id: user, source: .customer, standing: .counts))
       try decideAndSave(&completed, before: other)
     }
   }

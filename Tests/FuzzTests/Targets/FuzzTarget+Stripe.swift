@@ -92,7 +92,7 @@ extension FuzzTarget {
     try checkIdentifier(report.key.id.text)
     try checkIdentifier(report.sessionID?.text)
     try checkIdentifier(report.customerID?.text)
-    try checkIdentifier(report.metadataUser)
+    for name in report.names { try checkIdentifier(name.id.text) }
     for price in report.prices { try checkIdentifier(price.text) }
     try hold(report.prices.count <= 100, "\(report.prices.count) prices")
     try hold(Set(report.prices).count == report.prices.count, "a price stands twice")

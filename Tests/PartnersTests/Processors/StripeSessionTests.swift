@@ -4,6 +4,7 @@
 import Domain
 import Formats
 import Partners
+import TestSupport
 import Testing
 
 private let completed: JSONValue = "checkout.session.completed"
@@ -128,7 +129,7 @@ struct StripeSessionTests {
       return
     }
     #expect(said.clientReference == "usér-Ω-日本-😀")
-    #expect(said.referencedUser == "usér-Ω-日本-😀")
+    #expect(said.reference(.counts)?.id == "usér-Ω-日本-😀")
     #expect(said.metadataUser == "café")
     #expect(said.customerID == "cus_relayunicode")
   }

@@ -4,6 +4,7 @@
 import Domain
 import Formats
 import Partners
+import TestSupport
 import Testing
 
 private let created: JSONValue = "customer.subscription.created"

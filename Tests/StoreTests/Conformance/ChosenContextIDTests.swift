@@ -3,6 +3,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 @Suite("Contexts with the client's id", .everyEngine)

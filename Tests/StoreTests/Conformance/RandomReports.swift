@@ -3,6 +3,7 @@
 import Domain
 import Platform
 import Store
+import TestSupport
 
 struct RandomReports {
   static let purchases = 14

@@ -54,6 +54,7 @@ extension IngestEvent {
     let content: Content =
       switch reading.content {
       case .nothing(let outcome): .nothing(outcome)
+      case .customer(let facts): .customer(facts)
       case .purchase(let report, let isWorthKeeping):
         .report(report.readingContext, keep: isWorthKeeping)
       case .fetchFirst(let key, let sessionID, let isWorthKeeping):

@@ -160,6 +160,8 @@ struct SubscriptionDetails {
 
 struct StripeFacts {
   static let pricesMax = 100
+  /// The key of a user in metadata that exists for nothing else.
+  static let ownKey = "ply_user_id"
 
   let object: StripeObject
   let userKeys: [String]
@@ -180,7 +182,9 @@ struct StripeFacts {
     let maps = metadata.compactMap(\.self)
     func value(_ name: String) -> String? { maps.lazy.compactMap { UntrustedText.nonEmpty($0[name]) }.first }
     let user = maps.lazy.compactMap { map in
-      userKeys.lazy.compactMap { UntrustedText.identifier(map[$0]) }.first
+      userKeys.lazy.compactMap { key in
+        NamedUser(map[key], from: key == Self.ownKey ? .ownKey : .metadata)
+      }.first { $0.standing == .counts }
     }.first
     var distinct: [PriceID] = []
     for price in prices.prefix(Self.pricesMax).compactMap(UntrustedText.identifier).map(PriceID.init)
@@ -190,6 +194,6 @@ struct StripeFacts {
       customerID: UntrustedText.identifier(object.customer?.id).map(CustomerID.init),
       contextID: value("ply_context_id").map(ContextID.init),
       context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
-      metadataUser: user, prices: distinct, happenedAt: happenedAt)
+      names: [user].compactMap(\.self), prices: distinct, happenedAt: happenedAt)
   }
 }

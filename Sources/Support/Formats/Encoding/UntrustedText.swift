@@ -24,6 +24,16 @@ public enum UntrustedText {
     return false
   }
 
+  /// `text` without the ASCII whitespace at its ends.
+  public static func trimmed(_ text: String) -> String {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    let bytes = text.utf8
+    guard let first = bytes.first, let last = bytes.last, isBlank(first) || isBlank(last) else { return text }
+    let start = bytes.drop(while: isBlank)
+    let blanks = start.reversed().prefix(while: isBlank).count
+    return String(decoding: start.dropLast(blanks), as: UTF8.self)
+  }
+
   /// `text` unless it is absent or empty.
   public static func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 

@@ -56,7 +56,7 @@ struct ProcessorConformanceTests {
     switch reading.content {
     case .purchase(let report, _): report.key
     case .fetchFirst(let key, _, _): key
-    case .nothing: nil
+    case .customer, .nothing: nil
     }
   }
 
