@@ -73,7 +73,7 @@ soak: build ## Run for MINUTES=10 with a third of the deliveries failing; fails 
 figures: ## Put the figures of the last proofs into the docs
 	@deploy/dev/figures
 
-screenshots: build ## Take the README's pictures again, in headless Chromium
+screenshots: build ## Take the pictures of the documents again, in headless Chromium
 	@deploy/dev/deps browser pictures
 	@deploy/dev/screenshots
 

@@ -1,4 +1,4 @@
-// The README names every command of the programs. The lists come from the programs of the same build.
+// docs/commands.md names every command of the programs. The lists come from the programs of the same build.
 
 import Foundation
 import TestSupport
@@ -49,15 +49,15 @@ enum BuiltProgram: String, CaseIterable {
   }
 
   @Test(
-    "The README names every verb of the programs",
+    "docs/commands.md names every verb of the programs",
     .enabled(if: haveCommands, "a program is not beside this test, or prints no commands yet"),
     arguments: BuiltProgram.allCases)
-  func readmeNamesEveryVerb(of program: BuiltProgram) throws {
-    let readme = try Repository.text(of: "README.md")
+  func pageNamesEveryVerb(of program: BuiltProgram) throws {
+    let page = try Repository.text(of: "docs/commands.md")
     for verb in try program.verbs() {
       #expect(
-        readme.contains("`\(verb)") || readme.contains("\(program.rawValue) \(verb)"),
-        "README.md: \(verb) is missing")
+        page.contains("`\(verb)") || page.contains("\(program.rawValue) \(verb)"),
+        "docs/commands.md: \(verb) is missing")
     }
   }
 

@@ -79,7 +79,8 @@ enum Repository {
       return exists && !isFolder && ![".swift", ".png", ".pyc"].contains { path.hasSuffix($0) }
     }
     let others = [
-      "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "Tests/README.md", "Makefile",
+      "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md",
+      "Tests/README.md", "Makefile",
     ]
     return try (documents + others).sorted().map { RepositoryFile(path: $0, text: try text(of: $0)) }
   }
