@@ -54,7 +54,7 @@ def show(rows):
 
 
 def write(rows, lines):
-    """The table and what is below it as docs/performance.md has them (deploy/dev/figures)."""
+    """The table and what is below it as docs/figures.md has them (deploy/dev/figures)."""
     goals = [row for row in rows if row.goal]
     text = [f"`make bench`; {sum(row.reached for row in goals)} of {len(goals)} goals are met:", "",
             "| what | receiptd | limit | ratio | goal | |", "|---|---|---|---|---|---|"]
