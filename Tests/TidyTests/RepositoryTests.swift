@@ -71,11 +71,13 @@ import Testing
     }
   }
 
-  @Test("Every check of the links is cited by a test")
-  func linkChecksAreCited() throws {
-    let checks = try Repository.text(of: "docs/link-checks.md").matches(of: #/\b(?:SC|SH|DL|PL)\d\d\b/#)
-      .map { String($0.output) }
-    #expect(Set(checks).count == 72)
+  @Test(
+    "Every check of the links and of the payments is cited by a test",
+    arguments: [("link-checks", 72), ("payment-checks", 65)])
+  func checksAreCited(_ page: String, count: Int) throws {
+    let checks = try Repository.text(of: "docs/\(page).md")
+      .matches(of: #/\b(?:SC|SH|DL|PL|SW|CB|CA)\d\d\b/#).map { String($0.output) }
+    #expect(Set(checks).count == count)
     let text = try Self.tests().map(\.text).joined(separator: "\n")
     for check in Set(checks) { #expect(text.contains(check), "no test cites \(check)") }
   }
