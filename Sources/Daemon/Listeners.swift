@@ -189,20 +189,15 @@ extension RelayCore {
       services: services, limits: limits, apps: apps, committer: committer, checkouts: checkoutPolls,
       keyFetcher: keyFetcher, backendWorker: backendWorker, processors: processors,
       retention: contextRetention)
-    return .public(services: services, intake: intake, pages: pages(services, processors))
+    return .public(services: services, intake: intake, pages: pages(services))
   }
 
-  func pages(_ services: ListenerServices, _ processors: ProcessorRegistry) -> PublicPageRoutes {
+  func pages(_ services: ListenerServices) -> PublicPageRoutes {
     PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
       [checkoutPolls] names, app, requestID throws(StoreFault) in
-      try checkoutPolls.status(of: names, app: app, requestID: requestID)
+      try checkoutPolls.statuses(of: names, app: app, requestID: requestID)
     } summarize: { [checkoutPolls] receiptID, app, requestID in
-      let bodies = checkoutPolls.summaryBodies(
-        of: receiptID, app: app, requestID: requestID, isWanted: processors.canSummarize)
-      return bodies.reduce(nil) { known, event in
-        let found = processors.summary(event.processor, in: event.body)
-        return found.map { known?.adding($0) ?? $0 } ?? known
-      }
+      checkoutPolls.summary(of: receiptID, app: app, requestID: requestID)
     }
   }
 

@@ -105,8 +105,9 @@ final class RelayCore: Sendable {
       dependencies.onCommit(changes)
     }
     checkoutPolls = CheckoutPolls(
-      reader: try Self.reader(engine), limits: LongPollLimits(configuration.limits.served),
-      metrics: metrics, clock: dependencies.clock, log: dependencies.log
+      reader: try Self.reader(engine), processors: configuration.registry,
+      limits: LongPollLimits(configuration.limits.served), metrics: metrics, clock: dependencies.clock,
+      log: dependencies.log
     ) { observers.withLock { $0.housekeeper }?.checkNow() }
     contextRetention = ContextRetention(configuration.retention)
     housekeeper = Housekeeper(

@@ -368,15 +368,29 @@ public struct PurchaseSummary: Sendable, Equatable {
   public var money: Money?
   /// When the checkout was completed.
   public var at: Timestamp?
+  /// Whether an event says that the checkout charged nothing.
+  public var isFree: Bool
+  /// Whether an event says that a trial began.
+  public var isTrial: Bool
 
-  public init(item: String? = nil, money: Money? = nil, at: Timestamp? = nil) {
+  public init(
+    item: String? = nil, money: Money? = nil, at: Timestamp? = nil, isFree: Bool = false,
+    isTrial: Bool = false
+  ) {
     self.item = item
     self.money = money
     self.at = at
+    self.isFree = isFree
+    self.isTrial = isTrial
   }
+
+  /// What the checkout charged, in the currency's smallest unit: 0 if it was free, nil if it is unknown.
+  public var amount: Int64? { money?.minorUnits ?? (isFree ? 0 : nil) }
 
   /// Adds what another event of the same purchase names; what is known stays.
   public func adding(_ other: PurchaseSummary) -> PurchaseSummary {
-    PurchaseSummary(item: item ?? other.item, money: money ?? other.money, at: at ?? other.at)
+    PurchaseSummary(
+      item: item ?? other.item, money: money ?? other.money, at: at ?? other.at,
+      isFree: isFree || other.isFree, isTrial: isTrial || other.isTrial)
   }
 }

@@ -140,7 +140,7 @@ final class Bench {
       checkouts: checkoutPolls,
       keyFetcher: keyFetcher, backendWorker: core.backendWorker, processors: processors,
       retention: core.contextRetention)
-    return .public(services: services, intake: intake, pages: core.pages(services, .standard))
+    return .public(services: services, intake: intake, pages: core.pages(services))
   }
 
   /// Starts the public listener on its own port.

@@ -88,6 +88,50 @@ import Testing
     #expect(bed.bench.checkoutPolls.begunCount == 0)
   }
 
+  @Test("The status says what was charged, once it is paid: 0 for a free order, and whether a trial began")
+  func amounts() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    func status(_ number: Int, _ events: [(type: String, object: String)]) throws -> JSONValue {
+      let id = try bed.bench.post(number)
+      let report = PurchaseReport(
+        key: PurchaseKey(type: .subscription, id: "sub_\(number)"), observations: .paid,
+        clientReference: "user-\(number)", prices: ["price_1"], happenedAt: bed.bench.now)
+      for (index, event) in events.enumerated() {
+        try bed.bench.store(
+          IngestEvent(
+            app: "shop", processor: "stripe", eventID: "evt_\(number)_\(index)", type: event.type,
+            body: Array("{\"created\": 1, \"data\": {\"object\": {\(event.object)}}}".utf8),
+            content: .report(report, keep: true)))
+      }
+      return try JSONValue(parsing: bed.ask(id, "").reply().body)
+    }
+    let session = "checkout.session.completed"
+    let paid = try status(
+      1,
+      [(session, #""object": "checkout.session", "amount_total": 4999, "currency": "eur""#)])
+    #expect(paid["amount"] == .integer(4999))
+    #expect(paid["currency"] == "EUR")
+    #expect(paid["trial"] == .bool(false))
+    let free = try status(
+      2, [(session, #""object": "checkout.session", "payment_status": "no_payment_required""#)])
+    #expect(free["paid"] == .bool(true))
+    #expect(free["amount"] == .integer(0))
+    #expect(free["trial"] == .bool(false))
+    let trial = try status(
+      3,
+      [
+        ("customer.subscription.created", #""object": "subscription", "status": "trialing""#),
+        (session, #""object": "checkout.session", "amount_total": 0, "currency": "eur""#),
+      ])
+    #expect(trial["amount"] == .integer(0))
+    #expect(trial["trial"] == .bool(true))
+    let unknown = try status(4, [("invoice.paid", #""object": "invoice""#)])
+    #expect(unknown["amount"] == .null)
+    let open = try JSONValue(parsing: bed.ask(bed.bench.post(5), "").reply().body)
+    #expect(open["amount"] == .null)
+  }
+
   @Test(
     "Without a wait, or with a wait of zero, the answer has the current state",
     arguments: ["", "?wait=0", "?x=1", "?"])

@@ -54,13 +54,18 @@ import Testing
     "Every file has every text, with the app's name where English has it",
     arguments: PageLanguage.allCases)
   func completeness(language: PageLanguage) {
-    let outcomes = ReturnOutcome.allCases.flatMap { ["\($0).heading", "\($0).text"] }
+    let outcomes = (ReturnOutcome.allCases.map(\.rawValue) + ReturnOutcome.Success.allCases.map(\.rawValue))
+      .flatMap { ["\($0).heading", "\($0).text"] }
     let names = PageWords.Key.allCases.map(\.rawValue) + outcomes
     let phrases = language.words.phrases
     #expect(phrases.keys.sorted() == names.sorted())
     for (name, phrase) in phrases {
       #expect(phrase.hasPlace == PageWords.english.phrases[name]?.hasPlace, "\(name)")
     }
+  }
+
+  private static func messages(_ words: PageWords) -> [PageWords.Message] {
+    ReturnOutcome.allCases.map { words[$0] } + ReturnOutcome.Success.allCases.map { words[$0] }
   }
 
   @Test("A text that a language lacks is shown in English")
@@ -76,7 +81,7 @@ import Testing
   func words(language: PageLanguage) {
     let app = "Q&A 7"
     let words = language.words
-    let messages = ReturnOutcome.allCases.map { words[$0] }
+    let messages = Self.messages(words)
     let texts =
       PageWords.Key.allCases.map { words[$0].text(app: app) }
       + messages.flatMap { [$0.heading.text(app: app), $0.text.text(app: app)] }
@@ -92,11 +97,17 @@ import Testing
       #expect([".", "。"].contains(message.text.text(app: "").last))
       #expect(![".", "。"].contains(message.heading.text(app: app).last))
     }
+    // A customer who paid nothing does not read that a payment was received.
+    let received = words[.paid].heading.text(app: app)
+    for success in ReturnOutcome.Success.allCases {
+      #expect(words[success].heading.text(app: app) != received)
+      #expect(!words[success].text.text(app: app).contains(received))
+    }
     // A customer who has paid is never asked to pay, whatever the receipt's state.
     #expect(Set([words[.undelivered], words[.unpaid]].map { $0.heading.text(app: app) }).count == 2)
     #expect(words[.undelivered].heading.text(app: app) == words[.paid].heading.text(app: app))
     for other in PageLanguage.allCases where other != language {
-      for (one, two) in zip(messages, ReturnOutcome.allCases.map { other.words[$0] }) {
+      for (one, two) in zip(messages, Self.messages(other.words)) {
         #expect(one.text.text(app: app) != two.text.text(app: app), "\(language) and \(other)")
       }
     }

@@ -143,6 +143,23 @@ import Testing
     #expect(ReturnOutcome.allCases.filter(\.isComplete) == [.underWay, .paid, .delivered, .undelivered])
   }
 
+  @Test(
+    "A free order and a trial are not called a payment",
+    arguments: [ReturnOutcome.paid, .delivered, .undelivered])
+  func withoutPayment(outcome: ReturnOutcome) throws {
+    let order = try Self.page(outcome, summary: PurchaseSummary(isFree: true)).markup
+    #expect(order.contains("<h1>Your order is complete</h1>"))
+    #expect(!order.contains("ayment has been received"))
+    let trial = try Self.page(outcome, summary: PurchaseSummary(isFree: true, isTrial: true)).markup
+    #expect(trial.contains("<h1>Your trial has begun</h1>"))
+    #expect(!trial.contains("ayment has been received"))
+    // A trial with a set-up fee was paid for.
+    let fee = PurchaseSummary(money: Money(minorUnits: 500, .usDollar), isTrial: true)
+    #expect(try Self.page(outcome, summary: fee).markup.contains("ayment has been received"))
+    let waiting = try Self.page(.waiting, summary: PurchaseSummary(isFree: true)).markup
+    #expect(waiting.contains("<h1>Waiting for confirmation</h1>"))
+  }
+
   @Test("A page stays small with the longest value of every key, in every language")
   func longest() throws {
     var links = try ReturnPageBed.links()

@@ -128,6 +128,38 @@ import Testing
       try heading("?session_id=cs_test_1", app: "other") == heading("?session_id=cs_test_9", app: "other"))
   }
 
+  @Test("With a context and a session the paid one decides: who paid never reads \"expired, start again\"")
+  func paidDecides() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let expired = try bed.bench.post(1)
+    bed.clock.advance(.milliseconds(86_400_001))
+    let words = PageLanguage.en.words
+    func heading(_ outcome: ReturnOutcome) -> String { words[outcome].heading.text(app: "Example") }
+    #expect(try bed.page("?context_id=\(expired)").heading == heading(.expired))
+    let both = "?context_id=\(expired)&session_id=cs_test_2"
+    // The customer is back before the first event of the session.
+    let early = try bed.page(both)
+    #expect(early.heading == heading(.waiting))
+    #expect(early.links[0] == "https://pay.example.com/v1/shop/return?session_id=cs_test_2")
+    // Another identity of the customer pays in the session.
+    try bed.buy(2, .promised)
+    #expect(try bed.page(both).heading == heading(.underWay))
+    try bed.buy(2, .paid, event: "b")
+    let paid = try bed.page(both)
+    #expect(paid.heading == heading(.paid))
+    #expect(paid.links[0] == "https://pay.example.com/v1/shop/return?session_id=cs_test_2")
+    // The paid context decides, too, if it is the session that ended.
+    let context = try bed.bench.post(3)
+    try bed.buy(3, .paid)
+    try bed.buy(4, .expired)
+    #expect(try bed.page("?context_id=\(context)&session_id=cs_test_4").heading == heading(.paid))
+    // Nothing was paid: the context that waits for the next attempt counts.
+    let open = try bed.bench.post(5)
+    #expect(try bed.page("?context_id=\(open)&session_id=cs_test_4").heading == heading(.waiting))
+    #expect(try bed.page("?context_id=\(expired)&session_id=cs_test_4").heading == heading(.expired))
+  }
+
   @Test("The page is brought up to date less often with the age of its checkout")
   func pace() throws {
     let bed = try Bed()

@@ -53,10 +53,12 @@ struct ContextAnswer {
 }
 
 extension CheckoutStatus {
-  func response(contextID: ContextID) -> Response {
+  /// - Parameter summary: what was bought; nil before the payment, and if no event says it.
+  func response(contextID: ContextID, _ summary: PurchaseSummary?) -> Response {
     let body: JSONValue = [
       "context_id": .string(contextID.text), "state": .string(state.rawValue), "paid": .bool(paid),
-      "receipt_id": .optional(receiptID?.text),
+      "amount": .optional(summary?.amount), "currency": .optional(summary?.money?.currency.code),
+      "trial": .bool(summary?.isTrial ?? false), "receipt_id": .optional(receiptID?.text),
       "updated_at": .time(updatedAt),
     ]
     var response = Response(status: 200, type: "application/json", body: body.serialized())

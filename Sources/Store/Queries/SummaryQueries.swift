@@ -5,8 +5,8 @@ public import Domain
 extension StoreReader {
   /// The events of a purchase that are looked at: those of the checkout are the first ones.
   private static let summaryEventsMax = 20
-  /// The bodies that are read.
-  private static let summaryBodiesMax = 4
+  /// The bodies that are read: the sessions', and before them the first ones of the subscription.
+  private static let summaryBodiesMax = 6
   /// The longest body that is read, in bytes, stored and after it was expanded; those of checkouts have a few
   /// thousand.
   private static let summaryBodyBytesMax = 64 << 10

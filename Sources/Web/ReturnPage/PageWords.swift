@@ -67,8 +67,12 @@ struct PageWords: Sendable {
 
   subscript(key: Key) -> AppPhrase { self[key.rawValue] }
 
-  subscript(outcome: ReturnOutcome) -> Message {
-    Message(heading: self["\(outcome.rawValue).heading"], text: self["\(outcome.rawValue).text"])
+  subscript(outcome: ReturnOutcome) -> Message { message(outcome.rawValue) }
+
+  subscript(success: ReturnOutcome.Success) -> Message { message(success.rawValue) }
+
+  private func message(_ name: String) -> Message {
+    Message(heading: self["\(name).heading"], text: self["\(name).text"])
   }
 
   private subscript(name: String) -> AppPhrase {

@@ -40,6 +40,23 @@ public enum ReturnOutcome: String, Sendable, CaseIterable {
     }
   }
 
+  /// A success without a payment: a customer who paid nothing does not read that a payment was received.
+  enum Success: String, CaseIterable {
+    case freeOrder, trial
+  }
+
+  /// - Parameter summary: what was bought, if it is known.
+  /// - Returns: nil if something was paid, and for outcomes that are no success.
+  func success(_ summary: PurchaseSummary?) -> Success? {
+    switch self {
+    case .paid, .delivered, .undelivered:
+      guard let summary, summary.money == nil else { return nil }
+      return summary.isTrial ? .trial : summary.isFree ? .freeOrder : nil
+    case .waiting, .noPaymentYet, .underWay, .unpaid, .cancelled, .expired, .unknown, .unavailable:
+      return nil
+    }
+  }
+
   /// Whether the outcome may still change.
   var isUnderWay: Bool {
     switch self {

@@ -11,11 +11,12 @@ public import Store
 
 /// Answers requests for an app's return page.
 public struct ReturnPage: Sendable {
-  /// Returns the status of the first name that is known. The request id is for the log.
+  /// Returns the status of the checkout of each name; nil for one that is not known. The request id is for
+  /// the log.
   public typealias Find =
     @Sendable (
       _ names: [CheckoutName], _ app: AppSlug, _ requestID: String
-    ) throws(StoreFault) -> CheckoutStatus?
+    ) throws(StoreFault) -> [CheckoutStatus?]
 
   /// Returns what was bought with a receipt's purchase, if it is known. The request id is for the log.
   public typealias Summarize =
@@ -54,8 +55,10 @@ public struct ReturnPage: Sendable {
     var name = names.first
     var (reference, summary): (String?, PurchaseSummary?)
     do throws(StoreFault) {
-      let found = try find(names, app.slug, exchange.scope.requestID)
-      if let found {
+      let statuses = try find(names, app.slug, exchange.scope.requestID)
+      let checkout = Self.deciding(Array(zip(names, statuses)))
+      name = checkout?.name ?? name
+      if let found = checkout?.status {
         outcome = ReturnOutcome(found, claim: claim)
         seconds = Self.refreshSeconds(
           age: Timestamp(unixMilliseconds: clock.wallMilliseconds).duration(since: found.begunAt))
@@ -87,7 +90,7 @@ public struct ReturnPage: Sendable {
     let appName = links.returnPage?.name ?? app.text
     let ways = PageWays(
       links, app: app, name: name, device: device, package: package, appName: appName, words: words)
-    let message = words[outcome]
+    let message = outcome.success(summary).map { words[$0] } ?? words[outcome]
     var sentences = [message.text.html(app: appName)]
     if ways.button == nil, ways.phone == nil {
       sentences.append(words[.canCloseAndGoBack].html(app: appName))
@@ -105,6 +108,30 @@ public struct ReturnPage: Sendable {
       accent: links.returnPage?.accent, tone: outcome.tone,
       details: summary.map { Self.details($0, words, language.formats) } ?? [],
       help: links.returnPage?.support.flatMap { Self.help($0, reference, appName, words) })
+  }
+
+  /// The checkout that decides what the customer is told, of those that the address names: a paid one before
+  /// all others, because the context beside it may belong to another identity of the customer. One that has
+  /// ended comes after a session whose first event is probably on its way.
+  /// - Returns: nil if none is known.
+  static func deciding(
+    _ checkouts: [(name: CheckoutName, status: CheckoutStatus?)]
+  ) -> (name: CheckoutName, status: CheckoutStatus?)? {
+    guard checkouts.contains(where: { $0.status != nil }) else { return nil }
+    func weight(_ name: CheckoutName, _ status: CheckoutStatus?) -> Int {
+      guard let status else { return name.isOfProcessor ? 2 : 0 }
+      if status.paid { return 5 }
+      if status.state.isFinal { return 1 }
+      return status.reason == .payment ? 4 : 3
+    }
+    // The first of those with equal weights.
+    let best = checkouts.enumerated().max { left, right in
+      let weights = (
+        weight(left.element.name, left.element.status), weight(right.element.name, right.element.status)
+      )
+      return (weights.0, right.offset) < (weights.1, left.offset)
+    }
+    return best?.element
   }
 
   /// Names and values of what was bought, each isolated from the direction of the page.

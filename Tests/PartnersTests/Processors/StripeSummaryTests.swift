@@ -70,6 +70,41 @@ import Testing
     #expect(Self.session(", \"line_items\": {\"data\": [{\"description\": \"Game\"}]}")?.item == "Game")
   }
 
+  @Test(
+    "A checkout that needs no payment is free, and charged 0",
+    arguments: [
+      ", \"amount_total\": 0, \"currency\": \"eur\"", ", \"payment_status\": \"no_payment_required\"",
+      ", \"payment_status\": \"no_payment_required\", \"amount_total\": 4999, \"currency\": \"eur\"",
+      ", \"payment_status\": \"paid\", \"amount_total\": 0",
+    ])
+  func free(fields: String) {
+    let summary = Self.session(fields)
+    #expect(summary?.isFree == true)
+    #expect(summary?.money == nil)
+    #expect(summary?.amount == 0)
+  }
+
+  @Test("What was charged is not 0 if it is unknown, or if anything was charged")
+  func charged() {
+    #expect(Self.session("")?.amount == nil)
+    #expect(Self.session(", \"amount_total\": 100, \"currency\": \"ugx\"")?.amount == nil)
+    let paid = Self.session(", \"payment_status\": \"paid\", \"amount_total\": 4999, \"currency\": \"eur\"")
+    #expect(paid?.isFree == false)
+    #expect(paid?.amount == 4999)
+  }
+
+  @Test("A subscription that begins with a trial says so, and its invoice of 0 that nothing was charged")
+  func trial() {
+    func object(_ fields: String) -> PurchaseSummary? {
+      StripeSummary.read(Array("{\"created\": 1, \"data\": {\"object\": {\(fields)}}}".utf8))
+    }
+    #expect(object("\"object\": \"subscription\", \"status\": \"trialing\"")?.isTrial == true)
+    #expect(object("\"object\": \"subscription\", \"status\": \"active\"") == nil)
+    let first = "\"object\": \"invoice\", \"billing_reason\": \"subscription_create\""
+    #expect(object("\(first), \"total\": 0")?.amount == 0)
+    #expect(object("\(first), \"total\": 4999")?.isFree == false)
+  }
+
   @Test("Other events say nothing", arguments: ["", "[]", "{}", "{\"data\": {\"object\": 5}}", "\u{0}"])
   func others(body: String) {
     #expect(StripeSummary.read(Array(body.utf8)) == nil)
@@ -87,5 +122,7 @@ import Testing
     #expect(
       first.adding(second)
         == PurchaseSummary(item: "Game", money: first.money, at: Timestamp(unixSeconds: 1)))
+    let trial = PurchaseSummary(isTrial: true).adding(PurchaseSummary(isFree: true))
+    #expect(trial == PurchaseSummary(isFree: true, isTrial: true))
   }
 }

@@ -2,6 +2,7 @@
 // answered when the state becomes final or its time is up. Requests arrive on libmicrohttpd's threads; the
 // housekeeper's thread completes them. The listener's thread reports clients that hang up.
 
+internal import Config
 internal import Domain
 internal import Formats
 internal import HTTPServer
@@ -33,6 +34,7 @@ final class CheckoutPolls: Sendable {
   private let state: Monitor<State>
   private let metrics: Metrics
   private let reader: Monitor<StoreReader>
+  private let processors: ProcessorRegistry
   private let clock: any Clock
   private let log: Log
   private let faultLines = LogLimiter()
@@ -40,9 +42,10 @@ final class CheckoutPolls: Sendable {
   private let onChange: @Sendable () -> Void
 
   init(
-    reader: sending StoreReader, limits: LongPollLimits = LongPollLimits(), metrics: Metrics,
-    clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void
+    reader: sending StoreReader, processors: ProcessorRegistry, limits: LongPollLimits = LongPollLimits(),
+    metrics: Metrics, clock: any Clock, log: Log, onChange: @escaping @Sendable () -> Void
   ) {
+    self.processors = processors
     state = Monitor(State(polls: LongPollQueue(limits)))
     self.metrics = metrics
     self.reader = Monitor(reader)
@@ -80,7 +83,7 @@ final class CheckoutPolls: Sendable {
       return status?.userID == user ? status : nil
     }
     guard case .success(.some(let status)) = first, !status.state.isFinal, seconds > 0 else {
-      return answer(exchange, contextID, with: first)
+      return answer(exchange, contextID, app, with: first)
     }
     let until = clock.monotonic.advanced(by: .seconds(seconds))
     let expiry = status.expiresAt.map { expiresAt in
@@ -102,11 +105,11 @@ final class CheckoutPolls: Sendable {
       return .waits(waiter.id, wakes: isNext || isStale)
     }
     switch entry {
-    case .closed: return answer(exchange, contextID, with: first)
+    case .closed: return answer(exchange, contextID, app, with: first)
     case .limited:
       metrics.longPolls.increment("limited")
       return exchange.answer {
-        var response = status.response(contextID: contextID)
+        var response = response(status, contextID, app, exchange)
         response.headers.append(("Retry-After", String(Self.retryAfterSeconds)))
         return response
       }
@@ -128,7 +131,7 @@ final class CheckoutPolls: Sendable {
     let gone = state.withLock { $0.polls.remove(contextID) { $0.id == id } }
     guard let waiter = gone.first else { return }
     metrics.longPolls.increment("abandoned")
-    answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app), closing: true)
+    answer(waiter.exchange, contextID, waiter.app, with: read(contextID, app: waiter.app), closing: true)
   }
 
   /// The value of `wait` in a query: 0 if there is none, nil if it is invalid.
@@ -153,24 +156,25 @@ final class CheckoutPolls: Sendable {
     }
   }
 
-  /// Returns the current state of a checkout: that of the first of these names that is known.
+  /// Returns the current state of the checkout of each name; nil for one that is not known.
   /// - Parameter requestID: for the log if the store fails.
   /// - Throws: `StoreFault` if the store cannot be read.
-  func status(of names: [CheckoutName], app: AppSlug, requestID: String) throws(StoreFault)
-    -> CheckoutStatus?
+  func statuses(of names: [CheckoutName], app: AppSlug, requestID: String) throws(StoreFault)
+    -> [CheckoutStatus?]
   {
     let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
-    let result: Result<CheckoutStatus?, StoreFault> = reader.withLock { reader in
+    let result: Result<[CheckoutStatus?], StoreFault> = reader.withLock { reader in
       do throws(StoreFault) {
+        var found: [CheckoutStatus?] = []
         for name in names {
           let status =
             switch name {
             case .context(let id): try reader.status(app: app, contextID: id, now: now)
             case .session(let id): try reader.status(app: app, sessionID: id)
             }
-          if let status { return .success(status) }
+          found.append(status)
         }
-        return .success(nil)
+        return .success(found)
       } catch {
         return .failure(error)
       }
@@ -179,23 +183,31 @@ final class CheckoutPolls: Sendable {
     return try result.get()
   }
 
-  /// Returns the bodies that can say what was bought with a receipt's purchase; none if the store cannot be
-  /// read.
-  /// - Parameters:
-  ///   - isWanted: whether events of a processor and a type can say it.
-  ///   - requestID: for the log if the store fails.
-  func summaryBodies(
-    of receiptID: ReceiptID, app: AppSlug, requestID: String,
-    isWanted: (ProcessorName, _ type: String) -> Bool
-  ) -> [(processor: ProcessorName, body: [UInt8])] {
+  /// Returns what was bought with a receipt's purchase, as far as the stored events say it; nil also if the
+  /// store cannot be read.
+  /// - Parameter requestID: for the log if the store fails.
+  func summary(of receiptID: ReceiptID, app: AppSlug, requestID: String) -> PurchaseSummary? {
     do throws(StoreFault) {
-      return try reader.withLock { reader throws(StoreFault) in
-        try reader.summaryBodies(ofReceipt: receiptID, app: app, isWanted: isWanted)
+      let bodies = try reader.withLock { reader throws(StoreFault) in
+        try reader.summaryBodies(ofReceipt: receiptID, app: app, isWanted: processors.canSummarize)
+      }
+      return bodies.reduce(nil) { known, event in
+        let found = processors.summary(event.processor, in: event.body)
+        return found.map { known?.adding($0) ?? $0 } ?? known
       }
     } catch {
       logFailure(error, requestID: requestID)
-      return []
+      return nil
     }
+  }
+
+  /// The answer with a status; what was charged is read once it is paid.
+  private func response(
+    _ status: CheckoutStatus, _ contextID: ContextID, _ app: AppSlug, _ exchange: Exchange
+  ) -> Response {
+    let paid = status.paid ? status.receiptID : nil
+    let bought = paid.flatMap { summary(of: $0, app: app, requestID: exchange.scope.requestID) }
+    return status.response(contextID: contextID, bought)
   }
 
   private func logFailure(_ error: StoreFault, requestID: String) {
@@ -208,12 +220,12 @@ final class CheckoutPolls: Sendable {
   }
 
   private func answer(
-    _ exchange: Exchange, _ contextID: ContextID, with result: Result<CheckoutStatus?, StoreFault>,
-    closing: Bool = false
+    _ exchange: Exchange, _ contextID: ContextID, _ app: AppSlug,
+    with result: Result<CheckoutStatus?, StoreFault>, closing: Bool = false
   ) {
     switch result {
     case .success(.some(let status)):
-      var response = status.response(contextID: contextID)
+      var response = response(status, contextID, app, exchange)
       response.closesConnection = closing
       exchange.answer(response)
     case .success(nil): exchange.answer(.unknownContext)
@@ -274,7 +286,7 @@ final class CheckoutPolls: Sendable {
     }
     for waiter in answered {
       metrics.longPolls.increment("answered")
-      answer(waiter.exchange, contextID, with: result)
+      answer(waiter.exchange, contextID, app, with: result)
     }
   }
 
@@ -286,7 +298,9 @@ final class CheckoutPolls: Sendable {
       return Array(state.polls.byContext.keys).map { ($0, state.polls.remove($0) { _ in true }) }
     }
     for (contextID, waiters) in everyone {
-      for waiter in waiters { answer(waiter.exchange, contextID, with: read(contextID, app: waiter.app)) }
+      for waiter in waiters {
+        answer(waiter.exchange, contextID, waiter.app, with: read(contextID, app: waiter.app))
+      }
     }
   }
 }

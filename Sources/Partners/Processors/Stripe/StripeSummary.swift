@@ -3,14 +3,14 @@
 internal import Domain
 internal import Formats
 
-/// Reads the amount of a checkout session (https://docs.stripe.com/api/checkout/sessions/object) and the name
-/// of what its first invoice is for. A session in a webhook has no line items. Later invoices of a
-/// subscription are not of the checkout.
+/// Reads the amount of a checkout session (https://docs.stripe.com/api/checkout/sessions/object), the name of
+/// what its first invoice is for, and whether the subscription began with a trial. A session in a webhook has
+/// no line items. Later invoices of a subscription are not of the checkout.
 enum StripeSummary {
   /// The events that can say it.
   static let types: Set = [
     "checkout.session.completed", "checkout.session.async_payment_succeeded", "invoice.paid",
-    "invoice.payment_succeeded",
+    "invoice.payment_succeeded", "customer.subscription.created",
   ]
 
   /// - Returns: nil for events that say nothing about a checkout.
@@ -21,14 +21,23 @@ enum StripeSummary {
       switch object.kind {
       case "checkout.session" where object.status != "expired":
         summary = PurchaseSummary(
-          item: object.lineItems.flatMap(item), money: money(object.node),
-          at: envelope.created.map { Timestamp(unixSeconds: $0) })
+          item: object.lineItems.flatMap(item), money: isDueLater(object) ? nil : money(object.node),
+          at: envelope.created.map { Timestamp(unixSeconds: $0) },
+          isFree: isDueLater(object) || object.node.member("amount_total")?.int64 == 0)
       case "invoice" where object.billingReason == "subscription_create":
-        summary = PurchaseSummary(item: object.lines.flatMap(item))
+        summary = PurchaseSummary(
+          item: object.lines.flatMap(item), isFree: object.node.member("total")?.int64 == 0)
+      case "subscription" where object.status == "trialing":
+        summary = PurchaseSummary(isTrial: true)
       default: break
       }
     }
     return summary
+  }
+
+  /// Whether nothing is paid in the session, because it is free or because its trial comes first.
+  private static func isDueLater(_ session: StripeObject) -> Bool {
+    session.paymentStatus == "no_payment_required"
   }
 
   /// The description of the only item; of several, one name would be misleading.
