@@ -7,6 +7,7 @@ import HTTPServer
 import Platform
 import SQLiteStore
 import Store
+import TestSupport
 import Testing
 
 @testable import Config
