@@ -26,10 +26,12 @@ internal data class CheckoutRecord(
  * What the file has.
  *
  * @property clockOffsetMillis by how much the relay's clock is ahead of the device's.
+ * @property claim the claim link that waits; null if there is none.
  * @property damage what of the file was lost; null when nothing was.
  */
 internal class CheckoutList(
-  val records: List<CheckoutRecord>, val clockOffsetMillis: Long = 0, val damage: String? = null
+  val records: List<CheckoutRecord>, val clockOffsetMillis: Long = 0, val claim: ClaimLink? = null,
+  val damage: String? = null
 )
 
 internal class CheckoutFile(private val file: File) {
@@ -60,7 +62,9 @@ internal class CheckoutFile(private val file: File) {
    */
   @Throws(IOException::class) fun write(list: CheckoutList) {
     val members = mapOf(
-      "version" to VERSION, "clock_offset" to list.clockOffsetMillis, "checkouts" to list.records.map { members(it) })
+      "version" to VERSION, "clock_offset" to list.clockOffsetMillis,
+      "claim" to list.claim?.let { mapOf("app" to it.app, "token" to it.token) },
+      "checkouts" to list.records.map { members(it) })
     val bytes = Json.write(members).toByteArray(Charsets.UTF_8)
     FileOutputStream(next).use { stream ->
       stream.write(bytes)
@@ -92,8 +96,13 @@ internal class CheckoutFile(private val file: File) {
     val records = entries.mapNotNull { entry -> Json.asObject(entry)?.let { record(it) } }
     val lost = entries.size - records.size
     return CheckoutList(
-      records, (root["clock_offset"] as? JsonNumber)?.long ?: 0,
+      records, (root["clock_offset"] as? JsonNumber)?.long ?: 0, Json.asObject(root["claim"])?.let { claim(it) },
       if (lost == 0) null else "Of the file of checkouts $lost of ${entries.size} were damaged, and are left out.")
+  }
+
+  private fun claim(members: Map<String, Any?>): ClaimLink? {
+    val app = members["app"] as? String ?: return null
+    return ClaimLink.of(app, members["token"] as? String ?: return null)
   }
 
   private fun record(members: Map<String, Any?>): CheckoutRecord? {

@@ -15,6 +15,7 @@ internal class CheckoutRecords(
   private val store = CheckoutFile(file)
   private var records: List<CheckoutRecord> = emptyList()
   private var offsetMillis = 0L
+  private var claimLink: ClaimLink? = null
   /** Whether the file has been read. Until then it may have checkouts that a write would lose. */
   private var isRead = false
   /** The checkouts that a thread posts now. */
@@ -28,6 +29,19 @@ internal class CheckoutRecords(
 
   /** By how much the relay's clock is ahead of the device's, in milliseconds. */
   val clockOffsetMillis: Long get() = synchronized(lock) { offsetMillis }
+
+  /** The claim link that waits. */
+  val claim: ClaimLink? get() = synchronized(lock) { claimLink }
+
+  /** @param body returns null to remove the link. */
+  fun changeClaim(body: (ClaimLink?) -> ClaimLink?) {
+    val isChanged = synchronized(lock) {
+      val before = claimLink
+      claimLink = body(before)
+      claimLink != before
+    }
+    if (isChanged) save()
+  }
 
   fun find(id: String): CheckoutRecord? = all.firstOrNull { it.contextId == id }
 
@@ -108,7 +122,7 @@ internal class CheckoutRecords(
     report(lost)
   }
 
-  private fun current() = synchronized(lock) { CheckoutList(records, offsetMillis) }
+  private fun current() = synchronized(lock) { CheckoutList(records, offsetMillis, claimLink) }
 
   /** @return what of the file was lost; null when nothing was. */
   private fun readIfNeeded(): String? {
@@ -118,6 +132,7 @@ internal class CheckoutRecords(
       // The checkouts that began since are newer.
       records = (list.records + records).distinctBy { it.contextId }.takeLast(RECORDS_MAX)
       if (offsetMillis == 0L) offsetMillis = list.clockOffsetMillis
+      if (claimLink == null) claimLink = list.claim
       isRead = true
     }
     return list.damage

@@ -23,10 +23,15 @@ enum class Progress {
  * @property isPaid whether the money was received, whatever the state of the receipt. An older relay does not
  *   send it: then `failed` counts as paid, because a customer who paid must not read that nothing was bought.
  * @property receiptId the receipt of the purchase; null before the payment.
+ * @property amount what the checkout charged, in the currency's smallest unit; null before the payment, and if the
+ *   relay does not know it. It is 0 for a free order and for a trial: do not show that a payment was received.
+ * @property currency of the amount (ISO 4217); null if nothing was charged.
+ * @property isTrial whether the subscription began with a trial.
  * @property updatedAtMillis when the state changed last, in milliseconds since 1970.
  */
 data class CheckoutStatus(
-  val contextId: String, val state: String, val isPaid: Boolean, val receiptId: String?, val updatedAtMillis: Long?
+  val contextId: String, val state: String, val isPaid: Boolean, val receiptId: String?, val updatedAtMillis: Long?,
+  val amount: Long? = null, val currency: String? = null, val isTrial: Boolean = false
 ) {
   /**
    * Whether it is of no use to wait: only an operator can change the state, and a late payment [isExpired]. It does
@@ -66,7 +71,8 @@ data class CheckoutStatus(
       if (paid != null && paid !is Boolean) return null
       return CheckoutStatus(
         contextId, state, paid as? Boolean ?: (state in PAID), members["receipt_id"] as? String,
-        (members["updated_at"] as? String)?.let { Timestamps.millis(it) })
+        (members["updated_at"] as? String)?.let { Timestamps.millis(it) }, (members["amount"] as? JsonNumber)?.long,
+        members["currency"] as? String, members["trial"] == true)
     }
   }
 }

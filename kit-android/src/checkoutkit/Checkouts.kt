@@ -58,14 +58,22 @@ class Checkouts @JvmOverloads constructor(
   private val records = CheckoutRecords(file, clock, log)
   private val posts = CheckoutPosts(relay, records, clock, log, jitter)
 
-  /** The ids of the checkouts that are not over, the newest last; without [expiredIds]. */
-  val openIds: List<String> get() = records.all.filter { !it.isExpired }.map { it.contextId }
+  /**
+   * The ids of a user's checkouts that are not over, the newest last; without [expiredIds]. A device may have several
+   * users, one after the other: what another one bought is not this one's to see.
+   *
+   * @param userId the user who is signed in, as in [begin].
+   */
+  fun openIds(userId: String): List<String> = ids(userId, false)
 
   /**
-   * The ids of the checkouts for which no payment came in time. A later payment can still change them: ask for each
-   * once when the app comes to the front ([status]). They are kept until a month after the tap.
+   * The ids of a user's checkouts for which no payment came in time. A later payment can still change them: ask for
+   * each once when the app comes to the front ([status]). They are kept until a month after the tap.
    */
-  val expiredIds: List<String> get() = records.all.filter { it.isExpired }.map { it.contextId }
+  fun expiredIds(userId: String): List<String> = ids(userId, true)
+
+  private fun ids(userId: String, areExpired: Boolean): List<String> =
+    records.all.filter { it.userId == userId && it.isExpired == areExpired }.map { it.contextId }
 
   /** Whether a context waits to be posted. */
   val hasPending: Boolean get() = records.all.any { it.plyContext != null }
@@ -180,6 +188,26 @@ class Checkouts @JvmOverloads constructor(
    */
   @Throws(RelayException::class)
   fun status(contextId: String): CheckoutStatus = ended(contextId, clock.seconds) { noted(relay.status(it), it) }
+
+  // Claims
+
+  /** The claim link that waits until the customer has signed in and has agreed; null if there is none. */
+  val keptClaim: ClaimLink? get() = records.claim
+
+  /** Keeps the link that opened the app, in the file. The latest one takes the place of an earlier one. */
+  fun keepClaim(link: ClaimLink) = records.changeClaim { link }
+
+  /** Drops the kept link, for a customer who does not want the purchase in this account. */
+  fun discardClaim() = records.changeClaim { null }
+
+  /** Claims a purchase as [RelayClient.claim] does, and keeps its link until the relay has decided. */
+  @Throws(RelayException::class)
+  fun claim(link: ClaimLink, userId: String): ClaimResult {
+    val result = relay.claim(link, userId)
+    // A newer link may have come meanwhile.
+    if (result.isFinal) records.changeClaim { if (it == link) null else it }
+    return result
+  }
 
   /** Discards a checkout: its id, and its context if the relay does not have it yet. */
   fun discard(contextId: String) = records.change(contextId) { null }

@@ -24,8 +24,11 @@ object ContextId {
   }
 
   /** Whether it has the form of an id. The relay need not know it. */
-  @JvmStatic fun isWellFormed(text: String): Boolean =
-    text.length == PREFIX.length + 26 && text.startsWith(PREFIX) && text.drop(PREFIX.length).all { it in ALPHABET }
+  @JvmStatic fun isWellFormed(text: String): Boolean = isCrockford(text, PREFIX)
+
+  /** Whether a text is a prefix and 26 characters of the alphabet, the form of the relay's ids. */
+  internal fun isCrockford(text: String, prefix: String): Boolean =
+    text.length == prefix.length + 26 && text.startsWith(prefix) && text.drop(prefix.length).all { it in ALPHABET }
 
   internal fun format(nowMillis: Long, random: ByteArray): String {
     val time = nowMillis.coerceIn(0L, 0xFFFFFFFFFFFFL)

@@ -107,6 +107,28 @@ class RelayClient @JvmOverloads constructor(
     return posted
   }
 
+  // Claims
+
+  /**
+   * Claims a purchase for the signed-in user. Ask first: "Add this purchase to your account?" It can be sent again: the
+   * first claim wins, and repeating it has no effect.
+   *
+   * @param link the link that opened the app.
+   * @param userId the signed-in user's id in the Purchasely SDK, never an anonymous one.
+   * @throws RelayException when the relay did not decide, and trying again alone does not help: a wrong key, or an
+   *   answer that is not the relay's.
+   */
+  @Throws(RelayException::class)
+  fun claim(link: ClaimLink, userId: String): ClaimResult {
+    val request = sender.post("claims", userId, mapOf("token" to link.token), POST_TIMEOUT_MILLIS)
+    try {
+      val answer = sender.send(request, true, retries)
+      return ClaimResult.read(answer.body) ?: throw unexpected(answer)
+    } catch (failure: RelayException) {
+      return ClaimResult.read(failure) ?: throw failure
+    }
+  }
+
   // After the checkout
 
   /**

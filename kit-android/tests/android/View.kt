@@ -5,5 +5,11 @@
 package android.view
 
 open class View {
+  var visibility = VISIBLE
   fun setOnClickListener(body: (View) -> Unit) {}
+
+  companion object {
+    const val VISIBLE = 0
+    const val GONE = 8
+  }
 }

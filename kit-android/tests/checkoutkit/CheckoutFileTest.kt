@@ -31,7 +31,7 @@ class CheckoutFileTest {
       assertEquals("The file of checkouts was damaged, and begins again.", logged.last())
       assertEquals(damage, File("${file.path}.damaged").readText())
       assertTrue(checkouts.begin(context, "jdo-1").isPosted)
-      assertEquals(1, checkouts().openIds.size)
+      assertEquals(1, checkouts().openIds("jdo-1").size)
     }
   }
 
@@ -39,7 +39,7 @@ class CheckoutFileTest {
     val id = checkouts().begin(context, "jdo-1").contextId
     val invalid = "{\"context_id\":\"x\",\"user_id\":\"u\",\"begun_at\":0,\"attempts\":0,\"next_attempt\":0}"
     file.writeText(file.readText().replace("[", "[{},1,$invalid,"))
-    assertEquals(listOf(id), checkouts().openIds)
+    assertEquals(listOf(id), checkouts().openIds("jdo-1"))
     assertEquals(listOf("Of the file of checkouts 3 of 4 were damaged, and are left out."), logged)
     assertFalse(File("${file.path}.damaged").exists())
   }
@@ -53,14 +53,14 @@ class CheckoutFileTest {
     val checkouts = checkouts()
     assertTrue(logged.single(), logged.single().startsWith("The file of checkouts could not be read: "))
     val new = checkouts.begin(context, "jdo-1").contextId
-    assertEquals(listOf(new), checkouts.openIds)
+    assertEquals(listOf(new), checkouts.openIds("jdo-1"))
     assertTrue(file.isDirectory)
     file.delete()
     file.writeBytes(whole)
     // The next change reads it before it writes.
     val last = checkouts.begin(context, "jdo-1").contextId
-    assertEquals(listOf(old, new, last), checkouts.openIds)
-    assertEquals(listOf(old, new, last), checkouts().openIds)
+    assertEquals(listOf(old, new, last), checkouts.openIds("jdo-1"))
+    assertEquals(listOf(old, new, last), checkouts().openIds("jdo-1"))
   }
 
   @Test fun forgetsAUser() {
@@ -70,10 +70,10 @@ class CheckoutFileTest {
     val other = checkouts.begin(context, "jdo-2").contextId
     assertTrue(File("${file.path}.damaged").exists())
     checkouts.forget("jdo-1")
-    assertEquals(listOf(other), checkouts.openIds)
+    assertEquals(listOf(other), checkouts.openIds("jdo-2"))
     assertEquals(listOf("checkouts.json"), folder.root.list()!!.toList())
     assertFalse(file.readText().contains("jdo-1"))
-    assertEquals(listOf(other), checkouts().openIds)
+    assertEquals(listOf(other), checkouts().openIds("jdo-2"))
     // Also when the file cannot be read.
     file.delete()
     file.mkdir()
@@ -99,7 +99,7 @@ class CheckoutFileTest {
       File(folder.root, "missing/folder/checkouts.json"), pages, log = { logged.add(it.forLog) })
     assertTrue(checkouts.begin(context, "jdo-1").isPosted)
     assertTrue(logged.first(), logged.first().startsWith("The file of checkouts could not be written: "))
-    assertEquals(1, checkouts.openIds.size)
+    assertEquals(1, checkouts.openIds("jdo-1").size)
   }
 
   @Test fun addsTheIdToAnyPage() {

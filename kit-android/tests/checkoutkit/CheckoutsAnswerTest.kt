@@ -69,10 +69,10 @@ class CheckoutsAnswerTest {
     assertFalse(failure<RelayException.Http> { checkouts.status(id) }.isUnknownContext)
     answer = { problem(404, slug = "unknown-app") }
     failure<RelayException.Http> { checkouts.follow(id) {} }
-    assertEquals(listOf(id), checkouts(transport).openIds)
+    assertEquals(listOf(id), checkouts(transport).openIds("jdo-1"))
     answer = { unknownContext() }
     assertTrue(failure<RelayException.Http> { checkouts.status(id) }.isUnknownContext)
-    assertEquals(emptyList<String>(), checkouts(transport).openIds)
+    assertEquals(emptyList<String>(), checkouts(transport).openIds("jdo-1"))
   }
 
   @Test fun aLatePaymentOfAnExpiredCheckoutIsFound() {
@@ -83,15 +83,15 @@ class CheckoutsAnswerTest {
     val checkouts = checkouts(transport)
     val id = checkouts.begin(context, "jdo-1").contextId
     assertEquals(Progress.UNPAID, checkouts.follow(id) {}.progress)
-    assertEquals(emptyList<String>(), checkouts.openIds)
-    assertEquals(listOf(id), checkouts(transport).expiredIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
+    assertEquals(listOf(id), checkouts(transport).expiredIds("jdo-1"))
     state = "paid"
     assertEquals(Progress.PROCESSING, checkouts.status(id).progress)
-    assertEquals(listOf(id), checkouts(transport).openIds)
-    assertEquals(emptyList<String>(), checkouts.expiredIds)
+    assertEquals(listOf(id), checkouts(transport).openIds("jdo-1"))
+    assertEquals(emptyList<String>(), checkouts.expiredIds("jdo-1"))
     state = "delivered"
     checkouts.status(id)
-    assertEquals(emptyList<String>(), checkouts.openIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
   }
 
   // The clock
@@ -150,7 +150,7 @@ class CheckoutsAnswerTest {
     assertTrue(failure<RelayException.Http> { checkouts.status(id) }.isUnknownContext)
     failure<RelayException.Http> { checkouts.follow(id, 100.0) {} }
     assertEquals(listOf("POST", "GET", "GET"), methods(transport))
-    assertEquals(listOf(id), checkouts.openIds)
+    assertEquals(listOf(id), checkouts.openIds("jdo-1"))
     clock.advance(300.0)
     failure<RelayException.Http> { checkouts.status(id) }
     assertEquals(listOf("POST", "GET", "GET", "POST", "GET"), methods(transport))
@@ -198,7 +198,7 @@ class CheckoutsAnswerTest {
     checkouts.postPending()
     // The fourth request was the other user's; the two others were waiting in the same round.
     assertEquals(4, transport.requests.size)
-    assertEquals(1, checkouts.openIds.size)
+    assertEquals(1, checkouts.openIds("jdo-2").size)
   }
 
   // How long a sale waits
@@ -224,7 +224,7 @@ class CheckoutsAnswerTest {
     assertTrue(posted.await(30, TimeUnit.SECONDS))
     awaitPosted(checkouts)
     assertEquals(begun.contextId, transport.body(0)["id"])
-    assertEquals(listOf(begun.contextId), checkouts.openIds)
+    assertEquals(listOf(begun.contextId), checkouts.openIds("jdo-1"))
   }
 
   private fun awaitPosted(checkouts: Checkouts) {
@@ -257,7 +257,7 @@ class CheckoutsAnswerTest {
     caller.join()
     assertTrue(isInterrupted)
     assertTrue(interrupted.await(30, TimeUnit.SECONDS))
-    assertEquals(emptyList<String>(), checkouts.openIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
     assertNull(checkouts.postPending())
   }
 
@@ -270,7 +270,7 @@ class CheckoutsAnswerTest {
     checkouts.status(ids[7])
     val last = checkouts.begin(context, "jdo-1").contextId
     assertNotEquals(ids.first(), last)
-    assertEquals(ids - ids[7] + last, checkouts.openIds)
-    assertEquals(emptyList<String>(), checkouts.expiredIds)
+    assertEquals(ids - ids[7] + last, checkouts.openIds("jdo-1"))
+    assertEquals(emptyList<String>(), checkouts.expiredIds("jdo-1"))
   }
 }

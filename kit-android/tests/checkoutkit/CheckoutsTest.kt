@@ -45,7 +45,7 @@ class CheckoutsTest {
     assertEquals("https://buy.example.com/a?client_reference_id=${begun.contextId}", begun.page)
     // The post goes on when the page is open.
     assertEquals(30_000L, transport.requests.single().timeoutMillis)
-    assertEquals(listOf(begun.contextId), checkouts.openIds)
+    assertEquals(listOf(begun.contextId), checkouts.openIds("jdo-1"))
     assertFalse(checkouts.hasPending)
     assertNull(checkouts.postPending())
     assertEquals(1, transport.requests.size)
@@ -72,14 +72,14 @@ class CheckoutsTest {
     val begun = checkouts(FakeTransport { _, _ -> noNetwork() }).begin(context, "jdo-1")
     val transport = FakeTransport { request, _ -> posted(request, page = false) }
     val next = checkouts(transport)
-    assertEquals(listOf(begun.contextId), next.openIds)
+    assertEquals(listOf(begun.contextId), next.openIds("jdo-1"))
     clock.advance(30.0)
     assertNull(next.postPending())
     assertEquals("https://pay.example.com/v1/android/users/jdo-1/contexts", transport.requests.single().url)
     assertEquals(mapOf("id" to begun.contextId, "ply_context" to context.plyContext()), transport.body(0))
     assertFalse(next.hasPending)
-    assertEquals(listOf(begun.contextId), next.openIds)
-    assertEquals(listOf(begun.contextId), checkouts(transport).openIds)
+    assertEquals(listOf(begun.contextId), next.openIds("jdo-1"))
+    assertEquals(listOf(begun.contextId), checkouts(transport).openIds("jdo-1"))
     assertFalse(file.readText().contains(context.plyContext()))
   }
 
@@ -131,7 +131,7 @@ class CheckoutsTest {
       clock.advance(60.0)
       assertNull(checkouts.postPending())
       // The customer may have paid.
-      assertEquals(listOf(begun.contextId), checkouts.openIds)
+      assertEquals(listOf(begun.contextId), checkouts.openIds("jdo-1"))
       assertTrue(logged.last().contains("$refusal"))
       checkouts.discard(begun.contextId)
     }
@@ -140,7 +140,7 @@ class CheckoutsTest {
       checkouts.begin(context, "jdo-1")
       clock.advance(60.0)
       assertEquals(60.0, checkouts.postPending()!!, 0.0)
-      checkouts.openIds.forEach { checkouts.discard(it) }
+      checkouts.openIds("jdo-1").forEach { checkouts.discard(it) }
     }
   }
 
@@ -149,13 +149,13 @@ class CheckoutsTest {
     val checkouts = checkouts(transport, mapOf("price_1" to "exampleapp://x", "other" to "https://x.test"))
     failure<RelayException.Network> { checkouts.begin(context, "jdo-1") }
     assertEquals(8, transport.requests.size)
-    assertEquals(emptyList<String>(), checkouts.openIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
     failure<RelayException.Encoding> { checkouts(transport).begin(context, "") }
-    assertEquals(emptyList<String>(), checkouts(transport).openIds)
+    assertEquals(emptyList<String>(), checkouts(transport).openIds("jdo-1"))
     val late = FakeTransport { request, number -> if (number < 3) noNetwork() else posted(request) }
     val begun = checkouts(late, emptyMap()).begin(context, "jdo-1")
     assertTrue(begun.isPosted && begun.page.endsWith(begun.contextId))
-    assertEquals(listOf(begun.contextId), checkouts(late).openIds)
+    assertEquals(listOf(begun.contextId), checkouts(late).openIds("jdo-1"))
   }
 
   @Test fun anOlderRelayChoosesTheId() {
@@ -167,7 +167,7 @@ class CheckoutsTest {
     assertEquals("https://buy.example.com/$old", checkouts.begin(context, "u").page)
     clock.advance(60.0)
     checkouts.postPending()
-    assertEquals(listOf(old), checkouts.openIds)
+    assertEquals(listOf(old), checkouts.openIds("u"))
   }
 
   @Test fun followsUntilItIsOver() {
@@ -187,8 +187,8 @@ class CheckoutsTest {
     val states = ArrayList<String>()
     checkouts.follow(id) { states.add(it.state) }
     assertEquals(listOf("paid", "delivered"), states)
-    assertEquals(emptyList<String>(), checkouts.openIds)
-    assertEquals(emptyList<String>(), checkouts(transport).openIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
+    assertEquals(emptyList<String>(), checkouts(transport).openIds("jdo-1"))
   }
 
   @Test fun keepsWhatIsPaidAndNotUnlocked() {
@@ -201,10 +201,10 @@ class CheckoutsTest {
     assertEquals(Progress.PROCESSING, checkouts.status(id).progress)
     answer = { noNetwork() }
     failure<RelayException.Network> { checkouts.status(id) }
-    assertEquals(listOf(id), checkouts.openIds)
+    assertEquals(listOf(id), checkouts.openIds("jdo-1"))
     answer = { status(it, "cancelled", false) }
     assertEquals(Progress.UNPAID, checkouts.status(id).progress)
-    assertEquals(emptyList<String>(), checkouts.openIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
   }
 
   @Test fun keepsABoundedNumberForABoundedTime() {
@@ -212,17 +212,17 @@ class CheckoutsTest {
     val transport = FakeTransport { _, _ -> answer() }
     val checkouts = checkouts(transport)
     val ids = (1..51).map { checkouts.begin(context, "jdo-1").contextId }
-    assertEquals(ids.drop(1), checkouts.openIds)
+    assertEquals(ids.drop(1), checkouts.openIds("jdo-1"))
     clock.advance(8 * 86_400.0)
     answer = { problem(401) }
     assertNull(checkouts.postPending())
     // The relay refused each once more; the customer may have paid.
     assertFalse(checkouts.hasPending)
     assertEquals(101, transport.requests.size)
-    assertEquals(ids.drop(1), checkouts.openIds)
+    assertEquals(ids.drop(1), checkouts.openIds("jdo-1"))
     clock.advance(23 * 86_400.0)
     assertNull(checkouts.postPending())
-    assertEquals(emptyList<String>(), checkouts.openIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
   }
 
   @Test fun aWrongClockAloneDropsNoContext() {
@@ -264,7 +264,7 @@ class CheckoutsTest {
     assertEquals(made, begun.contextId)
     assertEquals("https://buy.example.com/a?client_reference_id=$made", begun.page)
     assertEquals(2, transport.requests.size)
-    assertEquals(listOf(made), checkouts(transport).openIds)
+    assertEquals(listOf(made), checkouts(transport).openIds("jdo-1"))
     assertFalse(checkouts(transport).hasPending)
     // Also without its own page.
     val paged = FakeTransport { request, number -> if (number == 1) refusal else posted(request) }
@@ -297,7 +297,7 @@ class CheckoutsTest {
     val ids = Collections.synchronizedList(ArrayList<String>())
     val threads = (1..8).map { thread { for (tap in 1..6) ids.add(checkouts.begin(context, "jdo-1").contextId) } }
     threads.forEach { it.join() }
-    assertEquals(ids.toSet(), checkouts.openIds.toSet())
-    assertEquals(ids.toSet(), checkouts(FakeTransport { _, _ -> noNetwork() }).openIds.toSet())
+    assertEquals(ids.toSet(), checkouts.openIds("jdo-1").toSet())
+    assertEquals(ids.toSet(), checkouts(FakeTransport { _, _ -> noNetwork() }).openIds("jdo-1").toSet())
   }
 }

@@ -39,7 +39,7 @@ class ProcessDeathTest {
     val next = Checkouts(
       RelayClient("https://pay.example.com", "android", Credential.None, transport), file,
       mapOf("price_1" to "https://buy.example.com/a"))
-    val id = next.openIds.single()
+    val id = next.openIds("jdo-1").single()
     assertTrue(next.hasPending)
     next.postPending()
     assertEquals(id, transport.body(0)["id"])

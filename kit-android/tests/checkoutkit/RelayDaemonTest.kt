@@ -68,7 +68,7 @@ class RelayDaemonTest {
     assertEquals(Progress.PROCESSED, last.progress)
     assertEquals("delivered", states.last())
     assertTrue(last.receiptId!!.startsWith("rcp_") && last.updatedAtMillis != null)
-    assertEquals(emptyList<String>(), checkouts.openIds)
+    assertEquals(emptyList<String>(), checkouts.openIds("user-a/1 é"))
     assertEquals(context.plyContext(), receipt(last)["ply_context"])
     assertEquals("user-a/1 é", receipt(last)["user_id"])
   }
@@ -87,7 +87,7 @@ class RelayDaemonTest {
     val second = checkouts().begin(context, "user-b")
     val third = checkouts().begin(context, "user-b")
     assertNotEquals(second.contextId, third.contextId)
-    assertEquals(setOf(second.contextId, third.contextId), checkouts().openIds.toSet())
+    assertEquals(setOf(second.contextId, third.contextId), checkouts().openIds("user-b").toSet())
   }
 
   @Test fun aSaleDoesNotWaitForTheRelay() {
@@ -100,7 +100,7 @@ class RelayDaemonTest {
     // The customer pays before the context arrives; then the app starts again.
     pay(begun.contextId)
     val next = checkouts()
-    assertEquals(listOf(begun.contextId), next.openIds)
+    assertEquals(listOf(begun.contextId), next.openIds("user-d"))
     val last = next.follow(begun.contextId, 60.0) {}
     assertEquals(Progress.PROCESSED, last.progress)
     assertEquals(unique.plyContext(), receipt(last)["ply_context"])

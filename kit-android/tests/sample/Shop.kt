@@ -15,6 +15,7 @@ import android.os.Bundle
 import android.os.Handler
 import android.os.Looper
 import android.util.Log
+import android.view.View
 import android.widget.Button
 import android.widget.LinearLayout
 import android.widget.TextView
@@ -45,7 +46,8 @@ class ShopApplication : Application() {
   val model by lazy {
     val handler = Handler(Looper.getMainLooper())
     val model = ShopModel(
-      checkouts, "jdo-1", { emptyMap<String, Any?>() /* Purchasely's */ }, worker, Executor { handler.post(it) })
+      checkouts, "jdo-1", true, { emptyMap<String, Any?>() /* Purchasely's */ }, worker,
+      Executor { handler.post(it) })
     model.schedulePosts = { PostContextsJob.schedule(this) }
     model
   }
@@ -77,12 +79,26 @@ class ShopActivity : Activity() {
     layout.orientation = LinearLayout.VERTICAL
     layout.addView(message)
     layout.addView(button)
+    // The answers to "Add this purchase to your account?".
+    val answers = listOf(
+      answer("Add the purchase") { model.addPurchase() }, answer("Not now") { model.declinePurchase() })
+    answers.forEach { layout.addView(it) }
     setContentView(layout)
-    model.onChange = { message.text = model.message.text }
+    model.onChange = {
+      message.text = model.message.text + "\n" + model.claim.text
+      answers.forEach { it.visibility = if (model.claim.isQuestion) View.VISIBLE else View.GONE }
+    }
     model.openPage = { openPage(it) }
     model.onChange()
     // A recreated activity gets its old intent again, and so does one that is started from the list of recent apps.
     if (savedInstanceState == null && !intent.isFromHistory) openLink(intent)
+  }
+
+  private fun answer(text: String, action: () -> Unit): Button {
+    val button = Button(this)
+    button.text = text
+    button.setOnClickListener { action() }
+    return button
   }
 
   override fun onNewIntent(intent: Intent) {

@@ -4,6 +4,8 @@ import checkoutkit.Advice
 import checkoutkit.CheckoutReturn
 import checkoutkit.CheckoutStatus
 import checkoutkit.Checkouts
+import checkoutkit.ClaimLink
+import checkoutkit.ClaimResult
 import checkoutkit.LinkDecision
 import checkoutkit.LinkRouter
 import checkoutkit.Progress
@@ -24,23 +26,55 @@ enum class Message(val text: String) {
   IN_BROWSER("Go on in the browser. Come back when you are done."),
   CHECKING("Looking for your payment."),
   UNCHECKED("We could not check your payment yet. If you have paid, do not pay again."),
-  PROCESSING("Thank you! You have paid, and your purchase is being processed. Do not pay again."),
+  // True also for a trial and a free order; `CheckoutStatus.isTrial` and `amount` tell them apart.
+  PROCESSING("Thank you! Your order is complete and is being processed. Do not pay again."),
   BOUGHT("Thank you! It is unlocked."),
   NOT_PAID("No payment has come, so nothing was bought."),
   EXPIRED("No payment was received in time; a later one can still change it."),
   UNKNOWN("This checkout is no longer known. If you have paid, please contact our support.")
 }
 
+/** A purchase that names no user, and whose link the customer has opened. In your app: in your customers' languages. */
+enum class Claim(val text: String) {
+  NONE(""),
+  /** It waits until the customer has signed in. */
+  SIGN_IN("Sign in to add this purchase to your account."),
+  ASK("Add this purchase to your account?"),
+  ADDING("Adding the purchase to your account."),
+  /** The relay could not decide yet. */
+  LATER("The purchase could not be added yet. Try again?"),
+  ADDED("The purchase is in your account now."),
+  OTHER_USER("This purchase belongs to another account."),
+  EXPIRED("This link is no longer valid. Please contact our support."),
+  UNKNOWN("This link is not valid. Please use the newest one that you got.");
+
+  /** Whether to show the buttons "Add" and "Not now". */
+  val isQuestion: Boolean get() = this == ASK || this == LATER
+
+  companion object {
+    fun of(result: ClaimResult): Claim = when (result) {
+      ClaimResult.CLAIMED, ClaimResult.REPLAY -> ADDED
+      ClaimResult.OTHER_USER -> OTHER_USER
+      ClaimResult.EXPIRED -> EXPIRED
+      ClaimResult.UNKNOWN -> UNKNOWN
+      ClaimResult.RETRY_LATER -> LATER
+    }
+  }
+}
+
 /**
  * What the shop does; the activity shows its message. Called on the main thread.
  *
+ * @param userId the id that the Purchasely SDK has: the account's, or the anonymous one of this installation.
+ * @param isSignedIn whether that is an account's id.
  * @param attributes the Purchasely SDK's built-in attributes.
  * @param worker for calls that block.
  * @param main runs on the main thread.
  */
 class ShopModel(
   private val checkouts: Checkouts,
-  private val userId: String,
+  private var userId: String,
+  private var isSignedIn: Boolean,
   private val attributes: () -> Map<String, Any?>,
   private val worker: ExecutorService,
   private val main: Executor
@@ -52,10 +86,18 @@ class ShopModel(
   var schedulePosts: () -> Unit = {}
 
   /** After the end of the process there may be a checkout that the customer has paid meanwhile. */
-  var message = if (checkouts.openIds.isEmpty()) Message.NONE else Message.UNCHECKED
+  var message = firstMessage
     private set
 
-  private val router = LinkRouter<CheckoutReturn>(setOf(SCHEME), HOSTS, { CheckoutReturn.read(it) })
+  var claim = firstClaim
+    private set
+
+  private val firstMessage: Message
+    get() = if (checkouts.openIds(userId).isEmpty()) Message.NONE else Message.UNCHECKED
+  private val firstClaim: Claim
+    get() = if (checkouts.keptClaim == null) Claim.NONE else if (isSignedIn) Claim.ASK else Claim.SIGN_IN
+
+  private val router = LinkRouter<Any>(setOf(SCHEME), HOSTS, { CheckoutReturn.read(it) ?: ClaimLink.read(it) })
   private var isActive = false
   private var work: Future<*>? = null
   /** Asks for the other checkouts, once for each time that the activity is in front. */
@@ -64,6 +106,51 @@ class ShopModel(
   private var following = 0
   private var isFollowing = false
 
+  // Users
+
+  /**
+   * The user has signed in or out: [userId] is what the Purchasely SDK has from now on. What the user before has bought
+   * is not shown any more.
+   */
+  fun changeUser(userId: String, isSignedIn: Boolean) {
+    val wasActive = isActive
+    setActive(false)
+    // The result of a page that opens now, or of a checkout that is followed, is the user's before.
+    following += 1
+    this.userId = userId
+    this.isSignedIn = isSignedIn
+    claim = firstClaim
+    show(firstMessage)
+    if (wasActive) setActive(true)
+  }
+
+  /** The customer wants the purchase in this account. */
+  fun addPurchase() {
+    val link = checkouts.keptClaim
+    if (link == null || !claim.isQuestion) return
+    show(Claim.ADDING)
+    val user = userId
+    worker.execute {
+      val result = try {
+        // After CLAIMED, have the Purchasely SDK synchronise.
+        Claim.of(checkouts.claim(link, user))
+      } catch (failure: RelayException) {
+        // Log `failure.logText.forLog` here if you need it.
+        Claim.LATER
+      }
+      // Another user may have signed in meanwhile.
+      main.execute { if (user == userId && claim == Claim.ADDING) show(result) }
+    }
+  }
+
+  /** The customer does not want it in this account. */
+  fun declinePurchase() {
+    checkouts.discardClaim()
+    show(Claim.NONE)
+  }
+
+  // Checkouts
+
   /** The paywall's button was tapped. */
   fun buy(planId: String) {
     // A second tap would begin a second checkout.
@@ -71,17 +158,19 @@ class ShopModel(
     stopFollowing()
     show(Message.OPENING)
     val context = WebCheckoutContext.of(planId, attributes())
+    val user = userId
+    fun onMain(body: () -> Unit) = main.execute { if (user == userId) body() }
     worker.execute {
       try {
-        val begun = checkouts.begin(context, userId)
-        main.execute {
+        val begun = checkouts.begin(context, user)
+        onMain {
           show(Message.IN_BROWSER)
           openPage(begun.page)
           if (!begun.isPosted) schedulePosts()
         }
       } catch (failure: RelayException) {
         // Log `failure.logText.forLog` here if you need it.
-        main.execute {
+        onMain {
           show(
             when (failure.advice) {
               Advice.CHECK_CONNECTION -> Message.NO_CONNECTION
@@ -109,17 +198,22 @@ class ShopModel(
     if (!isActive) return stopFollowing()
     handlePending()
     // The customer may come back without the link.
-    checkouts.openIds.lastOrNull()?.let { follow(it) }
+    checkouts.openIds(userId).lastOrNull()?.let { follow(it) }
     askOthers()
   }
 
   private fun handlePending() {
     if (!isActive) return
-    router.activate { back ->
-      val open = checkouts.openIds
-      // Without an id it is the last checkout. A link to another customer's checkout is ignored.
-      val id = back.contextId ?: open.lastOrNull()
-      if (id != null && id in open + checkouts.expiredIds) follow(id)
+    router.activate { place ->
+      if (place is ClaimLink) {
+        checkouts.keepClaim(place)
+        show(firstClaim)
+      } else if (place is CheckoutReturn) {
+        val open = checkouts.openIds(userId)
+        // Without an id it is the last checkout. A link to another customer's checkout is ignored.
+        val id = place.contextId ?: open.lastOrNull()
+        if (id != null && id in open + checkouts.expiredIds(userId)) follow(id)
+      }
     }
   }
 
@@ -128,13 +222,14 @@ class ShopModel(
    * its own thread, so that an old checkout never delays or hides the one that is followed.
    */
   private fun askOthers() {
-    val ids = checkouts.openIds.dropLast(1) + checkouts.expiredIds
+    val ids = checkouts.openIds(userId).dropLast(1) + checkouts.expiredIds(userId)
+    val user = userId
     if (ids.isEmpty()) return
     asking = worker.submit {
       for (id in ids) {
         try {
           val status = checkouts.status(id)
-          main.execute { if (isActive) showOther(status) }
+          main.execute { if (isActive && user == userId) showOther(status) }
         } catch (failure: RelayException) {
           if (failure is RelayException.Cancelled) break
         }
@@ -166,7 +261,7 @@ class ShopModel(
           // A failure says nothing about the payment: the customer may still pay, or have paid.
           val isTimeUp = failure is RelayException.TimedOut
           end(
-            if (failure.isUnknownContext && id !in checkouts.openIds) Message.UNKNOWN
+            if (failure.isUnknownContext && id !in checkouts.openIds(userId)) Message.UNKNOWN
             else if (before == Message.IN_BROWSER && !isTimeUp) Message.UNCHECKED
             else before)
         }
@@ -199,6 +294,11 @@ class ShopModel(
 
   private fun show(next: Message) {
     message = next
+    onChange()
+  }
+
+  private fun show(next: Claim) {
+    claim = next
     onChange()
   }
 

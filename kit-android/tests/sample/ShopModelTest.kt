@@ -45,12 +45,14 @@ class ShopModelTest {
     worker.shutdownNow()
   }
 
-  private fun model(transport: Transport, pages: Map<String, String> = emptyMap()): ShopModel {
+  private fun model(
+    transport: Transport, pages: Map<String, String> = emptyMap(), user: String = "jdo-1", isSignedIn: Boolean = true
+  ): ShopModel {
     val clock = FakeClock()
     val relay = RelayClient(
       "https://pay.example.com", "android", Credential.ClientKey("k"), transport, RetryPolicy.NONE, clock)
     val checkouts = Checkouts(relay, File(folder.root, "checkouts.json"), pages, clock = clock)
-    val model = ShopModel(checkouts, "jdo-1", { emptyMap() }, worker, Executor { queue.put(it) })
+    val model = ShopModel(checkouts, user, isSignedIn, { emptyMap() }, worker, Executor { queue.put(it) })
     model.onChange = { messages.add(model.message) }
     model.openPage = { opened.add(it) }
     model.schedulePosts = { scheduled += 1 }
@@ -61,6 +63,13 @@ class ShopModelTest {
   private fun run(model: ShopModel, until: Message) {
     while (model.message != until) {
       val next = queue.poll(30, TimeUnit.SECONDS) ?: throw AssertionError("still ${model.message}: $messages")
+      next.run()
+    }
+  }
+
+  private fun run(model: ShopModel, until: Claim) {
+    while (model.claim != until) {
+      val next = queue.poll(30, TimeUnit.SECONDS) ?: throw AssertionError("still ${model.claim}")
       next.run()
     }
   }
@@ -226,5 +235,83 @@ class ShopModelTest {
     model.setActive(false)
     assertTrue(interrupted.await(30, TimeUnit.SECONDS))
     assertEquals(Message.UNCHECKED, model.message)
+  }
+
+  @Test fun anotherUserSeesNoOutcomeOfTheOneBefore() {
+    val transport = FakeTransport { request, _ ->
+      if (request.method == "POST") posted(request) else status(id(request), "delivered", true)
+    }
+    val model = model(transport)
+    model.buy("price_1")
+    run(model, Message.IN_BROWSER)
+    val id = transport.body(0)["id"] as String
+    model.changeUser("ben", true)
+    assertEquals(Message.NONE, model.message)
+    model.setActive(true)
+    model.open("https://pay.example.com/v1/android/return?context_id=$id")
+    assertEquals(Message.NONE, model.message)
+    assertEquals("nothing was asked", 1, transport.requests.size)
+    // Also after the process has ended.
+    assertEquals(Message.NONE, model(transport, user = "ben").message)
+    // The previous user comes back.
+    model.changeUser("jdo-1", true)
+    run(model, Message.BOUGHT)
+  }
+
+  @Test fun aResultThatComesAfterTheSignOutIsNotShown() {
+    val asked = CountDownLatch(1)
+    val answers = CountDownLatch(1)
+    val transport = FakeTransport { request, _ ->
+      asked.countDown()
+      answers.await()
+      posted(request)
+    }
+    val model = model(transport)
+    model.buy("price_1")
+    assertTrue(asked.await(30, TimeUnit.SECONDS))
+    model.changeUser("ben", true)
+    answers.countDown()
+    (queue.poll(30, TimeUnit.SECONDS) ?: throw AssertionError("no result")).run()
+    assertEquals(Message.NONE, model.message)
+    assertTrue(opened.isEmpty())
+  }
+
+  @Test fun aPurchaseIsAddedAfterTheSignInIfTheCustomerAgrees() {
+    val transport = FakeTransport { _, _ -> json(201, "{\"status_url\":\"/v1/android/x\"}") }
+    val model = model(transport, user = "anonymous-7", isSignedIn = false)
+    model.setActive(true)
+    model.open(CLAIM)
+    assertEquals(Claim.SIGN_IN, model.claim)
+    model.addPurchase()
+    assertEquals(Claim.SIGN_IN, model.claim)
+    model.changeUser("jdo-1", true)
+    assertEquals(Claim.ASK, model.claim)
+    assertEquals("Add this purchase to your account?", model.claim.text)
+    assertEquals(0, transport.requests.size)
+    model.addPurchase()
+    run(model, Claim.ADDED)
+    assertEquals("https://pay.example.com/v1/android/users/jdo-1/claims", transport.requests.single().url)
+    // The link is used up.
+    model.changeUser("ben", true)
+    assertEquals(Claim.NONE, model.claim)
+  }
+
+  @Test fun eachResultOfAClaimIsShown() {
+    for ((answer, claim) in listOf(
+      Pair(problem(409, slug = "claimed-by-another-user"), Claim.OTHER_USER),
+      Pair(problem(410, slug = "claim-gone"), Claim.EXPIRED), Pair(problem(404, slug = "unknown-claim"), Claim.UNKNOWN),
+      Pair(problem(503), Claim.LATER), Pair(problem(403), Claim.LATER))) {
+      val model = model(FakeTransport { _, _ -> answer })
+      model.setActive(true)
+      model.open(CLAIM)
+      model.addPurchase()
+      run(model, claim)
+      model.declinePurchase()
+      assertEquals(Claim.NONE, model.claim)
+    }
+  }
+
+  private companion object {
+    const val CLAIM = "https://pay.example.com/v1/android/claim/clm_01HXZ4T9V8KQ2M3N4P5R6S7T8V"
   }
 }
