@@ -21,6 +21,18 @@ import Testing
 /// The deadline of a wait.
 func soon() -> MonotonicInstant { MonotonicInstant.now().advanced(by: .seconds(300)) }
 
+/// Asks every 2 ms until there is an answer, where no thread notifies of it.
+func polled<Found>(
+  sourceLocation: SourceLocation = #_sourceLocation, _ find: () throws -> Found?
+) throws -> Found {
+  let (never, deadline) = (Monitor(()), soon())
+  while true {
+    if let found = try find() { return found }
+    try #require(MonotonicInstant.now() < deadline, sourceLocation: sourceLocation)
+    let _: Bool? = never.wait(until: .now().advanced(by: .milliseconds(2))) { _ in nil }
+  }
+}
+
 /// The relay without listeners. `stop` must be called; one thread.
 final class Bench {
   let path: String
@@ -219,11 +231,7 @@ final class Bench {
   func waitUntil(
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
   ) throws {
-    let (never, deadline) = (Monitor(()), soon())
-    while !condition() {
-      try #require(MonotonicInstant.now() < deadline, sourceLocation: sourceLocation)
-      let _: Bool? = never.wait(until: .now().advanced(by: .milliseconds(2))) { _ in nil }
-    }
+    try polled(sourceLocation: sourceLocation) { condition() ? () : nil }
   }
 
   func receipt(_ number: Int, app: AppSlug = "shop") throws -> PurchaseRecord? {

@@ -112,6 +112,7 @@ import Testing
       }
       let other = try WorkerThread(name: "stop") { server.stop(grace: .zero) }
       server.stop(grace: .zero)
+      #expect(server.load().connections == 0, "whichever call was the second has waited")
       other.join()
       for client in clients { _ = try client.rest() }
       threads.withLock { $0 }.forEach { $0.join() }

@@ -174,11 +174,9 @@ final class ToyBed {
     _ order: String, sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: (PurchaseRecord) -> Bool = { _ in true }
   ) throws -> PurchaseRecord {
-    let deadline = soon()
-    while MonotonicInstant.now() < deadline {
-      if let record = try stored(order), condition(record) { return record }
+    try polled(sourceLocation: sourceLocation) {
+      try stored(order).flatMap { condition($0) ? $0 : nil }
     }
-    return try #require(try stored(order), sourceLocation: sourceLocation)
   }
 
   var log: String { lines.withLock { $0.joined() } }

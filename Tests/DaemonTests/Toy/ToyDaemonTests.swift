@@ -235,11 +235,7 @@ struct ToyDaemonTests {
 
   private func waitFor<Found>(_ find: (StoreReader) throws -> Found?) throws -> Found {
     let reader = try StoreReader(path: "\(folder.path)/relay.db")
-    let deadline = soon()
-    while MonotonicInstant.now() < deadline {
-      if let found = try find(reader) { return found }
-    }
-    return try #require(nil as Found?)
+    return try polled { try find(reader) }
   }
 
   /// Posts a paid checkout session of Stripe.

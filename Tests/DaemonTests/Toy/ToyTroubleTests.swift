@@ -104,12 +104,10 @@ struct ToyTroubleTests {
       try bed.waitForCalls(1)
     }
     // The client is gone, and its place is free.
-    let deadline = soon()
-    func abandoned() -> UInt64 {
-      bed.metrics.requests.snapshot()[LabelValues(first: "toy_orders", second: "408")] ?? 0
+    let abandoned = try polled {
+      bed.metrics.requests.snapshot()[LabelValues(first: "toy_orders", second: "408")]
     }
-    while abandoned() == 0, MonotonicInstant.now() < deadline {}
-    #expect(abandoned() == 1)
+    #expect(abandoned == 1)
     #expect(try bed.stored("o1") == nil)
     bed.hold { _ in false }
     #expect(try bed.waitForStored("o1").purchase.userID == "u1")

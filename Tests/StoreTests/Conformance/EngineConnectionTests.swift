@@ -171,7 +171,7 @@ struct EngineConnectionTests {
     "A write that the engine cannot make fails with its kind, and is made once it can",
     arguments: [StoreFault.Kind.busy, .full, .readOnly])
   func failures(kind: StoreFault.Kind) throws {
-    guard let failing = TestEngine.current.failures[kind] else { return }
+    let failing = try #require(TestEngine.current.failures[kind])
     let whole = StoreConnection(connection)
     let end = try failing(store.folder, connection)
     let content = String(repeating: "x", count: 1 << 20)

@@ -17,7 +17,6 @@ struct TestEngine: Sendable, CustomTestStringConvertible {
   /// Returns all stored data as text, with bytes decoded.
   let dump: @Sendable (_ folder: String) throws -> String
   /// Makes every write of a connection fail with a kind of fault, until the returned closure is called.
-  /// Contains only the kinds that can be caused in this engine.
   let failures:
     [StoreFault.Kind: @Sendable (_ folder: String, any EngineConnection) throws -> () throws -> Void]
 

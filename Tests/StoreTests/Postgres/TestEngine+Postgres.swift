@@ -46,6 +46,20 @@ extension TestEngine {
         ])
         return { try other.run("ROLLBACK") }
       },
+      .full: { folder, _ in
+        // No disk is full: a trigger raises what the server does when one is.
+        let other = try PostgresServer.shared.get().connect(PostgresDatabases.name(of: folder))
+        try other.runTogether([
+          PostgresCommand(
+            """
+            CREATE FUNCTION fill_disk() RETURNS trigger LANGUAGE plpgsql AS
+              $$BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END$$
+            """),
+          PostgresCommand(
+            "CREATE TRIGGER fill_disk BEFORE INSERT ON service_reports EXECUTE FUNCTION fill_disk()"),
+        ])
+        return { try other.run("DROP FUNCTION fill_disk CASCADE") }
+      },
       .readOnly: { _, connection in
         try connection.run("SET default_transaction_read_only = on")
         return { try connection.run("SET default_transaction_read_only = off") }
