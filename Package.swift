@@ -163,7 +163,10 @@ let package = Package(
     library("Partners", in: "Partners", ["Platform", "Domain", "Cryptography", "Formats"]),
     .target(
       name: "Migrations", path: "migrations",
-      resources: [.embedInCode("sqlite/v0001_sqlite.sql"), .embedInCode("postgres/v0001_postgres.sql")],
+      resources: [
+        .embedInCode("sqlite/v0001_sqlite.sql"), .embedInCode("sqlite/v0002_sqlite.sql"),
+        .embedInCode("postgres/v0001_postgres.sql"), .embedInCode("postgres/v0002_postgres.sql"),
+      ],
       swiftSettings: house),
     library(
       "Store", in: "Store", ["CZstd", "Platform", "Formats", "Domain", "Cryptography"],

@@ -3,9 +3,13 @@
 
 /// Every migration of an engine, oldest first. The n-th brings a database to schema version n.
 public enum Migrations {
-  public static let sqlite: [String] = [text(PackageResources.v0001_sqlite_sql)]
+  public static let sqlite: [String] = [
+    text(PackageResources.v0001_sqlite_sql), text(PackageResources.v0002_sqlite_sql),
+  ]
 
-  public static let postgres: [String] = [text(PackageResources.v0001_postgres_sql)]
+  public static let postgres: [String] = [
+    text(PackageResources.v0001_postgres_sql), text(PackageResources.v0002_postgres_sql),
+  ]
 
   /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it
   /// while the instances are upgraded one after the other. A migration raises it that is not additive, or

@@ -10,13 +10,13 @@ internal import Terminal
 enum ReceiptsCommands {
   static let spec = CommandGroup("receipts", summary: "Messages for the destination, one for each purchase")
 
-  static let verbs = [list, show, replay, cancel, complete]
+  static let verbs = [list, show, replay, cancel, complete, correct]
 
   private static let example = "rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM"
 
-  /// The fields that filter receipts in a command. `complete` supplies user and price.
+  /// The fields that filter receipts in a command. `complete` and `correct` supply user and price.
   static func filterFields(of path: [String]) -> [FilterField<ReceiptFilter>] {
-    let supplied: Set<String> = path.last == "complete" ? ["user", "price"] : []
+    let supplied: Set<String> = ["complete", "correct"].contains(path.last) ? ["user", "price"] : []
     return ReceiptFilter.fields.filter { !supplied.contains($0.name) }
   }
 
@@ -137,8 +137,47 @@ enum ReceiptsCommands {
         ExampleSpec(
           "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXB",
           "All receipts that lack a price"),
+        ExampleSpec(
+          "receiptctl receipts complete --state failed --reason http_422 --price price_1MbKJHJaEiB9UwXB",
+          "All receipts that the destination refused, with another price"),
       ]),
     run: ReceiptComplete.run)
+
+  private static let correct = Verb(
+    spec: CommandSpec(
+      ["receipts", "correct"], summary: "Correct delivered receipts that said something wrong",
+      discussion: """
+        A delivered receipt cannot be recalled. This makes a second receipt for the same purchase, with \
+        another user, price or context, and links both; only the newer one can be sent again. It shows what \
+        would be sent, and what the destination does with a second receipt as far as is known, then asks. \
+        With another user, a context of that user is chosen as in a join. Several receipts, by id or by \
+        --state and other filters, get one user or one price.
+        """,
+      arguments: [manyArgument],
+      options: filterOptions("correct") + [
+        limitOption,
+        OptionSpec("user", placeholder: "USER", help: "Your id of the right user"),
+        OptionSpec("price", placeholder: "PRICE", help: "The right price, price_…"),
+        OptionSpec("context", placeholder: "ID", help: "An open context, ctx_…; one receipt only"),
+        OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
+        OptionSpec(
+          flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
+        OptionSpec("why", placeholder: "TEXT", help: "Why, in a few words; kept in the audit; required"),
+      ] + CommandTable.asking,
+      examples: [
+        ExampleSpec(
+          "receiptctl receipts correct \(example) --user jdo-1 --why 'bought for another account'",
+          "It was sent for the wrong user"),
+        ExampleSpec(
+          "receiptctl receipts list --user jdo-2 --json | receiptctl receipts correct - --user jdo-1 "
+            + "--why 'merged accounts'",
+          "All receipts of one user"),
+        ExampleSpec(
+          "receiptctl receipts correct --state delivered --since 2d --price price_1MbKJHJaEiB9UwXB "
+            + "--why 'wrong plan'",
+          "All of the last two days had the wrong price"),
+      ]),
+    run: ReceiptCorrect.run)
 
   /// The filter that the options of a command describe.
   static func filter(_ session: Session, _ configuration: Configuration) throws -> ReceiptFilter {

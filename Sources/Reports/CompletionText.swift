@@ -28,10 +28,7 @@ public enum CompletionText {
   public static func details(
     _ old: Purchase, user: UserID?, price: PriceID?, context: ContextID?
   ) -> JSONValue {
-    let supplied: [JSONValue] = [
-      user.map { _ in "user" }, price.map { _ in "price" }, context.map { _ in "context" },
-    ].compactMap { $0 }
-    var members: [JSONValue.Member] = [.init(name: "supplied", value: .array(supplied))]
+    var members = supplied(user, price, context)
     if let price, old.prices != [price] {
       let before = old.prices.isEmpty ? nil : old.prices.map(\.text).joined(separator: ", ")
       members += [
@@ -43,5 +40,21 @@ public enum CompletionText {
       members.append(.init(name: "user_replaced", value: .bool(true)))
     }
     return .object(members)
+  }
+
+  /// What was supplied to each of several receipts.
+  public static func details(user: UserID?, price: PriceID?) -> JSONValue {
+    var members = supplied(user, price, nil)
+    if let price { members.append(.init(name: "price", value: .string(price.text))) }
+    return .object(members)
+  }
+
+  private static func supplied(
+    _ user: UserID?, _ price: PriceID?, _ context: ContextID?
+  ) -> [JSONValue.Member] {
+    let names: [JSONValue] = [
+      user.map { _ in "user" }, price.map { _ in "price" }, context.map { _ in "context" },
+    ].compactMap { $0 }
+    return [.init(name: "supplied", value: .array(names))]
   }
 }

@@ -30,6 +30,7 @@ public enum JobDescription {
       if !given.isEmpty { text += ": \(given.joined(separator: ", "))" }
     }
     if let price = request.priceID { text += ", with the price \(price)" }
+    if let user = request.userID { text += ", for the user \(user)" }
     if request.force { text += ", delivered ones, too" }
     return text
   }

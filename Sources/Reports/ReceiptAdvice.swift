@@ -171,20 +171,25 @@ public struct DestinationAdvice: Sendable, Equatable {
   private let refresh: SecretRefresh
   /// What to do if a purchase that it accepted does not show up there: a sentence.
   public let missing: String
+  /// What it does with a second receipt of a purchase, as far as is known: sentences.
+  public let secondReceipt: String
 
   /// - Parameters:
   ///   - settings: the keys of its section that a destination judges.
   ///   - secret: the one of them that is a secret.
   ///   - refresh: how a corrected secret takes effect.
   ///   - missing: what to do if a purchase that it accepted does not show up there: a sentence.
+  ///   - secondReceipt: what it does with a second receipt of a purchase, as far as is known: sentences.
   public init(
-    _ name: DestinationName, settings: [String], secret: String, refresh: SecretRefresh, missing: String
+    _ name: DestinationName, settings: [String], secret: String, refresh: SecretRefresh, missing: String,
+    secondReceipt: String
   ) {
     self.name = name
     self.settings = settings
     self.secret = secret
     self.refresh = refresh
     self.missing = missing
+    self.secondReceipt = secondReceipt
   }
 
   /// The end of a sentence: correct `webhook (url, secret), then run: receiptctl reload`.

@@ -53,6 +53,12 @@ public enum ReceiptFacts {
     facts.append(ReceiptFact("price", price(record, receipt), priceID.map(NamedID.price)))
     facts.append(ReceiptFact("context", context(purchase), purchase.contextID.map(NamedID.context)))
     guard let receipt else { return facts }
+    if let corrected = receipt.corrects {
+      facts.append(ReceiptFact("corrects", corrected.text, .receipt(corrected)))
+    }
+    if let correction = receipt.correctedBy {
+      facts.append(ReceiptFact("corrected", "by \(correction), which counts", .receipt(correction)))
+    }
     if receipt.contextDisputed { facts.append(ReceiptFact("disputed", disputed)) }
     if let importID = receipt.importID {
       facts.append(ReceiptFact("import id", importID, .importID(importID)))

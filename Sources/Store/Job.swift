@@ -6,7 +6,7 @@ public import Formats
 
 /// What a job does to each of its receipts.
 public enum JobKind: String, Sendable, CaseIterable {
-  case replay, cancel, complete
+  case replay, cancel, complete, correct
 }
 
 /// The state of a job.
@@ -54,8 +54,10 @@ public struct JobRequest: Sendable, Equatable {
   public var force: Bool
   /// Receipts per second; nil for no limit. Stored in thousandths.
   public var ratePerSecond: Double?
-  /// The price with which receipts are completed.
+  /// The price with which receipts are completed or corrected.
   public var priceID: PriceID?
+  /// The user for whom receipts are corrected.
+  public var userID: UserID?
   /// The requester: the operating system's user, or another source.
   public var actor: String
   /// The operator's reason.
@@ -63,13 +65,14 @@ public struct JobRequest: Sendable, Equatable {
 
   public init(
     kind: JobKind = .replay, source: JobSource, force: Bool = false, ratePerSecond: Double? = nil,
-    priceID: PriceID? = nil, actor: String, reason: String? = nil
+    priceID: PriceID? = nil, userID: UserID? = nil, actor: String, reason: String? = nil
   ) {
     self.kind = kind
     self.source = source
     self.force = force
     self.ratePerSecond = ratePerSecond
     self.priceID = priceID
+    self.userID = userID
     self.actor = actor
     self.reason = reason
   }
@@ -159,6 +162,9 @@ extension OperatorResult {
     case .contextNotUsable: "context_not_usable"
     case .erased: "erased"
     case .known(let reason): "known_\(reason.text)"
+    case .corrected: "corrected"
+    case .unchanged: "unchanged"
+    case .reversed: "reversed"
     }
   }
 
@@ -170,6 +176,9 @@ extension OperatorResult {
     case "delivered": self = .delivered
     case "context_not_usable": self = .contextNotUsable
     case "erased": self = .erased
+    case "corrected": self = .corrected
+    case "unchanged": self = .unchanged
+    case "reversed": self = .reversed
     default:
       if code.hasPrefix("lacks_") {
         self = .lacks(Reason(String(code.dropFirst(6))))

@@ -134,12 +134,21 @@ public struct JobWork {
 
 extension JobRequest {
   /// Whether a filter includes receipts with this state and reason: a replay excludes receipts that cannot be
-  /// sent because data is missing, and unpaid ones; a bulk completion includes only those that lack a price.
+  /// sent because data is missing, and unpaid ones; a bulk completion includes those that lack a price, and
+  /// those that the destination refused with a status if the filter names that: their price is then replaced.
   public func concerns(_ state: ReceiptState, _ reason: Reason?) -> Bool {
     switch kind {
     case .replay: (state != .delivered || force) && reason?.forbidsReplay != true
     case .cancel: state != .delivered && state != .cancelled
-    case .complete: state != .delivered && state != .pending && reason == .price
+    case .complete:
+      state != .delivered && state != .pending && (reason == .price || replacesPrice(of: reason))
+    case .correct: state == .delivered
     }
+  }
+
+  /// Whether receipts with this reason are completed with another price than the one that they have.
+  func replacesPrice(of reason: Reason?) -> Bool {
+    guard case .filter(let filter, _) = source, let reason, filter.reason == reason.text else { return false }
+    return Reason.isStatus(reason.text)
   }
 }

@@ -23,6 +23,9 @@ public struct PurchaseRecord: Sendable, Equatable {
   /// What names it outside of the transaction that read it.
   public var reference: PurchaseReference { PurchaseReference(row: rowID, key: purchase.key) }
 
+  /// Whether its receipt corrects that of the purchase's own row, which alone takes part in the join.
+  var isCorrection: Bool { receipt?.corrects != nil }
+
   /// The purchase's app and processor.
   var place: AppProcessor { AppProcessor(app, purchase.key.processor) }
 

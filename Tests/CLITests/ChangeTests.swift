@@ -101,6 +101,66 @@ import Testing
     #expect(!details.contains("jdo-1"))
   }
 
+  @Test func aDeliveredReceiptIsCorrectedByASecondOne() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    let early = harness.run("receipts", "correct", id, "--user", "zed", "--why", "w", "--yes")
+    #expect(early.code == .refused)
+    try harness.deliver(id)
+    let unsure = harness.run("receipts", "correct", id, "--user", "zed", "--why", "other account")
+    #expect(unsure.code == .refused)
+    #expect(unsure.out.contains("  user     zed\n"))
+    #expect(unsure.notes.contains("does not document what it does with a second receipt"))
+    #expect(unsure.notes.contains("nothing was changed"))
+    let ran = harness.run(
+      "receipts", "correct", id, "--user", "zed", "--why", "other account", "--yes", "--json")
+    #expect(ran.code == .done)
+    let made = try #require(try ran.objects.first)
+    #expect(made["corrects"] == .string(id))
+    #expect(made["user_id"] == "zed")
+    #expect(made["state"] == "pending")
+    let correction = try #require(made["id"]?.stringValue)
+    #expect(harness.run("receipts", "show", id).out.contains("by \(correction), which counts"))
+    #expect(harness.run("receipts", "show", correction).out.contains("corrects  \(id)"))
+    let entry = try #require(try harness.reader().audit(AuditFilter(), limit: 1).first).entry
+    #expect(entry.action == "receipts correct")
+    #expect(entry.subject == id)
+    #expect(entry.reason == "other account")
+    #expect(!entry.details.contains("zed"))
+    let again = harness.run("receipts", "correct", id, "--user", "ann", "--why", "w", "--yes")
+    #expect(again.code == .refused)
+    #expect(again.notes.contains("is corrected by \(correction) already"))
+    #expect(harness.run("receipts", "replay", id, "--force", "--yes").code == .refused)
+  }
+
+  @Test func aCorrectionNeedsAReasonAndAValue() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1")
+    try harness.deliver(id)
+    #expect(harness.run("receipts", "correct", id, "--user", "zed", "--yes").code == .usage)
+    #expect(harness.run("receipts", "correct", id, "--why", "w", "--yes").code == .usage)
+    let other = try harness.purchase("sub_2")
+    let both = harness.run("receipts", "correct", id, other, "--context", "ctx_1", "--why", "w", "--yes")
+    #expect(both.code == .usage)
+    let same = harness.run("receipts", "correct", id, "--price", "price_1", "--why", "w", "--yes")
+    #expect(same.notes.contains("says that already"))
+  }
+
+  @Test func severalAreCorrectedAtOnce() throws {
+    let harness = try OperatorHarness()
+    let ids = [try harness.purchase("sub_1"), try harness.purchase("sub_2"), try harness.purchase("sub_3")]
+    for id in ids.prefix(2) { try harness.deliver(id) }
+    let ran = harness.run(
+      "receipts", "correct", ids[0], ids[1], ids[2], "--price", "price_9", "--why", "wrong plan", "--yes")
+    #expect(ran.code == .partly)
+    #expect(ran.out == "Corrected 2 receipts.\n")
+    #expect(ran.notes.contains("\(ids[2]) is pending already"))
+    let job = harness.run(
+      "receipts", "correct", "--state", "delivered", "--price", "price_8", "--why", "again", "--yes")
+    #expect(job.code == .refused)
+    #expect(job.notes.contains("is corrected by another receipt"))
+  }
+
   @Test func aContextMustBeFreeAndTheUsersOwn() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1", price: nil)

@@ -67,7 +67,8 @@ private let events: [ReceiptEvent] = [
   attempt(.failed(.status(422)), status: 422), .gaveUp, .replayed(dueAt: now, force: false, payload: payload),
   .replayed(dueAt: now, force: true, payload: payload),
   .replayed(dueAt: now, force: true, payload: nil), .cancelled(note: "why"),
-  .completed(payload, changesContext: true), .erased(cancelsOpen: true), .erased(cancelsOpen: false),
+  .completed(payload, changesContext: true), .corrected(by: "rcp_2"), .erased(cancelsOpen: true),
+  .erased(cancelsOpen: false),
 ]
 
 /// The name of an event's row. The switch is exhaustive, so a new event does not compile without a name.
@@ -95,6 +96,7 @@ private func name(_ event: ReceiptEvent) -> String {
     payload == nil ? "replayed as it was" : force ? "replayed with force" : "replayed"
   case .cancelled: "cancelled"
   case .completed: "completed"
+  case .corrected: "corrected"
   case .erased(let cancelsOpen): cancelsOpen ? "erased" : "erased, not open ones"
   }
 }
@@ -229,6 +231,33 @@ struct ReceiptLifeCycleTests {
       let completed = ReceiptEvent.completed(payload, changesContext: changesContext)
       #expect(outcome(of: completed, on: disputed)?.contextDisputed == !changesContext)
     }
+  }
+
+  @Test("A corrected receipt is never sent again, and is corrected once")
+  func correctedOnce() throws {
+    let corrected = try #require(outcome(of: .corrected(by: "rcp_2"), on: sample("delivered")))
+    #expect(corrected.correctedBy == "rcp_2")
+    let events: [ReceiptEvent] = [
+      .corrected(by: "rcp_3"), .replayed(dueAt: now, force: true, payload: nil), .reversed(other),
+    ]
+    for event in events {
+      var receipt = corrected
+      #expect(throws: ReceiptRefusal.isCorrected) { try receipt.apply(event, at: moment) }
+      #expect(receipt == corrected)
+    }
+  }
+
+  @Test("A correction is due now, after new receipts, and closed to the join")
+  func correction() throws {
+    var receipt = Receipt.correction(id: "rcp_2", of: "rcp_1", payload, at: moment)
+    #expect(receipt.state == .pending)
+    #expect(receipt.corrects == "rcp_1")
+    #expect(receipt.isReplay)
+    #expect(receipt.nextAttemptAt == now)
+    #expect(receipt.contradiction == nil)
+    #expect(!receipt.isOpenToJoin)
+    try receipt.apply(.withdrawn(.destination, until: later), at: moment)
+    #expect(receipt.isOpenToJoin, "it waits for its destination")
   }
 
   @Test("A new receipt has the join's decision")

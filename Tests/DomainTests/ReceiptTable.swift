@@ -26,6 +26,7 @@ enum ReceiptTable {
     replayed as it was    -         pending   pending   -           pending     -              pending
     cancelled             cancelled cancelled -         cancelled   cancelled   -              -
     completed             pending   -         -         pending     pending     pending        pending
+    corrected             -         -         delivered -           -           -              -
     erased                cancelled cancelled delivered cancelled   cancelled   cancelled      cancelled
     erased, not open ones -         -         delivered cancelled   cancelled   cancelled      cancelled
     """
@@ -53,6 +54,7 @@ enum ReceiptTable {
     replayed as it was    pending          pending          pending            pending
     cancelled             cancelled        cancelled        -                  cancelled
     completed             -                -                -                  -
+    corrected             -                -                -                  -
     erased                cancelled        cancelled        delivered          cancelled
     erased, not open ones -                -                delivered          cancelled
     """

@@ -1,9 +1,10 @@
-// `receipts replay`, `receipts cancel` and `receipts complete` for several receipts: select, show, ask, then
-// change. A few given ids are changed at once; anything else becomes a job, which outlives this program.
+// `receipts replay`, `cancel`, `complete` and `correct` for several receipts: select, show, ask, then change.
+// A few given ids are changed at once; anything else becomes a job, which outlives this program.
 
 internal import Config
 internal import Domain
 internal import Formats
+internal import Reports
 internal import Store
 internal import Terminal
 
@@ -42,6 +43,7 @@ struct BulkChange {
       notes.write(plan.table(session).text(terminalColumns: notes.columns))
       // Before the question, because the operator must know it to confirm.
       refusals.note()
+      for line in warnings { session.output.note(line) }
       let pace = rate.map { ", \(plan.estimate(plan.count, perSecond: $0))" } ?? ""
       try session.ask("\(kind.verb) \(Counted.receipts(plan.count))\(pace)?")
     }
@@ -60,11 +62,22 @@ struct BulkChange {
         "Would \(kind.rawValue) \(Counted.receipts(plan.count))\(pace); nothing was changed.")
     }
     refusals.note()
+    for line in warnings { session.output.note(line) }
     return .done
+  }
+
+  /// What the destinations do with corrections.
+  private var warnings: [String] {
+    guard kind == .correct else { return [] }
+    let apps = Set(plan.groups.map(\.app)).sorted()
+    return apps.flatMap { configuration.app($0)?.destinationCorrections ?? [] }.unique
   }
 
   /// `--price`.
   var price: PriceID? { session.command.options["price"].map(PriceID.init) }
+
+  /// `--user` of a correction.
+  var user: UserID? { kind == .correct ? session.command.options["user"].map { UserID($0) } : nil }
 
   /// The change of one receipt.
   private func change(_ id: ReceiptID) -> ReceiptChange {
@@ -74,12 +87,15 @@ struct BulkChange {
     case .cancel: .cancel(CancelReceipt(id: id, note: why ?? ""))
     case .complete:
       .complete(CompleteReceipt(id: id, userID: nil, priceID: price, contextID: nil))
+    case .correct: .correct(CorrectReceipt(id: id, userID: user, priceID: price, contextID: nil))
     }
   }
 
   private func changeDirectly() throws -> ExitCode {
     let commands = plan.receipts.map { receipt in
-      let entry = session.auditEntry(app: receipt.app, subject: receipt.id.text, reason: why)
+      let details = kind == .correct ? CompletionText.details(user: user, price: price) : [:]
+      let entry = session.auditEntry(
+        app: receipt.app, subject: receipt.id.text, reason: why, details: details)
       return Audited(change(receipt.id)) { $0 == .done ? entry : nil }
     }
     let outcomes = try session.writer(configuration).apply(CommandList(commands), now: session.moment)
@@ -87,7 +103,8 @@ struct BulkChange {
     var changed: [ReceiptID] = []
     for (receipt, outcome) in zip(plan.receipts, outcomes) {
       if outcome == .done {
-        changed.append(receipt.id)
+        // The receipt that counts now.
+        changed.append(try reader.receipt(id: receipt.id)?.receipt?.correctedBy ?? receipt.id)
       } else {
         refusals.add(receipt.id.text, outcome.explanation(id: receipt.id.text))
       }
@@ -134,6 +151,14 @@ struct BulkChange {
     refusals.note()
     if refusals.isEmpty { return .done }
     return ids.isEmpty ? .refused : .partly
+  }
+}
+
+extension [String] {
+  /// The texts without repeats, in their order.
+  fileprivate var unique: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
   }
 }
 

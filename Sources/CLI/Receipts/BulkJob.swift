@@ -49,14 +49,11 @@ struct BulkJob {
 
   private func start() throws -> Job {
     let command = session.command
-    let source: JobSource
-    switch bulk.plan.choice {
-    case .ids: source = .ids(count: bulk.plan.count)
-    case .filter(let filter, let limit): source = .filter(filter, limit: limit)
-    }
+    var source = bulk.plan.choice.source
+    if case .ids = source { source = .ids(count: bulk.plan.count) }
     let request = JobRequest(
       kind: bulk.plan.kind, source: source, force: command.flag("force"), ratePerSecond: bulk.rate,
-      priceID: bulk.price, actor: session.dependencies.actor, reason: bulk.why)
+      priceID: bulk.price, userID: bulk.user, actor: session.dependencies.actor, reason: bulk.why)
     var app: AppSlug?
     if case .filter(let filter, _) = source { app = filter.app }
     let rate = bulk.rate.map { JSONValue.number($0) } ?? .null

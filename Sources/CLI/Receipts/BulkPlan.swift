@@ -32,7 +32,7 @@ struct BulkPlan {
     deliveryRates = Dictionary(
       uniqueKeysWithValues: configuration.apps.map { ($0.slug, $0.delivery.ratePerSecond) })
     let asked = JobRequest(
-      kind: kind, source: .ids(count: 0), force: session.command.flag("force"), actor: "")
+      kind: kind, source: choice.source, force: session.command.flag("force"), actor: "")
     let isNamed = if case .ids = choice { true } else { false }
     func refusal(_ app: AppSlug, _ state: ReceiptState, _ reason: Reason?, id: String) -> String? {
       // An unpaid receipt is sent only if the operator names it.

@@ -13,6 +13,7 @@ extension JobKind {
     case .replay: "Replay"
     case .cancel: "Cancel"
     case .complete: "Complete"
+    case .correct: "Correct"
     }
   }
 
@@ -22,6 +23,7 @@ extension JobKind {
     case .replay: "Replayed"
     case .cancel: "Cancelled"
     case .complete: "Completed"
+    case .correct: "Corrected"
     }
   }
 
@@ -31,6 +33,7 @@ extension JobKind {
     case .replay: "queueing"
     case .cancel: "cancelling"
     case .complete: "completing"
+    case .correct: "correcting"
     }
   }
 
@@ -40,10 +43,13 @@ extension JobKind {
     case (.replay, .delivered): "is delivered already; --force sends it again"
     case (.cancel, .delivered): "is delivered already and cannot be recalled"
     case (.cancel, .cancelled): "is cancelled already"
+    case (.correct, .waiting), (.correct, .failed), (.correct, .cancelled):
+      "was not delivered: receiptctl receipts complete supplies what it lacks"
     case (.complete, .waiting), (.complete, .failed), (.complete, .cancelled):
       reason == .user || reason == .subscription
         ? OperatorResult.lacks(reason ?? .user).explanation(id: id)
-        : "does not lack a price; to replace one, complete the receipts one by one with --force"
+        : "does not lack a price; to replace it, complete one receipt with --force, or choose those that the "
+          + "destination refused with --reason, such as --reason http_422"
     case (.replay, .waiting), (.replay, .failed), (.replay, .cancelled), (.replay, .pending):
       OperatorResult.lacks(reason ?? .user).explanation(id: id)
     default: OperatorResult.notAllowed(state).explanation(id: "")
@@ -139,6 +145,10 @@ extension OperatorResult {
     case .lacks(let reason): return "lacks its \(DisplayText.clean(reason.text))"
     case .known(let reason):
       return "has a \(DisplayText.clean(reason.text)) already; --force replaces it"
+    case .corrected:
+      return "is corrected by another receipt, which counts: receiptctl receipts show \(id)"
+    case .unchanged: return "says that already"
+    case .reversed: return "reports that the money went back, which nothing corrects"
     case .erased: return "was erased with its user; there is nothing left to send"
     case .notAllowed(.delivered): return "is delivered already"
     case .notAllowed(.pending): return "is pending already; cancel it first to change it"

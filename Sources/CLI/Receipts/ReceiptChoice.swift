@@ -12,6 +12,14 @@ enum ReceiptChoice {
   /// At most `limit`, the newest.
   case filter(ReceiptFilter, limit: Int?)
 
+  /// The same for a job.
+  var source: JobSource {
+    switch self {
+    case .ids(let ids): .ids(count: ids.count)
+    case .filter(let filter, let limit): .filter(filter, limit: limit)
+    }
+  }
+
   /// The argument that means standard input.
   static let inputWord = "-"
 

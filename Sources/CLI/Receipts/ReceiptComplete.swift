@@ -29,13 +29,7 @@ enum ReceiptCancel {
 enum ReceiptComplete {
   static func run(_ session: Session) throws -> ExitCode {
     let options = session.command.options
-    for name in ["user", "price"] {
-      guard let value = options[name] else { continue }
-      guard UntrustedText.identifier(value) != nil else {
-        throw session.usage(
-          "--\(name) must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
-      }
-    }
+    try checkValues(session)
     let ids = session.command.positionals
     if ids.count == 1, ids[0] != ReceiptChoice.inputWord {
       return try completeOne(session, ReceiptID(ids[0]))
@@ -58,6 +52,17 @@ enum ReceiptComplete {
     return try BulkChange(.complete, session, why: why).run(askingFrom: 1)
   }
 
+  /// Refuses a user or a price that no receipt can have.
+  static func checkValues(_ session: Session) throws {
+    for name in ["user", "price"] {
+      guard let value = session.command.options[name] else { continue }
+      guard UntrustedText.identifier(value) != nil else {
+        throw session.usage(
+          "--\(name) must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
+      }
+    }
+  }
+
   /// A known value that differs from a given one, as the end of a sentence; nil when there is none. Replacing
   /// it needs `--force`.
   private static func known(_ purchase: Purchase, _ user: UserID?, _ price: PriceID?) -> String? {
@@ -68,14 +73,14 @@ enum ReceiptComplete {
     return "has the price \(DisplayText.clean(purchase.prices.map(\.text).joined(separator: ", "))) already"
   }
 
-  private static func refused(_ id: ReceiptID, _ outcome: OperatorResult) -> OperatorFault {
+  static func refused(_ id: ReceiptID, _ outcome: OperatorResult) -> OperatorFault {
     OperatorFault(
       outcome == .notFound ? .notFound : .refused,
       "\(DisplayText.clean(id.text)) \(outcome.explanation(id: id.text))")
   }
 
   /// The receipt's content as it would be sent, before it is changed.
-  private static func plan(_ record: PurchaseRecord) -> [String] {
+  static func plan(_ record: PurchaseRecord) -> [String] {
     CompletionText.plan(record).map { name, value in
       "  \(DisplayText.padded(name, to: 8)) \(DisplayText.clean(value))"
     }

@@ -35,7 +35,7 @@ package struct DestinationKind: Sendable {
         DestinationAdvice(
           Destination.name, settings: Destination.help.settings, secret: Destination.help.secret,
           refresh: secrets(settings).map(\.refresh).first { $0 != .reload } ?? .reload,
-          missing: Destination.help.missing)
+          missing: Destination.help.missing, secondReceipt: Destination.help.secondReceipt)
       }
     }
     maker = { app, revealsSecrets, userAgent in
@@ -87,6 +87,11 @@ extension AppConfiguration {
   /// The destinations that the app has for a processor's purchases.
   public func destinations(of processor: ProcessorName) -> PurchaseDestinations {
     PurchaseDestinations(all: Set(destinationKinds.map(\.name)), present: destination(of: processor))
+  }
+
+  /// What the app's destinations do with a second receipt of a purchase.
+  public var destinationCorrections: [String] {
+    destinationKinds.compactMap { $0.advice(self)?.secondReceipt }
   }
 
   /// What to do when a destination refuses the app's configuration; nil if the app does not have it.

@@ -41,6 +41,11 @@ public struct Receipt: Sendable, Equatable {
   public internal(set) var deliveredAt: Timestamp?
   /// The operator's note.
   public internal(set) var note: String?
+  /// The delivered receipt of the same purchase that an operator corrected with this one; nil if this is the
+  /// purchase's first.
+  public let corrects: ReceiptID?
+  /// The receipt that corrects this one. What this one said is known to be wrong, so it is never sent again.
+  public internal(set) var correctedBy: ReceiptID?
 
   /// Makes a receipt from its stored columns. `Receipt.begin` makes a new receipt.
   public init(
@@ -50,7 +55,7 @@ public struct Receipt: Sendable, Equatable {
     attempts: Int64 = 0, spentAttempts: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
     isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
     pausedBase: Duration = .zero, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
-    note: String? = nil
+    note: String? = nil, corrects: ReceiptID? = nil, correctedBy: ReceiptID? = nil
   ) {
     self.id = id
     self.createdAt = createdAt
@@ -75,12 +80,15 @@ public struct Receipt: Sendable, Equatable {
     self.nextAttemptAt = nextAttemptAt
     self.deliveredAt = deliveredAt
     self.note = note
+    self.corrects = corrects
+    self.correctedBy = correctedBy
   }
 
   /// Whether later events and contexts may still change the decision about it. Not if it is a reversal: the
-  /// destination accepted the purchase.
+  /// destination accepted the purchase. A correction has the values that an operator chose: it can only wait
+  /// for its destination.
   public var isOpenToJoin: Bool {
-    guard !isReversal else { return false }
+    guard !isReversal, corrects == nil || state == .waiting else { return false }
     return switch state {
     case .waiting: true
     case .failed, .cancelled: reason.map(Reason.ofJoin.contains) ?? false
@@ -101,6 +109,7 @@ public struct Receipt: Sendable, Equatable {
     case .pending where nextAttemptAt == nil: "a pending receipt is due at some time"
     case .pending where retrySince == nil: "a pending receipt has a retry budget"
     case .delivered where deliveredAt == nil: "a delivered receipt was delivered at some time"
+    case _ where correctedBy != nil && state != .delivered: "only a delivered receipt is corrected"
     case .waiting, .pending, .delivered, .failed, .cancelled:
       state == .pending || nextAttemptAt == nil ? nil : "only a pending receipt is due"
     }
@@ -113,7 +122,7 @@ extension Receipt {
     id == other.id && createdAt == other.createdAt && priceID == other.priceID
       && priceMismatch == other.priceMismatch && contextDisputed == other.contextDisputed
       && readyAt == other.readyAt && destination == other.destination && isReversal == other.isReversal
-      && body == other.body
+      && body == other.body && corrects == other.corrects && correctedBy == other.correctedBy
   }
 
   /// Whether another version is the same, except for the end of its wait.

@@ -32,6 +32,8 @@ public enum ReceiptEvent: Sendable, Equatable {
   case cancelled(note: String)
   /// An operator supplied what it lacked.
   case completed(ReceiptPayload, changesContext: Bool)
+  /// An operator corrects what it said with another receipt of the same purchase.
+  case corrected(by: ReceiptID)
   /// Its user was erased.
   /// - cancelsOpen: whether a receipt that is still to be delivered is also cancelled.
   case erased(cancelsOpen: Bool)
@@ -94,6 +96,8 @@ public enum ReceiptRefusal: Error, Sendable, Equatable {
   case notAllowed(ReceiptState)
   /// It has no body, and none was supplied.
   case hasNoBody
+  /// Another receipt corrects it.
+  case isCorrected
 }
 
 /// When something happens to a receipt.

@@ -12,6 +12,18 @@ extension Receipt {
     return receipt
   }
 
+  /// Makes a receipt that corrects a delivered one of the same purchase. It is due now; new receipts are
+  /// delivered before it, as before everything that operators send again.
+  public static func correction(
+    id: ReceiptID, of corrected: ReceiptID, _ payload: ReceiptPayload, at moment: ReceiptMoment
+  ) -> Receipt {
+    var receipt = Receipt(
+      id: id, createdAt: moment.now, state: .waiting, reason: .byOperator, corrects: corrected)
+    receipt.resolve(.ready(payload), at: moment)
+    receipt.isReplay = true
+    return receipt
+  }
+
   /// Applies an event to the receipt.
   /// - Throws: `ReceiptRefusal` if its state does not allow the event; the receipt is then unchanged.
   public mutating func apply(
@@ -51,10 +63,13 @@ extension Receipt {
       enter(.failed, .gaveUp)
     case .reversed(let payload):
       guard state == (isReversal ? .waiting : .delivered) else { throw .notAllowed(state) }
+      // The destination is to know of it from the receipt that counts.
+      guard correctedBy == nil else { throw .isCorrected }
       use(payload)
       isReversal = true
       makeDue(at: moment.now, moment)
     case .replayed(let dueAt, let force, let payload):
+      guard correctedBy == nil else { throw .isCorrected }
       guard force || state != .delivered else { throw .notAllowed(state) }
       try replay(dueAt: dueAt, payload, at: moment)
     case .cancelled(let words):
@@ -69,6 +84,10 @@ extension Receipt {
       use(payload)
       readyAt = moment.now
       beginReplay(dueAt: moment.now, at: moment)
+    case .corrected(let id):
+      guard correctedBy == nil else { throw .isCorrected }
+      guard state == .delivered, !isReversal else { throw .notAllowed(state) }
+      correctedBy = id
     case .erased(let cancelsOpen):
       switch state {
       case .delivered, .cancelled: break

@@ -71,10 +71,14 @@ public struct DestinationHelp: Sendable, Equatable {
   public var secret: String
   /// What to do if a purchase that it accepted does not show up there: a sentence.
   public var missing: String
+  /// What it does with a second receipt of a purchase, as far as is known: sentences. Operators read them
+  /// before they correct a receipt.
+  public var secondReceipt: String
 
-  public init(settings: [String], secret: String, missing: String) {
+  public init(settings: [String], secret: String, missing: String, secondReceipt: String) {
     self.settings = settings
     self.secret = secret
     self.missing = missing
+    self.secondReceipt = secondReceipt
   }
 }

@@ -28,7 +28,7 @@ public enum JobResource {
       },
       .json("asked") { $0.request.source.json }, .flag("force") { $0.request.force },
       .shown("what").titled("What", .long) { .text(JobDescription.asked($0)) },
-      .text("price_id") { $0.request.priceID?.text },
+      .text("price_id") { $0.request.priceID?.text }, .text("user_id") { $0.request.userID?.text },
       .json("rate") { job in job.request.ratePerSecond.map { .number($0) } ?? .null },
       .text("actor") { $0.request.actor }.titled("By", heading: "WHO", .wraps),
       .text("why") { $0.request.reason },

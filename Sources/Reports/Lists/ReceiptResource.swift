@@ -35,6 +35,7 @@ public enum ReceiptResource {
       .titled("Price", .wraps, missing: "not known"),
     .flag("price_mismatch") { $0.receipt?.priceMismatch ?? false },
     .flag("context_disputed") { $0.receipt?.contextDisputed ?? false },
+    .text("corrects") { $0.receipt?.corrects?.text }, .text("corrected_by") { $0.receipt?.correctedBy?.text },
     .text("context_id") { $0.purchase.contextID?.text }, .text("import_id") { $0.receipt?.importID },
     .number("attempts") { $0.receipt?.attempts ?? 0 }.titled("Attempts", .drops),
     .number("last_status") { $0.receipt?.lastStatus }.titled("Last answer", heading: "LAST", .drops),

@@ -65,7 +65,7 @@ public struct CompleteReceipt: StoreCommand {
   }
 
   /// - Returns: why the operator's values cannot be used; nil if they can.
-  private func supply(
+  func supply(
     to record: inout PurchaseRecord, in store: StoreSession
   ) throws(StoreFault) -> OperatorResult? {
     if record.purchase.isErased { return .erased }

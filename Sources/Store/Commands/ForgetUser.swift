@@ -33,7 +33,12 @@ public struct ForgetPurchases: StoreCommand {
     var outcome = Outcome()
     var erased: Set<Int64> = []
     var joiner = Joiner(store)
-    for row in rows {
+    // What a receipt corrected is about the same purchase of the user, under another user's name.
+    var rows = rows
+    var next = 0
+    while next < rows.count {
+      let row = rows[next]
+      next += 1
       guard let found = try store.purchases.findToRemove(row: row), !found.purchase.isErased else { continue }
       if try store.captures.isOpen(row) {
         outcome.capturing.append(row)
@@ -50,6 +55,7 @@ public struct ForgetPurchases: StoreCommand {
       }
       outcome.events += try store.erasures.empty(record, at: store.now)
       erased.insert(row.number)
+      if let corrected = record.receipt?.corrects?.purchaseRow { rows.append(corrected) }
       store.forgetKnown()
       try store.lookups.drop(row: row)
       try store.captures.empty(row)

@@ -116,7 +116,8 @@ public struct StepJob: StoreCommand {
         case nil: outcome = .gone
         }
         let reason = outcome == .delivered ? nil : receipt?.reason?.text
-        try store.jobs.set(outcome, reason, from: .released, job: job.row, position: position)
+        try store.jobs.set(
+          outcome, reason, of: row, from: .released, job: job.row, position: position)
         count(.released, nil, -1)
         count(outcome, reason, 1)
       }
@@ -133,7 +134,13 @@ public struct StepJob: StoreCommand {
       let room = job.pace.acquire(now: store.now, atMost: min(StepJob.slice, places.count))
       for place in places.prefix(room) {
         let (outcome, reason) = try change(place.purchaseRow, in: store)
-        try store.jobs.set(outcome, reason, from: .planned, job: job.row, position: place.position)
+        var row = place.purchaseRow
+        // The job ends with the receipts that it made.
+        if job.request.kind == .correct, outcome == .released {
+          row = try store.purchases.find(row: row)?.receipt?.correctedBy?.purchaseRow ?? row
+        }
+        try store.jobs.set(
+          outcome, reason, of: row, from: .planned, job: job.row, position: place.position)
         count(outcome, reason, 1)
       }
     }
@@ -173,8 +180,14 @@ public struct StepJob: StoreCommand {
         result = try CancelReceipt(id: id, note: job.request.reason ?? "").change(record, in: store)
         if result == .done { return (.cancelled, Reason.byOperator.text) }
       case .complete:
-        result = try CompleteReceipt(id: id, userID: nil, priceID: job.request.priceID, contextID: nil)
-          .change(record, in: store)
+        result = try CompleteReceipt(
+          id: id, userID: nil, priceID: job.request.priceID, contextID: nil,
+          force: job.request.replacesPrice(of: record.receipt?.reason)
+        ).change(record, in: store)
+      case .correct:
+        result = try CorrectReceipt(
+          id: id, userID: job.request.userID, priceID: job.request.priceID, contextID: nil
+        ).change(record, in: store)
       }
       return result == .done ? (.released, nil) : (.skipped, result.code)
     }
@@ -184,6 +197,8 @@ public struct StepJob: StoreCommand {
       if case .filter(let filter, _) = job.request.source, let state = filter.state {
         return receipt.state != state
       }
+      // Only a delivered one is corrected, and only once, whatever else changed.
+      if job.request.kind == .correct { return false }
       let isDecided = receipt.state == .cancelled || receipt.state == .delivered
       return isDecided && record.updatedAt > job.createdAt
     }

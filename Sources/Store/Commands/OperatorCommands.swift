@@ -19,6 +19,12 @@ public enum OperatorResult: Sendable, Equatable {
   case erased
   /// The value is known, and force was not set: `user` or `price`.
   case known(Reason)
+  /// Another receipt corrects it.
+  case corrected
+  /// A correction would say the same as the receipt.
+  case unchanged
+  /// It reports that the money went back, which nothing corrects.
+  case reversed
 }
 
 /// Replays a receipt: due at a moment, with its whole retry budget. Its history stays.
@@ -124,6 +130,7 @@ extension ReceiptRefusal {
     switch self {
     case .notAllowed(let state): .notAllowed(state)
     case .hasNoBody: .notAllowed(.waiting)
+    case .isCorrected: .corrected
     }
   }
 }
@@ -137,13 +144,14 @@ public enum ReceiptChange: StoreCommand {
   case replay(ReplayReceipt)
   case cancel(CancelReceipt)
   case complete(CompleteReceipt)
+  case correct(CorrectReceipt)
 
   public var reads: [ReadKey] {
     switch self {
     case .replay(let command): command.reads
     case .cancel(let command): command.reads
     // The app and user, by which the context is found, are known only from the row.
-    case .complete: []
+    case .complete, .correct: []
     }
   }
 
@@ -152,6 +160,7 @@ public enum ReceiptChange: StoreCommand {
     case .replay(let command): try command.apply(to: store)
     case .cancel(let command): try command.apply(to: store)
     case .complete(let command): try command.apply(to: store)
+    case .correct(let command): try command.apply(to: store)
     }
   }
 }

@@ -65,6 +65,19 @@ struct Joiner {
     if record.receipt?.isOpenToJoin ?? true { try decide(&record) }
     store.reverse(&record)
     try save(&record, before: before)
+    try correctLater(record)
+  }
+
+  /// Adds what events say of a purchase to the correction of its receipt, so that a reversal is reported for
+  /// the receipt that counts.
+  private mutating func correctLater(_ record: PurchaseRecord) throws(StoreFault) {
+    guard let id = record.receipt?.correctedBy, let correction = try store.purchases.find(receipt: id),
+      !correction.purchase.isErased,
+      !correction.purchase.observations.isSuperset(of: record.purchase.observations)
+    else { return }
+    var changed = correction
+    changed.purchase.observations.formUnion(record.purchase.observations)
+    try decideAndSave(&changed, before: correction)
   }
 
   /// Completes user and context of a purchase, and applies the join's decision to its receipt.

@@ -20,7 +20,7 @@ extension StoreReader {
 
   static let startedPaymentSQL = """
     SELECT \(PurchaseRow.columnList) FROM purchases
-    WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND user_id = ?5
+    WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = '' AND user_id = ?5
       AND (observations & \(Observations.started.rawValue)) <> 0
     """
 

@@ -59,15 +59,16 @@ extension StoreReader {
       "a purchase has a context of another app, user or purchase (R5)",
       """
       SELECT count(*) FROM purchases p JOIN contexts c ON c.id = p.context_id
-      WHERE (c.purchase_row IS NOT p.row_id AND p.context_disputed = 0) OR c.app <> p.app
-        OR c.user_id IS NOT p.user_id
+      WHERE (c.purchase_row IS NOT p.row_id AND p.context_disputed = 0 AND p.corrects = '')
+        OR c.app <> p.app OR c.user_id IS NOT p.user_id
       """
     ),
     (
       "two purchases have one context (R5)",
       """
       SELECT count(*) FROM (SELECT 1 FROM purchases WHERE context_id IS NOT NULL AND context_disputed = 0
-        GROUP BY context_id HAVING count(*) > 1)
+        GROUP BY context_id
+        HAVING count(DISTINCT object_id) > 1 OR sum(CASE corrects WHEN '' THEN 1 ELSE 0 END) > 1)
       """
     ),
     (
@@ -86,6 +87,16 @@ extension StoreReader {
       WHERE p.context_id IS NOT c.id AND c.user_id <> '' AND p.object_id NOT LIKE '\(Purchase.erasedPrefix)%'
         AND NOT ((p.body IS NOT NULL OR p.state = 'cancelled') AND p.app = c.app
           AND (p.user_id = c.user_id OR p.user_source = \(Purchase.UserSource.byOperator.rawValue)))
+      """
+    ),
+    (
+      "a receipt and its correction do not name each other, or are not of one purchase",
+      """
+      SELECT (SELECT count(*) FROM purchases n WHERE n.corrects <> '' AND EXISTS (
+          SELECT 1 FROM purchases p WHERE p.receipt_id = n.corrects
+            AND (p.corrected_by IS NOT n.receipt_id OR p.app <> n.app OR p.processor <> n.processor)))
+        + (SELECT count(*) FROM purchases p WHERE p.corrected_by IS NOT NULL AND EXISTS (
+          SELECT 1 FROM purchases n WHERE n.receipt_id = p.corrected_by AND n.corrects <> p.receipt_id))
       """
     ),
     (

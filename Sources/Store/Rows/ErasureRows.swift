@@ -87,8 +87,9 @@ final class ErasureRows {
     erasedID = try connection.prepare("SELECT 1 FROM erased_ids WHERE hash = ?1")
     // There are few jobs and audit entries, so a scan is cheap. A job that is still choosing receipts by an
     // erased id finds none.
-    jobs = connection.prepareOnUse("SELECT row_id, id, asked FROM jobs")
-    changingJob = connection.prepareOnUse("UPDATE jobs SET asked = ?2, reason = NULL WHERE row_id = ?1")
+    jobs = connection.prepareOnUse("SELECT row_id, id, asked, user_id FROM jobs")
+    changingJob = connection.prepareOnUse(
+      "UPDATE jobs SET asked = ?2, user_id = ?3, reason = NULL WHERE row_id = ?1")
     notes = connection.prepareOnUse(
       "SELECT row_id, subject, reason, details FROM audit WHERE app = ?1 OR app IS NULL")
     changingNote = connection.prepareOnUse(
@@ -314,15 +315,19 @@ extension ErasureRows {
 
   private func forgetJobs(_ names: UserIdentifiers, _ app: AppSlug) throws(StoreFault) {
     let all = try jobs.all { row throws(StoreFault) in
-      (row: row.integer(0) as Int64, id: try row.text(1) as String, asked: try row.text(2) as String)
+      (
+        row: row.integer(0) as Int64, id: try row.text(1) as String, asked: try row.text(2) as String,
+        user: try row.optionalText(3) as UserID?
+      )
     }
     for job in all {
       guard let asked = try? JSONValue(parsing: Array(job.asked.utf8)),
         asked["app"].map({ $0.stringValue == app.text }) ?? true
       else { continue }
       let changed = replaced(asked, names, app)
-      guard changed != asked else { continue }
-      try changingJob.run([.integer(job.row), .text(changed.text)])
+      let isUser = job.user.map(names.users.contains) ?? false
+      guard changed != asked || isUser else { continue }
+      try changingJob.run([.integer(job.row), .text(changed.text), .optional(isUser ? nil : job.user)])
       subjects.insert(job.id)
     }
   }

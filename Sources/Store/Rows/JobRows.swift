@@ -7,7 +7,7 @@ internal import Formats
 enum JobRow {
   static let columns = """
     row_id, id, kind, state, asked, force, price_id, rate_milli, actor, reason, total, found_to, next_at_ns,
-    note, created_at, updated_at, ended_at
+    note, created_at, updated_at, ended_at, user_id
     """
 
   static func job(_ row: StoreRow) throws(StoreFault) -> Job {
@@ -22,7 +22,7 @@ enum JobRow {
       request: JobRequest(
         kind: kind, source: JobSource(try row.text(4)), force: row.flag(5),
         ratePerSecond: rate.map { Double($0) / 1000 }, priceID: try row.optionalText(6),
-        actor: try row.text(8), reason: try row.optionalText(9)),
+        userID: try row.optionalText(17), actor: try row.text(8), reason: try row.optionalText(9)),
       total: Int(clamping: row.integer(10)), foundTo: try row.optionalText(11),
       pace: Pace(perThousandSeconds: rate, nextAtNanoseconds: row.optionalInteger(12)),
       note: try row.optionalText(13), createdAt: Timestamp(unixMilliseconds: row.integer(14)),
@@ -113,14 +113,14 @@ final class JobRows {
     try statement(
       """
       INSERT INTO jobs (row_id, id, kind, state, asked, force, price_id, rate_milli, actor, reason, total,
-        created_at, updated_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?11)
+        created_at, updated_at, user_id)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?11, ?12)
       """
     ).run([
       .integer(job.row), .text(job.id), .text(request.kind.rawValue), .text(job.state.rawValue),
       .text(request.source.json.text), .flag(request.force), .optional(request.priceID),
       .optional(job.pace.perThousandSeconds), .text(request.actor), .optional(request.reason),
-      .time(job.createdAt),
+      .time(job.createdAt), .optional(request.userID),
     ])
   }
 
@@ -195,19 +195,23 @@ final class JobRows {
     ).first([.integer(job), .integer(position)]) { row throws(StoreFault) in row.integer(0) }
   }
 
-  /// - Parameter old: its outcome when it was read.
+  /// - Parameters:
+  ///   - row: of the receipt whose end the job waits for: that of the correction, if it made one.
+  ///   - old: its outcome when it was read.
   /// - Throws: `constraint` if it has changed: no receipt is released twice.
   func set(
-    _ outcome: JobOutcome, _ reason: String?, from old: JobOutcome, job: JobRowID, position: Int64
+    _ outcome: JobOutcome, _ reason: String?, of row: PurchaseRowID, from old: JobOutcome, job: JobRowID,
+    position: Int64
   ) throws(StoreFault) {
     try statement(
       """
-      UPDATE job_receipts SET outcome = ?3, reason = ?4
+      UPDATE job_receipts SET outcome = ?3, reason = ?4, purchase_row = ?6
       WHERE job_row = ?1 AND position = ?2 AND outcome = ?5
       """
     ).changeOne(
       [
         .integer(job), .integer(position), .text(outcome.rawValue), .optional(reason), .text(old.rawValue),
+        .integer(row),
       ], for: "record the outcome of a job's receipt")
   }
 

@@ -13,7 +13,7 @@ enum PurchaseRow {
     "price_mismatch", "body", "attempts", "spent_tries", "last_status", "import_id", "created_at", "ready_at",
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
     "context_source", "context_disputed", "processor", "destination", "is_reversal", "payment", "dictionary",
-    "context_at", "context_candidates",
+    "context_at", "context_candidates", "corrects", "corrected_by",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -129,6 +129,7 @@ enum PurchaseRow {
   private static func receipt(from row: StoreRow, body: [UInt8]?) throws(StoreFault) -> Receipt? {
     guard let id: ReceiptID = try row.optionalText(18) else { return nil }
     guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
+    let corrected: String = try row.text(47)
     return Receipt(
       id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
       reason: try row.optionalText(20).map(Reason.init), waitUntil: row.timestamp(21),
@@ -139,7 +140,8 @@ enum PurchaseRow {
       lastStatus: row.optionalInteger(27), lastCause: try row.optionalText(36).map(Reason.init),
       isReplay: row.flag(37), importID: try row.optionalText(28), readyAt: row.timestamp(30),
       retrySince: row.timestamp(31), pausedBase: row.duration(32),
-      nextAttemptAt: row.timestamp(33), deliveredAt: row.timestamp(34), note: try row.optionalText(35))
+      nextAttemptAt: row.timestamp(33), deliveredAt: row.timestamp(34), note: try row.optionalText(35),
+      corrects: corrected.isEmpty ? nil : ReceiptID(corrected), correctedBy: try row.optionalText(48))
   }
 
   /// The values of all columns, in their order.
@@ -168,6 +170,7 @@ enum PurchaseRow {
       .text(purchase.key.processor), .optional(receipt?.destination), .flag(receipt?.isReversal ?? false),
       .optional(purchase.payment?.stored), .optional(content.body?.dictionary),
       .optional(content.contextAt), .optional(purchase.contextCandidates),
+      .text(receipt?.corrects?.text ?? ""), .optional(receipt?.correctedBy),
     ]
   }
 

@@ -56,9 +56,14 @@ final class PurchaseRows {
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
     byObject = try connection.prepare(
-      "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4")
+      """
+      \(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = ''
+      """)
     knownByCheckout = try connection.prepare(
-      "\(select) WHERE object_id = ?1 AND session_id = object_id AND app = ?2 AND processor = ?3 LIMIT 1")
+      """
+      \(select) WHERE object_id = ?1 AND session_id = object_id AND app = ?2 AND processor = ?3
+        AND corrects = '' LIMIT 1
+      """)
     guessingOfUser = try connection.prepare(Self.guessingSQL)
     overdue = try connection.prepare(
       """
@@ -154,8 +159,11 @@ final class PurchaseRows {
     return record.receipt?.id == id ? record : nil
   }
 
+  /// The purchase with a key: the row that the join decides about, and no correction of its receipt.
   func find(app: AppSlug, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
-    if let found = known?[key.id] { return found.first { $0.app == app && $0.purchase.key == key } }
+    if let found = known?[key.id] {
+      return found.first { $0.app == app && $0.purchase.key == key && !$0.isCorrection }
+    }
     return try byObject.first(
       [.text(key.id), .text(app), .text(key.type), .text(key.processor)],
       PurchaseRow.record)
@@ -168,6 +176,7 @@ final class PurchaseRows {
     if let found = known?[ObjectID(sessionID.text)] {
       return found.first { record in
         record.place == AppProcessor(app, processor) && record.purchase.sessionID == sessionID
+          && !record.isCorrection
       }
     }
     return try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
@@ -334,7 +343,7 @@ extension PurchaseRows {
   ) throws(StoreFault) -> PurchaseRecord? {
     try first(RowKey(.session, sessionID, app: app)) { record in
       record.purchase.sessionID == sessionID && record.place == AppProcessor(app, processor)
-        && record.purchase.key.id.text != sessionID.text
+        && record.purchase.key.id.text != sessionID.text && !record.isCorrection
     }
   }
 
@@ -357,13 +366,13 @@ extension PurchaseRows {
     }
   }
 
-  /// The user of the customer's newest purchase that has one.
+  /// The user of the customer's newest purchase that has one. That of a corrected receipt was wrong.
   func user(
     app: AppSlug, _ processor: ProcessorName, ofCustomer customer: CustomerID
   ) throws(StoreFault) -> UserID? {
     try first(RowKey(.customer, customer, app: app)) { record in
       record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
-        && record.purchase.userID != nil
+        && record.purchase.userID != nil && record.receipt?.correctedBy == nil
     }?.purchase.userID
   }
 

@@ -40,7 +40,7 @@ private struct Release: StoreCommand {
   var job: JobRowID
 
   func apply(to store: StoreSession) throws(StoreFault) {
-    try store.jobs.set(.released, nil, from: .planned, job: job, position: -1)
+    try store.jobs.set(.released, nil, of: 1, from: .planned, job: job, position: -1)
   }
 }
 

@@ -8,7 +8,8 @@ public import Partners
 public struct ToyDestination: ReceiptDestination {
   public static let name: DestinationName = "toy_shop"
   public static let help = DestinationHelp(
-    settings: ["url", "key"], secret: "key", missing: "Look into the toy box.")
+    settings: ["url", "key"], secret: "key", missing: "Look into the toy box.",
+    secondReceipt: "The newer toy counts.")
   public static let keyHeader = "X-Toy-Shop-Key"
 
   public let url: String

@@ -35,7 +35,9 @@ public struct WebhookDestination: ReceiptDestination {
   public static let help = DestinationHelp(
     settings: ["url", "secrets"], secret: "secrets",
     missing: "If a purchase does not show up there, look for the import id in its log: it is the webhook-id "
-      + "of the message.")
+      + "of the message.",
+    secondReceipt: "Your backend gets a second message about the same purchase, with another webhook-id. It "
+      + "must give the purchase to the user in the newer message, and take it from the former user.")
 
   private let settings: WebhookSettings
   private let signer: WebhookSigner

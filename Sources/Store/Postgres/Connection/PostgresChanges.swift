@@ -44,7 +44,8 @@ struct PostgresChanges {
   /// The columns of unique indexes. An UPDATE that sets one may make room for a later row, or need room that
   /// an earlier change has made.
   static let unique = [
-    "purchases": ["row_id", "object_id", "app", "object_type", "processor"], "contexts": ["row_id", "id"],
+    "purchases": ["row_id", "object_id", "app", "object_type", "processor", "corrects"],
+    "contexts": ["row_id", "id"],
     "events": ["row_id", "event_id", "app", "processor"],
   ]
 

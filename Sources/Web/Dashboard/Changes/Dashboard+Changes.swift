@@ -252,6 +252,9 @@ extension Problem {
       case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
       case .contextNotUsable: "Its context cannot be used."
       case .known: "It has one already."
+      case .corrected: "Another receipt corrects it, and counts. Send that one again."
+      case .unchanged: "A correction would say the same."
+      case .reversed: "It reports that the money went back, which nothing corrects."
       case .erased: "Its user was erased, so it cannot be sent."
       }
     return Problem(
