@@ -9,7 +9,8 @@ public protocol GeneratedID: TextID {
   static var prefix: String { get }
 }
 
-private let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+/// The digits of Crockford's base32, in the order of their values.
+let crockfordAlphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 private let characters = 26
 
 extension GeneratedID {
@@ -46,7 +47,7 @@ extension GeneratedID {
   public var number: Int64? {
     guard isWellFormed else { return nil }
     return text.utf8.dropFirst(Self.prefix.utf8.count + 10).prefix(8).reduce(0) { number, character in
-      number << 5 | Int64(alphabet.firstIndex(of: character) ?? 0)
+      number << 5 | Int64(crockfordAlphabet.firstIndex(of: character) ?? 0)
     }
   }
 
@@ -63,7 +64,7 @@ extension GeneratedID {
 
   private static func append(_ bits: UInt64, characters: Int, to text: inout [UInt8]) {
     for position in stride(from: 5 * (characters - 1), through: 0, by: -5) {
-      text.append(alphabet[Int(bits >> UInt64(position) & 31)])
+      text.append(crockfordAlphabet[Int(bits >> UInt64(position) & 31)])
     }
   }
 
@@ -71,7 +72,7 @@ extension GeneratedID {
   public var time: Timestamp? {
     guard isWellFormed else { return nil }
     let bits = text.utf8.dropFirst(Self.prefix.utf8.count).prefix(10).reduce(0 as Int64) { bits, character in
-      bits << 5 | Int64(alphabet.firstIndex(of: character) ?? 0)
+      bits << 5 | Int64(crockfordAlphabet.firstIndex(of: character) ?? 0)
     }
     return bits >> 48 == 0 ? Timestamp(unixMilliseconds: bits) : nil
   }
@@ -80,7 +81,7 @@ extension GeneratedID {
   public var isWellFormed: Bool {
     let prefix = Self.prefix.utf8
     return text.utf8.count == prefix.count + characters && text.utf8.starts(with: prefix)
-      && text.utf8.dropFirst(prefix.count).allSatisfy(alphabet.contains)
+      && text.utf8.dropFirst(prefix.count).allSatisfy(crockfordAlphabet.contains)
   }
 }
 

@@ -126,3 +126,10 @@ extension JobID {
   /// The job's row; nil if it is not well formed.
   public var row: JobRowID? { number.map { JobRowID($0) } }
 }
+
+/// The relay's id of a claim, `claim_…`. It is no secret; the claim's token is (`ClaimToken`).
+public struct ClaimID: GeneratedID {
+  public static let prefix = "claim_"
+  public let text: String
+  public init(_ text: String) { self.text = text }
+}

@@ -52,7 +52,7 @@ public struct UserSurvey {
     if let user {
       purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
       payers = try reader.payers(ofUser: user, limit: Self.purchasesMax)
-      apps = try Set(reader.appsWithContexts(ofUser: user))
+      apps = try Set(reader.appsWithContexts(ofUser: user) + reader.appsWithClaims(ofUser: user))
     }
     let known = Set(purchases.map(\.row))
     purchases += more.filter { $0.userID == nil && !known.contains($0.row) }

@@ -23,6 +23,7 @@ public final class StoreSession {
   let alerts: AlertRows
   let lookups: LookupRows
   let captures: CaptureRows
+  let claims: ClaimRows
   let pastPurchases: PastPurchaseRows
   let awaited: AwaitedContextRows
   let search: SearchRows
@@ -60,6 +61,7 @@ public final class StoreSession {
     alerts = try AlertRows(connection)
     lookups = try LookupRows(connection)
     captures = try CaptureRows(connection)
+    claims = ClaimRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
     search = SearchRows(connection)
   }
@@ -80,6 +82,11 @@ public final class StoreSession {
   /// Makes a new job's identifier, which contains its row.
   func jobIdentifier(row: JobRowID) -> JobID {
     JobID.make(now: now, number: row.number, random: &random)
+  }
+
+  /// Makes the id and the token of a new claim.
+  func makeClaim() -> (ClaimID, ClaimToken) {
+    (ClaimID.make(now: now, random: &random), ClaimToken(random: &random))
   }
 
   /// Runs `body` with this cause for its changes.

@@ -7,3 +7,23 @@ CREATE UNIQUE INDEX purchases_by_object ON purchases (object_id, app, object_typ
 ALTER TABLE jobs ADD COLUMN user_id text COLLATE "C";
 ALTER TABLE jobs DROP CONSTRAINT jobs_kind_check;
 ALTER TABLE jobs ADD CONSTRAINT jobs_kind_check CHECK (kind IN ('replay', 'cancel', 'complete', 'correct'));
+
+-- Whose purchase is it. SQLite's file explains the columns.
+
+CREATE TABLE claims (
+  id           text COLLATE "C" PRIMARY KEY,
+  hash         bytea NOT NULL,
+  app          text COLLATE "C" NOT NULL,
+  purchase_row bigint NOT NULL REFERENCES purchases (row_id) ON DELETE CASCADE,
+  origin       text COLLATE "C" NOT NULL,
+  actor        text COLLATE "C",
+  offered_at   bigint NOT NULL,
+  expires_at   bigint NOT NULL,
+  ended_at     bigint,
+  user_id      text COLLATE "C",
+  CHECK (user_id IS NULL OR ended_at IS NOT NULL)
+);
+CREATE UNIQUE INDEX claims_by_hash ON claims (hash);
+CREATE INDEX claims_of_purchase ON claims (purchase_row);
+CREATE INDEX claims_by_user ON claims (user_id, app) WHERE user_id IS NOT NULL;
+CREATE TABLE claim_key (row_id bigint PRIMARY KEY CHECK (row_id = 1), key bytea NOT NULL);

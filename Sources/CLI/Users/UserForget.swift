@@ -36,6 +36,7 @@ struct UserForget {
       switch table {
       case .contexts: contexts += count
       case .payers: payers += count
+      case .claims: break
       }
     }
   }

@@ -59,6 +59,7 @@ public struct ForgetPurchases: StoreCommand {
       store.forgetKnown()
       try store.lookups.drop(row: row)
       try store.captures.empty(row)
+      try store.claims.drop(row: row)
       if record.receipt != nil { outcome.receipts += 1 }
     }
     try store.erasures.forgetNotes()
@@ -78,6 +79,8 @@ public struct ForgetUserRows: StoreCommand {
     /// Their ids become hashes. They stay the user's: the stored cards are still at the processor, and nobody
     /// else may get them.
     case payers
+    /// Only the user in them, who may have claimed a purchase that is another user's now.
+    case claims
   }
 
   public var table: Table
@@ -103,6 +106,9 @@ public struct ForgetUserRows: StoreCommand {
     case .payers:
       guard let hash = store.erasures.currentHash else { return 0 }
       return try store.payers.erase(app: app, user: userID, limit: limit, hash)
+    case .claims:
+      guard let hash = store.erasures.currentHash else { return 0 }
+      return try store.claims.erase(app: app, user: userID, limit: limit, hash)
     }
   }
 }

@@ -101,6 +101,7 @@ struct Joiner {
     try store.purchases.update(record, from: before)
     store.changes.note(record)
     noteWeakerClaim(of: record, before: before)
+    try revokeClaims(of: record, before: before)
     try store.planLookup(of: record, before: before)
     if record.receipt != nil, before.receipt == nil {
       try store.events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
@@ -213,6 +214,7 @@ extension Joiner {
     try store.purchases.update(record, from: old)
     store.changes.note(record)
     noteWeakerClaim(of: record, before: old)
+    try revokeClaims(of: record, before: old)
     try store.planLookup(of: record, before: old)
   }
 }
@@ -339,6 +341,11 @@ extension Joiner {
     try store.lookups.move(from: dropped.rowID, to: kept.rowID)
     try store.captures.move(from: dropped.rowID, to: kept.rowID)
     try store.awaited.move(from: dropped.rowID, to: kept.rowID)
+    // Only a receipt has claims.
+    if dropped.receipt != nil {
+      try store.claims.move(from: dropped.rowID, to: kept.rowID)
+      if merged.purchase.userID != nil { try store.claims.revokeAll(kept.rowID, at: store.now) }
+    }
     try store.purchases.delete(dropped)
     return (merged, kept)
   }

@@ -71,6 +71,8 @@ public struct ReceiptDetail: Sendable, Equatable {
   public var lookup: PlannedLookup?
   /// Oldest first.
   public var captures: [CaptureSummary] = []
+  /// Oldest first.
+  public var claims: [Claim] = []
   /// The contexts that it did not get; empty unless `StoreReader.nearMisses` was asked.
   public var nearMisses: [NearMiss] = []
 }
@@ -132,6 +134,7 @@ extension StoreReader {
     if let id = record.purchase.contextID { context = try self.context(id: id) }
     return ReceiptDetail(
       record: record, attempts: attempts, events: events.reversed(), context: context,
-      lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID))
+      lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID),
+      claims: try claims(of: record.rowID))
   }
 }

@@ -150,7 +150,7 @@ extension StoreReader {
   }
 
   /// The groups that match a filter, with their stored counts.
-  private func countedGroups(
+  func countedGroups(
     _ filter: ReceiptFilter
   ) throws(StoreFault) -> [(group: CountRows.Group, count: Int)] {
     try connection.prepare(

@@ -165,6 +165,15 @@ extension StoreReader {
       """
     ),
     (
+      "a claim is of another app than its purchase, of a purchase without a receipt, or open although its "
+        + "purchase has a user",
+      """
+      SELECT count(*) FROM claims c LEFT JOIN purchases p ON p.row_id = c.purchase_row
+      WHERE p.row_id IS NULL OR p.app <> c.app OR p.receipt_id IS NULL
+        OR (c.ended_at IS NULL AND p.user_id IS NOT NULL)
+      """
+    ),
+    (
       "a payer is erased in part",
       """
       SELECT count(*) FROM payers WHERE (customer_id LIKE '\(Purchase.erasedPrefix)%')

@@ -289,7 +289,7 @@ public final class StoreReader {
   /// A checkout sells one purchase; others are mistakes of apps.
   private static let soldMax = 10
 
-  private static func status(_ row: StoreRow) throws(StoreFault) -> CheckoutStatus {
+  static func status(_ row: StoreRow) throws(StoreFault) -> CheckoutStatus {
     let receiptState = try row.optionalText(1).flatMap(ReceiptState.init)
     let reason = try row.optionalText(2).map(Reason.init)
     let observations = Observations(rawValue: row.integer(5))

@@ -40,6 +40,15 @@ public struct CheckoutStatus: Sendable, Equatable {
   /// When the present status began: the last post of the context, or the last change of the purchase.
   public var begunAt: Timestamp
 
+  /// Whether its page offers the customer to claim it: it is paid, lacks its user, and was paid a short time
+  /// ago.
+  public func offersClaim(now: Timestamp) -> Bool {
+    guard paid, reason == .user, state == .paid || state == .failed else { return false }
+    // A receipt that failed changed long after the payment.
+    let since = state == .paid ? begunAt : receiptID?.time ?? begunAt
+    return now.duration(since: since) < Claim.pagePeriod
+  }
+
   /// Whether the purchase is known to be paid.
   static func isPaid(_ observations: Observations, _ receipt: ReceiptState?, _ reason: Reason?) -> Bool {
     receipt == .delivered || (reason != .checkout && observations.showPayment)

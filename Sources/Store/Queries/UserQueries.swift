@@ -49,6 +49,7 @@ extension StoreReader {
     apps: """
     SELECT DISTINCT app FROM contexts WHERE row_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2
     """,
+    claims: "SELECT DISTINCT app FROM claims WHERE user_id = ?1",
     countContexts: """
     SELECT count(*) FROM contexts
     WHERE row_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2 AND +app = ?3
@@ -142,6 +143,13 @@ extension StoreReader {
   public func appsWithContexts(ofUser user: UserID) throws(StoreFault) -> [AppSlug] {
     let rows = try connection.engine.keys.list(.contextUser, user)
     return try connection.prepare(Self.userSQL.apps).all([rows, .text(user)]) { row throws(StoreFault) in
+      try row.text(0)
+    }
+  }
+
+  /// The apps in which a user claimed purchases.
+  public func appsWithClaims(ofUser user: UserID) throws(StoreFault) -> [AppSlug] {
+    try connection.prepare(Self.userSQL.claims).all([.text(user)]) { row throws(StoreFault) in
       try row.text(0)
     }
   }

@@ -35,6 +35,12 @@ struct InvariantTests {
     ("UPDATE jobs SET ended_at = 1", "receipts under way"),
     ("UPDATE jobs SET state = 'done'", "has planned receipts"),
     (
+      """
+      INSERT INTO claims (id, hash, app, purchase_row, origin, offered_at, expires_at)
+      VALUES ('claim_1', X'00', 'ios', 1, 'page', 1, 2)
+      """, "open although its purchase has a user"
+    ),
+    (
       "INSERT INTO payers (app, processor, customer_id, user_id) VALUES ('ios', 'pay', 'payer', 'erased:00')",
       "a payer is erased in part"
     ),

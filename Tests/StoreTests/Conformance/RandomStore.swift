@@ -2,6 +2,7 @@
 // restarts. The seed alone determines them.
 
 import Domain
+import Formats
 import Platform
 import Store
 import TestSupport
@@ -108,12 +109,13 @@ struct RandomStore {
   private mutating func operate(_ app: AppSlug) throws {
     guard let record = pick(try store.receipts(app: app)), let id = record.receipt?.id else { return }
     let result: OperatorResult
-    switch number(0..<4) {
+    switch number(0..<5) {
     case 0:
       let isForced = oneIn(2)
       result = try store.apply(ReplayReceipt(id: id, force: isForced, dueAt: store.now))
       if isForced && result == .done { forced = id }
     case 1: result = try store.apply(CancelReceipt(id: id, note: "why not"))
+    case 2: return try claim(id, app)
     default:
       let user: UserID? = oneIn(2) ? "u\(number(0..<4))" : nil
       let price: PriceID? = oneIn(2) ? "price_op" : nil
@@ -122,6 +124,17 @@ struct RandomStore {
       if result == .done { sent[id] = nil }
     }
     last = "an operator does something to \(id): \(result)"
+  }
+
+  /// A customer gets a token of a receipt; two users bring it.
+  private mutating func claim(_ id: ReceiptID, _ app: AppSlug) throws {
+    last = "\(app): somebody wants to claim \(id)"
+    let offered = try store.apply(OfferClaim(id, app: app, origin: .page, lifetime: .days(7)))
+    guard case .offered(_, let token) = offered, oneIn(2) else { return }
+    for user in [number(0..<4), number(0..<4)] {
+      let outcome = try store.apply(UseClaim(token, app: app, userID: UserID("u\(user)")))
+      last = "\(app): u\(user) claims \(id): \(outcome)"
+    }
   }
 
   private mutating func keepHouse() throws {

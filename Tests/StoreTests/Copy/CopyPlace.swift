@@ -125,6 +125,12 @@ struct FilledStore {
     SELECT 9, app, processor, row_id, 1, 0, 2, 'captured', 200, X'00', 3 FROM purchases
     WHERE (observations & \(Observations.started.rawValue)) <> 0 ORDER BY row_id LIMIT 1
     """,
+    """
+    INSERT INTO claims (id, hash, app, purchase_row, origin, actor, offered_at, expires_at, ended_at, user_id)
+    SELECT 'claim_1', X'01', app, row_id, 'page', 'ann', 1, 2, 3, 'u1' FROM purchases
+    WHERE receipt_id IS NOT NULL ORDER BY row_id LIMIT 1
+    """,
+    "INSERT INTO claim_key (row_id, key) VALUES (1, X'01') ON CONFLICT DO NOTHING",
     "INSERT INTO payers (app, processor, customer_id, user_id) VALUES ('ios', 'pay', 'payer', 'u1')",
     """
     INSERT INTO jobs (row_id, id, kind, state, asked, force, actor, total, created_at, updated_at, ended_at)

@@ -39,7 +39,8 @@ struct PostgresChanges {
 
   /// The tables whose rows refer to rows of a table: they must be inserted after those.
   static let referring = [
-    "purchases": ["events", "attempts", "look_ups", "captures"], "jobs": ["job_receipts", "job_counts"],
+    "purchases": ["events", "attempts", "look_ups", "captures", "claims"],
+    "jobs": ["job_receipts", "job_counts"],
   ]
   /// The columns of unique indexes. An UPDATE that sets one may make room for a later row, or need room that
   /// an earlier change has made.

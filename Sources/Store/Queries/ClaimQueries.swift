@@ -1,0 +1,133 @@
+// Queries of claims: for operators, newest first, and for the customers who open a claim's page. An id begins
+// with its time, so the order of ids is that of time.
+
+public import Domain
+
+/// A claim as displayed to operators.
+public struct ClaimSummary: Sendable, Equatable {
+  public var claim: Claim
+  public var app: AppSlug
+  public var receiptID: ReceiptID
+  public var objectID: ObjectID
+  public var state: ClaimState
+}
+
+/// Which claims to list; a nil property does not restrict the list.
+public struct ClaimFilter: Sendable, Equatable {
+  public var app: AppSlug?
+  public var receiptID: ReceiptID?
+  public var state: ClaimState?
+  public var since: Timestamp?
+  public var until: Timestamp?
+  /// The last claim of the previous page.
+  public var after: ClaimID?
+
+  public init() {}
+}
+
+/// Purchases that wait for a user, or failed without one.
+public struct UnclaimedPurchases: Sendable, Equatable {
+  public var count: Int64 = 0
+  /// When the oldest receipt was made; nil if there is none.
+  public var oldest: Timestamp?
+
+  public init() {}
+}
+
+extension StoreReader {
+  private static let summaries = """
+    SELECT \(ClaimRow.columns), c.app, p.receipt_id, p.object_id
+    FROM claims c JOIN purchases p ON p.row_id = c.purchase_row
+    """
+
+  static func select(_ filter: ClaimFilter) -> String {
+    var conditions = ["c.id < ?1", "c.id >= ?2", "c.id < ?3"]
+    if filter.receiptID != nil { conditions.append("c.purchase_row = ?4") }
+    if filter.app != nil { conditions.append("c.app = ?5") }
+    switch filter.state {
+    case .offered: conditions.append("c.ended_at IS NULL AND c.expires_at > ?6")
+    case .expired: conditions.append("c.ended_at IS NULL AND c.expires_at <= ?6")
+    case .claimed: conditions.append("c.user_id IS NOT NULL")
+    case .revoked: conditions.append("c.ended_at IS NOT NULL AND c.user_id IS NULL")
+    case nil: break
+    }
+    return "\(summaries) WHERE \(conditions.joined(separator: " AND ")) ORDER BY c.id DESC LIMIT ?7"
+  }
+
+  /// A text that sorts after every id.
+  private static let lastID = ClaimID.prefix + "~"
+
+  /// - Returns: at most `limit` claims, newest first.
+  public func claims(_ filter: ClaimFilter, now: Timestamp, limit: Int) throws(StoreFault) -> [ClaimSummary] {
+    let values: [StoreValue] = [
+      .text(filter.after?.text ?? Self.lastID), .text(filter.since.map(ClaimID.bound) ?? ""),
+      .text(filter.until.map(ClaimID.bound) ?? Self.lastID),
+      .optional(filter.receiptID?.purchaseRow), .optional(filter.app), .time(now), .integer(Int64(limit)),
+    ]
+    let found = try connection.prepare(Self.select(filter)).all(values) { row throws(StoreFault) in
+      try Self.summary(row, now: now)
+    }
+    // A row's number may be that of another purchase.
+    return found.filter { filter.receiptID == nil || $0.receiptID == filter.receiptID }
+  }
+
+  /// A claim by its id.
+  public func claim(id: ClaimID, now: Timestamp) throws(StoreFault) -> ClaimSummary? {
+    try connection.prepare("\(Self.summaries) WHERE c.id = ?1").first([.text(id)]) { row throws(StoreFault) in
+      try Self.summary(row, now: now)
+    }
+  }
+
+  /// A claim by its token; nil if the app has none.
+  public func claim(token: ClaimToken, app: AppSlug, now: Timestamp) throws(StoreFault) -> ClaimSummary? {
+    let key = try connection.prepare(ClaimHash.readingKeySQL).first([]) { row throws(StoreFault) in
+      row.blob(0)
+    }
+    guard let key else { return nil }
+    return try connection.prepare("\(Self.summaries) WHERE c.hash = ?1 AND c.app = ?2")
+      .first([.blob(try ClaimHash.bytes(of: token, app: app, key: key)), .text(app)]) {
+        row throws(StoreFault) in try Self.summary(row, now: now)
+      }
+  }
+
+  /// Purchases whose receipts wait for a user, or failed without one, of all apps.
+  public func unclaimedPurchases() throws(StoreFault) -> UnclaimedPurchases {
+    var filter = ReceiptFilter()
+    filter.reason = Reason.user.text
+    var found = UnclaimedPurchases()
+    for state in [ReceiptState.waiting, .failed] {
+      filter.state = state
+      for (group, count) in try countedGroups(filter) {
+        found.count += Int64(count)
+        guard let oldest = try times(of: group, filter.bounds)?.oldest else { continue }
+        found.oldest = min(found.oldest ?? oldest, oldest)
+      }
+    }
+    return found
+  }
+
+  /// The claims of a purchase's receipt, oldest first.
+  func claims(of row: PurchaseRowID) throws(StoreFault) -> [Claim] {
+    try connection.prepare(
+      "SELECT \(ClaimRow.columns) FROM claims c WHERE c.purchase_row = ?1 ORDER BY c.id"
+    ).all([.integer(row)], ClaimRow.claim)
+  }
+
+  /// The status of the checkout whose purchase a user claimed; nil if it is not a claim of the user.
+  public func status(app: AppSlug, claimID: ClaimID, user: UserID) throws(StoreFault) -> CheckoutStatus? {
+    try connection.prepare(
+      """
+      SELECT p.receipt_id, p.state, p.reason, p.updated_at, p.context_id, p.observations
+      FROM claims c JOIN purchases p ON p.row_id = c.purchase_row
+      WHERE c.id = ?1 AND c.app = ?2 AND c.user_id = ?3
+      """
+    ).first([.text(claimID), .text(app), .text(user)], Self.status)
+  }
+
+  private static func summary(_ row: StoreRow, now: Timestamp) throws(StoreFault) -> ClaimSummary {
+    let claim = try ClaimRow.claim(row)
+    return ClaimSummary(
+      claim: claim, app: try row.text(ClaimRow.count), receiptID: try row.text(ClaimRow.count + 1),
+      objectID: try row.text(ClaimRow.count + 2), state: claim.state(at: now))
+  }
+}
