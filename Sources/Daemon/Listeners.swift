@@ -196,6 +196,8 @@ extension RelayCore {
     PublicPageRoutes(apps: apps, associations: associations, clock: services.clock) {
       [checkoutPolls] names, app, requestID throws(StoreFault) in
       try checkoutPolls.statuses(of: names, app: app, requestID: requestID)
+    } findClaim: { [checkoutPolls] token, app, requestID throws(StoreFault) in
+      try checkoutPolls.openClaim(token, app: app, requestID: requestID)
     } summarize: { [checkoutPolls] receiptID, app, requestID in
       checkoutPolls.summary(of: receiptID, app: app, requestID: requestID)
     }

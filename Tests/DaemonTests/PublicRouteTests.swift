@@ -76,6 +76,15 @@ import Testing
     ("GET", "/v1/ios/contexts/..", "/v1/{app}/contexts/{context}", ["app": "ios", "context": ".."]),
     ("POST", "/v1/ios/checkout", "/v1/{app}/checkout", ["app": "ios"]),
     (
+      "POST", "/v1/ios/users/u1/claims", "/v1/{app}/users/{user}/claims", ["app": "ios", "user": "u1"]
+    ),
+    (
+      "GET", "/v1/ios/users/u1/claims/claim_1", "/v1/{app}/users/{user}/claims/{claim}",
+      ["app": "ios", "user": "u1", "claim": "claim_1"]
+    ),
+    ("GET", "/v1/ios/claim/clm_1", "/v1/{app}/claim/{token}", ["app": "ios", "token": "clm_1"]),
+    ("POST", "/v1/ios/return/claim", "/v1/{app}/return/claim", ["app": "ios"]),
+    (
       "POST", "/v1/ios/users/a%2Fb/checkout", "/v1/{app}/users/{user}/checkout",
       ["app": "ios", "user": "a/b"]
     ),
@@ -184,7 +193,7 @@ import Testing
   func labels() throws {
     let labels: Set = [
       "contexts", "checkout", "context_status", "webhooks_stripe", "return", "return_logo", "swedbank",
-      "trampoline",
+      "trampoline", "claims", "claim_status", "claim_page", "return_claim",
       "association_files", "webhooks_swedbank",
     ]
     #expect(Set(try Self.table.get().routes.map(\.label)) == labels)

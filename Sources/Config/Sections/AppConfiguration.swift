@@ -21,6 +21,8 @@ public struct AppConfiguration: Sendable, Equatable {
   package var destinations = DestinationRegistry.standard
   public var join: JoinPolicy
   public var delivery: DeliveryPolicy
+  /// How customers give purchases without a user to their accounts.
+  public var claims = ClaimPolicy()
   /// Nil: the relay serves no links and no pages for the app.
   public var links: Links?
 
@@ -82,6 +84,9 @@ extension AppConfiguration {
         "join", \.join, JoinPolicy.section,
         "How a purchase finds its context, and how long it waits for what is missing."),
       .section("delivery", \.delivery, DeliveryPolicy.section, "How receipts are delivered."),
+      .section(
+        "claims", \.claims, ClaimPolicy.section,
+        "How customers give paid purchases that name no user to their accounts."),
       .optional(
         "links", \.links, .section(Links.section),
         "The way to the checkout page and back into the app. Without it, the relay serves no links and no "

@@ -1,4 +1,4 @@
-// The keys of `join` and `delivery`, whose properties and defaults are in Domain/Policies.swift. As
+// The keys of `join`, `delivery` and `claims`, whose properties and defaults are in Domain/Policies.swift. As
 // ConfigurationReader: one thread, every fault.
 
 internal import Domain
@@ -65,6 +65,16 @@ extension DeliveryPolicy {
         "breaker", \.breaker, BreakerPolicy.section,
         "Circuit breaker, which pauses the app's deliveries while the destination is down."),
       .key("forward_context", \.forwardContext, .flag, "Whether ply_context is sent."),
+    ])
+}
+
+extension ClaimPolicy {
+  static let section = ConfigurationSection(
+    Self(),
+    [
+      .key(
+        "lifetime", \.lifetime, .duration(in: .minutes(1)...(.days(365))),
+        "How long the link of a claim is valid.")
     ])
 }
 

@@ -53,10 +53,12 @@ struct ContextAnswer {
 }
 
 extension CheckoutStatus {
-  /// - Parameter summary: what was bought; nil before the payment, and if no event says it.
-  func response(contextID: ContextID, _ summary: PurchaseSummary?) -> Response {
+  /// - Parameters:
+  ///   - name: of the member with the id by which the status was requested.
+  ///   - summary: what was bought; nil before the payment, and if no event says it.
+  func response(as name: String = "context_id", _ id: some TextID, _ summary: PurchaseSummary?) -> Response {
     let body: JSONValue = [
-      "context_id": .string(contextID.text), "state": .string(state.rawValue), "paid": .bool(paid),
+      name: .string(id.text), "state": .string(state.rawValue), "paid": .bool(paid),
       "amount": .optional(summary?.amount), "currency": .optional(summary?.money?.currency.code),
       "trial": .bool(summary?.isTrial ?? false), "receipt_id": .optional(receiptID?.text),
       "updated_at": .time(updatedAt),

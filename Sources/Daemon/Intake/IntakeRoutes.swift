@@ -18,6 +18,7 @@ struct IntakeRoutes: Sendable {
   private let gate: ClientGate
   private let contextLimits: ContextLimits
   private let contexts: ContextIntake
+  private let claims: ClaimIntake
   private let webhooks: WebhookIntake
   /// Nil if no requests to merchant backends are served.
   private let backends: BackendIntake?
@@ -43,6 +44,7 @@ struct IntakeRoutes: Sendable {
     contextLimits = ContextLimits(limits, clock: services.clock)
     contexts = ContextIntake(
       intake: intake, gate: gate, limits: contextLimits, retention: retention, worker: backendWorker)
+    claims = ClaimIntake(intake: intake, gate: gate, limits: contextLimits, checkouts: checkouts)
     webhooks = WebhookIntake(intake: intake)
     backends = backendWorker.map { [gate, contextLimits] worker in
       BackendIntake(
@@ -55,7 +57,7 @@ struct IntakeRoutes: Sendable {
     [
       post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
       post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
-      status,
+      status, claim, claimStatus, offerOnPage,
     ] + processors.kinds.filter(\.hasWebhooks).map(webhook)
       + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
   }
@@ -107,6 +109,68 @@ struct IntakeRoutes: Sendable {
             contextID: ContextID(visit["context"] ?? ""), app: app.slug, user: user, client: client,
             request.head,
             exchange)
+        }
+      }
+    }
+  }
+
+  private var claim: Route {
+    Route(
+      ["POST"], "/v1/{app}/users/{user}/claims", label: "claims", bodyBytesMax: limits.contextBodyBytes,
+      isForPages: true
+    ) { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      guard wait == .zero else {
+        gate.count(app, "limited")
+        services.metrics.claims.increment(app.slug.text, "limited")
+        throw .tooManyClaims(wait)
+      }
+      let caller = try gate.poster(visit.head, app).get()
+      if visit.head.mediaType == nil { throw .wrongMediaType }
+      try checkRoom(app.slug)
+      return apps.handler(of: app.slug) { request, app, exchange in
+        claims.ingest(request, pathUser: visit["user"], from: caller, app, exchange)
+      }
+    }
+  }
+
+  /// The button of the return page. It is a POST, because scanners and previews follow every link.
+  private var offerOnPage: Route {
+    Route(
+      ["POST"], "/v1/{app}/return/claim", label: "return_claim", bodyBytesMax: ClaimIntake.formBytesMax
+    ) { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      if app.links == nil { throw .notFound }
+      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      guard wait == .zero else {
+        services.metrics.claims.increment(app.slug.text, "limited")
+        throw .tooManyClaims(wait)
+      }
+      guard visit.head.mediaType == .form else { throw .wrongMediaType }
+      try checkRoom(app.slug)
+      return apps.handler(of: app.slug) { request, app, exchange in
+        claims.offer(request, app, exchange)
+      }
+    }
+  }
+
+  private var claimStatus: Route {
+    Route(
+      Route.reading, "/v1/{app}/users/{user}/claims/{claim}", label: "claim_status", isForPages: true
+    ) { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      let caller = try gate.poster(visit.head, app).get()
+      return apps.handler(of: app.slug) { request, app, exchange in
+        gate.authorize(caller, app, exchange) { [checkouts] tokenUser in
+          do throws(Problem) {
+            let user = try ClaimIntake.user(
+              request.head, pathUser: visit["user"], tokenUser: tokenUser, app)
+            checkouts.answer(
+              claimID: ClaimID(visit["claim"] ?? ""), app: app.slug, user: user, exchange)
+          } catch {
+            exchange.answer(error)
+          }
         }
       }
     }

@@ -36,6 +36,14 @@ struct PageWords: Sendable {
     case reference
     case item, amount, date
 
+    // Claims of purchases that are in no account yet.
+    /// The page of a claim's link.
+    case claimHeading, claimText
+    /// The same if the link is unknown, was used or has expired.
+    case claimGoneHeading, claimGoneText
+    /// The offer on the return page, and its button.
+    case claimOffer, claimButton
+
     // The pages on the way back from Swedbank Pay.
     /// The title.
     case payment

@@ -69,7 +69,7 @@ struct PublicPage {
     var response = Response(status: status, type: HTMLDocument.mediaType, body: document.bytes)
     response.headers += HTMLDocument.publicHeaders(
       styleHashes: [Self.sheetHash] + (accent.map { [Self.hash($0.stylesheet)] } ?? []),
-      scriptHash: updates == nil ? nil : Self.scriptHash)
+      scriptHash: updates == nil ? nil : Self.scriptHash, hasForm: ways.offer != nil)
     response.headers += [("Vary", "Accept-Language, User-Agent"), ("Content-Language", language)]
     return response
   }
@@ -150,6 +150,16 @@ struct PageWays {
     var here: PublicPage.Action?
   }
 
+  /// What the customer may do with a button that changes something.
+  struct Offer {
+    var text: HTML
+    var button: String
+    /// Where the form goes, and its field.
+    var link: Link
+    var field: (name: String, value: String)
+  }
+
+  var offer: Offer?
   /// The main action.
   var button: PublicPage.Action?
   /// Shown instead of the button where the customer has a mouse, and in any case if there is no button.
@@ -159,6 +169,13 @@ struct PageWays {
 
   var html: HTML {
     Tag.div(.id("ways"), .class(button != nil && phone != nil ? "either" : "sole")) {
+      if let offer {
+        Tag.form(.class("offer"), .method("post"), .action(offer.link)) {
+          Tag.p { offer.text }
+          VoidTag.input(.type("hidden"), .name(offer.field.name), .value(offer.field.value))
+          Tag.button(.class("button")) { offer.button }
+        }
+      }
       if let button {
         Tag.p(.class("here")) { Tag.a(.class("button"), .href(button.link)) { button.text } }
       }

@@ -11,19 +11,22 @@ public struct PublicPageRoutes: Sendable {
   private let apps: AppRegistry
   private let associations: AssociationRegistry
   private let returnPage: ReturnPage
+  private let claimPage: ClaimPage
 
   public init(
     apps: AppRegistry, associations: AssociationRegistry, clock: any Clock,
-    find: @escaping ReturnPage.Find, summarize: @escaping ReturnPage.Summarize
+    find: @escaping ReturnPage.Find, findClaim: @escaping ClaimPage.Find,
+    summarize: @escaping ReturnPage.Summarize
   ) {
     self.apps = apps
     self.associations = associations
     returnPage = ReturnPage(find: find, summarize: summarize, clock: clock)
+    claimPage = ClaimPage(find: findClaim, summarize: summarize)
   }
 
   public var routes: [Route] {
     [
-      page, logo, trampoline, associationFile("/.well-known/apple-app-site-association", .apple),
+      page, logo, claim, trampoline, associationFile("/.well-known/apple-app-site-association", .apple),
       associationFile("/apple-app-site-association", .apple),
       associationFile("/.well-known/assetlinks.json", .android),
       associationFile("/.well-known/apple-developer-merchantid-domain-association", .applePay),
@@ -37,6 +40,16 @@ public struct PublicPageRoutes: Sendable {
       return apps.handler(of: app.slug) { request, app, exchange in
         guard let links = app.links else { return exchange.answer(.notFound) }
         returnPage.answer(request.head, app, links, exchange)
+      }
+    }
+  }
+
+  /// Every token has a page, so that a scanner learns nothing from the status.
+  private var claim: Route {
+    Route(Route.reading, "/v1/{app}/claim/{token}", label: "claim_page") { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      return apps.handler(of: app.slug) { request, app, exchange in
+        claimPage.answer(request.head, visit["token"] ?? "", app, exchange)
       }
     }
   }

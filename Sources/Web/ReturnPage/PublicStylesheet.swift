@@ -37,6 +37,7 @@ enum PublicStylesheet {
     .button{display:block;margin-top:1.75rem;padding:.875rem 1.25rem;background:var(--link);\
     color:var(--on-link);border:1px solid transparent;font-size:1.0625rem;font-weight:600;text-align:center;\
     text-decoration:none}
+    .offer .button{width:100%;margin-top:0;font-family:inherit;border-radius:.75rem;cursor:pointer}
     .button:hover{text-decoration:underline}
     ul{list-style:none;margin:0;padding:0}
     li a,.again,#help a{display:block;padding:.75rem .5rem;font-size:.9375rem;text-align:center;\

@@ -54,6 +54,7 @@ public struct ReturnPage: Sendable {
     var seconds = Self.unknownAgeSeconds
     var name = names.first
     var (reference, summary): (String?, PurchaseSummary?)
+    var offered: SessionID?
     do throws(StoreFault) {
       let statuses = try find(names, app.slug, exchange.scope.requestID)
       let checkout = Self.deciding(Array(zip(names, statuses)))
@@ -64,6 +65,8 @@ public struct ReturnPage: Sendable {
           age: Timestamp(unixMilliseconds: clock.wallMilliseconds).duration(since: found.begunAt))
         name = found.contextID.map(CheckoutName.context) ?? name
         reference = Self.reference(found)
+        let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+        if case .session(let id) = name, found.offersClaim(now: now) { offered = id }
         if outcome.isComplete {
           summary = found.receiptID.flatMap { summarize($0, app.slug, exchange.scope.requestID) }
         }
@@ -72,9 +75,9 @@ public struct ReturnPage: Sendable {
       (status, outcome) = (503, .unavailable)
     }
     let page = Self.page(
-      outcome, links, app: app.slug, name: name, reference: reference, summary: summary,
-      device: ReturnDevice(userAgent: head.header("User-Agent")),
-      package: Self.value("package", head.query).flatMap { try? PackageName($0) },
+      outcome, links, app: app.slug, name: name, offered: offered, reference: reference,
+      summary: summary, device: ReturnDevice(userAgent: head.header("User-Agent")),
+      package: Self.package(in: head),
       language: PageLanguage(preferredIn: head.headers("Accept-Language")), refreshSeconds: seconds)
     var response = page.response(status: status)
     if status == 503 { response.headers.append(("Retry-After", String(Self.unknownAgeSeconds))) }
@@ -83,13 +86,18 @@ public struct ReturnPage: Sendable {
 
   static func page(
     _ outcome: ReturnOutcome, _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?,
-    reference: String? = nil, summary: PurchaseSummary? = nil, device: ReturnDevice,
-    package: PackageName? = nil, language: PageLanguage, refreshSeconds: Int
+    offered: SessionID? = nil, reference: String? = nil, summary: PurchaseSummary? = nil,
+    device: ReturnDevice, package: PackageName? = nil, language: PageLanguage, refreshSeconds: Int
   ) -> PublicPage {
     let words = language.words
     let appName = links.returnPage?.name ?? app.text
-    let ways = PageWays(
+    var ways = PageWays(
       links, app: app, name: name, device: device, package: package, appName: appName, words: words)
+    ways.offer = offered.map { session in
+      PageWays.Offer(
+        text: words[.claimOffer].html(app: appName), button: words[.claimButton].text,
+        link: Link("v1", app.text, "return", "claim"), field: ("session_id", session.text))
+    }
     let message = outcome.success(summary).map { words[$0] } ?? words[outcome]
     var sentences = [message.text.html(app: appName)]
     if ways.button == nil, ways.phone == nil {
@@ -102,9 +110,7 @@ public struct ReturnPage: Sendable {
         ? .init(seconds: refreshSeconds, note: words[.updatesItself].text, again: words[.checkAgain].text)
         : nil,
       appName: appName,
-      logo: links.returnPage?.logo.map { _ in
-        .init(link: Link("v1", app.text, "return", "logo"), text: appName)
-      },
+      logo: links.picture(of: app),
       accent: links.returnPage?.accent, tone: outcome.tone,
       details: summary.map { Self.details($0, words, language.formats) } ?? [],
       help: links.returnPage?.support.flatMap { Self.help($0, reference, appName, words) })
@@ -152,7 +158,7 @@ public struct ReturnPage: Sendable {
     return details
   }
 
-  private static func help(
+  static func help(
     _ support: AppConfiguration.Links.Support, _ reference: String?, _ appName: String, _ words: PageWords
   ) -> PublicPage.Help? {
     let subject = [appName, reference].compactMap(\.self).joined(separator: " · ")
@@ -212,9 +218,24 @@ public struct ReturnPage: Sendable {
       }
   }
 
+  /// The package that a browser on Android was sent here to try.
+  static func package(in head: RequestHead) -> PackageName? {
+    value("package", head.query).flatMap { try? PackageName($0) }
+  }
+
   private static func value(_ name: String, _ query: String?) -> String? {
     // An undecodable query names nothing; the customer gets a page in any case.
     query.flatMap { try? FormFields.value(of: name, in: $0.utf8.span) }
+  }
+}
+
+extension AppConfiguration.Links {
+  /// The merchant's picture at the top of its pages.
+  func picture(of app: AppSlug) -> PublicPage.Picture? {
+    returnPage?.logo.map { _ in
+      PublicPage.Picture(
+        link: Link("v1", app.text, "return", "logo"), text: returnPage?.name ?? app.text)
+    }
   }
 }
 

@@ -16,13 +16,26 @@ extension PageWays {
     _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?, device: ReturnDevice,
     package: PackageName? = nil, appName: String, words: PageWords
   ) {
-    let target = Self.target(app: app, name: name)
+    self.init(
+      links, to: Self.target(app: app, name: name), opensOnApple: links.opensReturnPage(slug: app),
+      device: device, package: package, appName: appName, words: words)
+  }
+
+  /// - Parameters:
+  ///   - target: the path and query that the app is opened with.
+  ///   - opensOnApple: whether that opens the app on Apple's systems.
+  ///   - text: of the button.
+  init(
+    _ links: AppConfiguration.Links, to target: String, opensOnApple: Bool, device: ReturnDevice,
+    package: PackageName? = nil, appName: String, words: PageWords, button text: PageWords.Key = .backTo
+  ) {
     let opensHere = device != .computer
     let scheme = device == .android ? links.android?.scheme : links.ios?.scheme
     let custom = opensHere ? scheme.flatMap { Link($0, links.origin, target: target) } : nil
-    let first = Self.link(links, app: app, target: target, device: device, package: package)
+    let first = Self.link(
+      links, target: target, opensOnApple: opensOnApple, device: device, package: package)
     if let link = first ?? (device == .iOS ? custom : nil) {
-      button = .init(text: words[.backTo].html(app: appName), link: link)
+      button = .init(text: words[text].html(app: appName), link: link)
     }
     phone = Self.phone(links, target: target, device: device, appName: appName, words: words)
     if phone != nil, let button {
@@ -74,13 +87,14 @@ extension PageWays {
   /// The link that opens the app; nil if it would lead back to this page, because there is no app for the
   /// device, or the app does not open that URL.
   private static func link(
-    _ links: AppConfiguration.Links, app: AppSlug, target: String, device: ReturnDevice, package: PackageName?
+    _ links: AppConfiguration.Links, target: String, opensOnApple: Bool, device: ReturnDevice,
+    package: PackageName?
   ) -> Link? {
     let universal = Link(links.origin, target: target)
     switch device {
-    case .iOS: return links.opensReturnPage(slug: app) ? universal : nil
+    case .iOS: return opensOnApple ? universal : nil
     case .computer: return nil
-    case .other: return links.opensReturnPage(slug: app) || links.android != nil ? universal : nil
+    case .other: return opensOnApple || links.android != nil ? universal : nil
     case .android:
       return intent(links, target: target, package: package)
     }

@@ -203,11 +203,41 @@ final class CheckoutPolls: Sendable {
 
   /// The answer with a status; what was charged is read once it is paid.
   private func response(
-    _ status: CheckoutStatus, _ contextID: ContextID, _ app: AppSlug, _ exchange: Exchange
+    _ status: CheckoutStatus, as name: String = "context_id", _ id: some TextID, _ app: AppSlug,
+    _ exchange: Exchange
   ) -> Response {
     let paid = status.paid ? status.receiptID : nil
     let bought = paid.flatMap { summary(of: $0, app: app, requestID: exchange.scope.requestID) }
-    return status.response(contextID: contextID, bought)
+    return status.response(as: name, id, bought)
+  }
+
+  /// The receipt of a claim that can still be used; nil for any other token.
+  /// - Parameter requestID: for the log if the store fails.
+  func openClaim(_ token: ClaimToken, app: AppSlug, requestID: String) throws(StoreFault) -> ReceiptID? {
+    let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
+    do throws(StoreFault) {
+      let found = try reader.withLock { reader throws(StoreFault) in
+        try reader.claim(token: token, app: app, now: now)
+      }
+      return found.flatMap { $0.state == .offered ? $0.receiptID : nil }
+    } catch {
+      logFailure(error, requestID: requestID)
+      throw error
+    }
+  }
+
+  /// Answers with the state of the purchase that a user claimed, at once.
+  func answer(claimID: ClaimID, app: AppSlug, user: UserID, _ exchange: Exchange) {
+    do throws(StoreFault) {
+      let status = try reader.withLock { reader throws(StoreFault) in
+        try reader.status(app: app, claimID: claimID, user: user)
+      }
+      guard let status else { return exchange.answer(.unknownClaim) }
+      exchange.answer(response(status, as: "claim_id", claimID, app, exchange))
+    } catch {
+      logFailure(error, requestID: exchange.scope.requestID)
+      exchange.answer(.readFailed)
+    }
   }
 
   private func logFailure(_ error: StoreFault, requestID: String) {

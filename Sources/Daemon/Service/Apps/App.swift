@@ -25,6 +25,8 @@ public final class App: Sendable {
   private let configuration: AppConfiguration
   public let join: JoinPolicy
   public let delivery: DeliveryPolicy
+  /// How customers give purchases without a user to their accounts.
+  public let claims: ClaimPolicy
   /// The app's access to the APIs of processors; without those that have no API key.
   public let apis: [ProcessorName: ProcessorAPI]
   /// The shortest downtime of receiptd after which a processor's events are fetched; no entry for never.
@@ -71,6 +73,7 @@ public final class App: Sendable {
     processorAdvice = configuration.processorAdvice
     join = configuration.join
     delivery = configuration.delivery
+    claims = configuration.claims
   }
 
   /// The destination of a processor's purchases; nil if there is none now.

@@ -15,6 +15,9 @@ public final class Metrics: Sendable {
     "receiptd_client_refusals_total",
     "Requests of clients refused for their key or token, a rate limit, or what they say, by reason.",
     labels: ["app", "reason"])
+  public let claims = CounterFamily(
+    "receiptd_claims_total", "Claims of purchases without a user: those offered and requested, by result.",
+    labels: ["app", "result"])
   public let keySetFetches = CounterFamily(
     "receiptd_key_set_fetches_total",
     "Fetches of the keys for checking tokens, by result.",
@@ -206,7 +209,7 @@ public final class Metrics: Sendable {
       }
     }
     for family in [
-      contexts, clientRefusals, keySetFetches, events, signatureFailures, refusedWebhooks, deliveries,
+      contexts, clientRefusals, claims, keySetFetches, events, signatureFailures, refusedWebhooks, deliveries,
       deliveriesWithoutID,
     ] { family.write(to: &text) }
     unreadableReceipts.write(

@@ -129,14 +129,14 @@ extension HTMLDocument {
   ///   - styleHashes: the SHA-256 of each inline stylesheet, in base64.
   ///   - scriptHash: the same of the script; nil forbids scripts and what they could load.
   public static func publicHeaders(
-    styleHashes: [String], scriptHash: String?
+    styleHashes: [String], scriptHash: String?, hasForm: Bool = false
   ) -> [(name: String, value: String)] {
     let styles = styleHashes.map { "'sha256-\($0)'" }.joined(separator: " ")
     let script = scriptHash.map { "script-src 'sha256-\($0)'; connect-src 'self'; " } ?? ""
     return [
       (
         "Content-Security-Policy",
-        "default-src 'none'; style-src \(styles); \(script)img-src 'self' data:; form-action 'none'; "
+        "default-src 'none'; style-src \(styles); \(script)img-src 'self' data:; form-action \(hasForm ? "'self'" : "'none'"); "
           + "base-uri 'none'; frame-ancestors 'none'"
       ),
       ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
