@@ -13,7 +13,7 @@ enum CommandTable {
     ReceiptsCommands.verbs + AttemptsCommands.verbs + FailuresCommands.verbs + JobsCommands.verbs
     + PaymentsCommands.verbs
     + EventsCommands.verbs
-    + ContextsCommands.verbs
+    + ContextsCommands.verbs + ClaimsCommands.verbs
     + UsersCommands.verbs + [FindCommand.verb]
     + StatsCommands.verbs + [DoctorCommand.verb, ReadyCommand.verb] + AppsCommands.verbs
     + InstancesCommands.verbs
@@ -46,7 +46,7 @@ enum CommandTable {
       ReceiptsCommands.spec, AttemptsCommands.spec, FailuresCommands.spec, JobsCommands.spec,
       PaymentsCommands.spec,
       EventsCommands.spec,
-      ContextsCommands.spec,
+      ContextsCommands.spec, ClaimsCommands.spec,
       UsersCommands.spec, AppsCommands.spec, InstancesCommands.spec, AlertsCommands.spec,
       AuditCommands.spec, DatabaseCommands.spec, ConfigurationCommands.spec, LinksCommands.spec,
     ],

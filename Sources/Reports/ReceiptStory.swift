@@ -30,6 +30,7 @@ public struct ReceiptStory: Sendable, Equatable {
     addContext(detail)
     addOperatorActions(audit, jobs)
     addPayment(detail)
+    addClaims(detail)
     for event in detail.events {
       entries.append(
         Entry(time: event.receivedAt, what: "event", detail: Self.text(event), id: .event(event.id)))
@@ -92,6 +93,27 @@ public struct ReceiptStory: Sendable, Equatable {
         Entry(
           time: context.postedAt, what: "context", detail: "\(context.id) posted again",
           id: .context(context.id)))
+    }
+  }
+
+  private mutating func addClaims(_ detail: ReceiptDetail) {
+    for claim in detail.claims {
+      let origin =
+        switch claim.origin {
+        case .page: "on the return page"
+        case .operator: "by \(claim.actor ?? "an operator")"
+        case .webhook: "by a webhook"
+        }
+      entries.append(
+        Entry(
+          time: claim.offeredAt, what: "claim", tone: .waiting,
+          detail: "\(claim.id) offered \(origin), until \(claim.expiresAt.rfc3339)"))
+      guard let endedAt = claim.endedAt else { continue }
+      let end = claim.userID.map { "claimed by \($0)" } ?? "revoked"
+      entries.append(
+        Entry(
+          time: endedAt, what: "claim", tone: claim.userID == nil ? .ended : .good,
+          detail: "\(claim.id) \(end)", id: claim.userID.map { .user($0) }))
     }
   }
 

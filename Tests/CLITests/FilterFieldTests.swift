@@ -51,6 +51,7 @@ import Testing
     try check(EventFilter.self, ["events", "list"])
     try check(AttemptFilter.self, ["attempts", "list"])
     try check(ContextFilter.self, ["contexts", "list"])
+    try check(ClaimFilter.self, ["claims", "list"])
     try check(AuditFilter.self, ["audit", "list"])
     try check(JobFilter.self, ["jobs", "list"])
   }

@@ -49,6 +49,9 @@ extension Dashboard {
       page("/audit") { dashboard, visit throws(Refusal) in
         try dashboard.list(AuditFilter.self, visit.head)
       },
+      page("/claims") { dashboard, visit throws(Refusal) in
+        try dashboard.list(ClaimFilter.self, visit.head)
+      },
       page("/jobs") { dashboard, visit throws(Refusal) in
         try dashboard.list(JobFilter.self, visit.head)
       },

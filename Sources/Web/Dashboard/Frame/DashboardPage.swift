@@ -17,6 +17,7 @@ public struct DashboardPage {
     case attempts = "Attempts"
     case events = "Events"
     case contexts = "Contexts"
+    case claims = "Claims"
     case jobs = "Jobs"
     case audit = "Audit"
     case settings = "Settings"
@@ -24,7 +25,7 @@ public struct DashboardPage {
     var group: PageNavigation.Group {
       switch self {
       case .overview, .failed, .alerts: .now
-      case .receipts, .attempts, .events, .contexts: .find
+      case .receipts, .attempts, .events, .contexts, .claims: .find
       case .jobs, .audit: .work
       case .settings: .setup
       }
@@ -39,6 +40,7 @@ public struct DashboardPage {
       case .attempts: Link("attempts")
       case .events: Link("events")
       case .contexts: Link("contexts")
+      case .claims: Link("claims")
       case .jobs: Link("jobs")
       case .audit: Link("audit")
       case .settings: Link("settings")

@@ -13,7 +13,8 @@ internal import Store
 extension Dashboard {
   var exportRoutes: [Route] {
     export(ReceiptFilter.self) + export(EventFilter.self) + export(ContextFilter.self)
-      + export(AttemptFilter.self) + export(AuditFilter.self) + export(JobFilter.self)
+      + export(ClaimFilter.self) + export(AttemptFilter.self) + export(AuditFilter.self)
+      + export(JobFilter.self)
       + export(FailureChoice.self)
   }
 

@@ -17,6 +17,8 @@ struct LiveFigures {
   var oldestPending: Timestamp?
   /// Failed receipts that nobody has acknowledged.
   var newFailures: Int64 = 0
+  /// Paid purchases without a user.
+  var unclaimed = UnclaimedPurchases()
   /// Of the last 24 hours.
   var day = DeliveryCount()
 
@@ -30,6 +32,7 @@ struct LiveFigures {
       oldestPending = min(oldestPending ?? oldest, oldest)
     }
     newFailures = try source.reader.loudFailures().values.reduce(0, +)
+    unclaimed = try source.reader.unclaimedPurchases()
     try source.history.update(source.reader, now: now)
     day = source.history.sum(last: 24, now: now)
   }
@@ -72,6 +75,13 @@ struct LiveFigures {
         Tag.span(.class("value")) { oldestPending.map { $0.relative(to: at) } ?? "–" }
       }
       number("waiting", counts[.waiting] ?? 0)
+      number("without a user", unclaimed.count)
+      if let oldest = unclaimed.oldest {
+        Tag.li {
+          Tag.span(.class("name")) { "oldest without a user" }
+          Tag.span(.class("value")) { oldest.relative(to: at) }
+        }
+      }
       number("delivered in 24 h", day.delivered)
       number("failed in 24 h", day.failed)
     }
