@@ -77,10 +77,12 @@ import Testing
       try relay.passTime()
       try relay.reaches(.delivered, checkout.subscription)
       let times = asked.all.map(\.at)
-      try #require(times.count == 2)
-      #expect(times[1].duration(since: times[0]) >= .seconds(2))
-      #expect(
-        try relay.metric(#"receiptd_lookups_total{app="shop",processor="stripe",result="limited"}"#) == 1)
+      // More than two if the machine is so slow that the second one was refused, too.
+      try #require(times.count >= 2)
+      #expect(zip(times, times.dropFirst()).allSatisfy { $1.duration(since: $0) >= .seconds(2) })
+      let limited = try relay.metric(
+        #"receiptd_lookups_total{app="shop",processor="stripe",result="limited"}"#)
+      #expect(limited == Double(times.count - 1))
     }
   }
 
