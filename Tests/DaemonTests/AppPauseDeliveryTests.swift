@@ -112,6 +112,19 @@ import Testing
     #expect(bed.room == 0)
     #expect(bed.wait == nil, "only a notification can change anything")
   }
+
+  @Test("After a step of the clock a lane is paused for as long as before")
+  func clockStep() throws {
+    var bed = try LaneTests.Bed()
+    var pause = AppPause()
+    pause.begin(now: bed.now, until: LaneTests.Bed.at(5000), actor: "ann", reason: nil)
+    bed.lane.use(pause, now: bed.now)
+    let later = bed.now.advanced(by: .hours(1))
+    bed.lane.clockStepped(by: .hours(1), now: later)
+    #expect(bed.lane.waitTime(now: later, monotonic: bed.monotonic) == .seconds(5))
+    #expect(bed.lane.pausedTime(now: later) == .hours(1), "the time that the step skipped, and no more")
+  }
+
   @Test("A lane has no room before the pause of its app is known")
   func unknown() throws {
     var bed = try LaneTests.Bed(openFor: .milliseconds(10), readsPauses: false)

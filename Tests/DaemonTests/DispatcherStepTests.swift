@@ -4,6 +4,7 @@ import Domain
 import Formats
 import HTTPClient
 import Platform
+import SQLiteStore
 import Store
 import TestSupport
 import Testing
@@ -35,7 +36,15 @@ import Testing
       try bench.store(Barrier())
     }
 
+    /// Reads the configuration again, as a reload does.
+    func reload() { dispatcher.use(bench.directory) }
+
     func state(_ number: Int) throws -> ReceiptState? { try bench.receipt(number)?.receipt?.state }
+
+    static let place = AppDestination("shop", "purchasely")
+
+    /// What is stored of the breaker.
+    func breaker() throws -> Breaker.State? { try bench.reader.breakers()[Self.place]?.state }
   }
 
   private static func names(_ request: TransferRequest, _ number: Int) -> Bool {
@@ -97,7 +106,7 @@ import Testing
       response: [])
     try bed.bench.store(
       RecordAttempt(
-        of: sold, to: AppDestination("shop", "purchasely"), report: report,
+        of: sold, to: Bed.place, report: report,
         decision: .delivered(importID: nil), breaker: Breaker()))
     let replayed = try bed.bench.store(ReplayReceipt(id: sold, force: true, dueAt: bed.bench.now))
     #expect(replayed == .done)
@@ -107,5 +116,92 @@ import Testing
     }
     #expect(bed.transport.requests.count == 13)
     #expect(bed.transport.requests.firstIndex { Self.names($0, 1) } == 9)
+  }
+
+  @Test("A refusal by a previous configuration pauses nothing, and its receipt is sent again (R4)")
+  func refusedBeforeReload() throws {
+    let bed = try Bed(Bench.delivery(openFor: .hours(1)))
+    defer { bed.bench.stop() }
+    try bed.bench.sell(1)
+    bed.transport.use { _ in ScriptedTransport.held }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.reload()
+      bed.transport.use { _ in 403 }
+      try bed.round(&run)
+      bed.transport.use { _ in 200 }
+      try bed.round(&run)
+    }
+    #expect(try bed.state(1) == .delivered)
+    #expect(bed.transport.requests.count == 2)
+  }
+
+  @Test("A receipt that was due during a round of probes is tried again with the next round (R4)")
+  func heldBack() throws {
+    let bed = try Bed(Bench.delivery(failures: 1, openFor: .seconds(1)))
+    defer { bed.bench.stop() }
+    try bed.bench.sell(1)
+    bed.transport.use { _ in 500 }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.clock.advance(.milliseconds(100))
+      try bed.round(&run)
+      #expect(bed.transport.requests.count == 1, "it was tried in this round")
+      bed.clock.advance(.milliseconds(900))
+      try bed.round(&run)
+    }
+    #expect(bed.transport.requests.count == 2)
+  }
+
+  @Test("An outcome that is stored late does not close the breaker that later outcomes have opened (R9)")
+  func lateOutcome() throws {
+    let bed = try Bed(Bench.delivery(failures: 2, openFor: .hours(1)))
+    defer { bed.bench.stop() }
+    for number in 1...2 { try bed.bench.sell(number) }
+    let obstacle = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeout: .seconds(10))
+    try obstacle.execute(
+      """
+      CREATE TRIGGER obstacle BEFORE INSERT ON attempts
+      WHEN (SELECT object_id FROM purchases WHERE row_id = new.purchase_row) = 'sub_1'
+      BEGIN SELECT RAISE(ABORT, 'not now'); END
+      """)
+    bed.transport.use { Self.names($0, 1) ? 503 : ScriptedTransport.held }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.transport.use { _ in 503 }
+      try bed.round(&run)
+      #expect(try bed.bench.attempts(1).isEmpty)
+      #expect(try bed.breaker() == .open)
+      try obstacle.execute("DROP TRIGGER obstacle")
+      bed.clock.advance(Dispatcher.faultPause)
+      try bed.round(&run)
+    }
+    #expect(try bed.bench.attempts(1).count == 1)
+    #expect(try bed.breaker() == .open)
+  }
+
+  @Test("An outcome whose storing seemed to fail is not stored twice (R9)")
+  func storedAlready() throws {
+    let bed = try Bed(Bench.delivery())
+    defer { bed.bench.stop() }
+    try bed.bench.sell(1)
+    let obstacle = try Connection(path: bed.bench.path, mode: .readWrite, busyTimeout: .seconds(10))
+    try obstacle.execute(
+      "CREATE TRIGGER obstacle BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'not now'); END")
+    try bed.drive { run in
+      try bed.round(&run)
+      try obstacle.execute("DROP TRIGGER obstacle")
+      let report = AttemptReport(
+        startedAt: bed.bench.now, duration: .milliseconds(1), status: 200, error: nil, isAmbiguous: false,
+        response: [])
+      try bed.bench.store(
+        RecordAttempt(
+          of: try #require(try bed.bench.receipt(1)?.receiptID), to: Bed.place, report: report,
+          decision: .delivered(importID: nil), breaker: Breaker()))
+      bed.clock.advance(Dispatcher.faultPause)
+      try bed.round(&run)
+    }
+    #expect(try bed.bench.attempts(1).count == 1)
+    #expect(try bed.state(1) == .delivered)
   }
 }
