@@ -1,0 +1,120 @@
+// The documents lead somewhere, and stay short enough to be read.
+
+import FoundationEssentials
+import Testing
+
+/// A page in Markdown: its links, and what links can lead to.
+struct MarkdownPage {
+  /// The targets of links and pictures, with their line numbers.
+  private(set) var links: [(line: Int, target: String)] = []
+  /// The anchors of its headings, as GitHub and GitLab make them.
+  private(set) var anchors: Set<String> = []
+
+  init(_ text: String) {
+    var isCode = false
+    var times: [String: Int] = [:]
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      if line.trimmingPrefix(while: { $0 == " " }).hasPrefix("```") { isCode.toggle() }
+      if isCode { continue }
+      if let heading = line.wholeMatch(of: #/#{1,6} +(.+)/#) {
+        let anchor = Self.anchor(of: String(heading.1))
+        anchors.insert(times[anchor].map { "\(anchor)-\($0)" } ?? anchor)
+        times[anchor, default: 0] += 1
+      }
+      let prose = line.replacing(#/`[^`]*`/#, with: "")
+      links += prose.matches(of: #/\]\(([^)\s]+)\)|(?:href|src)="([^"]+)"/#).compactMap { match in
+        (match.1 ?? match.2).map { (index + 1, String($0)) }
+      }
+    }
+  }
+
+  /// A heading without punctuation, in lower case, with hyphens for blanks.
+  static func anchor(of heading: String) -> String {
+    let shown = heading.replacing(#/\[([^\]]*)\]\([^)]*\)/#) { $0.1 }
+    return String(
+      shown.lowercased().compactMap { character in
+        if character == " " { return "-" }
+        return character.isLetter || character.isNumber || "-_".contains(character) ? character : nil
+      })
+  }
+
+  /// The path from the repository's top folder of a link on the page at `path`.
+  static func resolve(_ target: String, from path: String) -> String {
+    if target.isEmpty { return path }
+    var folders = path.split(separator: "/").dropLast().map(String.init)
+    for part in target.split(separator: "/") where part != "." {
+      if part == ".." { _ = folders.popLast() } else { folders.append(String(part)) }
+    }
+    return folders.joined(separator: "/")
+  }
+}
+
+@Suite struct DocumentTests {
+  @Test("Each link of a document leads to a file, and to a heading that is there")
+  func linksLead() throws {
+    let pages = try Repository.documents().filter { $0.path.hasSuffix(".md") }
+    #expect(pages.count > 30)
+    let parsed = Dictionary(uniqueKeysWithValues: pages.map { ($0.path, MarkdownPage($0.text)) })
+    for (path, page) in parsed {
+      for (line, link) in page.links where !link.contains(":") {
+        let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = MarkdownPage.resolve(String(parts[0]), from: path)
+        let exists = FileManager.default.fileExists(atPath: "\(Repository.root)/\(target)")
+        #expect(exists, "\(path):\(line): \(link)")
+        if parts.count == 2, let anchors = parsed[target]?.anchors {
+          #expect(anchors.contains(String(parts[1])), "\(path):\(line): \(link)")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "A page that people read first is short",
+    arguments: [
+      "README.md": 130, "ARCHITECTURE.md": 300, "CHANGELOG.md": 120, "CONTRIBUTING.md": 100,
+      "docs/concepts.md": 80, "docs/reliability.md": 120, "docs/performance.md": 120,
+      "docs/swedbank.md": 200, "docs/afterpay.md": 200,
+    ])
+  func pagesAreShort(_ path: String, linesMax: Int) throws {
+    let lines = try Repository.text(of: path).count { $0 == "\n" }
+    #expect(lines <= linesMax, "\(path) has \(lines) lines")
+  }
+
+  @Test("Each topic of the architecture has at most 200 lines, and is named by ARCHITECTURE")
+  func architecturePagesAreShort() throws {
+    let index = try Repository.text(of: "ARCHITECTURE.md")
+    for name in try Repository.names(in: "docs/architecture") {
+      let path = "docs/architecture/\(name)"
+      #expect(index.contains("(\(path))"), "\(path)")
+      let lines = try Repository.text(of: path).count { $0 == "\n" }
+      #expect(lines <= 200, "\(path) has \(lines) lines")
+    }
+  }
+
+  @Test("Links and anchors of a page are found; those in code are not links")
+  func readsAPage() {
+    let page = MarkdownPage(
+      """
+      # One `page`: it's short
+      [a](b.md#c) and `[no](link)`
+      ```sh
+      # no heading [no](link)
+      ```
+      ## Twice
+      ## Twice
+      <img src="images/d.png">
+      """)
+    #expect(page.links.map(\.target) == ["b.md#c", "images/d.png"])
+    #expect(page.links.map(\.line) == [2, 8])
+    #expect(page.anchors == ["one-page-its-short", "twice", "twice-1"])
+  }
+
+  @Test(
+    "A link is resolved from its page",
+    arguments: [
+      ("b.md", "docs/b.md"), ("../README.md", "README.md"), ("./c/d.md", "docs/c/d.md"), ("", "docs/a.md"),
+    ])
+  func resolves(_ target: String, to path: String) {
+    #expect(MarkdownPage.resolve(target, from: "docs/a.md") == path)
+  }
+}
