@@ -27,6 +27,7 @@ public enum ConfigurationLimits {
   static let webhookSecrets = 1...16
   static let textBytesMax = 4 * kibibyte
   static let prices = 1...10_000
+  static let userIDTexts = 0...1000
 
   /// The minimum still holds a context of ordinary size.
   static let contextBodyBytes = kibibyte...(16 * mebibyte)

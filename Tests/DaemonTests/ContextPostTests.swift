@@ -10,14 +10,16 @@ import Testing
 
 @Suite("A posted context") struct ContextPostTests {
   private static func read(
-    _ request: Request, pathUser: String? = nil
+    _ request: Request, pathUser: String? = nil, rules: UserIDRules = UserIDRules()
   ) throws(ContextPost.Fault) -> ContextPost {
-    try ContextPost.read(request, pathUser: pathUser)
+    try ContextPost.read(request, pathUser: pathUser, rules: rules)
   }
 
-  private static func fault(_ request: Request, pathUser: String? = nil) -> ContextPost.Fault? {
+  private static func fault(
+    _ request: Request, pathUser: String? = nil, rules: UserIDRules = UserIDRules()
+  ) -> ContextPost.Fault? {
     do throws(ContextPost.Fault) {
-      _ = try read(request, pathUser: pathUser)
+      _ = try read(request, pathUser: pathUser, rules: rules)
       return nil
     } catch {
       return error
@@ -73,6 +75,43 @@ import Testing
       "POST", "/", [("Content-Type", Array("application/json".utf8)), ("X-User-Id", [0xFF])])
     let request = Request(head: head, body: Array(#"{"ply_context":"YQ=="}"#.utf8))
     #expect(Self.fault(request, pathUser: "u") == .userNotText)
+  }
+
+  @Test("Whitespace around a user is no part of it, in any place, and places may differ in it")
+  func blanks() throws {
+    let body = #"{"ply_context":"YQ==","user_id":" jdo-1\n"}"#
+    #expect(try Self.read(RequestSamples.post(body)).userID == "jdo-1")
+    #expect(try Self.read(RequestSamples.post(body), pathUser: "jdo-1 ").userID == "jdo-1")
+  }
+
+  @Test(
+    "A placeholder is no user, and the answer names the likely cause",
+    arguments: [
+      ("undefined", .missingValue, "read the id before it was known"),
+      ("[object Object]", .missingValue, "read the id before it was known"),
+      ("Anonymous", .signedOut, "has not signed in"), ("0", .signedOut, "has not signed in"),
+      ("ctx_1", .contextID, "id of a context"), ("tester", .configured, "`user_ids.refuse`"),
+    ] as [(String, UserIDRules.Cause, String)])
+  func placeholders(user: String, cause: UserIDRules.Cause, words: String) throws {
+    let request = RequestSamples.post(#"{"ply_context":"YQ=="}"#)
+    let fault = try #require(Self.fault(request, pathUser: user, rules: UserIDRules(refuse: ["tester"])))
+    #expect(fault == .placeholder(cause))
+    #expect(fault.problem.status == 422)
+    #expect(fault.problem.slug == "placeholder-user")
+    #expect(fault.problem.detail.contains(words))
+  }
+
+  @Test("A token's user is checked like one that the request names")
+  func placeholderInToken() throws {
+    #expect(throws: ContextPost.Fault.placeholder(.missingValue)) {
+      try ContextPost.user(among: [], tokenUser: "null", UserIDRules())
+    }
+    #expect(try ContextPost.user(among: [], tokenUser: " u ", UserIDRules()) == "u")
+    #expect(try ContextPost.user(among: ["u"], tokenUser: "u", UserIDRules()) == "u")
+    #expect(throws: ContextPost.Fault.wrongUser) {
+      try ContextPost.user(among: ["v"], tokenUser: "u", UserIDRules())
+    }
+    #expect(try ContextPost.user(among: ["null"], tokenUser: nil, UserIDRules(allow: ["null"])) == "null")
   }
 
   @Test("A user of 255 bytes is accepted")

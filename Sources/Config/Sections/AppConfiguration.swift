@@ -11,6 +11,8 @@ public struct AppConfiguration: Sendable, Equatable {
   public var client: ClientAccess
   /// The origins of the web pages that may use the routes for clients in a browser.
   public var clientOrigins: [WebOrigin] = []
+  /// What is no user's id, in events and in requests of clients.
+  public var userIDs = UserIDRules()
   /// At least one; at most one of each kind.
   package var processors: [ConfiguredProcessor]
   /// Nil if no processor's purchases go there.
@@ -80,6 +82,7 @@ extension AppConfiguration {
         + "(CORS): scheme, host and port, each exactly. Without any, no page of another origin may.")
     let rest: [ConfigurationKey<AppConfiguration>] = [
       .purchasely, .webhook,
+      .section("user_ids", \.userIDs, UserIDRules.section, "Which texts are no user's id."),
       .section(
         "join", \.join, JoinPolicy.section,
         "How a purchase finds its context, and how long it waits for what is missing."),
@@ -98,6 +101,28 @@ extension AppConfiguration {
     return ConfigurationSection(
       AppConfiguration(slug: "", client: .open, processors: []),
       rules: processors.count > 1 ? ["anyOf": oneOf] : [:], [client, origins] + processors + rest)
+  }
+}
+
+extension UserIDRules {
+  fileprivate static let section = ConfigurationSection(
+    Self(),
+    [
+      .key(
+        "refuse", \.refuse, .set(of: .userIDText, count: ConfigurationLimits.userIDTexts, "texts"),
+        example: ["test-user"],
+        "Texts that are no user's id, besides placeholders such as \"undefined\", \"null\" and "
+          + "\"anonymous\". Case does not matter."),
+      .key(
+        "allow", \.allow, .set(of: .userIDText, count: ConfigurationLimits.userIDTexts, "texts"),
+        example: ["guest"], "Placeholders that are the ids of users of this app after all."),
+    ])
+}
+
+extension ValueForm<String> {
+  fileprivate static var userIDText: ValueForm {
+    text(
+      "a text that may be sent as a user's id", words: "a text", bytesMax: UntrustedText.identifierBytesMax)
   }
 }
 

@@ -53,7 +53,7 @@ struct ContextIntake: Sendable {
     let post: ContextPost
     let place: CheckoutPlace
     do throws(Problem) {
-      post = try read(request, pathUser: pathUser, tokenUser: tokenUser)
+      post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app.userIDs)
       place = try checkoutPlace(for: post, purpose, app)
       let rule = retention.rule
       if let id = post.id, !rule.allows(id, now: now) { throw .contextIDTime(rule) }
@@ -98,10 +98,10 @@ struct ContextIntake: Sendable {
   }
 
   private func read(
-    _ request: Request, pathUser: String?, tokenUser: UserID?
+    _ request: Request, pathUser: String?, tokenUser: UserID?, _ rules: UserIDRules
   ) throws(Problem) -> ContextPost {
     do {
-      return try ContextPost.read(request, pathUser: pathUser, tokenUser: tokenUser)
+      return try ContextPost.read(request, pathUser: pathUser, tokenUser: tokenUser, rules: rules)
     } catch {
       throw error.problem
     }

@@ -38,8 +38,9 @@ struct ContextPost: Sendable, Equatable {
   ///   - pathUser: the user in the path, decoded.
   ///   - tokenUser: the user of the token; used if the request names no user, and required to match
   ///     otherwise.
+  ///   - rules: the app's.
   static func read(
-    _ request: Request, pathUser: String?, tokenUser: UserID? = nil
+    _ request: Request, pathUser: String?, tokenUser: UserID? = nil, rules: UserIDRules
   ) throws(Fault) -> ContextPost {
     let body = try body(of: request)
     if request.head.isUndecodable("X-User-Id") { throw .userNotText }
@@ -47,7 +48,7 @@ struct ContextPost: Sendable, Equatable {
     guard agree(body.blobs) else { throw .blobsDiffer }
     // All places and all repeated fields must agree: a proxy in front may have checked another one.
     let named = [pathUser].compactMap(\.self) + body.users + request.head.headers("X-User-Id")
-    guard let userID = try user(among: named, tokenUser: tokenUser) else { throw .userMissing }
+    guard let userID = try user(among: named, tokenUser: tokenUser, rules) else { throw .userMissing }
     guard agree(body.ids) else { throw .idsDiffer }
     let id = body.ids.first.map(ContextID.init)
     if let id, id.time == nil { throw .idMalformed }
@@ -105,21 +106,29 @@ struct ContextPost: Sendable, Equatable {
     return texts.dropFirst().allSatisfy { $0.utf8.elementsEqual(first.utf8) }
   }
 
-  /// The user that the places of a request name, and its token.
+  /// The user that the places of a request name, and its token. Whoever ingests a user from an app calls it.
   /// - Parameter named: what each place that names a user says.
   /// - Returns: nil if there is none.
-  static func user(among named: [String], tokenUser: UserID?) throws(Fault) -> UserID? {
-    guard let first = named.first else { return tokenUser }
+  static func user(
+    among named: [String], tokenUser: UserID?, _ rules: UserIDRules
+  ) throws(Fault) -> UserID? {
+    let named = named.map(UntrustedText.trimmed)
     guard agree(named) else { throw .usersDiffer }
-    guard let user = UntrustedText.identifier(first).map(UserID.init) else { throw .userNotText }
-    if let tokenUser, tokenUser != user { throw .wrongUser }
-    return user
+    guard let text = named.first ?? tokenUser?.text else { return nil }
+    switch rules.read(text) {
+    case .user(let user):
+      if let tokenUser, UntrustedText.trimmed(tokenUser.text) != user.text { throw .wrongUser }
+      return user
+    case .refused(_, let cause): throw .placeholder(cause)
+    case .invalid: throw .userNotText
+    }
   }
 
   /// What is wrong with a post.
   enum Fault: Error, Equatable {
     case notJSON, notForm, blobMissing, blobsDiffer, userMissing, usersDiffer, userNotText, wrongUser
     case idMalformed, idsDiffer
+    case placeholder(UserIDRules.Cause)
     case wrongType(String)
     case blob(PlyContext.Fault)
 
@@ -151,6 +160,7 @@ struct ContextPost: Sendable, Equatable {
         .invalid(
           "invalid-user",
           "A user id has 1 to \(UntrustedText.identifierBytesMax) bytes of UTF-8 and no control characters.")
+      case .placeholder(let cause): .placeholderUser(cause)
       case .wrongUser: .wrongUser
       case .idMalformed:
         .invalid(
@@ -175,5 +185,25 @@ struct ContextPost: Sendable, Equatable {
       default: "ply-context"
       }
     }
+  }
+}
+
+extension Problem {
+  /// The user that a request names is none.
+  static func placeholderUser(_ cause: UserIDRules.Cause) -> Problem {
+    let why =
+      switch cause {
+      case .missingValue:
+        "It is the text that programs make of a missing value, such as `undefined`, `null` or `nil`: the app "
+          + "probably read the id before it was known. Send the request when the id is known."
+      case .signedOut:
+        "It is a common word for a user who has not signed in, and all such users would be one. Send the "
+          + "anonymous id that the Purchasely SDK has for this installation."
+      case .contextID: "It is the id of a context, or was one. Send the id of the user."
+      case .configured: "The operator of this service refuses it: see `user_ids.refuse` in the configuration."
+      }
+    return Problem(
+      slug: "placeholder-user", title: "Placeholder instead of a user", status: 422,
+      detail: "The id of the user is not one. \(why)")
   }
 }

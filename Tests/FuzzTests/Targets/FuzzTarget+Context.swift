@@ -47,10 +47,11 @@ extension FuzzTarget {
     let request = Request(
       head: FuzzRequest.head("POST", "/v1/ios/contexts", [("Content-Type", Array(type.utf8))]), body: body)
     do {
-      let post = try ContextPost.read(request, pathUser: pathUser)
+      let post = try ContextPost.read(request, pathUser: pathUser, rules: UserIDRules())
       let user = post.userID.text
       try hold(UntrustedText.identifier(user) == user, "a user that is not fit for a row")
-      try hold(pathUser.map { UserID($0) == post.userID } ?? true, "the user of the path was overruled")
+      let named = pathUser.map { UserID(UntrustedText.trimmed($0)) } ?? post.userID
+      try hold(named == post.userID, "the user of the path was overruled")
       try hold(post.id.map(\.isWellFormed) ?? true, "an id that no relay makes")
       try checkBlob(post.blob)
       return post
@@ -66,7 +67,9 @@ extension FuzzTarget {
       .notJSON, .notForm, .blobMissing, .blobsDiffer, .userMissing, .usersDiffer, .userNotText,
       .wrongType(""),
       .wrongType("ply_context"), .wrongType("user_id"), .wrongType("id"), .idMalformed, .idsDiffer,
-      .blob(.tooLong), .blob(.empty), .blob(.notBase64),
+      .blob(.tooLong), .blob(.empty), .blob(.notBase64), .placeholder(.missingValue),
+      .placeholder(.signedOut),
+      .placeholder(.contextID),
     ] as [ContextPost.Fault]).map(\.problem.detail))
 
   static let plyContext = FuzzTarget("ply-context", bytesMax: 24_000) { bytes in

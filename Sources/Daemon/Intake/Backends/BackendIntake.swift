@@ -122,7 +122,7 @@ struct BackendIntake: Sendable {
     if head.isUndecodable("X-User-Id") { throw ContextPost.Fault.userNotText.problem }
     do throws(ContextPost.Fault) {
       let named = [pathUser].compactMap(\.self) + head.headers("X-User-Id")
-      return try ContextPost.user(among: named, tokenUser: tokenUser)
+      return try ContextPost.user(among: named, tokenUser: tokenUser, app.userIDs)
     } catch {
       switch error {
       case .usersDiffer: throw .backendUsersDiffer

@@ -16,6 +16,8 @@ public final class App: Sendable {
   let clientKeys: [[UInt8]]?
   /// The origins of the web pages that may post contexts and read their states.
   public let clientOrigins: Set<String>
+  /// What is no user's id.
+  public let userIDs: UserIDRules
   /// Nil if the app accepts no tokens.
   public let tokens: TokenGate?
   /// The app's processors, by name.
@@ -42,6 +44,7 @@ public final class App: Sendable {
   public init(_ configuration: AppConfiguration) throws {
     slug = configuration.slug
     clientOrigins = configuration.clientOriginTexts
+    userIDs = configuration.userIDs
     switch configuration.client {
     case .open: (clientKeys, tokens) = (nil, nil)
     case .restricted(let keys, let tokens):
