@@ -69,12 +69,57 @@ import Testing
       ("prices: { price_1: 'payment' }, return_origin: 'http://a.test'", ".return_origin", "must begin with"),
       ("prices: { price_1: 'payment' }, timeout: '2m'", ".timeout", "must be a duration"),
       ("price: {}", ".price", "did you mean \"prices\"?"),
+      ("prices: { price_1: 'payment' }, trial_days: 0", ".trial_days", "must be a whole number from 1"),
+      ("prices: { price_1: 'payment' }, origin_context: 'app'", ".origin_context", "must be one of"),
+      ("prices: { price_1: 'payment' }, parameters: []", ".parameters", "must be an object"),
+      ("prices: { price_1: 'payment' }, parameters: { locales: 'de' }", ".parameters.locales", "\"locale\""),
+      (
+        "prices: { price_1: 'payment' }, parameters: { locale: null }", ".parameters.locale", "must be a text"
+      ),
+      ("prices: { price_1: 'payment' }, parameters: { locale: 1.5 }", ".parameters.locale", "must be a text"),
+      (
+        "prices: { price_1: 'payment' }, trial_days: 7, "
+          + "parameters: { subscription_data: { trial_period_days: 3 } }", ".trial_days", "is also set by"
+      ),
     ])
   func faults(checkout: String, place: String, message: String) {
     let faults = Samples.faults(Self.text(checkout))
     #expect(
       faults.contains { $0.path == "apps.shop.stripe.checkout\(place)" && $0.message.contains(message) },
       "\(faults)")
+  }
+
+  @Test(
+    "The relay's own parameters cannot be set",
+    arguments: [
+      "client_reference_id: 'x'", "metadata: { app: 'ios' }", "metadata: {}", "success_url: 'https://a.test'",
+      "cancel_url: 'https://a.test'", "return_url: 'https://a.test'", "mode: 'setup'", "line_items: []",
+      "ui_mode: 'embedded_page'", "redirect_on_completion: 'never'",
+      "subscription_data: { metadata: { ply_context_id: 'ctx_1' } }",
+      "payment_intent_data: { description: 'x', metadata: {} }",
+    ])
+  func ownParameters(parameter: String) {
+    let faults = Samples.faults(Self.text("prices: { price_1: 'payment' }, parameters: { \(parameter) }"))
+    #expect(faults.count == 1, "\(faults)")
+    #expect(faults.first?.path.hasPrefix("apps.shop.stripe.checkout.parameters.") == true)
+    #expect(faults.first?.message.contains("is set by the relay") == true)
+  }
+
+  @Test("Trial days, promotion codes, the origin and further parameters are read and shown")
+  func parameters() throws {
+    let text = Self.text(
+      """
+      prices: { price_1: 'subscription' }, trial_days: 7, promotion_codes: true, origin_context: 'mobile_app',
+      parameters: { locale: 'auto', subscription_data: { description: 'Pro' }, discounts: [{ coupon: 'c' }] },
+      """)
+    let section = try #require(try Samples.app(text).stripe?.checkout)
+    #expect(section.trialDays == 7)
+    #expect(section.allowsPromotionCodes)
+    #expect(section.origin == .mobileApp)
+    #expect(section.parameters.object["locale"] == "auto")
+    let shown = try #require(
+      try Samples.read(text).configuration.redacted["apps"]?["shop"]?["stripe"]?["checkout"])
+    #expect(try Samples.app(Self.text(String(shown.text.dropFirst().dropLast()))).stripe?.checkout == section)
   }
 
   @Test("It needs a key for Stripe's API, a return page, and clients that are known")

@@ -3,6 +3,7 @@
 package import Domain
 package import Formats
 package import Partners
+internal import Platform
 
 /// `apps.NAME.stripe.checkout`: what the relay sells in Checkout Sessions.
 package struct StripeCheckoutSection: Sendable, Equatable {
@@ -11,6 +12,12 @@ package struct StripeCheckoutSection: Sendable, Equatable {
   /// Where customers reach the return page; nil for `links.origin`.
   package var returnOrigin: WebOrigin?
   package var timeout: Duration
+  /// Nil for none.
+  package var trialDays: Int?
+  package var allowsPromotionCodes = false
+  /// Nil for Stripe's default.
+  package var origin: StripeCheckoutSettings.Origin?
+  package var parameters = StripeCheckoutParameters()
 
   package init(
     items: [PriceID: StripeCheckoutSettings.Item], returnOrigin: WebOrigin? = nil,
@@ -24,8 +31,13 @@ package struct StripeCheckoutSection: Sendable, Equatable {
   /// Nil for an app without links, which is a fault.
   func settings(in app: AppConfiguration) -> StripeCheckoutSettings? {
     guard let origin = returnOrigin ?? app.links?.origin else { return nil }
-    return StripeCheckoutSettings(
+    var settings = StripeCheckoutSettings(
       items: items, returnURL: "\(origin.text)/v1/\(app.slug)/return", timeout: timeout)
+    settings.trialDays = trialDays
+    settings.allowsPromotionCodes = allowsPromotionCodes
+    settings.origin = self.origin
+    settings.parameters = parameters
+    return settings
   }
 }
 
@@ -46,7 +58,35 @@ extension StripeCheckoutSection {
       .key(
         "timeout", \.timeout, .duration(in: .milliseconds(1)...(.minutes(1))),
         "Timeout of Stripe's answer, for which a customer waits."),
+      .optional(
+        "trial_days", \.trialDays, .integer(in: 1...730), example: 7,
+        "Days without payment at the start of each subscription."),
+      .key("promotion_codes", \.allowsPromotionCodes, .flag, "Whether customers may enter promotion codes."),
+      .optional(
+        "origin_context", \.origin, .choice, example: "mobile_app",
+        "Where customers come from, for which Stripe optimizes its page."),
+      .key(
+        "parameters", \.parameters, .checkoutParameters,
+        example: ["locale": "auto", "subscription_data": ["description": "Pro"]],
+        "Further parameters of each session, by Stripe's names "
+          + "(docs.stripe.com/api/checkout/sessions/create). The relay's own cannot be set: reference, "
+          + "metadata, mode, line items and URLs. Those that only the other mode has are left out."
+      ).then { checkout, reader, _ in checkout.reportTwins(reader) },
     ])
+
+  /// Reports parameters that a key of the section sets, too.
+  private func reportTwins(_ reader: ObjectReader) {
+    let set = parameters.object
+    let twins = [
+      ("trial_days", "subscription_data.trial_period_days", set["subscription_data"]?["trial_period_days"]),
+      ("promotion_codes", "allow_promotion_codes", set["allow_promotion_codes"]),
+      ("origin_context", "origin_context", set["origin_context"]),
+    ]
+    for (key, parameter, value) in twins where value != nil && reader.has(key) {
+      reader.collector.fault(
+        reader.path(of: key), "is also set by parameters.\(parameter); take one of them out")
+    }
+  }
 }
 
 extension ValueForm<[PriceID: StripeCheckoutSettings.Item]> {
@@ -109,5 +149,49 @@ extension ValueForm<[PriceID: StripeCheckoutSettings.Item]> {
       return nil
     }
     return ValueForm<Mode>.choice.read(mode, modePath, context).map { .init(price: price, mode: $0) }
+  }
+}
+
+extension ValueForm<StripeCheckoutParameters> {
+  fileprivate static var checkoutParameters: ValueForm {
+    ValueForm(
+      shape: ValueShape(
+        "an object of parameters",
+        [
+          "type": "object",
+          "propertyNames": [
+            "enum": .array(StripeCheckoutParameters.known.sorted().map(JSONValue.string))
+          ],
+        ]),
+      read: { value, path, context in
+        do throws(StripeCheckoutParameters.Fault) {
+          return try StripeCheckoutParameters(value)
+        } catch {
+          context.collector.fault(error.path(in: path), error.words(for: value))
+          return nil
+        }
+      }, show: \.object)
+  }
+}
+
+extension StripeCheckoutParameters.Fault {
+  fileprivate func path(in section: String) -> String {
+    switch self {
+    case .notAnObject: section
+    case .unknown(let name), .value(let name): JSON5Reader.path(section, name)
+    case .own(let path): "\(section).\(path)"
+    }
+  }
+
+  fileprivate func words(for value: JSONValue) -> String {
+    switch self {
+    case .notAnObject: return "must be an object of parameters, { … }, but is \(value.kind)"
+    case .own: return "is set by the relay, which finds the user by it or leads customers back; take it out"
+    case .value: return "must be a text, a whole number, true, false, a list or an object of these"
+    case .unknown(let name):
+      let near = EditDistance.nearest(to: name, among: StripeCheckoutParameters.known.sorted())
+      return "is no parameter of a Checkout Session that Stripe's libraries know"
+        + (near.map { "; did you mean \"\($0)\"?" } ?? "")
+    }
   }
 }

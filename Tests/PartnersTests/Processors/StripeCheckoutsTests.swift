@@ -65,6 +65,63 @@ import Testing
     #expect(Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) }) == expected)
   }
 
+  @Test("Parameters of the configuration are sent in Stripe's notation, to sessions that have them")
+  func parameters() throws {
+    var settings = StripeCheckoutSettings(
+      items: [
+        "sub": .init(price: "price_1", mode: .subscription), "one": .init(price: "price_9", mode: .payment),
+      ], returnURL: "https://back.example.com/v1/shop/return")
+    settings.trialDays = 7
+    settings.allowsPromotionCodes = true
+    settings.origin = .mobileApp
+    settings.parameters = try StripeCheckoutParameters([
+      "locale": "auto", "discounts": [["coupon": "c1"]], "subscription_data": ["description": "Ä & b"],
+      "payment_intent_data": ["capture_method": "automatic"], "automatic_tax": ["enabled": true],
+      "custom_fields": [["text": ["minimum_length": 3]]],
+    ])
+    let processor = try StripeProcessor(
+      StripeSettings(), webhookSecrets: [], apiKey: "rk_test_1", checkout: settings)
+    let checkouts = try #require(processor.checkouts)
+    func added(_ price: PriceID) throws -> [String: String] {
+      let fields = try FormFields.all(in: Self.call(price, checkouts).call.body.span)
+      let own = [
+        "mode", "line_items[0][price]", "line_items[0][quantity]", "client_reference_id", "success_url",
+        "cancel_url", "metadata[ply_context_id]",
+      ]
+      return Dictionary(
+        uniqueKeysWithValues: fields.filter { field in
+          !own.contains(field.name) && !field.name.hasSuffix("[metadata][ply_context_id]")
+        }.map { ($0.name, $0.value) })
+    }
+    let both = [
+      "allow_promotion_codes": "true", "origin_context": "mobile_app", "locale": "auto",
+      "discounts[0][coupon]": "c1", "automatic_tax[enabled]": "true",
+      "custom_fields[0][text][minimum_length]": "3",
+    ]
+    let ofSubscription = [
+      "subscription_data[trial_period_days]": "7", "subscription_data[description]": "Ä & b",
+    ]
+    #expect(try added("sub") == both.merging(ofSubscription) { $1 })
+    #expect(try added("one") == both.merging(["payment_intent_data[capture_method]": "automatic"]) { $1 })
+  }
+
+  @Test("Parameters of Stripe's libraries can be set, except the relay's own")
+  func knownParameters() {
+    for name in StripeCheckoutParameters.known {
+      #expect(throws: Never.self) {
+        try StripeCheckoutParameters(.object([.init(name: name, value: "x")]))
+      }
+    }
+    for name in StripeCheckoutParameters.own {
+      #expect(throws: StripeCheckoutParameters.Fault.own(name)) {
+        try StripeCheckoutParameters(.object([.init(name: name, value: "x")]))
+      }
+    }
+    #expect(throws: StripeCheckoutParameters.Fault.unknown("locales")) {
+      try StripeCheckoutParameters(["locales": "de"])
+    }
+  }
+
   @Test("The key of a repeat is the same while the session is open, and another one for another order")
   func idempotency() throws {
     let checkouts = try Self.checkouts()

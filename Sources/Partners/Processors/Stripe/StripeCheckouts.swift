@@ -27,8 +27,22 @@ public struct StripeCheckoutSettings: Sendable, Equatable {
     }
   }
 
+  /// Where customers come from, for which Stripe optimizes the page.
+  public enum Origin: String, Sendable, CaseIterable {
+    case web
+    case mobileApp = "mobile_app"
+  }
+
   /// By the price that a context names.
   public var items: [PriceID: Item]
+  /// Days without payment at the start of a subscription; nil for none.
+  public var trialDays: Int?
+  /// Whether customers may enter promotion codes.
+  public var allowsPromotionCodes = false
+  /// Nil for Stripe's default.
+  public var origin: Origin?
+  /// Further parameters of each session.
+  public var parameters = StripeCheckoutParameters()
   /// The relay's return page of the app, without a query.
   public var returnURL: String
   /// How long an answer of Stripe may take.
@@ -41,6 +55,19 @@ public struct StripeCheckoutSettings: Sendable, Equatable {
     self.items = items
     self.returnURL = returnURL
     self.timeout = timeout
+  }
+}
+
+extension StripeCheckoutSettings {
+  /// The fields that the configuration adds.
+  fileprivate func fields(for mode: Mode) -> [(String, String)] {
+    var fields: [(String, String)] = []
+    if let trialDays, mode == .subscription {
+      fields.append(("subscription_data[trial_period_days]", String(trialDays)))
+    }
+    if allowsPromotionCodes { fields.append(("allow_promotion_codes", "true")) }
+    if let origin { fields.append(("origin_context", origin.rawValue)) }
+    return fields + parameters.fields(for: mode)
   }
 }
 
@@ -74,13 +101,14 @@ struct StripeCheckouts: HostedCheckouts {
     let id = order.contextID.text
     // Metadata of a session does not reach what it sells (https://docs.stripe.com/metadata).
     let sold = item.mode == .subscription ? "subscription_data" : "payment_intent_data"
-    let fields = [
-      ("mode", item.mode.rawValue), ("line_items[0][price]", item.price), ("line_items[0][quantity]", "1"),
-      ("client_reference_id", id), ("metadata[ply_context_id]", id),
-      ("\(sold)[metadata][ply_context_id]", id),
-      ("success_url", "\(settings.returnURL)?context_id=\(id)&result=success"),
-      ("cancel_url", "\(settings.returnURL)?context_id=\(id)&result=cancel"),
-    ]
+    let fields =
+      [
+        ("mode", item.mode.rawValue), ("line_items[0][price]", item.price), ("line_items[0][quantity]", "1"),
+        ("client_reference_id", id), ("metadata[ply_context_id]", id),
+        ("\(sold)[metadata][ply_context_id]", id),
+        ("success_url", "\(settings.returnURL)?context_id=\(id)&result=success"),
+        ("cancel_url", "\(settings.returnURL)?context_id=\(id)&result=cancel"),
+      ] + settings.fields(for: item.mode)
     let body = Array(
       fields.map { "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))" }
         .joined(separator: "&").utf8)
