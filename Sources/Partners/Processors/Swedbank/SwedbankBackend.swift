@@ -316,11 +316,14 @@ extension SwedbankBackend {
     guard let payer = Self.payer(request.parameters["payer"]) else {
       return .answer(SwedbankProblem.unknownPayer)
     }
-    return .findCustomer(payer, user) { isOwner in
+    let proceed: @Sendable (Bool) -> BackendStep = { isOwner in
       guard isOwner else { return .answer(SwedbankProblem.unknownPayer) }
       let target = "/psp/paymentorders/payerownedpaymenttokens/" + PercentEncoding.encode(payer.text)
       return call("GET", target, for: request) { then(payer, $0) }
     }
+    // A payer whose reference is the user's own id is that user's, also before the first payment here.
+    return payer == CustomerID(user.text)
+      ? .acquireCustomer(payer, user, then: proceed) : .findCustomer(payer, user, then: proceed)
   }
 
   /// - Returns: nil for a reference that a server could take for more than one segment of a path.
