@@ -81,7 +81,7 @@ public enum Join {
       userID: user, key: purchase.key, priceID: price, context: purchase.context?.text,
       contextID: purchase.contextID, payment: purchase.payment,
       boughtAt: purchase.boughtAt ?? purchase.createdAt)
-    return .success((content, price.map { hasMismatch(purchase, reporting: $0) } ?? false))
+    return .success((content, price.map { hasMismatch(purchase, reporting: $0, processor) } ?? false))
   }
 
   private static func awaitPayment(
@@ -118,9 +118,11 @@ public enum Join {
   }
 
   /// Whether the context names a different price from the one that the processor reported.
-  private static func hasMismatch(_ purchase: Purchase, reporting price: PriceID) -> Bool {
+  private static func hasMismatch(
+    _ purchase: Purchase, reporting price: PriceID, _ processor: ProcessorRules
+  ) -> Bool {
     guard let named = purchase.context?.priceID, !purchase.prices.isEmpty else { return false }
-    return named != price
+    return named != price && processor.ownPrices?.contains(named) ?? true
   }
 }
 

@@ -9,6 +9,8 @@ public struct ProcessorRules: Sendable, Equatable {
   /// The prefixes of the processor's own price ids; empty if they cannot be distinguished from a merchant's
   /// names.
   public var pricePrefixes: [String]
+  /// The names of the merchant's own prices, if only these are comparable; nil if every price may be.
+  public var ownPrices: Set<PriceID>?
   /// How long the processor may send the events of a purchase again.
   public var repeatPeriod: Duration
   /// Whether every purchase has a price id, so that a receipt waits for it.
@@ -25,13 +27,14 @@ public struct ProcessorRules: Sendable, Equatable {
   public var selects: Bool
 
   public init(
-    isAsked: Bool = false, pricePrefixes: [String] = [],
+    isAsked: Bool = false, pricePrefixes: [String] = [], ownPrices: Set<PriceID>? = nil,
     repeatPeriod: Duration = Self.repeatPeriodDefault, namesPrices: Bool = true,
     followsUpAfter: Duration? = nil, capturesItself: Bool = false, account: AccountID? = nil,
     reference: ReferencePolicy = .knownUser, selects: Bool = false
   ) {
     self.isAsked = isAsked
     self.pricePrefixes = pricePrefixes
+    self.ownPrices = ownPrices
     self.repeatPeriod = repeatPeriod
     self.namesPrices = namesPrices
     self.followsUpAfter = followsUpAfter
@@ -46,6 +49,7 @@ public struct ProcessorRules: Sendable, Equatable {
 
   /// Whether a price may be one of the processor's own, not just the merchant's name for it.
   func mayOwn(_ price: PriceID) -> Bool {
-    pricePrefixes.isEmpty || pricePrefixes.contains { price.text.hasPrefix($0) }
+    if let ownPrices { return ownPrices.contains(price) }
+    return pricePrefixes.isEmpty || pricePrefixes.contains { price.text.hasPrefix($0) }
   }
 }

@@ -16,13 +16,14 @@ private func candidate(_ id: ContextID, _ milliseconds: Int64, price: PriceID? =
 }
 
 private func choose(
-  _ candidates: [Join.Candidate], prices: [PriceID] = ["price_P"], hourLater: Int64 = 0
+  _ candidates: [Join.Candidate], prices: [PriceID] = ["price_P"], hourLater: Int64 = 0,
+  processor: ProcessorRules = .stripe()
 ) -> ContextID? {
   let purchase = Purchase(
     key: PurchaseKey(type: .subscription, id: "sub_1"), userID: "u", userSource: .reference, prices: prices,
     happenedAt: happened, createdAt: happened)
   let now = happened.advanced(by: .milliseconds(hourLater * hour))
-  return Join.choose(from: candidates, for: purchase, policy: policy, processor: .stripe(), now: now)?
+  return Join.choose(from: candidates, for: purchase, policy: policy, processor: processor, now: now)?
     .candidate.id
 }
 
@@ -49,6 +50,17 @@ struct JoinChooseTests {
   func newest() {
     #expect(
       choose([candidate("old", -3 * hour), candidate("new", -hour), candidate("older", -5 * hour)]) == "new")
+  }
+
+  @Test("Where only the merchant's own prices are comparable, another one neither fits nor contradicts")
+  func ownPrices() {
+    let rules = ProcessorRules(ownPrices: ["gold", "silver"], namesPrices: false)
+    let foreign = candidate("foreign", -1, price: "price_Stripe")
+    #expect(choose([foreign], prices: ["gold"], processor: rules) == "foreign")
+    #expect(choose([candidate("other", -1, price: "silver")], prices: ["gold"], processor: rules) == nil)
+    let fitting = candidate("fitting", -hour, price: "gold")
+    #expect(choose([foreign, fitting], prices: ["gold"], processor: rules) == "fitting")
+    #expect(choose([foreign], processor: .stripe()) == nil, "at Stripe every price may be compared")
   }
 
   @Test("A context with the purchase's price precedes a newer one without it")

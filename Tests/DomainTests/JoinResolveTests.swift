@@ -292,4 +292,15 @@ struct JoinResolveTests {
     #expect(content.priceID == nil)
     #expect(!priceMismatch)
   }
+
+  @Test("A context's price that is none of the merchant's own is no mismatch; another one of them is")
+  func ownPrices() throws {
+    let rules = ProcessorRules(ownPrices: ["gold", "silver"], namesPrices: false)
+    func mismatch(_ price: PriceID) throws -> Bool {
+      try Join.content(of: purchase(prices: ["gold"], context: blob(price)), rules).get().priceMismatch
+    }
+    #expect(try !mismatch("price_Stripe"))
+    #expect(try !mismatch("gold"))
+    #expect(try mismatch("silver"))
+  }
 }

@@ -33,6 +33,12 @@ package struct AfterpaySection: ProcessorSection {
   /// Afterpay sends no webhooks.
   package var webhookSecrets: [Secret] { [] }
 
+  package var rules: ProcessorRules {
+    var rules = kind.rules(isAsked)
+    rules.ownPrices = Set(settings.prices.keys)
+    return rules
+  }
+
   package var amounts: Amounts {
     get { settings.amountsAreClients ? .client : .server }
     set { settings.amountsAreClients = newValue == .client }
