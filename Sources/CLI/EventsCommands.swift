@@ -5,6 +5,7 @@ internal import Domain
 internal import Formats
 internal import Platform
 internal import Reports
+internal import Service
 internal import Store
 internal import Terminal
 
@@ -115,8 +116,9 @@ enum EventsCommands {
     }
     let output = session.output
     for (summary, body) in found {
+      let reason = try reason(of: summary, body, configuration)
       if session.isJSON {
-        output.json(EventJSON.detail(of: summary, body: body))
+        output.json(EventJSON.detail(of: summary, body: body, reason))
         continue
       }
       output.line(Style.bold.applied(to: DisplayText.clean(summary.id.text), inColour: output.isInColour))
@@ -125,11 +127,32 @@ enum EventsCommands {
       output.line("  processor  \(DisplayText.clean(summary.processor.text))")
       output.line("  received   \(summary.receivedAt.text) (\(session.relative(summary.receivedAt)))")
       output.line("  outcome    \(DisplayText.clean(summary.outcome))")
+      if let reason { output.line("  reason     \(DisplayText.clean(reason))") }
       output.line("  receipt    \(DisplayText.clean(summary.receiptID?.text ?? "none"))")
       output.line()
       for line in lines(of: body) { output.line(line) }
     }
     return .done
+  }
+
+  /// Why an event's sale is not the app's, or why the event could not be read; nil if it is of another
+  /// outcome, or could be read now.
+  private static func reason(
+    of summary: EventSummary, _ body: [UInt8], _ configuration: Configuration
+  ) throws -> String? {
+    guard let app = configuration.app(summary.app) else { return nil }
+    switch EventOutcome(rawValue: summary.outcome) {
+    case .foreign:
+      return try EventReader(app).foreignRule(body, of: summary.processor)
+        ?? "another event of the purchase says that it is not the app's"
+    case .unparsed:
+      return app.unreadable(summary.processor, in: body).map { fault in
+        fault.field == ReadingFault.thin
+          ? "\(fault.field): choose the payload style Snapshot for the endpoint at \(app.label(of: summary.processor) ?? "the processor")"
+          : "cannot read \(fault.field)"
+      }
+    default: return nil
+    }
   }
 
   /// The content, formatted if it is JSON.
@@ -142,7 +165,10 @@ enum EventsCommands {
 
 enum EventJSON {
   /// With the raw bytes as text; invalid UTF-8 is repaired.
-  static func detail(of event: EventSummary, body: [UInt8]) -> JSONValue {
-    EventResource.list.object(of: event).adding("body", .string(String(decoding: body, as: UTF8.self)))
+  /// - Parameter reason: why the event made no receipt; nil if there is nothing to explain.
+  static func detail(of event: EventSummary, body: [UInt8], _ reason: String?) -> JSONValue {
+    let detail = EventResource.list.object(of: event)
+    return (reason.map { detail.adding("reason", .string($0)) } ?? detail)
+      .adding("body", .string(String(decoding: body, as: UTF8.self)))
   }
 }

@@ -27,5 +27,8 @@ public struct ReadingFault: Error, Sendable, Equatable {
   /// Whether an event of its type may report a payment.
   public let maySell: Bool
 
+  /// In place of a field: the event names its object without having it.
+  public static let thin = "thin payload"
+
   public init(field: String, maySell: Bool) { (self.field, self.maySell) = (field, maySell) }
 }

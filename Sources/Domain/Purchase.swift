@@ -215,7 +215,7 @@ public struct Purchase: Sendable, Equatable {
     sessionID = sessionID ?? report.sessionID
     customerID = customerID ?? report.customerID
     happenedAt = min(happenedAt, report.happenedAt)
-    let ofCheckout = report.sessionID != nil
+    let ofCheckout = report.sessionID != nil && !report.pricesFillIn
     if !report.prices.isEmpty, prices.isEmpty || (ofCheckout && !pricesAreOfCheckout) {
       prices = report.prices
       pricesAreOfCheckout = ofCheckout

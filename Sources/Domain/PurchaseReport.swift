@@ -79,10 +79,18 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let ours = Observations(rawValue: 1 << 14)
   /// The configuration excepts what was sold, or another product has reported it already.
   public static let excepted = Observations(rawValue: 1 << 15)
-  /// An event had every fact by which the configuration could name the sale as the app's, and none matched.
-  public static let notOurs = Observations(rawValue: 1 << 16)
+  /// An event named what was sold, and the configuration does not name it as the app's.
+  public static let otherPrice = Observations(rawValue: 1 << 16)
   /// An invoice of the object was paid, the first or a later one.
   public static let invoicePaid = Observations(rawValue: 1 << 17)
+  /// An event said by which payment link it was sold, or that it was none, and none of the app's matched.
+  public static let otherPaymentLink = Observations(rawValue: 1 << 18)
+  /// An event had the metadata of what was sold, and none of the app's matched.
+  public static let otherMetadata = Observations(rawValue: 1 << 19)
+
+  /// Events had every fact by which the configuration could name the sale as the app's, and none matched. Each
+  /// kind of event has other facts, so several of them prove it together.
+  public static let notOurs: Observations = [.otherPrice, .otherPaymentLink, .otherMetadata]
 }
 
 extension Observations {
@@ -97,6 +105,11 @@ extension Observations {
   /// Whether the merchant sold it outside of the app. An entry of the configuration that names the sale counts
   /// more than a missing one, and an exception more than both.
   public var isForeign: Bool { contains(.excepted) || (contains(.notOurs) && !contains(.ours)) }
+
+  /// Whether it is decided whose sale it is, or nothing in the configuration asks that.
+  public var decideSale: Bool {
+    contains(.ours) || contains(.excepted) || contains(.notOurs) || isDisjoint(with: .notOurs)
+  }
 }
 
 /// What one event says about one purchase.
@@ -116,6 +129,8 @@ public struct PurchaseReport: Sendable, Equatable {
   public var names: [NamedUser]
   /// Every price that the event names, in its order.
   public var prices: [PriceID]
+  /// Whether `prices` count only if no event named any: the processor was asked for them.
+  public var pricesFillIn = false
   /// The user who started the payment through the relay; nil if it was started elsewhere.
   public var startedBy: UserID?
   /// The context that the app named when it started the payment.

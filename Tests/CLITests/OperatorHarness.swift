@@ -81,7 +81,7 @@ final class OperatorHarness {
     let texts = apps.map { slug in
       """
       '\(slug)': { \(swedbank ? Self.swedbank : "client: 'open'"),
-        stripe: { webhook_secrets: ['env:WEBHOOK_SECRET'] },
+        stripe: { webhook_secrets: ['env:WEBHOOK_SECRET'], reference: 'user' },
         purchasely: { api_key: 'env:API_KEY' }, join: { wait_for_context: '0s' } },
       """
     }

@@ -269,14 +269,14 @@ final class Bench {
 }
 
 extension Bench {
-  /// An app without join waits, with short retries.
+  /// An app without join waits, with short retries; every reference is a user.
   static func app(
     _ slug: AppSlug = "shop", url: String = "http://127.0.0.1:9/receipts",
     client: AppConfiguration.ClientAccess = .open, key: String = "ply-key",
     join: JoinPolicy = JoinPolicy(waitForContext: .zero), delivery: DeliveryPolicy = delivery()
   ) -> AppConfiguration {
     AppConfiguration(
-      slug: slug, client: client, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
+      slug: slug, client: client, stripe: .init(webhookSecrets: [Secret("whsec_test")], reference: .user),
       purchasely: .init(url: url, apiKey: Secret(key)), join: join, delivery: delivery)
   }
 

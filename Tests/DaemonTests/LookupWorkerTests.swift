@@ -18,6 +18,7 @@ import Testing
   private static func app(_ slug: AppSlug, _ api: ScriptedDestination) -> AppConfiguration {
     var app = Bench.app(slug)
     var section = StripeSection(webhookSecrets: [Secret("whsec_test")], apiKey: Secret("sk_test"))
+    section.reference = .user
     section.settings.apiBase = String(api.url.dropLast("/receipts".count))
     app.processors = [ConfiguredProcessor(section: section)]
     return app

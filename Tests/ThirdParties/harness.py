@@ -138,7 +138,7 @@ class Relay:
         self.log, self.path = folder / "receiptd.log", folder / "receiptd.json5"
         self.port, self.admin, self.process = free_port(), free_port(), None
         shop = {
-            "client": {"keys": [CLIENT_KEY]}, "stripe": {"webhook_secrets": [STRIPE_SECRET]},
+            "client": {"keys": [CLIENT_KEY]}, "stripe": {"webhook_secrets": [STRIPE_SECRET], "reference": "user"},
             "purchasely": {"url": receiver.url, "api_key": "api-key-of-the-checks"},
             "join": {"settle": "200ms", "wait_for_context": "2s"},
             "delivery": {"retry": {"schedule": ["100ms", "200ms", "500ms"]}},

@@ -150,6 +150,7 @@ struct EventReprocess {
     }
     switch today.content {
     case .nothing(let outcome): return .init(before: before, after: event.receiptID == nil ? outcome : before)
+    case .customer: return .init(before: before, after: .noted)
     case .report(_, let keep), .fetch(_, _, let keep):
       if event.receiptID != nil { return .init(before: before, after: .receipt) }
       return .init(before: before, after: keep ? .noted : before == .noted ? .noted : .ignored)

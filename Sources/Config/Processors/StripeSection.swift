@@ -19,6 +19,8 @@ package struct StripeSection: ProcessorSection {
   package var settings: StripeSettings
   /// Nil: the relay opens no Checkout Sessions.
   package var checkout: StripeCheckoutSection?
+  /// What a reference that is no context's id may be.
+  package var reference: ReferencePolicy
   package var backfill: Backfill
   /// The least downtime that causes a backfill.
   package var backfillAfter: Duration
@@ -26,11 +28,13 @@ package struct StripeSection: ProcessorSection {
 
   package init(
     webhookSecrets: [Secret], apiKey: Secret? = nil, settings: StripeSettings = StripeSettings(),
-    backfill: Backfill = .off, backfillAfter: Duration = .minutes(10)
+    reference: ReferencePolicy = .knownUser, backfill: Backfill = .off,
+    backfillAfter: Duration = .minutes(10)
   ) {
     self.webhookSecrets = webhookSecrets
     self.apiKey = apiKey
     self.settings = settings
+    self.reference = reference
     self.backfill = backfill
     self.backfillAfter = backfillAfter
   }
@@ -43,12 +47,22 @@ package struct StripeSection: ProcessorSection {
 
   package var startsPayments: Bool { checkout != nil }
 
+  package var rules: ProcessorRules {
+    var rules = kind.rules(isAsked)
+    rules.reference = reference
+    rules.selects = settings.sells != nil
+    return rules
+  }
+
   package var backfillsAfter: Duration? { backfill == .auto ? backfillAfter : nil }
 
   package func makeProcessor(
     for use: ProcessorUse, in app: AppConfiguration, userAgent: String
   ) throws -> any PaymentProcessor {
     let checkout = checkout?.settings(in: app)
+    var settings = settings
+    settings.userIDs = app.userIDs
+    settings.fetches = apiKey != nil
     let webhookSecrets = use == .serving ? try webhookSecrets.map { try $0.reveal() } : []
     return try StripeProcessor(
       settings, webhookSecrets: webhookSecrets, apiKey: use == .reading ? nil : try apiKey?.reveal(),
@@ -136,8 +150,8 @@ extension StripeSection {
         "The mode whose events make receipts. Events of the other mode are only stored."),
       .optional(
         "api_key", \.apiKey, .secret, example: "file:/etc/receiptd/secrets/stripe_api_key",
-        "A restricted key that may read events, checkout sessions and subscriptions, to look up what an "
-          + "event leaves out; with checkout, it must also be allowed to write checkout sessions. Without "
+        "A restricted key that may read events, checkout sessions, subscriptions and customers, to look up "
+          + "what an event leaves out; with checkout, it must also be allowed to write checkout sessions. Without "
           + "it, nothing is looked up."),
       .key(
         "api_base", \.settings.apiBase, .endpoint(carriesSecret: true), "The base URL of Stripe's API."
@@ -163,6 +177,34 @@ extension StripeSection {
       .key(
         "connect", \.settings.accounts, .accounts,
         "Whether events of connected accounts count: none, any, or those of a list."),
+      .key(
+        "reference", \.reference, .choice,
+        "What a client_reference_id that is no context's id may be: a user if this user has posted a context "
+          + "to the app or has a receipt in it (known_user), always a user (user), or never (context)."),
+      .optional(
+        "account", \.settings.account, .account, example: "acct_1MtqG2LkdIwHu7ix",
+        "The id of your own account, for an endpoint of an organisation: its events name each account. "
+          + "Events of other accounts count as connect says."),
+      .optional(
+        "sells", \.settings.sells, .section(StripeSelection.section),
+        "Which of the account's sales belong to the app: those that any of the entries matches. Without it, "
+          + "all of them do. Other sales make no receipt."
+      ).then { stripe, reader, _ in
+        guard reader.has("sells"), stripe.settings.sells?.isEmpty == true else { return }
+        reader.collector.fault(
+          reader.path(of: "sells"),
+          "has no entry, so no sale would be the app's; write { prices: [\"price_…\"] }, or leave it out if "
+            + "all sales are")
+      },
+      .section(
+        "except", \.settings.except, StripeSelection.section,
+        "Which sales do not belong to the app even if sells matches them. Checkouts of Purchasely's own "
+          + "(metadata ply_provider: \"purchasely\") never do."),
+      .key(
+        "price_map", \.settings.priceMap, .priceMap,
+        example: ["prod_Pro": "price_ProMonthly", "lookup:pro_yearly": "price_ProYearly"],
+        "The price to report for a product (prod_…) or a lookup key (lookup:KEY), for checkouts with inline "
+          + "prices. It does not replace a price of sells.prices."),
       .key(
         "deliver_to", \.deliverTo, .destination(of: StripeProcessor.name, label: "Stripe"),
         "The destination of the receipts for its purchases."),

@@ -12,6 +12,8 @@ struct PendingLookup {
   /// The generation of the configuration that it uses.
   let generation: Int
   let due: DueLookup
+  /// The query under way; nil before the first.
+  var asked: ProcessorQuery?
   /// The queries to send if the one under way does not answer the lookup.
   var later: ArraySlice<ProcessorQuery>
   /// The answers so far.
@@ -32,10 +34,9 @@ struct PendingLookup {
     reports.contains { report in
       switch lacking {
       case nil: true
-      case .price: !report.prices.isEmpty
-      case .user:
-        !report.namedContexts.isEmpty
-          || report.namedUsers(reference: .counts).contains { $0.standing == .counts }
+      case .price: !report.prices.isEmpty && report.observations.decideSale
+      // Whether a reference is a user, only the join knows.
+      case .user: !report.namedContexts.isEmpty || report.names.contains { $0.standing == .counts }
       case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
       case .subscription: !report.isOfCheckoutOnly
       default: true
@@ -60,8 +61,11 @@ extension LookupRun {
     var isCutShort = due.count >= limit
     for purchase in due where !lookups.underWay.contains(purchase.row) {
       var query = PendingLookup(place: place, generation: lookups.generation, due: purchase, later: [])
-      let queries = lookups.api.queries.lookups(
+      var queries = lookups.api.queries.lookups(
         of: purchase.key, sessionID: purchase.sessionID, lacking: query.lacking)
+      if query.lacking == .user, !queries.isEmpty, let customer = purchase.customerID {
+        queries += [lookups.api.queries.lookup(ofCustomer: customer)].compactMap(\.self)
+      }
       guard let first = queries.first else {
         // The processor cannot be asked about it. Unless that is stored as an answer, it stays due and takes
         // the place of others.
@@ -74,6 +78,7 @@ extension LookupRun {
         isCutShort = true
         break
       }
+      query.asked = first
       query.later = queries.dropFirst()
       guard ask(.lookup(query), lookups.api.request(first)) else {
         isCutShort = true
@@ -106,12 +111,13 @@ extension LookupRun {
   mutating func finish(_ query: PendingLookup, _ answer: QueryAnswer, isOrderly: Bool) {
     var query = query
     guard let lookups = appLookups[query.place] else { return }
-    if let report = report(in: answer, about: query.due, lookups.api.queries, isOrderly: isOrderly),
+    if let report = report(in: answer, to: query, lookups.api.queries, isOrderly: isOrderly),
       query.concerns(report)
     {
       query.reports.append(report.readingContext)
     }
     if isOrderly, !query.isAnswered, let next = query.later.popFirst() {
+      query.asked = next
       // The next query of the same lookup uses its place.
       if ask(.lookup(query), lookups.api.request(next)) { return }
     }
@@ -142,9 +148,11 @@ extension LookupRun {
   /// - Parameter isOrderly: false also for an answer to a query of an earlier configuration, perhaps with
   ///   another account, which does not know the payment.
   private func report(
-    in answer: QueryAnswer, about due: DueLookup, _ queries: any ProcessorQueries, isOrderly: Bool
+    in answer: QueryAnswer, to query: PendingLookup, _ queries: any ProcessorQueries, isOrderly: Bool
   ) -> PurchaseReport? {
-    switch answer {
+    let due = query.due
+    return switch answer {
+    case .body(let body) where query.lacking == nil: queries.state(from: body, about: due.key, now: now)
     case .body(let body): queries.report(from: body, about: due.key, now: now)
     case .notFound(let body) where isOrderly && !due.hasOpenCapture:
       queries.report(

@@ -4,6 +4,7 @@
 
 internal import Domain
 internal import HTTPClient
+internal import Partners
 internal import Platform
 internal import Reports
 internal import Service
@@ -87,6 +88,11 @@ struct LookupRun: NetworkRun {
       case .lookup(let query): query.generation
       case .page(_, let generation): generation
       }
+    }
+
+    /// Whether a refusal says nothing about other queries.
+    var isOptional: Bool {
+      if case .lookup(let query) = self { query.asked?.isOptional ?? false } else { false }
     }
   }
 
@@ -277,7 +283,10 @@ extension LookupRun {
     // The app was removed: ignore the answer.
     guard let lookups = appLookups[query.place] else { return }
     appLookups[query.place]?.open = max(0, lookups.open - 1)
-    let answer = lookups.api.judge(result, now: now)
+    var answer = lookups.api.judge(result, now: now)
+    if query.isOptional, case .refused = answer, let status = result.status, (400..<500).contains(status) {
+      answer = .notFound([])
+    }
     let isOrderly = query.generation == lookups.generation && handle(answer, lookups.api)
     switch query {
     case .lookup(let query): finish(query, answer, isOrderly: isOrderly)

@@ -33,6 +33,10 @@ public protocol PaymentProcessor: Sendable {
   /// Why a stored event is `unparsed`; nil if it can be read. Independent of any configuration. Total.
   static func unreadable(in body: [UInt8]) -> ReadingFault?
 
+  /// The rule by which a stored event's sale does not belong to the app; nil if the event does not decide it.
+  /// Total.
+  func foreignRule(in body: [UInt8]) -> String?
+
   /// What a body of an authenticated webhook names, for a search; independent of any configuration. Total.
   static func mentions(in body: [UInt8]) -> Mentions
 
@@ -76,6 +80,8 @@ extension PaymentProcessor {
   public var signatureAgeMax: Duration? { nil }
 
   public static func unreadable(in body: [UInt8]) -> ReadingFault? { nil }
+
+  public func foreignRule(in body: [UInt8]) -> String? { nil }
 
   public static func mentions(in body: [UInt8]) -> Mentions { Mentions() }
 

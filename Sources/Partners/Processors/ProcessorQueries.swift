@@ -26,10 +26,16 @@ public protocol ProcessorQueries: Sendable {
   ///   - lacking: what the purchase waits for; nil when an event requested all data.
   func lookups(of key: PurchaseKey, sessionID: SessionID?, lacking: Reason?) -> [ProcessorQuery]
 
+  /// The query after those of `lookups` if the user is still missing; nil if customers name no users.
+  func lookup(ofCustomer id: CustomerID) -> ProcessorQuery?
+
   /// Parses the answer to a lookup. Total: returns a value for any bytes.
   /// - Parameter key: the purchase of the lookup.
   /// - Returns: another report about the purchase; nil when the answer is not about it.
   func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport?
+
+  /// The same for a lookup that an event without its object requested. Total.
+  func state(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport?
 
   /// Parses the body of an answer that says that the purchase does not exist. Total.
   /// - Parameters:
@@ -63,6 +69,13 @@ extension ProcessorQueries {
 
   public var webhookRegistry: (any WebhookRegistry)? { nil }
 
+  public func lookup(ofCustomer id: CustomerID) -> ProcessorQuery? { nil }
+
+  /// A processor whose API proves payments reads every lookup alike.
+  public func state(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
+    report(from: body, about: key, now: now)
+  }
+
   /// An answer that a purchase does not exist proves nothing by default: it may exist later.
   public func report(
     fromNotFound body: [UInt8], about key: PurchaseKey, facts: PaymentFacts?, startedAt: Timestamp,
@@ -77,11 +90,14 @@ public struct ProcessorQuery: Sendable, Equatable {
   public var target: String
   /// In addition to `ProcessorQueries.headers`.
   public var headers: [String: String]
+  /// Whether a refusal concerns this query only: the key may lack a right that no other query needs.
+  public var isOptional: Bool
 
   /// - Parameter target: begins with a slash, which ends a URL's authority (RFC 3986 §3.2).
-  public init(target: String, headers: [String: String] = [:]) {
+  public init(target: String, headers: [String: String] = [:], isOptional: Bool = false) {
     self.target = target
     self.headers = headers
+    self.isOptional = isOptional
   }
 
   /// The whole URL.

@@ -8,6 +8,7 @@ public struct DueLookup: Sendable, Equatable {
   public var key: PurchaseKey
   /// The checkout that sold the object, if known.
   public var sessionID: SessionID?
+  public var customerID: CustomerID?
   /// What its receipt waits for; nil if it does not wait.
   public var reason: Reason?
   /// The number of answers that did not help.
@@ -36,7 +37,8 @@ extension StoreReader {
         processor: place.processor, type: try row.text(1), id: try row.text(2))
       return DueLookup(
         row: row.integer(0), key: key, sessionID: try row.optionalText(3),
-        reason: try row.optionalText(4).map(Reason.init), attempts: row.integer(5), fetches: row.integer(6),
+        customerID: try row.optionalText(10), reason: try row.optionalText(4).map(Reason.init),
+        attempts: row.integer(5), fetches: row.integer(6),
         facts: try row.optionalText(9).map(PaymentFacts.init(stored:)),
         startedAt: Timestamp(unixMilliseconds: row.integer(7)), hasOpenCapture: row.flag(8))
     }
@@ -46,7 +48,7 @@ extension StoreReader {
     SELECT l.purchase_row, p.object_type, p.object_id, p.session_id,
       CASE p.state WHEN 'waiting' THEN p.reason END, l.tries, l.fetches, p.first_seen_at,
       EXISTS (SELECT 1 FROM captures c WHERE c.purchase_row = l.purchase_row AND c.outcome IS NULL),
-      p.payment
+      p.payment, p.customer_id
     FROM look_ups l JOIN purchases p ON p.row_id = l.purchase_row
     WHERE l.app = ?1 AND l.processor = ?2 AND l.due_at <= ?3 AND (p.state = 'waiting' OR l.fetches > 0)
     ORDER BY l.due_at LIMIT ?4

@@ -68,7 +68,7 @@ final class Relay {
   static func app(_ destination: Destination, _ changes: JSONValue = [:]) -> JSONValue {
     let base: JSONValue = [
       "client": ["keys": [.string(Secrets.clientKey)]],
-      "stripe": ["webhook_secrets": [.string(Secrets.webhook)]],
+      "stripe": ["webhook_secrets": [.string(Secrets.webhook)], "reference": "user"],
       "purchasely": ["url": .string(destination.url), "api_key": .string(Secrets.apiKey)],
       "join": ["wait_for_context": "300ms"],
       "delivery": [

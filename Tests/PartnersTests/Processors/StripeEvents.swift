@@ -89,5 +89,10 @@ func isKept(_ body: JSONValue) throws -> Bool? {
   return isWorthKeeping
 }
 
+/// A user that counts.
+func named(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
+  NamedUser(id: id, source: source, standing: .counts)
+}
+
 func subscription(_ id: ObjectID) -> PurchaseKey { PurchaseKey(type: .subscription, id: id) }
 func session(_ id: ObjectID) -> PurchaseKey { PurchaseKey(type: .checkoutSession, id: id) }

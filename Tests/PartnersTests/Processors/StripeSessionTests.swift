@@ -74,13 +74,6 @@ struct StripeSessionTests {
     }
   }
 
-  @Test("A session that sets a card up sells nothing")
-  func setup() throws {
-    let body = event(
-      completed, object(paidSession, ("mode", "setup"), ("payment_status", "no_payment_required")))
-    #expect(try outcome(body) == .ignored)
-  }
-
   @Test("A session of 2019 has neither mode nor status, and its plan among the display items")
   func year2019() throws {
     let reading = try read(bytes: PackageResources.session_completed_2019_json)
@@ -107,7 +100,7 @@ struct StripeSessionTests {
       key: subscription("sub_relay2025"),
       sessionID: "cs_live_relay2025aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
       observations: .paid, customerID: "cus_relay2025",
-      clientReference: "8d0ad0b4-6bd5-4c5f-9f4e-0d5a5c1d2b77", metadataUser: "from-metadata",
+      clientReference: "8d0ad0b4-6bd5-4c5f-9f4e-0d5a5c1d2b77", names: [named("from-metadata", .ownKey)],
       happenedAt: endOf(second: 1_763_632_800))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
   }

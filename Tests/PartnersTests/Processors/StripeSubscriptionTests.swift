@@ -156,7 +156,7 @@ struct StripeInvoiceTests {
     let body = event(
       .string("invoice.\(word)"), object(firstInvoice, ("billing_reason", reason.map(JSONValue.string))))
     let isFirst = reason == "subscription_create"
-    #expect(try report(body).observations == (isFirst ? .firstPaymentMade : []))
+    #expect(try report(body).observations == (isFirst ? [.firstPaymentMade, .invoicePaid] : .invoicePaid))
     #expect(try isKept(body) == isFirst)
     #expect(try report(body).prices == ["price_1"])
   }
@@ -228,7 +228,7 @@ struct StripeInvoiceTests {
   func elided(lines: JSONValue) throws {
     let said = try report(event("invoice.paid", object(firstInvoice, ("lines", lines))))
     #expect(said.prices == [])
-    #expect(said.observations == .firstPaymentMade)
+    #expect(said.observations == [.firstPaymentMade, .invoicePaid])
     #expect(said.key == subscription("sub_1"))
   }
 
@@ -237,7 +237,8 @@ struct StripeInvoiceTests {
     let settings = StripeSettings(accounts: .any)
     let reading = try read(bytes: PackageResources.invoice_paid_2022_both_shapes_json, settings)
     let said = PurchaseReport(
-      key: subscription("sub_relay2022"), observations: .firstPaymentMade, customerID: "cus_relay2022",
+      key: subscription("sub_relay2022"), observations: [.firstPaymentMade, .invoicePaid],
+      customerID: "cus_relay2022",
       metadataUser: "member-2022", prices: ["price_relay2022"],
       happenedAt: endOf(second: 1_750_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
@@ -249,8 +250,9 @@ struct StripeInvoiceTests {
   func setUpFee() throws {
     let reading = try read(bytes: PackageResources.invoice_paid_2025_setup_fee_json)
     let said = PurchaseReport(
-      key: subscription("sub_relay2025"), observations: .firstPaymentMade, customerID: "cus_relay2025",
-      metadataUser: "member-2025", prices: ["price_relayMonthly", "price_relaySetup"],
+      key: subscription("sub_relay2025"), observations: [.firstPaymentMade, .invoicePaid],
+      customerID: "cus_relay2025",
+      names: [named("member-2025", .ownKey)], prices: ["price_relayMonthly", "price_relaySetup"],
       happenedAt: endOf(second: 1_763_632_801))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
     let fee: JSONValue = ["type": "invoiceitem", "price": ["id": "fee"], "subscription": "sub_1"]

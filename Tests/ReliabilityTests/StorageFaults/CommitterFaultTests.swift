@@ -28,7 +28,8 @@ import Testing
         transport: SimulatedTransport(clock, to: SimulatedDestinations(seed: 1)),
         onSyncFailure: { _ in syncFailures.withLock { $0 += 1 } })
       let app = AppConfiguration(
-        slug: "shop", client: .open, stripe: .init(webhookSecrets: [Secret("whsec_test")]),
+        slug: "shop", client: .open,
+        stripe: .init(webhookSecrets: [Secret("whsec_test")], reference: .user),
         purchasely: .init(url: "http://127.0.0.1:9/", apiKey: Secret("key")))
       let engine = SQLiteEngine(
         owner: disk.path(), reserve: reserve, log: dependencies.log, onSyncFailure: dependencies.onSyncFailure

@@ -26,6 +26,11 @@ public struct EventReader: Sendable {
   /// Whether the app still has the processor.
   public func reads(_ processor: ProcessorName) -> Bool { processors[processor] != nil }
 
+  /// The rule by which the sale of an event is not the app's; nil if the event does not decide it.
+  public func foreignRule(_ body: [UInt8], of processor: ProcessorName) -> String? {
+    processors[processor]?.foreignRule(in: body)
+  }
+
   /// Reads an event's bytes like those of a webhook; nil if the app does not have the processor any more.
   public func event(_ body: [UInt8], of processor: ProcessorName, now: Timestamp) -> IngestEvent? {
     processors[processor].map { reader in

@@ -20,13 +20,25 @@ struct StripeEnvelope {
   var id: String? { node.member("id")?.string }
   var type: String? { node.member("type")?.string }
   var account: String? { node.member("account")?.string }
+  /// The account in an event of an organisation: the last one of a path
+  /// (https://docs.stripe.com/get-started/account/orgs/build).
+  var contextAccount: String? {
+    node.member("context")?.string?.split(separator: "/").last.map(String.init)
+  }
   var livemode: Bool? { node.member("livemode")?.bool }
   /// Seconds since 1970. Thin events have a string here, which reads as absent.
   var created: Int64? { node.member("created")?.int64 }
   var object: StripeObject? { node.member("data")?.member("object").flatMap(StripeObject.init) }
-  var previousStatus: String? {
-    node.member("data")?.member("previous_attributes")?.member("status")?.string
+  var previousStatus: String? { previous?.member("status")?.string }
+  /// Whether the event says that the subscription does not wait for its payment method any more.
+  var clearsSetupIntent: Bool {
+    guard let before = previous?.member("pending_setup_intent"), !before.isNull else { return false }
+    return object?.pendingSetupIntent == nil
   }
+  private var previous: JSONNode? { node.member("data")?.member("previous_attributes") }
+  /// What a thin event names instead of having it (https://docs.stripe.com/event-destinations).
+  var relatedObjectID: String? { node.member("related_object")?.member("id")?.string }
+  var isThin: Bool { node.member("object")?.string == "v2.core.event" }
 }
 
 /// The union of the fields of checkout sessions, subscriptions and invoices.
@@ -47,12 +59,29 @@ struct StripeObject {
   var paymentStatus: String? { node.member("payment_status")?.string }
   var clientReferenceID: String? { node.member("client_reference_id")?.string }
   var billingReason: String? { node.member("billing_reason")?.string }
+  var collectionMethod: String? { node.member("collection_method")?.string }
   var customer: Reference? { Reference(node.member("customer")) }
+  var paymentIntent: Reference? { Reference(node.member("payment_intent")) }
+  var paymentLink: Reference? { Reference(node.member("payment_link")) }
+  /// Set while a subscription in its trial has no payment method yet
+  /// (https://docs.stripe.com/api/subscriptions/object).
+  var pendingSetupIntent: Reference? { Reference(node.member("pending_setup_intent")) }
+  /// Whether an invoice asks for no money, such as that of a trial.
+  var isFree: Bool {
+    ["total", "amount_due", "amount_paid"].lazy.compactMap { node.member(named: $0)?.int64 }.first
+      .map { $0 <= 0 } ?? false
+  }
   var subscription: Reference? { Reference(node.member("subscription")) }
-  var plan: Reference? { Reference(node.member("plan")) }
   var metadata: Metadata? { Metadata(node.member("metadata")) }
   var lineItems: [Item]? { Item.list(node.member("line_items")?.member("data")) }
   var displayItems: [Item]? { Item.list(node.member("display_items")) }
+  /// What a session sells, if it names that.
+  var sessionItems: [Item] { lineItems ?? displayItems ?? [] }
+  /// A subscription's items; the plan in old versions without items.
+  var subscriptionItems: [Item] {
+    let items = items ?? []
+    return items.contains { $0.priceID != nil || $0.productID != nil } ? items : [Item(node)]
+  }
   /// The objects of a list (https://docs.stripe.com/api/pagination); nil when it is not a list.
   var listed: [StripeObject]? {
     guard let data = node.member("data"), data.isArray else { return nil }
@@ -103,6 +132,8 @@ struct Metadata {
 struct Item {
   private let node: JSONNode
 
+  init(_ node: JSONNode) { self.node = node }
+
   /// The items of a list; nil when there is no list, or when it contains anything else. Some events publish a
   /// list elided to `{}`.
   static func list(_ node: JSONNode?) -> [Item]? {
@@ -110,15 +141,38 @@ struct Item {
     var items: [Item] = []
     var isWhole = true
     node.forEachElement { element in
-      if element.isObject { items.append(Item(node: element)) } else { isWhole = false }
+      if element.isObject { items.append(Item(element)) } else { isWhole = false }
     }
     return isWhole ? items : nil
   }
 
   /// The newest format first: `pricing` (2025-03-31), `price` (2020), `plan`.
   var priceID: String? {
-    Reference(node.member("pricing")?.member("price_details")?.member("price"))?.id
+    Reference(details?.member("price"))?.id
       ?? Reference(node.member("price"))?.id ?? Reference(node.member("plan"))?.id
+  }
+
+  var productID: String? {
+    ([details, price, plan].lazy.compactMap { Reference($0?.member("product"))?.id }).first
+  }
+
+  /// The merchant's name of the price (https://docs.stripe.com/products-prices/manage-prices#lookup-keys).
+  var lookupKey: String? { price?.member("lookup_key")?.string }
+
+  private var details: JSONNode? { node.member("pricing")?.member("price_details") }
+  /// The expanded price; in a line of an invoice since 2025-03-31 it is under `pricing`.
+  private var price: JSONNode? {
+    if let price = details?.member("price"), price.isObject { return price }
+    return node.member("price")
+  }
+  private var plan: JSONNode? { node.member("plan") }
+
+  /// How likely the item is the plan: the least is. A set-up fee is paid once, and a meter counts beside the
+  /// plan (https://docs.stripe.com/api/prices/object).
+  var rank: Int {
+    if price?.member("type")?.string == "one_time" || price?.member("recurring")?.isNull == true { return 2 }
+    let usage = price?.member("recurring")?.member("usage_type") ?? plan?.member("usage_type")
+    return usage?.string == "metered" ? 1 : 0
   }
 
   var description: String? { node.member("description")?.string }
@@ -152,48 +206,4 @@ struct SubscriptionDetails {
 
   var subscription: Reference? { Reference(node.member("subscription")) }
   var metadata: Metadata? { Metadata(node.member("metadata")) }
-}
-
-// MARK: - StripeFacts
-
-// What sessions, subscriptions and invoices have in common, in events and in lookups. Pure; any thread.
-
-struct StripeFacts {
-  static let pricesMax = 100
-  /// The key of a user in metadata that exists for nothing else.
-  static let ownKey = "ply_user_id"
-
-  let object: StripeObject
-  let userKeys: [String]
-  let happenedAt: Timestamp
-
-  /// The prices that a session sells, if it names them.
-  var sessionPrices: [String?] { (object.lineItems ?? object.displayItems ?? []).map(\.priceID) }
-
-  /// The prices of a subscription's items; the plan in old versions without items.
-  var subscriptionPrices: [String?] {
-    let prices = (object.items ?? []).map(\.priceID)
-    return prices.allSatisfy { $0 == nil } ? [object.plan?.id] : prices
-  }
-
-  func report(
-    _ key: PurchaseKey, metadata: [Metadata?], prices: [String?], observations: Observations = []
-  ) -> PurchaseReport {
-    let maps = metadata.compactMap(\.self)
-    func value(_ name: String) -> String? { maps.lazy.compactMap { UntrustedText.nonEmpty($0[name]) }.first }
-    let user = maps.lazy.compactMap { map in
-      userKeys.lazy.compactMap { key in
-        NamedUser(map[key], from: key == Self.ownKey ? .ownKey : .metadata)
-      }.first { $0.standing == .counts }
-    }.first
-    var distinct: [PriceID] = []
-    for price in prices.prefix(Self.pricesMax).compactMap(UntrustedText.identifier).map(PriceID.init)
-    where !distinct.contains(price) { distinct.append(price) }
-    return PurchaseReport(
-      key: key, observations: observations,
-      customerID: UntrustedText.identifier(object.customer?.id).map(CustomerID.init),
-      contextID: value("ply_context_id").map(ContextID.init),
-      context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
-      names: [user].compactMap(\.self), prices: distinct, happenedAt: happenedAt)
-  }
 }

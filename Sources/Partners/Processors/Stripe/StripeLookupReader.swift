@@ -1,6 +1,7 @@
 // Interprets an object from Stripe's API. A lookup adds what events left out: user, customer, prices, the
 // subscription that a checkout sold, the checkout that sold a subscription. It may report that payment is
-// due, never that it was received: only events are accepted for that. Pure; any thread.
+// due, never that it was received: only events are accepted for that. If an event without its object asked
+// for it, the object counts as if it had been in the event. Pure; any thread.
 
 internal import Formats
 internal import Domain
@@ -12,6 +13,8 @@ struct StripeLookupReader {
   /// The purchase of the lookup.
   let key: PurchaseKey
   let now: Timestamp
+  /// Whether the object is read for an event that does not have it.
+  var isOfEvent = false
 
   /// - Returns: nil when the object has another type or no id.
   func report() -> PurchaseReport? {
@@ -19,23 +22,42 @@ struct StripeLookupReader {
     guard let id = UntrustedText.identifier(object.id) else { return nil }
     switch object.kind {
     case "subscription":
-      return facts.report(
-        .subscription(ObjectID(id)), metadata: [object.metadata],
-        prices: facts.subscriptionPrices)
+      let seen = object.subscriptionState(isBeginning: true)
+      return answer(facts.subscription(.subscription(ObjectID(id)), isOfEvent ? seen : []))
     case "checkout.session":
       let session = SessionID(id)
       let subscriptionID = UntrustedText.identifier(object.subscription?.id).map { ObjectID($0) }
-      let key =
-        subscriptionID.map(PurchaseKey.subscription) ?? .checkoutSession(session)
-      let isUnpaid = object.paymentStatus == "unpaid" && object.status == "complete"
-      var report = facts.report(
-        key, metadata: [object.metadata, object.subscription?.metadata], prices: facts.sessionPrices,
-        observations: isUnpaid ? .promised : [])
+      let key = subscriptionID.map(PurchaseKey.subscription) ?? .checkoutSession(session)
+      var report = answer(facts.session(key, sessionState))
       report.sessionID = session
-      report.clientReference = object.clientReferenceID
       return report
+    case "customer":
+      let names = facts.customerNames(object.metadata)
+      return PurchaseReport(key: key, customerID: CustomerID(id), names: names, happenedAt: now)
     default: return nil
     }
+  }
+
+  /// What a session shows of its payment.
+  private var sessionState: Observations {
+    switch (object.status, object.paymentStatus) {
+    case ("complete", "unpaid"): .promised
+    case ("complete", "paid"), ("complete", "no_payment_required"): isOfEvent ? paid : []
+    case ("expired", _): isOfEvent ? .expired : []
+    default: []
+    }
+  }
+
+  /// The payment of a session, whose subscription is awaited if the session does not name it yet.
+  private var paid: Observations {
+    object.mode == "subscription" && object.subscription == nil ? [.paid, .objectExpected] : .paid
+  }
+
+  /// A lookup fills in the prices that no event named.
+  private func answer(_ report: PurchaseReport) -> PurchaseReport {
+    var report = report
+    report.pricesFillIn = !isOfEvent
+    return report
   }
 
   /// A list of one subscription's sessions: it has one session, or none when no checkout sold the
@@ -51,5 +73,5 @@ struct StripeLookupReader {
   }
 
   /// Dated now: an object's creation time is not the time of the purchase.
-  private var facts: StripeFacts { StripeFacts(object: object, userKeys: settings.userKeys, happenedAt: now) }
+  private var facts: StripeFacts { StripeFacts(object: object, settings: settings, happenedAt: now) }
 }

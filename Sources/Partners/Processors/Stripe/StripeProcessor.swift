@@ -26,9 +26,8 @@ public struct StripeSettings: Sendable, Equatable {
     case any
     case ownAnd([String])
 
-    /// - Parameter account: the connected account; nil means the app's own account.
-    func accepts(_ account: String?) -> Bool {
-      guard let account else { return true }
+    /// - Parameter account: another account than the app's own.
+    func accepts(_ account: String) -> Bool {
       switch self {
       case .own: return false
       case .any: return true
@@ -44,6 +43,18 @@ public struct StripeSettings: Sendable, Equatable {
   /// Metadata keys that may contain the user, in order.
   public var userKeys: [String]
   public var accounts: Accounts
+  /// The app's own account, `acct_…`, which events of an organisation name; nil if it is not configured.
+  public var account: String?
+  /// The sales that belong to the app; nil for all.
+  public var sells: StripeSelection?
+  /// The sales that do not, even if `sells` matches them.
+  public var except = StripeSelection()
+  /// The price to report for a product (`prod_…`) or a lookup key (`lookup:KEY`) with inline prices.
+  public var priceMap: [String: PriceID] = [:]
+  /// Whether the app has a key with which the object of a thin event is fetched.
+  public var fetches = false
+  /// What is no user's id. The app's setting.
+  public var userIDs = UserIDRules()
   /// The base URL of its API, without a trailing slash.
   public var apiBase: String
 
@@ -59,6 +70,16 @@ public struct StripeSettings: Sendable, Equatable {
     self.accounts = accounts
     self.apiBase = apiBase
   }
+}
+
+extension StripeSettings {
+  /// Whether events of this account count.
+  /// - Parameter named: the accounts that an event names; none means the app's own.
+  func accepts(accounts named: [String]) -> Bool {
+    named.allSatisfy { $0 == account || accounts.accepts($0) }
+  }
+
+  var sales: StripeSales { StripeSales(sells: sells, except: except) }
 }
 
 /// The Stripe object types that identify a purchase; Purchasely's `stripe_object_type`.
@@ -164,6 +185,15 @@ public struct StripeProcessor: PaymentProcessor {
 
   public func authenticate(_ request: WebhookRequest, now: Timestamp) -> Authenticity {
     verifier.verify(headers: request.headers(Self.signatureHeader), body: request.body, now: now)
+  }
+
+  public func foreignRule(in body: [UInt8]) -> String? {
+    let rule = JSONDocument.read(body) { root -> String? in
+      guard let envelope = StripeEnvelope(root) else { return nil }
+      return StripeReader(settings: settings, envelope: envelope, now: Timestamp(unixMilliseconds: 0))
+        .foreignRule
+    }
+    return rule ?? nil
   }
 
   public func read(_ body: [UInt8], now: Timestamp) -> EventReading {

@@ -11,15 +11,16 @@ public struct StripeQueries: ProcessorQueries {
   public static let keptDays: Int64 = 30
   /// https://docs.stripe.com/api/pagination
   static let pageSize = 100
-  /// The event types that are about a purchase; the list accepts up to 20 names.
+  /// The event types that are about a purchase or its customer; the list accepts up to 20 names.
   static let types = [
     "checkout.session.completed", "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed", "checkout.session.expired", "customer.subscription.created",
     "customer.subscription.updated", "customer.subscription.deleted", "invoice.paid",
-    "invoice.payment_succeeded",
+    "invoice.payment_succeeded", "customer.created", "customer.updated",
   ]
-  /// Types that Stripe sends beside another one about the same payment.
-  static let doubledTypes: Set = ["invoice.payment_succeeded"]
+  /// Types without which every purchase gets its receipt: one that Stripe sends beside another one about the
+  /// same payment, and those that say only who a customer is.
+  static let optionalTypes: Set = ["invoice.payment_succeeded", "customer.created", "customer.updated"]
 
   private let settings: StripeSettings
   private let apiKey: String
@@ -59,6 +60,12 @@ public struct StripeQueries: ProcessorQueries {
     }
   }
 
+  /// The customer, whose metadata may name the user. A key of before may lack the right to read it
+  /// (https://docs.stripe.com/api/customers/retrieve).
+  public func lookup(ofCustomer id: CustomerID) -> ProcessorQuery? {
+    ProcessorQuery(target: "/v1/customers/\(PercentEncoding.encode(id.text))", isOptional: true)
+  }
+
   /// A session includes line items only on request (https://docs.stripe.com/checkout/fulfillment). It
   /// includes up to ten; an app's checkout sells one.
   private func session(_ id: String) -> ProcessorQuery {
@@ -71,9 +78,20 @@ public struct StripeQueries: ProcessorQueries {
   }
 
   public func report(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
+    report(from: body, about: key, isOfEvent: false, now: now)
+  }
+
+  public func state(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
+    report(from: body, about: key, isOfEvent: true, now: now)
+  }
+
+  private func report(
+    from body: [UInt8], about key: PurchaseKey, isOfEvent: Bool, now: Timestamp
+  ) -> PurchaseReport? {
     let report = JSONDocument.read(body) { root in
       StripeObject(root).flatMap { object in
-        StripeLookupReader(settings: settings, object: object, key: key, now: now).report()
+        StripeLookupReader(settings: settings, object: object, key: key, now: now, isOfEvent: isOfEvent)
+          .report()
       }
     }
     return report ?? nil
@@ -137,7 +155,7 @@ public struct StripeQueries: ProcessorQueries {
 
 /// The registered endpoints of an account.
 struct StripeWebhookEndpoints: WebhookRegistry {
-  let neededTypes = StripeQueries.types.filter { !StripeQueries.doubledTypes.contains($0) }
+  let neededTypes = StripeQueries.types.filter { !StripeQueries.optionalTypes.contains($0) }
 
   func page(after cursor: String?) -> ProcessorQuery {
     let target = "/v1/webhook_endpoints?limit=\(StripeQueries.pageSize)"

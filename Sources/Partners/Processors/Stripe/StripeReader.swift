@@ -34,12 +34,44 @@ struct StripeReader {
   func reading() throws(ReadingFault) -> EventReading.Content {
     guard !type.isEmpty else { throw unreadable("type") }
     guard settings.livemode.accepts(envelope.livemode) else { return .nothing(.otherMode) }
-    guard settings.accounts.accepts(envelope.account) else { return .nothing(.otherAccount) }
+    let accounts = [envelope.account, envelope.contextAccount].compactMap(\.self)
+    guard settings.accepts(accounts: accounts) else { return .nothing(.otherAccount) }
+    if envelope.isThin { return try thin() }
     if type.hasPrefix("checkout.session.") { return try session() }
     if type.hasPrefix("customer.subscription.") { return try subscription() }
     if type.hasPrefix("invoice.") { return try invoice() }
-    // Thin events (`v1.…`, `v2.…`) contain no object; pings, charges and all others are not about a purchase.
+    if type == "customer.created" || type == "customer.updated" { return customer() }
+    // Pings, charges and all others are not about a purchase.
     return .nothing(.ignored)
+  }
+
+  /// A thin event names its object without having it (https://docs.stripe.com/event-destinations). The object
+  /// is fetched; what an invoice is for cannot be asked without it.
+  private func thin() throws(ReadingFault) -> EventReading.Content {
+    guard type.hasPrefix(Self.thinPrefix) else { return .nothing(.ignored) }
+    let kind = snapshotType
+    let isSession = kind.hasPrefix("checkout.session.")
+    let isSubscription = kind.hasPrefix("customer.subscription.")
+    guard isSession || isSubscription || Self.sales.contains(kind) else { return .nothing(.ignored) }
+    guard settings.fetches, isSession || isSubscription else { throw unreadable(ReadingFault.thin) }
+    guard let id = UntrustedText.identifier(envelope.relatedObjectID) else {
+      throw unreadable("related_object.id")
+    }
+    if isSession {
+      let session = SessionID(id)
+      return .fetchFirst(
+        .checkoutSession(session), sessionID: session, isWorthKeeping: Self.sales.contains(kind))
+    }
+    return .fetchFirst(
+      .subscription(ObjectID(id)), sessionID: nil, isWorthKeeping: kind == "customer.subscription.created")
+  }
+
+  private static let thinPrefix = "v1."
+
+  /// The type as in a snapshot event.
+  private var snapshotType: String {
+    envelope.isThin && type.hasPrefix(Self.thinPrefix)
+      ? String(type.dropFirst(Self.thinPrefix.count)) : type
   }
 
   private func session() throws(ReadingFault) -> EventReading.Content {
@@ -53,7 +85,7 @@ struct StripeReader {
     switch object.mode ?? (subscriptionID == nil ? "" : "subscription") {
     case "subscription": isSubscription = true
     case "payment": isSubscription = false
-    case "setup": return .nothing(.ignored)
+    case "setup": return setup(object, id)
     default: throw unreadable("data.object.mode")
     }
     var seen: Observations
@@ -69,22 +101,39 @@ struct StripeReader {
         seen.insert(.objectExpected)
       }
     }
-    let metadata = [object.metadata, object.subscription?.metadata]
-    let facts = facts(of: object)
-    var report = facts.report(key, metadata: metadata, prices: facts.sessionPrices, observations: seen)
+    var report = facts(of: object).session(key, seen)
     report.sessionID = id
-    report.clientReference = object.clientReferenceID
     return .purchase(report, isWorthKeeping: !seen.subtracting(.objectExpected).isEmpty)
   }
 
-  private func unreadable(_ field: String) -> ReadingFault {
-    let sales: Set<String> = [
-      "", "checkout.session.completed", "checkout.session.async_payment_succeeded",
-      "customer.subscription.created", "customer.subscription.updated", "invoice.paid",
-      "invoice.payment_succeeded",
-    ]
-    return ReadingFault(field: field, maySell: sales.contains(type))
+  /// A session that sells nothing and sets a payment method up. It may name its customer's user.
+  private func setup(_ object: StripeObject, _ id: SessionID) -> EventReading.Content {
+    guard type == "checkout.session.completed" else { return .nothing(.ignored) }
+    let said = facts(of: object).session(.checkoutSession(id), [])
+    guard let customer = said.customerID, !said.observations.isForeign else { return .nothing(.ignored) }
+    return .customer(
+      CustomerFacts(
+        customerID: customer, clientReference: said.clientReference, contextID: said.contextID,
+        names: said.names, areOfCustomer: false, happenedAt: happenedAt))
   }
+
+  private func customer() -> EventReading.Content {
+    guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map(CustomerID.init)
+    else { return .nothing(.ignored) }
+    let names = facts(of: object).customerNames(object.metadata)
+    return .customer(
+      CustomerFacts(customerID: id, names: names, areOfCustomer: true, happenedAt: happenedAt))
+  }
+
+  private func unreadable(_ field: String) -> ReadingFault {
+    ReadingFault(field: field, maySell: type.isEmpty || Self.sales.contains(snapshotType))
+  }
+
+  /// The types of events that may report a payment.
+  private static let sales: Set = [
+    "checkout.session.completed", "checkout.session.async_payment_succeeded", "customer.subscription.created",
+    "customer.subscription.updated", "invoice.paid", "invoice.payment_succeeded",
+  ]
 
   private enum SessionState {
     case seen(Observations)
@@ -122,22 +171,11 @@ struct StripeReader {
     }
     let isBeginning =
       type == "customer.subscription.created"
-      || (type == "customer.subscription.updated" && envelope.previousStatus == "incomplete")
+      || (type == "customer.subscription.updated"
+        && (envelope.previousStatus == "incomplete" || envelope.clearsSetupIntent))
     let hasEnded = type == "customer.subscription.deleted"
-    // `incomplete_expired`: the first payment of an incomplete subscription did not arrive within a day.
-    let seen: Observations =
-      switch object.status {
-      case _ where hasEnded: .ended
-      case "canceled": .ended
-      case "active", "trialing": isBeginning ? .began : []
-      case "incomplete": isBeginning ? .firstPaymentDue : []
-      case "incomplete_expired": [.failed, .ended]
-      default: []
-      }
-    let facts = facts(of: object)
-    let report = facts.report(
-      .subscription(id), metadata: [object.metadata],
-      prices: facts.subscriptionPrices, observations: seen)
+    let seen = hasEnded ? .ended : object.subscriptionState(isBeginning: isBeginning)
+    let report = facts(of: object).subscription(.subscription(id), seen)
     // A renewal or a change of an unknown subscription is not a purchase to track. Its end is stored, because
     // the events of its start may arrive later.
     return .purchase(report, isWorthKeeping: isBeginning || seen.contains(.ended))
@@ -157,19 +195,51 @@ struct StripeReader {
       (type == "invoice.paid" || type == "invoice.payment_succeeded")
       && (object.status == nil || object.status == "paid")
     let isFirst = object.billingReason == "subscription_create"
-    let metadata = [
-      object.metadata, object.subscription?.metadata, details?.metadata, object.subscriptionDetails?.metadata,
-    ]
-    // One-off lines (a set-up fee) precede the subscription's lines, and are not the subscription's price.
-    let prices = lines.filter(\.isOfSubscription) + lines.filter { !$0.isOfSubscription }
-    let report = facts(of: object).report(
-      .subscription(id), metadata: metadata, prices: prices.map(\.priceID),
-      observations: isPaid && isFirst ? .firstPaymentMade : [])
-    return .purchase(report, isWorthKeeping: isPaid && isFirst)
+    // The invoice of a trial is paid at once, and proves nothing.
+    var seen: Observations = isPaid && !object.isFree ? .invoicePaid : []
+    if isFirst, !seen.isEmpty { seen.insert(.firstPaymentMade) }
+    return .purchase(
+      facts(of: object).invoice(.subscription(id), seen), isWorthKeeping: isPaid && isFirst)
+  }
+
+  /// The rule by which the event's sale is not the app's; nil if the event does not decide it.
+  var foreignRule: String? {
+    guard let object = envelope.object else { return nil }
+    let facts = facts(of: object)
+    let sale: StripeSale
+    if type.hasPrefix("checkout.session.") {
+      sale = facts.saleOfSession
+    } else if type.hasPrefix("customer.subscription.") {
+      sale = facts.saleOfSubscription
+    } else if type.hasPrefix("invoice.") {
+      sale = facts.saleOfInvoice
+    } else {
+      return nil
+    }
+    return settings.sales.foreignRule(sale)
   }
 
   private func facts(of object: StripeObject) -> StripeFacts {
-    StripeFacts(object: object, userKeys: settings.userKeys, happenedAt: happenedAt)
+    StripeFacts(object: object, settings: settings, happenedAt: happenedAt)
+  }
+}
+
+extension StripeObject {
+  /// What a subscription's state shows of its first payment.
+  /// - Parameter isBeginning: whether it began with the event. A later state says nothing about that.
+  func subscriptionState(isBeginning: Bool) -> Observations {
+    switch status {
+    case "canceled": .ended
+    // An invoice that is sent may never be paid, and a trial without a payment method may end like that.
+    case "active" where isBeginning && collectionMethod == "send_invoice": .firstPaymentDue
+    case "trialing" where isBeginning && (collectionMethod == "send_invoice" || pendingSetupIntent != nil):
+      .firstPaymentDue
+    case "active", "trialing": isBeginning ? .began : []
+    case "incomplete": isBeginning ? .firstPaymentDue : []
+    // The first payment of an incomplete subscription did not arrive within a day.
+    case "incomplete_expired": [.failed, .ended]
+    default: []
+    }
   }
 }
 
@@ -184,6 +254,7 @@ enum StripeMentions {
   static func read(_ body: [UInt8]) -> Mentions {
     var mentions = Mentions()
     JSONDocument.read(body) { root in
+      mentions.add(id: root.member("related_object")?.member("id")?.string)
       guard let object = root.member("data")?.member("object"), object.isObject else { return }
       object.forEachMember { name, value in add(name, value, &mentions) }
     }

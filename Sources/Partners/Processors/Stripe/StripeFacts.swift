@@ -1,0 +1,171 @@
+// What sessions, subscriptions and invoices have in common, in events and in lookups: users, contexts, prices,
+// and the facts that say whose sale it is. Pure; any thread.
+
+internal import Domain
+internal import Formats
+
+/// The facts of one object.
+struct StripeFacts {
+  static let pricesMax = 100
+
+  let object: StripeObject
+  let settings: StripeSettings
+  let happenedAt: Timestamp
+
+  /// The report of a checkout session.
+  /// - Parameter seen: what the session shows of the payment.
+  func session(_ key: PurchaseKey, _ seen: Observations) -> PurchaseReport {
+    var report = report(
+      key, metadata: ownMetadata + payment, items: object.sessionItems, saleOfSession, seen)
+    report.clientReference = object.clientReferenceID.map(UntrustedText.trimmed)
+    // What looks like a context's id may be a spoilt one, which the join repairs.
+    if let name = name(report.clientReference, .reference), name.standing == .refused,
+      !ContextID.isMeant(by: name.id.text)
+    {
+      report.clientReference = nil
+      report.names.add(name)
+    }
+    return report
+  }
+
+  /// The report of a subscription.
+  func subscription(_ key: PurchaseKey, _ seen: Observations) -> PurchaseReport {
+    report(key, metadata: ownMetadata, items: object.subscriptionItems, saleOfSubscription, seen)
+  }
+
+  /// The report of an invoice about the subscription that it is for.
+  func invoice(_ key: PurchaseKey, _ seen: Observations) -> PurchaseReport {
+    let maps = [object.metadata].compactMap(\.self) + metadataOfSubscription + payment
+    // One-off lines (a set-up fee) precede the subscription's lines, and are not the subscription's price.
+    return report(
+      key, metadata: maps, items: linesOfSubscription,
+      others: (object.lines ?? []).filter { !$0.isOfSubscription }, saleOfInvoice, seen)
+  }
+
+  /// The metadata of a session and of the subscription in it, or of a subscription.
+  private var ownMetadata: [Metadata] {
+    [object.metadata, object.subscription?.metadata].compactMap(\.self)
+  }
+  /// The metadata of an expanded payment.
+  private var payment: [Metadata] { [object.paymentIntent?.metadata].compactMap(\.self) }
+  /// The metadata of an invoice's subscription.
+  private var metadataOfSubscription: [Metadata] {
+    [
+      object.subscription?.metadata, object.parentSubscriptionDetails?.metadata,
+      object.subscriptionDetails?.metadata,
+    ].compactMap(\.self)
+  }
+  private var linesOfSubscription: [Item] { (object.lines ?? []).filter(\.isOfSubscription) }
+
+  var saleOfSession: StripeSale {
+    let own = ownMetadata
+    return StripeSale(
+      items: saleItems(object.sessionItems), paymentLink: object.paymentLink?.id, metadata: own,
+      isSession: true, hasOwnMetadata: !own.isEmpty)
+  }
+
+  var saleOfSubscription: StripeSale {
+    let own = ownMetadata
+    return StripeSale(
+      items: saleItems(object.subscriptionItems), metadata: own, hasOwnMetadata: !own.isEmpty)
+  }
+
+  var saleOfInvoice: StripeSale {
+    StripeSale(items: saleItems(linesOfSubscription), metadata: metadataOfSubscription)
+  }
+
+  /// - Parameters:
+  ///   - metadata: the most certain first.
+  ///   - items: what is sold.
+  ///   - others: what is paid beside it.
+  private func report(
+    _ key: PurchaseKey, metadata: [Metadata], items: [Item], others: [Item] = [], _ sale: StripeSale,
+    _ seen: Observations
+  ) -> PurchaseReport {
+    func value(_ name: String) -> String? {
+      metadata.lazy.compactMap { UntrustedText.nonEmpty($0[name]) }.first
+    }
+    var prices: [PriceID] = []
+    for item in (items.sortedByRank + others.sortedByRank).prefix(Self.pricesMax) {
+      guard let price = UntrustedText.identifier(price(of: item)).map(PriceID.init) else { continue }
+      if !prices.contains(price) { prices.append(price) }
+    }
+    return PurchaseReport(
+      key: key, observations: seen.union(settings.sales.observations(sale)),
+      customerID: UntrustedText.identifier(object.customer?.id).map(CustomerID.init),
+      contextID: value("ply_context_id").map(ContextID.init),
+      context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
+      names: names(metadata) + customerNames(object.customer?.metadata), prices: prices,
+      happenedAt: happenedAt)
+  }
+
+  /// The items by which a sale is selected; none if they do not matter.
+  private func saleItems(_ items: [Item]) -> [StripeSale.Item] {
+    guard settings.sales.comparesItems else { return [] }
+    return items.map { item in
+      let price = price(of: item)
+      return StripeSale.Item(
+        priceIDs: [item.priceID, price == item.priceID ? nil : price].compactMap(\.self),
+        productID: item.productID)
+    }
+  }
+
+  /// The price to report for an item. The configuration may name one for a product or a lookup key.
+  private func price(of item: Item) -> String? {
+    let own = item.priceID
+    guard !settings.priceMap.isEmpty else { return own }
+    if let own, settings.sells?.prices.contains(own) ?? false { return own }
+    // A lookup key names one price of a product.
+    let keys = [item.lookupKey.map { "lookup:\($0)" }, item.productID]
+    return keys.lazy.compactMap { $0.flatMap { settings.priceMap[$0]?.text } }.first ?? own
+  }
+}
+
+// MARK: - Names
+
+extension StripeFacts {
+  /// The relay's own key in metadata.
+  static let ownKey = "ply_user_id"
+
+  /// The merchant's keys besides.
+  private var merchantKeys: [String] { settings.userKeys.filter { $0 != Self.ownKey } }
+
+  /// The users that metadata of a purchase's objects name, each once, as the strongest source names them.
+  private func names(_ metadata: [Metadata]) -> [NamedUser] {
+    var names: [NamedUser] = []
+    for (key, source) in [(Self.ownKey, Purchase.UserSource.ownKey)] + merchantKeys.map({ ($0, .metadata) }) {
+      for map in metadata { names.add(name(map[key], source)) }
+    }
+    return names
+  }
+
+  /// The users that a customer's metadata name.
+  func customerNames(_ metadata: Metadata?) -> [NamedUser] {
+    guard let metadata else { return [] }
+    var names: [NamedUser] = []
+    for key in [Self.ownKey] + merchantKeys { names.add(name(metadata[key], .customerMetadata)) }
+    return names
+  }
+
+  private func name(_ text: String?, _ source: Purchase.UserSource) -> NamedUser? {
+    guard let text else { return nil }
+    switch settings.userIDs.read(text) {
+    case .user(let id): return NamedUser(id: id, source: source, standing: .counts)
+    case .refused(let id, _): return NamedUser(id: id, source: source, standing: .refused)
+    case .invalid: return nil
+    }
+  }
+}
+
+extension [NamedUser] {
+  fileprivate mutating func add(_ name: NamedUser?) {
+    if let name, !contains(where: { $0.id == name.id }) { append(name) }
+  }
+}
+
+extension [Item] {
+  /// The plan first; otherwise in the order of the event.
+  fileprivate var sortedByRank: [Item] {
+    count < 2 ? self : sorted { $0.rank < $1.rank }
+  }
+}

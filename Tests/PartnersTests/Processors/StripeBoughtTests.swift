@@ -1,0 +1,227 @@
+// What counts as bought: trials before their card, invoices that are sent, events of an organisation, and
+// events without their object.
+
+import Domain
+import Formats
+import Partners
+import Testing
+
+private let created: JSONValue = "customer.subscription.created"
+private let updated: JSONValue = "customer.subscription.updated"
+
+private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
+  event(updated, .null, [("data", ["object": object, "previous_attributes": previous])])
+}
+
+@Suite("What counts as bought at Stripe") struct StripeBoughtTests {
+  private static let trial = object(
+    activeSubscription, ("status", "trialing"), ("pending_setup_intent", "seti_1"))
+
+  @Test("A trial before its card is a promise; one without a card is bought")
+  func trialBeforeCard() throws {
+    #expect(try report(event(created, Self.trial)).observations == .firstPaymentDue)
+    let expanded = object(Self.trial, ("pending_setup_intent", ["id": "seti_1"]))
+    #expect(try report(event(created, expanded)).observations == .firstPaymentDue)
+    let cardless = object(Self.trial, ("pending_setup_intent", .null))
+    #expect(try report(event(created, cardless)).observations == .began)
+  }
+
+  @Test("A trial begins when its setup intent is cleared, and that event is kept")
+  func cleared() throws {
+    let done = changed(
+      object(Self.trial, ("pending_setup_intent", .null)), ["pending_setup_intent": "seti_1"])
+    #expect(try report(done).observations == .began)
+    #expect(try isKept(done) == true)
+    let replaced = changed(
+      object(Self.trial, ("pending_setup_intent", "seti_2")), ["pending_setup_intent": "seti_1"])
+    #expect(try report(replaced).observations == [])
+    let added = changed(Self.trial, ["pending_setup_intent": .null])
+    #expect(try report(added).observations == [])
+  }
+
+  @Test("The invoice of a trial, over nothing, proves no payment; one with an amount does")
+  func trialInvoice() throws {
+    let free = object(firstInvoice, ("total", 0), ("amount_due", 0), ("amount_paid", 0))
+    #expect(try report(event("invoice.paid", free)).observations == [])
+    #expect(try isKept(event("invoice.paid", free)) == true, "it may name the user")
+    let paid = object(firstInvoice, ("total", 999), ("amount_paid", 0), ("amount_due", 0))
+    #expect(try report(event("invoice.paid", paid)).observations == [.firstPaymentMade, .invoicePaid])
+  }
+
+  @Test("A subscription whose invoice is sent is a promise", arguments: ["active", "trialing"])
+  func sentInvoice(status: String) throws {
+    let sent = object(
+      activeSubscription, ("status", .string(status)), ("collection_method", "send_invoice"))
+    #expect(try report(event(created, sent)).observations == .firstPaymentDue)
+    let charged = object(sent, ("collection_method", "charge_automatically"))
+    #expect(try report(event(created, charged)).observations == .began)
+  }
+
+  @Test(
+    "Any paid invoice is noted, whatever its reason",
+    arguments: ["subscription_cycle", "subscription_update", "manual", nil])
+  func anyInvoice(reason: String?) throws {
+    let invoice = object(firstInvoice, ("billing_reason", reason.map(JSONValue.string)))
+    #expect(try report(event("invoice.paid", invoice)).observations == .invoicePaid)
+    #expect(try isKept(event("invoice.paid", invoice)) == false, "a renewal begins no purchase")
+  }
+}
+
+@Suite("Stripe's accounts") struct StripeAccountTests {
+  private static func outcome(
+    _ more: [(String, JSONValue)], account: String? = nil, accounts: StripeSettings.Accounts = .own
+  ) throws -> EventOutcome? {
+    var settings = StripeSettings(accounts: accounts)
+    settings.account = account
+    return try PartnersTests.outcome(event("checkout.session.completed", paidSession, more), settings)
+  }
+
+  @Test("An event of an organisation names its account in `context`, and is refused like a connected one")
+  func context() throws {
+    #expect(try Self.outcome([("context", "acct_other")]) == .otherAccount)
+    #expect(try Self.outcome([("context", "acct_other")], account: "acct_own") == .otherAccount)
+    #expect(try Self.outcome([("context", "acct_other")], accounts: .any) == nil)
+    #expect(try Self.outcome([("context", "acct_other")], accounts: .ownAnd(["acct_other"])) == nil)
+    #expect(try Self.outcome([("context", "acct_own")]) == .otherAccount)
+    #expect(try Self.outcome([("context", .null)]) == nil)
+  }
+
+  @Test("The app's own account may be named")
+  func own() throws {
+    #expect(try Self.outcome([("context", "acct_own")], account: "acct_own") == nil)
+    #expect(try Self.outcome([("account", "acct_own")], account: "acct_own") == nil)
+    #expect(try Self.outcome([], account: "acct_own") == nil)
+    let both: [(String, JSONValue)] = [("account", "acct_own"), ("context", "acct_other")]
+    #expect(try Self.outcome(both, account: "acct_own") == .otherAccount)
+  }
+
+  @Test("Of a path of accounts, the last one has the object")
+  func path() throws {
+    #expect(try Self.outcome([("context", "acct_own/acct_other")], account: "acct_own") == .otherAccount)
+    #expect(try Self.outcome([("context", "acct_other/acct_own")], account: "acct_own") == nil)
+  }
+}
+
+@Suite("Stripe's thin events") struct StripeThinTests {
+  private static func thin(_ type: JSONValue, _ id: JSONValue = "cs_1") -> JSONValue {
+    [
+      "id": "evt_1", "object": "v2.core.event", "type": type, "livemode": false,
+      "created": "2026-11-28T07:00:00.000Z", "context": .null,
+      "related_object": ["id": id, "type": "x", "url": "/v1/x"],
+    ]
+  }
+
+  private static func content(_ body: JSONValue, fetches: Bool = true) throws -> EventReading.Content {
+    var settings = StripeSettings()
+    settings.fetches = fetches
+    return try read(body, settings).content
+  }
+
+  @Test(
+    "Without a key it cannot be read, and the reason is that it is thin",
+    arguments: [
+      ("v1.checkout.session.completed", true), ("v1.customer.subscription.created", true),
+      ("v1.invoice.paid", true), ("v1.checkout.session.expired", false),
+    ] as [(JSONValue, Bool)])
+  func unparsed(type: JSONValue, maySell: Bool) throws {
+    let body = Self.thin(type)
+    #expect(try Self.content(body, fetches: false) == .nothing(.unparsed))
+    #expect(
+      StripeProcessor.unreadable(in: body.serialized())
+        == ReadingFault(field: ReadingFault.thin, maySell: maySell))
+  }
+
+  @Test("With a key the object is fetched")
+  func fetched() throws {
+    #expect(
+      try Self.content(Self.thin("v1.checkout.session.completed"))
+        == .fetchFirst(session("cs_1"), sessionID: "cs_1", isWorthKeeping: true))
+    #expect(
+      try Self.content(Self.thin("v1.checkout.session.expired"))
+        == .fetchFirst(session("cs_1"), sessionID: "cs_1", isWorthKeeping: false))
+    #expect(
+      try Self.content(Self.thin("v1.customer.subscription.created", "sub_1"))
+        == .fetchFirst(subscription("sub_1"), sessionID: nil, isWorthKeeping: true))
+    #expect(
+      try Self.content(Self.thin("v1.customer.subscription.updated", "sub_1"))
+        == .fetchFirst(subscription("sub_1"), sessionID: nil, isWorthKeeping: false))
+  }
+
+  @Test("An invoice without its object is unreadable also with a key, because its subscription is unknown")
+  func invoice() throws {
+    #expect(try Self.content(Self.thin("v1.invoice.paid", "in_1")) == .nothing(.unparsed))
+  }
+
+  @Test(
+    "Events about other things are ignored",
+    arguments: ["v1.charge.succeeded", "v2.core.event_destination.ping", "v1.invoice.created"] as [JSONValue])
+  func others(type: JSONValue) throws {
+    #expect(try Self.content(Self.thin(type)) == .nothing(.ignored))
+    #expect(try Self.content(Self.thin(type), fetches: false) == .nothing(.ignored))
+  }
+
+  @Test("One of another account or mode is not fetched")
+  func notOurs() throws {
+    let other = object(Self.thin("v1.checkout.session.completed"), ("context", "acct_other"))
+    #expect(try Self.content(other) == .nothing(.otherAccount))
+  }
+
+  @Test("A fetched object counts as if it had been in the event")
+  func state() throws {
+    let queries = try #require(
+      try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
+    func seen(_ answer: JSONValue, _ key: PurchaseKey) -> Observations? {
+      queries.state(from: answer.serialized(), about: key, now: readAt)?.observations
+    }
+    #expect(seen(paidSession, session("cs_1")) == .paid)
+    let unpaid = object(paidSession, ("payment_status", "unpaid"))
+    #expect(seen(unpaid, session("cs_1")) == .promised)
+    let open = object(unpaid, ("status", "open"))
+    #expect(seen(open, session("cs_1")) == [])
+    #expect(seen(object(open, ("status", "expired")), session("cs_1")) == .expired)
+    let early = object(paidSession, ("subscription", .null))
+    #expect(seen(early, session("cs_1")) == [.paid, .objectExpected])
+    #expect(seen(activeSubscription, subscription("sub_1")) == .began)
+    let incomplete = object(activeSubscription, ("status", "incomplete"))
+    #expect(seen(incomplete, subscription("sub_1")) == .firstPaymentDue)
+  }
+}
+
+@Suite("Stripe's lookups for the user") struct StripeUserLookupTests {
+  @Test("A customer is asked for last, and a key that may not read it is no fault of the app")
+  func customer() throws {
+    let queries = try #require(
+      try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
+    let query = try #require(queries.lookup(ofCustomer: "cus_1/x"))
+    #expect(query.target == "/v1/customers/cus_1%2Fx")
+    #expect(query.isOptional)
+    let customer: JSONValue = ["id": "cus_1", "object": "customer", "metadata": ["user_id": "u20"]]
+    let report = try #require(
+      queries.report(from: customer.serialized(), about: subscription("sub_1"), now: readAt))
+    #expect(report.key == subscription("sub_1"))
+    #expect(report.customerID == "cus_1")
+    #expect(report.names == [NamedUser(id: "u20", source: .customerMetadata, standing: .counts)])
+  }
+
+  @Test("A lookup fills in prices that no event named, and replaces none, in either order")
+  func prices() throws {
+    let queries = try #require(
+      try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
+    let fee: JSONValue = ["price": ["id": "price_fee", "type": "one_time", "recurring": .null]]
+    let plan: JSONValue = ["price": ["id": "price_plan", "type": "recurring"]]
+    let answer = object(paidSession, ("line_items", ["data": [fee, plan]]))
+    let lookup = try #require(
+      queries.report(from: answer.serialized(), about: subscription("sub_1"), now: readAt))
+    #expect(lookup.prices == ["price_plan", "price_fee"])
+    let ofEvent = try report(event("customer.subscription.created", activeSubscription))
+    var purchase = Purchase(ofEvent, reference: .counts, now: readAt)
+    purchase.absorb(lookup, reference: .counts)
+    #expect(purchase.prices == ["price_1"])
+    var late = Purchase(lookup, reference: .counts, now: readAt)
+    #expect(late.prices == ["price_plan", "price_fee"])
+    let session = try report(
+      event("checkout.session.completed", object(paidSession, ("line_items", ["data": [plan]]))))
+    late.absorb(session, reference: .counts)
+    #expect(late.prices == ["price_plan"])
+  }
+}
