@@ -108,8 +108,7 @@ enum ClaimsCommands {
     let outcome = try session.writer(configuration).apply(
       Audited(command) { outcome in if case .offered = outcome { audit } else { nil } }, now: session.moment)
     guard case .offered(let claim, let token) = outcome else { throw refused(id, outcome, record) }
-    let target = AppConfiguration.Links.claimPath(token, slug: app.slug)
-    let url = app.links.flatMap { Link($0.origin, target: target)?.text }
+    let url = app.links?.claimURL(token, slug: app.slug)
     guard !session.isJSON else {
       session.output.json([
         "id": .string(claim.id.text), "app": .string(app.slug.text), "receipt_id": .string(id.text),

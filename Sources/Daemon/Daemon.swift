@@ -78,6 +78,7 @@ public final class Daemon: Sendable {
         shared: Dependencies(log: log, clock: clock, random: SecretRandomness()),
         transport: try Self.transport(Self.transfersMax),
         lookupTransport: try Self.transport(LookupWorker.transfersMax),
+        announcementTransport: try Self.transport(ClaimAnnouncer.transfersMax),
         keyTransport: try Self.transport(KeyFetcher.transfersMax),
         backendTransports: BackendTransports(
           requests: try Self.transport(BackendWorker.transfersMax),

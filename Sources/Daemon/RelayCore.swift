@@ -34,6 +34,8 @@ final class RelayCore: Sendable {
   let pageThread = PageThread()
   /// Nil if no lookup transport is given.
   let lookupWorker: LookupWorker?
+  /// Nil if no transport for announcements is given.
+  let claimAnnouncer: ClaimAnnouncer?
   /// Nil if no key transport is given.
   let keyFetcher: KeyFetcher?
   /// Both nil if no transports for them are given.
@@ -49,6 +51,7 @@ final class RelayCore: Sendable {
     weak var jobs: JobRunner?
     weak var lookupWorker: LookupWorker?
     weak var captureWorker: CaptureWorker?
+    weak var claimAnnouncer: ClaimAnnouncer?
 
     func notify(of changes: StoreChanges) {
       dispatcher?.note(dueAt: changes.dueAt, replaysDueAt: changes.replaysDueAt)
@@ -61,6 +64,7 @@ final class RelayCore: Sendable {
       if changes.hasJobs { jobs?.checkNow() }
       lookupWorker?.note(lookupsDueAt: changes.lookupsDueAt)
       captureWorker?.note(changes.orderedCaptures)
+      claimAnnouncer?.note(dueAt: changes.announcementsDueAt)
     }
   }
 
@@ -131,6 +135,9 @@ final class RelayCore: Sendable {
     lookupWorker = try dependencies.lookupTransport.map { transport throws(DaemonError) in
       LookupWorker(try parts(transport), noteServiceInterval: dependencies.noteServiceInterval)
     }
+    claimAnnouncer = try dependencies.announcementTransport.map { transport throws(DaemonError) in
+      ClaimAnnouncer(try parts(transport))
+    }
     keyFetcher = Self.keyFetcher(directory, metrics, dependencies)
     (backendWorker, captureWorker) = try Self.backendWorkers(dependencies.backendTransports, parts)
     apps = AppRegistry(directory)
@@ -154,7 +161,7 @@ final class RelayCore: Sendable {
   private func connectObservers() {
     let all = Observers(
       dispatcher: dispatcher, housekeeper: housekeeper, checkoutPolls: checkoutPolls, jobs: jobs,
-      lookupWorker: lookupWorker, captureWorker: captureWorker)
+      lookupWorker: lookupWorker, captureWorker: captureWorker, claimAnnouncer: claimAnnouncer)
     observers.withLock { $0 = all }
   }
 
@@ -190,6 +197,7 @@ final class RelayCore: Sendable {
       try keyFetcher?.start()
       try captureWorker?.start()
       try backendWorker?.start()
+      try claimAnnouncer?.start()
     } catch {
       throw .unavailable("cannot start a thread (\(error))")
     }
@@ -224,6 +232,7 @@ final class RelayCore: Sendable {
     keyFetcher?.use(directory)
     captureWorker?.use(directory)
     backendWorker?.use(directory)
+    claimAnnouncer?.use(directory)
     use(directory, configuration)
     checkoutPolls.noteAllChanged()
     housekeeper.checkAll()
@@ -244,6 +253,7 @@ final class RelayCore: Sendable {
     housekeeper.checkAll()
     jobs.checkNow()
     lookupWorker?.checkAll()
+    claimAnnouncer?.checkAll()
     captureWorker?.checkOwnership()
   }
 
@@ -253,12 +263,14 @@ final class RelayCore: Sendable {
     housekeeper.checkAll()
     jobs.checkNow()
     lookupWorker?.checkAll()
+    claimAnnouncer?.checkAll()
   }
 
   /// Starts nothing more, so that the grace period runs at the same time as that of the listeners.
   func windDown() {
     dispatcher.windDown()
     lookupWorker?.windDown()
+    claimAnnouncer?.windDown()
     keyFetcher?.windDown()
     backendWorker?.windDown()
     captureWorker?.windDown()
@@ -269,6 +281,7 @@ final class RelayCore: Sendable {
   func stop() {
     engine.stop()
     lookupWorker?.stop()
+    claimAnnouncer?.stop()
     keyFetcher?.stop()
     backendWorker?.stop()
     captureWorker?.stop()

@@ -19,6 +19,8 @@ struct RelayDependencies: Sendable {
   var transport: any HTTPTransport
   /// Sends queries to processors; nil for no lookups.
   var lookupTransport: (any HTTPTransport)?
+  /// Announces purchases without a user; nil for no announcements.
+  var announcementTransport: (any HTTPTransport)?
   /// Fetches key sets; nil for no fetches.
   var keyTransport: (any HTTPTransport)?
   /// Send the calls of merchant backends, and those that capture payments; nil for none.

@@ -90,9 +90,27 @@ public struct Claim: Sendable, Equatable {
 public struct ClaimPolicy: Sendable, Equatable {
   /// How long a token is valid.
   public var lifetime: Duration
+  /// Whether the app's webhook learns of each purchase that lacks a user.
+  public var announces: Bool
 
-  /// The default: 7 days.
-  public init() { lifetime = .days(7) }
+  /// The defaults: 7 days, not announced.
+  public init() { (lifetime, announces) = (.days(7), false) }
+}
+
+/// What a webhook learns of a paid purchase without a user: the message `purchase.unclaimed`.
+public struct ClaimAnnouncement: Sendable, Equatable {
+  /// Made for this message.
+  public var claim: Claim
+  public var token: ClaimToken
+  public var receiptID: ReceiptID
+  public var purchase: Purchase
+
+  public init(claim: Claim, token: ClaimToken, receiptID: ReceiptID, purchase: Purchase) {
+    self.claim = claim
+    self.token = token
+    self.receiptID = receiptID
+    self.purchase = purchase
+  }
 }
 
 /// What follows when a user brings a token.

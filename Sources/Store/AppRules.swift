@@ -18,6 +18,8 @@ public struct AppRules: Sendable {
   /// Makes the body that reports a reversal to a destination; nil if the app does not have the destination,
   /// or it has no form for that.
   public var composeReversal: @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
+  /// Whether the app's webhook learns of each purchase that lacks a user.
+  public var announcesClaims = false
 
   public init(
     join: JoinPolicy, processors: [ProcessorName: ProcessorRules], replayWindow: Int = JobWork.windowDefault,

@@ -29,6 +29,8 @@ public struct StoreChanges: Sendable, Equatable {
   public var firstDeliveries: [FirstDelivery] = []
   /// Processors with planned lookups, and when the earliest is due.
   public var lookupsDueAt: [AppProcessor: Timestamp] = [:]
+  /// Apps with planned announcements of purchases without a user, and when the earliest is due.
+  public var announcementsDueAt: [AppSlug: Timestamp] = [:]
   /// Payments whose capture was ordered without an app's request.
   public var orderedCaptures: [PurchaseRowID: AppProcessor] = [:]
   /// Payers that turned out to have several owners.
@@ -39,7 +41,7 @@ public struct StoreChanges: Sendable, Equatable {
   public var isEmpty: Bool {
     dueAt.isEmpty && replaysDueAt.isEmpty && contextIDs.isEmpty && waitUntil == nil && !hasJobs
       && !hasPauses && transitions.isEmpty && firstDeliveries.isEmpty && lookupsDueAt.isEmpty
-      && orderedCaptures.isEmpty && sharedPayers.isEmpty
+      && orderedCaptures.isEmpty && sharedPayers.isEmpty && announcementsDueAt.isEmpty
   }
 
   /// Adds another batch's changes.
@@ -47,6 +49,7 @@ public struct StoreChanges: Sendable, Equatable {
     dueAt.merge(other.dueAt) { min($0, $1) }
     replaysDueAt.merge(other.replaysDueAt) { min($0, $1) }
     lookupsDueAt.merge(other.lookupsDueAt) { min($0, $1) }
+    announcementsDueAt.merge(other.announcementsDueAt) { min($0, $1) }
     orderedCaptures.merge(other.orderedCaptures) { $1 }
     contextIDs.formUnion(other.contextIDs)
     sharedPayers += other.sharedPayers
@@ -55,6 +58,11 @@ public struct StoreChanges: Sendable, Equatable {
     if let until = other.waitUntil { waitUntil = min(waitUntil ?? until, until) }
     hasJobs = hasJobs || other.hasJobs
     hasPauses = hasPauses || other.hasPauses
+  }
+
+  /// Notes an announcement that is due at that moment.
+  mutating func note(announcementDueAt moment: Timestamp, of app: AppSlug) {
+    announcementsDueAt[app] = min(announcementsDueAt[app] ?? moment, moment)
   }
 
   /// Notes a lookup that is due at that moment.

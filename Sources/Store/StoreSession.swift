@@ -24,6 +24,7 @@ public final class StoreSession {
   let lookups: LookupRows
   let captures: CaptureRows
   let claims: ClaimRows
+  let announcements: AnnouncementRows
   let pastPurchases: PastPurchaseRows
   let awaited: AwaitedContextRows
   let search: SearchRows
@@ -62,6 +63,7 @@ public final class StoreSession {
     lookups = try LookupRows(connection)
     captures = try CaptureRows(connection)
     claims = ClaimRows(connection)
+    announcements = AnnouncementRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
     search = SearchRows(connection)
   }

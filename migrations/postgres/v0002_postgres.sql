@@ -27,3 +27,12 @@ CREATE UNIQUE INDEX claims_by_hash ON claims (hash);
 CREATE INDEX claims_of_purchase ON claims (purchase_row);
 CREATE INDEX claims_by_user ON claims (user_id, app) WHERE user_id IS NOT NULL;
 CREATE TABLE claim_key (row_id bigint PRIMARY KEY CHECK (row_id = 1), key bytea NOT NULL);
+
+CREATE TABLE announcements (
+  purchase_row bigint PRIMARY KEY REFERENCES purchases (row_id) ON DELETE CASCADE,
+  app          text COLLATE "C" NOT NULL,
+  since        bigint NOT NULL,
+  due_at       bigint NOT NULL,
+  attempts     bigint NOT NULL
+);
+CREATE INDEX announcements_due ON announcements (app, due_at);

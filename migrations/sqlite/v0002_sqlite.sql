@@ -36,3 +36,13 @@ CREATE INDEX claims_of_purchase ON claims (purchase_row);
 CREATE INDEX claims_by_user ON claims (user_id, app) WHERE user_id IS NOT NULL;
 -- Made with the first claim.
 CREATE TABLE claim_key (row_id INTEGER PRIMARY KEY CHECK (row_id = 1), key BLOB NOT NULL) STRICT;
+
+-- Paid purchases without a user that the app's webhook shall learn of, until it accepts that.
+CREATE TABLE announcements (
+  purchase_row INTEGER PRIMARY KEY REFERENCES purchases (row_id) ON DELETE CASCADE,
+  app          TEXT    NOT NULL,
+  since        INTEGER NOT NULL,
+  due_at       INTEGER NOT NULL,                 -- the next attempt
+  attempts     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX announcements_due ON announcements (app, due_at);

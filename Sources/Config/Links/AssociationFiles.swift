@@ -84,6 +84,11 @@ extension AppConfiguration.Links {
     "/v1/\(slug)/claim/\(token.text)"
   }
 
+  /// The URL of a claim's page.
+  public func claimURL(_ token: ClaimToken, slug: AppSlug) -> String {
+    origin.text + Self.claimPath(token, slug: slug)
+  }
+
   /// Whether the link of a claim opens the app on Apple's systems, and not the page.
   public func opensClaim(_ token: ClaimToken, slug: AppSlug) -> Bool {
     linkedApp(slug: slug)?.opens(Self.claimPath(token, slug: slug)) ?? false

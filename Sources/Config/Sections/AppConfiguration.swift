@@ -127,8 +127,12 @@ extension ValueForm<String> {
 }
 
 extension AppConfiguration {
-  /// Reports what is wrong with a processor's section only in this app.
+  /// Reports what is wrong with a section only in this app.
   fileprivate func reportFaultsOfProcessors(_ reader: ObjectReader) {
+    if claims.announces, webhook == nil {
+      reader.collector.fault(
+        "\(reader.path(of: "claims")).announce", "needs the app's webhook; add webhook: { … }, or remove it")
+    }
     for processor in processors {
       let path = reader.path(of: processor.name.text)
       if processor.section.startsPayments, client == .open, reader.has("client") {

@@ -74,7 +74,11 @@ extension ClaimPolicy {
     [
       .key(
         "lifetime", \.lifetime, .duration(in: .minutes(1)...(.days(365))),
-        "How long the link of a claim is valid.")
+        "How long the link of a claim is valid."),
+      .key(
+        "announce", \.announces, .flag,
+        "Whether the app's webhook gets a message for each paid purchase without a user "
+          + "(purchase.unclaimed)."),
     ])
 }
 

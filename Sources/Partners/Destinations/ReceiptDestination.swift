@@ -31,6 +31,12 @@ public protocol ReceiptDestination: Sendable, Equatable {
   /// answers name it.
   func importID(of receipt: OutgoingReceipt) -> String?
 
+  /// The request that reports a paid purchase without a user; nil if it has no form for that.
+  /// - Parameter url: the link that the customer opens; nil for an app without links.
+  func announcement(
+    of claim: ClaimAnnouncement, url: String?, sentAt: Timestamp
+  ) -> (headers: [(name: String, value: String)], body: [UInt8])?
+
   /// The meaning of an answer. Total: returns a verdict for any answer.
   func verdict(on answer: DeliveryAnswer, now: Timestamp) -> Verdict
 }
@@ -39,6 +45,10 @@ extension ReceiptDestination {
   public func reversal(of receipt: ReceiptContent) -> [UInt8]? { nil }
 
   public func importID(of receipt: OutgoingReceipt) -> String? { nil }
+
+  public func announcement(
+    of claim: ClaimAnnouncement, url: String?, sentAt: Timestamp
+  ) -> (headers: [(name: String, value: String)], body: [UInt8])? { nil }
 
   /// Whether another destination is of the same kind and has the same settings.
   public func equals(_ other: any ReceiptDestination) -> Bool { (other as? Self) == self }

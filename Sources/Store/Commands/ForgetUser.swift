@@ -60,6 +60,7 @@ public struct ForgetPurchases: StoreCommand {
       try store.lookups.drop(row: row)
       try store.captures.empty(row)
       try store.claims.drop(row: row)
+      try store.announcements.drop(row)
       if record.receipt != nil { outcome.receipts += 1 }
     }
     try store.erasures.forgetNotes()

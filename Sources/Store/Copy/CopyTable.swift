@@ -17,6 +17,7 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("awaited_contexts", key: "context_id", "app", "purchase_row"), CopyTable("events"),
     CopyTable("attempts"), CopyTable("look_ups", key: "purchase_row"), CopyTable("captures"),
     CopyTable("claims", key: "id"), CopyTable("claim_key"),
+    CopyTable("announcements", key: "purchase_row"),
     CopyTable("payers", key: "processor", "account", "payer", "app", "customer_id"),
     CopyTable("jobs"),
     CopyTable("job_receipts", key: "job_row", "position"),

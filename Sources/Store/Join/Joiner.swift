@@ -97,11 +97,15 @@ struct Joiner {
   mutating func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     guard record != before else { return }
     record.updatedAt = store.now
-    guard let before else { return try store.insert(record) }
+    guard let before else {
+      try store.insert(record)
+      return try planAnnouncement(of: record, before: nil)
+    }
     try store.purchases.update(record, from: before)
     store.changes.note(record)
     noteWeakerClaim(of: record, before: before)
     try revokeClaims(of: record, before: before)
+    try planAnnouncement(of: record, before: before)
     try store.planLookup(of: record, before: before)
     if record.receipt != nil, before.receipt == nil {
       try store.events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)

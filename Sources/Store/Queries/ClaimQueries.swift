@@ -106,6 +106,24 @@ extension StoreReader {
     return found
   }
 
+  /// The receipts of an app whose announcements are due, the longest overdue first.
+  public func dueAnnouncements(
+    of app: AppSlug, now: Timestamp, limit: Int
+  ) throws(StoreFault) -> [ReceiptID] {
+    try connection.prepare(
+      """
+      SELECT p.receipt_id FROM announcements a JOIN purchases p ON p.row_id = a.purchase_row
+      WHERE a.app = ?1 AND a.due_at <= ?2 AND p.receipt_id IS NOT NULL ORDER BY a.due_at LIMIT ?3
+      """
+    ).all([.text(app), .time(now), .integer(Int64(limit))]) { row throws(StoreFault) in try row.text(0) }
+  }
+
+  /// When the next announcement of an app is due after a time; nil if there is none.
+  public func nextAnnouncement(of app: AppSlug, after now: Timestamp) throws(StoreFault) -> Timestamp? {
+    try connection.prepare("SELECT min(due_at) FROM announcements WHERE app = ?1 AND due_at > ?2")
+      .first([.text(app), .time(now)]) { row throws(StoreFault) in row.timestamp(0) } ?? nil
+  }
+
   /// The claims of a purchase's receipt, oldest first.
   func claims(of row: PurchaseRowID) throws(StoreFault) -> [Claim] {
     try connection.prepare(

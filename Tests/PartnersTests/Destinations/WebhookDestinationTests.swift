@@ -60,6 +60,29 @@ struct WebhookDestinationTests {
     #expect((WebhookKey(text) != nil) == isValid)
   }
 
+  @Test("An announcement names the purchase and the claim, and its id is the claim's")
+  func announcement() throws {
+    let later = Timestamp(unixMilliseconds: 1_614_870_130_999)
+    let claim = Claim(id: "claim_1", origin: .webhook, offeredAt: now, expiresAt: later)
+    let token = try #require(ClaimToken("clm_0123456789ABCDEFGHJKMNPQRS"))
+    let key = PurchaseKey(processor: "stripe", type: "subscription", id: "sub_1")
+    let purchase = Purchase(
+      key: key, sessionID: "cs_1", customerID: "cus_1", prices: ["price_1"], happenedAt: now, createdAt: now)
+    let announcement = ClaimAnnouncement(
+      claim: claim, token: token, receiptID: "rcp_1", purchase: purchase)
+    let message = try #require(
+      try destination().announcement(of: announcement, url: "https://pay.example/c", sentAt: now))
+    #expect(
+      String(decoding: message.body, as: UTF8.self)
+        == #"{"type":"purchase.unclaimed","timestamp":"2021-02-25T15:02:10.999Z","data":{"app":"ios","#
+        + #""receipt_id":"rcp_1","processor":"stripe","object_type":"subscription","object_id":"sub_1","#
+        + #""session_id":"cs_1","customer_id":"cus_1","price_id":"price_1","#
+        + #""claim_url":"https://pay.example/c","token":"clm_0123456789ABCDEFGHJKMNPQRS","#
+        + #""expires_at":"2021-03-04T15:02:10.999Z"}}"#)
+    #expect(message.headers.first { $0.name == "webhook-id" }?.value == "claim_1")
+    #expect(message.headers.first { $0.name == "webhook-signature" }?.value.hasPrefix("v1,") == true)
+  }
+
   @Test("The body names what is known, and leaves out what is not")
   func body() throws {
     let key = PurchaseKey(processor: "swedbank", type: "payment_order", id: "/psp/paymentorders/1")

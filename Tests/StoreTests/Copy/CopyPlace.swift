@@ -130,6 +130,10 @@ struct FilledStore {
     SELECT 'claim_1', X'01', app, row_id, 'page', 'ann', 1, 2, 3, 'u1' FROM purchases
     WHERE receipt_id IS NOT NULL ORDER BY row_id LIMIT 1
     """,
+    """
+    INSERT INTO announcements (purchase_row, app, since, due_at, attempts)
+    SELECT row_id, app, 1, 2, 3 FROM purchases WHERE receipt_id IS NOT NULL ORDER BY row_id LIMIT 1
+    """,
     "INSERT INTO claim_key (row_id, key) VALUES (1, X'01') ON CONFLICT DO NOTHING",
     "INSERT INTO payers (app, processor, customer_id, user_id) VALUES ('ios', 'pay', 'payer', 'u1')",
     """

@@ -116,12 +116,14 @@ public final class App: Sendable {
       uniqueKeysWithValues: configuration.processors.map { ($0.name, configuration.destination(of: $0.name)) }
     )
     let byName = Dictionary(uniqueKeysWithValues: routes.map { ($0.name, $0.destination) })
-    return AppRules(
+    var rules = AppRules(
       join: configuration.join, processors: configuration.processorRules,
       replayWindow: configuration.delivery.replayWindow, destinations: Set(byName.keys),
       destination: { configured[$0] ?? configuration.destination(of: $0) },
       compose: { content, name in byName[name]?.body(for: content) },
       composeReversal: { content, name in byName[name]?.reversal(of: content) })
+    rules.announcesClaims = configuration.claims.announces && configuration.webhook != nil
+    return rules
   }
 
   /// Whether clients need a key or a token.

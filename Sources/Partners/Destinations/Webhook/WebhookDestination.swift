@@ -53,13 +53,41 @@ public struct WebhookDestination: ReceiptDestination {
   public var url: String { settings.url }
 
   public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
-    let timestamp = String(receipt.sentAt.unixMilliseconds / 1000)
-    let id = Self.messageID(of: receipt)
+    headers(id: Self.messageID(of: receipt), sentAt: receipt.sentAt, body: receipt.body)
+  }
+
+  private func headers(
+    id: String, sentAt: Timestamp, body: [UInt8]
+  ) -> [(name: String, value: String)] {
+    let timestamp = String(sentAt.unixMilliseconds / 1000)
     return [
       ("Content-Type", "application/json"), ("User-Agent", settings.userAgent),
       ("webhook-id", id), ("webhook-timestamp", timestamp),
-      ("webhook-signature", signer.signature(id: id, timestamp: timestamp, body: receipt.body)),
+      ("webhook-signature", signer.signature(id: id, timestamp: timestamp, body: body)),
     ]
+  }
+
+  /// Each attempt has another claim, so its id is that of the message.
+  public func announcement(
+    of claim: ClaimAnnouncement, url: String?, sentAt: Timestamp
+  ) -> (headers: [(name: String, value: String)], body: [UInt8])? {
+    let purchase = claim.purchase
+    func time(_ moment: Timestamp) -> String { RFC3339.string(unixMilliseconds: moment.unixMilliseconds) }
+    let body = JSONValue.object([
+      .init(name: "type", value: "purchase.unclaimed"),
+      .init(name: "timestamp", value: .string(time(purchase.boughtAt ?? purchase.createdAt))),
+      .init(
+        name: "data",
+        value: [
+          "app": .string(settings.app.text), "receipt_id": .string(claim.receiptID.text),
+          "processor": .string(purchase.key.processor.text), "object_type": .string(purchase.key.type.text),
+          "object_id": .string(purchase.key.id.text), "session_id": .optional(purchase.sessionID?.text),
+          "customer_id": .optional(purchase.customerID?.text),
+          "price_id": .optional(purchase.prices.first?.text), "claim_url": .optional(url),
+          "token": .string(claim.token.text), "expires_at": .string(time(claim.claim.expiresAt)),
+        ]),
+    ]).serialized()
+    return (headers(id: claim.claim.id.text, sentAt: sentAt, body: body), body)
   }
 
   /// Receivers drop a message whose id they know, so a reversal has another one than its purchase.

@@ -39,7 +39,7 @@ struct PostgresChanges {
 
   /// The tables whose rows refer to rows of a table: they must be inserted after those.
   static let referring = [
-    "purchases": ["events", "attempts", "look_ups", "captures", "claims"],
+    "purchases": ["events", "attempts", "look_ups", "captures", "claims", "announcements"],
     "jobs": ["job_receipts", "job_counts"],
   ]
   /// The columns of unique indexes. An UPDATE that sets one may make room for a later row, or need room that

@@ -1,0 +1,53 @@
+// The writer's statements on `announcements`: the paid purchases without a user of which an app's webhook
+// shall learn. Statements are prepared on their first use. The writer's thread.
+
+internal import Domain
+
+final class AnnouncementRows {
+  /// An announcement that was not accepted yet.
+  struct Open {
+    /// When the receipt began to lack its user.
+    var since: Timestamp
+    var dueAt: Timestamp
+    /// Attempts that began.
+    var attempts: Int64
+  }
+
+  private let adding: StoreStatement
+  private let finding: StoreStatement
+  private let postponing: StoreStatement
+  private let dropping: StoreStatement
+
+  init(_ connection: StoreConnection) {
+    adding = connection.prepareOnUse(
+      """
+      INSERT INTO announcements (purchase_row, app, since, due_at, attempts) VALUES (?1, ?2, ?3, ?4, 0)
+      ON CONFLICT (purchase_row) DO NOTHING
+      """)
+    finding = connection.prepareOnUse(
+      "SELECT since, due_at, attempts FROM announcements WHERE purchase_row = ?1")
+    postponing = connection.prepareOnUse(
+      "UPDATE announcements SET due_at = ?2, attempts = attempts + 1 WHERE purchase_row = ?1")
+    dropping = connection.prepareOnUse("DELETE FROM announcements WHERE purchase_row = ?1")
+  }
+
+  /// Notes that a purchase shall be announced, unless that is noted already.
+  func add(_ record: PurchaseRecord, since: Timestamp, dueAt: Timestamp) throws(StoreFault) {
+    try adding.run([.integer(record.rowID), .text(record.app), .time(since), .time(dueAt)])
+  }
+
+  func find(_ row: PurchaseRowID) throws(StoreFault) -> Open? {
+    try finding.first([.integer(row)]) { row throws(StoreFault) in
+      Open(
+        since: Timestamp(unixMilliseconds: row.integer(0)),
+        dueAt: Timestamp(unixMilliseconds: row.integer(1)), attempts: row.integer(2))
+    }
+  }
+
+  /// Notes that an attempt begins, and when the next one is due.
+  func postpone(_ row: PurchaseRowID, until dueAt: Timestamp) throws(StoreFault) {
+    try postponing.run([.integer(row), .time(dueAt)])
+  }
+
+  func drop(_ row: PurchaseRowID) throws(StoreFault) { try dropping.run([.integer(row)]) }
+}

@@ -1,0 +1,87 @@
+// Tests of the announcer: a webhook learns of a paid purchase without a user, with a link that works.
+
+import Domain
+import Formats
+import HTTPClient
+import Platform
+import Store
+import TestSupport
+import Testing
+
+@testable import Config
+@testable import Daemon
+@testable import HTTPServer
+
+@Suite("The announcer of purchases without a user") struct ClaimAnnouncerTests {
+  private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+  private static func app(_ destination: ScriptedDestination) throws -> AppConfiguration {
+    var app = Bench.app(join: JoinPolicy(settle: .zero, waitForContext: .zero))
+    app.webhook = AppConfiguration.Webhook(url: destination.url, secrets: [Secret(secret)])
+    app.claims.announces = true
+    app.links = try ReturnPageBed.links()
+    return app
+  }
+
+  private static func buy(_ bench: Bench) throws {
+    let report = PurchaseReport(
+      key: PurchaseKey(type: .subscription, id: "sub_1"), sessionID: "cs_1", observations: .paid,
+      customerID: "cus_1", prices: ["price_1"], happenedAt: bench.now)
+    try bench.store(
+      IngestEvent(
+        app: "shop", processor: "stripe", eventID: "evt_1", type: "test", body: Array("{}".utf8),
+        content: .report(report, keep: true)))
+  }
+
+  private static func announcer(_ bench: Bench) throws -> ClaimAnnouncer {
+    let announcer = ClaimAnnouncer(try bench.parts(TransferPool(connectionsMax: 8), bench.clock))
+    try announcer.start()
+    return announcer
+  }
+
+  @Test("The message is signed, names the purchase and its link, and the link's token claims the purchase")
+  func announced() throws {
+    let destination = try ScriptedDestination { _ in ScriptedDestination.answer(204) }
+    let bench = try Bench([Self.app(destination)])
+    defer { bench.stop() }
+    try Self.buy(bench)
+    let announcer = try Self.announcer(bench)
+    defer { announcer.stop() }
+    let received = try #require(try destination.waitForRequests(1).first)
+    let message = try JSONValue(parsing: received.body)
+    #expect(message["type"] == "purchase.unclaimed")
+    let data = try #require(message["data"])
+    #expect(data["object_id"] == "sub_1")
+    #expect(data["session_id"] == "cs_1")
+    #expect(data["customer_id"] == "cus_1")
+    let token = try #require(data["token"]?.stringValue.flatMap(ClaimToken.init))
+    #expect(data["claim_url"] == .string("https://pay.example.com/v1/shop/claim/\(token.text)"))
+    #expect(received.head.header("webhook-id")?.hasPrefix(ClaimID.prefix) == true)
+    #expect(received.head.header("webhook-signature")?.hasPrefix("v1,") == true)
+    guard case .claimed = try bench.store(UseClaim(token, app: "shop", userID: "u1")) else {
+      Issue.record("the token does not claim the purchase")
+      return
+    }
+    #expect(!bench.logText.contains(token.text))
+  }
+
+  @Test("A webhook that fails gets another message later, with a new token; the one before is revoked")
+  func retried() throws {
+    let destination = try ScriptedDestination { number in
+      ScriptedDestination.answer(number == 1 ? 503 : 204)
+    }
+    var app = try Self.app(destination)
+    app.delivery.timeout = .milliseconds(500)
+    let bench = try Bench([app])
+    defer { bench.stop() }
+    try Self.buy(bench)
+    let announcer = try Self.announcer(bench)
+    defer { announcer.stop() }
+    let ids = try destination.waitForRequests(2).map { $0.head.header("webhook-id") }
+    #expect(Set(ids).count == 2)
+    try bench.waitFor { reader in
+      let states = try reader.claims(ClaimFilter(), now: bench.now, limit: 10).map(\.state)
+      return states == [.offered, .revoked] ? true : nil
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Tests of the announcements of paid purchases without a user: each has its own claim, until one is accepted.
+
+import Domain
+import Formats
+import Store
+import TestSupport
+import Testing
+
+@Suite("Announcements of purchases without a user", .everyEngine)
+struct AnnouncementTests {
+  private let store: TestStore
+  private let retry = RetryPolicy(schedule: [.minutes(1), .hours(1)], giveUpAfter: .days(1))
+
+  init() throws {
+    var rules = TestStore.rules(settle: .seconds(5))
+    rules["ios"]?.announcesClaims = true
+    store = try TestStore(rules: rules)
+  }
+
+  private func begin() throws -> ClaimAnnouncement? {
+    let id = try store.only().receiptID
+    return try store.apply(
+      BeginAnnouncement(id, app: "ios", lifetime: .days(7), retry: retry, timeout: .seconds(10)))
+  }
+
+  private func end(_ announcement: ClaimAnnouncement, _ result: EndAnnouncement.Result) throws {
+    try store.apply(EndAnnouncement(announcement, app: "ios", result))
+  }
+
+  private func due() throws -> [ReceiptID] {
+    try store.reader.dueAnnouncements(of: "ios", now: store.now, limit: 10)
+  }
+
+  private func states() throws -> [ClaimState] {
+    try store.reader.claims(ClaimFilter(), now: store.now, limit: 10).map(\.state).reversed()
+  }
+
+  /// A purchase that has waited for the other events of its checkout.
+  private func buy() throws {
+    try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]))
+    store.advance(5 * second)
+  }
+
+  @Test("A purchase that lacks only its user is announced when its checkout has settled")
+  func planned() throws {
+    try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]))
+    #expect(try due() == [])
+    #expect(try begin() == nil)
+    store.advance(5 * second)
+    try store.reopen()
+    #expect(try due() == [try store.only().receiptID])
+    let announcement = try #require(try begin())
+    #expect(announcement.claim.origin == .webhook)
+    _ = try store.apply(UseClaim(announcement.token, app: "ios", userID: "u1"))
+    #expect(try store.only().purchase.userID == "u1")
+  }
+
+  @Test("While an attempt goes, and until the next one, nothing is due; accepted, it is never due again")
+  func accepted() throws {
+    try buy()
+    let announcement = try #require(try begin())
+    #expect(try due() == [])
+    #expect(
+      try store.reader.nextAnnouncement(of: "ios", after: store.now) == store.now + .seconds(70))
+    try end(announcement, .accepted)
+    store.advance(day)
+    #expect(try due() == [])
+    #expect(try states() == [.offered])
+  }
+
+  @Test("After a failure another attempt follows with another claim, and the one before is revoked")
+  func failed() throws {
+    try buy()
+    let first = try #require(try begin())
+    try end(first, .failed)
+    store.advance(70 * second)
+    let second = try #require(try begin())
+    #expect(second.token != first.token)
+    #expect(try states() == [.revoked, .offered])
+    // Nobody knows whether this one arrived.
+    try end(second, .inDoubt)
+    store.advance(2 * hour)
+    _ = try #require(try begin())
+    #expect(try states() == [.revoked, .offered, .offered])
+  }
+
+  @Test("A webhook that refuses the message for good gets no other one")
+  func refused() throws {
+    try buy()
+    try end(try #require(try begin()), .refused)
+    store.advance(hour)
+    #expect(try due() == [])
+    #expect(try states() == [.revoked])
+  }
+
+  @Test("A purchase that gets its user before is not announced, nor one that nobody accepts for long")
+  func over() throws {
+    try buy()
+    try store.ingest(Said.created("1", user: "u1"))
+    #expect(try due().count == 1)
+    #expect(try begin() == nil)
+    #expect(try due() == [])
+    try store.ingest(Said.completed("2", user: nil, prices: ["price_1"]))
+    store.advance(2 * day)
+    let id = try #require(try due().first)
+    let late = BeginAnnouncement(id, app: "ios", lifetime: .days(7), retry: retry, timeout: .seconds(10))
+    #expect(try store.apply(late) == nil)
+    #expect(try due() == [])
+  }
+
+  @Test("An app that announces nothing plans nothing")
+  func silent() throws {
+    try store.ingest(Said.completed("1", user: nil, prices: ["price_1"]), app: "web")
+    #expect(try store.integer("SELECT count(*) FROM announcements") == 0)
+  }
+}
