@@ -71,7 +71,7 @@ extension SimulatedWorld {
     let before = memory.touched
     memory.touched.insert(key)
     do throws(StoreFault) {
-      switch Int.random(in: 0..<5, using: &random) {
+      switch Int.random(in: 0..<6, using: &random) {
       case 0, 1:
         _ = try writer.apply(ReplayReceipt(id: id, force: false, dueAt: moment), now: moment)
         // Without force a delivered receipt is not sent again (R3).
@@ -81,6 +81,7 @@ extension SimulatedWorld {
         _ = try writer.apply(ReplayReceipt(id: id, force: isForced, dueAt: moment), now: moment)
         if !isForced, record.state == "delivered" { memory.touched = before }
       case 3: _ = try writer.apply(CancelReceipt(id: id, note: "why not"), now: moment)
+      case 4: try claim(id, AppSlug(record.app), moment, writer)
       default:
         let command = CompleteReceipt(id: id, userID: "found", priceID: nil, contextID: nil)
         _ = try writer.apply(command, now: moment)
@@ -91,6 +92,17 @@ extension SimulatedWorld {
     }
     try memory.checkEverything(try reader(), wall: wall, now: now)
     announce(to: core)
+  }
+
+  /// A customer claims a purchase that lacks its user, with one of two tokens.
+  private func claim(
+    _ id: ReceiptID, _ app: AppSlug, _ moment: Timestamp, _ writer: StoreWriter
+  ) throws(StoreFault) {
+    for user: UserID in ["found", "late"] {
+      let offer = OfferClaim(id, app: app, origin: .page, lifetime: .days(7))
+      guard case .offered(_, let token) = try writer.apply(offer, now: moment) else { return }
+      _ = try writer.apply(UseClaim(token, app: app, userID: user), now: moment)
+    }
   }
 
   /// When everything is healthy again, an operator replays what the relay gave up and what an operator
