@@ -68,8 +68,8 @@ struct ClaimIntake: Sendable {
     let receiptID: ReceiptID
     do throws(StoreFault) {
       let names = session.map { [CheckoutName.session(SessionID($0))] } ?? []
-      let status = try checkouts.status(of: names, app: app.slug, requestID: exchange.scope.requestID)
-      guard let status, status.offersClaim(now: now), let id = status.receiptID else {
+      let found = try checkouts.statuses(of: names, app: app.slug, requestID: exchange.scope.requestID)
+      guard let status = found.first ?? nil, status.offersClaim(now: now), let id = status.receiptID else {
         return exchange.answer(back)
       }
       receiptID = id
@@ -107,7 +107,9 @@ struct ClaimIntake: Sendable {
     do throws(ContextPost.Fault) {
       if head.isUndecodable("X-User-Id") { throw .userNotText }
       let named = [pathUser].compactMap(\.self) + head.headers("X-User-Id")
-      guard let user = try ContextPost.user(among: named, tokenUser: tokenUser) else { throw .userMissing }
+      guard let user = try ContextPost.user(among: named, tokenUser: tokenUser, app.userIDs) else {
+        throw .userMissing
+      }
       return user
     } catch {
       throw error.problem

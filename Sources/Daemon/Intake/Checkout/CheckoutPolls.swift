@@ -109,7 +109,7 @@ final class CheckoutPolls: Sendable {
     case .limited:
       metrics.longPolls.increment("limited")
       return exchange.answer {
-        var response = response(status, contextID, app, exchange)
+        var response = self.response(status, contextID, app, exchange)
         response.headers.append(("Retry-After", String(Self.retryAfterSeconds)))
         return response
       }
