@@ -14,7 +14,7 @@ public enum Migrations {
   /// The oldest version of PostgreSQL's schema whose programs may use the newest one: they run beside it
   /// while the instances are upgraded one after the other. A migration raises it that is not additive, or
   /// that older programs would not keep up to date.
-  public static let postgresUsableFrom = 1
+  public static let postgresUsableFrom = 2
 
   /// The version of SQLite's schema that this program speaks.
   public static var currentVersion: Int { sqlite.count }

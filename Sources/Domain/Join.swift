@@ -29,7 +29,7 @@ public enum Join {
     let since = purchase.boughtAt ?? now
     func deadline(_ wait: Duration) -> Timestamp { since + wait }
 
-    if processor.selects, !purchase.observations.contains(.ours) {
+    if isUndecided(purchase, processor) {
       // No event has said yet whether it is the app's. What says it mostly names the price, too.
       let until = deadline(policy.waitForPrice)
       return now < until ? .waiting(.price, until: until) : .failed(.price)
@@ -267,7 +267,7 @@ extension Join {
   public static func mayGuess(
     for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp
   ) -> Bool {
-    guard policy.guess != .never else { return false }
+    guard policy.guess != .never, !isUndecided(purchase, processor) else { return false }
     return !purchase.isBought
       || Settling(purchase, policy: policy, processor: processor, now: now) == .over
   }

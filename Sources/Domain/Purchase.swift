@@ -336,8 +336,16 @@ extension Purchase {
     otherNames = Array(otherNames.prefix(Self.otherNamesMax))
   }
 
-  /// Removes every user, when the user is erased.
+  /// Removes the user if it is inferred.
+  mutating func dropInferredUser() {
+    if userSource?.isInferred ?? false { (userID, userSource) = (nil, nil) }
+  }
+
+  /// Removes every user.
   public mutating func forgetUsers() { (userID, userSource, otherNames) = (nil, nil, []) }
+
+  /// Removes a user who is erased from the other names.
+  public mutating func forget(_ user: UserID) { otherNames.removeAll { $0.id == user } }
 }
 
 // MARK: - Erasure

@@ -16,6 +16,8 @@ public struct UserSurvey {
     public var contexts: Int64 = 0
     /// Customers of processors that belong to the user.
     public var payers: [CustomerID] = []
+    /// Purchases of other users for which a source named this user.
+    public var named: [UserPurchase] = []
 
     public var receipts: [UserPurchase] { purchases.filter { $0.receiptID != nil } }
 
@@ -48,8 +50,10 @@ public struct UserSurvey {
   ) throws(StoreFault) {
     var purchases: [UserPurchase] = []
     var payers: [(app: AppSlug, id: CustomerID)] = []
+    var named: [UserPurchase] = []
     var apps: Set<AppSlug> = []
     if let user {
+      named = try reader.purchases(naming: user, limit: Self.purchasesMax)
       purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
       payers = try reader.payers(ofUser: user, limit: Self.purchasesMax)
       apps = try Set(reader.appsWithContexts(ofUser: user) + reader.appsWithClaims(ofUser: user))
@@ -58,6 +62,7 @@ public struct UserSurvey {
     purchases += more.filter { $0.userID == nil && !known.contains($0.row) }
     apps.formUnion(purchases.map(\.app))
     apps.formUnion(payers.map(\.app))
+    apps.formUnion(named.map(\.app))
     for slug in apps.sorted() where app == nil || app == slug {
       parts.append(
         Part(
@@ -65,7 +70,7 @@ public struct UserSurvey {
           contexts: try user.map { user throws(StoreFault) in
             try reader.countContexts(ofUser: user, app: slug)
           } ?? 0,
-          payers: payers.filter { $0.app == slug }.map(\.id)))
+          payers: payers.filter { $0.app == slug }.map(\.id), named: named.filter { $0.app == slug }))
     }
   }
 }

@@ -29,6 +29,15 @@ public struct PurchaseRecord: Sendable, Equatable {
   /// The purchase's app and processor.
   var place: AppProcessor { AppProcessor(app, purchase.key.processor) }
 
+  /// The outcome of its events.
+  var outcome: EventOutcome {
+    if receipt != nil { return .receipt }
+    return purchase.isForeign ? .foreign : .noted
+  }
+
+  /// Whether it is paid and has no receipt, because nothing names its user.
+  public var isUnmatched: Bool { receipt == nil && purchase.isUnmatched }
+
   /// Applies an event to the receipt.
   /// - Returns: why it was not applied; nil on success.
   @discardableResult

@@ -27,6 +27,7 @@ public final class StoreSession {
   let announcements: AnnouncementRows
   let pastPurchases: PastPurchaseRows
   let awaited: AwaitedContextRows
+  let customers: CustomerRows
   let search: SearchRows
   let leases = LeaseRows()
   var rules: [AppSlug: AppRules]
@@ -65,6 +66,7 @@ public final class StoreSession {
     claims = ClaimRows(connection)
     announcements = AnnouncementRows(connection)
     pastPurchases = try PastPurchaseRows(connection)
+    customers = try CustomerRows(connection)
     search = SearchRows(connection)
   }
 
@@ -121,6 +123,7 @@ public final class StoreSession {
         contexts.begin()
         try erasures.begin()
         try pastPurchases.begin()
+        try customers.begin()
         let result = try body()
         try counts.end(now: now)
         try latencies.end(now: now)
@@ -133,6 +136,7 @@ public final class StoreSession {
       breakers.invalidate()
       erasures.invalidate()
       pastPurchases.invalidate()
+      customers.invalidate()
       throw error
     }
   }
@@ -145,6 +149,7 @@ public final class StoreSession {
     events.forgetKnown()
     pastPurchases.forgetKnown()
     awaited.forgetKnown()
+    customers.forgetKnown()
   }
 
   /// The rules of a configured app; nil for one that is no longer configured.
@@ -179,7 +184,7 @@ extension StoreSession {
       + events.reads(ids: found.events) + pastPurchases.reads(objects: found.objects)
       + erasures.reads(plan.declared)
       + breakers.reads(plan) + pauses.reads() + leases.reads(plan.declared)
-      + awaited.reads(ids: found.contexts)
+      + awaited.reads(ids: found.contexts) + customers.reads(found.customers)
     let indices = reads.indices.filter { !reads[$0].isEmpty }
     let results = try readAhead.begin(plan, found.keys, indices.map { reads[$0] })
     purchases.expect(objects: found.objects, rows: plan.purchases)
@@ -187,6 +192,7 @@ extension StoreSession {
     events.expect(plan.declared)
     pastPurchases.expect(objects: found.objects)
     awaited.expect(ids: found.contexts)
+    customers.expect(found.customers)
     erasures.expect(plan.declared)
     try forEachRow(results, indices) { index, row throws(StoreFault) in
       switch reads[index].table {
@@ -195,6 +201,7 @@ extension StoreSession {
       case "events": try events.add(row)
       case "past_purchases": try pastPurchases.add(row)
       case "awaited_contexts": try awaited.add(row)
+      case "customer_users": try customers.add(row)
       case "breakers": try breakers.add(row)
       case "pauses": try pauses.add(row)
       case "leases": try leases.add(row)
@@ -252,6 +259,7 @@ private struct Found {
   var events: Set<EventID> = []
   var objects: Set<ObjectID> = []
   var contexts: Set<ContextID> = []
+  var customers: Set<CustomerID> = []
   var purchaseKeys: Set<RowKey> = []
   var contextKeys: Set<RowKey> = []
   var keys: Set<RowKey> { purchaseKeys.union(contextKeys) }
@@ -264,7 +272,9 @@ private struct Found {
       case .session(let app, _, let id):
         objects.insert(ObjectID(id.text))
         purchaseKeys.insert(RowKey(.session, id, app: app))
-      case .customer(let app, _, let id): purchaseKeys.insert(RowKey(.customer, id, app: app))
+      case .customer(let app, _, let id):
+        customers.insert(id)
+        purchaseKeys.insert(RowKey(.customer, id, app: app))
       case .user(let app, let id): purchaseKeys.insert(RowKey(.user, id, app: app))
       case .contexts(let app, let id): contextKeys.insert(RowKey(.contextUser, id, app: app))
       case .blob(let app, let user, let digest):

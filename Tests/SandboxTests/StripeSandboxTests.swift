@@ -87,7 +87,7 @@ import Testing
 
   @Test func withoutAUserTheContextIsTheReferenceAsAPaymentLinkHandsItOn() throws {
     var purchase = Self.purchase(isSubscription: true)
-    purchase.forgetUsers()
+    purchase.userID = nil
     purchase.contextID = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
     let report = try #require(try Self.report(.subscription, purchase))
     #expect(report.clientReference == "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")

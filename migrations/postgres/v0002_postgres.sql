@@ -36,3 +36,26 @@ CREATE TABLE announcements (
   attempts     bigint NOT NULL
 );
 CREATE INDEX announcements_due ON announcements (app, due_at);
+
+-- Whose purchase it is. The comments in SQLite's version say what the columns and tables mean.
+
+ALTER TABLE purchases ADD COLUMN other_names text COLLATE "C";
+ALTER TABLE purchases ADD COLUMN user_conflict bigint NOT NULL DEFAULT 0;
+ALTER TABLE purchases ADD COLUMN unmatched bigint NOT NULL DEFAULT 0;
+UPDATE purchases SET unmatched = 1
+WHERE state IS NULL AND user_id IS NULL AND (observations & 256) = 0 AND object_id NOT LIKE 'erased:%'
+  AND ((observations & 1) <> 0 OR (observations & 32) <> 0 OR (observations & 18) = 16);
+CREATE INDEX purchases_in_conflict ON purchases (app, receipt_id) WHERE user_conflict = 1;
+CREATE INDEX purchases_unmatched ON purchases (app, updated_at) WHERE unmatched = 1;
+
+CREATE TABLE customer_users (
+  customer_id text COLLATE "C" NOT NULL,
+  app         text COLLATE "C" NOT NULL,
+  processor   text COLLATE "C" NOT NULL,
+  source      bigint NOT NULL,
+  user_id     text COLLATE "C" NOT NULL,
+  at          bigint NOT NULL,
+  PRIMARY KEY (customer_id, app, processor, source, user_id)
+);
+CREATE INDEX customer_users_by_user ON customer_users (user_id, app);
+CREATE INDEX customer_users_at ON customer_users (at);

@@ -46,3 +46,34 @@ CREATE TABLE announcements (
   attempts     INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX announcements_due ON announcements (app, due_at);
+
+-- Whose purchase it is. PostgreSQL's version has the same columns and tables, and refers to the comments here.
+
+-- The users besides `user_id` that sources named, one to a line: standing, a space, source, a tab, and the id.
+-- `standing`: 0 the name counts, 1 a reference that is no user of the app, 2 a text that never is a user.
+-- `source` is that of `user_source`. A purchase is found by each of them (`keys`).
+ALTER TABLE purchases ADD COLUMN other_names TEXT;
+-- 1 if two sources that count name different users.
+ALTER TABLE purchases ADD COLUMN user_conflict INTEGER NOT NULL DEFAULT 0;
+-- 1 if it is paid, may be the app's, names nobody, and so has no receipt.
+ALTER TABLE purchases ADD COLUMN unmatched INTEGER NOT NULL DEFAULT 0;
+-- The bits are those of `Observations`: paid 1, promised 2, began 16, first payment made 32, ended 256.
+UPDATE purchases SET unmatched = 1
+WHERE state IS NULL AND user_id IS NULL AND (observations & 256) = 0 AND object_id NOT LIKE 'erased:%'
+  AND ((observations & 1) <> 0 OR (observations & 32) <> 0 OR (observations & 18) = 16);
+CREATE INDEX purchases_in_conflict ON purchases (app, receipt_id) WHERE user_conflict = 1;
+CREATE INDEX purchases_unmatched ON purchases (app, updated_at) WHERE unmatched = 1;
+
+-- The users of a processor's customers that events without a purchase named. `source` is that of
+-- `purchases.user_source`; `at` is when it happened by the processor's clock.
+CREATE TABLE customer_users (
+  customer_id TEXT    NOT NULL,
+  app         TEXT    NOT NULL,
+  processor   TEXT    NOT NULL,
+  source      INTEGER NOT NULL,
+  user_id     TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (customer_id, app, processor, source, user_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX customer_users_by_user ON customer_users (user_id, app);
+CREATE INDEX customer_users_at ON customer_users (at);

@@ -20,6 +20,7 @@ struct UserForget {
     var contexts = 0
     var events = 0
     var payers = 0
+    var names = 0
     var open: [ReceiptID] = []
     var capturing: [PurchaseRowID] = []
     var requests: [(app: AppSlug, id: String?, fault: String?)] = []
@@ -36,7 +37,8 @@ struct UserForget {
       switch table {
       case .contexts: contexts += count
       case .payers: payers += count
-      case .claims: break
+      case .names: names += count
+      case .claims, .customers: break
       }
     }
   }
@@ -131,7 +133,7 @@ struct UserForget {
       try search.survey(reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
-        part.contexts == 0 && part.payers.isEmpty
+        part.contexts == 0 && part.payers.isEmpty && part.named.isEmpty
           && part.purchases.allSatisfy {
             done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
           }

@@ -58,6 +58,9 @@ enum UserShow {
     for part in survey.parts {
       output.line("  app        \(DisplayText.clean(part.app.text))")
       output.line("  receipts   \(part.receiptCounts)")
+      if !part.named.isEmpty {
+        output.line("  named for  \(Counted.of(part.named.count, "purchase")) without this user")
+      }
       output.line("  contexts   \(CountText.grouped(part.contexts))")
       let customers = part.customers.map { DisplayText.clean($0.text) }.joined(separator: ", ")
       output.line("  customers  \(customers.isEmpty ? "none" : customers)")

@@ -18,6 +18,10 @@ extension JoinPolicy {
         "settle", \.settle, .duration(in: waitRange),
         "Maximum wait for the other events of a checkout: the session and the price."),
       .key(
+        "settle_customer", \.settleCustomer, .duration(in: waitRange),
+        "Maximum wait for the checkout session of a purchase whose user is only inferred: the session may name "
+          + "another user."),
+      .key(
         "guess", \.guess, .choice,
         "Which of the user's unused contexts a purchase that names none gets: the newest whose price does "
           + "not contradict it (same_price), the newest of any price (newest), or none (never)."),

@@ -82,6 +82,10 @@ public struct ForgetUserRows: StoreCommand {
     case payers
     /// Only the user in them, who may have claimed a purchase that is another user's now.
     case claims
+    /// Other users' purchases that a source named for this one, too: they only lose the name.
+    case names
+    /// The customers of whom events named the user.
+    case customers
   }
 
   public var table: Table
@@ -110,6 +114,12 @@ public struct ForgetUserRows: StoreCommand {
     case .claims:
       guard let hash = store.erasures.currentHash else { return 0 }
       return try store.claims.erase(app: app, user: userID, limit: limit, hash)
+    case .names:
+      defer { store.forgetKnown() }
+      return try store.erasures.forgetNames(app: app, user: userID, limit: limit)
+    case .customers:
+      try store.customers.forget(app: app, user: userID)
+      return 0
     }
   }
 }

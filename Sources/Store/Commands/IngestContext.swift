@@ -108,6 +108,7 @@ public struct IngestContext: StoreCommand {
     var joiner = Joiner(store)
     try store.withCause(ChangeCause(requestID: requestID)) { () throws(StoreFault) in
       try joiner.offer(posted, app: app, user: userID)
+      try joiner.offerFreedContexts()
     }
   }
 }

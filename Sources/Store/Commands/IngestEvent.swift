@@ -81,7 +81,9 @@ public struct IngestEvent: StoreCommand {
     case .fetch(let key, let sessionID, _):
       let session = sessionID.map { ReadKey.session(app: app, processor: key.processor, id: $0) }
       return own + [.object(app: app, key: key)] + [session].compactMap(\.self)
-    case .customer, .nothing: return own
+    case .customer(let facts):
+      return own + [.customer(app: app, processor: processor, id: facts.customerID)]
+    case .nothing: return own
     }
   }
 
@@ -94,7 +96,15 @@ public struct IngestEvent: StoreCommand {
     if store.erasures.isInUse, let outcome = try ingestErased(in: store) { return outcome }
     switch content {
     case .nothing where isHint: return .unmatched
-    case .customer: return try insert(.noted, nil, in: store)
+    case .customer(let facts):
+      if try !store.erasures.hasErased(mentions, app: app) {
+        var joiner = Joiner(store)
+        let cause = ChangeCause(requestID: requestID, eventID: eventID)
+        try store.withCause(cause) { () throws(StoreFault) in
+          try joiner.learn(facts, at: AppProcessor(app, processor))
+        }
+      }
+      return try insert(.noted, nil, in: store)
     case .nothing(let outcome): return try insert(outcome, nil, in: store)
     case .report(let report, let keep):
       let cause = ChangeCause(requestID: requestID, eventID: eventID)

@@ -45,7 +45,10 @@ public struct ReprocessEvent: StoreCommand {
       guard known.purchaseRow == nil else { return Outcome(before: known.outcome, after: known.outcome) }
       try store.events.update(row: row, type: event.type, outcome: outcome, purchaseRow: nil)
       return Outcome(before: known.outcome, after: outcome)
-    case .customer:
+    case .customer(let facts):
+      guard known.purchaseRow == nil else { return Outcome(before: known.outcome, after: known.outcome) }
+      var joiner = Joiner(store)
+      try joiner.learn(facts, at: AppProcessor(event.app, event.processor))
       try store.events.update(row: row, type: event.type, outcome: .noted, purchaseRow: nil)
       return Outcome(before: known.outcome, after: .noted)
     case .report(let report, let keep):

@@ -41,6 +41,7 @@ public struct Retain: StoreCommand, Equatable {
       try store.retention.delete(rows, from: table)
       return store.forgetKnown()
     }
+    try store.customers.delete(before: cutoff, limit: RetainNoted.slice)
     try store.purchases.load(rows)
     for row in rows {
       guard let record = try store.purchases.findToRemove(row: PurchaseRowID(row)) else { continue }

@@ -19,6 +19,7 @@ public struct CopyTable: Sendable, Equatable {
     CopyTable("claims", key: "id"), CopyTable("claim_key"),
     CopyTable("announcements", key: "purchase_row"),
     CopyTable("payers", key: "processor", "account", "payer", "app", "customer_id"),
+    CopyTable("customer_users", key: "customer_id", "app", "processor", "source", "user_id"),
     CopyTable("jobs"),
     CopyTable("job_receipts", key: "job_row", "position"),
     CopyTable("job_counts", key: "job_row", "outcome", "reason"),

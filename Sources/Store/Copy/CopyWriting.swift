@@ -39,7 +39,8 @@ struct CopyWriting {
       return RowKey.keys(
         app: .init(app), object: .init(text("object_id", row) ?? ""),
         session: text("session_id", row).map { .init($0) },
-        customer: text("customer_id", row).map { .init($0) }, user: text("user_id", row).map { .init($0) })
+        customer: text("customer_id", row).map { .init($0) },
+        users: NamesColumn.users(text("user_id", row).map { .init($0) }, others: text("other_names", row)))
     case "contexts":
       guard let place = columns["digest"], case .blob(let digest) = row[place] else { return [] }
       return RowKey.keys(app: .init(app), contextOf: .init(text("user_id", row) ?? ""), digest: digest)

@@ -22,7 +22,7 @@ extension Joiner {
         record.purchase.userSource == .context
         && record.purchase.contextSource.map { $0.isName && source < $0 } ?? false
       let name = NamedUser(id: context.userID, source: .context, standing: .counts)
-      if !isOutranked { record.purchase.learn(name) }
+      isOutranked ? record.purchase.keep(name) : record.purchase.learn(name)
       guard !isOver, isOutranked || record.purchase.userID == context.userID,
         try assign(context, namedBy: source, for: &record)
       else { continue }
@@ -40,33 +40,39 @@ extension Joiner {
     record.purchase.dropContext()
   }
 
-  /// Handles an event that names the context of a purchase whose receipt is already made. A receipt that was
-  /// not sent yet is made again; otherwise the sent content stays, and the context reports the state of its
-  /// checkout.
-  mutating func claimLateContext(
+  /// Handles an event of a purchase whose receipt is already made. If it names a user or a context more
+  /// certainly, a receipt that was not sent yet is made again. Otherwise the sent content stays; the context
+  /// reports the state of its checkout, and a user who was named differently is kept as another name.
+  /// - Parameter known: the purchase before the report was merged.
+  mutating func learnLate(
+    _ report: PurchaseReport, _ record: inout PurchaseRecord, had known: Purchase
+  ) throws(StoreFault) {
+    let learned = record.purchase
+    record.purchase.keepContent(of: known)
+    let hasContext = report.context != nil || !report.namedContexts.isEmpty
+    guard hasContext || learned.userID != known.userID, !known.isErased else { return }
+    guard try store.isUnsent(record) else { return try claimLateContext(of: report, for: &record) }
+    if let name = learned.winner, name.id != record.purchase.userID { record.purchase.setUser(name) }
+    if let blob = report.context { record.purchase.learnContext(blob) }
+    try claimNamedContext(of: report, for: &record, had: known)
+    try dropContextOfOther(&record)
+    if record.purchase.context != known.context || record.purchase.userID != known.userID {
+      try rebuild(&record)
+    }
+  }
+
+  /// Handles an event that names the context of a purchase whose receipt was sent.
+  private mutating func claimLateContext(
     of report: PurchaseReport, for record: inout PurchaseRecord
   ) throws(StoreFault) {
-    guard report.context != nil || !report.namedContexts.isEmpty, !record.purchase.isErased else { return }
-    guard try store.isUnsent(record) else {
-      for (id, source) in report.namedContexts {
-        guard record.purchase.contextSource.map({ source < $0 }) ?? true,
-          let context = try findOrAwait(id, source, report, record),
-          context.userID == record.purchase.userID
-        else { continue }
-        _ = try acquire(context, for: record.rowID)
-      }
-      return
-    }
-    let before = record.purchase
-    if let blob = report.context { record.purchase.learnContext(blob) }
-    if let old = before.contextID, record.purchase.contextID != old { try free(old, by: record) }
     for (id, source) in report.namedContexts {
-      guard let context = try findOrAwait(id, source, report, record),
+      guard let context = try findOrAwait(id, source, report, record) else { continue }
+      record.purchase.keep(NamedUser(id: context.userID, source: .context, standing: .counts))
+      guard record.purchase.contextSource.map({ source < $0 }) ?? true,
         context.userID == record.purchase.userID
       else { continue }
-      _ = try assign(context, namedBy: source, for: &record)
+      _ = try acquire(context, for: record.rowID)
     }
-    if record.purchase.context != before.context { try rebuild(&record) }
   }
 
   /// Gives a purchase the context that an event named, unless it has one that was named more certainly.
@@ -131,6 +137,7 @@ extension Joiner {
       return try decide(&record)
     }
     // It ended unsent: a replay will send what is known now.
+    try dropContextOfOther(&record)
     guard receipt.body != nil else { return }
     record.apply(.recomposed(try? store.payload(of: record)), at: store.moment(of: record))
   }
@@ -251,14 +258,26 @@ extension Joiner {
   }
 
   /// Gives a context to a purchase that waits for one. A paid purchase takes precedence, then one with the
-  /// context's price, then the one that has waited longest.
+  /// context's price, then the one that has waited longest. Purchases whose reference was no user before are
+  /// decided first.
   /// - Parameter holder: the purchase that has it; only purchases with a stronger claim take it.
   mutating func offer(
     _ posted: Join.Candidate, of holder: PurchaseRecord? = nil, app: AppSlug, user: UserID
   ) throws(StoreFault) {
     guard let rules = store.rules(of: app) else { return }
-    let waiting = try store.purchases.lackingContext(app: app, user: user).filter { record in
-      holder?.yieldsContext(to: record) ?? true
+    let open = try store.purchases.waiting(app: app, namedFor: user)
+    for record in open where record.purchase.userID != user {
+      var admitted = record
+      try decideAndSave(&admitted, before: record)
+    }
+    if open.contains(where: { $0.purchase.userID != user }),
+      try store.contexts.find(app: app, id: posted.id)?.isUnused == false, holder == nil
+    {
+      return
+    }
+    let waiting = open.filter { record in
+      record.purchase.userID == user && record.purchase.context == nil
+        && holder?.yieldsContext(to: record) ?? true
         && rules.mayGuess(for: record.purchase, now: store.now)
         && rules.choose(from: [posted], for: record.purchase, now: store.now) != nil
     }

@@ -32,7 +32,7 @@ struct Joiner {
       return (.receipt, nil)
     }
     guard found != nil || keep else { return (.ignored, nil) }
-    let reference = NamedUser.Standing.counts
+    let reference = try store.standing(ofReferenceIn: report, app: app, known: found?.record.purchase)
     var record: PurchaseRecord
     if let found {
       record = found.record
@@ -44,25 +44,27 @@ struct Joiner {
     }
     let known = record.purchase
     record.purchase.absorb(report, reference: reference)
-    if record.receipt?.isOpenToJoin ?? true {
+    let isOpen = record.receipt?.isOpenToJoin ?? true
+    if isOpen, record.purchase.isForeign {
+      try giveUpForeign(&record, had: known)
+    } else if isOpen {
       try claimNamedContext(of: report, for: &record, had: known)
       try releaseContextOfClosed(&record)
     } else {
-      record.purchase.keepContent(of: known)
-      try claimLateContext(of: report, for: &record)
+      try learnLate(report, &record, had: known)
     }
     try decideAndSave(&record, before: found?.before)
     try store.captureIfAuthorised(record, before: found?.before.purchase)
     try shareUser(of: record, before: found?.before)
     try offerFreedContexts()
-    if record.receipt != nil { return (.receipt, record.rowID) }
-    return (keep ? .noted : .ignored, record.rowID)
+    let outcome = record.outcome
+    return (outcome == .noted && !keep ? .ignored : outcome, record.rowID)
   }
 
   /// Decides about a purchase that is open to the join, and saves the row if it is new or changed.
   /// - Parameter before: the row in the database; nil if there is none yet.
   mutating func decideAndSave(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
-    if record.receipt?.isOpenToJoin ?? true { try decide(&record) }
+    if record.receipt?.isOpenToJoin ?? true { try decide(&record, isNew: before == nil) }
     store.reverse(&record)
     try save(&record, before: before)
     try correctLater(record)
@@ -81,11 +83,12 @@ struct Joiner {
   }
 
   /// Completes user and context of a purchase, and applies the join's decision to its receipt.
-  mutating func decide(_ record: inout PurchaseRecord) throws(StoreFault) {
-    guard let rules = store.rules(of: record.app) else { return }
+  /// - Parameter isNew: whether no row has it yet.
+  mutating func decide(_ record: inout PurchaseRecord, isNew: Bool = false) throws(StoreFault) {
+    guard let rules = store.rules(of: record.app), !record.purchase.isForeign else { return }
     // The clock may have been set back a moment ago, so that `FollowClock` has not been applied yet.
     record.purchase.bringBack(to: store.now)
-    try completeUser(&record)
+    try completeUser(&record, isNew: isNew)
     // A purchase that ended without a receipt gets none, even if its user becomes known.
     if record.receipt == nil, record.purchase.hasEnded { return }
     if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = store.now }
@@ -107,26 +110,8 @@ struct Joiner {
     try revokeClaims(of: record, before: before)
     try planAnnouncement(of: record, before: before)
     try store.planLookup(of: record, before: before)
-    if record.receipt != nil, before.receipt == nil {
-      try store.events.reassign(from: record.rowID, to: record.rowID, outcome: .receipt)
-    }
-  }
-
-  private mutating func completeUser(_ record: inout PurchaseRecord) throws(StoreFault) {
-    if record.purchase.userID == nil, let customer = record.purchase.customerID,
-      let user = try store.purchases.user(
-        app: record.app, record.purchase.key.processor, ofCustomer: customer)
-    {
-      record.purchase.learn(NamedUser(id: user, source: .customer, standing: .counts))
-    }
-    // A more certain source named another user, so a context of the old user does not belong to this purchase
-    // (R5).
-    if let contextID = record.purchase.contextID,
-      let context = try store.contexts.find(app: record.app, id: contextID),
-      context.userID != record.purchase.userID
-    {
-      try free(contextID, by: record)
-      record.purchase.dropContext()
+    if record.outcome != before.outcome {
+      try store.events.reassign(from: record.rowID, to: record.rowID, outcome: record.outcome)
     }
   }
 
@@ -149,20 +134,6 @@ struct Joiner {
         id: store.receiptIdentifier(row: record.rowID), resolved, at: store.moment(of: record))
     } else {
       record.apply(.resolved(resolved), at: store.moment(of: record))
-    }
-  }
-
-  /// Sets a customer's newly known user for the customer's other purchases that lack one.
-  private mutating func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
-    guard let user = record.purchase.userID, let customer = record.purchase.customerID else { return }
-    if before?.purchase.userID == user, before?.purchase.customerID == customer { return }
-    let processor = record.purchase.key.processor
-    for other in try store.purchases.lackingUser(
-      app: record.app, processor, customer: customer, besides: record.rowID)
-    {
-      var completed = other
-      completed.purchase.learn(NamedUser(id: user, source: .customer, standing: .counts))
-      try decideAndSave(&completed, before: other)
     }
   }
 }
@@ -255,13 +226,24 @@ extension Joiner {
     purchase: Purchase, priceID: PriceID?, priceMismatch: Bool, isDisputed: Bool
   )
 
-  /// Parses a receipt's bytes: the purchase without a context, or with one of its user's.
+  /// Parses a receipt's bytes: the purchase of one of its users, without a context or with one of the user's.
   private func content(
     of bytes: [UInt8], to destination: DestinationName, _ record: PurchaseRecord
   ) throws(StoreFault) -> SentContent? {
-    guard let rules = store.rules(of: record.app), let user = record.purchase.userID else { return nil }
+    for name in record.purchase.allNames where name.standing == .counts {
+      if let found = try content(of: bytes, to: destination, record, of: name) { return found }
+    }
+    return nil
+  }
+
+  /// The same, if the user was this one.
+  private func content(
+    of bytes: [UInt8], to destination: DestinationName, _ record: PurchaseRecord, of name: NamedUser
+  ) throws(StoreFault) -> SentContent? {
+    guard let rules = store.rules(of: record.app) else { return nil }
     var bare = record.purchase
     bare.dropContext()
+    if name.id != bare.userID { bare.setUser(name) }
     func matches(_ purchase: Purchase, _ isDisputed: Bool) -> SentContent? {
       guard case .success(let ready) = Join.content(of: purchase, rules.processor(of: purchase)),
         rules.compose(ready.content, destination) == bytes
@@ -269,7 +251,7 @@ extension Joiner {
       return (purchase, ready.content.priceID, ready.priceMismatch, isDisputed)
     }
     if let found = matches(bare, false) { return found }
-    for context in try store.contexts.newest(app: record.app, user: user) {
+    for context in try store.contexts.newest(app: record.app, user: name.id) {
       var guessed = bare
       guessed.contextID = context.id
       guessed.context = context.blob
@@ -341,7 +323,7 @@ extension Joiner {
     }
     if replaces, !isOpen { try rebuild(&merged) }
     try store.events.reassign(
-      from: dropped.rowID, to: kept.rowID, outcome: merged.receipt == nil ? .noted : .receipt)
+      from: dropped.rowID, to: kept.rowID, outcome: merged.outcome)
     try store.lookups.move(from: dropped.rowID, to: kept.rowID)
     try store.captures.move(from: dropped.rowID, to: kept.rowID)
     try store.awaited.move(from: dropped.rowID, to: kept.rowID)

@@ -11,7 +11,7 @@ extension StoreReader {
 
   private static let foundColumns = """
     row_id, app, processor, object_id, session_id, customer_id, user_id, receipt_id, state, reason, import_id,
-    coalesce(created_at, first_seen_at)
+    coalesce(created_at, first_seen_at), other_names
     """
 
   static let findSQL = (
@@ -241,6 +241,7 @@ extension FoundPurchase {
       userID: try row.optionalText(6),
       receiptID: try row.optionalText(7), state: try row.optionalText(8).flatMap(ReceiptState.init),
       reason: try row.optionalText(9).map(Reason.init), importID: try row.optionalText(10),
+      otherUsers: NamesColumn.users(nil, others: try row.optionalText(12)),
       at: Timestamp(unixMilliseconds: row.integer(11)))
   }
 
@@ -251,7 +252,7 @@ extension FoundPurchase {
     if has(objectID) { return .purchase }
     if has(sessionID) { return .checkout }
     if has(customerID) { return .customer }
-    if has(userID) { return .user }
+    if has(userID) || otherUsers.contains(where: has) { return .user }
     return importID.map { isWanted(ObjectID($0)) } == true ? .importID : nil
   }
 }

@@ -34,7 +34,11 @@ extension ReceiptFilter {
       return ("row_id IN (\(listed)) AND +customer_id = ?1", [.text(customerID), rows])
     }
     if let userID {
-      return ("row_id IN (\(listed)) AND +user_id = ?1", [.text(userID), try keys.list(.user, userID)])
+      let rows = try keys.list(.user, userID)
+      return (
+        "row_id IN (\(listed)) AND (+user_id = ?1 OR instr(other_names, ?3) > 0)",
+        [.text(userID), rows, NamesColumn.part(of: userID)]
+      )
     }
     return nil
   }
@@ -54,7 +58,10 @@ extension ReceiptFilter {
     }
     add("+import_id = ?", importID.map(StoreValue.text))
     add("+customer_id = ?", customerID.map(StoreValue.text))
-    add("+user_id = ?", userID.map(StoreValue.text))
+    if let userID {
+      conditions.append(
+        ("(+user_id = ? OR instr(other_names, ?) > 0)", [.text(userID), NamesColumn.part(of: userID)]))
+    }
     add("+app = ?", app.map(StoreValue.text))
     add("+processor = ?", processor.map(StoreValue.text))
     add("+state = ?", state.map { .text($0.rawValue) })

@@ -16,6 +16,8 @@ public struct FoundPurchase: Sendable, Equatable {
   public var state: ReceiptState?
   public var reason: Reason?
   public var importID: String?
+  /// The users besides `userID` that sources named.
+  public var otherUsers: [UserID]
   /// When its receipt was made, or else the first event about it came.
   public var at: Timestamp
 }

@@ -44,6 +44,9 @@ extension StoreReader {
       row throws(StoreFault) in
       let record = try PurchaseRow.record(row)
       check(record.keys, record.rowID.number)
+      if PurchaseRow.flags(row) != [record.purchase.userConflict, record.isUnmatched] {
+        found.append("row \(record.rowID) counts wrongly as matched or as in conflict")
+      }
     }
     try connection.prepare("SELECT row_id, app, user_id, digest FROM contexts").forEach {
       row throws(StoreFault) in

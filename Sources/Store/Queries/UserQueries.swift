@@ -33,13 +33,14 @@ public struct UnreadableEvent: Sendable, Equatable {
 
 extension StoreReader {
   /// The first parameter is a list of the rows that may have the user's key, or the customer's.
-  static let purchasesSQL: (ofUser: String, ofCustomer: String, rows: String) = {
+  static let purchasesSQL: (ofUser: String, naming: String, ofCustomer: String, rows: String) = {
     let select = """
       SELECT row_id, app, customer_id, object_id, session_id, receipt_id, state, user_id FROM purchases
       WHERE row_id IN (SELECT value FROM json_each(?1))
       """
     return (
       "\(select) AND user_id = ?2 ORDER BY row_id LIMIT ?3",
+      "\(select) AND instr(other_names, ?2) > 0 ORDER BY row_id LIMIT ?3",
       "\(select) AND customer_id = ?2 ORDER BY row_id LIMIT ?3", select
     )
   }()
@@ -83,6 +84,13 @@ extension StoreReader {
       }
       return found
     }
+  }
+
+  /// Other users' purchases, and those without a user, for which a source named the user, in all apps.
+  public func purchases(naming user: UserID, limit: Int) throws(StoreFault) -> [UserPurchase] {
+    let rows = try connection.engine.keys.list(.user, user)
+    return try connection.prepare(Self.purchasesSQL.naming).all(
+      [rows, NamesColumn.part(of: user), .integer(Int64(limit))], Self.userPurchase)
   }
 
   /// The purchases of a customer, in all apps.

@@ -156,6 +156,23 @@ final class ContextRows {
     return found
   }
 
+  /// Whether a user has posted a context to an app that is still stored.
+  func have(app: AppSlug, user: UserID) throws(StoreFault) -> Bool {
+    let rows = try keys.rows(RowKey(.contextUser, user, app: app), limit: Self.candidatesMax)
+    for row in rows {
+      if let known = known?[row] {
+        if let record = known, record.userID == user, record.app == app { return true }
+        continue
+      }
+      let isOfUser = try byRow.first([.integer(row)]) { row throws(StoreFault) in
+        let (place, owner): (AppSlug, UserID) = (try row.text(1), try row.text(2))
+        return place == app && owner == user
+      }
+      if isOfUser == true { return true }
+    }
+    return false
+  }
+
   /// The user's unused context with this blob.
   /// - Parameter digest: of the blob.
   func unused(

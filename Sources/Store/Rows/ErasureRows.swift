@@ -22,6 +22,7 @@ final class ErasureRows {
   private let emptyingEvent: StoreStatement
   private let emptyingAttempts: StoreStatement
   private let emptyingPurchase: StoreStatement
+  private let changingNames: StoreStatement
   private let emptyingContext: StoreStatement
   private let contextOfUser: StoreStatement
   let insertingID: StoreStatement
@@ -66,11 +67,13 @@ final class ErasureRows {
     emptyingPurchase = try connection.prepare(
       """
       UPDATE purchases SET object_id = ?2, session_id = ?3, customer_id = NULL, user_id = NULL,
-        user_source = NULL, context_id = NULL, ply_context = NULL, body = NULL, dictionary = NULL,
+        user_source = NULL, other_names = NULL, user_conflict = 0, unmatched = 0, context_id = NULL, ply_context = NULL, body = NULL, dictionary = NULL,
         context_at = NULL, import_id = NULL,
         note = NULL, payment = NULL, updated_at = ?4
       WHERE row_id = ?1
       """)
+    changingNames = connection.prepareOnUse(
+      "UPDATE purchases SET other_names = ?2, user_conflict = ?3, unmatched = ?4 WHERE row_id = ?1")
     emptyingContext = try connection.prepare(
       """
       UPDATE contexts SET id = ?2, user_id = '', ply_context = '', frame = NULL, dictionary = NULL,
@@ -220,6 +223,33 @@ final class ErasureRows {
       try keys.add(RowKey(.session, session, app: record.app), row: record.rowID.number)
     }
     return events.count
+  }
+
+  /// Removes a user's name from some purchases of other users.
+  /// - Returns: how many rows were looked at; fewer than `limit` when none is left.
+  func forgetNames(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> Int {
+    let (key, rows) = (RowKey(.user, user, app: app), try namedRows(app: app, user: user, limit: limit))
+    for row in rows {
+      guard var record = try purchases.findToRemove(row: row) else { continue }
+      record.purchase.forget(user)
+      try changingNames.run([
+        .integer(row), .optional(record.purchase.otherNames.stored), .flag(record.purchase.userConflict),
+        .flag(record.isUnmatched),
+      ])
+      try keys.erase(key, row: row.number)
+    }
+    return rows.count
+  }
+
+  private func namedRows(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> [PurchaseRowID] {
+    var found: [PurchaseRowID] = []
+    for row in try keys.rows(RowKey(.user, user, app: app), limit: Int(limit)).map(PurchaseRowID.init) {
+      guard let record = try purchases.findToRemove(row: row), record.app == app,
+        record.purchase.otherNames.contains(where: { $0.id == user })
+      else { continue }
+      found.append(row)
+    }
+    return found
   }
 
   /// Erases an event that belongs to no purchase.

@@ -14,6 +14,7 @@ enum PurchaseRow {
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
     "context_source", "context_disputed", "processor", "destination", "is_reversal", "payment", "dictionary",
     "context_at", "context_candidates", "corrects", "corrected_by",
+    "other_names", "user_conflict", "unmatched",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -117,6 +118,7 @@ enum PurchaseRow {
       key: key, sessionID: try row.optionalText(4),
       observations: Observations(rawValue: row.integer(5)), customerID: try row.optionalText(6),
       userID: try row.optionalText(7), userSource: userSource,
+      otherNames: [NamedUser](stored: try row.optionalText(49)),
       prices: try row.text(9).split(separator: "\n").map { PriceID(String($0)) },
       pricesAreOfCheckout: row.flag(10),
       payment: try row.optionalText(43).map(PaymentFacts.init(stored:)),
@@ -125,6 +127,9 @@ enum PurchaseRow {
       happenedAt: Timestamp(unixMilliseconds: row.integer(14)),
       createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
   }
+
+  /// What is derived of its users, as it is stored: whether they are in conflict, and whether it is unmatched.
+  static func flags(_ row: StoreRow) -> [Bool] { [row.flag(50), row.flag(51)] }
 
   private static func receipt(from row: StoreRow, body: [UInt8]?) throws(StoreFault) -> Receipt? {
     guard let id: ReceiptID = try row.optionalText(18) else { return nil }
@@ -171,6 +176,7 @@ enum PurchaseRow {
       .optional(purchase.payment?.stored), .optional(content.body?.dictionary),
       .optional(content.contextAt), .optional(purchase.contextCandidates),
       .text(receipt?.corrects?.text ?? ""), .optional(receipt?.correctedBy),
+      .optional(purchase.otherNames.stored), .flag(purchase.userConflict), .flag(record.isUnmatched),
     ]
   }
 

@@ -347,33 +347,50 @@ extension PurchaseRows {
     }
   }
 
-  /// A user's waiting purchases without a context. A failed one gets none: a context posted now belongs to a
-  /// current checkout.
-  func lackingContext(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord] {
+  /// A user's waiting purchases, and those that wait for their user and named this one as a reference.
+  func waiting(app: AppSlug, namedFor user: UserID) throws(StoreFault) -> [PurchaseRecord] {
     try all(RowKey(.user, user, app: app)) { record in
-      record.purchase.userID == user && record.app == app && record.receipt?.state == .waiting
-        && record.purchase.context == nil
+      let purchase = record.purchase
+      guard record.app == app, record.receipt?.state == .waiting else { return false }
+      return purchase.userID == user || (purchase.lacksNamedUser && purchase.unknownReferences.contains(user))
     }
   }
 
-  /// The other purchases without a user of a purchase's customer.
+  /// Whether a user has a receipt in an app.
+  func haveReceipt(app: AppSlug, of user: UserID) throws(StoreFault) -> Bool {
+    try first(RowKey(.user, user, app: app)) { record in
+      record.purchase.userID == user && record.app == app && record.receipt != nil
+    } != nil
+  }
+
+  /// The other purchases of a customer that may get a user: no event names one, and the receipt waits, or
+  /// there is none yet.
   func lackingUser(
-    app: AppSlug, _ processor: ProcessorName, customer: CustomerID, besides own: PurchaseRowID
+    app: AppSlug, _ processor: ProcessorName, customer: CustomerID, besides own: PurchaseRowID?
   ) throws(StoreFault) -> [PurchaseRecord] {
     try all(RowKey(.customer, customer, app: app), besides: own) { record in
       record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
-        && record.purchase.userID == nil
+        && record.purchase.lacksNamedUser && !record.purchase.isForeign
+        && record.receipt.map { $0.state == .waiting } ?? true
     }
   }
 
-  /// The user of the customer's newest purchase that has one. That of a corrected receipt was wrong.
-  func user(
-    app: AppSlug, _ processor: ProcessorName, ofCustomer customer: CustomerID
-  ) throws(StoreFault) -> UserID? {
-    try first(RowKey(.customer, customer, app: app)) { record in
-      record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
-        && record.purchase.userID != nil && record.receipt?.correctedBy == nil
-    }?.purchase.userID
+  /// The users of a customer's other purchases, those that were inferred left out; two if there are more. That
+  /// of a corrected receipt was wrong.
+  /// - Parameter counts: whether a purchase says something about the customer.
+  func users(
+    _ place: AppProcessor, ofCustomer customer: CustomerID, besides own: PurchaseRowID,
+    where counts: (PurchaseRecord) -> Bool
+  ) throws(StoreFault) -> Set<UserID> {
+    var users: Set<UserID> = []
+    _ = try first(RowKey(.customer, customer, app: place.app)) { record in
+      guard record.rowID != own, record.purchase.customerID == customer, record.place == place,
+        !record.purchase.lacksNamedUser, record.receipt?.correctedBy == nil, counts(record)
+      else { return false }
+      for name in record.purchase.allNames where name.standing == .counts { users.insert(name.id) }
+      return users.count > 1
+    }
+    return users
   }
 
   /// The newest purchase with a key that meets a condition.

@@ -41,7 +41,8 @@ final class RetentionRows {
            AND updated_at < ?2
            AND NOT EXISTS (SELECT 1 FROM captures WHERE purchase_row = purchases.row_id AND outcome IS NULL)
          ORDER BY updated_at LIMIT ?3)
-      RETURNING row_id, app, object_id, session_id, customer_id, user_id
+      RETURNING row_id, app, object_id, session_id, customer_id, user_id,
+        other_names
       """)
   }
 
@@ -83,7 +84,8 @@ final class RetentionRows {
         row: row.integer(0) as Int64,
         keys: RowKey.keys(
           app: try row.text(1), object: try row.text(2), session: try row.optionalText(3),
-          customer: try row.optionalText(4), user: try row.optionalText(5))
+          customer: try row.optionalText(4),
+          users: NamesColumn.users(try row.optionalText(5), others: try row.optionalText(6)))
       )
     }
     for purchase in deleted {

@@ -28,8 +28,8 @@ final class TestStore {
   static let rules = rules(settle: .zero)
 
   static func rules(settle: Duration) -> [AppSlug: AppRules] {
-    let deliver = JoinPolicy(settle: settle)
-    let hold = JoinPolicy(settle: settle, withoutContext: .hold)
+    let deliver = JoinPolicy(settle: settle, settleCustomer: settle)
+    let hold = JoinPolicy(settle: settle, settleCustomer: settle, withoutContext: .hold)
     return [
       "ios": AppRules(
         join: deliver, processors: .stripe, compose: compose),

@@ -207,7 +207,7 @@ struct UserTests {
     for isReversed in [false, true] {
       let store = try TestStore()
       let first = Said.completed("1", user: "u1", prices: ["price_1"])
-      let second = Said.created("2", customer: "cus_1")
+      let second = Said.completed("2", user: nil, prices: ["price_1"]).of("cus_1")
       for report in isReversed ? [second, first] : [first, second] { try store.ingest(report) }
       let receipts = try store.receipts()
       #expect(Set(receipts.map(\.purchase.key.id)) == ["sub_1", "sub_2"])
@@ -227,7 +227,7 @@ struct UserTests {
     #expect(try store.receipts(app: "ios").isEmpty)
   }
 
-  @Test("A user that becomes known continues all of the customer's purchases that failed for it")
+  @Test("A user that becomes known continues the customer's purchases that wait, not those that have failed")
   func revival() throws {
     let store = try TestStore()
     for n in ["1", "2"] {
@@ -238,10 +238,14 @@ struct UserTests {
     store.advance(day)
     try store.endWaits()
     #expect(try store.receipts().map(TestStore.status) == ["failed/user", "failed/user"])
+    try store.ingest(Said.completed("3", user: nil, prices: ["price_1"]).of("cus_x"))
     try store.ingest(Said.created("1", user: "u1", customer: "cus_x"))
+    store.advance(2 * minute)
+    try store.endWaits()
     #expect(
       try store.receipts().map(TestStore.status) == [
-        "pending: u1 subscription sub_1 price_1 -", "pending: u1 subscription sub_2 price_1 -",
+        "pending: u1 subscription sub_1 price_1 -", "failed/user",
+        "pending: u1 subscription sub_3 price_1 -",
       ])
   }
 

@@ -165,6 +165,10 @@ struct FilledStore {
     INSERT INTO acknowledgements (app, processor, reason, last_cause, entered, owner, note, actor, at)
     VALUES ('ios', 'stripe', 'price', '', 1, 'ann', 'é', 'bob', 2)
     """,
+    """
+    INSERT INTO customer_users (customer_id, app, processor, source, user_id, at)
+    VALUES ('cus_é', 'ios', 'stripe', 6, 'u1', 1)
+    """,
     "INSERT INTO service (row_id, serves_at) VALUES (1, 5)",
     "INSERT INTO backfills (app, processor, since) VALUES ('ios', 'stripe', 1)",
   ]

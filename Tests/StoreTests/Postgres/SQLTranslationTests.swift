@@ -62,6 +62,7 @@ struct SQLTranslationTests {
         "a IN (SELECT value FROM (SELECT value::bigint AS value FROM "
           + "jsonb_array_elements_text(('[1]')::jsonb)) AS subquery_1)"
       ),
+      ("instr(other_names, 'a') > 0", "strpos(other_names, 'a') > 0"),
       ("json_extract(asked, '$.user') = 1", "((asked)::jsonb ->> substr( '$.user', 3)) = 1"),
       (
         "SET a = json_set(a, '$.b', coalesce('x', 'y'))",

@@ -57,6 +57,10 @@ struct SQLTranslator {
       add("'\\x\(tokens[index + 1].text.dropFirst().dropLast())'::bytea")
       return index + 2
     }
+    if token.isWord("INSTR") {
+      add("strpos")
+      return index + 1
+    }
     guard index + 1 < end, tokens[index + 1].isSymbol("("), token.text.hasPrefix("json_") else {
       add(token.text)
       return index + 1

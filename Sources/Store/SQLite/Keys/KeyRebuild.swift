@@ -41,13 +41,13 @@ public enum KeyRebuild {
       if entries.count >= batch { try write() }
     }
     try connection.prepare(
-      "SELECT row_id, app, object_id, session_id, customer_id, user_id FROM purchases"
+      "SELECT row_id, app, object_id, session_id, customer_id, user_id, other_names FROM purchases"
     ).forEach { row throws(SQLiteError) in
       let keys = RowKey.keys(
         app: AppSlug(try row.text(1)), object: ObjectID(try row.text(2)),
         session: try row.optionalText(3).map { SessionID($0) },
         customer: try row.optionalText(4).map { CustomerID($0) },
-        user: try row.optionalText(5).map { UserID($0) })
+        users: NamesColumn.users(try row.optionalText(5).map { UserID($0) }, others: try row.optionalText(6)))
       try add(keys, row.integer(0))
     }
     try connection.prepare("SELECT row_id, app, user_id, digest FROM contexts").forEach {

@@ -1,0 +1,130 @@
+// Finds out whose purchase it is: reads what the store knows of the users that may be meant, lets
+// `Purchase.completeUser` decide, and passes on what a purchase teaches. The writer's thread.
+
+internal import Domain
+
+extension Joiner {
+  /// Completes a purchase's user. The context of another user is released (R5).
+  mutating func completeUser(_ record: inout PurchaseRecord, isNew: Bool) throws(StoreFault) {
+    let facts = try store.identityFacts(for: record)
+    let isAwaited = record.receipt.map { $0.state == .waiting } ?? record.purchase.deservesReceipt
+    record.purchase.completeUser(facts, mayInfer: isNew || isAwaited)
+    try dropContextOfOther(&record)
+  }
+
+  /// Releases a context that belongs to another user than the purchase: a more certain source named the user
+  /// since (R5).
+  mutating func dropContextOfOther(_ record: inout PurchaseRecord) throws(StoreFault) {
+    guard let contextID = record.purchase.contextID,
+      let context = try store.contexts.find(app: record.app, id: contextID),
+      context.userID != record.purchase.userID
+    else { return }
+    try free(contextID, by: record)
+    record.purchase.dropContext()
+  }
+
+  /// Ends a purchase that turns out to be foreign: it has no receipt and no context.
+  /// - Parameter known: the purchase before the report was merged.
+  mutating func giveUpForeign(
+    _ record: inout PurchaseRecord, had known: Purchase
+  ) throws(StoreFault) {
+    if let contextID = known.contextID { try free(contextID, by: record) }
+    record.purchase.dropContext()
+    record.receipt = nil
+  }
+
+  /// Decides again about the customer's purchases that lack a user, if this one says more about the customer
+  /// than before.
+  mutating func shareUser(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
+    guard let customer = record.purchase.customerID, !record.purchase.lacksNamedUser,
+      store.teaches(record)
+    else { return }
+    if let before, before.purchase.allNames == record.purchase.allNames,
+      before.purchase.customerID == customer, store.teaches(before)
+    {
+      return
+    }
+    try decideLackingUser(customer, at: record.place, besides: record.rowID) { $0.receipt != nil }
+  }
+
+  /// Stores the users of a customer that an event without a purchase named, and decides again about the
+  /// purchases that lack one.
+  mutating func learn(_ facts: CustomerFacts, at place: AppProcessor) throws(StoreFault) {
+    var names = facts.names.filter { $0.standing == .counts }
+    let said = PurchaseReport(
+      key: PurchaseKey(processor: place.processor, type: "", id: ""), clientReference: facts.clientReference,
+      contextID: facts.contextID, happenedAt: facts.happenedAt)
+    let standing = try store.standing(ofReferenceIn: said, app: place.app, known: nil)
+    if let name = said.reference(standing), name.standing == .counts { names.append(name) }
+    for (id, _) in said.namedContexts {
+      guard let context = try store.contexts.find(app: place.app, id: id) else { continue }
+      names.append(NamedUser(id: context.userID, source: .context, standing: .counts))
+    }
+    try store.customers.learn(facts, names, at: place)
+    // The customer's metadata name the user of a purchase without a receipt, too.
+    try decideLackingUser(facts.customerID, at: place, besides: nil) {
+      facts.areOfCustomer || $0.receipt != nil
+    }
+    try offerFreedContexts()
+  }
+
+  private mutating func decideLackingUser(
+    _ customer: CustomerID, at place: AppProcessor, besides own: PurchaseRowID?,
+    where isWanted: (PurchaseRecord) -> Bool
+  ) throws(StoreFault) {
+    let found = try store.purchases.lackingUser(
+      app: place.app, place.processor, customer: customer, besides: own)
+    for row in found.filter(isWanted).map(\.rowID) {
+      // An earlier one may have changed this one, by giving it its context.
+      guard let other = try store.purchases.find(row: row) else { continue }
+      var decided = other
+      try decideAndSave(&decided, before: other)
+    }
+  }
+}
+
+extension StoreSession {
+  /// The standing of a report's reference as a user. Looks for the user only if the configuration asks for
+  /// that, and the purchase does not have the user already.
+  func standing(
+    ofReferenceIn report: PurchaseReport, app: AppSlug, known: Purchase?
+  ) throws(StoreFault) -> NamedUser.Standing {
+    guard let user = report.reference(.counts)?.id, user != known?.userID else { return .counts }
+    return try standing(of: user, app: app, report.key.processor)
+  }
+
+  private func standing(
+    of user: UserID, app: AppSlug, _ processor: ProcessorName
+  ) throws(StoreFault) -> NamedUser.Standing {
+    let policy = rules(of: app)?.processors[processor]?.reference ?? .knownUser
+    return try policy.standing { () throws(StoreFault) in
+      if try contexts.have(app: app, user: user) { return true }
+      return try purchases.haveReceipt(app: app, of: user)
+    }
+  }
+
+  /// What the store knows of the users that a purchase may have.
+  func identityFacts(for record: PurchaseRecord) throws(StoreFault) -> IdentityFacts {
+    var facts = IdentityFacts()
+    let purchase = record.purchase
+    for user in purchase.unknownReferences
+    where try standing(of: user, app: record.app, purchase.key.processor) == .counts {
+      facts.knownUsers.insert(user)
+    }
+    guard let customer = purchase.customerID else { return facts }
+    let named = try customers.users(customer, at: record.place)
+    facts.customerNames = named.filter { $0.source == .customerMetadata }
+    guard purchase.lacksNamedUser, facts.customerNames.isEmpty else { return facts }
+    facts.customerUsers = Set(named.map(\.id))
+    facts.customerUsers.formUnion(
+      try purchases.users(record.place, ofCustomer: customer, besides: record.rowID, where: teaches))
+    return facts
+  }
+
+  /// Whether a purchase says something about its customer's users: it is the app's.
+  func teaches(_ record: PurchaseRecord) -> Bool {
+    guard !record.purchase.isForeign, !record.purchase.isErased else { return false }
+    guard record.receipt?.readyAt == nil, let rules = rules(of: record.app) else { return true }
+    return !Join.isUndecided(record.purchase, rules.processor(of: record.purchase))
+  }
+}
