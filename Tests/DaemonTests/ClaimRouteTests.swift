@@ -132,6 +132,21 @@ import Testing
     }
   }
 
+  @Test("A placeholder, or the id of a context, is no user who can claim a purchase")
+  func placeholders() throws {
+    try Self.with { bed in
+      let token = try bed.token()
+      for user in ["undefined", "Anonymous", "ctx_123", "CTX_01KAGFN8X2M5R7QZ3C6V9WJ4TD"] {
+        let refused = try bed.claim(token.text, by: user)
+        #expect(refused.status == 422, "\(user)")
+        #expect(refused.answer["type"] == Self.problem("placeholder-user"))
+      }
+      #expect(try bed.bench.receipt(1)?.purchase.userID == nil)
+      #expect(try bed.claim(token.text, by: "%20u1%20").status == 201)
+      #expect(try bed.bench.receipt(1)?.purchase.userID == "u1")
+    }
+  }
+
   @Test("Too many tokens from one user, or from one address, are a 429 with Retry-After")
   func limits() throws {
     for isOfUser in [true, false] {
