@@ -30,16 +30,23 @@ final class SandboxCaller {
     let url = target.hasPrefix("http") ? target : base + target
     let request = TransferRequest(
       method: method, url: url, headers: all, body: body?.serialized() ?? [], timeout: timeout)
-    try pool.start(request, tag: 0)
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(600))
-    while MonotonicInstant.now() < deadline {
-      if let result = pool.run(timeout: .seconds(1)).first?.result { return result }
-    }
-    throw TransferFailure.timeout
+    return try pool.answer(to: request)
   }
 
   func get(_ target: String, type: String? = nil) throws -> JSONValue {
     try JSONValue(parsing: send(.get, target, type: type).body)
+  }
+}
+
+extension TransferPool {
+  /// Sends a request, and waits for its answer.
+  func answer(to request: TransferRequest) throws -> TransferResult {
+    try start(request, tag: 0)
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
+    while MonotonicInstant.now() < deadline {
+      if let result = run(timeout: .seconds(1)).first?.result { return result }
+    }
+    throw TransferFailure.timeout
   }
 }
 

@@ -2,7 +2,6 @@
 
 import Formats
 import HTTPClient
-import Platform
 import Sandbox
 import Testing
 
@@ -31,18 +30,11 @@ import Testing
     if let key { headers.append(TransferHeader("Idempotency-Key", key)) }
     let body = fields.sorted { $0.key < $1.key }
       .map { "\(PercentEncoding.encode($0.key))=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
-    try pool.start(
-      TransferRequest(
+    let result = try pool.answer(
+      to: TransferRequest(
         method: .post, url: stripe.base + "/v1/checkout/sessions", headers: headers, body: Array(body.utf8),
-        answerBytesMax: 1 << 20), tag: 0)
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
-    while MonotonicInstant.now() < deadline {
-      guard let result = pool.run(timeout: .seconds(1)).first?.result else { continue }
-      return (
-        result.status, try? JSONValue(parsing: result.body), result.header("Idempotent-Replayed") == "true"
-      )
-    }
-    return (nil, nil, false)
+        answerBytesMax: 1 << 20))
+    return (result.status, result.json, result.header("Idempotent-Replayed") == "true")
   }
 
   @Test("A key makes one session, and is refused with other parameters")

@@ -22,15 +22,9 @@ import Testing
     _ url: String, key: String? = "sk_test_1", _ pool: TransferPool
   ) throws -> (status: Int?, body: [UInt8], retryAfter: String?) {
     let headers = key.map { [TransferHeader("Authorization", "Bearer \($0)")] } ?? []
-    try pool.start(
-      TransferRequest(method: .get, url: url, headers: headers, answerBytesMax: 1 << 24), tag: 0)
-    let deadline = MonotonicInstant.now().advanced(by: .seconds(300))
-    while MonotonicInstant.now() < deadline {
-      if let result = pool.run(timeout: .seconds(1)).first?.result {
-        return (result.status, result.body, result.header("Retry-After"))
-      }
-    }
-    return (nil, [], nil)
+    let result = try pool.answer(
+      to: TransferRequest(method: .get, url: url, headers: headers, answerBytesMax: 1 << 24))
+    return (result.status, result.body, result.header("Retry-After"))
   }
 
   private static func queries(_ stripe: SandboxStripe) throws -> any ProcessorQueries {
