@@ -25,7 +25,8 @@ struct CopyMarkTests {
     CopyPlace(engine, of: filled.random.store)
   }
 
-  @Test("Interrupted after each slice, a copy continues and stores each row once", arguments: 0...2)
+  /// In the first two ways each engine is a source and a target.
+  @Test("Interrupted after each slice, a copy continues and stores each row once", arguments: 0...1)
   func interruptions(way: Int) throws {
     let (from, to) = Self.ways[way]
     let filled = try filled(from)
