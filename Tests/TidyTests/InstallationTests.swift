@@ -43,6 +43,13 @@ import Testing
     #expect(configuration.apps.first?.purchasely?.url == "http://127.0.0.1:8089/receipts")
   }
 
+  @Test("The configuration for a first test has another database than the example for production")
+  func testDatabase() throws {
+    let test = try Self.read(Repository.text(of: "deploy/debian/receiptd.test.json5"))
+    let production = try Self.read(Repository.text(of: "deploy/receiptd.example.json5"))
+    #expect(test.database.filePath != production.database.filePath)
+  }
+
   @Test("systemd's socket has the address of the example configuration")
   func socketAddress() throws {
     let unit = try Repository.text(of: "deploy/systemd/receiptd.socket")
