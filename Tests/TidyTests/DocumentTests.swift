@@ -92,6 +92,12 @@ struct MarkdownPage {
     }
   }
 
+  @Test("What a publisher must set is in one place")
+  func placeholdersAreInOnePlace() throws {
+    let files = try Repository.documents().filter { $0.text.contains(".invalid>") }
+    #expect(files.map(\.path) == ["deploy/dev/version.sh"])
+  }
+
   @Test("Links and anchors of a page are found; those in code are not links")
   func readsAPage() {
     let page = MarkdownPage(

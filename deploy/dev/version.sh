@@ -5,6 +5,10 @@
 number=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/Support/Platform/BuildOrigin.swift)
 [ -n "$number" ] || { echo "Sources/Support/Platform/BuildOrigin.swift has no number" >&2; exit 1; }
 
+# Set this when you publish: it is in the packages. Until then no mail can be sent there (RFC 2606).
+# shellcheck disable=SC2034
+maintainer='Receipt Relay Maintainers <maintainers@receipt-relay.invalid>'
+
 SOURCE_COMMIT=$(git rev-parse --short=9 HEAD 2>/dev/null) || SOURCE_COMMIT=''
 # The commit's own time, so that the same commit gives the same bytes (https://reproducible-builds.org/specs).
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
