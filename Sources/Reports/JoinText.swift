@@ -51,7 +51,9 @@ public enum JoinText {
     case .possible: "\(miss.contextID) of this user could be meant, too"
     case .otherUser(let isSimilar):
       "\(miss.contextID) of the user '\(miss.userID)' was posted \(distance(miss, purchase)), and no "
-        + "purchase claimed it; this purchase names '\(user)'"
+        + "purchase claimed it; "
+        + (purchase.userSource?.isInferred ?? false
+          ? "the user of this purchase, '\(user)', was inferred" : "this purchase names '\(user)'")
         + (isSimilar ? ", which differs only in form" : "")
     }
   }

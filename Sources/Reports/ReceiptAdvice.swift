@@ -34,6 +34,8 @@ public struct ReceiptAdvice: Sendable, Equatable {
     }
     let obstacle = Self.obstacle(record, receipt, destinations, processor)
     switch receipt.state {
+    case .delivered where receipt.correctedBy != nil:
+      lines = ["It said something wrong: \(receipt.correctedBy ?? "") corrects it, and counts."]
     case .delivered:
       lines = [
         "The destination has accepted it; there is nothing to do."
@@ -119,6 +121,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
   ) -> String {
     let later = receipt.isOpenToJoin ? " Once it has one, the receipt continues automatically." : ""
     switch obstacle {
+    case .corrected?: return "Another receipt corrects it."
     case .erased?: return "Its user's data was erased, so it cannot be sent."
     case .lacks(.subscription)?:
       return "It is about a subscription that has no id yet; it comes with the payment.\(later)"

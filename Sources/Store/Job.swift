@@ -244,6 +244,7 @@ extension JobSource {
       add("session", filter.sessionID.map { .string($0.text) })
       add("import_id", filter.importID.map(JSONValue.string))
       add("no_import_id", filter.lacksImportID ? .bool(true) : nil)
+      add("user_conflict", filter.isInConflict ? .bool(true) : nil)
       add("since", filter.since.map { .integer($0.unixMilliseconds) })
       add("until", filter.until.map { .integer($0.unixMilliseconds) })
       add("limit", limit.map { .integer(Int64($0)) })
@@ -299,6 +300,7 @@ extension JobSource {
       if filter.join == nil { isReadable = false }
     }
     filter.lacksImportID = json["no_import_id"] == .bool(true)
+    filter.isInConflict = json["user_conflict"] == .bool(true)
     filter.since = integer("since").map(Timestamp.init(unixMilliseconds:))
     filter.until = integer("until").map(Timestamp.init(unixMilliseconds:))
     let limit = integer("limit").map { Int(clamping: $0) }

@@ -12,7 +12,7 @@ import Testing
     "id", "app", "state", "reason", "user_id", "processor", "object_type", "object_id", "price_id",
     "price_mismatch",
     "context_disputed", "context_id", "import_id", "attempts", "last_status", "last_cause", "created_at",
-    "ready_at", "next_attempt_at", "delivered_at", "updated_at",
+    "ready_at", "next_attempt_at", "delivered_at", "updated_at", "user_conflict", "corrects", "corrected_by",
   ]
 
   private static func names(_ value: JSONValue) -> [String] {
@@ -208,7 +208,7 @@ import Testing
       Self.names(object)
         == (Self.fields
         + [
-          "session_id", "customer_id", "ply_context", "payment", "captures", "lookup", "near_misses",
+          "session_id", "customer_id", "names", "ply_context", "payment", "captures", "lookup", "near_misses",
           "attempt_log",
           "events",
           "changes", "jobs",

@@ -23,6 +23,7 @@ enum ReceiptJSON {
       ReceiptResource.list.members(of: detail.record) + [
         .init(name: "session_id", value: .optional(purchase.sessionID?.text)),
         .init(name: "customer_id", value: .optional(purchase.customerID?.text)),
+        .init(name: "names", value: .array(purchase.allNames.map(name))),
         .init(name: "ply_context", value: .optional(purchase.context?.text)),
         .init(name: "payment", value: payment(purchase)),
         .init(name: "captures", value: .array(detail.captures.map(capture))),
@@ -32,6 +33,13 @@ enum ReceiptJSON {
         .init(name: "events", value: .array(detail.events.map { EventResource.list.object(of: $0) })),
         .init(name: "changes", value: .array(changes)), .init(name: "jobs", value: .array(jobs.map(job))),
       ])
+  }
+
+  private static func name(_ name: NamedUser) -> JSONValue {
+    [
+      "user_id": .string(name.id.text), "source": .string(IdentityText.word(name.source)),
+      "standing": .string(IdentityText.word(name.standing)),
+    ]
   }
 
   /// Null for a purchase that did not start at the relay.

@@ -56,6 +56,9 @@ enum ReceiptShow {
     output.line()
     output.table(ReceiptStory(detail, audit: audit, jobs: jobs).table(session))
     output.line()
+    let why = IdentityText.paragraph(
+      record, customerUsers: detail.customerUsers, processor: app?.rules(of: processor))
+    output.line(DisplayText.clean(why))
     for sentence in JoinText.nearMisses(detail) { output.line(DisplayText.clean("Context \(sentence).")) }
     var advice: [String] = []
     if let receipt {

@@ -24,6 +24,8 @@ public struct PurchaseDestinations: Sendable, Equatable {
 public enum SendingObstacle: Error, Sendable, Equatable {
   /// Its user's data was erased.
   case erased
+  /// Another receipt corrects it.
+  case corrected
   /// There is no value for this, or no destination.
   case lacks(Reason)
 }
@@ -57,6 +59,7 @@ extension Purchase {
   public func contentToReplay(
     _ receipt: Receipt, to destinations: PurchaseDestinations, _ processor: ProcessorRules
   ) throws(SendingObstacle) -> ReplayContent {
+    if receipt.correctedBy != nil { throw .corrected }
     if receipt.body == nil, isErased { throw .erased }
     if receipt.isReversal, receipt.state != .delivered {
       // Only the destination that accepted the purchase is to know of its reversal, in the bytes made for it.

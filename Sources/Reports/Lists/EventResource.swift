@@ -42,5 +42,8 @@ extension EventFilter: ListFilter {
         $0.type = $1
       },
       .choice(EventOutcome.self, "outcome", "Outcome", "Only those with this outcome") { $0.outcome = $1 },
+      .flag("paid", "Paid", "Only those of paid purchases that name no user and made no receipt") {
+        $0.isUnmatched = true
+      },
     ] + FilterField.times("received", since: { $0.since = $1 }, until: { $0.until = $1 })
 }

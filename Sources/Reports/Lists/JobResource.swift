@@ -28,7 +28,7 @@ public enum JobResource {
       },
       .json("asked") { $0.request.source.json }, .flag("force") { $0.request.force },
       .shown("what").titled("What", .long) { .text(JobDescription.asked($0)) },
-      .text("price_id") { $0.request.priceID?.text }, .text("user_id") { $0.request.userID?.text },
+      .text("price_id") { $0.request.priceID?.text },
       .json("rate") { job in job.request.ratePerSecond.map { .number($0) } ?? .null },
       .text("actor") { $0.request.actor }.titled("By", heading: "WHO", .wraps),
       .text("why") { $0.request.reason },
@@ -51,6 +51,7 @@ public enum JobResource {
             ]
           })
       },
+      .text("user_id") { $0.request.userID?.text },
       .json("held_apps") { _ in .array(heldApps.map { .string($0.text) }) },
       .number("seconds_left") { $0.secondsLeft.map { Int64(clamping: $0) } }, .text("note") { $0.note },
       .time("created_at") { $0.createdAt }.titled("Begun", heading: "MADE"),

@@ -35,7 +35,6 @@ public enum ReceiptResource {
       .titled("Price", .wraps, missing: "not known"),
     .flag("price_mismatch") { $0.receipt?.priceMismatch ?? false },
     .flag("context_disputed") { $0.receipt?.contextDisputed ?? false },
-    .text("corrects") { $0.receipt?.corrects?.text }, .text("corrected_by") { $0.receipt?.correctedBy?.text },
     .text("context_id") { $0.purchase.contextID?.text }, .text("import_id") { $0.receipt?.importID },
     .number("attempts") { $0.receipt?.attempts ?? 0 }.titled("Attempts", .drops),
     .number("last_status") { $0.receipt?.lastStatus }.titled("Last answer", heading: "LAST", .drops),
@@ -43,6 +42,8 @@ public enum ReceiptResource {
     .time("created_at") { $0.receipt?.createdAt }.titled("Made"),
     .time("ready_at") { $0.receipt?.readyAt }, .time("next_attempt_at") { $0.receipt?.nextAttemptAt },
     .time("delivered_at") { $0.receipt?.deliveredAt }, .time("updated_at") { $0.updatedAt },
+    .flag("user_conflict") { $0.purchase.userConflict },
+    .text("corrects") { $0.receipt?.corrects?.text }, .text("corrected_by") { $0.receipt?.correctedBy?.text },
   ]
 }
 
@@ -72,6 +73,7 @@ extension ReceiptFilter: ListFilter {
 
   public static let rareFields: Set = [
     "join", "cause", "customer", "status", "price", "object", "session", "import-id", "no-import-id",
+    "user-conflict",
   ]
 
   public static let fields: [FilterField<ReceiptFilter>] =
@@ -122,6 +124,9 @@ extension ReceiptFilter: ListFilter {
       },
       .flag("no-import-id", "No import id", "Only delivered ones whose answer named no import id") {
         $0.lacksImportID = true
+      },
+      .flag("user-conflict", "Sources disagree", "Only those whose sources name different users") {
+        $0.isInConflict = true
       },
     ]
 

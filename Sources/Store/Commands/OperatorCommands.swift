@@ -120,6 +120,7 @@ extension SendingObstacle {
   var result: OperatorResult {
     switch self {
     case .erased: .erased
+    case .corrected: .corrected
     case .lacks(let reason): .lacks(reason)
     }
   }

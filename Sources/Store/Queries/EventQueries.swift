@@ -10,6 +10,8 @@ public struct EventFilter: Sendable, Equatable {
   public var outcome: EventOutcome?
   public var since: Timestamp?
   public var until: Timestamp?
+  /// Only those of paid purchases that name no user and made no receipt.
+  public var isUnmatched = false
   /// The row of the last event on the previous page. An event id is not unique: several apps may get the same
   /// event.
   public var after: EventRowID?
@@ -37,6 +39,14 @@ extension StoreReader {
   static let eventColumns = """
     SELECT e.event_id, e.app, e.processor, e.type, e.outcome, e.received_at, p.receipt_id, e.row_id
     FROM events e LEFT JOIN purchases p ON p.row_id = e.purchase_row
+    """
+
+  /// There are few such purchases. The parameters are those of `joinedEventSQL`.
+  static let unmatchedSQL = """
+    \(eventColumns) WHERE p.unmatched = 1 AND e.row_id > ?1 AND e.row_id < ?2
+      AND e.purchase_row IN (SELECT row_id FROM purchases WHERE unmatched = 1)
+      AND (?4 IS NULL OR e.app = ?4) AND (?5 IS NULL OR e.processor = ?5) AND (?6 IS NULL OR e.outcome = ?6)
+      AND (?7 IS NULL OR e.type = ?7)
     """
 
   /// The statements for lists of events.
@@ -92,6 +102,10 @@ extension StoreReader {
   public func events(_ filter: EventFilter, limit: Int) throws(StoreFault) -> [EventSummary] {
     try connection.snapshot { () throws(StoreFault) in
       var (after, before) = try rows(filter)
+      if filter.isUnmatched {
+        return try connection.prepare("\(Self.unmatchedSQL) ORDER BY e.row_id DESC LIMIT ?3")
+          .all(Self.joinedValues(filter, after, before, limit), Self.eventSummary)
+      }
       guard filter.isOfGroups else {
         return try connection.prepare(Self.eventSQL.all)
           .all([.integer(after), .integer(before), .integer(Int64(limit))], Self.eventSummary)
@@ -132,6 +146,10 @@ extension StoreReader {
     try connection.snapshot { () throws(StoreFault) in
       let (after, before) = try rows(filter)
       func number(_ row: StoreRow) -> Int { Int(clamping: row.integer(0)) }
+      if filter.isUnmatched {
+        return try connection.prepare("SELECT count(*) FROM (\(Self.unmatchedSQL) LIMIT ?3) AS found")
+          .first(Self.joinedValues(filter, after, before, limit), number) ?? 0
+      }
       guard filter.isOfGroups else {
         return try connection.prepare(Self.eventSQL.countAll)
           .first([.integer(after), .integer(before), .integer(Int64(limit))], number) ?? 0

@@ -40,12 +40,14 @@ extension ReceiptFilter {
         [.text(userID), rows, NamesColumn.part(of: userID)]
       )
     }
+    if isInConflict { return ("user_conflict = 1", []) }
     return nil
   }
 
   /// Whether it selects few receipts.
   var isNarrow: Bool {
     objectID != nil || sessionID != nil || importID != nil || customerID != nil || userID != nil
+      || isInConflict
   }
 
   /// The other conditions, for the few receipts of `narrow`. The plus keeps SQLite from using them to scan a
@@ -71,6 +73,7 @@ extension ReceiptFilter {
       let delivered = StoreValue.text(ReceiptState.delivered.rawValue)
       add("+import_id IS NULL AND +user_id IS NOT NULL AND +state = ?", delivered)
     }
+    add("+user_conflict = ?", isInConflict ? .flag(true) : nil)
     add("+receipt_id > ?", .text(bounds.lower))
     add("+receipt_id < ?", .text(bounds.upper))
     return conditions

@@ -30,6 +30,8 @@ public struct ReceiptFilter: Sendable, Equatable {
   var beginning: String?
   /// Only delivered receipts whose answer had no import id; erased users' receipts are excluded.
   public var lacksImportID = false
+  /// Only those whose sources name different users.
+  public var isInConflict = false
   /// Made at or after.
   public var since: Timestamp?
   /// Made before.
@@ -75,6 +77,8 @@ public struct ReceiptDetail: Sendable, Equatable {
   public var claims: [Claim] = []
   /// The contexts that it did not get; empty unless `StoreReader.nearMisses` was asked.
   public var nearMisses: [NearMiss] = []
+  /// The users seen with its customer in its app; empty for a purchase with a user.
+  public var customerUsers: [UserID] = []
 }
 
 extension StoreReader {
@@ -115,6 +119,16 @@ extension StoreReader {
       AND (object_id = ?1 OR session_id = ?1) LIMIT 20
     """
 
+  /// The most purchases of a customer that are looked at for its users.
+  private static let customerPurchasesMax = 200
+
+  private func customerUsers(of record: PurchaseRecord) throws(StoreFault) -> [UserID] {
+    guard record.purchase.userID == nil, let customer = record.purchase.customerID else { return [] }
+    let users = try purchases(ofCustomer: customer, limit: Self.customerPurchasesMax)
+      .filter { $0.app == record.app }.compactMap(\.userID)
+    return Set(users).sorted()
+  }
+
   private func detail(of record: PurchaseRecord) throws(StoreFault) -> ReceiptDetail {
     let attempts = try connection.prepare(
       """
@@ -135,6 +149,6 @@ extension StoreReader {
     return ReceiptDetail(
       record: record, attempts: attempts, events: events.reversed(), context: context,
       lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID),
-      claims: try claims(of: record.rowID))
+      claims: try claims(of: record.rowID), customerUsers: try customerUsers(of: record))
   }
 }

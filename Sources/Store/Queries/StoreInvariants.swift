@@ -70,8 +70,7 @@ extension StoreReader {
       "two purchases have one context (R5)",
       """
       SELECT count(*) FROM (SELECT 1 FROM purchases WHERE context_id IS NOT NULL AND context_disputed = 0
-        GROUP BY context_id
-        HAVING count(DISTINCT object_id) > 1 OR sum(CASE corrects WHEN '' THEN 1 ELSE 0 END) > 1)
+        AND corrects = '' GROUP BY context_id HAVING count(*) > 1)
       """
     ),
     (

@@ -109,13 +109,18 @@ struct RandomStore {
   private mutating func operate(_ app: AppSlug) throws {
     guard let record = pick(try store.receipts(app: app)), let id = record.receipt?.id else { return }
     let result: OperatorResult
-    switch number(0..<5) {
+    switch number(0..<6) {
     case 0:
       let isForced = oneIn(2)
       result = try store.apply(ReplayReceipt(id: id, force: isForced, dueAt: store.now))
       if isForced && result == .done { forced = id }
     case 1: result = try store.apply(CancelReceipt(id: id, note: "why not"))
     case 2: return try claim(id, app)
+    case 3:
+      let user: UserID? = oneIn(2) ? "u\(number(0..<4))" : nil
+      let price: PriceID? = oneIn(2) ? "price_op" : nil
+      let context = oneIn(4) ? pick(contexts) : nil
+      result = try store.apply(CorrectReceipt(id: id, userID: user, priceID: price, contextID: context))
     default:
       let user: UserID? = oneIn(2) ? "u\(number(0..<4))" : nil
       let price: PriceID? = oneIn(2) ? "price_op" : nil

@@ -44,6 +44,10 @@ struct ReceiptPage {
             PageParts.fact(fact.name, value(fact))
           }
         }
+        Tag.p {
+          PageParts.untrusted(
+            IdentityText.paragraph(record, customerUsers: detail.customerUsers, processor: processor))
+        }
       }
       Tag.section(.class("card"), .labelledBy("story")) {
         Tag.h2(.id("story")) { "What happened" }
