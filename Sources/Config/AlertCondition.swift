@@ -21,7 +21,11 @@ public enum AlertCondition: Sendable, Hashable {
   /// More requests of an app's clients than this were refused.
   case contextsRefused(over: Int)
   /// Events of an app that may report payments could not be read.
-  case eventsUnparsed
+  case unreadableEvents
+  /// Sources name different users for receipts of an app.
+  case userConflict
+  /// Purchases that may be an app's are paid, and name no user.
+  case unmatchedPurchases
   /// A payment processor refused an app's credentials, or more calls of the app to it than this failed.
   case processorFailures(over: Int)
   /// A capture of an app has had no outcome for longer than this, or was given up.
@@ -63,13 +67,16 @@ extension AlertCondition {
   public static let forms = [
     AlertCondition.breakerOpen, .receiptFailed, .oldestPending(over: .minutes(15)),
     .diskLow(underBytes: 1 << 30), .database, .signatureFailures(over: signatureFailuresDefault),
-    .contextsRefused(over: signatureFailuresDefault), .eventsUnparsed,
+    .contextsRefused(over: signatureFailuresDefault), .unreadableEvents,
     .processorFailures(over: processorFailuresDefault), .captureUnknown(over: .minutes(15)),
     .callbacksMissing, .appPaused, .reloadRefused, .backupOld(over: .hours(26)),
     .backlogGrowing(over: 1000), .corruption,
     .noEvents(over: .minutes(30)), .certificateExpires(within: .days(14)), .clock(over: .seconds(5)),
-    .contextsUnjoined,
+    .contextsUnjoined, .userConflict, .unmatchedPurchases,
   ]
+
+  /// Names that conditions had, which a configuration may still have.
+  static let formerNames = ["events_unparsed": AlertCondition.unreadableEvents.name]
 
   /// The name without the limit, as notices and metrics use it.
   public var name: String {
@@ -81,7 +88,9 @@ extension AlertCondition {
     case .database: "database"
     case .signatureFailures: "signature_failures"
     case .contextsRefused: "contexts_refused"
-    case .eventsUnparsed: "events_unparsed"
+    case .unreadableEvents: "unreadable_events"
+    case .userConflict: "user_conflict"
+    case .unmatchedPurchases: "unmatched_purchases"
     case .processorFailures: "processor_failures"
     case .captureUnknown: "capture_unknown"
     case .callbacksMissing: "callbacks_missing"
@@ -101,8 +110,8 @@ extension AlertCondition {
   /// The name with its limit, as the configuration writes it: `oldest_pending>15m`.
   public var text: String {
     switch self {
-    case .breakerOpen, .receiptFailed, .database, .eventsUnparsed, .callbacksMissing, .appPaused,
-      .reloadRefused, .corruption, .contextsUnjoined:
+    case .breakerOpen, .receiptFailed, .database, .unreadableEvents, .callbacksMissing, .appPaused,
+      .reloadRefused, .corruption, .contextsUnjoined, .userConflict, .unmatchedPurchases:
       name
     case .oldestPending(let limit), .captureUnknown(let limit), .backupOld(let limit),
       .noEvents(let limit), .clock(let limit):
@@ -148,7 +157,8 @@ extension AlertCondition {
   public init?(parsing text: String) {
     let text = text.filter { $0 != " " }
     let name = text.prefix { $0 != ">" && $0 != "<" }
-    guard let standard = Self.forms.first(where: { $0.name == name }) else { return nil }
+    let present = Self.formerNames[String(name)] ?? String(name)
+    guard let standard = Self.forms.first(where: { $0.name == present }) else { return nil }
     guard let sign = text.dropFirst(name.count).first else {
       self = standard
       return
@@ -163,8 +173,8 @@ extension AlertCondition {
   /// The same condition with another limit; nil if the text is not one.
   private func with(limit text: String) -> AlertCondition? {
     switch self {
-    case .breakerOpen, .receiptFailed, .database, .eventsUnparsed, .callbacksMissing, .appPaused,
-      .reloadRefused, .corruption, .contextsUnjoined, .unknown:
+    case .breakerOpen, .receiptFailed, .database, .unreadableEvents, .callbacksMissing, .appPaused,
+      .reloadRefused, .corruption, .contextsUnjoined, .userConflict, .unmatchedPurchases, .unknown:
       nil
     case .oldestPending: Self.age(text).map { .oldestPending(over: $0) }
     case .captureUnknown: Self.age(text).map { .captureUnknown(over: $0) }

@@ -21,7 +21,7 @@ import Testing
       ("signature_failures", "signature_failures>10"), ("signature_failures>0", "signature_failures>0"),
       ("processor_failures", "processor_failures>10"), ("processor_failures>0", "processor_failures>0"),
       ("contexts_refused", "contexts_refused>10"), ("contexts_refused>0", "contexts_refused>0"),
-      ("events_unparsed", "events_unparsed"),
+      ("unreadable_events", "unreadable_events"), ("events_unparsed", "unreadable_events"),
       ("capture_unknown", "capture_unknown>15m"), ("capture_unknown > 2h", "capture_unknown>2h"),
       ("callbacks_missing", "callbacks_missing"), ("app_paused", "app_paused"),
       ("reload_refused", "reload_refused"),
@@ -43,7 +43,7 @@ import Testing
       "", ">", "breaker", "breaker_open>1", "oldest_pending<15m", "oldest_pending>", "oldest_pending>0s",
       "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
       "processor_failures>-1", "capture_unknown>0s", "capture_unknown<15m", "callbacks_missing>3",
-      "app_paused>1h", "contexts_unjoined>3", "events_unparsed>1", "contexts_refused<10",
+      "app_paused>1h", "contexts_unjoined>3", "unreadable_events>1", "user_conflict>1", "contexts_refused<10",
       "receipt_failed>3", "reload_refused>1", "backup_old<26h", "backlog_growing>1h", "corruption>1",
       "no_events<30m", "certificate_expires>14d", "certificate_expires<14", "clock>1s", "clock<5s",
       "disk_low<9999999GiB", "oldest_pending>15m>1h",
@@ -94,7 +94,7 @@ import Testing
       ),
       ("alerts: [{ to: 'secret', on: ['breaker_open'] }],", "alerts[0].to", "must be a whole address"),
       ("alerts: [{ to: 'https://h/secret' }],", "alerts[0].on", "there are breaker_open"),
-      ("alerts: [{ to: 'https://h/secret', on: [] }],", "alerts[0].on", "must have from 1 to 20 conditions"),
+      ("alerts: [{ to: 'https://h/secret', on: [] }],", "alerts[0].on", "must have from 1 to 40 conditions"),
       (
         "alerts: [{ to: 'https://h/secret', on: ['braker_open'] }],", "alerts[0].on[0]",
         "did you mean \"breaker_open\""

@@ -223,7 +223,7 @@ import Testing
 
   @Test("Refused contexts and events that may be unread payments are reported")
   func lostInput() throws {
-    let bench = try AlertBench([AlertBench.alert([.contextsRefused(over: 10), .eventsUnparsed])])
+    let bench = try AlertBench([AlertBench.alert([.contextsRefused(over: 10), .unreadableEvents])])
     defer { bench.stop() }
     try bench.live { run throws in
       for _ in 0..<10 { bench.bench.metrics.clientRefusals.increment("shop", "key") }
@@ -235,10 +235,10 @@ import Testing
           body: Array(#"{"type":"invoice.paid"}"#.utf8), content: .nothing(.unparsed)))
       let told = try bench.pass(.minutes(1), &run) + bench.pass(.minutes(1), &run)
       #expect(
-        Set(told.map(\.notice)) == ["contexts_refused>10 shop firing", "events_unparsed shop firing"])
+        Set(told.map(\.notice)) == ["contexts_refused>10 shop firing", "unreadable_events shop firing"])
       let contexts = try #require(told.first { $0["alert"] == "contexts_refused>10" })
       #expect(contexts["reasons"] == ["key": 10, "limited": 1])
-      let events = try #require(told.first { $0["alert"] == "events_unparsed" })
+      let events = try #require(told.first { $0["alert"] == "unreadable_events" })
       #expect(events["reasons"] == ["invoice.paid: data.object": 1])
     }
   }

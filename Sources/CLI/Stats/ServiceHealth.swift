@@ -23,6 +23,8 @@ struct ServiceHealth {
   let freeBytes: Int64?
   /// Stored events that may be paid purchases and could not be read.
   let unread: UnreadEvents
+  /// Whose the purchases of the last days are.
+  let identity: IdentityFindings
   let now: Timestamp
   private let configuration: Configuration
 
@@ -32,6 +34,7 @@ struct ServiceHealth {
     daemon = session.daemon(configuration)
     isRunning = try session.isServed(configuration, reader)
     unread = UnreadEvents(configuration.apps, reader, now: now)
+    identity = IdentityFindings(configuration.apps, reader, now: now)
     freeBytes = configuration.database.filePath.flatMap { DiskSpace.availableBytes(at: $0) }
     let stored = try reader.serviceReport(.health)
     lastReport = stored?.at
@@ -52,7 +55,7 @@ struct ServiceHealth {
   }
 
   /// What receiptd has reported, and the unreadable events.
-  var findings: [Finding] { Finding.current(report, unread, configuration, now: now) }
+  var findings: [Finding] { Finding.current(report, unread, identity, configuration, now: now) }
 
   var lines: [String] { (state + findings).map(\.line) }
 

@@ -93,7 +93,7 @@ extension Configuration {
         .key(
           "sendmail", \.sendmail, .file, "The program that sends e-mails. It has the options of sendmail."),
         .required(
-          "on", \.on, .set(of: .condition, count: 1...20, "conditions"),
+          "on", \.on, .set(of: .condition, count: 1...40, "conditions"),
           example: ["breaker_open", "receipt_failed"],
           advice: "name the conditions: [\"breaker_open\", \"receipt_failed\"]; there are "
             + AlertCondition.listedForms,
@@ -198,7 +198,9 @@ extension ValueForm<AlertCondition> {
       }, show: { .string($0.text) })
   }
 
-  private static var namePattern: String { AlertCondition.forms.map(\.name).joined(separator: "|") }
+  private static var namePattern: String {
+    (AlertCondition.forms.map(\.name) + AlertCondition.formerNames.keys.sorted()).joined(separator: "|")
+  }
 }
 
 extension ValueForm<AppSlug> {

@@ -198,3 +198,53 @@ extension Relay {
     try writeConfiguration()
   }
 }
+
+// MARK: - Users
+
+// Whose purchase is it.
+
+extension RunbookScene {
+  private static let knownUsers: JSONValue = ["stripe": ["reference": "known_user"]]
+
+  /// A checkout whose reference is no user: the app has posted no context.
+  static var withoutUser: RunbookScene {
+    RunbookScene(
+      prepare: { relay, _ in
+        try relay.ingest(Checkout("jdo-1").completed)
+        try wait(relay, .waiting, ["jdo-1"])
+      }, object: Checkout("jdo-1").subscription, app: knownUsers,
+      check: { relay, _ in
+        try wait(relay, .delivered, ["jdo-1"])
+        // A context that the app posts later names the user, too.
+        try relay.ingest(Checkout("jdo-2").completed)
+        try wait(relay, .waiting, ["jdo-2"])
+        try relay.post(Checkout("jdo-2"))
+        try wait(relay, .delivered, ["jdo-2"])
+      })
+  }
+
+  /// The metadata name another user than the reference.
+  static var twoUsers: RunbookScene {
+    RunbookScene(
+      prepare: { relay, _ in
+        try relay.post(Checkout("jdo-1"))
+        let metadata: JSONValue = ["data": ["object": ["metadata": ["ply_user_id": "jdo-9"]]]]
+        try relay.ingest(Checkout("jdo-1").completed.merging(metadata))
+        try wait(relay, .delivered, ["jdo-1"])
+      }, object: Checkout("jdo-1").subscription, app: knownUsers)
+  }
+
+  /// A receipt that was delivered for the wrong user.
+  static var wrongUser: RunbookScene {
+    RunbookScene(
+      prepare: { relay, _ in
+        try buy(relay, ["jdo-1"])
+        try wait(relay, .delivered, ["jdo-1"])
+      }, object: Checkout("jdo-1").subscription,
+      check: { _, destination in
+        try waitUntil("both receipts arrive") {
+          destination.ledger(of: Checkout("jdo-1").subscription).map { $0["user_id"] } == ["jdo-1", "jdo-2"]
+        }
+      })
+  }
+}

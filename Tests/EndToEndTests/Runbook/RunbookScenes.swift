@@ -252,6 +252,9 @@ struct RunbookScene {
     case "Callbacks do not arrive": try callbacksMissing()
     case "The outcome of a capture is unknown": try captureUnknown()
     case "List what failed, for someone else": listed
+    case "Receipts wait for a user": withoutUser
+    case "Two users, one purchase": twoUsers
+    case "The wrong user got it": wrongUser
     case "Hold an app's deliveries": held
     // The large database has no receipt that joined, so it cannot become worse there.
     case "Contexts do not join": unjoined

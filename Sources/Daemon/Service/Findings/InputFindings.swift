@@ -65,6 +65,9 @@ extension Finding {
       processors: processors)
   }
 
+  /// What stands for the field of a thin event that cannot be read.
+  private static let thin = "thin payload"
+
   /// Stored events that may report a payment, and could not be read.
   /// - Parameters:
   ///   - reasons: by type and field, such as `checkout.session.completed: data.object.payment_status`.
@@ -72,14 +75,18 @@ extension Finding {
   public static func events(of app: AppSlug, _ reasons: [String: Int64], since: Timestamp) -> Finding? {
     let refused = RefusedWebhooks(reasons)
     guard refused.count > 0 else { return nil }
+    let isThin = reasons.keys.contains { $0.hasSuffix(": \(Self.thin)") }
     return Finding(
       .failure, .webhooks,
       "\(CountText.of(refused.count, "event")) of \(app) that may be paid purchases could not be read in "
         + "the last 24 h (\(refused.reasons)), so \(refused.count == 1 ? "it" : "they") made no receipt",
-      next:
-        "Look at receiptctl events list --app \(app) --outcome unparsed; after an update of receiptd, run: "
-        + "receiptctl events reprocess --app \(app) --outcome unparsed",
-      app: app, since: since, alert: .eventsUnparsed, value: Double(refused.count), reasons: reasons)
+      next: (isThin
+        ? "Thin events name a sale without its data: choose the payload style Snapshot for the endpoint in "
+          + "Stripe's dashboard, or set apps.\(app).stripe.api_key. " : "")
+        + "Look at receiptctl events list --app \(app) --outcome unparsed; after "
+        + "\(isThin ? "that" : "an update of receiptd"), run: receiptctl events reprocess --app \(app) "
+        + "--outcome unparsed",
+      app: app, since: since, alert: .unreadableEvents, value: Double(refused.count), reasons: reasons)
   }
 
   /// The events could not be counted, as on damaged pages.

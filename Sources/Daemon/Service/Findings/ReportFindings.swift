@@ -9,12 +9,13 @@ extension Finding {
   /// What stats, top, alerts list, doctor and the dashboard's overview show.
   /// - Parameter report: nil if no receiptd runs, or if it has not reported yet.
   public static func current(
-    _ report: HealthReport?, _ unread: UnreadEvents, _ configuration: Configuration, now: Timestamp
+    _ report: HealthReport?, _ unread: UnreadEvents, _ identity: IdentityFindings,
+    _ configuration: Configuration, now: Timestamp
   ) -> [Finding] {
     let reported = report?.findings(
       now: now, webhooks: { configuration.webhookAdvice(of: $0) },
       processors: { configuration.processorAdvice(of: $0) })
-    return (reported ?? []) + unread.findings
+    return (reported ?? []) + unread.findings + identity.found
   }
 }
 

@@ -94,6 +94,7 @@ public struct Scrape {
       })
     try writePauses(of: configured, reader, to: &text)
     try writeJoins(of: known, reader, to: &text)
+    try writeIdentity(of: known, reader, to: &text)
     text.gauge("receiptd_write_queue", "Commands that wait for the writer.", [([], Double(queueDepth))])
     text.gauge(
       "receiptd_http_connections", "Connections to the public listener.",
@@ -188,6 +189,20 @@ public struct Scrape {
 // How contexts join, in a scrape. Every number is a stored count.
 
 extension Scrape {
+  /// Counts end at `IdentityCounts.countMax`.
+  private func writeIdentity(
+    of apps: [AppSlug], _ reader: StoreReader, to text: inout MetricsText
+  ) throws(StoreFault) {
+    var found: [(app: AppSlug, counts: IdentityCounts)] = []
+    for app in apps { found.append((app, try reader.identity(app: app, since: now - .days(7)))) }
+    text.gauge(
+      "receiptd_unmatched_purchases", "Paid purchases of the last 7 days that name no user.",
+      found.map { ([("app", $0.app.text)], Double($0.counts.unmatched)) })
+    text.gauge(
+      "receiptd_user_conflicts", "Receipts of the last 7 days whose sources name different users.",
+      found.map { ([("app", $0.app.text)], Double($0.counts.conflicts)) })
+  }
+
   /// The hours that are counted.
   private static let joinHours: Int64 = 24
 

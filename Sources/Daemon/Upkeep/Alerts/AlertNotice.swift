@@ -143,10 +143,11 @@ extension AlertCondition {
     switch self {
     case .database, .diskLow, .corruption: .critical
     case .breakerOpen, .receiptFailed, .oldestPending, .captureUnknown, .backlogGrowing, .noEvents,
-      .eventsUnparsed:
+      .unreadableEvents:
       .error
     case .signatureFailures, .contextsRefused, .processorFailures, .callbacksMissing, .reloadRefused,
-      .backupOld, .certificateExpires, .clock, .appPaused, .contextsUnjoined, .unknown:
+      .backupOld, .certificateExpires, .clock, .appPaused, .contextsUnjoined, .userConflict,
+      .unmatchedPurchases, .unknown:
       .warning
     }
   }

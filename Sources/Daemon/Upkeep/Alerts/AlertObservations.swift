@@ -28,6 +28,8 @@ struct AlertObservations {
   var unreadable: [AppSlug] = []
   /// The events that cannot be read and may report payments, by app.
   var unread: [Finding] = []
+  /// Whose the purchases are; nil if no alert is about that.
+  var identity: IdentityFindings?
 }
 
 /// The events that cannot be read, which are looked for now and then.
@@ -41,7 +43,7 @@ struct UnreadEventWatch {
   mutating func look(
     for alerts: [Configuration.Alert], _ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp
   ) throws(StoreFault) -> [Finding] {
-    guard alerts.contains(where: { $0.on.contains(.eventsUnparsed) }) else { return [] }
+    guard alerts.contains(where: { $0.on.contains(.unreadableEvents) }) else { return [] }
     // Also after the clock was set back.
     if let lookedAt, (.zero..<Self.lookInterval).contains(now.duration(since: lookedAt)) { return found }
     let events = UnreadEvents(apps, reader, now: now)
@@ -49,6 +51,30 @@ struct UnreadEventWatch {
     found = events.found
     lookedAt = now
     return found
+  }
+}
+
+/// Whose the purchases are, which is looked at now and then.
+struct IdentityWatch {
+  private static let lookInterval: Duration = .seconds(30)
+
+  private var found: IdentityFindings?
+  private var lookedAt: Timestamp?
+
+  /// Reads nothing if no alert is about them.
+  mutating func look(
+    for alerts: [Configuration.Alert], _ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp
+  ) throws(StoreFault) -> IdentityFindings? {
+    let isWatched = alerts.contains {
+      $0.on.contains(.userConflict) || $0.on.contains(.unmatchedPurchases)
+    }
+    guard isWatched else { return nil }
+    // Also after the clock was set back.
+    if let lookedAt, (.zero..<Self.lookInterval).contains(now.duration(since: lookedAt)) { return found }
+    let identity = IdentityFindings(apps, reader, now: now)
+    if let fault = identity.fault { throw fault }
+    (found, lookedAt) = (identity, now)
+    return identity
   }
 }
 

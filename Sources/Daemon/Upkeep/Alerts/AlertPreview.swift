@@ -88,6 +88,7 @@ public enum AlertPreview {
     let unread = UnreadEvents(apps, reader, now: now)
     if let fault = unread.fault, fault.kind != .corrupt { throw fault }
     observed.unread = unread.found
+    observed.identity = IdentityFindings(apps, reader, now: now)
     let names = Set(health?.reasons.map(\.name) ?? [])
     let findings = try AlertWatch.findings(
       for: [alert], apps: apps, reader: reader, signatures: { _ in refused },

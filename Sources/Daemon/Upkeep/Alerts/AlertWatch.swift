@@ -89,6 +89,7 @@ struct AlertWatch {
   private var events = EventWatch()
   private var joins = JoinWatch()
   private var unreadEvents = UnreadEventWatch()
+  private var identity = IdentityWatch()
   private var listenerFileRead: (at: MonotonicInstant, expiresAt: Timestamp?)?
 
   init(reader: StoreReader, sources: AlertSources) {
@@ -117,6 +118,7 @@ struct AlertWatch {
       for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
     observed.unjoined = try joins.unjoined(for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
     observed.unread = try unreadEvents.look(for: alerts, apps, reader, now: now)
+    observed.identity = try identity.look(for: alerts, apps, reader, now: now)
     return try Self.findings(
       for: alerts, apps: apps, reader: reader,
       signatures: { signatures.growth(within: $0, now: monotonic) },
@@ -269,7 +271,7 @@ extension AlertWatch.Findings {
         of: app.slug, clients[window]?[app.slug] ?? [:], accepted: nil, Finding.within(window), since: now,
         alert: condition)
       return refused.flatMap { $0.value > Double(limit) ? $0 : nil }
-    case .eventsUnparsed: return unread.first { $0.app == app.slug }
+    case .unreadableEvents: return unread.first { $0.app == app.slug }
     case .processorFailures(let limit):
       return .calls(
         troubles(of: app, window), limit: limit, app: app.slug, window: window, now: now,
@@ -283,6 +285,7 @@ extension AlertWatch.Findings {
       return .callbacks(
         troubles(of: app, window).mapValues(\.unreported), app: app.slug, window: window, now: now,
         advice: app.webhookAdvice)
+    case .userConflict, .unmatchedPurchases: return observed.identity?.finding(condition, app: app.slug)
     case .contextsUnjoined: return .unjoined(observed.unjoined[app.slug], app: app.slug, now: now)
     case .appPaused: return .pause(pauses[app.slug], app: app.slug, now: now)
     case .backlogGrowing(let limit):

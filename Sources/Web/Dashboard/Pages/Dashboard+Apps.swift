@@ -33,7 +33,8 @@ extension Dashboard {
         number: number, hasMore: ranks.count > before + rows.count,
         findings: report.headlines(daemon: nil, now: now)
           + Finding.current(
-            report, UnreadEvents(configuration.apps, source.reader, now: now), configuration, now: now),
+            report, UnreadEvents(configuration.apps, source.reader, now: now),
+            IdentityFindings(configuration.apps, source.reader, now: now), configuration, now: now),
         now: now)
     }
     return page.page

@@ -11,7 +11,7 @@ struct TroubleList {
   static let shownMax = 20
   /// The conditions, the most severe first; the others follow.
   private static let severity = [
-    "database", "corruption", "disk_low", "certificate_expires", "events_unparsed", "breaker_open",
+    "database", "corruption", "disk_low", "certificate_expires", "unreadable_events", "breaker_open",
     "signature_failures", "contexts_refused", "processor_failures", "capture_unknown", "receipt_failed",
     "oldest_pending", "no_events",
   ]

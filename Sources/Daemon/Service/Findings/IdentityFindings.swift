@@ -1,0 +1,111 @@
+// Whose an app's purchases are: sales that match nobody, users that sources disagree about, references that
+// are no users, and sales of something else. Pure; called from any thread.
+
+public import Config
+public import Domain
+internal import Formats
+internal import Platform
+internal import Reports
+public import Store
+
+extension Finding {
+  /// The days that are counted, as the end of a sentence.
+  private static let days = "in the last \(IdentityFindings.days) days"
+
+  /// Paid purchases without a user and without a receipt.
+  static func unmatched(_ count: Int64, app: AppSlug, since: Timestamp) -> Finding? {
+    guard count > 0 else { return nil }
+    let list = "receiptctl events list --app \(app) --outcome noted --paid"
+    return Finding(
+      .warning, "work",
+      "\(counted(count, "paid purchase")) of \(app) \(count == 1 ? "names" : "name") no user and made no "
+        + "receipt \(days)",
+      next: "See: \(list). If they are the app's, say so in apps.\(app).stripe.sells, so that they wait for "
+        + "their user, or put your user id into their metadata as ply_user_id; if not, name them in "
+        + "apps.\(app).stripe.except. Then run: receiptctl reload",
+      app: app, since: since, alert: .unmatchedPurchases, value: Double(count), commands: [list])
+  }
+
+  /// Receipts whose sources name different users.
+  static func conflicts(_ count: Int64, app: AppSlug, since: Timestamp) -> Finding? {
+    guard count > 0 else { return nil }
+    let list = "receiptctl receipts list --app \(app) --user-conflict"
+    return Finding(
+      .warning, "work",
+      "\(counted(count, "receipt")) of \(app) made \(days) \(count == 1 ? "has" : "have") sources that name "
+        + "different users",
+      next: "See: \(list), and why with: receiptctl receipts show RECEIPT. If it went to the wrong user: "
+        + "receiptctl receipts correct RECEIPT --user USER --why TEXT",
+      app: app, since: since, alert: .userConflict, value: Double(count), commands: [list])
+  }
+
+  /// Receipts without a user whose checkout has a reference that is no user.
+  static func unknownReferences(_ count: Int64, app: AppSlug, since: Timestamp) -> Finding? {
+    guard count > 0 else { return nil }
+    let list = "receiptctl receipts list --app \(app) --reason user"
+    return Finding(
+      .warning, "work",
+      "the checkout's reference of \(counted(count, "receipt")) of \(app) made \(days) is no user who posted "
+        + "a context, so \(count == 1 ? "it lacks its user" : "they lack their users")",
+      next: "If your pages put user ids there, set apps.\(app).stripe.reference: \"user\", then run: "
+        + "receiptctl reload. See: \(list)",
+      app: app, since: since, value: Double(count), commands: [list])
+  }
+
+  /// Sales that the configuration does not name as the app's.
+  static func foreign(_ counts: IdentityCounts, app: AppSlug, selects: Bool, since: Timestamp) -> Finding? {
+    guard counts.foreignEvents > 0 else { return nil }
+    let list = "receiptctl events list --app \(app) --outcome foreign"
+    let were = counts.foreignEvents == 1 ? "was" : "were"
+    let what =
+      "\(counted(counts.foreignEvents, "event")) of \(app) \(days) \(were) about sales that are not the app's"
+    guard selects, !counts.hasReceipts else {
+      return Finding(.ok, "work", what, next: "See: \(list)", app: app, value: Double(counts.foreignEvents))
+    }
+    return Finding(
+      .failure, "work", "nothing matches apps.\(app).stripe.sells: \(what), and no event made a receipt",
+      next: "Compare sells with what is sold: \(list), and receiptctl events show EVENT. Correct it, then "
+        + "run: receiptctl reload",
+      app: app, since: since, value: Double(counts.foreignEvents), commands: [list])
+  }
+
+  private static func counted(_ count: Int64, _ one: String) -> String {
+    (count < IdentityCounts.countMax ? "" : "at least ") + CountText.of(count, one)
+  }
+}
+
+/// What the database knows of whose the purchases of the last days are. Where it cannot be counted, as on
+/// damaged pages, everything else is still shown.
+public struct IdentityFindings: Sendable {
+  static let days: Int64 = 7
+
+  /// Sorted by app.
+  public let found: [Finding]
+  /// Why they could not be counted; nil if they were.
+  public let fault: StoreFault?
+
+  public init(_ apps: [AppConfiguration], _ reader: StoreReader, now: Timestamp) {
+    let since = now - .days(Self.days)
+    var found: [Finding] = []
+    do throws(StoreFault) {
+      for app in apps.sorted(by: { $0.slug < $1.slug }) {
+        let counts = try reader.identity(app: app.slug, since: since)
+        let selects = app.places.contains { app.rules(of: $0.processor).selects }
+        found += [
+          Finding.foreign(counts, app: app.slug, selects: selects, since: since),
+          .unmatched(counts.unmatched, app: app.slug, since: since),
+          .conflicts(counts.conflicts, app: app.slug, since: since),
+          .unknownReferences(counts.unknownReferences, app: app.slug, since: since),
+        ].compactMap(\.self)
+      }
+      (self.found, fault) = (found, nil)
+    } catch {
+      (self.found, fault) = ([], error)
+    }
+  }
+
+  /// The trouble of an app that an alert reports.
+  public func finding(_ alert: AlertCondition, app: AppSlug) -> Finding? {
+    found.first { $0.alert == alert && $0.app == app }
+  }
+}

@@ -1,0 +1,63 @@
+// Whose an app's purchases are: what an operator should know of them, counted to a maximum, so that the cost
+// does not depend on the size of the database.
+
+public import Domain
+
+/// What an app's purchases of the last days lack, or contradict. Counts end at `countMax`.
+public struct IdentityCounts: Sendable, Equatable {
+  public static let countMax: Int64 = 1000
+
+  /// Paid purchases that may be the app's, name no user and so have no receipt.
+  public var unmatched: Int64 = 0
+  /// Receipts whose sources name different users, without those that were corrected.
+  public var conflicts: Int64 = 0
+  /// Receipts that lack a user, and whose checkout's reference is no known user.
+  public var unknownReferences: Int64 = 0
+  /// Events about other sales of the merchant.
+  public var foreignEvents: Int64 = 0
+  /// Whether any event made a receipt or belongs to one.
+  public var hasReceipts = false
+
+  public init() {}
+}
+
+extension StoreReader {
+  static let identitySQL = (
+    unmatched: """
+    SELECT count(*) FROM (
+      SELECT 1 FROM purchases WHERE unmatched = 1 AND app = ?1 AND updated_at >= ?2 LIMIT ?3) AS found
+    """,
+    conflicts: """
+    SELECT count(*) FROM (
+      SELECT 1 FROM purchases WHERE user_conflict = 1 AND app = ?1 AND receipt_id >= ?2
+        AND corrected_by IS NULL LIMIT ?3) AS found
+    """,
+    // A line of `other_names` begins with its standing.
+    unknownReferences: """
+    SELECT count(*) FROM (
+      SELECT 1 FROM purchases WHERE app = ?1 AND state IN ('waiting', 'failed') AND reason = 'user'
+        AND receipt_id >= ?2 AND (other_names LIKE ?4 OR other_names LIKE ?5) LIMIT ?3) AS found
+    """
+  )
+
+  /// - Parameter since: of receipts, when they were made; of purchases without one, when they last changed.
+  public func identity(app: AppSlug, since: Timestamp) throws(StoreFault) -> IdentityCounts {
+    let (sql, limit) = (Self.identitySQL, StoreValue.integer(IdentityCounts.countMax))
+    let bound = StoreValue.text(ReceiptID.bound(at: since))
+    func count(_ sql: String, _ values: [StoreValue]) throws(StoreFault) -> Int64 {
+      try connection.prepare(sql).first(values) { row throws(StoreFault) in row.integer(0) } ?? 0
+    }
+    var counts = IdentityCounts()
+    counts.unmatched = try count(sql.unmatched, [.text(app), .time(since), limit])
+    counts.conflicts = try count(sql.conflicts, [.text(app), bound, limit])
+    let unknown = "\(NamedUser.Standing.unknown.rawValue) %"
+    counts.unknownReferences = try count(
+      sql.unknownReferences, [.text(app), bound, limit, .text(unknown), .text("%\n\(unknown)")])
+    var filter = EventFilter()
+    (filter.app, filter.outcome, filter.since) = (app, .foreign, since)
+    counts.foreignEvents = Int64(try events(filter, limit: Int(IdentityCounts.countMax)).count)
+    filter.outcome = .receipt
+    counts.hasReceipts = try !events(filter, limit: 1).isEmpty
+    return counts
+  }
+}

@@ -1,0 +1,73 @@
+// Tests the findings about whose the purchases are: what they say, when a foreign sale is a failure, and which
+// alert reports them.
+
+import Domain
+import Store
+import Testing
+
+@testable import Service
+
+@Suite("Findings about whose the purchases are")
+struct IdentityFindingTests {
+  private let since = Timestamp(unixMilliseconds: 1_800_000_000_000)
+
+  private func foreign(_ count: Int64, selects: Bool, hasReceipts: Bool) -> Finding? {
+    var counts = IdentityCounts()
+    (counts.foreignEvents, counts.hasReceipts) = (count, hasReceipts)
+    return .foreign(counts, app: "ios", selects: selects, since: since)
+  }
+
+  @Test("Nothing is found where nothing was counted")
+  func nothing() {
+    #expect(Finding.unmatched(0, app: "ios", since: since) == nil)
+    #expect(Finding.conflicts(0, app: "ios", since: since) == nil)
+    #expect(Finding.unknownReferences(0, app: "ios", since: since) == nil)
+    #expect(foreign(0, selects: true, hasReceipts: false) == nil)
+  }
+
+  @Test("Sales that match nobody name the remedy and the list")
+  func unmatched() throws {
+    let found = try #require(Finding.unmatched(2, app: "ios", since: since))
+    #expect(found.alert == .unmatchedPurchases)
+    #expect(
+      found.what == "2 paid purchases of ios name no user and made no receipt in the last 7 days")
+    #expect(found.next?.contains("apps.ios.stripe.sells") == true)
+    #expect(found.commands == ["receiptctl events list --app ios --outcome noted --paid"])
+  }
+
+  @Test("Sources that disagree say how to correct a receipt")
+  func conflicts() throws {
+    let found = try #require(Finding.conflicts(1, app: "ios", since: since))
+    #expect(found.alert == .userConflict)
+    #expect(
+      found.what == "1 receipt of ios made in the last 7 days has sources that name different users")
+    #expect(found.next?.contains("receiptctl receipts correct RECEIPT --user USER --why TEXT") == true)
+  }
+
+  @Test("Unknown references name the setting, and a count that ended is a minimum")
+  func unknownReferences() throws {
+    let found = try #require(
+      Finding.unknownReferences(IdentityCounts.countMax, app: "ios", since: since))
+    #expect(found.what.contains("at least 1,000 receipts of ios"))
+    #expect(found.next?.contains("apps.ios.stripe.reference: \"user\"") == true)
+  }
+
+  @Test("Sales of something else are well, unless nothing matches what the app sells")
+  func sells() throws {
+    #expect(foreign(3, selects: true, hasReceipts: true)?.level == .ok)
+    #expect(foreign(3, selects: false, hasReceipts: false)?.level == .ok)
+    let lost = try #require(foreign(3, selects: true, hasReceipts: false))
+    #expect(lost.level == .failure)
+    #expect(lost.what.hasPrefix("nothing matches apps.ios.stripe.sells"))
+  }
+
+  @Test("Thin events advise the payload style Snapshot")
+  func thin() throws {
+    let thin = try #require(
+      Finding.events(of: "ios", ["v1.checkout.session.completed: thin payload": 1], since: since))
+    #expect(thin.alert == .unreadableEvents)
+    #expect(thin.next?.contains("payload style Snapshot") == true)
+    let other = try #require(Finding.events(of: "ios", ["a: data.object": 1], since: since))
+    #expect(other.next?.contains("Snapshot") == false)
+  }
+}
