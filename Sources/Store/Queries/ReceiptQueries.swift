@@ -119,14 +119,24 @@ extension StoreReader {
       AND (object_id = ?1 OR session_id = ?1) LIMIT 20
     """
 
-  /// The most purchases of a customer that are looked at for its users.
-  private static let customerPurchasesMax = 200
+  /// The users seen with a customer. The first parameter is a list of the rows that may have the customer's
+  /// key. The user of a corrected receipt was wrong.
+  static let customerUsersSQL = """
+    SELECT user_id FROM purchases
+    WHERE row_id IN (SELECT value FROM json_each(?1)) AND customer_id = ?2 AND app = ?3 AND processor = ?4
+      AND user_id IS NOT NULL AND user_source <> \(Purchase.UserSource.customer.rawValue)
+      AND corrected_by IS NULL
+    UNION
+    SELECT user_id FROM customer_users WHERE customer_id = ?2 AND app = ?3 AND processor = ?4
+    ORDER BY user_id LIMIT 20
+    """
 
   private func customerUsers(of record: PurchaseRecord) throws(StoreFault) -> [UserID] {
     guard record.purchase.userID == nil, let customer = record.purchase.customerID else { return [] }
-    let users = try purchases(ofCustomer: customer, limit: Self.customerPurchasesMax)
-      .filter { $0.app == record.app }.compactMap(\.userID)
-    return Set(users).sorted()
+    return try connection.prepare(Self.customerUsersSQL).all([
+      try connection.engine.keys.list(.customer, customer), .text(customer), .text(record.app),
+      .text(record.purchase.key.processor),
+    ]) { row throws(StoreFault) in try row.text(0) }
   }
 
   private func detail(of record: PurchaseRecord) throws(StoreFault) -> ReceiptDetail {
