@@ -116,9 +116,9 @@ public struct ReturnPage: Sendable {
       help: links.returnPage?.support.flatMap { Self.help($0, reference, appName, words) })
   }
 
-  /// The checkout that decides what the customer is told, of those that the address names: a paid one before
-  /// all others, because the context beside it may belong to another identity of the customer. One that has
-  /// ended comes after a session whose first event is probably on its way.
+  /// Of the checkouts that the address names, the one whose state the page shows: a paid one before all
+  /// others, because the context beside it may belong to another identity of the customer. One that has ended
+  /// comes after a session whose first event is probably on its way.
   /// - Returns: nil if none is known.
   static func deciding(
     _ checkouts: [(name: CheckoutName, status: CheckoutStatus?)]
