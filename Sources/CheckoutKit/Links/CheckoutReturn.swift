@@ -73,9 +73,5 @@ public struct CheckoutReturn: Sendable, Hashable {
   private static func isSessionID(_ text: String) -> Bool { LinkText.isIdentifier(text, bytesMax: 255) }
 
   /// `ctx_` and 26 characters of Crockford's base32, the form of the relay's ids.
-  static func isContextID(_ text: String) -> Bool {
-    let prefix = "ctx_"
-    return text.utf8.count == 30 && text.utf8.starts(with: prefix.utf8)
-      && text.utf8.dropFirst(prefix.utf8.count).allSatisfy("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8.contains)
-  }
+  static func isContextID(_ text: String) -> Bool { LinkText.isCrockford(text, prefix: "ctx_") }
 }

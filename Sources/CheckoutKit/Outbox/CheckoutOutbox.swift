@@ -197,6 +197,8 @@ extension CheckoutOutbox {
     var forgotten: [String] = []
     /// The clock's seconds before which the relay wants no posts.
     var notBefore = -TimeInterval.infinity
+    /// The claim link that waits, if it was read or kept.
+    var claim: ClaimLink?
     /// Posts what waits, again and again.
     var repeating: Task<Void, Never>?
 

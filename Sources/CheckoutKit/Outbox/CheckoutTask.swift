@@ -50,6 +50,15 @@ extension CheckoutOutbox {
       undo: { self.discard([$0.contextID]) }, then: completion)
   }
 
+  /// ``claim(_:userID:)`` with a completion handler, which is called on the main actor.
+  @discardableResult public func claim(
+    _ link: ClaimLink, userID: String,
+    completion: @escaping @MainActor @Sendable (Result<ClaimResult, RelayError>) -> Void
+  ) -> CheckoutTask {
+    CheckoutTask.run(
+      { () async throws(RelayError) in try await self.claim(link, userID: userID) }, then: completion)
+  }
+
   /// ``flush()`` with a completion handler, which is called on the main actor with the number of contexts
   /// that still wait. Nothing cancels it.
   public func flush(completion: @escaping @MainActor @Sendable (Int) -> Void) {

@@ -129,6 +129,26 @@ struct OutboxFolder: Sendable {
     try? Data("\(clockOffset)".utf8).write(to: clockFile, options: Self.options)
   }
 
+  // MARK: The claim
+
+  private var claimFile: URL { url.appendingPathComponent(".claim") }
+
+  /// The claim link that waits; nil if there is none, and if it cannot be read.
+  func claim() -> ClaimLink? {
+    (try? Data(contentsOf: claimFile)).flatMap { try? JSONDecoder().decode(ClaimLink.self, from: $0) }
+  }
+
+  /// Stores the claim link, or deletes it.
+  func save(claim: ClaimLink?) {
+    guard let claim, let data = try? JSONEncoder().encode(claim) else {
+      try? FileManager.default.removeItem(at: claimFile)
+      return
+    }
+    try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    excludeFromBackup()
+    try? data.write(to: claimFile, options: Self.options)
+  }
+
   // MARK: Backups
 
   /// The folders that this process has excluded from backups. It is done once in each process, because the

@@ -11,6 +11,13 @@ public struct CheckoutStatus: Sendable, Hashable {
   /// Whether the money was received, whatever the state of the receipt. An older relay does not send it: then
   /// `failed` counts as paid, because a customer who paid must not read that nothing was bought.
   public let isPaid: Bool
+  /// What the checkout charged, in the currency's smallest unit; nil before the payment, and if the relay
+  /// does not know it. It is 0 for a free order and for a trial: do not show that a payment was received.
+  public let amount: Int64?
+  /// The currency of the amount (ISO 4217); nil if nothing was charged.
+  public let currency: String?
+  /// Whether the subscription began with a trial.
+  public let isTrial: Bool
   /// The receipt of the purchase; nil before the payment.
   public let receiptID: String?
   /// When the state changed last.
@@ -73,6 +80,9 @@ extension CheckoutStatus {
     let context_id: String
     let state: String
     let paid: Bool?
+    let amount: Int64?
+    let currency: String?
+    let trial: Bool?
     let receipt_id: String?
     let updated_at: String?
   }
@@ -86,6 +96,9 @@ extension CheckoutStatus {
     let state = State(rawValue: document.state)
     self.state = state
     isPaid = document.paid ?? [.paid, .delivered, .failed].contains(state)
+    amount = document.amount
+    currency = document.currency
+    isTrial = document.trial ?? false
     receiptID = document.receipt_id
     updatedAt = document.updated_at.flatMap(RFC3339.date)
   }

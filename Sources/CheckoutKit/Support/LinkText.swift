@@ -68,4 +68,10 @@ enum LinkText {
   }
 
   static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  /// Whether a text is a prefix and 26 characters of Crockford's base32, the form of the relay's ids.
+  static func isCrockford(_ text: String, prefix: String) -> Bool {
+    text.utf8.count == prefix.utf8.count + 26 && text.utf8.starts(with: prefix.utf8)
+      && text.utf8.dropFirst(prefix.utf8.count).allSatisfy("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8.contains)
+  }
 }

@@ -1,6 +1,6 @@
 // Following a checkout until it ends, despite network failures, within the given time.
 
-import CheckoutKit
+@testable import CheckoutKit
 import Foundation
 import Testing
 
@@ -159,5 +159,18 @@ import Testing
     let asking = Task { try await client.finalStatus(of: Example.id) }
     asking.cancel()
     await #expect(throws: RelayError.cancelled) { try await asking.value }
+  }
+
+  @Test("A status says what was charged: 0 for a trial; an older relay does not say it")
+  func charged() async throws {
+    let body =
+      #"{"context_id":"\#(Example.id)","state":"paid","paid":true,"amount":0,"currency":null,"trial":true}"#
+    let trial = try #require(CheckoutStatus(body: Data(body.utf8)))
+    #expect(trial.amount == 0)
+    #expect(trial.currency == nil)
+    #expect(trial.isTrial)
+    let older = try #require(CheckoutStatus(body: Data(Example.status("paid").utf8)))
+    #expect(older.amount == nil)
+    #expect(!older.isTrial)
   }
 }

@@ -54,7 +54,7 @@ import Foundation
   var openCashApp: (SignedCashAppOrder, URL) async -> Bool = { _, _ in false }
   /// Passes the redirect to Cash App's SDK, and returns the grant; nil when the customer declined.
   var approvedGrant: (URL) async -> Grant? = { _ in nil }
-  /// Stores the tokens whose outcome is not known for the next launch.
+  /// Stores the tokens whose outcome is not known for the next launch, under the user of `afterpay`.
   var keepTokens: ([String]) -> Void = { _ in }
 
   private let afterpay: AfterpayCheckout
@@ -64,7 +64,8 @@ import Foundation
   /// A token is kept from the capture until its outcome is known.
   private var tokens: [String] { didSet { if tokens != oldValue { keepTokens(tokens) } } }
 
-  /// - Parameter tokens: those that `keepTokens` stored.
+  /// - Parameter tokens: those that `keepTokens` stored for this user. Another user gets another model, which
+  ///   shows nothing of this one's payments.
   init(
     afterpay: AfterpayCheckout, cashApp: CashAppPayment, tokens: [String] = [],
     clock: any CheckoutClock = SystemClock()

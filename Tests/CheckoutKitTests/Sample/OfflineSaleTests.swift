@@ -28,7 +28,7 @@ import Testing
     }
 
     private func attach() {
-      shop.keepContextIDs = { [unowned self] in kept = $0 }
+      shop.keepCheckouts = { [unowned self] in kept = $0.ids(of: "jdo-1") }
       shop.openInBrowser = { [opened] page in opened.withLock { $0.append(page) } }
     }
 
@@ -39,7 +39,8 @@ import Testing
       let page = try url("https://buy.stripe.com/a")
       let outbox = CheckoutOutbox(relay: relay, folder: folder) { _ in page }
       return ShopModel(
-        relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] }, contextIDs: kept, clock: clock)
+        relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
+        checkouts: OpenCheckouts(kept, of: "jdo-1"), clock: clock)
     }
 
     /// The customer comes back to the app.

@@ -28,20 +28,20 @@ import Testing
       transport = ScriptedTransport(steps)
       self.kept = kept
       shop = try Self.shop(transport, kept)
-      shop.keepContextIDs = { [unowned self] in self.kept = $0 }
+      shop.keepCheckouts = { [unowned self] in self.kept = $0.ids(of: "jdo-1") }
     }
 
     private static func shop(_ transport: ScriptedTransport, _ kept: [String]) throws -> ShopModel {
       let relay = try Example.client(transport, retries: .none)
       return ShopModel(
         relay: relay, outbox: Example.outbox(relay), userID: "jdo-1", attributes: { [:] },
-        contextIDs: kept, clock: InstantClock())
+        checkouts: OpenCheckouts(kept, of: "jdo-1"), clock: InstantClock())
     }
 
     /// Ends the app and starts it again.
     func relaunch() async throws {
       shop = try Self.shop(transport, kept)
-      shop.keepContextIDs = { [unowned self] in self.kept = $0 }
+      shop.keepCheckouts = { [unowned self] in self.kept = $0.ids(of: "jdo-1") }
       await activate()
     }
 
@@ -71,7 +71,7 @@ import Testing
     #expect(phone.kept == [Example.id])
     await phone.activate()
     #expect(phone.shop.state.checkout == .processing)
-    #expect(phone.shop.state.checkout.message?.contains("You have paid") == true)
+    #expect(phone.shop.state.checkout.message?.contains("Your order is complete") == true)
     #expect(phone.kept == [Example.id])
 
     // Days later: first unchanged, then an operator has replayed the receipt.

@@ -34,9 +34,9 @@ import Testing
       let relay = try Example.client(transport, clock: clock)
       shop = ShopModel(
         relay: relay, outbox: Example.outbox(relay), userID: "jdo-1", attributes: { [:] },
-        contextIDs: contextIDs, clock: clock)
+        checkouts: OpenCheckouts(contextIDs, of: "jdo-1"), clock: clock)
       let kept = Guarded<[[String]]>([])
-      shop.keepContextIDs = { ids in kept.withLock { $0.append(ids) } }
+      shop.keepCheckouts = { checkouts in kept.withLock { $0.append(checkouts.ids(of: "jdo-1")) } }
       self.kept = kept
     }
 

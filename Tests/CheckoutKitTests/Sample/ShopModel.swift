@@ -7,6 +7,7 @@ import Foundation
   struct State: Equatable {
     var place: ShopRoute = .plans
     var checkout: Checkout = .none
+    var claim: Claim = .none
   }
 
   /// The state of a checkout as shown to the customer. No case can carry a server's text.
@@ -40,11 +41,57 @@ import Foundation
       case .inBrowser: "Go on in the browser. Come back when you are done."
       case .checking: "Looking for your payment."
       case .unchecked: "We could not check your payment yet. If you have paid, do not pay again."
-      case .processing: "Thank you! You have paid, and your purchase is being processed. Do not pay again."
+      // True also for a trial and a free order; `CheckoutStatus.isTrial` and `amount` tell them apart.
+      case .processing: "Thank you! Your order is complete and is being processed. Do not pay again."
       case .bought: "Thank you! It is unlocked."
       case .notPaid: "No payment has come, so nothing was bought."
       case .late: "No payment was received in time; a later one can still change it."
       case .unknown: "This checkout is no longer known. If you have paid, please contact our support."
+      }
+    }
+  }
+
+  /// A purchase that names no user, and whose link the customer has opened.
+  enum Claim: Equatable {
+    case none
+    /// It waits until the customer has signed in.
+    case signIn
+    /// The customer decides.
+    case ask
+    case adding
+    /// The relay could not decide yet.
+    case later
+    case added
+    case otherUser
+    case expired
+    case unknown
+
+    /// Whether to show the buttons "Add" and "Not now".
+    var isQuestion: Bool { self == .ask || self == .later }
+
+    init(_ result: ClaimResult) {
+      self =
+        switch result {
+        case .claimed, .replay: .added
+        case .otherUser: .otherUser
+        case .expired: .expired
+        case .unknown: .unknown
+        case .retryLater: .later
+        }
+    }
+
+    /// In your app: in your customers' languages.
+    var message: String? {
+      switch self {
+      case .none: nil
+      case .signIn: "Sign in to add this purchase to your account."
+      case .ask: "Add this purchase to your account?"
+      case .adding: "Adding the purchase to your account."
+      case .later: "The purchase could not be added yet. Try again?"
+      case .added: "The purchase is in your account now."
+      case .otherUser: "This purchase belongs to another account."
+      case .expired: "This link is no longer valid. Please contact our support."
+      case .unknown: "This link is not valid. Please use the newest one that you got."
       }
     }
   }
@@ -57,19 +104,24 @@ import Foundation
   var onChange: (State) -> Void = { _ in }
   var openInBrowser: (URL) -> Void = { _ in }
   /// Stores the unfinished checkouts for the next launch.
-  var keepContextIDs: ([String]) -> Void = { _ in }
+  var keepCheckouts: (OpenCheckouts) -> Void = { _ in }
 
   private let relay: RelayClient
   private let outbox: CheckoutOutbox
-  private let userID: String
+  /// The id that the Purchasely SDK has now.
+  private var userID: String
+  /// Whether that is an account's id, and not the anonymous one of this installation.
+  private var isSignedIn: Bool
   private let attributes: () -> [String: Any]
   private let clock: any CheckoutClock
   private let router = LinkRouter<ShopRoute>(schemes: [scheme], hosts: hosts)
   private var isActive = false
-  /// The checkouts that the customer opened, the newest last. An id is kept until the purchase is unlocked or
+  /// The checkouts that the customers of this device opened. An id is kept until the purchase is unlocked or
   /// the checkout ended without a payment: an earlier page may still be paid in the browser. After the time
   /// for the payment it is kept for 30 days.
-  private var contextIDs: [String] { didSet { if contextIDs != oldValue { keepContextIDs(contextIDs) } } }
+  private var checkouts: OpenCheckouts { didSet { if checkouts != oldValue { keepCheckouts(checkouts) } } }
+  /// Those of this customer, the newest last. The others are not this customer's to see.
+  private var contextIDs: [String] { checkouts.ids(of: userID) }
   /// Those of them whose payment did not come in time. They are asked about once at each activation.
   private var late: Set<String> = []
   /// The checkout that is being polled, if any.
@@ -80,24 +132,64 @@ import Foundation
   private var lastOpened: (url: URL, seconds: TimeInterval)?
   private var cashApp: RedirectHandOff?
   private(set) var work: Task<Void, Never>?
+  private(set) var claiming: Task<Void, Never>?
 
   /// - Parameters:
   ///   - outbox: of the relay's client; pass its outcomes to ``note(_:)``.
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
-  ///   - contextIDs: the ids that `keepContextIDs` stored: the system may end the app while the browser is
-  ///     open.
+  ///   - userID: the id that the Purchasely SDK has: the account's, or the anonymous one.
+  ///   - checkouts: what `keepCheckouts` stored: the system may end the app while the browser is open.
   init(
-    relay: RelayClient, outbox: CheckoutOutbox, userID: String, attributes: @escaping () -> [String: Any],
-    contextIDs: [String] = [],
+    relay: RelayClient, outbox: CheckoutOutbox, userID: String, isSignedIn: Bool = true,
+    attributes: @escaping () -> [String: Any], checkouts: OpenCheckouts = OpenCheckouts(),
     clock: any CheckoutClock = SystemClock()
   ) {
     self.relay = relay
     self.outbox = outbox
     self.userID = userID
+    self.isSignedIn = isSignedIn
     self.attributes = attributes
-    self.contextIDs = contextIDs
+    self.checkouts = checkouts
     self.clock = clock
     if !contextIDs.isEmpty { state.checkout = .unchecked }
+    showClaim()
+  }
+
+  // MARK: Users
+
+  /// The user has signed in or out: `userID` is what the Purchasely SDK has from now on. What the user before
+  /// has bought is not shown any more.
+  func changeUser(to userID: String, isSignedIn: Bool) {
+    work?.cancel()
+    followed = nil
+    (self.userID, self.isSignedIn) = (userID, isSignedIn)
+    state.checkout = contextIDs.isEmpty ? .none : .unchecked
+    showClaim()
+    if isActive { follow(contextIDs.last { !late.contains($0) }) }
+  }
+
+  /// Asks about the purchase whose link is kept.
+  private func showClaim() {
+    state.claim = outbox.keptClaim == nil ? .none : isSignedIn ? .ask : .signIn
+  }
+
+  /// The customer wants the purchase in this account.
+  func addPurchase() {
+    guard state.claim.isQuestion, let link = outbox.keptClaim else { return }
+    state.claim = .adding
+    let user = userID
+    claiming = Task { [self] in
+      // Log the error's `logText` here if you need it. After `.claimed`, have the Purchasely SDK synchronise.
+      let result = try? await outbox.claim(link, userID: user)
+      // Another user may have signed in meanwhile.
+      if user == userID, state.claim == .adding { state.claim = result.map(Claim.init) ?? .later }
+    }
+  }
+
+  /// The customer does not want it in this account.
+  func declinePurchase() {
+    outbox.discardClaim()
+    state.claim = .none
   }
 
   // MARK: Outgoing
@@ -111,7 +203,7 @@ import Foundation
         // At most five seconds, if the outbox knows the page: a sale does not wait for the relay.
         let checkout = try await outbox.begin(context, userID: userID)
         if Task.isCancelled { return }
-        contextIDs = contextIDs.filter { $0 != checkout.contextID } + [checkout.contextID]
+        checkouts.add(checkout.contextID, of: userID)
         state.checkout = .inBrowser
         openInBrowser(checkout.page)
       } catch {
@@ -124,7 +216,7 @@ import Foundation
   /// What became of a context. The relay may have stored it under another id, which has its status.
   func note(_ outcome: CheckoutOutbox.Outcome) {
     guard case .posted(let id, let posted) = outcome, posted.contextID != id else { return }
-    contextIDs = contextIDs.map { $0 == id ? posted.contextID : $0 }
+    checkouts.replace(id, by: posted.contextID)
   }
 
   /// Cash App collects the money, and the customer comes back by `exampleapp://cash-app`.
@@ -186,6 +278,9 @@ import Foundation
     router.activate { route in
       switch route {
       case .plans, .order: state.place = route
+      case .claim(let link):
+        outbox.keep(link)
+        showClaim()
       case .checkoutReturn(let back):
         // Ignore a link to another customer's checkout.
         guard let id = back.contextID ?? contextIDs.last, contextIDs.contains(id) else { return }
@@ -227,7 +322,7 @@ import Foundation
   private func show(_ status: CheckoutStatus, of contextID: String) {
     if Task.isCancelled { return }
     late.remove(contextID)
-    if status.progress.isOver, !mayStillBePaid(status) { contextIDs.removeAll { $0 == contextID } }
+    if status.progress.isOver, !mayStillBePaid(status) { checkouts.remove(contextID) }
     switch status.progress {
     case .pending: break
     case .processing: state.checkout = .processing
@@ -258,7 +353,7 @@ import Foundation
     }
     // The relay cannot know a context that is still to be posted.
     if outbox.pendingContextIDs.contains(contextID) { return }
-    contextIDs.removeAll { $0 == contextID }
+    checkouts.remove(contextID)
     if contextID == followed, state.checkout == .checking { state.checkout = .unknown }
   }
 

@@ -5,10 +5,15 @@ enum ShopRoute: LinkRoute, Hashable {
   case plans
   case order(String)
   case checkoutReturn(CheckoutReturn)
+  case claim(ClaimLink)
 
   init?(path: LinkPath) {
     if let back = CheckoutReturn(path: path) {
       self = .checkoutReturn(back)
+      return
+    }
+    if let link = ClaimLink(path: path) {
+      self = .claim(link)
       return
     }
     switch (path[0], path[1], path[2]) {
@@ -23,6 +28,7 @@ enum ShopRoute: LinkRoute, Hashable {
     case .plans: LinkPath("plans")
     case .order(let id): LinkPath("orders", id)
     case .checkoutReturn(let back): back.path
+    case .claim(let link): link.path
     }
   }
 

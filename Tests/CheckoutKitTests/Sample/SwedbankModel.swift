@@ -47,24 +47,26 @@ import Foundation
   /// Shows the payment with Swedbank Pay's SDK, given `backendUrl` and `headers`, until it has ended.
   var showPayment: (URL, [String: String]) async -> End = { _, _ in .cancelled }
   /// Stores the unfinished payments for the next launch.
-  var keepContextIDs: ([String]) -> Void = { _ in }
+  var keepCheckouts: (OpenCheckouts) -> Void = { _ in }
 
   private let relay: RelayClient
+  /// Another user gets another model.
   private let userID: String
   private let attributes: () -> [String: Any]
   /// A context's id is kept until its purchase is unlocked or has ended without a payment.
-  private var contextIDs: [String] { didSet { if contextIDs != oldValue { keepContextIDs(contextIDs) } } }
+  private var checkouts: OpenCheckouts { didSet { if checkouts != oldValue { keepCheckouts(checkouts) } } }
 
   /// - Parameters:
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
-  ///   - contextIDs: the ids that `keepContextIDs` stored.
+  ///   - checkouts: what `keepCheckouts` stored, for whichever user.
   init(
-    relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any], contextIDs: [String] = []
+    relay: RelayClient, userID: String, attributes: @escaping () -> [String: Any],
+    checkouts: OpenCheckouts = OpenCheckouts()
   ) {
     self.relay = relay
     self.userID = userID
     self.attributes = attributes
-    self.contextIDs = contextIDs
+    self.checkouts = checkouts
   }
 
   /// The customer chose a plan.
@@ -77,7 +79,7 @@ import Foundation
       contextID = try await relay.post(context, userID: userID).contextID
       let payment = SwedbankPayment(relay: relay, userID: userID, contextID: contextID)
       let (backendURL, headers) = try await (payment.backendURL, payment.headers())
-      contextIDs.append(contextID)
+      checkouts.add(contextID, of: userID)
       state = .paying
       end = await showPayment(backendURL, headers)
     } catch {
@@ -93,7 +95,7 @@ import Foundation
   /// The app came to the front: a payment may have come meanwhile.
   func resume() async {
     var isKnown = true
-    for contextID in contextIDs { isKnown = await check(contextID, within: 0) && isKnown }
+    for contextID in checkouts.ids(of: userID) { isKnown = await check(contextID, within: 0) && isKnown }
     if isKnown, state == .unchecked { state = .notPaid }
   }
 
@@ -108,7 +110,7 @@ import Foundation
       }
     } catch RelayError.http(let failure) where failure.status == 404 {
       // The relay deletes contexts after a long time.
-      contextIDs.removeAll { $0 == contextID }
+      checkouts.remove(contextID)
     } catch {
       // A failure says nothing about the payment.
       if state == .checking { state = .unchecked }
@@ -119,7 +121,7 @@ import Foundation
   }
 
   private func show(_ status: CheckoutStatus) {
-    if status.progress.isOver { contextIDs.removeAll { $0 == status.contextID } }
+    if status.progress.isOver { checkouts.remove(status.contextID) }
     switch status.progress {
     case .pending, .unpaid: if state == .checking { state = .notPaid }
     case .processing: state = .processing

@@ -22,13 +22,14 @@ import Testing
     private(set) var shown: [(url: URL, headers: [String: String])] = []
 
     init(
-      _ steps: [ScriptedTransport.Step], end: SwedbankModel.End = .complete, contextIDs: [String] = []
+      _ steps: [ScriptedTransport.Step], end: SwedbankModel.End = .complete, contextIDs: [String] = [],
+      of user: String = "jdo-1"
     ) throws {
       transport = ScriptedTransport(steps)
       model = SwedbankModel(
         relay: try Example.client(transport, retries: .none), userID: "jdo-1", attributes: { [:] },
-        contextIDs: contextIDs)
-      model.keepContextIDs = { [unowned self] in kept.append($0) }
+        checkouts: OpenCheckouts(contextIDs, of: user))
+      model.keepCheckouts = { [unowned self] in kept.append($0.ids(of: "jdo-1")) }
       model.showPayment = { [unowned self] url, headers in
         shown.append((url, headers))
         return end
@@ -81,6 +82,14 @@ import Testing
     let forgotten = try Scene([PaymentExample.refusal(404, "unknown-context")], contextIDs: [Example.id])
     await forgotten.model.resume()
     #expect(forgotten.kept == [[]])
+  }
+
+  @Test("A payment of the user before is neither asked about nor shown")
+  func isOfAnotherUser() async throws {
+    let scene = try Scene([Self.status("delivered", paid: true)], contextIDs: [Example.id], of: "anna")
+    await scene.model.resume()
+    #expect(scene.model.state == .none)
+    #expect(scene.transport.sent.isEmpty)
   }
 
   @Test("A relay that cannot be reached leaves the payment unchecked, and its id is kept")

@@ -122,6 +122,7 @@ extension UIWindowSceneDelegate {
 
 @MainActor open class UIView: UIResponder {
   public var frame = CGRect.zero
+  public var isHidden = false
   public var bounds: CGRect { .zero }
   public func addSubview(_ view: UIView) {}
 }

@@ -20,11 +20,11 @@ import UserNotifications
     outbox = CheckoutOutbox(
       relay: relay, pages: { pages[$0.stripePriceID] ?? nil },
       onOutcome: { outcome in Task { @MainActor in Shop.shared.model.note(outcome) } })
-    let key = "checkout.contexts"
+    let key = "checkout.open"
     model = ShopModel(
       relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
-      contextIDs: UserDefaults.standard.stringArray(forKey: key) ?? [])
-    model.keepContextIDs = { UserDefaults.standard.set($0, forKey: key) }
+      checkouts: OpenCheckouts(data: UserDefaults.standard.data(forKey: key)))
+    model.keepCheckouts = { UserDefaults.standard.set($0.data, forKey: key) }
     state = model.state
     model.onChange = { [weak self] in self?.state = $0 }
     // From inside the app this opens the browser even for the app's own universal links.
@@ -78,6 +78,13 @@ struct ShopView: View {
         case .processing: Label(message, systemImage: "clock")
         case .bought: Label(message, systemImage: "checkmark.circle")
         default: Text(message)
+        }
+      }
+      if let message = shop.state.claim.message {
+        Text(message)
+        if shop.state.claim.isQuestion {
+          Button("Add the purchase") { shop.model.addPurchase() }
+          Button("Not now") { shop.model.declinePurchase() }
         }
       }
     }

@@ -14,11 +14,11 @@ import UIKit
       onOutcome: { outcome in Task { @MainActor in Shop.model.note(outcome) } })
   }()
   static let model: ShopModel = {
-    let key = "checkout.contexts"
+    let key = "checkout.open"
     let model = ShopModel(
       relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
-      contextIDs: UserDefaults.standard.stringArray(forKey: key) ?? [])
-    model.keepContextIDs = { UserDefaults.standard.set($0, forKey: key) }
+      checkouts: OpenCheckouts(data: UserDefaults.standard.data(forKey: key)))
+    model.keepCheckouts = { UserDefaults.standard.set($0.data, forKey: key) }
     model.openInBrowser = { UIApplication.shared.open($0) }
     return model
   }()

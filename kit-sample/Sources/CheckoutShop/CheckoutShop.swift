@@ -8,10 +8,12 @@ import Foundation
     usage: CheckoutShop buy  --user USER --price PRICE [--page URL] [--follow] OPTIONS
            CheckoutShop post OPTIONS
            CheckoutShop status ID OPTIONS
+           CheckoutShop claim  LINK --user USER OPTIONS
 
       buy     begins a checkout and prints the page to open; with --follow also what becomes of it
       post    posts the contexts that wait
       status  prints the state of a checkout
+      claim   asks whether to add a purchase without a user to an account, and adds it
 
       --relay URL   the relay's origin, such as http://127.0.0.1:8080
       --app APP     the app's name there
@@ -28,6 +30,7 @@ import Foundation
       case "buy": try await buy(arguments)
       case "post": try await post(arguments)
       case "status": try await status(arguments)
+      case "claim": try await claim(arguments)
       default: throw Failure(usage, code: 64)
       }
     } catch {
@@ -60,6 +63,29 @@ import Foundation
   private static func status(_ arguments: Arguments) async throws {
     guard let id = arguments.words.first else { throw Failure(usage, code: 64) }
     show(try await relay(arguments).status(of: id))
+  }
+
+  private static func claim(_ arguments: Arguments) async throws {
+    let relay = try arguments.required("relay")
+    // A relay on this machine has links with http, which are no universal links: read them as the app's own.
+    let text = arguments.words.first?.replacingOccurrences(of: "http://", with: "exampleapp://")
+    guard let url = text.flatMap({ URL(string: $0) }), let host = URL(string: relay)?.host,
+      let link = ClaimLink.read(
+        url, hosts: [url.port.map { "\(host):\($0)" } ?? host], schemes: ["exampleapp"])
+    else { throw Failure("This is not a claim link of the relay.", code: 64) }
+    let user = try arguments.required("user")
+    say("Add this purchase to the account of \(user)? Type yes.")
+    guard readLine() == "yes" else { return say("Nothing was added.") }
+    let answer =
+      switch try await self.relay(arguments).claim(link, userID: user) {
+      case .claimed: "The purchase is in the account now."
+      case .replay: "The purchase was added before."
+      case .otherUser: "The purchase belongs to another account."
+      case .expired: "The link is no longer valid."
+      case .unknown: "The link is not valid."
+      case .retryLater: "The relay cannot decide now. Try again later."
+      }
+    say(answer)
   }
 
   private static func show(_ status: CheckoutStatus) {
