@@ -136,6 +136,37 @@ private actor Tokens {
     }
   }
 
+  @Test("A purchase without a user gets the account of the customer who opens its claim link in the app")
+  func claims() async throws {
+    try await Self.withRelay { relay, destination in
+      let checkout = Checkout("app-user-9")
+      try relay.ingest(
+        checkout.subscriptionEvent(), checkout.sessionEvent("completed", ["client_reference_id": .null]))
+      let receipt = try waitFor("a receipt that waits for its user") {
+        let found = try relay.receipt(of: checkout.subscription)
+        return found?.state == .waiting && found?.reason == .user ? found : nil
+      }
+      let made = try ShellRun([
+        Program.receiptctl, "--config", relay.configurationPath, "claims", "new", receipt.id.text, "--why",
+        "customer wrote", "--json",
+      ])
+      let token = try #require(
+        try JSONValue(parsing: Array(made.output.utf8))["token"]?.stringValue, "\(made.output)")
+      let url = try #require(URL(string: "https://pay.example.com/v1/shop/claim/\(token)"))
+      let link = try #require(ClaimLink.read(url, hosts: ["pay.example.com"]))
+      let client = try Self.client(relay.outside.api.port)
+      #expect(try await client.claim(link, userID: "jdo-1") == .claimed)
+      #expect(try await client.claim(link, userID: "jdo-1") == .replay)
+      #expect(try await client.claim(link, userID: "jdo-2") == .otherUser)
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(destination.ledger(of: checkout.subscription).map { $0["user_id"] } == ["jdo-1"])
+      let other = url.absoluteString.dropLast(26) + "00000000000000000000000000"
+      let unknown = try #require(
+        URL(string: String(other)).flatMap { ClaimLink.read($0, hosts: ["pay.example.com"]) })
+      #expect(try await client.claim(unknown, userID: "jdo-1") == .unknown)
+    }
+  }
+
   @Test("PL24: the app can read every link on the return page")
   func understandsTheReturnPage() async throws {
     let links: JSONValue = [
