@@ -65,6 +65,8 @@ public struct SandboxPurchase: Sendable, Equatable {
   public var context: String?
   /// The metadata key of the user, if the checkout has no client reference.
   public var userKey = "ply_user_id"
+  /// Further metadata of the checkout and of the subscription.
+  public var metadata: [JSONValue.Member] = []
 
   public init(
     userID: String?, priceID: String?, isSubscription: Bool, customerID: String? = nil,
@@ -123,7 +125,7 @@ public enum StripeSandbox {
     _ random: inout some RandomNumberGenerator
   ) -> JSONValue {
     let isPaid = kind == .subscription || kind == .payment || kind == .asyncSucceeded
-    var metadata: [JSONValue.Member] = []
+    var metadata = purchase.metadata
     if let id = purchase.contextID, purchase.userID != nil {
       metadata.append(.init(name: "ply_context_id", value: .string(id)))
     }
@@ -184,7 +186,8 @@ public enum StripeSandbox {
   }
 
   private static func userMetadata(_ purchase: SandboxPurchase) -> JSONValue {
-    .object(purchase.userID.map { [JSONValue.Member(name: purchase.userKey, value: .string($0))] } ?? [])
+    let user = purchase.userID.map { JSONValue.Member(name: purchase.userKey, value: .string($0)) }
+    return .object(purchase.metadata + [user].compactMap(\.self))
   }
 
   private static func items(

@@ -136,7 +136,7 @@ extension SimulatedWorld {
 
   /// Stripe creates the events of a story after the app has posted its context or given up.
   private func makeEvents(_ number: Int) {
-    if [.contextByID, .sessionInAPI].contains(stories[number].kind) {
+    if [.contextByID, .spoiltContextID, .sessionInAPI].contains(stories[number].kind) {
       stories[number].contextID =
         memory.contexts.first {
           $0.value.blob == stories[number].contexts.first

@@ -138,7 +138,7 @@ extension SimulatedWorld {
         return false
       }
     }
-    return !story.isRegular || ![.noPrice, .noUser].contains(story.kind)
+    return !story.isRegular || ![.noPrice, .noUser, .placeholder].contains(story.kind)
   }
 
   /// Checks the final state of every story.
@@ -153,6 +153,9 @@ extension SimulatedWorld {
         continue
       }
       let found = memory.seen[key]
+      if story.kind == .foreign, memory.arrivals[key] != nil {
+        memory.faults.append("\(key): a foreign sale was sent")
+      }
       guard !memory.touched.contains(key) else { continue }
       if isSure(story, taken.compactMap(\.self)), found?.state != story.end?.rawValue {
         let (state, due) = (found?.state ?? "none", story.end?.rawValue ?? "none")

@@ -193,7 +193,8 @@ final class SimulatedWorld: SimulatedStage {
   }
 
   private func stripe(of app: String) -> StripeSection {
-    var stripe = StripeSection(webhookSecrets: [Secret("whsec_simulated")])
+    // Some stories post no context.
+    var stripe = StripeSection(webhookSecrets: [Secret("whsec_simulated")], reference: .user)
     guard Self.appsThatAsk.contains(app) else { return stripe }
     let generation = stripeGenerations[app] ?? 0
     stripe.apiKey = Secret(SimulatedStripe.key(app, generation))

@@ -14,8 +14,16 @@ struct Story {
     case userInMetadata
     /// The checkout's reference is the context's id, as in payment links.
     case contextByID
+    /// The same, changed on its way: in lower case, with a space.
+    case spoiltContextID
     /// No event names the user.
     case noUser
+    /// The checkout's reference is what a program without a user sends.
+    case placeholder
+    /// Another product has sold it, and reported it already.
+    case foreign
+    /// Two users pay as one customer, and the checkout names its own.
+    case sharedCustomer
     /// No event names a price.
     case noPrice
     /// Only Stripe's API has the user, the price or the checkout session.
@@ -51,16 +59,19 @@ struct Story {
     isRegular = Int.random(in: 0..<4, using: &random) == 0
     user = isRegular ? "regular-\(Int.random(in: 0..<3, using: &random))" : "user-\(number)"
     let price = "price_\(number % 5)"
-    let isNamed = self.kind == .contextByID || self.kind == .sessionInAPI
+    let isNamed = [.contextByID, .spoiltContextID, .sessionInAPI].contains(self.kind)
     let count = isNamed ? 1 : [0, 1, 1, 1, 2].randomElement(using: &random) ?? 1
     contexts = (0..<count).map { Self.blob(price: price, name: "\(app)-\(number)-\($0)") }
     let isSubscription = ![.payment, .delayedPayment, .failedPayment, .expired, .priceInAPI].contains(
       self.kind)
-    let isAnonymous = [.noUser, .userInMetadata, .contextByID].contains(self.kind)
+    let isAnonymous = [.noUser, .placeholder, .userInMetadata, .contextByID, .spoiltContextID].contains(
+      self.kind)
+    let customer = self.kind == .sharedCustomer ? "cus_shared\(number % 2)" : nil
     purchase = SandboxPurchase(
       userID: isAnonymous ? nil : user, priceID: self.kind == .noPrice ? nil : price,
-      isSubscription: isSubscription, sessionID: "cs_test_\(app)_\(number)",
+      isSubscription: isSubscription, customerID: customer, sessionID: "cs_test_\(app)_\(number)",
       subscriptionID: isSubscription ? "sub_\(app)_\(number)" : nil, random: &random)
+    if self.kind == .foreign { purchase.metadata = [.init(name: "ply_provider", value: "purchasely")] }
     isRefused = app != SimulatedWorld.calmApp && Int.random(in: 0..<15, using: &random) == 0
   }
 
@@ -73,13 +84,22 @@ struct Story {
 
   var objectID: String { purchase.objectID }
 
+  /// The reference that the checkout was opened with; nil for none.
+  private var reference: String? {
+    switch kind {
+    case .spoiltContextID: contextID.map { " \($0.lowercased())" }
+    case .placeholder: "undefined"
+    default: contextID ?? purchase.userID
+    }
+  }
+
   /// The checkout session and the subscription in Stripe's API.
   func objects(at wall: Int64, random: inout SeededGenerator) -> [JSONValue] {
     var session = purchase
     if kind == .sessionInAPI {
       session.contextID = contextID
     } else {
-      session.userID = contextID ?? purchase.userID
+      session.userID = reference
     }
     if kind == .userInAPI { session.userID = nil }
     var sister = purchase
@@ -98,7 +118,7 @@ struct Story {
   /// All events that Stripe sends about it.
   func events(at wall: Int64, random: inout SeededGenerator) -> [SandboxEvent] {
     var session = purchase
-    session.userID = kind == .userInAPI ? nil : contextID ?? purchase.userID
+    session.userID = kind == .userInAPI ? nil : reference
     // The object may have a price that the event lacks.
     if kind == .userInAPI || kind == .priceInAPI { session.priceID = nil }
     var sister = purchase
@@ -110,7 +130,8 @@ struct Story {
       }
     }
     switch kind {
-    case .subscription, .userInMetadata, .contextByID, .noUser, .noPrice:
+    case .subscription, .userInMetadata, .contextByID, .spoiltContextID, .noUser, .placeholder, .foreign,
+      .sharedCustomer, .noPrice:
       return made([.subscription, .subscriptionCreated, .invoicePaid])
     case .userInAPI: return made([.subscription])
     case .sessionInAPI: return made([.subscriptionCreated, .invoicePaid])
@@ -125,13 +146,13 @@ struct Story {
   /// no operator intervened.
   var end: ReceiptState? {
     switch kind {
-    case .expired: nil
+    case .expired, .foreign: nil
     case .failedPayment: .cancelled
     // Only the price of a context could help.
     case .noPrice where contexts.isEmpty: .failed
-    case .noUser: .failed
+    case .noUser, .placeholder: .failed
     // It was paid before the app had posted its context.
-    case .contextByID where contextID == nil: .failed
+    case .contextByID where contextID == nil, .spoiltContextID where contextID == nil: .failed
     // It was looked up in time only if nothing interfered.
     case .userInAPI, .priceInAPI: app != SimulatedWorld.calmApp ? nil : isRefused ? .failed : .delivered
     default: isRefused ? .failed : .delivered
