@@ -34,10 +34,7 @@ public enum Join {
       let until = deadline(policy.waitForPrice)
       return now < until ? .waiting(.price, until: until) : .failed(.price)
     }
-    guard purchase.userID != nil else {
-      let until = deadline(policy.waitForUser)
-      return now < until ? .waiting(.user, until: until) : .failed(.user)
-    }
+    guard purchase.userID != nil else { return awaitUser(purchase, policy: policy, now: now) }
     switch settling {
     case .forCheckout(let until): return .waiting(.checkout, until: until)
     case .forPrice(let until): return .waiting(.price, until: until)
@@ -63,6 +60,12 @@ public enum Join {
     case .success(let ready): return .ready(ready.content, priceMismatch: ready.priceMismatch)
     case .failure(let lack): return .failed(lack.reason)
     }
+  }
+
+  /// Decides about a receipt that lacks its user.
+  public static func awaitUser(_ purchase: Purchase, policy: JoinPolicy, now: Timestamp) -> Resolution {
+    let until = (purchase.boughtAt ?? purchase.createdAt) + policy.waitForUser
+    return now < until ? .waiting(.user, until: until) : .failed(.user)
   }
 
   /// A missing value without which no receipt can be made.

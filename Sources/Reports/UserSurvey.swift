@@ -18,10 +18,14 @@ public struct UserSurvey {
     public var payers: [CustomerID] = []
     /// Purchases of other users for which a source named this user.
     public var named: [UserPurchase] = []
+    /// Customers of processors whose events without a purchase named the user.
+    public var learned: [CustomerID] = []
 
     public var receipts: [UserPurchase] { purchases.filter { $0.receiptID != nil } }
 
-    public var customers: [CustomerID] { Set(purchases.compactMap(\.customerID) + payers).sorted() }
+    public var customers: [CustomerID] {
+      Set(purchases.compactMap(\.customerID) + payers + learned).sorted()
+    }
 
     /// Receipts that are not delivered yet.
     public var open: [UserPurchase] { purchases.filter { $0.state == .waiting || $0.state == .pending } }
@@ -51,8 +55,10 @@ public struct UserSurvey {
     var purchases: [UserPurchase] = []
     var payers: [(app: AppSlug, id: CustomerID)] = []
     var named: [UserPurchase] = []
+    var learned: [(app: AppSlug, id: CustomerID)] = []
     var apps: Set<AppSlug> = []
     if let user {
+      learned = try reader.learnedCustomers(ofUser: user, limit: Self.purchasesMax)
       named = try reader.purchases(naming: user, limit: Self.purchasesMax)
       purchases = try reader.purchases(ofUser: user, limit: Self.purchasesMax)
       payers = try reader.payers(ofUser: user, limit: Self.purchasesMax)
@@ -63,6 +69,7 @@ public struct UserSurvey {
     apps.formUnion(purchases.map(\.app))
     apps.formUnion(payers.map(\.app))
     apps.formUnion(named.map(\.app))
+    apps.formUnion(learned.map(\.app))
     for slug in apps.sorted() where app == nil || app == slug {
       parts.append(
         Part(
@@ -70,7 +77,8 @@ public struct UserSurvey {
           contexts: try user.map { user throws(StoreFault) in
             try reader.countContexts(ofUser: user, app: slug)
           } ?? 0,
-          payers: payers.filter { $0.app == slug }.map(\.id), named: named.filter { $0.app == slug }))
+          payers: payers.filter { $0.app == slug }.map(\.id), named: named.filter { $0.app == slug },
+          learned: learned.filter { $0.app == slug }.map(\.id)))
     }
   }
 }

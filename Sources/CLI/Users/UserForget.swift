@@ -133,7 +133,7 @@ struct UserForget {
       try search.survey(reader)
       erased += survey.parts.map(\.app).filter { !erased.contains($0) }
       let isDone = survey.parts.allSatisfy { part in
-        part.contexts == 0 && part.payers.isEmpty && part.named.isEmpty
+        part.contexts == 0 && part.payers.isEmpty && part.named.isEmpty && part.learned.isEmpty
           && part.purchases.allSatisfy {
             done.open.contains($0.receiptID ?? "") || done.capturing.contains($0.row)
           }

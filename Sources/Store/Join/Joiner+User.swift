@@ -112,7 +112,7 @@ extension StoreSession {
       facts.knownUsers.insert(user)
     }
     guard let customer = purchase.customerID else { return facts }
-    let named = try customers.users(customer, at: record.place)
+    let named = try customers.users(customer, at: record.place, isNeeded: purchase.lacksNamedUser)
     facts.customerNames = named.filter { $0.source == .customerMetadata }
     guard purchase.lacksNamedUser, facts.customerNames.isEmpty else { return facts }
     facts.customerUsers = Set(named.map(\.id))

@@ -93,7 +93,11 @@ struct Joiner {
     if record.receipt == nil, record.purchase.hasEnded { return }
     if record.purchase.isBought, record.purchase.boughtAt == nil { record.purchase.boughtAt = store.now }
     try completeContext(&record, rules)
-    let resolution = rules.resolve(record.purchase, now: store.now)
+    var resolution = rules.resolve(record.purchase, now: store.now)
+    if resolution == .none, record.receipt != nil {
+      // The user who was inferred is one of two now.
+      resolution = Join.awaitUser(record.purchase, policy: rules.join, now: store.now)
+    }
     apply(resolution, rules, to: &record)
   }
 

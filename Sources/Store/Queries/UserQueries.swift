@@ -64,6 +64,8 @@ extension StoreReader {
     contextIDs: """
     SELECT app, id FROM contexts WHERE row_id IN (SELECT value FROM json_each(?1)) AND user_id = ?2
     """,
+    learned:
+      "SELECT app, customer_id FROM customer_users WHERE user_id = ?1 ORDER BY app, customer_id LIMIT ?2",
     payerUsers: "SELECT DISTINCT user_id FROM payers WHERE customer_id = ?1 OR payer = ?2 LIMIT ?3"
   )
 
@@ -143,6 +145,15 @@ extension StoreReader {
   /// The customers of processors that belong to a user, in all apps.
   public func payers(ofUser user: UserID, limit: Int) throws(StoreFault) -> [(app: AppSlug, id: CustomerID)] {
     try connection.prepare(Self.userSQL.payers).all([.text(user), .integer(Int64(limit))]) {
+      row throws(StoreFault) in (try row.text(0), try row.text(1))
+    }
+  }
+
+  /// The customers of processors whose events without a purchase named a user, in all apps.
+  public func learnedCustomers(
+    ofUser user: UserID, limit: Int
+  ) throws(StoreFault) -> [(app: AppSlug, id: CustomerID)] {
+    try connection.prepare(Self.userSQL.learned).all([.text(user), .integer(Int64(limit))]) {
       row throws(StoreFault) in (try row.text(0), try row.text(1))
     }
   }

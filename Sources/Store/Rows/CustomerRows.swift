@@ -20,7 +20,7 @@ final class CustomerRows {
 
   init(_ connection: StoreConnection) throws(StoreFault) {
     asked = connection.engine.readAhead == nil ? nil : [:]
-    any = try connection.prepare("SELECT 1 FROM customer_users WHERE customer_id <> '' LIMIT 1")
+    any = try connection.prepare("SELECT 1 FROM customer_users WHERE customer_id > '' LIMIT 1")
     finding = try connection.prepare("SELECT \(Self.columns) FROM customer_users WHERE customer_id = ?1")
     adding = try connection.prepare(
       """
@@ -53,8 +53,12 @@ final class CustomerRows {
   func invalidate() { isInUse = false }
 
   /// The users of a customer that events without a purchase named.
-  func users(_ customer: CustomerID, at place: AppProcessor) throws(StoreFault) -> [NamedUser] {
-    try known(customer).filter { $0.place == place }
+  /// - Parameter isNeeded: whether to read them if that costs a round trip.
+  func users(
+    _ customer: CustomerID, at place: AppProcessor, isNeeded: Bool
+  ) throws(StoreFault) -> [NamedUser] {
+    if !isNeeded, let asked, asked[customer] == nil { return [] }
+    return try known(customer).filter { $0.place == place }
       .map { NamedUser(id: $0.user, source: $0.source, standing: .counts) }.sorted()
   }
 
