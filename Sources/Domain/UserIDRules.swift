@@ -1,5 +1,5 @@
 // Which texts are never the id of a user: placeholders of programs that had no user, and the ids of contexts.
-// Two strangers whose apps both send "undefined" must not become one user. Pure; any thread.
+// Two users whose apps both send "undefined" must not become one. Pure; any thread.
 
 internal import Formats
 

@@ -122,6 +122,24 @@ import Testing
     #expect(try Samples.app(Self.text(String(shown.text.dropFirst().dropLast()))).stripe?.checkout == section)
   }
 
+  @Test("A checkout of a price that the app does not sell is a fault")
+  func foreignPrice() {
+    func faults(_ sells: String) -> [String] {
+      let checkout = "checkout: { prices: { price_1: 'payment', price_2: 'payment' } }"
+      let stripe = "api_key: 'env:API_KEY', sells: { \(sells) }, \(checkout),"
+      return Samples.faults(Samples.text(stripe: stripe, app: Self.links)).map { "\($0.path) \($0.message)" }
+    }
+    for sells in [
+      "prices: ['price_1']", "payment_links: ['plink_1']", "prices: ['price_2'], payment_links: ['plink_1']",
+    ] {
+      #expect(faults(sells).count == 1)
+      #expect(faults(sells).first?.hasPrefix("apps.shop.stripe.checkout sells price_") == true)
+    }
+    for sells in ["prices: ['price_1', 'price_2']", "products: ['prod_1']", "metadata: { app: 'ios' }"] {
+      #expect(faults(sells).isEmpty, "\(sells)")
+    }
+  }
+
   @Test("It needs a key for Stripe's API, a return page, and clients that are known")
   func needs() {
     let checkout = "prices: { price_1: 'payment' }"

@@ -92,7 +92,7 @@ enum ReceiptComplete {
       throw session.usage("name receipts by id, or choose them with filters, not both")
     }
     let shown = DisplayText.clean(id.text)
-    let user = options["user"].map(UserID.init)
+    let user = options["user"].map { UserID(UntrustedText.trimmed($0)) }
     let price = options["price"].map(PriceID.init)
     let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)

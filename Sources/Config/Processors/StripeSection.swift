@@ -70,8 +70,19 @@ package struct StripeSection: ProcessorSection {
   }
 
   package func faults(in app: AppConfiguration) -> [(key: String, message: String)] {
-    guard checkout != nil else { return [] }
+    guard let checkout else { return [] }
     var faults: [(key: String, message: String)] = []
+    // A session of the relay has no Payment Link, and gets the metadata of `sells`.
+    if let sells = settings.sells, sells.products.isEmpty, sells.metadata.isEmpty,
+      let other = checkout.items.values.map(\.price).sorted().first(where: { !sells.prices.contains($0) })
+    {
+      faults.append(
+        (
+          "checkout",
+          "sells \(other), which nothing in stripe.sells matches, so its sales would count as foreign; add it "
+            + "to sells.prices"
+        ))
+    }
     if apiKey == nil {
       faults.append(
         ("checkout", "needs stripe.api_key, a restricted key that may write checkout sessions: \"env:NAME\""))
@@ -198,8 +209,8 @@ extension StripeSection {
       },
       .section(
         "except", \.settings.except, StripeSelection.section,
-        "Which sales do not belong to the app even if sells matches them. Checkouts of Purchasely's own "
-          + "(metadata ply_provider: \"purchasely\") never do."),
+        "Which sales do not belong to the app even if sells matches them. Purchasely's own checkouts, with "
+          + "the metadata ply_provider: \"purchasely\", never do."),
       .key(
         "price_map", \.settings.priceMap, .priceMap,
         example: ["prod_Pro": "price_ProMonthly", "lookup:pro_yearly": "price_ProYearly"],

@@ -182,6 +182,7 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     let early = object(paidSession, ("subscription", .null))
     #expect(seen(early, session("cs_1")) == [.paid, .objectExpected])
     #expect(seen(activeSubscription, subscription("sub_1")) == .began)
+    #expect(seen(object(paidSession, ("mode", "setup")), session("cs_1")) == [], "it sells nothing")
     let incomplete = object(activeSubscription, ("status", "incomplete"))
     #expect(seen(incomplete, subscription("sub_1")) == .firstPaymentDue)
   }
@@ -201,6 +202,26 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(report.key == subscription("sub_1"))
     #expect(report.customerID == "cus_1")
     #expect(report.names == [NamedUser(id: "u20", source: .customerMetadata, standing: .counts)])
+  }
+
+  @Test("While it is open whose sale a subscription is, its session is looked up, which names the link")
+  func sessionOfSale() throws {
+    var settings = StripeSettings()
+    settings.sells = StripeSelection(paymentLinks: ["plink_1"])
+    let queries = try #require(
+      try StripeProcessor(settings, webhookSecrets: [], apiKey: "rk_1").queries)
+    let targets = queries.lookups(of: subscription("sub_1"), sessionID: nil, lacking: .price).map(\.target)
+    #expect(
+      targets == ["/v1/subscriptions/sub_1", "/v1/checkout/sessions?limit=1&subscription=sub_1"])
+    #expect(queries.lookups(of: subscription("sub_1"), sessionID: nil, lacking: .user).count == 1)
+    func seen(_ sessions: [JSONValue]) -> Observations? {
+      let list: JSONValue = ["object": "list", "data": .array(sessions)]
+      return queries.report(from: list.serialized(), about: subscription("sub_1"), now: readAt)?.observations
+    }
+    let ofLink = object(paidSession, ("payment_link", "plink_1"))
+    #expect(seen([ofLink])?.contains(.ours) == true)
+    #expect(seen([paidSession])?.isForeign == true)
+    #expect(seen([])?.isForeign == true, "without a session there was no link")
   }
 
   @Test("A lookup fills in prices that no event named, and replaces none, in either order")

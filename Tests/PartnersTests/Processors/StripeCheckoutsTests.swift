@@ -105,6 +105,22 @@ import Testing
     #expect(try added("one") == both.merging(["payment_intent_data[capture_method]": "automatic"]) { $1 })
   }
 
+  @Test("A session has the metadata by which a sale of the app is recognized")
+  func saleMetadata() throws {
+    var settings = StripeSettings()
+    settings.sells = StripeSelection(metadata: ["app": "ios", "shop": "de"])
+    let checkout = StripeCheckoutSettings(
+      items: ["sub": .init(price: "price_1", mode: .subscription)], returnURL: "https://a.example/return")
+    let processor = try StripeProcessor(settings, webhookSecrets: [], apiKey: "rk_1", checkout: checkout)
+    let checkouts = try #require(processor.checkouts)
+    let fields = try FormFields.all(in: Self.call("sub", checkouts).call.body.span)
+    for (key, value) in ["app": "ios", "shop": "de"] {
+      for name in ["metadata[\(key)]", "subscription_data[metadata][\(key)]"] {
+        #expect(fields.first { $0.name == name }?.value == value, "\(name)")
+      }
+    }
+  }
+
   @Test("Parameters of Stripe's libraries can be set, except the relay's own")
   func knownParameters() {
     for name in StripeCheckoutParameters.known {

@@ -17,7 +17,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl events list --app \(app) --outcome noted --paid"
     return Finding(
-      .warning, "work",
+      .warning, .work,
       "\(counted(count, "paid purchase")) of \(app) \(count == 1 ? "names" : "name") no user and made no "
         + "receipt \(days)",
       next: "See: \(list). If they are the app's, say so in apps.\(app).stripe.sells, so that they wait for "
@@ -31,7 +31,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl receipts list --app \(app) --user-conflict"
     return Finding(
-      .warning, "work",
+      .warning, .work,
       "\(counted(count, "receipt")) of \(app) made \(days) \(count == 1 ? "has" : "have") sources that name "
         + "different users",
       next: "See: \(list), and why with: receiptctl receipts show RECEIPT. If it went to the wrong user: "
@@ -44,7 +44,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl receipts list --app \(app) --reason user"
     return Finding(
-      .warning, "work",
+      .warning, .work,
       "the checkout's reference of \(counted(count, "receipt")) of \(app) made \(days) is no user who posted "
         + "a context, so \(count == 1 ? "it lacks its user" : "they lack their users")",
       next: "If your pages put user ids there, set apps.\(app).stripe.reference: \"user\", then run: "
@@ -60,10 +60,10 @@ extension Finding {
     let what =
       "\(counted(counts.foreignEvents, "event")) of \(app) \(days) \(were) about sales that are not the app's"
     guard selects, !counts.hasReceipts else {
-      return Finding(.ok, "work", what, next: "See: \(list)", app: app, value: Double(counts.foreignEvents))
+      return Finding(.ok, .work, what, next: "See: \(list)", app: app, value: Double(counts.foreignEvents))
     }
     return Finding(
-      .failure, "work", "nothing matches apps.\(app).stripe.sells: \(what), and no event made a receipt",
+      .failure, .work, "nothing matches apps.\(app).stripe.sells: \(what), and no event made a receipt",
       next: "Compare sells with what is sold: \(list), and receiptctl events show EVENT. Correct it, then "
         + "run: receiptctl reload",
       app: app, since: since, value: Double(counts.foreignEvents), commands: [list])

@@ -75,10 +75,15 @@ extension StripeCheckoutSettings {
 struct StripeCheckouts: HostedCheckouts {
   private let settings: StripeCheckoutSettings
   private let apiKey: String
+  /// The metadata by which a sale of the app is recognized.
+  private let metadata: [String: String]
   let base: String
 
-  init(_ settings: StripeCheckoutSettings, apiKey: String, base: String) {
+  init(
+    _ settings: StripeCheckoutSettings, apiKey: String, base: String, metadata: [String: String] = [:]
+  ) {
     self.settings = settings
+    self.metadata = metadata
     self.apiKey = apiKey
     self.base = base
   }
@@ -101,14 +106,17 @@ struct StripeCheckouts: HostedCheckouts {
     let id = order.contextID.text
     // Metadata of a session does not reach what it sells (https://docs.stripe.com/metadata).
     let sold = item.mode == .subscription ? "subscription_data" : "payment_intent_data"
-    let fields =
-      [
-        ("mode", item.mode.rawValue), ("line_items[0][price]", item.price), ("line_items[0][quantity]", "1"),
-        ("client_reference_id", id), ("metadata[ply_context_id]", id),
-        ("\(sold)[metadata][ply_context_id]", id),
-        ("success_url", "\(settings.returnURL)?context_id=\(id)&result=success"),
-        ("cancel_url", "\(settings.returnURL)?context_id=\(id)&result=cancel"),
-      ] + settings.fields(for: item.mode)
+    var fields = [
+      ("mode", item.mode.rawValue), ("line_items[0][price]", item.price), ("line_items[0][quantity]", "1"),
+      ("client_reference_id", id), ("metadata[ply_context_id]", id),
+      ("\(sold)[metadata][ply_context_id]", id),
+      ("success_url", "\(settings.returnURL)?context_id=\(id)&result=success"),
+      ("cancel_url", "\(settings.returnURL)?context_id=\(id)&result=cancel"),
+    ]
+    for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
+      fields += [("metadata[\(key)]", value), ("\(sold)[metadata][\(key)]", value)]
+    }
+    fields += settings.fields(for: item.mode)
     let body = Array(
       fields.map { "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))" }
         .joined(separator: "&").utf8)

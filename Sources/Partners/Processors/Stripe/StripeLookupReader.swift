@@ -40,7 +40,9 @@ struct StripeLookupReader {
 
   /// What a session shows of its payment.
   private var sessionState: Observations {
-    switch (object.status, object.paymentStatus) {
+    // It only sets a payment method up.
+    if object.mode == "setup" { return [] }
+    return switch (object.status, object.paymentStatus) {
     case ("complete", "unpaid"): .promised
     case ("complete", "paid"), ("complete", "no_payment_required"): isOfEvent ? paid : []
     case ("expired", _): isOfEvent ? .expired : []
@@ -65,7 +67,9 @@ struct StripeLookupReader {
   private func listReport() -> PurchaseReport? {
     guard let sessions = object.listed, key.type == StripeObjectType.subscription else { return nil }
     if sessions.isEmpty {
-      return PurchaseReport(key: key, observations: .soldWithoutCheckout, happenedAt: now)
+      // So it was sold by no Payment Link either.
+      let proven: Observations = settings.sells == nil ? [] : .otherPaymentLink
+      return PurchaseReport(key: key, observations: proven.union(.soldWithoutCheckout), happenedAt: now)
     }
     return sessions.lazy.compactMap { session in
       StripeLookupReader(settings: settings, object: session, key: key, now: now).report()

@@ -175,7 +175,8 @@ public struct StripeProcessor: PaymentProcessor {
 
   public var checkouts: (any HostedCheckouts)? {
     guard let checkout, let apiKey else { return nil }
-    return StripeCheckouts(checkout, apiKey: apiKey, base: settings.apiBase)
+    return StripeCheckouts(
+      checkout, apiKey: apiKey, base: settings.apiBase, metadata: settings.sells?.metadata ?? [:])
   }
 
   public var signatureAgeMax: Duration? { settings.tolerance }

@@ -55,9 +55,15 @@ public struct StripeQueries: ProcessorQueries {
     case StripeObjectType.subscription where lacking == .checkout: [sessions(ofSubscription: key.id.text)]
     case StripeObjectType.subscription:
       [ProcessorQuery(target: "/v1/subscriptions/\(PercentEncoding.encode(key.id.text))")]
-        + (sessionID.map { [session($0.text)] } ?? [])
+        + (sessionID.map { [session($0.text)] } ?? undecided(key, lacking))
     default: []
     }
+  }
+
+  /// A receipt also waits for its price while it is open whose sale it is, and only the session names the
+  /// Payment Link.
+  private func undecided(_ key: PurchaseKey, _ lacking: Reason?) -> [ProcessorQuery] {
+    lacking == .price && settings.sells != nil ? [sessions(ofSubscription: key.id.text)] : []
   }
 
   /// The customer, whose metadata may name the user. A key of before may lack the right to read it

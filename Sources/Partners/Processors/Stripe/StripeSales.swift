@@ -111,7 +111,7 @@ struct StripeSales {
 
   private func exception(_ sale: StripeSale) -> String? {
     if sale.metadata.contains(where: { $0[Self.purchasely.key] == Self.purchasely.value }) {
-      return "metadata \(Self.purchasely.key): \(Self.purchasely.value), a checkout of Purchasely's own"
+      return "metadata \(Self.purchasely.key): \(Self.purchasely.value), a checkout that Purchasely opened"
     }
     return except.match(sale).map { "stripe.except, \($0)" }
   }

@@ -52,7 +52,7 @@ extension Dashboard {
       return exchange.answer(page.page.response)
     }
     let typed = CompletePage.Typed(
-      user: form["user"].map(UserID.init), price: form["price"].map(PriceID.init),
+      user: form["user"].map { UserID(UntrustedText.trimmed($0)) }, price: form["price"].map(PriceID.init),
       context: form["context"].map(ContextID.init), replaces: form["replace"] == "yes")
     page.typed = typed
     let command = CompleteReceipt(

@@ -290,6 +290,20 @@ struct SwedbankResourceTests {
     #expect(harness.effects.isEmpty)
   }
 
+  @Test("A payer whose reference is the user's own id is the user's without an order before")
+  func ownPayer() throws {
+    var harness = try SwedbankHarness.withOrder(.init(payerTokens: true), user: "somebody")
+    harness.script = [.json(200, Samples.payerTokens("tok-1"))]
+    #expect(try harness.send("GET", "payers/u7/paymentTokens", user: "u7").status == 200)
+    #expect(harness.owners["u7"] == "u7")
+    #expect(harness.calls.map(\.target) == ["/psp/paymentorders/payerownedpaymenttokens/u7"])
+    // Another user's, who was the first to name it, stays that user's.
+    harness.owners["u8"] = "u9"
+    let other = try harness.send("GET", "payers/u8/paymentTokens", user: "u8")
+    #expect(isSwedbankProblem(other, 404, "notfound"))
+    #expect(harness.calls.count == 1)
+  }
+
   @Test("A payer's reference is escaped in paths and links")
   func escapedPayer() throws {
     var harness = try Self.harness()
