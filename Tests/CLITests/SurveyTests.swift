@@ -74,6 +74,39 @@ import Testing
     #expect(harness.run("events", "show", "evt_9").code == .notFound)
   }
 
+  @Test("events show says why an event made no receipt: the rule of a foreign sale, or what cannot be read")
+  func reasonsOfEvents() throws {
+    let harness = try OperatorHarness()
+    func reason(_ body: JSONValue, _ outcome: EventOutcome) throws -> JSONValue? {
+      let id = EventID("evt_\(outcome.rawValue)_\(body.text.utf8.count)")
+      let event = IngestEvent(
+        app: "ios", processor: "stripe", eventID: id, type: "test", body: body.serialized(),
+        content: .nothing(outcome))
+      _ = try harness.writer.apply(event, now: harness.clock.now)
+      let shown = try #require(try harness.run("events", "show", id.text, "--json").objects.first)
+      if let text = shown["reason"]?.stringValue {
+        #expect(harness.run("events", "show", id.text).out.contains("  reason     \(text)"))
+      }
+      return shown["reason"]
+    }
+    func session(_ metadata: JSONValue) -> JSONValue {
+      [
+        "object": "event", "type": "checkout.session.completed",
+        "data": ["object": ["id": "cs_1", "object": "checkout.session", "metadata": metadata]],
+      ]
+    }
+    let purchasely = try reason(session(["ply_provider": "purchasely"]), .foreign)
+    #expect(purchasely?.stringValue?.contains("ply_provider") == true)
+    let other = try reason(session([:]), .foreign)
+    #expect(other?.stringValue?.contains("another event") == true)
+    let thin: JSONValue = [
+      "object": "v2.core.event", "type": "v1.checkout.session.completed", "related_object": ["id": "cs_1"],
+    ]
+    let unread = try reason(thin, .unparsed)
+    #expect(unread == "thin payload: choose the payload style Snapshot for the endpoint at Stripe")
+    #expect(try reason(session([:]), .ignored) == nil)
+  }
+
   @Test func contextsAreListedAndShown() throws {
     let harness = try OperatorHarness()
     // {"stripe_price_id":"price_1"}

@@ -68,7 +68,7 @@ struct StripeLookupReader {
     guard let sessions = object.listed, key.type == StripeObjectType.subscription else { return nil }
     if sessions.isEmpty {
       // So it was sold by no Payment Link either.
-      let proven: Observations = settings.sells == nil ? [] : .otherPaymentLink
+      let proven = settings.sales.observations(StripeSale(isSession: true))
       return PurchaseReport(key: key, observations: proven.union(.soldWithoutCheckout), happenedAt: now)
     }
     return sessions.lazy.compactMap { session in
