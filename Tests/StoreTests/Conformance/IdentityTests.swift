@@ -211,6 +211,17 @@ struct CustomerUserTests {
     }
   }
 
+  @Test("A user who is erased is no customer's user any more")
+  func erased() throws {
+    let store = try TestStore(rules: rules())
+    try store.ingest(facts(["u20"]), id: "evt_c")
+    #expect(try store.reader.learnedCustomers(ofUser: "u20", limit: 10).map(\.id) == ["cus_1"])
+    _ = try store.apply(ForgetUserRows(.customers, app: "ios", userID: "u20"))
+    #expect(try store.reader.learnedCustomers(ofUser: "u20", limit: 10).isEmpty)
+    try store.ingest(sold())
+    #expect(try store.status() == "waiting/user")
+  }
+
   @Test("A setup checkout makes no purchase, and says whose customer it is")
   func setup() throws {
     let store = try TestStore(rules: rules())
@@ -228,9 +239,7 @@ struct CustomerUserTests {
   func ambiguous() throws {
     let store = try TestStore(rules: rules(settleCustomer: .seconds(30)))
     try store.ingest(sold("1", names: [("anna", .ownKey)], customer: "cus_F"))
-    var third = Said.created("3", customer: "cus_F")
-    third.observations.insert(.ours)
-    try store.ingest(third)
+    try store.ingest(Said.created("3", customer: "cus_F"))
     #expect(try store.receipt("3")?.purchase.userID == "anna")
     try store.ingest(sold("2", names: [("ben", .ownKey)], customer: "cus_F"))
     store.advance(31 * second)

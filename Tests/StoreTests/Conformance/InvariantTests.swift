@@ -25,6 +25,8 @@ struct InvariantTests {
       "UPDATE purchases SET context_id = NULL, body = NULL, state = 'failed', reason = 'user'",
       "does not have it"
     ),
+    ("UPDATE purchases SET user_conflict = 1", "as in conflict"),
+    ("UPDATE purchases SET unmatched = 1", "counts wrongly as matched"),
     ("UPDATE events SET outcome = 'noted'", "an event does not say"),
     ("UPDATE purchases SET reason = 'context' WHERE state = 'waiting'", "a lookup is planned"),
     (

@@ -7,6 +7,10 @@ import TestSupport
 
 struct RandomReports {
   static let purchases = 14
+  /// How many customers these have.
+  static let customers = 6
+  /// The purchase that was sold outside of the app.
+  static let foreign = 13
 
   private var random: SeededGenerator
 
@@ -22,20 +26,28 @@ struct RandomReports {
   mutating func event(_ contexts: [ContextID], now: Timestamp) -> PurchaseReport {
     let n = number(0..<Self.purchases)
     var said = kind(n)
-    said.customerID = oneIn(5) ? nil : "cus_\(n % 6)"
+    said.customerID = oneIn(5) ? nil : "cus_\(n % Self.customers)"
     said.happenedAt = now + .milliseconds(-Int64(number(0..<7200)) * second)
     let user = "u\(oneIn(10) ? number(0..<4) : n % 4)"
-    switch number(0..<5) {
+    if n == Self.foreign { said.observations.insert(.excepted) }
+    switch number(0..<9) {
     case 0: said.metadataUser = user
     case 1: said.clientReference = user
     case 2: said.clientReference = oneIn(2) ? pick(contexts)?.text : user
     case 3: said.contextID = oneIn(2) ? pick(contexts) : nil
+    case 4: said.clientReference = pick(contexts)?.text.lowercased()
+    case 5: said.names = [name(user, .ownKey), name("u\(number(0..<4))", .metadata)]
+    case 6: said.names = [name(user, .customerMetadata), name("undefined", .metadata, .refused)]
     default: break
     }
     if oneIn(12) { said.context = ContextBlob(text: "blob \(number(0..<40))", priceID: nil) }
     if oneIn(2) { said.prices = oneIn(4) ? ["price_x", "price_\(n % 3)"] : ["price_\(n % 3)"] }
     return said
   }
+
+  private func name(
+    _ user: String, _ source: Purchase.UserSource, _ standing: NamedUser.Standing = .counts
+  ) -> NamedUser { NamedUser(id: UserID(user), source: source, standing: standing) }
 
   /// What becomes of a payment that an app starts at the relay.
   mutating func payment(_ contexts: [ContextID], now: Timestamp) -> PurchaseReport {

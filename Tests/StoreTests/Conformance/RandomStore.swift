@@ -15,6 +15,10 @@ struct RandomStore {
   private var random: SeededGenerator
   private var reports: RandomReports
   private var contexts: [ContextID] = []
+  /// The users of the contexts.
+  private var owners: [ContextID: UserID] = [:]
+  /// The users whom events and operators named for the purchases of a customer.
+  private var named: [Customer: Set<UserID>] = [:]
   /// The last operation, for the report of a failure.
   private(set) var last = ""
   /// What the destination received of each receipt since an operator last changed it.
@@ -56,6 +60,7 @@ struct RandomStore {
     let price = pick(prices) ?? nil
     let id = try store.post("blob \(number(0..<40))", user: user, price: price, app: app)
     contexts.append(id)
+    owners[id] = user
     last = "\(app): \(user) posts \(id)"
   }
 
@@ -63,6 +68,10 @@ struct RandomStore {
     let said = reports.event(contexts, now: store.now)
     let id: EventID? = oneIn(8) ? "evt_again" : nil
     last = "\(app): \(said)"
+    if let customer = Customer(said.key, app) {
+      let users = said.namedUsers(reference: .counts).filter { $0.standing == .counts }.map(\.id)
+      named[customer, default: []].formUnion(users + said.namedContexts.compactMap { owners[$0.id] })
+    }
     try store.ingest(said, app: app, id: id, keep: !oneIn(6))
   }
 
@@ -127,6 +136,9 @@ struct RandomStore {
       let context = oneIn(2) ? pick(contexts) : nil
       result = try store.apply(CompleteReceipt(id: id, userID: user, priceID: price, contextID: context))
       if result == .done { sent[id] = nil }
+      if let customer = Customer(record.purchase.key, record.app) {
+        named[customer, default: []].formUnion([user, context.flatMap { owners[$0] }].compactMap(\.self))
+      }
     }
     last = "an operator does something to \(id): \(result)"
   }
@@ -150,5 +162,32 @@ struct RandomStore {
     let table = pick([RetentionTable.attempts, .events, .contexts]) ?? .events
     let outcome = try store.apply(Retain(table: table, cutoff: store.after(-30 * day), afterRow: 0))
     last = "retention of \(table): \(outcome)"
+  }
+}
+
+// MARK: - Users
+
+extension RandomStore {
+  /// A customer of an app: a user may be inferred from what is named for the customer's other purchases.
+  private struct Customer: Hashable {
+    var app: AppSlug
+    var number: Int
+
+    /// - Returns: nil for a payment that started at the relay.
+    init?(_ key: PurchaseKey, _ app: AppSlug) {
+      guard let number = key.id.text.split(separator: "_").last.flatMap({ Int($0) }) else { return nil }
+      (self.app, self.number) = (app, number % RandomReports.customers)
+    }
+  }
+
+  /// What was made ready for a user whom nothing named, or for a sale outside of the app.
+  func strangers(in receipts: [PurchaseRecord]) -> [String] {
+    receipts.filter { $0.receipt?.body != nil }.compactMap { record in
+      if record.purchase.isForeign { return "\(record.receiptID) is of a foreign sale" }
+      guard let customer = Customer(record.purchase.key, record.app), let user = record.purchase.userID,
+        named[customer]?.contains(user) != true
+      else { return nil }
+      return "\(record.receiptID) is for \(user), whom nothing named"
+    }
   }
 }

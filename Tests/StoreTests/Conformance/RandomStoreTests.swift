@@ -91,6 +91,7 @@ struct RandomStoreTests {
         + faults.filter { try happening.store.integer($0.sql) != 0 }.map(\.name)
         + memory.faults(
           in: try happening.store.receipts(), sent: happening.sent, forced: happening.forced)
+        + happening.strangers(in: try happening.store.receipts())
       try #require(found == [], "seed \(seed), step \(step): \(happening.last)")
     }
     try nameAll(happening.store, seed: seed)
