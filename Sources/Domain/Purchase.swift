@@ -226,7 +226,13 @@ public struct Purchase: Sendable, Equatable {
       payment = payment.map { isStart ? $0.absorbing(facts) : facts.absorbing($0) } ?? facts
     }
     if let blob = report.context { learnContext(blob) }
-    for name in report.namedUsers(reference: reference) { learn(name) }
+    // The first name that the checkout has from a source precedes those of sister events from the same
+    // source, in whichever order they arrive (R2).
+    var sources: Set<UserSource> = []
+    for name in report.namedUsers(reference: reference) {
+      let isFirst = name.standing == .counts && sources.insert(name.source).inserted
+      learn(name, precedesEqual: isFirst && report.sessionID != nil)
+    }
   }
 
   /// Merges another row that turned out to be the same purchase.
@@ -311,8 +317,10 @@ extension Purchase {
 
   /// Learns that a source named a user. It becomes the purchase's user, unless a source that is at least as
   /// certain named one before.
-  public mutating func learn(_ name: NamedUser) {
-    guard name.standing == .counts, userSource.map({ name.source < $0 }) ?? true else { return keep(name) }
+  /// - Parameter precedesEqual: whether it counts before a name of the same source.
+  public mutating func learn(_ name: NamedUser, precedesEqual: Bool = false) {
+    let isStronger = userSource.map { precedesEqual ? name.source <= $0 : name.source < $0 } ?? true
+    guard name.standing == .counts, isStronger else { return keep(name) }
     setUser(name)
   }
 

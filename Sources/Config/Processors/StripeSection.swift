@@ -201,7 +201,7 @@ extension StripeSection {
         "Which of the account's sales belong to the app: those that any of the entries matches. Without it, "
           + "all of them do. Other sales make no receipt."
       ).then { stripe, reader, _ in
-        guard reader.has("sells"), stripe.settings.sells?.isEmpty == true else { return }
+        guard case .object? = reader.value("sells"), stripe.settings.sells?.isEmpty == true else { return }
         reader.collector.fault(
           reader.path(of: "sells"),
           "has no entry, so no sale would be the app's; write { prices: [\"price_…\"] }, or leave it out if "

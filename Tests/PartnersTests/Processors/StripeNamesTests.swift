@@ -36,6 +36,24 @@ private func refused(_ id: UserID, _ source: Purchase.UserSource) -> NamedUser {
     #expect(try names(session) == [named("a", .ownKey), named("b", .ownKey), named("c", .ownKey)])
   }
 
+  @Test("The session's name of a source counts before the subscription's, whichever event comes first (R2)")
+  func eventOrder() throws {
+    let session = try report(
+      event(completed, object(paidSession, ("metadata", ["ply_user_id": "a", "user_id": "x"]))))
+    let subscription = try report(
+      event(
+        "customer.subscription.created",
+        object(activeSubscription, ("metadata", ["ply_user_id": "b", "user_id": "y"]))))
+    var one = Purchase(session, reference: .unknown, now: readAt)
+    one.absorb(subscription, reference: .unknown)
+    var other = Purchase(subscription, reference: .unknown, now: readAt)
+    other.absorb(session, reference: .unknown)
+    #expect(one.userID == "a")
+    #expect(other.userID == "a")
+    #expect(one.otherNames == other.otherNames)
+    #expect(one.userConflict)
+  }
+
   @Test("Keys count in their order, each in all objects")
   func keyOrder() throws {
     let session = object(
