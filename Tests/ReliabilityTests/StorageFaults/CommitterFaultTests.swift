@@ -37,6 +37,13 @@ import Testing
       core = try RelayCore(Configuration(database: .file(disk.path()), apps: [app]), engine, dependencies)
     }
 
+    /// Random, so that compression leaves it as long as it is.
+    private static let text: String = {
+      var random = SeededGenerator(seed: 1)
+      return String(
+        decoding: (0..<8000).map { _ in UInt8.random(in: 33...126, using: &random) }, as: UTF8.self)
+    }()
+
     /// The app posts a context.
     /// - Returns: false when the committer refuses it; otherwise the answer is stored in `answers`.
     func post(
@@ -44,13 +51,9 @@ import Testing
       _ answers: Monitor<[Int: Bool]> = Monitor([:])
     ) -> Bool {
       let id: ContextID = "ctx_\(String(repeating: "0", count: 20))\(100_000 + number)"
-      // Compression leaves it as long as it is.
-      var random = SeededGenerator(seed: UInt64(number))
-      let text = String(
-        decoding: (0..<8000).map { _ in UInt8.random(in: 33...126, using: &random) }, as: UTF8.self)
       let command = IngestContext(
         app: "shop", userID: "user-\(number)",
-        blob: ContextBlob(text: text, priceID: nil), id: id)
+        blob: ContextBlob(text: "\(number) \(Self.text)", priceID: nil), id: id)
       return core.committer.submit(command, from: origin) { result in
         answers.withLock { $0[number] = (try? result.get()) != nil }
       }
