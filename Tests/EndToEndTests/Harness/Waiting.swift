@@ -13,21 +13,24 @@ struct NeverHappened: Error, CustomStringConvertible {
 enum Waiting {
   /// Much longer than any condition needs, even under a sanitizer on a busy machine.
   static let patience: Duration = .minutes(5)
-  private static let pauseTime: Duration = .milliseconds(5)
 
-  static func pause() { _ = poll(nil, 0, Int32(clamping: pauseTime.milliseconds)) }
+  static func pause(_ time: Duration = .milliseconds(5)) {
+    _ = poll(nil, 0, Int32(clamping: time.milliseconds))
+  }
 }
 
-/// Calls `ask` until it returns a value.
+/// Calls `ask` until it returns a value, less and less often: asking takes CPU that the programs need.
 /// - Throws: `NeverHappened` when it returns none in time, and the errors of `ask`.
 func waitFor<Result>(
   _ what: String, within time: Duration = Waiting.patience, _ ask: () throws -> Result?
 ) throws -> Result {
   let deadline = MonotonicInstant.now().advanced(by: time)
+  var pause: Duration = .milliseconds(1)
   while true {
     if let result = try ask() { return result }
     guard MonotonicInstant.now() < deadline else { throw NeverHappened(what: what) }
-    Waiting.pause()
+    Waiting.pause(pause)
+    pause = min(pause * 2, .milliseconds(16))
   }
 }
 
