@@ -83,7 +83,8 @@ import Testing
       StripeSettings(), webhookSecrets: [], apiKey: "rk_test_1", checkout: settings)
     let checkouts = try #require(processor.checkouts)
     func added(_ price: PriceID) throws -> [String: String] {
-      let fields = try FormFields.all(in: Self.call(price, checkouts).call.body.span)
+      let body = try Self.call(price, checkouts).call.body
+      let fields = try FormFields.all(in: body.span)
       let own = [
         "mode", "line_items[0][price]", "line_items[0][quantity]", "client_reference_id", "success_url",
         "cancel_url", "metadata[ply_context_id]",
@@ -113,7 +114,8 @@ import Testing
       items: ["sub": .init(price: "price_1", mode: .subscription)], returnURL: "https://a.example/return")
     let processor = try StripeProcessor(settings, webhookSecrets: [], apiKey: "rk_1", checkout: checkout)
     let checkouts = try #require(processor.checkouts)
-    let fields = try FormFields.all(in: Self.call("sub", checkouts).call.body.span)
+    let body = try Self.call("sub", checkouts).call.body
+    let fields = try FormFields.all(in: body.span)
     for (key, value) in ["app": "ios", "shop": "de"] {
       for name in ["metadata[\(key)]", "subscription_data[metadata][\(key)]"] {
         #expect(fields.first { $0.name == name }?.value == value, "\(name)")
