@@ -107,7 +107,9 @@ extension StoreSession {
   func identityFacts(for record: PurchaseRecord) throws(StoreFault) -> IdentityFacts {
     var facts = IdentityFacts()
     let purchase = record.purchase
-    for user in purchase.unknownReferences
+    // A reference that could not win is looked for only once, when it comes.
+    let mayWin = purchase.userSource.map { Purchase.UserSource.reference < $0 } ?? true
+    for user in mayWin ? purchase.unknownReferences : []
     where try standing(of: user, app: record.app, purchase.key.processor) == .counts {
       facts.knownUsers.insert(user)
     }
