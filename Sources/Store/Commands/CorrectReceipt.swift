@@ -76,6 +76,8 @@ public struct CorrectReceipt: StoreCommand {
     let supplied = CompleteReceipt(
       id: id, userID: userID, priceID: priceID, contextID: contextID, force: true)
     if let refusal = try supplied.supply(to: &record, in: store) { return .refused(refusal) }
+    // What the receipt said of its user is wrong, so the correction does not say it as another name.
+    if let wrong = old.purchase.userID, wrong != record.purchase.userID { record.purchase.forget(wrong) }
     let payload: ReceiptPayload
     do throws(Refused) { payload = try store.payload(of: record) } catch { return .refused(error.result) }
     guard payload.body != receipt.body else { return .refused(.unchanged) }

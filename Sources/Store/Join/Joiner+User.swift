@@ -123,9 +123,12 @@ extension StoreSession {
     return facts
   }
 
-  /// Whether a purchase says something about its customer's users: it is the app's.
+  /// Whether a purchase says something about its customer's users: it is the app's, and its receipt was not
+  /// corrected.
   func teaches(_ record: PurchaseRecord) -> Bool {
-    guard !record.purchase.isForeign, !record.purchase.isErased else { return false }
+    guard !record.purchase.isForeign, !record.purchase.isErased, record.receipt?.correctedBy == nil else {
+      return false
+    }
     guard record.receipt?.readyAt == nil, let rules = rules(of: record.app) else { return true }
     return !Join.isUndecided(record.purchase, rules.processor(of: record.purchase))
   }

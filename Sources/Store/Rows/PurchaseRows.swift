@@ -56,9 +56,7 @@ final class PurchaseRows {
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
     byObject = try connection.prepare(
-      """
-      \(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = ''
-      """)
+      "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = ''")
     knownByCheckout = try connection.prepare(
       """
       \(select) WHERE object_id = ?1 AND session_id = object_id AND app = ?2 AND processor = ?3

@@ -65,9 +65,6 @@ extension Finding {
       processors: processors)
   }
 
-  /// What stands for the field of a thin event that cannot be read.
-  private static let thin = "thin payload"
-
   /// Stored events that may report a payment, and could not be read.
   /// - Parameters:
   ///   - reasons: by type and field, such as `checkout.session.completed: data.object.payment_status`.
@@ -75,7 +72,7 @@ extension Finding {
   public static func events(of app: AppSlug, _ reasons: [String: Int64], since: Timestamp) -> Finding? {
     let refused = RefusedWebhooks(reasons)
     guard refused.count > 0 else { return nil }
-    let isThin = reasons.keys.contains { $0.hasSuffix(": \(Self.thin)") }
+    let isThin = reasons.keys.contains { $0.hasSuffix(": \(ReadingFault.thin)") }
     return Finding(
       .failure, .webhooks,
       "\(CountText.of(refused.count, "event")) of \(app) that may be paid purchases could not be read in "
