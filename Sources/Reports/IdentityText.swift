@@ -75,17 +75,18 @@ public enum IdentityText {
     _ name: NamedUser, _ record: PurchaseRecord, _ processor: ProcessorRules?
   ) -> String {
     let (purchase, place) = (record.purchase, place(name.source, record.purchase))
+    let setting = "\(purchase.key.processor).reference"
     switch name.standing {
     case .refused where ContextID.isMeant(by: name.id.text):
       return "'\(name.id)' \(place) looks like a context's id and is none of this app, so it names nobody."
     case .refused:
       return "'\(name.id)' \(place) is a placeholder and no user (`user_ids` says which texts are)."
     case .unknown where processor?.reference == .context:
-      return "The checkout's reference '\(name.id)' is no context's id, and `stripe.reference: \"context\"` "
+      return "The checkout's reference '\(name.id)' is no context's id, and `\(setting): \"context\"` "
         + "lets it be nothing else."
     case .unknown:
       return "No user is known: the checkout's reference '\(name.id)' is no user who posted a context; if "
-        + "your pages put user ids there, set `stripe.reference: \"user\"`."
+        + "your pages put user ids there, set `\(setting): \"user\"`."
     case .counts:
       guard let source = purchase.userSource, name.source < source else {
         return "'\(name.id)' is named \(place), which counts less."
