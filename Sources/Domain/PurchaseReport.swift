@@ -96,7 +96,7 @@ public struct Observations: OptionSet, Sendable, Hashable {
 extension Observations {
   /// Whether events show that it is paid or needs no payment.
   public var showPayment: Bool {
-    // An invoice that is sent has no first payment that Stripe calls so, and a recovered subscription neither.
+    // An invoice that is sent, or a recovered subscription, has no payment that is called the first.
     if contains(.paid) || isSuperset(of: [.firstPaymentDue, .invoicePaid]) { return true }
     if contains(.promised) { return contains(.firstPaymentMade) }
     return !isDisjoint(with: [.began, .firstPaymentMade])

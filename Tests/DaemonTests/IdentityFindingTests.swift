@@ -1,5 +1,5 @@
-// Tests the findings about whose the purchases are: what they say, when a foreign sale is a failure, and which
-// alert reports them.
+// Tests the findings about whose the purchases are: what they say, when a foreign sale is a failure, and
+// which alert reports them.
 
 import Domain
 import Store

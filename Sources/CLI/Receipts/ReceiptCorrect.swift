@@ -1,5 +1,5 @@
-// `receipts correct`: of a single receipt, what would be sent is shown before the question; several are a bulk
-// change.
+// `receipts correct`: of a single receipt, what would be sent is shown before the question. Several are a
+// bulk change.
 
 internal import Config
 internal import Domain

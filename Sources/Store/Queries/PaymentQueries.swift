@@ -20,8 +20,8 @@ extension StoreReader {
 
   static let startedPaymentSQL = """
     SELECT \(PurchaseRow.columnList) FROM purchases
-    WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = '' AND user_id = ?5
-      AND (observations & \(Observations.started.rawValue)) <> 0
+    WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = ''
+      AND user_id = ?5 AND (observations & \(Observations.started.rawValue)) <> 0
     """
 
   /// Whether a customer of a processor belongs to a user: the first who named it in a payment, in any app of

@@ -373,8 +373,7 @@ extension PurchaseRows {
     }
   }
 
-  /// The users of a customer's other purchases, those that were inferred left out; two if there are more. That
-  /// of a corrected receipt was wrong.
+  /// The users of a customer's other purchases, those that were inferred left out; two if there are more.
   /// - Parameter counts: whether a purchase says something about the customer.
   func users(
     _ place: AppProcessor, ofCustomer customer: CustomerID, besides own: PurchaseRowID,

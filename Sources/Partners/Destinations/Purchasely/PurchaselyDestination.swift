@@ -32,8 +32,8 @@ public struct PurchaselyDestination: ReceiptDestination {
     missing: "It processes receipts later: if a purchase does not show up there, ask its support about the "
       + "import id.",
     secondReceipt: "Purchasely does not document what it does with a second receipt of a purchase. As far as "
-      + "is known, it gives the subscription to the user in the newer receipt, and may take it from the former "
-      + "user; it may also ignore the receipt. Look both users up in its Console afterwards.")
+      + "is known, it gives the subscription to the user in the newer receipt, and may take it from the "
+      + "former user; it may also ignore the receipt. Look both users up in its Console afterwards.")
 
   /// `X-PLATFORM-TYPE` knows Stripe and the app stores, and no other processor.
   public static func accepts(_ processor: ProcessorName) -> Bool { processor == "stripe" }
