@@ -1,6 +1,7 @@
 // Tests the findings about whose the purchases are: what they say, when a foreign sale is a failure, and
 // which alert reports them.
 
+import Config
 import Domain
 import Store
 import Testing
