@@ -50,7 +50,7 @@ extension StoreSession {
       try lookups.fetch(row: found.rowID, of: found.place, at: now)
       changes.note(lookupsDueAt: now, found.place)
     }
-    return (found.receipt == nil ? .noted : .receipt, found.rowID)
+    return (found.outcome, found.rowID)
   }
 
   /// Handles a hint that came before with the same bytes: something may have changed since it was fetched.
