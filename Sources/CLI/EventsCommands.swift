@@ -148,7 +148,8 @@ enum EventsCommands {
     case .unparsed:
       return app.unreadable(summary.processor, in: body).map { fault in
         fault.field == ReadingFault.thin
-          ? "\(fault.field): choose the payload style Snapshot for the endpoint at \(app.label(of: summary.processor) ?? "the processor")"
+          ? "\(fault.field): choose the payload style Snapshot for the endpoint at "
+            + (app.label(of: summary.processor) ?? "the processor")
           : "cannot read \(fault.field)"
       }
     default: return nil

@@ -29,8 +29,8 @@ extension Purchase {
   ///
   /// The only user of the customer is inferred if no source names one. With two users it is nobody's: a wrong
   /// user is worse than none.
-  /// - Parameter mayInfer: whether a user may be inferred that was not before. A purchase that was only noted,
-  ///   and one that has failed, are never brought back by that.
+  /// - Parameter mayInfer: whether a user may be inferred that was not before. A purchase that was only
+  ///   noted, and one that has failed, are never brought back by that.
   public mutating func completeUser(_ facts: IdentityFacts, mayInfer: Bool) {
     for user in unknownReferences where facts.knownUsers.contains(user) {
       learn(NamedUser(id: user, source: .reference, standing: .counts))

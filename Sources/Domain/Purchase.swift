@@ -144,8 +144,8 @@ public struct Purchase: Sendable, Equatable {
     return userID != nil || !observations.isDisjoint(with: [.paid, .promised, .ours])
   }
 
-  /// Whether payment is promised: a checkout completed without payment, or the first payment of the app's or a
-  /// known user's subscription is under way.
+  /// Whether payment is promised: a checkout completed without payment, or the first payment of the app's or
+  /// a known user's subscription is under way.
   private var isPromised: Bool {
     guard !isForeign else { return false }
     return observations.contains(.promised)

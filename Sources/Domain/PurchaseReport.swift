@@ -88,8 +88,8 @@ public struct Observations: OptionSet, Sendable, Hashable {
   /// An event had the metadata of what was sold, and none of the app's matched.
   public static let otherMetadata = Observations(rawValue: 1 << 19)
 
-  /// Events had every fact by which the configuration could name the sale as the app's, and none matched. Each
-  /// kind of event has other facts, so several of them prove it together.
+  /// Events had every fact by which the configuration could name the sale as the app's, and none matched.
+  /// Each kind of event has other facts, so several of them prove it together.
   public static let notOurs: Observations = [.otherPrice, .otherPaymentLink, .otherMetadata]
 }
 
@@ -102,8 +102,8 @@ extension Observations {
     return !isDisjoint(with: [.began, .firstPaymentMade])
   }
 
-  /// Whether the merchant sold it outside of the app. An entry of the configuration that names the sale counts
-  /// more than a missing one, and an exception more than both.
+  /// Whether the merchant sold it outside of the app. An entry of the configuration that names the sale
+  /// counts more than a missing one, and an exception more than both.
   public var isForeign: Bool { contains(.excepted) || (contains(.notOurs) && !contains(.ours)) }
 
   /// Whether it is decided whose sale it is, or nothing in the configuration asks that.

@@ -153,7 +153,7 @@ import Testing
 
   @Test func severalAreCompletedOnlyWhereTheyLackAPrice() throws {
     let harness = try Self.large(.init(receipts: 2000, failed: 400))
-    let typo = ["receipts", "complete", "--state", "failed", "--reason", "http_422", "--price", "price_TYPO"]
+    let typo = ["receipts", "complete", "--state", "failed", "--reason", "gave_up", "--price", "price_TYPO"]
     let ran = harness.run(arguments: typo + ["--yes"])
     #expect(ran.code == .refused)
     #expect(ran.out == "Completed 0 receipts.\n")

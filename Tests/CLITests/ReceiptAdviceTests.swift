@@ -87,6 +87,8 @@ import Testing
 
   @Test func aReceiptWithoutADestinationSaysWhatToConfigure() throws {
     let harness = try OperatorHarness()
+    // Its user is one of the app, who has a receipt.
+    _ = try harness.purchase("sub_0")
     let id = try harness.purchase("sub_1", processor: "gone")
     func shown() -> String { harness.run("receipts", "show", id).out }
     let remedy = "configure the destination that apps.ios.gone.deliver_to names, then run: receiptctl reload"

@@ -1,4 +1,5 @@
-// Tests of claims over HTTP: the offer on the return page, the link's page, and the app that brings the token.
+// Tests of claims over HTTP: the offer on the return page, the link's page, and the app that brings the
+// token.
 
 import Domain
 import Formats

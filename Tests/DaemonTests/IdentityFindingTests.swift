@@ -15,20 +15,20 @@ struct IdentityFindingTests {
   private func foreign(_ count: Int64, selects: Bool, hasReceipts: Bool) -> Finding? {
     var counts = IdentityCounts()
     (counts.foreignEvents, counts.hasReceipts) = (count, hasReceipts)
-    return .foreign(counts, app: "ios", selects: selects, since: since)
+    return .foreign(counts, app: "ios", "apps.ios.stripe", selects: selects, since: since)
   }
 
   @Test("Nothing is found where nothing was counted")
   func nothing() {
-    #expect(Finding.unmatched(0, app: "ios", since: since) == nil)
+    #expect(Finding.unmatched(0, app: "ios", "apps.ios.stripe", since: since) == nil)
     #expect(Finding.conflicts(0, app: "ios", since: since) == nil)
-    #expect(Finding.unknownReferences(0, app: "ios", since: since) == nil)
+    #expect(Finding.unknownReferences(0, app: "ios", "apps.ios.stripe", since: since) == nil)
     #expect(foreign(0, selects: true, hasReceipts: false) == nil)
   }
 
   @Test("Sales that match nobody name the remedy and the list")
   func unmatched() throws {
-    let found = try #require(Finding.unmatched(2, app: "ios", since: since))
+    let found = try #require(Finding.unmatched(2, app: "ios", "apps.ios.stripe", since: since))
     #expect(found.alert == .unmatchedPurchases)
     #expect(
       found.what == "2 paid purchases of ios name no user and made no receipt in the last 7 days")
@@ -48,7 +48,7 @@ struct IdentityFindingTests {
   @Test("Unknown references name the setting, and a count that ended is a minimum")
   func unknownReferences() throws {
     let found = try #require(
-      Finding.unknownReferences(IdentityCounts.countMax, app: "ios", since: since))
+      Finding.unknownReferences(IdentityCounts.countMax, app: "ios", "apps.ios.stripe", since: since))
     #expect(found.what.contains("at least 1,000 receipts of ios"))
     #expect(found.next?.contains("apps.ios.stripe.reference: \"user\"") == true)
   }

@@ -31,7 +31,8 @@ import Testing
   func everyKey() throws {
     let stripe = """
       sells: {
-        prices: ['price_1', 'plan_2'], products: ['prod_1'], payment_links: ['plink_1'], metadata: { app: 'ios' },
+        prices: ['price_1', 'plan_2'], products: ['prod_1'], payment_links: ['plink_1'],
+        metadata: { app: 'ios' },
       },
       except: { payment_links: ['plink_2'], metadata: { shop: 'x' } }, account: 'acct_1', reference: 'user',
       price_map: { prod_1: 'price_1', 'lookup:yearly': 'price_3' },

@@ -57,7 +57,7 @@ import Testing
       (.unpaid, true, .promised),
       (.unpaid, false, .promised), (.asyncSucceeded, true, .paid),
       (.asyncFailed, false, [.promised, .failed]), (.expired, false, .expired),
-      (.subscriptionCreated, true, .began), (.invoicePaid, true, .firstPaymentMade),
+      (.subscriptionCreated, true, .began), (.invoicePaid, true, [.firstPaymentMade, .invoicePaid]),
     ] as [(SandboxEventKind, Bool, Observations)])
   func eachKindSaysWhatItsNameSays(
     kind: SandboxEventKind, isSubscription: Bool, observations: Observations

@@ -24,6 +24,8 @@ extension ProcessorRules {
 
 extension [ProcessorName: ProcessorRules] {
   public static let stripe: Self = ["stripe": .stripe()]
+  /// With another processor, whose references are users, too.
+  public static let several: Self = ["stripe": .stripe(), "other": ProcessorRules(reference: .user)]
   public static let askedStripe: Self = ["stripe": .stripe(isAsked: true)]
 }
 

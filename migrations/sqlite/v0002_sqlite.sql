@@ -47,9 +47,9 @@ CREATE TABLE announcements (
 ) STRICT;
 CREATE INDEX announcements_due ON announcements (app, due_at);
 
--- Whose purchase it is. PostgreSQL's version has the same columns and tables, and refers to the comments here.
+-- Whose purchase it is. PostgreSQL's version has the same columns and tables.
 
--- The users besides `user_id` that sources named, one to a line: standing, a space, source, a tab, and the id.
+-- The users besides `user_id` that sources named, one to a line: standing, a space, source, a tab, the id.
 -- `standing`: 0 the name counts, 1 a reference that is no user of the app, 2 a text that never is a user.
 -- `source` is that of `user_source`. A purchase is found by each of them (`keys`).
 ALTER TABLE purchases ADD COLUMN other_names TEXT;

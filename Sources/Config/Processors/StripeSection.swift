@@ -79,8 +79,8 @@ package struct StripeSection: ProcessorSection {
       faults.append(
         (
           "checkout",
-          "sells \(other), which nothing in stripe.sells matches, so its sales would count as foreign; add it "
-            + "to sells.prices"
+          "sells \(other), which nothing in stripe.sells matches, so its sales would count as foreign; add "
+            + "it to sells.prices"
         ))
     }
     if apiKey == nil {
@@ -102,6 +102,9 @@ package struct StripeSection: ProcessorSection {
 extension AppConfiguration {
   /// The app's Stripe section.
   package var stripe: StripeSection? { processor(StripeProcessor.name) as? StripeSection }
+
+  /// The path of the section that says which sales are the app's, for messages.
+  public var salesSection: String { "apps.\(slug).\(StripeProcessor.name)" }
 
   /// Metadata keys of Stripe's objects that may contain the user; nil for an app without Stripe.
   public var stripeUserKeys: [String]? { stripe?.settings.userKeys }
@@ -162,8 +165,8 @@ extension StripeSection {
       .optional(
         "api_key", \.apiKey, .secret, example: "file:/etc/receiptd/secrets/stripe_api_key",
         "A restricted key that may read events, checkout sessions, subscriptions and customers, to look up "
-          + "what an event leaves out; with checkout, it must also be allowed to write checkout sessions. Without "
-          + "it, nothing is looked up."),
+          + "what an event leaves out; with checkout, it must also be allowed to write checkout sessions. "
+          + "Without it, nothing is looked up."),
       .key(
         "api_base", \.settings.apiBase, .endpoint(carriesSecret: true), "The base URL of Stripe's API."
       ).then { stripe, _, _ in

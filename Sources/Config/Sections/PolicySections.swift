@@ -19,8 +19,8 @@ extension JoinPolicy {
         "Maximum wait for the other events of a checkout: the session and the price."),
       .key(
         "settle_customer", \.settleCustomer, .duration(in: waitRange),
-        "Maximum wait for the checkout session of a purchase whose user is only inferred: the session may name "
-          + "another user."),
+        "Maximum wait for the checkout session of a purchase whose user is only inferred: the session may "
+          + "name another user."),
       .key(
         "guess", \.guess, .choice,
         "Which of the user's unused contexts a purchase that names none gets: the newest whose price does "

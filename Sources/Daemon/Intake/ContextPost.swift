@@ -106,7 +106,8 @@ struct ContextPost: Sendable, Equatable {
     return texts.dropFirst().allSatisfy { $0.utf8.elementsEqual(first.utf8) }
   }
 
-  /// The user that the places of a request name, and its token. Every route that ingests a user from an app calls it.
+  /// The user that the places of a request name, and its token. Every route that ingests a user from an app
+  /// calls it.
   /// - Parameter named: what each place that names a user says.
   /// - Returns: nil if there is none.
   static func user(

@@ -89,13 +89,17 @@ extension Receipt {
       guard state == .delivered, !isReversal else { throw .notAllowed(state) }
       correctedBy = id
     case .erased(let cancelsOpen):
-      switch state {
-      case .delivered, .cancelled: break
-      case .failed: enter(.cancelled, .erased)
-      case .waiting, .pending:
-        guard cancelsOpen else { throw .notAllowed(state) }
-        enter(.cancelled, .erased)
-      }
+      try erase(cancelsOpen: cancelsOpen)
+    }
+  }
+
+  private mutating func erase(cancelsOpen: Bool) throws(ReceiptRefusal) {
+    switch state {
+    case .delivered, .cancelled: break
+    case .failed: enter(.cancelled, .erased)
+    case .waiting, .pending:
+      guard cancelsOpen else { throw .notAllowed(state) }
+      enter(.cancelled, .erased)
     }
   }
 

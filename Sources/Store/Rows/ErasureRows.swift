@@ -67,7 +67,8 @@ final class ErasureRows {
     emptyingPurchase = try connection.prepare(
       """
       UPDATE purchases SET object_id = ?2, session_id = ?3, customer_id = NULL, user_id = NULL,
-        user_source = NULL, other_names = NULL, user_conflict = 0, unmatched = 0, context_id = NULL, ply_context = NULL, body = NULL, dictionary = NULL,
+        user_source = NULL, other_names = NULL, user_conflict = 0, unmatched = 0, context_id = NULL,
+        ply_context = NULL, body = NULL, dictionary = NULL,
         context_at = NULL, import_id = NULL,
         note = NULL, payment = NULL, updated_at = ?4
       WHERE row_id = ?1

@@ -128,7 +128,7 @@ enum PurchaseRow {
       createdAt: Timestamp(unixMilliseconds: row.integer(15)), boughtAt: row.timestamp(16))
   }
 
-  /// What is derived of its users, as it is stored: whether they are in conflict, and whether it is unmatched.
+  /// What is derived of its users, as it is stored: whether they are in conflict, whether it is unmatched.
   static func flags(_ row: StoreRow) -> [Bool] { [row.flag(50), row.flag(51)] }
 
   private static func receipt(from row: StoreRow, body: [UInt8]?) throws(StoreFault) -> Receipt? {

@@ -10,7 +10,7 @@ import Testing
 
 @Suite @MainActor final class AccountTests {
   private static let page = "https://buy.stripe.com/a?client_reference_id=\(Example.id)"
-  private static let claim = ClaimTests.address
+  private static let claim = ClaimLinkTests.address
 
   /// The outbox's, where it keeps the link.
   private let folder = FileManager.default.temporaryDirectory
@@ -68,7 +68,7 @@ import Testing
 
   @Test("A purchase without a user waits for the sign-in, and is added only if the customer agrees")
   func claims() async throws {
-    let (shop, transport) = try self.shop([ClaimTests.accepted()], user: "anonymous-7", isSignedIn: false)
+    let (shop, transport) = try self.shop([ClaimLinkTests.accepted()], user: "anonymous-7", isSignedIn: false)
     shop.setActive(true)
     shop.open(try url(Self.claim))
     #expect(shop.state.claim == .signIn)
@@ -96,7 +96,7 @@ import Testing
       (.answer(503), .later), (.answer(403), .later),
     ])
   func results(_ step: ScriptedTransport.Step, _ end: ShopModel.Claim) async throws {
-    let (shop, _) = try self.shop([step, ClaimTests.accepted(replay: true)])
+    let (shop, _) = try self.shop([step, ClaimLinkTests.accepted(replay: true)])
     shop.setActive(true)
     shop.open(try url(Self.claim))
     shop.addPurchase()

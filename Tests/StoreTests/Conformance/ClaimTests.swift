@@ -50,6 +50,9 @@ struct ClaimTests {
     #expect(try store.status() == "waiting/user")
     let token = try token()
     #expect(try use(token) == .claimed)
+    #expect(try store.status() == "waiting/context", "the user may have posted one")
+    store.advance(hour)
+    try store.endWaits()
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
     #expect(try store.only().purchase.userSource == .claim)
     let dump = try TestEngine.current.dump(store.folder)
@@ -77,7 +80,9 @@ struct ClaimTests {
 
   @Test("The first claim ends all tokens of the receipt")
   func firstEndsAll() throws {
-    let (one, two) = (try token(), try token())
+    let one = try token()
+    store.advance(1)
+    let two = try token()
     #expect(try use(two) == .claimed)
     #expect(try states() == [.revoked, .claimed])
     #expect(try use(one, by: "u2") == .gone)
@@ -224,6 +229,7 @@ struct ClaimTests {
     #expect(try store.reader.appsWithClaims(ofUser: "user-jane") == ["ios"])
     #expect(try store.apply(ForgetUserRows(.claims, app: "ios", userID: "user-jane")) == 1)
     #expect(try store.apply(ForgetUserRows(.claims, app: "ios", userID: "user-jane")) == 0)
+    #expect(try store.apply(ForgetUserRows(.names, app: "ios", userID: "user-jane")) == 1)
     #expect(try !TestEngine.current.dump(store.folder).contains("user-jane"))
     #expect(try use(token, by: "u3") == .otherUser)
     _ = try store.apply(ForgetPurchases(rows: [record.rowID], cancelsOpen: true))

@@ -114,7 +114,9 @@ struct EventOrderTests {
 
   @Test("Until an event names both, checkout and subscription are separate, and the checkout's is not sent")
   func neverNamed() throws {
-    try inEveryOrder([.completedUnnamed, .created]) { _ in ["waiting/subscription", "waiting/context"] }
+    try inEveryOrder([.completedUnnamed, .createdWithUser]) { _ in
+      ["waiting/subscription", "waiting/context"]
+    }
   }
 
   @Test("An abandoned checkout makes no receipt, nor does a subscription without a user")
@@ -135,18 +137,21 @@ struct EventOrderTests {
     #expect(try store.integer("SELECT count(*) FROM events") == 1)
   }
 
-  @Test("A ready receipt gets no other user, price or guessed context from later events (R2)")
+  @Test("A receipt that was sent gets no other user, price or context, and shows that another was named (R2)")
   func fixed() throws {
     let store = try TestStore()
     try store.post("first")
     try store.ingest(Said.created(user: "u1"))
     let ready = try store.only()
     #expect(TestStore.status(ready) == "pending: u1 subscription sub_1 price_1 first")
+    try store.send(ready.receiptID)
+    let sent = try store.only()
     let other = try store.post("other", user: "u2")
     store.advance(1)
     try store.ingest(Said.completed(user: "u2", contextID: other, prices: ["p2"]))
     let later = try store.only()
-    #expect(later.receipt == ready.receipt)
+    #expect(later.receipt == sent.receipt)
+    #expect(later.purchase.userConflict)
     #expect(later.purchase.userID == "u1")
     #expect(later.purchase.prices == ["price_1"])
     #expect(later.purchase.context?.text == "first")

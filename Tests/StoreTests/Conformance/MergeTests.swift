@@ -64,6 +64,7 @@ struct MergeTests {
       try store.ingest(Said.created(user: "u1"))
       store.advance(2 * minute)
       try store.endWaits()
+      try store.send(try store.only().receiptID)
       let sent = try store.only().receipt
       try store.ingest(
         Said.completed(user: user.text, unpaid: true, named: false, customer: false, at: store.now))

@@ -127,10 +127,10 @@ struct RetentionTests {
     let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200)"
     try store.execute(
       """
-      INSERT INTO purchases (row_id, app, processor, object_type, object_id, observations, prices,
+      INSERT INTO purchases (row_id, app, processor, object_type, object_id, observations, unmatched, prices,
         prices_of_checkout, happened_at, first_seen_at, updated_at)
       \(numbers) SELECT n, 'ios', 'stripe', 'subscription', 'sub_' || n,
-        CASE WHEN n <= 700 THEN 16 ELSE 272 END, '', 0, 1, 1, 1 FROM n
+        CASE WHEN n <= 700 THEN 16 ELSE 272 END, CASE WHEN n <= 700 THEN 1 ELSE 0 END, '', 0, 1, 1, 1 FROM n
       """)
     try store.execute(
       """

@@ -14,7 +14,7 @@ struct SeveralDestinationsTests {
   private func rules(_ destinations: Set<DestinationName>) -> [AppSlug: AppRules] {
     [
       "ios": AppRules(
-        join: JoinPolicy(settle: .zero), processors: .stripe, destinations: destinations,
+        join: JoinPolicy(settle: .zero), processors: .several, destinations: destinations,
         destination: { processor in
           let name: DestinationName = processor == "other" ? "shop" : "purchasely"
           return destinations.contains(name) ? name : nil

@@ -32,7 +32,7 @@ final class TestStore {
     let hold = JoinPolicy(settle: settle, settleCustomer: settle, withoutContext: .hold)
     return [
       "ios": AppRules(
-        join: deliver, processors: .stripe, compose: compose),
+        join: deliver, processors: .several, compose: compose),
       "web": AppRules(
         join: deliver, processors: .stripe, compose: compose),
       "held": AppRules(
@@ -119,6 +119,14 @@ final class TestStore {
     let result = writer.apply([submission], now: now)
     if let fault = result.fault { throw fault }
     return try #require(answer.withLock { $0 }).get()
+  }
+
+  /// Ends an attempt to deliver a receipt with a 503: it was sent, and may have arrived.
+  func send(_ id: ReceiptID) throws {
+    let report = AttemptReport(
+      startedAt: now, duration: .zero, status: 503, error: nil, isAmbiguous: false, response: [])
+    let again = Delivery.Decision.retry(at: now.advanced(by: .seconds(2)), spent: true)
+    _ = try apply(RecordAttempt(of: id, app: "ios", report: report, decision: again, breaker: Breaker()))
   }
 
   func checkInvariants() throws {

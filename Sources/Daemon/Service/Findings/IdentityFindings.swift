@@ -13,16 +13,18 @@ extension Finding {
   private static let days = "in the last \(IdentityFindings.days) days"
 
   /// Paid purchases without a user and without a receipt.
-  static func unmatched(_ count: Int64, app: AppSlug, since: Timestamp) -> Finding? {
+  static func unmatched(
+    _ count: Int64, app: AppSlug, _ section: String, since: Timestamp
+  ) -> Finding? {
     guard count > 0 else { return nil }
     let list = "receiptctl events list --app \(app) --outcome noted --paid"
     return Finding(
       .warning, .work,
       "\(counted(count, "paid purchase")) of \(app) \(count == 1 ? "names" : "name") no user and made no "
         + "receipt \(days)",
-      next: "See: \(list). If they are the app's, say so in apps.\(app).stripe.sells, so that they wait for "
+      next: "See: \(list). If they are the app's, say so in \(section).sells, so that they wait for "
         + "their user, or put your user id into their metadata as ply_user_id; if not, name them in "
-        + "apps.\(app).stripe.except. Then run: receiptctl reload",
+        + "\(section).except. Then run: receiptctl reload",
       app: app, since: since, alert: .unmatchedPurchases, value: Double(count), commands: [list])
   }
 
@@ -40,20 +42,24 @@ extension Finding {
   }
 
   /// Receipts without a user whose checkout has a reference that is no user.
-  static func unknownReferences(_ count: Int64, app: AppSlug, since: Timestamp) -> Finding? {
+  static func unknownReferences(
+    _ count: Int64, app: AppSlug, _ section: String, since: Timestamp
+  ) -> Finding? {
     guard count > 0 else { return nil }
     let list = "receiptctl receipts list --app \(app) --reason user"
     return Finding(
       .warning, .work,
       "the checkout's reference of \(counted(count, "receipt")) of \(app) made \(days) is no user who posted "
         + "a context, so \(count == 1 ? "it lacks its user" : "they lack their users")",
-      next: "If your pages put user ids there, set apps.\(app).stripe.reference: \"user\", then run: "
+      next: "If your pages put user ids there, set \(section).reference: \"user\", then run: "
         + "receiptctl reload. See: \(list)",
       app: app, since: since, value: Double(count), commands: [list])
   }
 
   /// Sales that the configuration does not name as the app's.
-  static func foreign(_ counts: IdentityCounts, app: AppSlug, selects: Bool, since: Timestamp) -> Finding? {
+  static func foreign(
+    _ counts: IdentityCounts, app: AppSlug, _ section: String, selects: Bool, since: Timestamp
+  ) -> Finding? {
     guard counts.foreignEvents > 0 else { return nil }
     let list = "receiptctl events list --app \(app) --outcome foreign"
     let were = counts.foreignEvents == 1 ? "was" : "were"
@@ -63,7 +69,7 @@ extension Finding {
       return Finding(.ok, .work, what, next: "See: \(list)", app: app, value: Double(counts.foreignEvents))
     }
     return Finding(
-      .failure, .work, "nothing matches apps.\(app).stripe.sells: \(what), and no event made a receipt",
+      .failure, .work, "nothing matches \(section).sells: \(what), and no event made a receipt",
       next: "Compare sells with what is sold: \(list), and receiptctl events show EVENT. Correct it, then "
         + "run: receiptctl reload",
       app: app, since: since, value: Double(counts.foreignEvents), commands: [list])
@@ -90,12 +96,13 @@ public struct IdentityFindings: Sendable {
     do throws(StoreFault) {
       for app in apps.sorted(by: { $0.slug < $1.slug }) {
         let counts = try reader.identity(app: app.slug, since: since)
+        let section = app.salesSection
         let selects = app.places.contains { app.rules(of: $0.processor).selects }
         found += [
-          Finding.foreign(counts, app: app.slug, selects: selects, since: since),
-          .unmatched(counts.unmatched, app: app.slug, since: since),
+          Finding.foreign(counts, app: app.slug, section, selects: selects, since: since),
+          .unmatched(counts.unmatched, app: app.slug, section, since: since),
           .conflicts(counts.conflicts, app: app.slug, since: since),
-          .unknownReferences(counts.unknownReferences, app: app.slug, since: since),
+          .unknownReferences(counts.unknownReferences, app: app.slug, section, since: since),
         ].compactMap(\.self)
       }
       (self.found, fault) = (found, nil)

@@ -1,5 +1,5 @@
-// What sessions, subscriptions and invoices have in common, in events and in lookups: users, contexts, prices,
-// and the facts that say whose sale it is. Pure; any thread.
+// What sessions, subscriptions and invoices have in common, in events and in lookups: users, contexts,
+// prices, and the facts that say whose sale it is. Pure; any thread.
 
 internal import Domain
 internal import Formats
@@ -166,6 +166,6 @@ extension [NamedUser] {
 extension [Item] {
   /// The plan first; otherwise in the order of the event.
   fileprivate var sortedByRank: [Item] {
-    count < 2 ? self : sorted { $0.rank < $1.rank }
+    enumerated().sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }.map(\.element)
   }
 }

@@ -136,8 +136,8 @@ extension HTMLDocument {
     return [
       (
         "Content-Security-Policy",
-        "default-src 'none'; style-src \(styles); \(script)img-src 'self' data:; form-action \(hasForm ? "'self'" : "'none'"); "
-          + "base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src \(styles); \(script)img-src 'self' data:; "
+          + "form-action \(hasForm ? "'self'" : "'none'"); base-uri 'none'; frame-ancestors 'none'"
       ),
       ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
       ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"),

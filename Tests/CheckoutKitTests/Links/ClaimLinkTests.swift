@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("Claims") struct ClaimTests {
+@Suite("Claims") struct ClaimLinkTests {
   static let token = "clm_01HXZ4T9V8KQ2M3N4P5R6S7T8V"
   static let address = "https://pay.example.com/v1/ios/claim/\(token)"
 

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("A claim") struct ClaimTests {
+@Suite("A claim") struct ClaimTokenTests {
   private static let now = Timestamp(unixMilliseconds: 1_790_000_000_000)
   private static let id: ClaimID = "claim_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
 

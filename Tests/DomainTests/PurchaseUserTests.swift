@@ -21,7 +21,7 @@ private func named(
 ) -> NamedUser { NamedUser(id: id, source: source, standing: standing) }
 
 @Suite("Whose purchase it is")
-struct IdentityTests {
+struct PurchaseUserTests {
   @Test("Every distinct user is kept with the strongest source, and the strongest counts, in any order")
   func names() {
     let all = [
