@@ -2,6 +2,7 @@
 
 import Domain
 import Store
+import TestSupport
 import Testing
 
 @Suite("Merging two rows of one purchase", .everyEngine)
