@@ -70,7 +70,7 @@ import Testing
       let line = try #require(try ran.objects.first { $0["app"] == .string(app) })
       return ["opens", "outcome", "entry", "list", "rule", "ios12"].map { line[$0] }
     }
-    #expect(try verdict("/buy/1") == ["app", "opens", 0, "components", 3, "app"])
+    #expect(try verdict("/buy/1") == ["app", "opens", 0, "components", 4, "app"])
     #expect(try verdict("/buy/gift/1") == ["browser", "excluded", 0, "components", 0, "browser"])
     #expect(
       try verdict("/v1/ios/swedbank/sdk-callback/ios-universal-link?a") == [

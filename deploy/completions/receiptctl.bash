@@ -9,7 +9,7 @@ _receiptctl() {
     if [[ ${COMP_WORDS[index]} == '=' ]]; then skip=1; continue; fi
     if [[ $skip ]]; then skip=''; continue; fi
     case ${COMP_WORDS[index]} in
-      --after|--app|--cause|--config|--context|--customer|--database|--destination|--email|--error|--file|--for|--import-id|--interval|--join|--limit|--note|--object|--only|--outcome|--owner|--price|--process|--processor|--rate|--reason|--session|--since|--slower|--state|--status|--subject|--to|--type|--until|--user|--why) skip=1 ;;
+      --after|--app|--cause|--config|--context|--customer|--database|--destination|--email|--error|--file|--for|--import-id|--interval|--join|--limit|--note|--object|--only|--outcome|--owner|--price|--process|--processor|--rate|--reason|--receipt|--session|--since|--slower|--state|--status|--subject|--to|--type|--until|--user|--why) skip=1 ;;
       -*) ;;
       *) words+=("${COMP_WORDS[index]}") ;;
     esac
@@ -96,6 +96,27 @@ _receiptctl() {
     'receipts complete:--context') :; return ;;
     'receipts complete:--why') :; return ;;
     'receipts complete:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'receipts correct:--app') :; return ;;
+    'receipts correct:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
+    'receipts correct:--state') mapfile -t COMPREPLY < <(compgen -W 'waiting pending delivered failed cancelled' -- "$current"); return ;;
+    'receipts correct:--customer') :; return ;;
+    'receipts correct:--reason') :; return ;;
+    'receipts correct:--cause') :; return ;;
+    'receipts correct:--error') :; return ;;
+    'receipts correct:--status') :; return ;;
+    'receipts correct:--join') mapfile -t COMPREPLY < <(compgen -W 'exact user guessed none disputed' -- "$current"); return ;;
+    'receipts correct:--object') :; return ;;
+    'receipts correct:--session') :; return ;;
+    'receipts correct:--import-id') :; return ;;
+    'receipts correct:--since') :; return ;;
+    'receipts correct:--until') :; return ;;
+    'receipts correct:--limit') :; return ;;
+    'receipts correct:--user') :; return ;;
+    'receipts correct:--price') :; return ;;
+    'receipts correct:--context') :; return ;;
+    'receipts correct:--rate') :; return ;;
+    'receipts correct:--why') :; return ;;
+    'receipts correct:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'attempts list:--app') :; return ;;
     'attempts list:--destination') :; return ;;
     'attempts list:--status') :; return ;;
@@ -147,7 +168,7 @@ _receiptctl() {
     'events list:--app') :; return ;;
     'events list:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'events list:--type') :; return ;;
-    'events list:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
+    'events list:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted foreign ignored unparsed other_mode other_account erased' -- "$current"); return ;;
     'events list:--since') :; return ;;
     'events list:--until') :; return ;;
     'events list:--limit') :; return ;;
@@ -161,7 +182,7 @@ _receiptctl() {
     'events reprocess:--app') :; return ;;
     'events reprocess:--processor') mapfile -t COMPREPLY < <(compgen -W 'stripe swedbank afterpay' -- "$current"); return ;;
     'events reprocess:--type') :; return ;;
-    'events reprocess:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted ignored unparsed other_mode other_account erased' -- "$current"); return ;;
+    'events reprocess:--outcome') mapfile -t COMPREPLY < <(compgen -W 'receipt noted foreign ignored unparsed other_mode other_account erased' -- "$current"); return ;;
     'events reprocess:--since') :; return ;;
     'events reprocess:--until') :; return ;;
     'events reprocess:--reason') :; return ;;
@@ -174,6 +195,19 @@ _receiptctl() {
     'contexts list:--after') :; return ;;
     'contexts list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'contexts show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'claims list:--app') :; return ;;
+    'claims list:--receipt') :; return ;;
+    'claims list:--state') mapfile -t COMPREPLY < <(compgen -W 'offered claimed expired revoked' -- "$current"); return ;;
+    'claims list:--since') :; return ;;
+    'claims list:--until') :; return ;;
+    'claims list:--limit') :; return ;;
+    'claims list:--after') :; return ;;
+    'claims list:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'claims show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'claims new:--why') :; return ;;
+    'claims new:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    'claims revoke:--why') :; return ;;
+    'claims revoke:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'users show:--app') :; return ;;
     'users show:--config') mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     'users forget:--app') :; return ;;
@@ -238,11 +272,12 @@ _receiptctl() {
   esac
   if [[ $current == -* ]]; then
     case "$command" in
-      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --user-conflict --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'receipts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
-      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --join --object --session --import-id --no-import-id --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts replay') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --user-conflict --since --until --limit --force --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts cancel') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --user --customer --reason --cause --error --status --join --price --object --session --import-id --no-import-id --user-conflict --since --until --limit --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts complete') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --join --object --session --import-id --no-import-id --user-conflict --since --until --limit --user --price --context --force --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
+      'receipts correct') mapfile -t COMPREPLY < <(compgen -W '--app --processor --state --customer --reason --cause --error --status --join --object --session --import-id --no-import-id --user-conflict --since --until --limit --user --price --context --rate --wait -w --why --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'attempts list') mapfile -t COMPREPLY < <(compgen -W '--app --destination --status --error --failed --slower --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'failures list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --config --json --no-input --help -h --version' -- "$current") ;;
       'failures ack') mapfile -t COMPREPLY < <(compgen -W '--app --processor --reason --cause --yes -y --dry-run -n --owner --note --config --json --no-input --help -h --version' -- "$current") ;;
@@ -256,12 +291,16 @@ _receiptctl() {
       'jobs cancel') mapfile -t COMPREPLY < <(compgen -W '--reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'payments list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --limit --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'payments fetch') mapfile -t COMPREPLY < <(compgen -W '--app --reason --config --json --no-input --help -h --version' -- "$current") ;;
-      'events list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
+      'events list') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --paid --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'events show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
       'events backfill') mapfile -t COMPREPLY < <(compgen -W '--since --app --undelivered --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
-      'events reprocess') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --since --until --yes -y --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
+      'events reprocess') mapfile -t COMPREPLY < <(compgen -W '--app --processor --type --outcome --paid --since --until --yes -y --dry-run -n --reason --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts list') mapfile -t COMPREPLY < <(compgen -W '--app --user --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
       'contexts show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'claims list') mapfile -t COMPREPLY < <(compgen -W '--app --receipt --state --since --until --limit --after --all --csv --config --json --no-input --help -h --version' -- "$current") ;;
+      'claims show') mapfile -t COMPREPLY < <(compgen -W '--config --json --no-input --help -h --version' -- "$current") ;;
+      'claims new') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
+      'claims revoke') mapfile -t COMPREPLY < <(compgen -W '--why --config --json --no-input --help -h --version' -- "$current") ;;
       'users show') mapfile -t COMPREPLY < <(compgen -W '--app --config --json --no-input --help -h --version' -- "$current") ;;
       'users forget') mapfile -t COMPREPLY < <(compgen -W '--app --customer --email --cancel-open --ask-purchasely --reason --yes -y --dry-run -n --config --json --no-input --help -h --version' -- "$current") ;;
       'find '*) mapfile -t COMPREPLY < <(compgen -W '--app --since --until --limit --config --json --no-input --help -h --version' -- "$current") ;;
@@ -296,14 +335,15 @@ _receiptctl() {
     return
   fi
   case "$command" in
-    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts attempts failures jobs payments events contexts users apps instances alerts audit db config links find stats top doctor ready reload completions manual help' -- "$current") ;;
-    'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete' -- "$current") ;;
+    ' ') mapfile -t COMPREPLY < <(compgen -W 'receipts attempts failures jobs payments events contexts claims users apps instances alerts audit db config links find stats top doctor ready reload completions manual help' -- "$current") ;;
+    'receipts ') mapfile -t COMPREPLY < <(compgen -W 'list show replay cancel complete correct' -- "$current") ;;
     'attempts ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;
     'failures ') mapfile -t COMPREPLY < <(compgen -W 'list ack reopen' -- "$current") ;;
     'jobs ') mapfile -t COMPREPLY < <(compgen -W 'list show watch pause resume rate cancel' -- "$current") ;;
     'payments ') mapfile -t COMPREPLY < <(compgen -W 'list fetch' -- "$current") ;;
     'events ') mapfile -t COMPREPLY < <(compgen -W 'list show backfill reprocess' -- "$current") ;;
     'contexts ') mapfile -t COMPREPLY < <(compgen -W 'list show' -- "$current") ;;
+    'claims ') mapfile -t COMPREPLY < <(compgen -W 'list show new revoke' -- "$current") ;;
     'users ') mapfile -t COMPREPLY < <(compgen -W 'show forget' -- "$current") ;;
     'apps ') mapfile -t COMPREPLY < <(compgen -W 'list pause resume retry-now' -- "$current") ;;
     'instances ') mapfile -t COMPREPLY < <(compgen -W 'list' -- "$current") ;;

@@ -80,7 +80,10 @@ public struct CorrectReceipt: StoreCommand {
     if let wrong = old.purchase.userID, wrong != record.purchase.userID { record.purchase.forget(wrong) }
     let payload: ReceiptPayload
     do throws(Refused) { payload = try store.payload(of: record) } catch { return .refused(error.result) }
-    guard payload.body != receipt.body else { return .refused(.unchanged) }
+    let saysTheSame =
+      record.purchase.userID == old.purchase.userID && payload.priceID == receipt.priceID
+      && record.purchase.context == old.purchase.context
+    guard !saysTheSame else { return .refused(.unchanged) }
     record.receipt = .correction(id: id, of: id, payload, at: store.moment(of: record))
     return .made(record)
   }
