@@ -71,7 +71,7 @@ def app(destination, **more):
     """An app with all defaults except `tolerance`, so that the prepared signatures are valid, and the destination."""
     url = destination if isinstance(destination, str) else f"http://127.0.0.1:{destination}/receipts"
     return {"client": {"keys": [workload.CLIENT_KEY]},
-            "stripe": {"webhook_secrets": [workload.WEBHOOK_SECRET], "tolerance": "24h"},
+            "stripe": {"webhook_secrets": [workload.WEBHOOK_SECRET], "tolerance": "24h", "reference": "user"},
             "purchasely": {"url": url, "api_key": "benchmark"}, **more}
 
 

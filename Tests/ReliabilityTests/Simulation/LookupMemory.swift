@@ -70,6 +70,12 @@ struct LookupMemory {
         if isFirstPage, ended[question.app] == true, isStrict {
           faults.append("\(question.app): the events were fetched again, although all of them are here")
         }
+      case .customer(let id):
+        // The last question of a lookup, whose earlier answers may have named the user.
+        if answeredNow.contains(where: { $0.app == question.app }) { continue }
+        if try !Self.lacksUser(ofCustomer: id, question.app, reader) {
+          faults.append("\(question.app): asked about \(id), whose user nobody needs")
+        }
       case .object(let id), .sessions(ofSubscription: let id):
         guard let found = try Self.purchase(id, question.app, reader) else {
           faults.append("\(question.app): asked about \(id), of which nobody has heard")
@@ -106,6 +112,17 @@ struct LookupMemory {
     ).first([.text(app), .text(id)]) { row throws(SQLiteError) in
       (row.integer(0), try row.optionalText(1), try row.optionalText(2))
     }
+  }
+
+  /// Whether a receipt waits for its user, and has this customer.
+  private static func lacksUser(
+    ofCustomer id: String, _ app: String, _ reader: Connection
+  ) throws -> Bool {
+    try reader.prepare(
+      """
+      SELECT 1 FROM purchases WHERE app = ?1 AND customer_id = ?2 AND state = 'waiting' AND reason = 'user'
+      """
+    ).first([.text(app), .text(id)]) { _ throws(SQLiteError) in true } ?? false
   }
 
   /// Planned lookups for receipts that lack nothing, and missing ones for receipts that do.

@@ -14,6 +14,7 @@ struct LookupRequest {
   enum Subject: Equatable {
     case object(String)
     case sessions(ofSubscription: String)
+    case customer(String)
     case events(isFirstPage: Bool)
   }
 
@@ -156,6 +157,7 @@ final class SimulatedStripe: SimulatedServer {
     switch words[1] {
     case "events": return .events(isFirstPage: !target.contains("starting_after"))
     case "subscriptions" where words.count == 3: return .object(words[2])
+    case "customers" where words.count == 3: return .customer(words[2])
     case "checkout" where words.count > 3 && target.contains("?limit=1&subscription="):
       return words.last.map { .sessions(ofSubscription: $0) }
     case "checkout" where words.count > 3 && words[2] == "sessions": return .object(words[3])
