@@ -14,7 +14,7 @@ enum ReceiptTable {
     withdrawn             -         waiting   -         -           -           -              -
     redirected            -         pending   -         -           -           -              -
     recomposed            -         -         -         failed      failed      cancelled      cancelled
-    found sent            pending   pending   -         failed      failed      cancelled      cancelled
+    found sent            pending   pending   -         pending     failed      pending        cancelled
     context disputed      waiting   pending   delivered failed      failed      cancelled      cancelled
     attempted, delivered  delivered delivered delivered delivered   delivered   delivered      delivered
     attempted, retry      waiting   pending   delivered failed      failed      cancelled      cancelled

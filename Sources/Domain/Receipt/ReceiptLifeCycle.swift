@@ -124,7 +124,9 @@ extension Receipt {
       priceMismatch = content.priceMismatch
       contextDisputed = content.contextDisputed
     }
-    guard state == .waiting else { return }
+    // What the join decided about other content meanwhile is void: open to the join, it would be sent again
+    // with other bytes (R2).
+    guard state == .waiting || isOpenToJoin else { return readyAt = readyAt ?? moment.now }
     readyAt = moment.now
     makeDue(at: moment.now, moment)
   }

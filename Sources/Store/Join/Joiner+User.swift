@@ -117,10 +117,16 @@ extension StoreSession {
     let named = try customers.users(customer, at: record.place, isNeeded: purchase.lacksNamedUser)
     facts.customerNames = named.filter { $0.source == .customerMetadata }
     guard purchase.lacksNamedUser, facts.customerNames.isEmpty else { return facts }
-    facts.customerUsers = Set(named.map(\.id))
-    facts.customerUsers.formUnion(
-      try purchases.users(record.place, ofCustomer: customer, besides: record.rowID, where: teaches))
+    facts.customerUsers = try users(of: customer, named: named, besides: record)
     return facts
+  }
+
+  /// Every user of a customer: those whom events without a purchase named, and those of other purchases.
+  func users(
+    of customer: CustomerID, named: [NamedUser], besides record: PurchaseRecord
+  ) throws(StoreFault) -> Set<UserID> {
+    try purchases.users(record.place, ofCustomer: customer, besides: record.rowID, where: teaches)
+      .union(named.map(\.id))
   }
 
   /// Whether a purchase says something about its customer's users: it is the app's, and its receipt was not

@@ -216,8 +216,11 @@ extension Joiner {
     if let content = try content(of: bytes, to: destination, record) {
       if let old = record.purchase.contextID, old != content.purchase.contextID {
         store.changes.contextIDs.insert(old)
-        // This context was guessed to replace the sent one, and belongs to another purchase.
-        if record.purchase.contextSource == .guess { try free(old, by: record) }
+        // This context was guessed to replace the sent one, or is another user's, so it belongs to another
+        // purchase.
+        if record.purchase.contextSource == .guess || record.purchase.userID != content.purchase.userID {
+          try free(old, by: record)
+        }
       }
       record.purchase = content.purchase
       sent.content = .init(
@@ -230,11 +233,19 @@ extension Joiner {
     purchase: Purchase, priceID: PriceID?, priceMismatch: Bool, isDisputed: Bool
   )
 
-  /// Parses a receipt's bytes: the purchase of one of its users, without a context or with one of the user's.
+  /// Parses a receipt's bytes: the purchase of one of the users that it may have had, without a context, with
+  /// the blob of an event, or with a context of the user's.
   private func content(
     of bytes: [UInt8], to destination: DestinationName, _ record: PurchaseRecord
   ) throws(StoreFault) -> SentContent? {
     for name in record.purchase.allNames where name.standing == .counts {
+      if let found = try content(of: bytes, to: destination, record, of: name) { return found }
+    }
+    // A user who was inferred is not kept as another name when an event names one.
+    guard let customer = record.purchase.customerID else { return nil }
+    let named = try store.customers.users(customer, at: record.place, isNeeded: true)
+    for user in try store.users(of: customer, named: named, besides: record).sorted() {
+      let name = NamedUser(id: user, source: .customer, standing: .counts)
       if let found = try content(of: bytes, to: destination, record, of: name) { return found }
     }
     return nil
@@ -245,16 +256,24 @@ extension Joiner {
     of bytes: [UInt8], to destination: DestinationName, _ record: PurchaseRecord, of name: NamedUser
   ) throws(StoreFault) -> SentContent? {
     guard let rules = store.rules(of: record.app) else { return nil }
-    var bare = record.purchase
-    bare.dropContext()
-    if name.id != bare.userID { bare.setUser(name) }
+    var own = record.purchase
+    if name.id != own.userID { own.setUser(name) }
     func matches(_ purchase: Purchase, _ isDisputed: Bool) -> SentContent? {
-      guard case .success(let ready) = Join.content(of: purchase, rules.processor(of: purchase)),
-        rules.compose(ready.content, destination) == bytes
-      else { return nil }
-      return (purchase, ready.content.priceID, ready.priceMismatch, isDisputed)
+      // Until an event named a price, the receipt had the context's.
+      for prices in [purchase.prices, []] {
+        var priced = purchase
+        priced.prices = prices
+        guard case .success(let ready) = Join.content(of: priced, rules.processor(of: purchase)),
+          rules.compose(ready.content, destination) == bytes
+        else { continue }
+        return (purchase, ready.content.priceID, ready.priceMismatch, isDisputed)
+      }
+      return nil
     }
+    var bare = own
+    bare.dropContext()
     if let found = matches(bare, false) { return found }
+    if own.contextID == nil, own.context != nil, let found = matches(own, false) { return found }
     for context in try store.contexts.newest(app: record.app, user: name.id) {
       var guessed = bare
       guessed.contextID = context.id

@@ -150,6 +150,83 @@ struct NamedContextTests {
     }
   }
 
+  @Test("A receipt that is under way while an event names another user is shown as it was sent")
+  func otherUserMeanwhile() throws {
+    for (isInferred, isLate) in [(false, false), (false, true), (true, false), (true, true)] {
+      let store = try TestStore()
+      if isInferred {
+        var sister = Said.completed("2", blob: ContextBlob(text: "own", priceID: nil), prices: ["price_2"])
+        sister.customerID = "cus_1"
+        try store.ingest(sister)
+      }
+      let context = try store.post(price: "price_1")
+      try store.ingest(Said.completed("1", user: isInferred ? nil : "u1"))
+      let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 5).last)
+      // Without a price the receipt fails meanwhile; with one it waits for a context.
+      if isLate { store.advance(30 * day) }
+      var said = Said.completed("1", user: nil, prices: isLate ? [] : ["price_2"])
+      said.names = [NamedUser(id: "u2", source: .ownKey, standing: .counts)]
+      try store.ingest(said)
+      #expect(try body(store, "1") == (isLate ? "failed/price" : "waiting/context"))
+      try record(store, sent, .delivered(importID: "imp"), status: 200)
+      #expect(try body(store, "1") == "delivered: u1 subscription sub_1 price_1 blob")
+      let shown = try #require(try store.receipts().first { $0.purchase.key.id == "sub_1" })
+      #expect(shown.purchase.userID == "u1")
+      #expect(shown.purchase.userConflict)
+      #expect(shown.receipt?.readyAt != nil)
+      #expect(try store.context(context).receiptID == sent.id)
+    }
+  }
+
+  @Test("A receipt that failed while it was under way is sent again with the same bytes (R2)")
+  func failedMeanwhile() throws {
+    let store = try TestStore()
+    try store.post(price: "price_1")
+    try store.ingest(Said.completed("1"))
+    let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
+    store.advance(30 * day)
+    var said = Said.completed("1", user: nil)
+    said.names = [NamedUser(id: "u2", source: .ownKey, standing: .counts)]
+    try store.ingest(said)
+    #expect(try body(store, "1") == "failed/price")
+    try record(store, sent, .retry(at: store.after(minute), spent: true), status: 503)
+    #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 blob")
+    said.prices = ["price_2"]
+    try store.ingest(said)
+    #expect(try body(store, "1") == "pending: u1 subscription sub_1 price_1 blob")
+    #expect(try store.only().purchase.userConflict)
+  }
+
+  @Test("Another user's context that is named while a receipt is under way is free after it was sent")
+  func otherContextMeanwhile() throws {
+    let store = try TestStore()
+    try store.post(price: "price_1")
+    let others = try store.post("other", user: "u2", price: "price_1")
+    try store.ingest(Said.completed("1", prices: ["price_1"]))
+    let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
+    try store.ingest(Said.completed("1", user: nil, contextID: others, prices: ["price_1"]))
+    #expect(try body(store, "1") == "pending: u2 subscription sub_1 price_1 other")
+    try record(store, sent, .delivered(importID: "imp"), status: 200)
+    #expect(try body(store, "1") == "delivered: u1 subscription sub_1 price_1 blob")
+    #expect(try store.only().purchase.userConflict)
+    #expect(try store.context(others).receiptID == nil)
+  }
+
+  @Test("The blob of an event is found in what was sent for the user before")
+  func blobMeanwhile() throws {
+    let store = try TestStore()
+    let blob = ContextBlob(text: "inside", priceID: nil)
+    try store.ingest(Said.completed("1", blob: blob, prices: ["price_1"]))
+    let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 1).first)
+    var said = Said.completed("1", user: nil)
+    said.names = [NamedUser(id: "u2", source: .ownKey, standing: .counts)]
+    try store.ingest(said)
+    #expect(try body(store, "1") == "pending: u2 subscription sub_1 price_1 inside")
+    try record(store, sent, .failed(.status(422)), status: 422)
+    #expect(try body(store, "1") == "failed/http_422: u1 subscription sub_1 price_1 inside")
+    #expect(try store.only().purchase.userID == "u1")
+  }
+
   @Test("What was sent after all is not looked up any more")
   func lookupOfSent() throws {
     let asking: [AppSlug: AppRules] = [

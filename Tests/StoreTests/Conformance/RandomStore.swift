@@ -124,33 +124,41 @@ struct RandomStore {
       result = try store.apply(ReplayReceipt(id: id, force: isForced, dueAt: store.now))
       if isForced && result == .done { forced = id }
     case 1: result = try store.apply(CancelReceipt(id: id, note: "why not"))
-    case 2: return try claim(id, app)
+    case 2: return try claim(id, of: record)
     case 3:
       let user: UserID? = oneIn(2) ? "u\(number(0..<4))" : nil
       let price: PriceID? = oneIn(2) ? "price_op" : nil
       let context = oneIn(4) ? pick(contexts) : nil
       result = try store.apply(CorrectReceipt(id: id, userID: user, priceID: price, contextID: context))
+      if result == .done { name([user, context.flatMap { owners[$0] }], for: record) }
     default:
       let user: UserID? = oneIn(2) ? "u\(number(0..<4))" : nil
       let price: PriceID? = oneIn(2) ? "price_op" : nil
       let context = oneIn(2) ? pick(contexts) : nil
       result = try store.apply(CompleteReceipt(id: id, userID: user, priceID: price, contextID: context))
-      if result == .done { sent[id] = nil }
-      if let customer = Customer(record.purchase.key, record.app) {
-        named[customer, default: []].formUnion([user, context.flatMap { owners[$0] }].compactMap(\.self))
+      if result == .done {
+        sent[id] = nil
+        name([user, context.flatMap { owners[$0] }], for: record)
       }
     }
     last = "an operator does something to \(id): \(result)"
   }
 
+  private mutating func name(_ users: [UserID?], for record: PurchaseRecord) {
+    guard let customer = Customer(record.purchase.key, record.app) else { return }
+    named[customer, default: []].formUnion(users.compactMap(\.self))
+  }
+
   /// A customer gets a token of a receipt; two users bring it.
-  private mutating func claim(_ id: ReceiptID, _ app: AppSlug) throws {
+  private mutating func claim(_ id: ReceiptID, of record: PurchaseRecord) throws {
+    let app = record.app
     last = "\(app): somebody wants to claim \(id)"
     let offered = try store.apply(OfferClaim(id, app: app, origin: .page, lifetime: .days(7)))
     guard case .offered(_, let token) = offered, oneIn(2) else { return }
-    for user in [number(0..<4), number(0..<4)] {
-      let outcome = try store.apply(UseClaim(token, app: app, userID: UserID("u\(user)")))
-      last = "\(app): u\(user) claims \(id): \(outcome)"
+    for user in [number(0..<4), number(0..<4)].map({ UserID("u\($0)") }) {
+      let outcome = try store.apply(UseClaim(token, app: app, userID: user))
+      if case .claimed = outcome { name([user], for: record) }
+      last = "\(app): \(user) claims \(id): \(outcome)"
     }
   }
 
