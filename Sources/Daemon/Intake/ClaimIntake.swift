@@ -1,5 +1,6 @@
 // Claims: a client brings the token of a paid purchase that names no user, and asks what became of it. Runs
-// on libmicrohttpd's threads, or on the key fetcher's thread after a fetch of a token's key; it must not block.
+// on libmicrohttpd's threads, or on the key fetcher's thread after a fetch of a token's key; it must not
+// block.
 
 internal import Config
 internal import Domain
