@@ -1,25 +1,32 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Under the address sanitizer code also counts its branches, by which libFuzzer finds its way: so the fuzzer is
+/// built from the objects of the sanitized suites.
+let covered: [SwiftSetting] =
+  Context.environment["SANITIZER"] == "address"
+  ? [.unsafeFlags(["-sanitize-coverage=edge,trace-cmp,inline-8bit-counters,pc-table"])] : []
+
 /// The house style that the compiler keeps: Swift 6, no implicit re-exports, no unmarked unsafe code, no
 /// warnings.
-let house: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  // Small functions of one target are compiled into another, as if they stood in it.
-  // A release is the same in each folder that it is built in: its paths do not name the folder, debugging
-  // information does not name the cached C modules, which have a hash of the folder in their names, and no
-  // object has a hash of its input (.swift_modhash), by which the next build would know it again.
-  .unsafeFlags(
-    [
-      "-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=.", "-Xfrontend",
-      "-no-clang-module-breadcrumbs", "-Xfrontend", "-disable-incremental-llvm-codegen",
-    ],
-    .when(configuration: .release)),
-]
+let house: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    // Small functions of one target are compiled into another, as if they stood in it.
+    // A release is the same in each folder that it is built in: its paths do not name the folder, debugging
+    // information does not name the cached C modules, which have a hash of the folder in their names, and no
+    // object has a hash of its input (.swift_modhash), by which the next build would know it again.
+    .unsafeFlags(
+      [
+        "-cross-module-optimization", "-file-prefix-map", "\(Context.packageDirectory)=.", "-Xfrontend",
+        "-no-clang-module-breadcrumbs", "-Xfrontend", "-disable-incremental-llvm-codegen",
+      ],
+      .when(configuration: .release)),
+  ] + covered
 
 /// The same for CheckoutKit, which apps build with other toolchains and SDKs: a warning must not stop them,
 /// and a package with unsafe flags could not be used at all. On Linux, where it is tested, it keeps to the
@@ -265,16 +272,16 @@ if Context.environment["SANITIZER_SUITES"] == "short" {
   package.targets.removeAll { $0.type == .test && !suites.union(more).contains($0.name) }
 }
 
-// libFuzzer's program (`make fuzz`). libFuzzer has its main function, so no other build knows it, and nothing else is
-// linked with it.
-if Context.environment["FUZZ"] == "1" {
+// The fuzzer's program (`deploy/dev/fuzz`), linked with libFuzzer, which the variable names. No other build knows it,
+// because its sources are also those of FuzzTests.
+if let libFuzzer = Context.environment["LIBFUZZER"] {
   package.targets.removeAll { $0.name == "FuzzTests" }
   package.targets.append(
     .executableTarget(
       name: "Fuzzer", dependencies: fuzzed, path: "Tests/FuzzTests",
       exclude: ["Corpus", "Dictionaries", "FuzzCorpusTorture.swift", "Mutation.swift"],
       sources: ["Targets", "Fuzzer"],
-      swiftSettings: house, linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
+      swiftSettings: house, linkerSettings: [.unsafeFlags([libFuzzer, "-lstdc++"])]))
 }
 
 #if !os(Linux)

@@ -1,5 +1,5 @@
-// The program that libFuzzer drives: `FUZZ_TARGET` names the target. It exists only in a build with FUZZ=1
-// (`make fuzz`), where libFuzzer provides the main function. One thread.
+// The program that libFuzzer drives: `FUZZ_TARGET` names the target. It exists only in the build of
+// `deploy/dev/fuzz`. One thread.
 
 import Glibc
 
@@ -13,10 +13,27 @@ private let target: FuzzTarget = {
   return target
 }()
 
+/// libFuzzer's loop, for programs with a main function of their own
+/// (https://llvm.org/docs/LibFuzzer.html#using-libfuzzer-as-a-library).
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ words: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ execute: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+@main
+private enum Fuzzer {
+  static func main() {
+    var count = CommandLine.argc
+    var words = unsafe CommandLine.unsafeArgv
+    exit(unsafe runDriver(&count, &words) { unsafe fuzz($0, $1) })
+  }
+}
+
 /// One execution (https://llvm.org/docs/LibFuzzer.html#fuzz-target). A finding traps, which libFuzzer
 /// detects.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+private func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: min(count, target.bytesMax)))
   do {
     try target.check(bytes)
