@@ -18,6 +18,8 @@ struct LookupMemory {
 
   /// The unanswered questions of this life, by number.
   private var open: [Int: Asked] = [:]
+  /// The unanswered questions about customers, each the last of a lookup of one of these purchases.
+  private var openCustomers: [Int: Set<Purchase>] = [:]
   /// When a purchase was last answered in this life, and what it waited for when the question was asked.
   private var answered: [Purchase: (reason: String?, at: Int64)] = [:]
   /// Apps whose event list was completed in this life, and whether that is committed.
@@ -53,6 +55,9 @@ struct LookupMemory {
     var answeredNow: Set<Purchase> = []
     for answer in answers {
       if let app = lists.removeValue(forKey: answer.number), answer.endsList { ended[app] = false }
+      for purchase in openCustomers.removeValue(forKey: answer.number) ?? [] where !answer.isOrderly {
+        answered[purchase] = nil
+      }
       guard let asked = open.removeValue(forKey: answer.number) else { continue }
       answeredNow.insert(asked.purchase)
       // When one of its questions fails, the whole lookup is repeated.
@@ -72,7 +77,9 @@ struct LookupMemory {
         }
       case .customer(let id):
         // The last question of a lookup, whose earlier answers may have named the user.
-        if answeredNow.contains(where: { $0.app == question.app }) { continue }
+        let asking = answeredNow.filter { $0.app == question.app }
+        openCustomers[question.number] = asking
+        if !asking.isEmpty { continue }
         if try !Self.lacksUser(ofCustomer: id, question.app, reader) {
           faults.append("\(question.app): asked about \(id), whose user nobody needs")
         }
