@@ -133,7 +133,8 @@ extension Rule {
   static let kit = Rule(name: "CheckoutKit needs nothing but Foundation, and SwiftUI for its views") { file in
     guard let room = file.room else { return [] }
     let allowed = ["Foundation", "FoundationNetworking"]
-    let views = file.path.hasPrefix("Sources/CheckoutKit/SwiftUI/") ? ["SwiftUI"] : []
+    let folders = ["SwiftUI", "Session"].map { "Sources/CheckoutKit/\($0)/" }
+    let views = folders.contains(where: file.path.hasPrefix) ? ["SwiftUI"] : []
     return file.imports.filter { _, module in
       room == "CheckoutKit" ? !(allowed + views).contains(module) : module == "CheckoutKit"
     }.map {

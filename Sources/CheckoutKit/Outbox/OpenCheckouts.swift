@@ -48,6 +48,13 @@ public struct OpenCheckouts: Codable, Hashable, Sendable {
     entries.append(Entry(id: id, userID: userID))
   }
 
+  /// This list, followed by the checkouts of another one.
+  func merging(_ newer: OpenCheckouts) -> OpenCheckouts {
+    var merged = self
+    for entry in newer.entries { merged.add(entry.id, of: entry.userID) }
+    return merged
+  }
+
   /// Replaces an id, if the relay has stored the context under another one.
   public mutating func replace(_ id: String, by newID: String) {
     for index in entries.indices where entries[index].id == id { entries[index].id = newID }

@@ -129,9 +129,10 @@ struct OutboxFolder: Sendable {
     try? Data("\(clockOffset)".utf8).write(to: clockFile, options: Self.options)
   }
 
-  // MARK: The claim
+  // MARK: The claim and the open checkouts
 
   private var claimFile: URL { url.appendingPathComponent(".claim") }
+  private var checkoutsFile: URL { url.appendingPathComponent(".checkouts") }
 
   /// The claim link that waits; nil if there is none, and if it cannot be read.
   func claim() -> ClaimLink? {
@@ -144,9 +145,22 @@ struct OutboxFolder: Sendable {
       try? FileManager.default.removeItem(at: claimFile)
       return
     }
+    save(data, to: claimFile)
+  }
+
+  /// The checkouts that are not over; nil if they are stored and cannot be read.
+  func openCheckouts() -> OpenCheckouts? {
+    guard FileManager.default.fileExists(atPath: checkoutsFile.path) else { return OpenCheckouts() }
+    return (try? Data(contentsOf: checkoutsFile)).map { OpenCheckouts(data: $0) }
+  }
+
+  /// Stores the checkouts that are not over.
+  func save(_ checkouts: OpenCheckouts) { save(checkouts.data, to: checkoutsFile) }
+
+  private func save(_ data: Data, to file: URL) {
     try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     excludeFromBackup()
-    try? data.write(to: claimFile, options: Self.options)
+    try? data.write(to: file, options: Self.options)
   }
 
   // MARK: Backups
