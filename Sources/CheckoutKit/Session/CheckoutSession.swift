@@ -57,8 +57,8 @@ public import Foundation
   private var checkouts = OpenCheckouts() { didSet { if checkouts != oldValue { saveCheckouts() } } }
   /// Whether the stored ids were read; they cannot be before the first unlock of the device.
   private var isLoaded = false
-  /// This user's checkouts, the newest last.
-  private var contextIDs: [String] { checkouts.ids(of: userID) }
+  /// The ids of this user's checkouts that are not over, the newest last.
+  public var contextIDs: [String] { checkouts.ids(of: userID) }
   /// The expired checkouts. Each is asked about once at each activation.
   private var late: Set<String> = []
   private var followed: String?
@@ -103,19 +103,22 @@ public import Foundation
   ///   - schemes: the app's URL schemes.
   ///   - userID: the user id in the Purchasely SDK.
   ///   - isAnonymous: whether `userID` is the SDK's anonymous one.
+  ///   - checkouts: open checkouts that the app has stored itself; the session adds its own.
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
   ///   - clock: measures the pauses.
   ///   - reloadEntitlements: returns whether the app's backend reports the purchase.
   public init(
     relay: RelayClient, outbox: CheckoutOutbox, schemes: Set<String>, userID: String,
-    isAnonymous: Bool = false, attributes: @escaping () -> [String: Any],
-    clock: any CheckoutClock = SystemClock(), reloadEntitlements: @escaping () async -> Bool
+    isAnonymous: Bool = false, checkouts: OpenCheckouts = OpenCheckouts(),
+    attributes: @escaping () -> [String: Any], clock: any CheckoutClock = SystemClock(),
+    reloadEntitlements: @escaping () async -> Bool
   ) {
     self.relay = relay
     self.outbox = outbox
     self.schemes = schemes
     self.userID = userID
     self.isAnonymous = isAnonymous
+    self.checkouts = checkouts
     self.attributes = attributes
     self.clock = clock
     self.reloadEntitlements = reloadEntitlements
@@ -346,7 +349,9 @@ public import Foundation
         state = .confirmed
         return
       }
-      guard let pause, (try? await clock.sleep(seconds: pause)) != nil else { break }
+      guard let pause else { break }
+      // A clock throws only on cancellation.
+      guard (try? await clock.sleep(seconds: pause)) != nil else { return }
     }
     if !isRecent(contextID) { checkouts.remove(contextID) }
   }

@@ -24,10 +24,9 @@ import Testing
   ) throws -> (model: ShopModel, transport: ScriptedTransport) {
     let transport = ScriptedTransport(steps)
     let relay = try Example.client(transport, retries: .none)
-    let model = ShopModel(
-      relay: relay, outbox: CheckoutOutbox(relay: relay, folder: folder), userID: user,
-      isSignedIn: isSignedIn,
-      attributes: { [:] }, checkouts: checkouts, clock: InstantClock())
+    let model = Example.shop(
+      relay, CheckoutOutbox(relay: relay, folder: folder), user: user, isAnonymous: !isSignedIn,
+      checkouts: checkouts)
     return (model, transport)
   }
 
@@ -35,35 +34,32 @@ import Testing
   func users() async throws {
     let (shop, transport) = try self.shop(
       [.answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered"))])
-    var kept = OpenCheckouts()
-    shop.keepCheckouts = { kept = $0 }
     shop.setActive(true)
-    shop.buy(planID: Example.price)
-    await shop.work?.value
-    #expect(shop.state.checkout == .inBrowser)
-    shop.changeUser(to: "ben", isSignedIn: true)
-    await shop.work?.value
-    #expect(shop.state.checkout == .none)
+    shop.checkout.buy(Example.price)
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .inBrowser)
+    shop.checkout.logIn("ben")
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .none)
     // Also not by the link of the previous user's checkout.
     shop.open(try url("https://pay.example.com/v1/ios/return?context_id=\(Example.id)"))
     shop.setActive(false)
     shop.setActive(true)
-    await shop.work?.value
-    #expect(shop.state.checkout == .none)
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .none)
     #expect(transport.sent.count == 1, "nothing was asked")
-    #expect(kept.ids(of: "jdo-1") == [Example.id])
     // The previous user comes back.
-    shop.changeUser(to: "jdo-1", isSignedIn: true)
-    await shop.work?.value
-    #expect(shop.state.checkout == .bought)
-    #expect(kept == OpenCheckouts())
+    shop.checkout.logIn("jdo-1")
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .confirmed)
+    #expect(shop.checkout.contextIDs == [])
   }
 
   @Test("A launch shows only what the signed-in user has begun")
   func launch() throws {
     let checkouts = OpenCheckouts([Example.id], of: "jdo-1")
-    #expect(try shop([], user: "ben", checkouts: checkouts).model.state.checkout == .none)
-    #expect(try shop([], checkouts: checkouts).model.state.checkout == .unchecked)
+    #expect(try shop([], user: "ben", checkouts: checkouts).model.checkout.state == .none)
+    #expect(try shop([], checkouts: checkouts).model.checkout.state == .unchecked)
   }
 
   @Test("A purchase without a user waits for the sign-in, and is added only if the customer agrees")
@@ -71,41 +67,41 @@ import Testing
     let (shop, transport) = try self.shop([ClaimLinkTests.accepted()], user: "anonymous-7", isSignedIn: false)
     shop.setActive(true)
     shop.open(try url(Self.claim))
-    #expect(shop.state.claim == .signIn)
-    shop.addPurchase()
-    #expect(shop.claiming == nil, "an anonymous id is no account")
-    shop.changeUser(to: "jdo-1", isSignedIn: true)
-    #expect(shop.state.claim == .ask)
-    #expect(shop.state.claim.message == "Add this purchase to your account?")
+    #expect(shop.checkout.claim == .signIn)
+    shop.checkout.addPurchase()
+    #expect(shop.checkout.claiming == nil, "an anonymous id is no account")
+    shop.checkout.logIn("jdo-1")
+    #expect(shop.checkout.claim == .ask)
+    #expect(shop.checkout.claim.message == "Add this purchase to your account?")
     #expect(transport.sent.isEmpty)
-    shop.addPurchase()
-    #expect(shop.state.claim == .adding)
-    await shop.claiming?.value
-    #expect(shop.state.claim == .added)
+    shop.checkout.addPurchase()
+    #expect(shop.checkout.claim == .adding)
+    await shop.checkout.claiming?.value
+    #expect(shop.checkout.claim == .added)
     #expect(transport.sent.first?.url?.path == "/v1/ios/users/jdo-1/claims")
     // The link is used up.
-    shop.changeUser(to: "ben", isSignedIn: true)
-    #expect(shop.state.claim == .none)
+    shop.checkout.logIn("ben")
+    #expect(shop.checkout.claim == .none)
   }
 
   @Test(
     "Each result of a claim is shown, and the customer can try again after a failure",
     arguments: [
-      (OutboxBed.problem(409, "claimed-by-another-user"), ShopModel.Claim.otherUser),
+      (OutboxBed.problem(409, "claimed-by-another-user"), ClaimState.otherUser),
       (OutboxBed.problem(410, "claim-gone"), .expired), (OutboxBed.problem(404, "unknown-claim"), .unknown),
       (.answer(503), .later), (.answer(403), .later),
     ])
-  func results(_ step: ScriptedTransport.Step, _ end: ShopModel.Claim) async throws {
+  func results(_ step: ScriptedTransport.Step, _ end: ClaimState) async throws {
     let (shop, _) = try self.shop([step, ClaimLinkTests.accepted(replay: true)])
     shop.setActive(true)
     shop.open(try url(Self.claim))
-    shop.addPurchase()
-    await shop.claiming?.value
-    #expect(shop.state.claim == end)
-    #expect(shop.state.claim.message != nil)
-    shop.addPurchase()
-    await shop.claiming?.value
-    #expect(shop.state.claim == (end == .later ? .added : end))
+    shop.checkout.addPurchase()
+    await shop.checkout.claiming?.value
+    #expect(shop.checkout.claim == end)
+    #expect(shop.checkout.claim.message != nil)
+    shop.checkout.addPurchase()
+    await shop.checkout.claiming?.value
+    #expect(shop.checkout.claim == (end == .later ? .added : end))
   }
 
   @Test("A customer who does not want the purchase in this account is not asked again")
@@ -113,9 +109,9 @@ import Testing
     let (shop, transport) = try self.shop([])
     shop.setActive(true)
     shop.open(try url(Self.claim))
-    shop.declinePurchase()
-    shop.changeUser(to: "ben", isSignedIn: true)
-    #expect(shop.state.claim == .none)
+    shop.checkout.declinePurchase()
+    shop.checkout.logIn("ben")
+    #expect(shop.checkout.claim == .none)
     #expect(transport.sent.isEmpty)
   }
 }

@@ -11,11 +11,11 @@ import Testing
     let clock = DatedClock()
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("sale-\(UUID().uuidString)")
     let opened = Guarded<[URL]>([])
-    var kept: [String] = []
+    var kept: [String] { shop.checkout.contextIDs }
     private(set) var shop: ShopModel
 
     init() throws {
-      shop = try Self.shop(transport, clock, folder, kept: [])
+      shop = try Self.shop(transport, clock, folder)
       attach()
     }
 
@@ -23,30 +23,27 @@ import Testing
 
     /// Ends the app and starts it again.
     func relaunch() throws {
-      shop = try Self.shop(transport, clock, folder, kept: kept)
+      shop = try Self.shop(transport, clock, folder)
       attach()
     }
 
     private func attach() {
-      shop.keepCheckouts = { [unowned self] in kept = $0.ids(of: "jdo-1") }
-      shop.openInBrowser = { [opened] page in opened.withLock { $0.append(page) } }
+      shop.checkout.openInBrowser = { [opened] page in opened.withLock { $0.append(page) } }
     }
 
     private static func shop(
-      _ transport: ScriptedTransport, _ clock: DatedClock, _ folder: URL, kept: [String]
+      _ transport: ScriptedTransport, _ clock: DatedClock, _ folder: URL
     ) throws -> ShopModel {
       let relay = try Example.client(transport, retries: .none, clock: clock)
       let page = try url("https://buy.stripe.com/a")
       let outbox = CheckoutOutbox(relay: relay, folder: folder) { _ in page }
-      return ShopModel(
-        relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
-        checkouts: OpenCheckouts(kept, of: "jdo-1"), clock: clock)
+      return Example.shop(relay, outbox, clock: clock)
     }
 
     /// The customer comes back to the app.
     func comeBack() async {
       shop.setActive(true)
-      await shop.work?.value
+      await shop.checkout.work?.value
       shop.setActive(false)
     }
   }
@@ -55,9 +52,9 @@ import Testing
   func sells() async throws {
     let phone = try Phone()
     phone.shop.setActive(true)
-    phone.shop.buy(planID: Example.price)
-    await phone.shop.work?.value
-    #expect(phone.shop.state.checkout == .inBrowser)
+    phone.shop.checkout.buy(Example.price)
+    await phone.shop.checkout.work?.value
+    #expect(phone.shop.checkout.state == .inBrowser)
     let id = try #require(phone.kept.first)
     #expect(
       phone.opened.withLock(\.self).map(\.absoluteString)
@@ -68,26 +65,26 @@ import Testing
     try phone.relaunch()
     phone.transport.add(.answer(503), OutboxBed.problem(404, "unknown-context"))
     await phone.comeBack()
-    #expect(phone.shop.state.checkout == .unchecked)
+    #expect(phone.shop.checkout.state == .unchecked)
     #expect(phone.kept == [id])
 
     let delivered = Example.status("delivered").replacingOccurrences(of: Example.id, with: id)
     phone.transport.add(OutboxBed.posted(id), .answer(200, delivered))
     await phone.comeBack()
-    #expect(phone.shop.state.checkout == .bought)
+    #expect(phone.shop.checkout.state == .confirmed)
     #expect(phone.kept == [])
   }
 
   @Test("When the relay stores a context under its own id, the app follows that one")
   func otherID() async throws {
     let phone = try Phone()
-    phone.shop.buy(planID: Example.price)
-    await phone.shop.work?.value
+    phone.shop.checkout.buy(Example.price)
+    await phone.shop.checkout.work?.value
     let id = try #require(phone.kept.first)
     let other = try OutboxBed.outcome(id, storedAs: Example.id)
-    phone.shop.note(other)
+    phone.shop.checkout.note(other)
     #expect(phone.kept == [Example.id])
-    phone.shop.note(try OutboxBed.outcome("ctx_of_another", storedAs: Example.id))
+    phone.shop.checkout.note(try OutboxBed.outcome("ctx_of_another", storedAs: Example.id))
     #expect(phone.kept == [Example.id])
   }
 }

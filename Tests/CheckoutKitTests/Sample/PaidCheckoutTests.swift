@@ -21,40 +21,35 @@ import Testing
   /// The state that survives the app: the ids that it stores, and the relay.
   @MainActor private final class Phone {
     let transport: ScriptedTransport
-    private(set) var kept: [String]
+    var kept: [String] { shop.checkout.contextIDs }
     private(set) var shop: ShopModel
 
     init(_ steps: [ScriptedTransport.Step], kept: [String] = []) throws {
       transport = ScriptedTransport(steps)
-      self.kept = kept
       shop = try Self.shop(transport, kept)
-      shop.keepCheckouts = { [unowned self] in self.kept = $0.ids(of: "jdo-1") }
     }
 
     private static func shop(_ transport: ScriptedTransport, _ kept: [String]) throws -> ShopModel {
       let relay = try Example.client(transport, retries: .none)
-      return ShopModel(
-        relay: relay, outbox: Example.outbox(relay), userID: "jdo-1", attributes: { [:] },
-        checkouts: OpenCheckouts(kept, of: "jdo-1"), clock: InstantClock())
+      return Example.shop(relay, Example.outbox(relay), checkouts: OpenCheckouts(kept, of: "jdo-1"))
     }
 
     /// Ends the app and starts it again.
     func relaunch() async throws {
       shop = try Self.shop(transport, kept)
-      shop.keepCheckouts = { [unowned self] in self.kept = $0.ids(of: "jdo-1") }
       await activate()
     }
 
     func buy() async {
       shop.setActive(true)
-      shop.buy(planID: Example.price)
-      await shop.work?.value
+      shop.checkout.buy(Example.price)
+      await shop.checkout.work?.value
       shop.setActive(false)
     }
 
     func activate() async {
       shop.setActive(true)
-      await shop.work?.value
+      await shop.checkout.work?.value
     }
 
     var asked: [String] { transport.sent.filter { $0.httpMethod == "GET" }.compactMap { $0.url?.path } }
@@ -70,24 +65,24 @@ import Testing
     await phone.buy()
     #expect(phone.kept == [Example.id])
     await phone.activate()
-    #expect(phone.shop.state.checkout == .processing)
-    #expect(phone.shop.state.checkout.message?.contains("Your order is complete") == true)
+    #expect(phone.shop.checkout.state == .processing)
+    #expect(phone.shop.checkout.state.message?.contains("Your order is complete") == true)
     #expect(phone.kept == [Example.id])
 
     // Days later: first unchanged, then an operator has replayed the receipt.
     phone.transport.add(Self.status(state, paid: paid))
     try await phone.relaunch()
-    #expect(phone.shop.state.checkout == .processing)
+    #expect(phone.shop.checkout.state == .processing)
     #expect(phone.kept == [Example.id])
     phone.transport.add(Self.status("paid", paid: paid), Self.status("delivered", paid: paid))
     try await phone.relaunch()
-    #expect(phone.shop.state.checkout == .bought)
+    #expect(phone.shop.checkout.state == .confirmed)
     #expect(phone.kept == [])
     #expect(phone.asked.count == 5)
 
     // No id is left to ask about.
     try await phone.relaunch()
-    #expect(phone.shop.state.checkout == .none)
+    #expect(phone.shop.checkout.state == .none)
     #expect(phone.asked.count == 5)
   }
 
@@ -96,12 +91,12 @@ import Testing
     let phone = try Phone([Self.posted, Self.status("failed", paid: true)])
     await phone.buy()
     await phone.activate()
-    #expect(phone.shop.state.checkout == .processing)
+    #expect(phone.shop.checkout.state == .processing)
     phone.shop.setActive(false)
-    #expect(phone.shop.state.checkout == .processing)
+    #expect(phone.shop.checkout.state == .processing)
     phone.transport.add(Self.status("delivered", paid: true))
     await phone.activate()
-    #expect(phone.shop.state.checkout == .bought)
+    #expect(phone.shop.checkout.state == .confirmed)
     #expect(phone.kept == [])
   }
 
@@ -112,11 +107,11 @@ import Testing
     let phone = try Phone([Self.posted, Self.status("open", paid: false), Self.status(state, paid: false)])
     await phone.buy()
     await phone.activate()
-    #expect(phone.shop.state.checkout == (state == "expired" ? .late : .notPaid))
+    #expect(phone.shop.checkout.state == (state == "expired" ? .late : .notPaid))
     // This one began years ago.
     #expect(phone.kept == [])
     try await phone.relaunch()
-    #expect(phone.shop.state.checkout == .none)
+    #expect(phone.shop.checkout.state == .none)
   }
 
   @Test("A paid checkout is still shown as processed while the network is dead")
@@ -126,12 +121,12 @@ import Testing
     await phone.activate()
     phone.shop.setActive(false)
     await phone.activate()
-    #expect(phone.shop.state.checkout == .processing)
+    #expect(phone.shop.checkout.state == .processing)
     #expect(phone.kept == [Example.id])
     try await phone.relaunch()
-    #expect(phone.shop.state.checkout == .unchecked)
+    #expect(phone.shop.checkout.state == .unchecked)
     #expect(phone.kept == [Example.id])
-    #expect(phone.shop.state.checkout.message?.contains("do not pay again") == true)
+    #expect(phone.shop.checkout.state.message?.contains("do not pay again") == true)
   }
 
   @Test("A second checkout does not discard the id of a first one that was paid")
@@ -141,7 +136,7 @@ import Testing
       kept: [Self.other, Example.id])
     await both.activate()
     #expect(both.asked.map { $0.suffix(30) } == [Self.other.suffix(30), Example.id.suffix(30)])
-    #expect(both.shop.state.checkout == .processing)
+    #expect(both.shop.checkout.state == .processing)
     #expect(both.kept == [Self.other])
     both.transport.add(Self.posted)
     both.shop.setActive(false)
@@ -149,7 +144,7 @@ import Testing
     #expect(both.kept == [Self.other, Example.id])
     both.transport.add(Self.status("delivered", paid: true), Self.status("expired", paid: false))
     try await both.relaunch()
-    #expect(both.shop.state.checkout == .bought)
+    #expect(both.shop.checkout.state == .confirmed)
     #expect(both.kept == [])
   }
 
@@ -162,22 +157,22 @@ import Testing
     }
     let phone = try Phone([answer("expired", false)], kept: [id])
     await phone.activate()
-    #expect(phone.shop.state.checkout == .late)
+    #expect(phone.shop.checkout.state == .late)
     #expect(phone.kept == [id])
     phone.shop.setActive(false)
     // Once at each activation, and nothing is shown meanwhile.
     phone.transport.add(answer("expired", false))
     await phone.activate()
-    #expect(phone.shop.state.checkout == .late)
+    #expect(phone.shop.checkout.state == .late)
     #expect(phone.asked.count == 2)
     phone.shop.setActive(false)
     phone.transport.add(answer("paid", true))
     await phone.activate()
-    #expect(phone.shop.state.checkout == .processing)
+    #expect(phone.shop.checkout.state == .processing)
     phone.shop.setActive(false)
     phone.transport.add(answer("delivered", true))
     await phone.activate()
-    #expect(phone.shop.state.checkout == .bought)
+    #expect(phone.shop.checkout.state == .confirmed)
     #expect(phone.kept == [])
   }
 
@@ -186,7 +181,7 @@ import Testing
     for step in [ScriptedTransport.offline, .answer(404, "<html>"), .answer(500)] {
       let phone = try Phone([step, Self.status("delivered", paid: true)], kept: [Self.other, Example.id])
       await phone.activate()
-      #expect(phone.shop.state.checkout == .bought)
+      #expect(phone.shop.checkout.state == .confirmed)
       #expect(phone.kept == [Self.other])
     }
   }
@@ -200,11 +195,11 @@ import Testing
       let answer = ScriptedTransport.Step.answer(status, problem, headers: headers)
       let phone = try Phone([answer])
       await phone.buy()
-      guard case .notOpened = phone.shop.state.checkout else { return unexpected(nil) }
-      #expect(phone.shop.state.checkout.message?.contains(words) == false)
+      guard case .notOpened = phone.shop.checkout.state else { return unexpected(nil) }
+      #expect(phone.shop.checkout.state.message?.contains(words) == false)
       let asking = try Phone([answer], kept: [Example.id])
       await asking.activate()
-      #expect(asking.shop.state.checkout.message?.contains(words) == false)
+      #expect(asking.shop.checkout.state.message?.contains(words) == false)
       // The relay has a type of its own for a context that it does not know.
       #expect(asking.kept == [Example.id])
     }

@@ -18,7 +18,7 @@ import Testing
     let clock = InstantClock()
     let transport: ScriptedTransport
     let shop: ShopModel
-    let kept: Guarded<[[String]]>
+    var kept: [String] { shop.checkout.contextIDs }
 
     init(
       _ steps: [ScriptedTransport.Step], contextIDs: [String] = [],
@@ -32,30 +32,26 @@ import Testing
         onRequest(request)
       }
       let relay = try Example.client(transport, clock: clock)
-      shop = ShopModel(
-        relay: relay, outbox: Example.outbox(relay), userID: "jdo-1", attributes: { [:] },
-        checkouts: OpenCheckouts(contextIDs, of: "jdo-1"), clock: clock)
-      let kept = Guarded<[[String]]>([])
-      shop.keepCheckouts = { checkouts in kept.withLock { $0.append(checkouts.ids(of: "jdo-1")) } }
-      self.kept = kept
+      shop = Example.shop(
+        relay, Example.outbox(relay), checkouts: OpenCheckouts(contextIDs, of: "jdo-1"), clock: clock)
     }
 
     /// Opens the checkout page.
     func buy() async {
       shop.setActive(true)
-      shop.buy(planID: Example.price)
-      await shop.work?.value
-      #expect(shop.state.checkout == .inBrowser)
-      #expect(kept.withLock(\.self) == [[Example.id]])
+      shop.checkout.buy(Example.price)
+      await shop.checkout.work?.value
+      #expect(shop.checkout.state == .inBrowser)
+      #expect(kept == [Example.id])
       shop.setActive(false)
     }
 
     /// Expects the purchase to be unlocked and no id to be left.
     func isBought() async {
-      #expect(shop.state.checkout == .checking)
-      await shop.work?.value
-      #expect(shop.state.checkout == .bought)
-      #expect(kept.withLock(\.last) == [])
+      #expect(shop.checkout.state == .checking)
+      await shop.checkout.work?.value
+      #expect(shop.checkout.state == .confirmed)
+      #expect(kept == [])
     }
   }
 
@@ -72,12 +68,12 @@ import Testing
     await scene.buy()
     let start = scene.clock.seconds
     scene.shop.setActive(true)
-    #expect(scene.shop.state.checkout == .checking)
-    await scene.shop.work?.value
+    #expect(scene.shop.checkout.state == .checking)
+    await scene.shop.checkout.work?.value
     #expect(scene.clock.seconds - start == 600)
     #expect(scene.transport.sent.count == 42)
-    #expect(scene.shop.state.checkout == .inBrowser)
-    #expect(scene.kept.withLock(\.self) == [[Example.id]])
+    #expect(scene.shop.checkout.state == .inBrowser)
+    #expect(scene.kept == [Example.id])
 
     scene.transport.add(Self.delivered)
     if comesByLink {
@@ -94,8 +90,8 @@ import Testing
     let scene = try Scene([Self.posted])
     await scene.buy()
     scene.shop.setActive(true)
-    await scene.shop.work?.value
-    #expect(scene.shop.state.checkout == .unchecked)
+    await scene.shop.checkout.work?.value
+    #expect(scene.shop.checkout.state == .unchecked)
     scene.transport.add(Self.delivered)
     scene.shop.open(try url(Self.back))
     await scene.isBought()
@@ -111,9 +107,9 @@ import Testing
     scene.shop.setActive(true)
     for await _ in began.stream { break }
     scene.shop.setActive(false)
-    #expect(scene.shop.state.checkout == .inBrowser)
-    await scene.shop.work?.value
-    #expect(scene.shop.state.checkout == .inBrowser)
+    #expect(scene.shop.checkout.state == .inBrowser)
+    await scene.shop.checkout.work?.value
+    #expect(scene.shop.checkout.state == .inBrowser)
     // A day later.
     scene.clock.pass(86_400)
     scene.transport.add(Self.open, Self.delivered)
@@ -129,7 +125,7 @@ import Testing
     arguments: [true, false])
   func outlivesTheApp(_ comesByLink: Bool) async throws {
     let scene = try Scene([Self.open, Self.delivered], contextIDs: [Example.id])
-    #expect(scene.shop.state.checkout == .unchecked)
+    #expect(scene.shop.checkout.state == .unchecked)
     if comesByLink { scene.shop.open(try url(Self.back)) }
     scene.shop.setActive(true)
     await scene.isBought()
@@ -140,12 +136,12 @@ import Testing
     for (step, end) in [
       (.answer(200, Example.status("cancelled", paid: false)), .notPaid),
       (OutboxBed.problem(404, "unknown-context"), .unknown),
-    ] as [(ScriptedTransport.Step, ShopModel.Checkout)] {
+    ] as [(ScriptedTransport.Step, CheckoutState)] {
       let scene = try Scene([step], contextIDs: [Example.id])
       scene.shop.setActive(true)
-      await scene.shop.work?.value
-      #expect(scene.shop.state.checkout == end)
-      #expect(scene.kept.withLock(\.self) == [[]])
+      await scene.shop.checkout.work?.value
+      #expect(scene.shop.checkout.state == end)
+      #expect(scene.kept == [])
     }
     // A response from elsewhere, such as a hotel's captive portal, is no information about the checkout.
     for step in [.answer(200, "<html>"), .answer(404, "<html>"), OutboxBed.problem(404, "not-found")]
@@ -153,9 +149,9 @@ import Testing
     {
       let scene = try Scene([step], contextIDs: [Example.id])
       scene.shop.setActive(true)
-      await scene.shop.work?.value
-      #expect(scene.shop.state.checkout == .unchecked)
-      #expect(scene.kept.withLock(\.self) == [])
+      await scene.shop.checkout.work?.value
+      #expect(scene.shop.checkout.state == .unchecked)
+      #expect(scene.kept == [Example.id])
       scene.transport.add(Self.delivered)
       scene.shop.open(try url(Self.back))
       await scene.isBought()

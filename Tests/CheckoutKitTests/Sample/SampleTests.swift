@@ -11,11 +11,9 @@ import Testing
     _ steps: ScriptedTransport.Step..., clock: InstantClock = InstantClock()
   ) throws -> (model: ShopModel, opened: Guarded<[URL]>) {
     let relay = try Example.client(ScriptedTransport(steps), retries: .none, clock: clock)
-    let model = ShopModel(
-      relay: relay, outbox: Example.outbox(relay), userID: "jdo-1",
-      attributes: { ["ply_last_placement_displayed": "onboarding"] }, clock: clock)
+    let model = Example.shop(relay, Example.outbox(relay), clock: clock)
     let opened = Guarded<[URL]>([])
-    model.openInBrowser = { url in opened.withLock { $0.append(url) } }
+    model.checkout.openInBrowser = { url in opened.withLock { $0.append(url) } }
     return (model, opened)
   }
 
@@ -23,26 +21,26 @@ import Testing
 
   @Test(
     "From the paywall to the browser and back, the app shows the relay's state",
-    arguments: [("delivered", ShopModel.Checkout.bought), ("cancelled", .notPaid)])
-  func goesRound(_ state: String, _ end: ShopModel.Checkout) async throws {
+    arguments: [("delivered", CheckoutState.confirmed), ("cancelled", .notPaid)])
+  func goesRound(_ state: String, _ end: CheckoutState) async throws {
     let (shop, opened) = try Self.shop(
       .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("open")),
       .answer(200, Example.status(state)))
     shop.setActive(true)
     shop.open(try url("exampleapp://web_checkout/?plan_id=\(Example.price)"))
-    #expect(shop.state.checkout == .opening)
-    await shop.work?.value
-    #expect(shop.state.checkout == .inBrowser)
+    #expect(shop.checkout.state == .opening)
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .inBrowser)
     #expect(opened.withLock(\.self) == [try url(Self.page)])
     shop.setActive(false)
     // The link arrives before the scene is active, in both of SwiftUI's ways.
     shop.open(try url(Self.back))
     shop.continueActivity(UniversalLink.activityType, try url(Self.back))
-    #expect(shop.state.checkout == .inBrowser)
+    #expect(shop.checkout.state == .inBrowser)
     shop.setActive(true)
-    #expect(shop.state.checkout == .checking)
-    await shop.work?.value
-    #expect(shop.state.checkout == end)
+    #expect(shop.checkout.state == .checking)
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == end)
     #expect(opened.withLock(\.count) == 1)
   }
 
@@ -55,17 +53,17 @@ import Testing
     shop.setActive(true)
     let other = try url("https://pay.example.com/v1/ios/return?context_id=ctx_01HXZ4T9V8KQ2M3N4P5R6S7T00")
     shop.open(other)
-    #expect(shop.state == ShopModel.State())
-    shop.buy(planID: Example.price)
-    await shop.work?.value
+    #expect(shop.checkout.state == .none)
+    shop.checkout.buy(Example.price)
+    await shop.checkout.work?.value
     clock.pass(2)
     shop.open(other)
-    #expect(shop.state.checkout == .inBrowser)
+    #expect(shop.checkout.state == .inBrowser)
     // An address without a context means the checkout that was begun.
     shop.open(try url("exampleapp://pay.example.com/v1/ios/return?session_id=cs_1"))
-    #expect(shop.state.checkout == .checking)
-    await shop.work?.value
-    #expect(shop.state.checkout == .bought)
+    #expect(shop.checkout.state == .checking)
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .confirmed)
   }
 
   @Test("The state is also shown to a customer who comes back without a link")
@@ -73,29 +71,29 @@ import Testing
     let (shop, _) = try Self.shop(
       .answer(201, Example.posted(checkout: Self.page)), .answer(200, Example.status("delivered")))
     shop.setActive(true)
-    shop.buy(planID: Example.price)
-    await shop.work?.value
+    shop.checkout.buy(Example.price)
+    await shop.checkout.work?.value
     shop.setActive(false)
     shop.setActive(true)
-    await shop.work?.value
-    #expect(shop.state.checkout == .bought)
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .confirmed)
   }
 
   @Test("Failures are shown, and other links open their places")
   func leadsElsewhere() async throws {
     let (shop, _) = try Self.shop(.answer(422, "no page"))
-    shop.buy(planID: "price_unknown")
-    await shop.work?.value
-    #expect(shop.state.checkout == .notOpened(.contactSupport))
+    shop.checkout.buy("price_unknown")
+    await shop.checkout.work?.value
+    #expect(shop.checkout.state == .notOpened(.contactSupport))
     shop.openNotification(["data": ["orderId": "7"]])
-    #expect(shop.state.place == .plans)
+    #expect(shop.place == .plans)
     shop.setActive(true)
-    #expect(shop.state.place == .order("7"))
+    #expect(shop.place == .order("7"))
     #expect(shop.performShortcut("com.example.app.plans"))
-    #expect(shop.state.place == .plans)
+    #expect(shop.place == .plans)
     #expect(!shop.performShortcut("other"))
     shop.open(try url("exampleapp://orders/a%2Fb"))
-    #expect(shop.state.place == .order("a/b"))
+    #expect(shop.place == .order("a/b"))
   }
 
   @Test("A link that arrives in both ways is opened once, and again when it is tapped again")
@@ -122,10 +120,10 @@ import Testing
   func takesCashApp() async throws {
     let (shop, _) = try Self.shop()
     let opened = AsyncStream.makeStream(of: URL.self)
-    shop.openInBrowser = { opened.continuation.yield($0) }
+    shop.checkout.openInBrowser = { opened.continuation.yield($0) }
     let redirect = try url("exampleapp://cash-app")
     let authorization = try url("https://cash.app/request/1")
-    let outcome = Task { await shop.pay(authorization: authorization, redirect: redirect) }
+    let outcome = Task { await shop.checkout.pay(authorization: authorization, redirect: redirect) }
     for await page in opened.stream {
       #expect(page == authorization)
       break

@@ -195,11 +195,22 @@ enum Example {
 }
 
 extension Example {
-  /// An outbox in a new folder, which knows no page and so stores nothing.
+  /// An outbox whose folder cannot be made, so it stores nothing.
   static func outbox(_ relay: RelayClient) -> CheckoutOutbox {
-    let name = "checkout-kit-\(UUID().uuidString)"
-    return CheckoutOutbox(
-      relay: relay, folder: FileManager.default.temporaryDirectory.appendingPathComponent(name))
+    CheckoutOutbox(relay: relay, folder: URL(fileURLWithPath: "/dev/null/checkout-kit"))
+  }
+
+  /// The sample's model with a session of its own.
+  @MainActor static func shop(
+    _ relay: RelayClient, _ outbox: CheckoutOutbox, user: String = "jdo-1", isAnonymous: Bool = false,
+    checkouts: OpenCheckouts = OpenCheckouts(), clock: any CheckoutClock = InstantClock(),
+    reloadEntitlements: @escaping () async -> Bool = { true }
+  ) -> ShopModel {
+    ShopModel(
+      checkout: CheckoutSession(
+        relay: relay, outbox: outbox, schemes: [ShopModel.scheme], userID: user, isAnonymous: isAnonymous,
+        checkouts: checkouts, attributes: { ["ply_last_placement_displayed": "onboarding"] }, clock: clock,
+        reloadEntitlements: reloadEntitlements))
   }
 }
 

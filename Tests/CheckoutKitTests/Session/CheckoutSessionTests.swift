@@ -1,0 +1,89 @@
+// From payment to entitlement, and what a session keeps across launches.
+
+import CheckoutKit
+import Foundation
+import Testing
+
+@Suite @MainActor final class CheckoutSessionTests {
+  private let folder = FileManager.default.temporaryDirectory
+    .appendingPathComponent("session-\(UUID().uuidString)", isDirectory: true)
+
+  deinit { try? FileManager.default.removeItem(at: folder) }  // Some tests make no folder.
+
+  private static let page = "https://buy.stripe.com/a?client_reference_id=\(Example.id)"
+  private static let delivered = ScriptedTransport.Step.answer(200, Example.status("delivered", paid: true))
+
+  private func session(
+    _ transport: ScriptedTransport, clock: InstantClock = InstantClock(),
+    reloadEntitlements: @escaping () async -> Bool
+  ) throws -> CheckoutSession {
+    let relay = try Example.client(transport, retries: .none, clock: clock)
+    return Example.shop(
+      relay, CheckoutOutbox(relay: relay, folder: folder), clock: clock,
+      reloadEntitlements: reloadEntitlements
+    ).checkout
+  }
+
+  @Test("A delivered receipt is confirmed only when the app's backend reports the entitlement")
+  func confirms() async throws {
+    let transport = ScriptedTransport(.answer(201, Example.posted(checkout: Self.page)), Self.delivered)
+    let answers = Guarded([false, false, true])
+    let seen = Guarded<[CheckoutState]>([])
+    let clock = InstantClock()
+    let session = try session(transport, clock: clock) { answers.withLock { $0.removeFirst() } }
+    session.buy(Example.price)
+    await session.work?.value
+    session.onChange = { [unowned session] in seen.withLock { $0.append(session.state) } }
+    session.setActive(true)
+    await session.work?.value
+    #expect(seen.withLock(\.self) == [.checking, .activating, .confirmed])
+    #expect(answers.withLock(\.self) == [])
+    #expect(clock.pauses.suffix(2) == [1, 2])
+    #expect(session.contextIDs == [])
+  }
+
+  @Test("An entitlement that takes longer is asked for again after the next launch")
+  func asksAgain() async throws {
+    let transport = ScriptedTransport()
+    let clock = InstantClock()
+    let id = CheckoutID.make(at: clock.date)
+    let renamed = { (text: String) in text.replacingOccurrences(of: Example.id, with: id) }
+    let delivered = ScriptedTransport.Step.answer(200, renamed(Example.status("delivered", paid: true)))
+    transport.add(.answer(201, renamed(Example.posted(checkout: Self.page))), delivered)
+    let calls = Guarded(0)
+    let first = try session(transport, clock: clock) {
+      calls.withLock { $0 += 1 }
+      return false
+    }
+    first.buy(Example.price)
+    await first.work?.value
+    first.setActive(true)
+    await first.work?.value
+    #expect(first.state == .activating)
+    #expect(calls.withLock(\.self) == 7)
+    #expect(first.contextIDs == [id])
+
+    transport.add(delivered)
+    let second = try session(transport, clock: clock) { true }
+    #expect(second.state == .unchecked)
+    second.setActive(true)
+    await second.work?.value
+    #expect(second.state == .confirmed)
+    #expect(try session(transport, clock: clock) { true }.contextIDs == [])
+  }
+
+  @Test("A background push posts and asks, and leads nowhere")
+  func refreshes() async throws {
+    let transport = ScriptedTransport(.answer(201, Example.posted(checkout: Self.page)), Self.delivered)
+    let opened = Guarded<[URL]>([])
+    let session = try session(transport) { true }
+    session.openInBrowser = { page in opened.withLock { $0.append(page) } }
+    session.buy(Example.price)
+    await session.work?.value
+    session.open(try url("https://pay.example.com/v1/ios/claim/clm_01HXZ4T9V8KQ2M3N4P5R6S7T8V"))
+    await session.refresh()
+    #expect(session.state == .confirmed)
+    #expect(session.claim == .none, "the link waits until the scene is active")
+    #expect(opened.withLock(\.count) == 1)
+  }
+}
