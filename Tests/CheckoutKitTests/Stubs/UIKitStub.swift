@@ -4,6 +4,11 @@
 @_exported import Foundation
 @_exported import SwiftUI
 
+#if canImport(FoundationNetworking)
+  // Apple's Foundation has these types.
+  @_exported import FoundationNetworking
+#endif
+
 // MARK: The application
 
 public struct UIBackgroundTaskIdentifier: Hashable, Sendable {
@@ -29,6 +34,8 @@ public struct UIBackgroundTaskIdentifier: Hashable, Sendable {
   public func beginBackgroundTask(
     expirationHandler: (@MainActor @Sendable () -> Void)? = nil
   ) -> UIBackgroundTaskIdentifier { .invalid }
+  public func registerForRemoteNotifications() {}
+  public var shortcutItems: [UIApplicationShortcutItem]?
   public func endBackgroundTask(_ identifier: UIBackgroundTaskIdentifier) {}
 }
 
@@ -42,7 +49,12 @@ public struct UIBackgroundTaskIdentifier: Hashable, Sendable {
     _ application: UIApplication, configurationForConnecting session: UISceneSession,
     options: UIScene.ConnectionOptions
   ) -> UISceneConfiguration
+  func application(
+    _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+  ) async -> UIBackgroundFetchResult
 }
+
+public enum UIBackgroundFetchResult: Sendable { case newData, noData, failed }
 
 extension UIApplicationDelegate {
   public static func main() {}
@@ -54,9 +66,21 @@ extension UIApplicationDelegate {
     _ application: UIApplication, configurationForConnecting session: UISceneSession,
     options: UIScene.ConnectionOptions
   ) -> UISceneConfiguration { fatalError() }
+  public func application(
+    _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+  ) async -> UIBackgroundFetchResult { .noData }
 }
 
-public final class UIApplicationShortcutItem: NSObject, Sendable { public var type: String { "" } }
+public final class UIApplicationShortcutIcon: NSObject {}
+
+public final class UIApplicationShortcutItem: NSObject, @unchecked Sendable {
+  public init(
+    type: String, localizedTitle: String, localizedSubtitle: String?, icon: UIApplicationShortcutIcon?,
+    userInfo: [String: any NSSecureCoding]? = nil
+  ) {}
+  public var type: String { "" }
+  public var userInfo: [String: any NSSecureCoding]? { nil }
+}
 
 // MARK: Scenes
 

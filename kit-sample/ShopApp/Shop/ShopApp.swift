@@ -3,88 +3,68 @@ import SwiftUI
 import UIKit
 import UserNotifications
 
-/// The model's state, for views.
-@MainActor final class Shop: ObservableObject {
-  static let shared = Shop()
+/// The app's session and places: there is one of each.
+@MainActor enum Shop {
+  static let checkout: CheckoutSession = {
+    guard let relay = URL(string: "https://pay.example.com"),
+      let page = URL(string: "https://buy.stripe.com/…")
+    else { preconditionFailure("Not a URL") }
+    let checkout = CheckoutSession.configure(
+      relay: relay, app: "ios", credential: .clientKey("…"), scheme: ShopModel.scheme,
+      pages: ["price_1MbK…": page], userID: "jdo-1",
+      attributes: { [:] },  // Purchasely.getBuiltInAttributes()
+      reloadEntitlements: { await Entitlements.reload() })
+    checkout.openInBrowser = { UIApplication.shared.open($0) }
+    return checkout
+  }()
+  static let model = ShopModel(checkout: checkout)
+}
 
-  @Published private(set) var state = ShopModel.State()
-  let model: ShopModel
-  private let outbox: CheckoutOutbox
-  private var background = UIBackgroundTaskIdentifier.invalid
-
-  private init() {
-    guard let origin = URL(string: "https://pay.example.com") else { preconditionFailure("Not a URL") }
-    let relay = RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
-    // The pages for when the relay cannot be reached; the relay's own take precedence.
-    let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
-    outbox = CheckoutOutbox(
-      relay: relay, pages: { pages[$0.stripePriceID] ?? nil },
-      onOutcome: { outcome in Task { @MainActor in Shop.shared.model.note(outcome) } })
-    let key = "checkout.open"
-    model = ShopModel(
-      relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
-      checkouts: OpenCheckouts(data: UserDefaults.standard.data(forKey: key)))
-    model.keepCheckouts = { UserDefaults.standard.set($0.data, forKey: key) }
-    state = model.state
-    model.onChange = { [weak self] in self?.state = $0 }
-    // From inside the app this opens the browser even for the app's own universal links.
-    model.openInBrowser = { UIApplication.shared.open($0) }
-  }
-
-  func enter(_ phase: ScenePhase) {
-    model.setActive(phase == .active)
-    if phase == .background { enterBackground() }
-  }
-
-  /// Asks for time to post what waits, while the browser is open.
-  private func enterBackground() {
-    endBackground()
-    background = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endBackground() }
-    outbox.flush { [weak self] _ in self?.endBackground() }
-  }
-
-  private func endBackground() {
-    guard background != .invalid else { return }
-    UIApplication.shared.endBackgroundTask(background)
-    background = .invalid
+/// In your app: what your backend, or the Purchasely SDK, says that the user has bought.
+enum Entitlements {
+  /// - Returns: whether the purchase is unlocked.
+  static func reload() async -> Bool {
+    guard let account = URL(string: "https://api.example.com/me/entitlements"),
+      let (data, _) = try? await URLSession.shared.data(from: account),
+      let names = try? JSONDecoder().decode([String].self, from: data)
+    else { return false }
+    return names.contains("premium")
   }
 }
 
 @main struct ShopApp: App {
   @UIApplicationDelegateAdaptor private var delegate: AppDelegate
   @Environment(\.scenePhase) private var phase
-  @ObservedObject private var shop = Shop.shared
 
   var body: some Scene {
     WindowGroup {
-      ShopView(shop: shop).onCheckoutLink { shop.model.open($0) }
+      ShopView(checkout: Shop.checkout).onCheckoutLink { Shop.model.open($0) }
     }
-    .onChange(of: phase) { shop.enter($0) }
+    .onChange(of: phase) { phase in
+      Shop.model.setActive(phase == .active)
+      if phase == .background { delegate.enterBackground() }
+    }
   }
 }
 
 struct ShopView: View {
-  @ObservedObject var shop: Shop
+  @ObservedObject var checkout: CheckoutSession
 
   var body: some View {
     VStack(spacing: 16) {
-      switch shop.state.place {
-      case .order(let id): Text("Order \(id)")
-      default: Button("Buy in the browser") { shop.model.buy(planID: "price_1MbK…") }
-      }
-      if let message = shop.state.checkout.message {
-        switch shop.state.checkout {
-        case .opening, .checking: ProgressView(message)
-        case .processing: Label(message, systemImage: "clock")
-        case .bought: Label(message, systemImage: "checkmark.circle")
+      Button("Buy in the browser") { checkout.buy("price_1MbK…") }
+      if let message = checkout.state.message {
+        switch checkout.state {
+        case .opening, .checking, .activating: ProgressView(message)
+        case .confirmed: Label(message, systemImage: "checkmark.circle")
         default: Text(message)
         }
       }
-      if let message = shop.state.claim.message {
+      if let message = checkout.claim.message {
         Text(message)
-        if shop.state.claim.isQuestion {
-          Button("Add the purchase") { shop.model.addPurchase() }
-          Button("Not now") { shop.model.declinePurchase() }
+        if checkout.claim.isQuestion {
+          Button("Add the purchase") { checkout.addPurchase() }
+          Button("Not now") { checkout.declinePurchase() }
         }
       }
     }
@@ -94,6 +74,21 @@ struct ShopView: View {
 
 /// Hands over what SwiftUI has no modifier for.
 final class AppDelegate: NSObject, UIApplicationDelegate {
+  private var background = UIBackgroundTaskIdentifier.invalid
+
+  /// Asks for time to post what waits, while the browser is open.
+  func enterBackground() {
+    endBackground()
+    background = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endBackground() }
+    Shop.checkout.outbox.flush { [weak self] _ in self?.endBackground() }
+  }
+
+  private func endBackground() {
+    guard background != .invalid else { return }
+    UIApplication.shared.endBackgroundTask(background)
+    background = .invalid
+  }
+
   func application(
     _ application: UIApplication,
     didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]? = nil
@@ -107,7 +102,7 @@ final class AppDelegate: NSObject, UIApplicationDelegate {
     options: UIScene.ConnectionOptions
   ) -> UISceneConfiguration {
     // The app was started by a quick action.
-    if let item = options.shortcutItem { _ = Shop.shared.model.performShortcut(item.type) }
+    if let item = options.shortcutItem { _ = Shop.model.performShortcut(item.type) }
     let configuration = UISceneConfiguration(name: nil, sessionRole: session.role)
     configuration.delegateClass = SceneDelegate.self
     return configuration
@@ -119,7 +114,7 @@ extension AppDelegate: @preconcurrency UNUserNotificationCenterDelegate {
     _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
     withCompletionHandler completionHandler: @escaping () -> Void
   ) {
-    Shop.shared.model.openNotification(response.notification.request.content.userInfo)
+    Shop.model.openNotification(response.notification.request.content.userInfo)
     completionHandler()
   }
 }
@@ -129,6 +124,6 @@ final class SceneDelegate: NSObject, UIWindowSceneDelegate {
     _ windowScene: UIWindowScene, performActionFor item: UIApplicationShortcutItem,
     completionHandler: @escaping (Bool) -> Void
   ) {
-    completionHandler(Shop.shared.model.performShortcut(item.type))
+    completionHandler(Shop.model.performShortcut(item.type))
   }
 }

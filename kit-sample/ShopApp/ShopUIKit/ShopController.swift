@@ -3,13 +3,13 @@ import UIKit
 
 /// A paywall with one button.
 final class ShopController: UIViewController {
-  private let model: ShopModel
+  private let checkout: CheckoutSession
   private let label = UILabel()
   /// The answers to "Add this purchase to your account?".
   private var answers: [UIButton] = []
 
-  init(model: ShopModel) {
-    self.model = model
+  init(checkout: CheckoutSession) {
+    self.checkout = checkout
     super.init(nibName: nil, bundle: nil)
   }
 
@@ -19,25 +19,24 @@ final class ShopController: UIViewController {
   override func viewDidLoad() {
     super.viewDidLoad()
     let button = UIButton(
-      primaryAction: UIAction(title: "Buy in the browser") { [model] _ in
-        model.buy(planID: "price_1MbK…")
+      primaryAction: UIAction(title: "Buy in the browser") { [checkout] _ in
+        checkout.buy("price_1MbK…")
       })
     label.numberOfLines = 0
     answers = [
-      UIButton(primaryAction: UIAction(title: "Add the purchase") { [model] _ in model.addPurchase() }),
-      UIButton(primaryAction: UIAction(title: "Not now") { [model] _ in model.declinePurchase() }),
+      UIButton(primaryAction: UIAction(title: "Add the purchase") { [checkout] _ in checkout.addPurchase() }),
+      UIButton(primaryAction: UIAction(title: "Not now") { [checkout] _ in checkout.declinePurchase() }),
     ]
     let stack = UIStackView(arrangedSubviews: [button, label] + answers)
     stack.axis = .vertical
     stack.frame = view.bounds
     view.addSubview(stack)
-    model.onChange = { [weak self] state in self?.show(state) }
-    show(model.state)
+    checkout.onChange = { [weak self] in self?.show() }
+    show()
   }
 
-  private func show(_ state: ShopModel.State) {
-    let messages = [state.checkout.message, state.claim.message].compactMap { $0 }
-    label.text = messages.joined(separator: "\n")
-    for answer in answers { answer.isHidden = !state.claim.isQuestion }
+  private func show() {
+    label.text = [checkout.state.message, checkout.claim.message].compactMap(\.self).joined(separator: "\n")
+    for answer in answers { answer.isHidden = !checkout.claim.isQuestion }
   }
 }

@@ -1,27 +1,51 @@
 import CheckoutKit
 import UIKit
 
-/// The shop's outbox and model: there is one of each.
+/// The app's session and places: there is one of each.
 @MainActor enum Shop {
-  private static let relay: RelayClient = {
-    guard let origin = URL(string: "https://pay.example.com") else { preconditionFailure("Not a URL") }
-    return RelayClient(relay: origin, app: "ios", credential: .clientKey("…"))
+  static let checkout: CheckoutSession = {
+    guard let relay = URL(string: "https://pay.example.com"),
+      let page = URL(string: "https://buy.stripe.com/…")
+    else { preconditionFailure("Not a URL") }
+    let checkout = CheckoutSession.configure(
+      relay: relay, app: "ios", credential: .clientKey("…"), scheme: ShopModel.scheme,
+      pages: ["price_1MbK…": page], userID: "jdo-1", attributes: { [:] },
+      reloadEntitlements: { await Account.reload() })
+    checkout.openInBrowser = { UIApplication.shared.open($0) }
+    return checkout
   }()
-  static let outbox: CheckoutOutbox = {
-    let pages = ["price_1MbK…": URL(string: "https://buy.stripe.com/…")]
-    return CheckoutOutbox(
-      relay: relay, pages: { pages[$0.stripePriceID] ?? nil },
-      onOutcome: { outcome in Task { @MainActor in Shop.model.note(outcome) } })
-  }()
-  static let model: ShopModel = {
-    let key = "checkout.open"
-    let model = ShopModel(
-      relay: relay, outbox: outbox, userID: "jdo-1", attributes: { [:] },
-      checkouts: OpenCheckouts(data: UserDefaults.standard.data(forKey: key)))
-    model.keepCheckouts = { UserDefaults.standard.set($0.data, forKey: key) }
-    model.openInBrowser = { UIApplication.shared.open($0) }
-    return model
-  }()
+  static let model = ShopModel(checkout: checkout)
+}
+
+/// In your app: the profile that is signed in, and its entitlements at your backend.
+@MainActor enum Account {
+  static var profile = "jdo-1"
+
+  /// - Returns: whether the purchase is unlocked.
+  static func reload() async -> Bool {
+    guard let address = URL(string: "https://api.example.com/me/entitlements"),
+      let (data, _) = try? await URLSession.shared.data(from: address),
+      let names = try? JSONDecoder().decode([String].self, from: data)
+    else { return false }
+    return names.contains("premium")
+  }
+
+  /// Registers the quick actions of a profile, and removes those of the previous one.
+  static func signIn(_ profile: String) {
+    self.profile = profile
+    Shop.checkout.logIn(profile)
+    UIApplication.shared.shortcutItems = [
+      UIApplicationShortcutItem(
+        type: "com.example.app.plans", localizedTitle: "Plans", localizedSubtitle: nil, icon: nil,
+        userInfo: ["profile": profile as NSString])
+    ]
+  }
+
+  /// Opens a quick action, unless it was registered for another profile.
+  static func perform(_ item: UIApplicationShortcutItem) -> Bool {
+    guard item.userInfo?["profile"] as? String == profile else { return false }
+    return Shop.model.performShortcut(item.type)
+  }
 }
 
 @main final class ShopDelegate: UIResponder, UIApplicationDelegate {
@@ -32,6 +56,22 @@ import UIKit
     let configuration = UISceneConfiguration(name: nil, sessionRole: session.role)
     configuration.delegateClass = ShopScene.self
     return configuration
+  }
+
+  func application(
+    _ application: UIApplication,
+    didFinishLaunchingWithOptions options: [UIApplication.LaunchOptionsKey: Any]? = nil
+  ) -> Bool {
+    application.registerForRemoteNotifications()
+    return true
+  }
+
+  /// A background push (`content-available`) posts what waits and asks for the states. It never navigates.
+  func application(
+    _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
+  ) async -> UIBackgroundFetchResult {
+    await Shop.checkout.refresh()
+    return .newData
   }
 }
 
@@ -45,12 +85,20 @@ final class ShopScene: UIResponder, UIWindowSceneDelegate {
   ) {
     guard let scene = scene as? UIWindowScene else { return }
     let window = UIWindow(windowScene: scene)
-    window.rootViewController = ShopController(model: Shop.model)
+    window.rootViewController = ShopController(checkout: Shop.checkout)
     window.makeKeyAndVisible()
     self.window = window
     // A link that launched the app is here, and calls none of the functions below.
     for context in options.urlContexts { Shop.model.open(context.url) }
     for activity in options.userActivities { self.scene(scene, continue: activity) }
+    if let item = options.shortcutItem { _ = Account.perform(item) }
+  }
+
+  func windowScene(
+    _ windowScene: UIWindowScene, performActionFor item: UIApplicationShortcutItem,
+    completionHandler: @escaping (Bool) -> Void
+  ) {
+    completionHandler(Account.perform(item))
   }
 
   func scene(_ scene: UIScene, openURLContexts contexts: Set<UIOpenURLContext>) {
@@ -69,7 +117,7 @@ final class ShopScene: UIResponder, UIWindowSceneDelegate {
   func sceneDidEnterBackground(_ scene: UIScene) {
     endBackground()
     background = UIApplication.shared.beginBackgroundTask { [weak self] in self?.endBackground() }
-    Shop.outbox.flush { [weak self] _ in self?.endBackground() }
+    Shop.checkout.outbox.flush { [weak self] _ in self?.endBackground() }
   }
 
   private func endBackground() {
