@@ -33,9 +33,9 @@ public struct CheckoutStatus: Sendable, Hashable {
 
     /// Not paid yet.
     public static let open = State(rawValue: "open")
-    /// Paid; the purchase will be unlocked soon.
+    /// Paid; the receipt is on its way to Purchasely.
     public static let paid = State(rawValue: "paid")
-    /// The purchase is unlocked.
+    /// Purchasely has accepted the receipt, and processes it later.
     public static let delivered = State(rawValue: "delivered")
     /// The receipt could not be delivered, or the money never came; see ``CheckoutStatus/isPaid``.
     public static let failed = State(rawValue: "failed")
@@ -53,10 +53,10 @@ public struct CheckoutStatus: Sendable, Hashable {
   public enum Progress: String, Sendable, Hashable, CaseIterable {
     /// Not paid yet. Keep the id.
     case pending
-    /// Paid, and not unlocked yet. Keep the id and ask again later. If the state is final, the merchant has
+    /// Paid, and not delivered yet. Keep the id and ask again later. If the state is final, the merchant has
     /// to act first.
     case processing
-    /// The purchase is unlocked. Discard the id.
+    /// Purchasely has accepted the receipt. Reload the entitlements from the app's backend.
     case processed
     /// It ended without a payment. Discard the id; if the state is `expired`, keep it for some weeks and ask
     /// again now and then, because a late payment still counts.

@@ -17,7 +17,7 @@ public import Foundation
 /// ```
 ///
 /// Pass every URL to ``open(_:)``, and the scene's phases to ``setActive(_:)``. A checkout's id is kept, with
-/// its user, until the app's backend reports the entitlement or the checkout has ended without a payment. So a
+/// its user, until the app's backend reports the entitlement or the checkout has ended without a payment. A
 /// customer who returns without a link, pays late or restarts the app still gets the purchase.
 @MainActor public final class CheckoutSession {
   /// The session that `configure` made last.
@@ -77,7 +77,7 @@ public import Foundation
   ///   - userID: the user id in the Purchasely SDK.
   ///   - isAnonymous: whether `userID` is the SDK's anonymous one. Claims wait for a sign-in.
   ///   - attributes: `Purchasely.getBuiltInAttributes()`.
-  ///   - reloadEntitlements: reloads the user's entitlements from the app's backend or the Purchasely SDK, and
+  ///   - reloadEntitlements: reloads the entitlements from the app's backend or the Purchasely SDK, and
   ///     returns whether the purchase is there. Called after Purchasely has accepted the receipt.
   @discardableResult public static func configure(
     relay: URL, app: String, credential: RelayClient.Credential, scheme: String, pages: [String: URL] = [:],

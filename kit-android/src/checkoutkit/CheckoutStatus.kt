@@ -7,9 +7,9 @@ package checkoutkit
 enum class Progress {
   /** Not paid yet. Keep the id. */
   PENDING,
-  /** Paid, and not unlocked yet. Keep the id and ask again later. If the state is final, the merchant acts first. */
+  /** Paid, and not delivered yet. Keep the id and ask again later. If the state is final, the merchant acts first. */
   PROCESSING,
-  /** The purchase is unlocked. Discard the id. */
+  /** Purchasely has accepted the receipt. Reload the entitlements from your backend. */
   PROCESSED,
   /** No payment has come. Discard the id, unless the state is `expired`: [CheckoutStatus.isExpired]. */
   UNPAID

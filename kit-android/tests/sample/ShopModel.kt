@@ -28,7 +28,7 @@ enum class Message(val text: String) {
   UNCHECKED("We could not check your payment yet. If you have paid, do not pay again."),
   // True also for a trial and a free order; `CheckoutStatus.isTrial` and `amount` tell them apart.
   PROCESSING("Thank you! Your order is complete and is being processed. Do not pay again."),
-  BOUGHT("Thank you! It is unlocked."),
+  BOUGHT("Thank you! We are activating your purchase."),
   NOT_PAID("No payment has come, so nothing was bought."),
   EXPIRED("No payment was received in time; a later one can still change it."),
   UNKNOWN("This checkout is no longer known. If you have paid, please contact our support.")
