@@ -6,14 +6,6 @@ package import Partners
 
 /// `apps.NAME.afterpay`: the merchant's access to Afterpay, and what customers may pay.
 package struct AfterpaySection: ProcessorSection {
-  /// Who names the amount of a payment.
-  package enum Amounts: String, Sendable, CaseIterable {
-    /// The configuration, by price.
-    case server
-    /// The app.
-    case client
-  }
-
   package var secret: Secret
   /// The settings that are not secret. Their product is added when it is known.
   package var settings: AfterpaySettings
@@ -39,7 +31,7 @@ package struct AfterpaySection: ProcessorSection {
     return rules
   }
 
-  package var amounts: Amounts {
+  package var amounts: AmountSource {
     get { settings.amountsAreClients ? .client : .server }
     set { settings.amountsAreClients = newValue == .client }
   }

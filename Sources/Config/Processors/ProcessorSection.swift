@@ -50,6 +50,14 @@ package enum ProcessorUse: Sendable {
   case reading
 }
 
+/// Who names the amount of a payment that an app starts.
+package enum AmountSource: String, Sendable, CaseIterable {
+  /// The configuration, by price.
+  case server
+  /// The app.
+  case client
+}
+
 extension ProcessorSection {
   package var kind: ProcessorKind { Self.kind }
 

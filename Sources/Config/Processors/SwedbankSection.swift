@@ -19,6 +19,8 @@ package struct SwedbankSection: ProcessorSection {
   package var publicOrigin: WebOrigin?
   package var callbackFrom = SwedbankSettings.callbackSenders.compactMap(AddressPrefix.init)
   package var deliverTo: DestinationName = "webhook"
+  /// Nil if the file does not say it: without prices the app names the amounts, and a warning says so.
+  package var amounts: AmountSource?
 
   package init(merchantToken: Secret, payeeID: String, publicOrigin: WebOrigin? = nil) {
     self.merchantToken = merchantToken
@@ -97,6 +99,16 @@ extension SwedbankSection {
       .optional(
         "payee_name", \.settings.payeeName, .text("a name"), example: "Example Shop",
         "The name that the payer sees. Without it, the one that an app sends."),
+      .optional(
+        "prices", \.pricesIfAny, .swedbankPrices,
+        example: ["gold": ["amount": 5999, "vat": 1200, "currency": "SEK"]],
+        "What customers may pay, by the reference of an order's line: the amount with VAT and the VAT within "
+          + "it, in the currency's smallest unit. Any other order is refused."),
+      .optional(
+        "amounts", \.amounts, .choice, example: "client",
+        "Who names the amount of an order: the configuration, by prices (server); or the app (client), and "
+          + "then your backend must compare the amount with what it delivers."
+      ).then { section, reader, _ in section.reportAmounts(reader) },
       .key("api_base", \.settings.apiBase, .base, "Scheme, host and port of Swedbank Pay's API."),
       .optional(
         "public_origin", \.publicOrigin, .origin, example: "https://pay.example.com",
@@ -124,6 +136,90 @@ extension SwedbankSection {
         "deliver_to", \.deliverTo, .destination(of: SwedbankProcessor.name, label: "Swedbank Pay"),
         "The destination of the receipts for its purchases."),
     ])
+}
+
+extension SwedbankSection {
+  /// The prices as the file has them: an absent key and not an empty object.
+  fileprivate var pricesIfAny: [PriceID: SwedbankPrice]? {
+    get { settings.prices.isEmpty ? nil : settings.prices }
+    set { settings.prices = newValue ?? [:] }
+  }
+
+  private func reportAmounts(_ reader: ObjectReader) {
+    guard reader.isObject else { return }
+    switch (reader.has("prices"), amounts) {
+    case (true, .client):
+      reader.collector.fault(
+        reader.path(of: "amounts"), "contradicts prices, which fixes the amounts; take one of them out")
+    case (false, .server):
+      reader.collector.fault(
+        reader.path(of: "prices"),
+        "is missing; write what customers may pay: "
+          + "{ \"gold\": { amount: 5999, vat: 1200, currency: \"SEK\" } }"
+      )
+    case (false, nil) where !reader.has("amounts"):
+      reader.collector.warning(
+        reader.path,
+        "lets an altered app name its own price; write what customers may pay in prices, or, if your backend "
+          + "compares each purchase's amount with what it delivers, amounts: \"client\"")
+    default: break
+    }
+  }
+}
+
+extension ValueForm<[PriceID: SwedbankPrice]> {
+  /// The largest integer that every reader of JSON holds exactly (RFC 8259 §6).
+  private static var amountMax: Int64 { 9_007_199_254_740_991 }
+
+  fileprivate static var swedbankPrices: ValueForm {
+    .byPrice(
+      "prices",
+      schema: [
+        "type": "object",
+        "properties": [
+          "amount": ["type": "integer", "minimum": 1, "maximum": .integer(amountMax)],
+          "vat": ["type": "integer", "minimum": 0, "maximum": .integer(amountMax)],
+          "currency": .pattern("^[A-Z]{3}$"),
+        ],
+        "required": ["amount", "vat", "currency"], "additionalProperties": false,
+      ], read: { value, _, path, context in price(value, path, context) }
+    ) { _, price in
+      [
+        "amount": .integer(price.amount.minorUnits), "vat": .integer(price.vat),
+        "currency": .string(price.amount.currency.code),
+      ]
+    }
+  }
+
+  /// Nil after a fault.
+  private static func price(
+    _ value: JSONValue, _ path: String, _ context: ConfigurationReader
+  ) -> SwedbankPrice? {
+    let own = ObjectReader(value, path: path, collector: context.collector)
+    own.reportUnknownKeys(known: ["amount", "vat", "currency"])
+    func integer(_ key: String, in range: ClosedRange<Int64>, _ advice: String) -> Int64? {
+      guard let value = own.required(key, advice) else { return nil }
+      if case .integer(let number) = value, range.contains(number) { return number }
+      context.collector.fault(
+        own.path(of: key),
+        "must be an integer from \(range.lowerBound), in the currency's smallest unit, but is "
+          + value.kind)
+      return nil
+    }
+    let amount = integer("amount", in: 1...amountMax, "write the amount with VAT, such as 5999 for 59.99")
+    let vat = integer("vat", in: 0...amountMax, "write the VAT within the amount, such as 1200, or 0")
+    guard let text = own.required("currency", "write its code, such as \"SEK\"") else { return nil }
+    guard let currency = text.stringValue.flatMap(Currency.init) else {
+      context.collector.fault(own.path(of: "currency"), "must be a currency's code, such as \"SEK\"")
+      return nil
+    }
+    guard let amount, let vat else { return nil }
+    guard vat < amount else {
+      context.collector.fault(own.path(of: "vat"), "must be less than the amount, which includes it")
+      return nil
+    }
+    return SwedbankPrice(amount: Money(minorUnits: amount, currency), vat: vat)
+  }
 }
 
 extension SwedbankSettings.Allowed {

@@ -348,11 +348,17 @@ extension SwedbankBackend {
       guard let order = root.member("paymentorder") else {
         return .answer(SwedbankProblem.badRequest("The body has no paymentorder."))
       }
-      let draft = OrderDraft(order, reference: request.reference)
+      let made: PriceID?
+      do throws(ShapeFault) {
+        made = try SwedbankPriceList(prices: settings.prices).check(order)
+      } catch {
+        return .answer(SwedbankProblem.badRequest(error.description, source: error.path, status: 422))
+      }
+      let draft = OrderDraft(order, reference: request.reference, price: made)
       guard !draft.usesToken || settings.allow.usePaymentToken else {
         return .answer(SwedbankProblem.disabled("use_payment_token"))
       }
-      let body = completed(order, request)
+      let body = completed(order, request, line: made)
       return withContext(request, user) {
         withPayer(draft.payerReference, user) { payer in
           call("POST", "/psp/paymentorders", for: request, body: body) { success in
@@ -364,8 +370,14 @@ extension SwedbankBackend {
   }
 
   /// The client's payment order with the members that only the relay knows. All other bytes stay.
-  private func completed(_ order: JSONNode, _ request: BackendRequest) -> [UInt8] {
+  /// - Parameter price: of the line to add; nil for none.
+  private func completed(_ order: JSONNode, _ request: BackendRequest, line price: PriceID?) -> [UInt8] {
     var edits = TextEdits()
+    if let price,
+      let line = settings.prices[price]?.line(price, name: order.member("description")?.string ?? "")
+    {
+      edits.set([("orderItems", JSONValue.array([line]).serialized())], in: order)
+    }
     func text(_ text: String) -> [UInt8] { JSONValue.string(text).serialized() }
     if let payee = order.member("payeeInfo") {
       var members = [

@@ -95,9 +95,10 @@ struct OrderDraft: Sendable {
 
   private static let pricesMax = 100
   /// Types of order items that are no product.
-  private static let fees: Set = ["SHIPPING_FEE", "PAYMENT_FEE", "DISCOUNT", "VALUE_CODE"]
+  static let fees: Set = ["SHIPPING_FEE", "PAYMENT_FEE", "DISCOUNT", "VALUE_CODE"]
 
-  init(_ order: JSONNode, reference: String) {
+  /// - Parameter price: of the line that the relay adds; nil if the order has its own.
+  init(_ order: JSONNode, reference: String, price: PriceID? = nil) {
     let currency = order.member("currency")?.string ?? ""
     let amount = order.member("amount").flatMap(RequestShape.integer)
     let money = SwedbankMoney.amount(amount, currency)
@@ -111,7 +112,7 @@ struct OrderDraft: Sendable {
       else { return }
       prices.append(price)
     }
-    self.prices = prices
+    self.prices = price.map { [$0] } ?? prices
     var usesToken = false
     order.forEachMember { name, value in
       // `generatePaymentToken` and the like are flags.

@@ -29,7 +29,8 @@ public struct SwedbankProcessor: PaymentProcessor {
 
   static func rules(isAsked: Bool, _ settings: SwedbankSettings) -> ProcessorRules {
     ProcessorRules(
-      isAsked: isAsked, pricePrefixes: [idPrefix], namesPrices: false,
+      isAsked: isAsked, pricePrefixes: [idPrefix],
+      ownPrices: settings.prices.isEmpty ? nil : Set(settings.prices.keys), namesPrices: false,
       followsUpAfter: isAsked ? settings.settleAfter : nil,
       capturesItself: isAsked && settings.capturesItself, account: settings.account)
   }

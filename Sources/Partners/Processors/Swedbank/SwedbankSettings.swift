@@ -49,13 +49,16 @@ public struct SwedbankSettings: Sendable, Equatable {
   public var settleAfter: Duration
   /// Whether the relay captures an authorised payment (`capture: "auto"`). Otherwise the merchant does.
   public var capturesItself: Bool
+  /// What customers may pay, by the reference of an order's line. Empty: the app names the amounts.
+  public var prices: [PriceID: SwedbankPrice]
 
-  /// The defaults: Swedbank Pay's production API, only `patch` is allowed, 20 s, 15 min, no capture.
+  /// The defaults: Swedbank Pay's production API, only `patch` is allowed, 20 s, 15 min, no capture, no
+  /// prices.
   public init(
     apiBase: String = Self.productionBase, payeeID: String, payeeName: String? = nil, publicOrigin: String,
     allow: Allowed = Allowed(), timeout: Duration = .seconds(20),
     settleAfter: Duration = Self.settleAfterDefault,
-    capturesItself: Bool = false
+    capturesItself: Bool = false, prices: [PriceID: SwedbankPrice] = [:]
   ) {
     self.apiBase = apiBase
     self.payeeID = payeeID
@@ -65,6 +68,7 @@ public struct SwedbankSettings: Sendable, Equatable {
     self.timeout = timeout
     self.settleAfter = settleAfter
     self.capturesItself = capturesItself
+    self.prices = prices
   }
 
   /// https://developer.swedbankpay.com/checkout-v3/get-started/fundamental-principles
