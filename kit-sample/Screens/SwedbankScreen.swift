@@ -1,5 +1,6 @@
 import CheckoutKit
 import SwedbankPaySDK
+import SwedbankPaySDKMerchantBackend
 import UIKit
 
 /// Shows Swedbank Pay's view controller until the payment has ended.
@@ -25,6 +26,16 @@ import UIKit
     }
     controller.dismiss(animated: true)
     return end
+  }
+
+  /// An order of one piece of the relay's price `gold-yearly`: the relay refuses any other amount, and adds
+  /// the order item.
+  static func goldYearly(
+    _ configuration: SwedbankPaySDK.MerchantBackendConfiguration
+  ) -> SwedbankPaySDK.PaymentOrder {
+    SwedbankPaySDK.PaymentOrder(
+      currency: "SEK", amount: 5999, vatAmount: 1200, description: "Gold for a year",
+      urls: SwedbankPaySDK.PaymentOrderUrls(configuration: configuration, language: .English))
   }
 
   private func finish(_ end: SwedbankModel.End) {

@@ -1,4 +1,4 @@
-// The Cash App Pay part of docs/ios.md behaves as the guide describes.
+// The sample for Cash App Pay behaves as docs/ios.md and docs/afterpay.md describe.
 
 import CheckoutKit
 import Foundation
@@ -17,6 +17,9 @@ import Testing
     .answer(200, PaymentExample.state(state))
   }
 
+  private nonisolated static let grant = CashAppModel.Event.approved(
+    CashAppModel.Grant(id: "GRG_1", customerID: "CST_1"))
+
   /// An app with a relay, an Afterpay and a Cash App of the test's own.
   @MainActor private final class Scene {
     let relay: ScriptedTransport
@@ -24,7 +27,8 @@ import Testing
     let model: CashAppModel
     private(set) var kept: [[String]] = []
     private(set) var states: [CashAppModel.State] = []
-    let opened = AsyncStream.makeStream(of: SignedCashAppOrder.self)
+    private(set) var orders: [SignedCashAppOrder] = []
+    private(set) var redirects: [URL] = []
 
     init(_ steps: [ScriptedTransport.Step], tokens: [String] = [], validation: String = "SUCCESS") throws {
       relay = ScriptedTransport(steps)
@@ -36,24 +40,26 @@ import Testing
         cashApp: CashAppPayment(.sandbox, transport: afterpay, retries: .none), tokens: tokens, clock: clock)
       model.keepTokens = { [unowned self] in kept.append($0) }
       model.onChange = { [unowned self] in states.append($0) }
-      model.openCashApp = { [opened] order, _ in
-        opened.continuation.yield(order)
-        return true
+      model.createRequest = { [unowned self] order, redirect in
+        orders.append(order)
+        #expect(redirect.absoluteString == "exampleapp://cash-app")
+        model.report(.ready)
       }
-      model.approvedGrant = { _ in CashAppModel.Grant(id: "GRG_1", customerID: "CST_1") }
+      model.passRedirect = { [unowned self] in redirects.append($0) }
     }
 
-    /// Buys, and comes back by these URLs.
-    func buy(_ backs: String...) async throws {
-      let task = Task { await model.buy(price: "gold", email: "user@example.com") }
-      for await order in opened.stream {
-        #expect(order.cents == 5000)
-        #expect(order.brandID == "BRAND_ID")
-        break
-      }
+    func prepare() async { await model.prepare(price: "gold", email: "user@example.com") }
+
+    /// Prepares and taps, comes back by these URLs, and reports an event of Cash App's SDK.
+    /// - Parameter event: nil lets the time run out.
+    func buy(_ backs: String..., event: CashAppModel.Event? = CashAppSampleTests.grant) async throws {
+      await prepare()
+      #expect(orders.map(\.cents) == [5000])
+      #expect(orders.map(\.brandID) == ["BRAND_ID"])
+      let task = Task { await model.pay() }
       #expect(await clock.sleeper() == 600)
       for back in backs { _ = model.open(try url(back)) }
-      if backs.isEmpty { clock.ring() }
+      if let event { model.report(event) } else { clock.ring() }
       await task.value
     }
   }
@@ -62,29 +68,63 @@ import Testing
   func pays() async throws {
     let scene = try Scene([Self.started, Self.approved])
     try await scene.buy("exampleapp://other", "exampleapp://cash-app?request=GRR_1")
-    #expect(scene.states == [.preparing, .inCashApp, .capturing, .paid])
+    #expect(scene.states == [.preparing, .ready, .inCashApp, .capturing, .paid])
+    #expect(scene.redirects.map(\.absoluteString) == ["exampleapp://cash-app?request=GRR_1"])
     #expect(scene.kept == [[Self.token], []])
     let body = try #require(scene.relay.sent.last?.httpBody)
     let sent = try JSONDecoder().decode([String: String].self, from: body)
     #expect(sent == ["token": Self.token, "grantId": "GRG_1"])
   }
 
-  @Test("CA25: a customer who does not come back in time has paid nothing, and is shown that once")
-  func timesOut() async throws {
-    let scene = try Scene([Self.started])
+  @Test("CA26: an approval needs no redirect: Cash App's SDK polls when the app is in front again")
+  func paysWithoutRedirect() async throws {
+    let scene = try Scene([Self.started, Self.approved])
     try await scene.buy()
-    #expect(scene.states == [.preparing, .inCashApp, .notPaid])
+    #expect(scene.model.state == .paid)
+    #expect(scene.redirects.isEmpty)
     #expect(!scene.model.open(try url("exampleapp://cash-app")))
-    #expect(scene.states.last == .notPaid)
-    #expect(scene.relay.sent.count == 1)
-    #expect(scene.kept == [])
+  }
+
+  @Test("CA25, CA27: no decision in time ends once, with what the relay says of the payment")
+  func timesOut() async throws {
+    let scene = try Scene([Self.started, Self.state("started")])
+    try await scene.buy(event: nil)
+    #expect(scene.states == [.preparing, .ready, .inCashApp, .unchecked, .notPaid])
+    #expect(!scene.model.open(try url("exampleapp://cash-app")))
+    scene.model.report(Self.grant)
+    #expect(scene.model.state == .notPaid)
+    #expect(scene.relay.sent.count == 2)
+    #expect(scene.kept == [[Self.token]])
+  }
+
+  @Test(
+    "CA27: a time-out without an answer of the relay says that it is not known; one after a charge, that it is"
+  )
+  func timesOutUnknown() async throws {
+    let silent = try Scene([Self.started, .answer(401, "no")])
+    try await silent.buy(event: nil)
+    #expect(silent.model.state == .unchecked)
+    let charged = try Scene([Self.started, Self.state("captured")])
+    try await charged.buy(event: nil)
+    #expect(charged.model.state == .paid)
+    #expect(charged.kept == [[Self.token], []])
+  }
+
+  @Test("A customer who came back without a decision may stop waiting")
+  func cancels() async throws {
+    let scene = try Scene([Self.started, Self.state("started")])
+    await scene.prepare()
+    let task = Task { await scene.model.pay() }
+    #expect(await scene.clock.sleeper() == 600)
+    scene.model.cancel()
+    await task.value
+    #expect(scene.model.state == .notPaid)
   }
 
   @Test("A customer who declines in Cash App, or whose grant is not valid, has paid nothing")
   func isDeclined() async throws {
     let declined = try Scene([Self.started])
-    declined.model.approvedGrant = { _ in nil }
-    try await declined.buy("exampleapp://cash-app")
+    try await declined.buy("exampleapp://cash-app", event: .declined)
     #expect(declined.model.state == .notPaid)
     let invalid = try Scene([Self.started], validation: "FAILURE")
     try await invalid.buy("exampleapp://cash-app")
@@ -93,6 +133,35 @@ import Testing
       #expect(scene.relay.sent.count == 1)
       #expect(scene.kept == [])
     }
+  }
+
+  @Test(
+    "CA28: the errors of Cash App's SDK are told apart, before the tap and after it",
+    arguments: [
+      (.api, .unavailable), (.integration, .notOpened(.contactSupport)),
+      (.network, .notOpened(.checkConnection)), (.unexpected, .notOpened(.tryAgain)),
+    ] as [(CashAppModel.Event.Failure, CashAppModel.State)])
+  func failures(_ failure: CashAppModel.Event.Failure, _ end: CashAppModel.State) async throws {
+    let early = try Scene([Self.started])
+    await early.prepare()
+    #expect(early.model.state == .ready)
+    early.model.report(.failed(failure))
+    #expect(early.model.state == end)
+    await early.model.pay()
+    #expect(early.model.state == end)
+    let late = try Scene([Self.started])
+    try await late.buy(event: .failed(failure))
+    #expect(late.model.state == end)
+    for scene in [early, late] { #expect(scene.relay.sent.count == 1) }
+  }
+
+  @Test("A failed payment can be prepared again")
+  func preparesAgain() async throws {
+    let scene = try Scene([PaymentExample.refusal(503, "busy"), Self.started])
+    await scene.prepare()
+    #expect(scene.model.state == .notOpened(.tryAgain))
+    await scene.prepare()
+    #expect(scene.model.state == .ready)
   }
 
   @Test("A declined capture is not paid, and one that was not confirmed keeps its token")
@@ -113,7 +182,8 @@ import Testing
     try await scene.buy("exampleapp://cash-app")
     #expect(scene.model.state == .unchecked)
     #expect(scene.kept == [[Self.token]])
-    await scene.model.buy(price: "gold", email: "user@example.com")
+    await scene.prepare()
+    await scene.model.pay()
     #expect(scene.relay.sent.count == 3)
     scene.relay.add(Self.state("capture_pending"))
     await scene.model.resume()
@@ -150,11 +220,9 @@ import Testing
   @Test("A checkout that cannot be started is not opened")
   func isNotOpened() async throws {
     let scene = try Scene([PaymentExample.refusal(422, "unsupported-payment-type")])
-    await scene.model.buy(price: "gold", email: "user@example.com")
+    await scene.prepare()
     #expect(scene.states == [.preparing, .notOpened(.contactSupport)])
-    let missing = try Scene([Self.started])
-    missing.model.openCashApp = { _, _ in false }
-    await missing.model.buy(price: "gold", email: "user@example.com")
-    #expect(missing.states == [.preparing, .notOpened(.tryAgain)])
+    await scene.model.pay()
+    #expect(scene.relay.sent.count == 1)
   }
 }

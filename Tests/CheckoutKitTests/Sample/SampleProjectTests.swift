@@ -35,7 +35,11 @@ import Testing
         ["-emit-module", "-module-name", module, "-emit-module-path", output, "-I", modules.path] + more
           + files)
     }
-    for module in ["SwiftUI", "UIKit", "UserNotifications"] {
+    // Each after those that it imports.
+    let stubs = [
+      "SwiftUI", "UIKit", "UserNotifications", "PayKit", "SwedbankPaySDK", "SwedbankPaySDKMerchantBackend",
+    ]
+    for module in stubs {
       let stub = Self.root.appendingPathComponent("Tests/CheckoutKitTests/Stubs/\(module)Stub.swift").path
       try emit(module, [stub])
     }
@@ -46,9 +50,15 @@ import Testing
     let kit = try Self.files("Sources/CheckoutKit")
     try #require(kit.contains { $0.hasSuffix("View+Checkout.swift") })
     try emit("CheckoutKit", kit, features + ["-warnings-as-errors"])
-    let model = ["ShopModel", "ShopRoute"].map {
-      Self.root.appendingPathComponent("Tests/CheckoutKitTests/Sample/\($0).swift").path
+    func samples(_ names: [String], in folder: String = "Tests/CheckoutKitTests/Sample") -> [String] {
+      names.map { Self.root.appendingPathComponent("\(folder)/\($0).swift").path }
     }
+    // SW33, CA29: the screens with the SDKs of payment processors.
+    try Self.run(
+      ["-typecheck", "-module-name", "Screens", "-I", modules.path, "-warnings-as-errors"]
+        + samples(["CashAppModel", "SwedbankModel"])
+        + samples(["CashAppScreen", "SwedbankScreen"], in: "kit-sample/Screens"))
+    let model = samples(["ShopModel", "ShopRoute"])
     for target in ["Shop", "ShopUIKit"] {
       let app = try Self.files("kit-sample/ShopApp/\(target)")
       try #require(!app.isEmpty)

@@ -182,4 +182,9 @@ extension UIWindowSceneDelegate {
   public required init?(coder: NSCoder) { nil }
   public var view: UIView { UIView() }
   open func viewDidLoad() {}
+  public var isModalInPresentation = false
+  public func present(
+    _ controller: UIViewController, animated: Bool, completion: (() -> Void)? = nil
+  ) {}
+  public func dismiss(animated: Bool, completion: (() -> Void)? = nil) {}
 }
