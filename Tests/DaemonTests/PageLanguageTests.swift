@@ -54,8 +54,10 @@ import Testing
     "Every file has every text, with the app's name where English has it",
     arguments: PageLanguage.allCases)
   func completeness(language: PageLanguage) {
-    let outcomes = (ReturnOutcome.allCases.map(\.rawValue) + ReturnOutcome.Success.allCases.map(\.rawValue))
-      .flatMap { ["\($0).heading", "\($0).text"] }
+    let outcomes = [
+      ReturnOutcome.allCases.map(\.rawValue), ReturnOutcome.Success.allCases.map(\.rawValue),
+      ReturnOutcome.Back.allCases.map(\.rawValue),
+    ].joined().flatMap { ["\($0).heading", "\($0).text"] }
     let names = PageWords.Key.allCases.map(\.rawValue) + outcomes
     let phrases = language.words.phrases
     #expect(phrases.keys.sorted() == names.sorted())
@@ -66,6 +68,7 @@ import Testing
 
   private static func messages(_ words: PageWords) -> [PageWords.Message] {
     ReturnOutcome.allCases.map { words[$0] } + ReturnOutcome.Success.allCases.map { words[$0] }
+      + ReturnOutcome.Back.allCases.map { words[$0] }
   }
 
   @Test("A text that a language lacks is shown in English")

@@ -48,6 +48,33 @@ import Testing
     #expect(try files() == before)
   }
 
+  @Test("SW32: The pages of complete and cancel differ without a context, and say nothing that may be false")
+  func completeAndCancel() throws {
+    let bench = try Bench([Self.app()])
+    defer { bench.stop() }
+    let server = try bench.serve()
+    defer { server.stop(grace: .zero) }
+    func page(_ target: String) throws -> String {
+      let client = try RawClient(port: server.port)
+      try client.get(target)
+      return String(decoding: try client.reply().body, as: UTF8.self)
+    }
+    let words = PageLanguage.en.words
+    let pages = [("complete", ReturnOutcome.Back.finished), ("cancel", .left)]
+    for (name, back) in pages {
+      let page = try page("\(Self.root)\(name)")
+      for (_, other) in pages {
+        let heading = words[other].heading.text
+        #expect(page.contains("<h1>\(heading)</h1>") == (other == back), "\(name)")
+      }
+      #expect(page.contains("cannot show the state of your payment"))
+      #expect(!page.contains(words[.paid].heading.text))
+    }
+    // The page of a context says what became of it, whichever of the two led to it.
+    let unknown = try page("\(Self.root)complete?context_id=ctx_01J9ZZZZZZZZZZZZZZZZZZZZZZ")
+    #expect(!unknown.contains(words[.finished].heading.text))
+  }
+
   private static let pieces = [
     "&", "&", "=", "%22", "%3C", "%0d%0a", "%", "'", "`", ";", "\\", "{", "}", "|", "^", "+", "//evil.test",
     "javascript:", "&amp;", "&#34;", "&quot;", "end;", "S.browser_fallback_url=", "\"", "<", ">", "#", " ",

@@ -79,6 +79,8 @@ struct PageWords: Sendable {
 
   subscript(success: ReturnOutcome.Success) -> Message { message(success.rawValue) }
 
+  subscript(back: ReturnOutcome.Back) -> Message { message(back.rawValue) }
+
   private func message(_ name: String) -> Message {
     Message(heading: self["\(name).heading"], text: self["\(name).text"])
   }

@@ -57,6 +57,19 @@ public enum ReturnOutcome: String, Sendable, CaseIterable {
     }
   }
 
+  /// What a page without the name of a checkout says: only which of the merchant's URLs led to it. Each is
+  /// true whatever became of the payment.
+  enum Back: String, CaseIterable {
+    case finished, left
+
+    init(_ claim: Claim) {
+      switch claim {
+      case .success: self = .finished
+      case .cancel: self = .left
+      }
+    }
+  }
+
   /// Whether the outcome may still change.
   var isUnderWay: Bool {
     switch self {

@@ -48,6 +48,7 @@ public struct ReturnPage: Sendable {
     claim: ReturnOutcome.Claim? = nil
   ) {
     let names = Self.names(head.query)
+    let back = names.isEmpty ? claim.map(ReturnOutcome.Back.init) : nil
     let claim = claim ?? Self.value("result", head.query).flatMap(ReturnOutcome.Claim.init)
     var status = 200
     var outcome = names.contains { $0.isOfProcessor } ? ReturnOutcome(unheardOf: claim) : .unknown
@@ -75,7 +76,7 @@ public struct ReturnPage: Sendable {
       (status, outcome) = (503, .unavailable)
     }
     let page = Self.page(
-      outcome, links, app: app.slug, name: name, offered: offered, reference: reference,
+      outcome, links, app: app.slug, name: name, back: back, offered: offered, reference: reference,
       summary: summary, device: ReturnDevice(userAgent: head.header("User-Agent")),
       package: Self.package(in: head),
       language: PageLanguage(preferredIn: head.headers("Accept-Language")), refreshSeconds: seconds)
@@ -86,7 +87,8 @@ public struct ReturnPage: Sendable {
 
   static func page(
     _ outcome: ReturnOutcome, _ links: AppConfiguration.Links, app: AppSlug, name: CheckoutName?,
-    offered: SessionID? = nil, reference: String? = nil, summary: PurchaseSummary? = nil,
+    back: ReturnOutcome.Back? = nil, offered: SessionID? = nil, reference: String? = nil,
+    summary: PurchaseSummary? = nil,
     device: ReturnDevice, package: PackageName? = nil, language: PageLanguage, refreshSeconds: Int
   ) -> PublicPage {
     let words = language.words
@@ -98,7 +100,9 @@ public struct ReturnPage: Sendable {
         text: words[.claimOffer].html(app: appName), button: words[.claimButton].text,
         link: Link("v1", app.text, "return", "claim"), field: ("session_id", session.text))
     }
-    let message = outcome.success(summary).map { words[$0] } ?? words[outcome]
+    let message =
+      outcome.success(summary).map { words[$0] }
+      ?? (outcome == .unknown ? back.map { words[$0] } : nil) ?? words[outcome]
     var sentences = [message.text.html(app: appName)]
     if ways.button == nil, ways.phone == nil {
       sentences.append(words[.canCloseAndGoBack].html(app: appName))

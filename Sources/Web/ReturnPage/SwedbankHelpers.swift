@@ -22,7 +22,7 @@ public struct SwedbankHelpers {
   }
 
   /// Answers a request to a helper. The merchant's complete and cancel URLs lead to the return page, which
-  /// knows the payment's state only if the URL has a context id.
+  /// knows the payment's state only if the URL has a context id; otherwise it says which URL it was.
   public func answer(
     _ helper: SwedbankHelper, _ head: RequestHead, _ exchange: Exchange, _ returnPage: ReturnPage
   ) {

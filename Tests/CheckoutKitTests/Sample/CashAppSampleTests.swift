@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "CA27: a time-out without an answer of the relay says that it is not known; one after a charge, that it is"
+    "CA27: after a time-out the relay decides: no answer is not known, and a charge is shown"
   )
   func timesOutUnknown() async throws {
     let silent = try Scene([Self.started, .answer(401, "no")])

@@ -76,6 +76,8 @@ struct SwedbankBrowserTests {
           // The relay does not know this payment, and the page says only that.
           let text = try browser.text("document.body.innerText")
           #expect(text.contains("cannot show the state"), "\(text)")
+          #expect(text.contains("The checkout is finished") == (page == "complete"), "\(text)")
+          #expect(text.contains("You have left the checkout") == (page == "cancel"), "\(text)")
           #expect(text.contains("Kaffe & <Te>"), "\(text)")
           #expect(!text.contains("7"), "\(text)")
           try browser.keepPicture("swedbank-\(page)-\(view.name)")
