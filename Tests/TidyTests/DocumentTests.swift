@@ -76,6 +76,7 @@ struct MarkdownPage {
       "docs/swedbank.md": 200, "docs/afterpay.md": 200, "docs/quickstart-stripe.md": 120,
       "docs/installation.md": 120, "docs/ios.md": 260, "docs/ios-app-store.md": 90,
       "docs/checkout.md": 200, "docs/links.md": 200, "docs/client-access.md": 120,
+      "docs/operations.md": 120,
     ])
   func pagesAreShort(_ path: String, linesMax: Int) throws {
     let lines = try Repository.text(of: path).count { $0 == "\n" }
@@ -90,6 +91,22 @@ struct MarkdownPage {
       #expect(index.contains("(\(path))"), "\(path)")
       let lines = try Repository.text(of: path).count { $0 == "\n" }
       #expect(lines <= 200, "\(path) has \(lines) lines")
+    }
+  }
+
+  @Test("Each page of the runbook has at most 250 lines, and the index leads to each of its sections")
+  func runbookPagesAreShort() throws {
+    let index = MarkdownPage(try Repository.text(of: "docs/operations.md")).links.map(\.target)
+    let names = try Repository.names(in: "docs/runbook")
+    #expect((1...5).contains(names.count))
+    for name in names {
+      let text = try Repository.text(of: "docs/runbook/\(name)")
+      let lines = text.count { $0 == "\n" }
+      #expect(lines <= 250, "\(name) has \(lines) lines")
+      for heading in text.matches(of: #/\n## (.+)/#) {
+        let link = "runbook/\(name)#\(MarkdownPage.anchor(of: String(heading.1)))"
+        #expect(index.contains(link), "\(link)")
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-// The incidents that the sections of docs/operations.md are about, and how operators see each one. Pure.
+// The incidents that the sections of the runbook are about, and how operators see each one. Pure.
 
 /// How both faces show an incident while it exists.
 struct IncidentSign {

@@ -1,4 +1,4 @@
-// Plays the incidents of docs/operations.md with the real programs on a large database: 200,000
+// Plays the incidents of the runbook with the real programs on a large database: 200,000
 // receipts in `make torture`.
 
 import Domain

@@ -1,26 +1,68 @@
-// docs/operations.md as a list of commands with their output, to be run again and compared. With
-// RECORD_SNAPSHOTS set, the current output is written into the page instead. Pure, except for reading and
-// writing the page.
+// The runbook, docs/operations.md and docs/runbook, as a list of commands with their output, to be run again
+// and compared. With RECORD_SNAPSHOTS set, the current output is written into the pages instead. Pure, except
+// for reading and writing the pages.
 
 import FoundationEssentials
 import Platform
 import Testing
 
-/// The page.
+/// The pages of the runbook.
 struct Runbook {
   /// One command with its documented output.
   struct Step {
+    /// Stands for lines of the output that the page leaves out.
+    static let omission = "…"
+
     var command: String
     var printed: [String]
+
+    /// The lines of `output` that this step documents, with omissions between them.
+    /// - Returns: nil if the output is not what the step documents.
+    func excerpt(of output: [String]) -> [String]? {
+      let parts = printed.split(separator: Self.omission, omittingEmptySubsequences: false)
+      var excerpt: [String] = []
+      var rest = output[...]
+      for (number, part) in parts.enumerated() {
+        let wanted = part.map(RunbookLine.init)
+        let starts: [Int]
+        if number == parts.count - 1 {
+          // The last part is the end of the output; the only part is all of it.
+          starts = [rest.endIndex - wanted.count]
+        } else {
+          starts = number == 0 ? [rest.startIndex] : Array(rest.indices)
+        }
+        let start = starts.first { start in
+          start >= rest.startIndex && (number > 0 || start == rest.startIndex)
+            && rest[start...].prefix(wanted.count).map(RunbookLine.init) == wanted
+        }
+        guard let start else { return nil }
+        if number > 0 { excerpt.append(Self.omission) }
+        excerpt += rest[start...].prefix(wanted.count)
+        rest = rest[(start + wanted.count)...]
+      }
+      return excerpt
+    }
   }
 
-  private static let path = "\(Program.repository)/docs/operations.md"
+  private static let documents = "\(Program.repository)/docs"
+
+  /// The paths of the pages.
+  private static func paths() throws -> [String] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: "\(documents)/runbook")
+    return ["\(documents)/operations.md"]
+      + names.filter { $0.hasSuffix(".md") }.sorted().map { "\(documents)/runbook/\($0)" }
+  }
+
+  private static func lines(of path: String) throws -> [Substring] {
+    let page = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+    return page.split(separator: "\n", omittingEmptySubsequences: false)
+  }
 
   static var isRecording: Bool { Environment.process["RECORD_SNAPSHOTS"] != nil }
 
   /// The titles of the sections that have commands.
   static let titles: [String] = {
-    // An unreadable page has no sections; a test checks that there are some.
+    // Unreadable pages have no sections; a test checks that there are some.
     let runbook = try? Runbook()
     return runbook?.sections.filter { !$0.steps.isEmpty }.map(\.title) ?? []
   }()
@@ -28,16 +70,21 @@ struct Runbook {
   private(set) var sections: [(title: String, steps: [Step])] = []
 
   init() throws {
-    let bytes = try #require(FileManager.default.contents(atPath: Self.path))
+    for path in try Self.paths() {
+      // The lines before a page's first section belong to none.
+      sections.append(("", []))
+      read(try Self.lines(of: path))
+    }
+  }
+
+  private mutating func read(_ lines: [Substring]) {
     var isConsole = false
-    for line in String(decoding: bytes, as: UTF8.self).split(
-      separator: "\n", omittingEmptySubsequences: false)
-    {
+    for line in lines {
       if line.hasPrefix("## ") {
         sections.append((String(line.dropFirst(3)), []))
       } else if line.hasPrefix("```") {
         isConsole = line == "```console"
-      } else if isConsole, !sections.isEmpty {
+      } else if isConsole {
         let last = sections.count - 1
         if line.hasPrefix("$ ") {
           sections[last].steps.append(Step(command: String(line.dropFirst(2)), printed: []))
@@ -52,14 +99,14 @@ struct Runbook {
     try #require(sections.first { $0.title == title }).steps
   }
 
-  /// Writes the output of a section's commands into the page.
+  /// Writes the output of a section's commands into its page.
   static func record(_ steps: [Step], in title: String) throws {
-    let page = String(decoding: try #require(FileManager.default.contents(atPath: path)), as: UTF8.self)
+    let path = try #require(try paths().first { try lines(of: $0).contains("## \(title)") })
     var out: [String] = []
     var rest = steps[...]
     var isHere = false
     var isConsole = false
-    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+    for line in try lines(of: path) {
       if line.hasPrefix("## ") { isHere = line.dropFirst(3) == title }
       if line.hasPrefix("```") { isConsole = line == "```console" }
       guard isHere, isConsole, line != "```console" else {

@@ -9,7 +9,7 @@ import Sandbox
 import TestSupport
 import Testing
 
-/// The situation of a section of docs/operations.md.
+/// The situation of a section of the runbook.
 struct RunbookScene {
   static let stripeKey = "rk_test_of_the_runbook"
 
