@@ -95,26 +95,6 @@ import Testing
     }
   }
 
-  @Test("A sale does not wait for the post: the purchase names the client's id, and the post comes later")
-  func postAfterThePayment() throws {
-    try withRelay { relay, destination in
-      var random = SystemRandomNumberGenerator()
-      let checkout = Checkout("later")
-      let id = ContextID.make(
-        now: Timestamp(unixMilliseconds: Stripe.unixSeconds * 1000), random: &random)
-      try relay.ingest(checkout.sessionEvent("completed", ["client_reference_id": .string(id.text)]))
-      try relay.reaches(.waiting, checkout.subscription)
-      let body = #"{"id":"\#(id)","ply_context":"\#(checkout.context)","user_id":"\#(checkout.user)"}"#
-      #expect(try Self.post(relay, Self.plain, body).status == 201)
-      try relay.reaches(.delivered, checkout.subscription)
-      let delivered = try #require(destination.ledger(of: checkout.subscription).first)
-      #expect(delivered["ply_context"] == checkout.context)
-      #expect(delivered["user_id"] == checkout.user)
-      let status = try relay.outside.api.request("GET", "/v1/shop/contexts/\(id)")
-      #expect(status["state"] == "delivered")
-    }
-  }
-
   @Test("Two hundred concurrent users get separate contexts (R5)")
   func manyUsers() throws {
     try withRelay { relay, _ in

@@ -24,12 +24,12 @@ struct ClientAnswerTests {
     #expect((Duration.zero..<Duration.seconds(8)).contains(result.duration))
   }
 
-  @Test("Interim answers and trailers are dropped")
+  @Test("CA10: Chunks are joined; interim answers and trailers are dropped")
   func interim() throws {
     let result = try result(
       ofAnswer: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: 1\r\n\r\n"
-        + "2\r\nok\r\n0\r\nX-Trailer: 1\r\n\r\n"
+        + "1\r\no\r\n1\r\nk\r\n0\r\nX-Trailer: 1\r\n\r\n"
     )
     #expect(result.status == 200)
     #expect(result.failure == nil)

@@ -32,7 +32,7 @@ struct ToyBackendTests {
     #expect(bed.calls.isEmpty)
   }
 
-  @Test("Without the app's key nothing is served, nor sent to the processor")
+  @Test("SW02: Without the app's key nothing is served, nor sent to the processor")
   func unauthorized() throws {
     let bed = try ToyBed()
     defer { bed.stop() }

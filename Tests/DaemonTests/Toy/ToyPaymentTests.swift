@@ -47,6 +47,20 @@ struct ToyPaymentTests {
     #expect(bed.metrics.events.snapshot()[.init(first: "shop", second: "toy", third: "unmatched")] == 1)
   }
 
+  @Test("CB01: Callbacks are answered while the processor answers nothing")
+  func silentProcessor() throws {
+    let bed = try ToyBed(Self.processor("paid"))
+    defer { bed.stop() }
+    #expect(try bed.start().reply().status == 201)
+    bed.hold { $0.hasPrefix("GET") }
+    #expect(try callBack(bed, "c callback o1").status == 200)
+    try bed.waitForCalls(2)
+    #expect(try callBack(bed, "c callback o1").status == 200, "also while a fetch waits for its answer")
+    #expect(try bed.stored("o1")?.purchase.isBought == false, "nothing was answered yet")
+    bed.hold { _ in false }
+    #expect(try receipt(bed)["order"]?.stringValue == "o1")
+  }
+
   @Test("A payment that is never reported is fetched until it is paid")
   func followUp() throws {
     let bed = try ToyBed(toy: ", follow_after: '10ms'", Self.processor("open"))
@@ -81,7 +95,7 @@ struct ToyPaymentTests {
     #expect(bed.calls.count == 1)
   }
 
-  @Test("A fetch that fails is retried with its own pauses, and stays planned")
+  @Test("CB12: A fetch that fails is retried with its own pauses, and stays planned")
   func retried() throws {
     let bed = try ToyBed { request in
       request.hasPrefix("POST")

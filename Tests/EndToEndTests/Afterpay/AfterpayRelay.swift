@@ -32,14 +32,12 @@ struct AfterpayRelay {
 
   /// - Parameters:
   ///   - settings: changes for the section `afterpay`.
-  ///   - account: the account at Afterpay.
   ///   - hasWebhook: whether the app has the merchant's backend as a destination.
   static func run(
-    _ settings: JSONValue = [:], account: SandboxAfterpaySettings = SandboxAfterpaySettings(),
-    hasWebhook: Bool = true, _ body: (AfterpayRelay) throws -> Void
+    _ settings: JSONValue = [:], hasWebhook: Bool = true, _ body: (AfterpayRelay) throws -> Void
   ) throws {
     let exchanges = Monitor<[SandboxExchange]>([])
-    var account = account
+    var account = SandboxAfterpaySettings()
     (account.merchantID, account.secret) = (Self.merchantID, Self.secret)
     let afterpay = try SandboxAfterpay(
       settings: account, onExchange: { exchange in exchanges.update { $0.append(exchange) } })

@@ -44,22 +44,6 @@ import Testing
     }
   }
 
-  @Test("CA12: Concurrent captures share one call, and get the same answer")
-  func concurrently() throws {
-    try AfterpayRelay.run { shop in
-      shop.afterpay.faults = SandboxFaults(operations: ["capture"], delay: .milliseconds(300))
-      let token = try shop.startApproved()
-      let wires = try (1...8).map { _ in try shop.beginCapture(token) }
-      let replies = try wires.map { try $0.reply() }
-      #expect(replies.allSatisfy { $0.status == 200 })
-      #expect(Set(replies.map(\.text)).count == 1)
-      try shop.relay.reaches(.delivered, token)
-      #expect(shop.captureCalls == 1)
-      #expect(shop.charges(of: token) == 1)
-      #expect(shop.messages("purchase.completed").count == 1)
-    }
-  }
-
   @Test("A full refund is reported after payments fetch, because Afterpay reports none itself")
   func refund() throws {
     try AfterpayRelay.run { shop in

@@ -18,59 +18,6 @@ import Testing
   }
 
   @Test(
-    "CA15: After a lost answer to a capture that charged, the payment is looked up, and not captured again",
-    arguments: [SandboxFault.cut, .truncated, .malformed, .errorAfter, .lie])
-  func charged(fault: SandboxFault) throws {
-    try AfterpayRelay.run { shop in
-      _ = try shop.start(user: "another")
-      let token = try shop.startApproved()
-      shop.afterpay.faults = SandboxFaults(fault, remaining: 1, operations: ["capture"])
-      let reply = try shop.capture(token)
-      #expect(reply.status == 200)
-      #expect(reply["state"] == "captured")
-      try shop.relay.reaches(.delivered, token)
-      #expect(Self.calls(shop) == [Self.capture, Self.lookup(token)])
-      #expect(shop.charges(of: token) == 1)
-      #expect(shop.messages("purchase.completed").count == 1)
-    }
-  }
-
-  @Test(
-    "CA15: After a failed capture that charged nothing, the payment is looked up, and captured again",
-    arguments: [SandboxFault.error, .page, .redirect])
-  func notCharged(fault: SandboxFault) throws {
-    try AfterpayRelay.run { shop in
-      let token = try shop.startApproved()
-      shop.afterpay.faults = SandboxFaults(fault, status: 503, remaining: 1, operations: ["capture"])
-      let reply = try shop.capture(token)
-      #expect(reply.status == 200)
-      try shop.relay.reaches(.delivered, token)
-      #expect(Self.calls(shop).first == Self.capture)
-      #expect(Self.calls(shop).dropFirst().first == Self.lookup(token))
-      #expect(shop.captureCalls == 2)
-      #expect(shop.charges(of: token) == 1)
-      #expect(shop.messages("purchase.completed").count == 1)
-    }
-  }
-
-  @Test("CA15: An app that has waited long enough gets no false answer, and the relay goes on")
-  func slow() throws {
-    try AfterpayRelay.run(["timeout": "1s", "capture_timeout": "1s"]) { shop in
-      let token = try shop.startApproved()
-      // Neither captures nor lookups are answered.
-      shop.afterpay.faults = SandboxFaults(.silent, operations: ["capture", "get"])
-      let reply = try shop.capture(token)
-      #expect(reply.status == 504)
-      #expect(reply["type"] == "urn:receiptd:problem:capture-outcome-unknown")
-      #expect(try shop.state(of: token) == "capture_pending")
-      shop.afterpay.faults = SandboxFaults()
-      try shop.relay.reaches(.delivered, token)
-      #expect(try shop.state(of: token) == "captured")
-      #expect(shop.charges(of: token) == 1)
-    }
-  }
-
-  @Test(
     "A relay that is killed between the order of a capture and its answer charges once, and delivers",
     arguments: [SandboxFault.silent, .lost])
   func killed(fault: SandboxFault) throws {

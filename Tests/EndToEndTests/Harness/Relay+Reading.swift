@@ -68,14 +68,6 @@ extension Relay {
       .flatMap { Double($0) }
   }
 
-  /// How many calls to a payment processor took longer than a bound of the histogram, such as `0.5`.
-  func slowCalls(_ processor: String, over seconds: String) throws -> Int {
-    let name = "receiptd_backend_call_seconds"
-    let all = try metric("\(name)_count{processor=\"\(processor)\"}") ?? 0
-    let fast = try metric("\(name)_bucket{processor=\"\(processor)\",le=\"\(seconds)\"}") ?? 0
-    return Int(all - fast)
-  }
-
   /// The state of a checkout, as the app sees it.
   func state(ofContext id: String, app: String = "shop") throws -> String? {
     try outside.api.request("GET", "/v1/\(app)/contexts/\(id)")["state"]

@@ -102,12 +102,6 @@ struct SwedbankSDK {
     }
   }
 
-  func abort(_ answer: JSONValue) throws -> JSONValue {
-    let change: JSONValue = ["operation": "Abort", "abortReason": "CancelledByConsumer"]
-    let href: JSONValue = .string(try operation("abort", in: answer))
-    return try request("PATCH", backendURL + "patch", ["href": href, "paymentorder": change])
-  }
-
   /// The order that the SDK sends, with URLs built from the backend's.
   private func order(_ version: Version) -> JSONValue {
     let helper = "sdk-callback/ios-universal-link?scheme=shop&language=en-US&id=1"
