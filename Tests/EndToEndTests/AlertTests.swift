@@ -53,21 +53,6 @@ import Testing
     }
   }
 
-  @Test("After a restart a firing alert is not repeated, and its end is reported")
-  func restart() throws {
-    try withAlerts(["breaker_open"]) { relay, destination, receiver in
-      destination.answerAll(.status(403))
-      try relay.ingest(Checkout("alerted").completed)
-      let first = try waitForNotice(receiver, "breaker_open", "firing")
-      try waitUntil("the sent notice is recorded") { try relay.count("alerts") == 1 }
-      #expect(try relay.stop(SIGKILL) != 0)
-      destination.answerAll(.taken)
-      try relay.start()
-      let over = try waitForNotice(receiver, "breaker_open", "resolved")
-      #expect(over["since"] == first["since"])
-    }
-  }
-
   @Test("The alert's command, as pasted, replays exactly the alert's receipts")
   func suggestedCommand() throws {
     try withAlerts(["receipt_failed"]) { relay, destination, receiver in
@@ -122,20 +107,6 @@ import Testing
       let last = beats().count
       try relay.start()
       try waitUntil("signs of life again") { beats().count > last }
-    }
-  }
-
-  @Test("A test notice reaches every address, and the exit code reports it")
-  func test() throws {
-    try withAlerts(["breaker_open"]) { relay, _, receiver in
-      #expect(try relay.operate(["alerts", "test"]).end() == 0)
-      let notice = try waitForNotice(receiver, "test", "test")
-      #expect(notice["summary"]?.contains("nothing is wrong") == true)
-      receiver.answerAll(.status(410))
-      #expect(try relay.operate(["alerts", "test"]).end() == 69)
-      let said = TextFile.read(relay.directory.file("receiptctl.log"))
-      #expect(said.contains("not accepted (410)"))
-      #expect(!said.contains("hidden-path"))
     }
   }
 }

@@ -19,40 +19,6 @@ import Testing
     try relay.metric("receiptd_http_connections")
   }
 
-  @Test("Long polls whose clients hang up free their connections at once")
-  func abandonedPolls() throws {
-    // Here only a hang-up frees a connection: each of them may wait.
-    let limits: JSONValue = [
-      "connections": 40, "webhook_connections": 0, "long_polls": 40, "long_polls_per_context": 100,
-    ]
-    try withRelay(top: ["limits": limits]) { relay, _ in
-      let id = try relay.post(Checkout("polled"))
-      try waitUntil("the connection of the post is closed") { try Self.connections(relay) == 0 }
-      let begin = MonotonicInstant.now()
-      for round in 1...5 {
-        var polls = try (0..<40).map { _ in
-          let wire = try Wire(relay.outside.api.port)
-          try wire.send(Self.poll(id))
-          return wire
-        }
-        try waitUntil("every connection waits") { try relay.metric("receiptd_long_polls") == 40 }
-        // Half of them are reset.
-        for wire in polls.prefix(20) { wire.resetAtEnd() }
-        polls.removeAll()
-        try relay.ingest(Checkout("paid-\(round)").completed)
-        try waitUntil("the places are free") { try Self.connections(relay) == 0 }
-      }
-      // Five times 30 s without the fix.
-      #expect(MonotonicInstant.now().duration(since: begin) < .seconds(20))
-      #expect(try relay.metric("receiptd_long_polls") == 0)
-      #expect(try relay.metric(#"receiptd_long_polls_total{result="abandoned"}"#) == 200)
-      let stays = try Wire(relay.outside.api.port)
-      try stays.send(Self.poll(id))
-      try relay.ingest(Checkout("polled").completed)
-      #expect(try stays.reply()["state"] == "delivered")
-    }
-  }
-
   @Test("Without descriptors it logs once, and serves as soon as there are some")
   func descriptors() throws {
     try withRelay { relay, _ in
@@ -175,33 +141,6 @@ import Testing
       wire.isReadable(within: .milliseconds(50)) || (try? wire.send("a")) == nil
     }
     return MonotonicInstant.now().duration(since: begin)
-  }
-
-  @Test(
-    "A slow request line, header or body has a request's time from the accept",
-    arguments: [
-      "G", "GET /v1/shop", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
-      "POST \(Stripe.eventsPath) HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n",
-      "POST \(Stripe.eventsPath) HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nff00\r\n",
-    ])
-  func drips(start: String) throws {
-    try withRelay(top: ["limits": ["request_timeout": "1s"]]) { relay, _ in
-      let wire = try Wire(relay.outside.api.port)
-      let time = try Self.drip(Array(start.utf8), into: wire)
-      // A slow request line used to hold its connection for 60 to 71 s.
-      #expect((Duration.milliseconds(900)..<Duration.seconds(20)).contains(time), "\(time)")
-      let reply = try wire.reply()
-      #expect(reply.status == 408)
-      #expect(reply["type"] == "urn:receiptd:problem:too-slow")
-      #expect(wire.isClosed(within: Waiting.patience))
-      let kept = try Wire(relay.outside.api.port)
-      try kept.send("GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
-      #expect(try kept.reply().status == 404)
-      let next = try Self.drip(Array(start.utf8), into: kept)
-      #expect((Duration.milliseconds(900)..<Duration.seconds(20)).contains(next), "\(next)")
-      #expect(try kept.reply().status == 408)
-      try waitUntil("no connection is left") { try Self.connections(relay) == 0 }
-    }
   }
 
   @Test(

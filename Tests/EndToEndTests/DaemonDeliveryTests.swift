@@ -35,22 +35,4 @@ import Testing
       #expect(statuses == [503, 500, 503, 408, 409, 425, 429, 200])
     }
   }
-
-  @Test(
-    "A redirect is never followed: another server gets neither the receipt nor the key",
-    arguments: [301, 302, 307, 308])
-  func redirect(status: Int) throws {
-    let other = try Destination()
-    defer { other.stop() }
-    try withRelay { relay, destination in
-      destination.answer(.status(status, headers: ["Location": other.url]))
-      let checkout = Checkout("moved")
-      try Self.buy(checkout, relay)
-      try relay.reaches(.delivered, checkout.subscription)
-      let reports = try relay.attempts(of: checkout.subscription).map(\.report)
-      #expect(reports.map(\.status) == [Int64(status), 200])
-      #expect(destination.ledger.count == 2)
-      #expect(other.ledger.isEmpty)
-    }
-  }
 }

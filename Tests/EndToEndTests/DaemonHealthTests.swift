@@ -76,19 +76,4 @@ import Testing
       #expect(try relay.operate(["stats"]).end() == 0)
     }
   }
-
-  @Test("alerts list shows a paused app and the remedy, even if no alerts are configured")
-  func pausedApp() throws {
-    try withRelay(app: ["delivery": ["breaker": ["open_for": "1h"]]]) { relay, destination in
-      destination.answerAll(.status(403))
-      let checkout = Checkout("paused")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
-      try waitUntil("the app is paused") { try relay.breaker().state == .paused }
-      let shown = try operate(relay, "alerts", "list")
-      #expect(shown.contains("breaker_open"))
-      #expect(shown.contains("then run: receiptctl reload"))
-      #expect(shown.contains("no notices are sent"))
-    }
-  }
 }

@@ -1,4 +1,4 @@
-// Tokens of users, verified by the real receiptd with keys that it fetches or reads.
+// Tokens of users, verified by the real receiptd with keys that it fetches.
 
 import Formats
 import Glibc
@@ -12,13 +12,6 @@ import Testing
       "iss": "https://id.example.com/", "aud": "relay", "sub": .string(user),
       "exp": .integer(SystemClock().wallMilliseconds / 1000 + 600),
     ]
-  }
-
-  private static func client(_ keys: JSONValue.Member) -> JSONValue {
-    let rules: [JSONValue.Member] = [
-      .init(name: "issuer", value: "https://id.example.com/"), .init(name: "audience", value: "relay"),
-    ]
-    return ["client": ["keys": [.string(Secrets.clientKey)], "jwt": .object(rules + [keys])]]
   }
 
   /// Posts a context, as often as the relay asks for: it answers 503 while a fetch of the keys takes long, as
@@ -46,7 +39,11 @@ import Testing
     }
     defer { provider.stop() }
     func client(_ path: String) -> JSONValue {
-      Self.client(.init(name: "jwks", value: .string("http://127.0.0.1:\(provider.port)\(path)")))
+      let rules: JSONValue = [
+        "issuer": "https://id.example.com/", "audience": "relay",
+        "jwks": .string("http://127.0.0.1:\(provider.port)\(path)"),
+      ]
+      return ["client": ["keys": [.string(Secrets.clientKey)], "jwt": rules]]
     }
     try withRelay(app: client("/one")) { relay, destination in
       let token = try first.token(Self.claims("ann"))
@@ -67,21 +64,6 @@ import Testing
       #expect(metrics.contains(#"receiptd_client_refusals_total{app="shop",reason="wrong_user"} 1"#))
       #expect(!relay.log.contains(token))
       #expect(!relay.log.contains(other))
-    }
-  }
-
-  @Test("With keys from a file nothing is fetched, and the file's content is never printed (R7)")
-  func fileKeys() throws {
-    let issuer = try TokenIssuer(.secret)
-    let directory = try TemporaryDirectory()
-    try directory.write(try TokenIssuer.keySet([issuer]) + "\n", to: "keys.json")
-    let keys = JSONValue.Member(name: "keys", value: .string("file:" + directory.file("keys.json")))
-    try withRelay(app: Self.client(keys)) { relay, _ in
-      let token = try issuer.token(Self.claims("ann"))
-      #expect(try Self.post(relay, token, user: "ann") == 201)
-      let forged = try TokenIssuer(.secret, secret: Array(repeating: 7, count: 32)).token(Self.claims("ann"))
-      #expect(try Self.post(relay, forged, user: "ann") == 401)
-      #expect(!relay.log.contains(Base64.encodeURL(issuer.secret)))
     }
   }
 }

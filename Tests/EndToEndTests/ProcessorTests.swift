@@ -130,29 +130,4 @@ import Testing
       try waitUntil("the log says what was missing") { relay.log.contains("missing=1") }
     }
   }
-
-  @Test("receiptctl fetches page by page from the stand-in, with receiptd down, and once")
-  func commandLine() throws {
-    try withRelay { relay, _ in
-      try relay.stop()
-      let output = relay.directory.file("receiptctl.log")
-      let stripe = try relay.operate(
-        ["stripe", "--port", "0", "--events", "30", "--page-size", "7"], program: Program.sandbox)
-      let base = try waitFor("it says where it listens") {
-        TextFile.read(output).split(separator: "\"").first { $0.hasPrefix("http://") }.map(String.init)
-      }
-      relay.configuration = relay.configuration.merging(
-        ["apps": ["shop": ["stripe": ["api_key": "sk_test_sandbox", "api_base": .string(base)]]]])
-      try relay.writeConfiguration()
-      for missing in [30, 0] {
-        #expect(try relay.operate(["events", "backfill", "--since", "1d", "--json"]).end() == 0)
-        #expect(TextFile.read(output).contains(#""events":30,"missing":\#(missing),"#))
-      }
-      #expect(try relay.events().count == 30)
-      stripe.send(SIGTERM)
-      #expect(try stripe.end() == 0)
-      #expect(TextFile.read(output).contains("starting_after=evt_"))
-      #expect(try relay.operate(["events", "backfill", "--since", "1d"]).end() == 69)
-    }
-  }
 }
