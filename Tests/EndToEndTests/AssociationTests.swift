@@ -116,7 +116,7 @@ import Testing
         "apps": ["shop": Self.links(["origin": .string("http://127.0.0.1:\(port)")])],
       ])
       try relay.writeConfiguration()
-      let ctl = [Program.receiptctl, "--config", relay.configurationPath, "links", "check"]
+      let ctl = relay.receiptctlCommand + ["links", "check"]
       let before = try ShellRun(ctl + ["--fetch"])
       #expect(before.code == 1)
       #expect(before.output.contains("answers with status 404 instead of 200"))

@@ -26,7 +26,7 @@ struct CancelTests {
     deinit { destination.stop() }
 
     func words(_ command: [String]) -> [String] {
-      [Program.receiptctl, "--config", relay.configurationPath, "db"] + command
+      relay.receiptctlCommand + ["db"] + command
     }
 
     /// The names in the relay's folder.

@@ -12,7 +12,7 @@ import Testing
     try withRelay { relay, _ in
       try relay.passTime()
       let copy = relay.directory.file("copy.db")
-      let words = [Program.receiptctl, "--config", relay.configurationPath]
+      let words = relay.receiptctlCommand
       #expect(try ShellRun(words + ["db", "backup", copy]).code == 0)
       #expect(try relay.stop() == 0)
       let restore =

@@ -114,8 +114,7 @@ import Testing
       }
       try waitUntil("all are connected") { try Self.connections(relay) == 93 }
       let checkout = Checkout("customer")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       try relay.reaches(.delivered, checkout.subscription)
       // As many again, from other addresses: the longest idle ones are closed to make room, and both requests
       // are still served.
@@ -123,8 +122,7 @@ import Testing
         try Wire(relay.outside.api.port, source: proxies.isEmpty ? 6 + UInt32(number) / 30 : 1)
       }
       let next = Checkout("next")
-      try relay.post(next)
-      try relay.ingest(next.completed)
+      try relay.buy(next)
       try relay.reaches(.delivered, next.subscription)
       #expect(try relay.admin.request("GET", "/readyz").status == 200)
       withExtendedLifetime((idle, more)) {}

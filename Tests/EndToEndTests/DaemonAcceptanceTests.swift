@@ -7,11 +7,6 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonAcceptanceTests {
-  private static func buy(_ checkout: Checkout, _ relay: Relay) throws {
-    try relay.post(checkout)
-    try relay.ingest(checkout.completed)
-  }
-
   @Test("A login page pauses the app, which delivers once the page is gone (R4)")
   func loginPage() throws {
     let app: JSONValue = ["delivery": ["breaker": ["open_for": "100ms"]]]
@@ -19,7 +14,7 @@ import Testing
       destination.answerAll(
         .status(200, headers: ["Content-Type": "text/html; charset=utf-8"], body: "<!doctype html><form>"))
       let checkout = Checkout("login")
-      try Self.buy(checkout, relay)
+      try relay.buy(checkout)
       try waitUntil("the app is paused") { try relay.breaker().state == .paused }
       #expect(try relay.breaker().cause == .htmlAnswer)
       let receipt = try #require(try relay.receipt(of: checkout.subscription))
@@ -42,7 +37,7 @@ import Testing
       destination.answer(.status(204, body: ""), .taken)
       let (silent, loud) = (Checkout("silent"), Checkout("loud"))
       for checkout in [silent, loud] {
-        try Self.buy(checkout, relay)
+        try relay.buy(checkout)
         try relay.reaches(.delivered, checkout.subscription)
       }
       #expect(try relay.metric(#"receiptd_deliveries_without_id_total{app="shop"}"#) == 1)

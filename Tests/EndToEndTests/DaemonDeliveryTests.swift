@@ -8,12 +8,6 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonDeliveryTests {
-  /// Posts a context and its event.
-  private static func buy(_ checkout: Checkout, _ relay: Relay) throws {
-    try relay.post(checkout)
-    try relay.ingest(checkout.completed)
-  }
-
   @Test("A receipt is sent until it is accepted, with the same bytes, not before Retry-After (R3)")
   func retries() throws {
     try withRelay { relay, destination in
@@ -21,7 +15,7 @@ import Testing
         .status(503), .status(500), .status(503, headers: ["Retry-After": "1"]), .status(408), .status(409),
         .status(425), .status(429, headers: ["Retry-After": "1"]))
       let checkout = Checkout("stubborn")
-      try Self.buy(checkout, relay)
+      try relay.buy(checkout)
       let receipt = try relay.reaches(.delivered, checkout.subscription)
       let ledger = destination.ledger
       #expect(ledger.count == 8)

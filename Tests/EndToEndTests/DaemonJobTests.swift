@@ -23,7 +23,7 @@ import Testing
   }
 
   private static func words(_ relay: Relay, _ arguments: String...) -> [String] {
-    [Program.receiptctl, "--config", relay.configurationPath] + arguments
+    relay.receiptctlCommand + arguments
   }
 
   private static func onlyJob(_ relay: Relay) throws -> Job? {

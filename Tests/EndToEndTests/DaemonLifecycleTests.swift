@@ -19,8 +19,7 @@ import Testing
       // Longer than the steps up to the stop take, and shorter than a stop waits.
       destination.answer(.late(Sanitizer.isOn ? .seconds(6) : .milliseconds(700), .taken))
       let checkout = Checkout("in-flight")
-      let id = try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      let id = try relay.buy(checkout)
       _ = try destination.waitFor(requests: 1)
       let waiter = try Wire(relay.outside.api.port)
       try waiter.send("GET /v1/shop/contexts/\(id)?wait=30 HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -48,8 +47,7 @@ import Testing
     try withRelay(app: app, top: ["limits": ["request_timeout": "5m"]]) { relay, destination in
       destination.answer(.silence)
       let checkout = Checkout("unanswered")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       _ = try destination.waitFor(requests: 1)
       let half = try HalfRequest(relay.outside.api, Checkout("half").completed)
       let start = MonotonicInstant.now()

@@ -22,8 +22,7 @@ import Testing
   /// forged.
   private func live(_ relay: Relay, _ destination: Destination) throws {
     let good = Checkout("log-good")
-    try relay.post(good)
-    try relay.ingest(good.completed)
+    try relay.buy(good)
     try relay.reaches(.delivered, good.subscription)
     destination.answer(.status(500), .taken)
     try relay.ingest(Checkout("log-late").completed)

@@ -23,8 +23,7 @@ import Testing
       Self.acceptOnly(Secrets.apiKey, destination)
       let checkouts = (0..<3).map { Checkout("key-\($0)") }
       for checkout in checkouts {
-        try relay.post(checkout)
-        try relay.ingest(checkout.completed)
+        try relay.buy(checkout)
       }
       try waitUntil("the app is paused and nothing is under way") {
         try relay.breaker().state == .paused && relay.count("attempts") == destination.ledger.count
@@ -56,8 +55,7 @@ import Testing
           relay.log.components("keeping the previous configuration") == index + 1
         }
         let checkout = Checkout("steady-\(index)")
-        try relay.post(checkout)
-        try relay.ingest(checkout.completed)
+        try relay.buy(checkout)
         try relay.reaches(.delivered, checkout.subscription)
       }
       #expect(relay.log.contains("apps.shop.stripe.webhook_secret"))
@@ -117,8 +115,7 @@ import Testing
         relay.log.contains("apps.shop.purchasely.api_key: cannot read")
       }
       let checkout = Checkout("after")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       try relay.reaches(.delivered, checkout.subscription)
       #expect(try relay.stop() == 0)
     }

@@ -100,8 +100,7 @@ struct DaemonTLSTests {
     defer { destination.stop() }
     try withRelay(to: destination) { relay in
       let checkout = Checkout("careful")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       try waitUntil("two probes were made") { try relay.count("attempts") >= 2 }
       let breaker = try relay.breaker()
       #expect(breaker.state == .paused)

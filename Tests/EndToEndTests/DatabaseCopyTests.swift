@@ -9,10 +9,6 @@ import TestSupport
 import Testing
 
 @Suite("A copied database", .withDaemonLog) struct DatabaseCopyTests {
-  private func receiptctl(_ relay: Relay, _ words: String...) throws -> ShellRun {
-    try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
-  }
-
   @Test("receiptd ends with 77 on a retired database and on an unfinished copy, and serves a whole one (R3)")
   func starts() throws {
     try withRelay { relay, _ in
@@ -20,11 +16,11 @@ import Testing
       try relay.ingest(checkout.completed)
       try relay.reaches(.delivered, checkout.subscription)
       let target = relay.directory.file("copy.db")
-      let served = try receiptctl(relay, "db", "copy", "--to", target)
+      let served = try relay.receiptctl("db", "copy", "--to", target)
       #expect(served.code == 77, "\(served.output)")
       #expect(served.output.contains("stop it first"), "\(served.output)")
       #expect(try relay.stop() == 0)
-      let copied = try receiptctl(relay, "db", "copy", "--to", target)
+      let copied = try relay.receiptctl("db", "copy", "--to", target)
       #expect(copied.code == 0, "\(copied.output)")
       let retired = try relay.runAgain()
       #expect(retired.code == 77, "\(retired.output)")
@@ -43,7 +39,7 @@ import Testing
       #expect(unfinished.output.contains("an unfinished copy of /the/source.db"), "\(unfinished.output)")
       try copy.execute("DELETE FROM copies")
       try relay.start()
-      let list = try receiptctl(relay, "receipts", "list", "--json")
+      let list = try relay.receiptctl("receipts", "list", "--json")
       #expect(list.output.contains(checkout.subscription), "\(list.output)")
     }
   }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Files of the database after faults", .withDaemonLog) struct DatabaseFileFaultTests {
   private func receiptctl(_ relay: Relay, _ words: [String], before: [String] = []) throws -> ShellRun {
-    try ShellRun(before + [Program.receiptctl, "--config", relay.configurationPath] + words)
+    try ShellRun(before + relay.receiptctlCommand + words)
   }
 
   private func exists(_ path: String) -> Bool { FileIdentity(path: path) != nil }

@@ -22,10 +22,6 @@ import Testing
     return (try ChildProcess(words, output: output).end(), TextFile.read(output))
   }
 
-  private func receiptctl(_ relay: Relay, _ words: String...) throws -> ShellRun {
-    try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
-  }
-
   private func exists(_ path: String) -> Bool { FileIdentity(path: path) != nil }
 
   @Test("A second daemon is refused also by a symbolic or a hard link (R3)")
@@ -73,7 +69,7 @@ import Testing
       let checkout = Checkout("woken")
       try relay.ingest(checkout.completed)
       let receipt = try relay.reaches(.failed, checkout.subscription)
-      let replay = try receiptctl(relay, "receipts", "replay", receipt.id.text, "--yes")
+      let replay = try relay.receiptctl("receipts", "replay", receipt.id.text, "--yes")
       #expect(replay.code == 0, "\(replay.output)")
       try relay.reaches(.delivered, checkout.subscription)
       #expect(try relay.stop() == 0)
@@ -114,7 +110,7 @@ import Testing
     try withRelay { relay, _ in
       try relay.passTime()
       let copy = relay.directory.file("copy.db")
-      #expect(try receiptctl(relay, "db", "backup", copy).code == 0)
+      #expect(try relay.receiptctl("db", "backup", copy).code == 0)
       unsafe unlink(relay.databasePath)
       try waitUntil("the log says so although nobody asks") {
         relay.log.contains("the database file was moved or removed")
@@ -122,7 +118,7 @@ import Testing
       try #require(unsafe rename(copy, relay.databasePath) == 0)
       #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
       // receiptctl refuses, too: it would delete the daemon's log.
-      let read = try receiptctl(relay, "receipts", "list")
+      let read = try relay.receiptctl("receipts", "list")
       #expect(read.code == 75, "\(read.output)")
       #expect(read.output.contains("serves another file"), "\(read.output)")
       #expect(try relay.admin.request("GET", "/readyz").status == 503)
@@ -173,7 +169,7 @@ import Testing
       let (log, index) = (relay.databasePath + "-wal", relay.databasePath + "-shm")
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
       // The last connection to close would delete the log.
-      #expect(try receiptctl(relay, "db", "backup", "--record", "x").code == 0)
+      #expect(try relay.receiptctl("db", "backup", "--record", "x").code == 0)
       #expect(TextFile.size(log) > 0)
       try relay.start()
       #expect(try relay.receipts().count == 1)
@@ -184,7 +180,7 @@ import Testing
       // SQLite makes an empty log when it reads the database.
       for isEmpty in [false, true] {
         if isEmpty { try relay.directory.write("", to: "receiptd.db-wal") }
-        let read = try receiptctl(relay, "receipts", "list")
+        let read = try relay.receiptctl("receipts", "list")
         #expect(read.code == 77, "\(read.output)")
         let refused = try relay.runAgain()
         #expect(refused.code == 77, "\(refused.output)")
@@ -216,10 +212,10 @@ import Testing
     try withRelay { relay, _ in
       try relay.passTime()
       let backup = relay.directory.file("backup.db")
-      #expect(try receiptctl(relay, "db", "backup", backup).code == 0)
+      #expect(try relay.receiptctl("db", "backup", backup).code == 0)
       #expect(try relay.stop(SIGKILL) == 128 + SIGKILL)
       unsafe unlink(relay.databasePath + "-wal")
-      let restored = try receiptctl(relay, "db", "restore", backup, "--yes")
+      let restored = try relay.receiptctl("db", "restore", backup, "--yes")
       #expect(restored.code == 0, "\(restored.output)")
       try relay.start()
       #expect(try relay.receipts().count == 1)
@@ -239,7 +235,7 @@ import Testing
       unsafe unlink(relay.databasePath + "-shm")
       #expect(try relay.outside.send(Checkout("lost").completed).status == 503)
       for words in [["receipts", "list"], ["apps", "pause", "shop", "--why", "x"]] {
-        let ran = try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
+        let ran = try relay.receiptctl(words)
         #expect(ran.code == 77, "\(ran.output)")
         #expect(ran.output.contains("receiptd.db-shm is not the file that receiptd uses"), "\(ran.output)")
       }
@@ -282,23 +278,23 @@ import Testing
       try relay.ingest(checkout.completed)
       let receipt = try relay.reaches(.failed, checkout.subscription)
       let backup = relay.directory.file("backup.db")
-      #expect(try receiptctl(relay, "db", "backup", backup).code == 0)
+      #expect(try relay.receiptctl("db", "backup", backup).code == 0)
       #expect(try relay.stop() == 0)
       let restore = try PseudoTerminal(
-        [Program.receiptctl, "--config", relay.configurationPath, "db", "restore", backup])
+        relay.receiptctlCommand + ["db", "restore", backup])
       #expect(restore.shows("Put it in the place of"))
-      let replay = try receiptctl(relay, "receipts", "replay", receipt.id.text, "--yes")
+      let replay = try relay.receiptctl("receipts", "replay", receipt.id.text, "--yes")
       #expect(replay.code == 75, "\(replay.output)")
       #expect(replay.output.contains("db copy (process \(restore.id)) is using the database"))
       let start = try relay.runAgain()
       #expect(start.code == 75, "\(start.output)")
       #expect(start.output.contains("db restore"), "\(start.output)")
       // Reads still work, and send no signal.
-      #expect(try receiptctl(relay, "stats").code == 0)
+      #expect(try relay.receiptctl("stats").code == 0)
       restore.send(SIGUSR1)
       restore.type("y\n")
       #expect(restore.end() == 0, "\(restore.text)")
-      #expect(try receiptctl(relay, "receipts", "replay", receipt.id.text, "--yes").code == 0)
+      #expect(try relay.receiptctl("receipts", "replay", receipt.id.text, "--yes").code == 0)
       try relay.start()
       try relay.reaches(.delivered, checkout.subscription)
     }
@@ -309,17 +305,17 @@ import Testing
     try withRelay { relay, _ in
       try relay.passTime()
       let backup = relay.directory.file("backup.db")
-      #expect(try receiptctl(relay, "db", "backup", backup).code == 0)
+      #expect(try relay.receiptctl("db", "backup", backup).code == 0)
       #expect(try relay.stop() == 0)
-      let screen = try PseudoTerminal([Program.receiptctl, "--config", relay.configurationPath, "top"])
+      let screen = try PseudoTerminal(relay.receiptctlCommand + ["top"])
       #expect(screen.shows("DELIVERED"))
-      let refused = try receiptctl(relay, "db", "restore", backup, "--yes")
+      let refused = try relay.receiptctl("db", "restore", backup, "--yes")
       #expect(refused.code == 75)
       #expect(refused.output.contains("another program has the database open"))
       #expect(!exists(relay.databasePath + ".restore"))
       screen.type("q")
       #expect(screen.end() == 0)
-      #expect(try receiptctl(relay, "db", "restore", backup, "--yes").code == 0)
+      #expect(try relay.receiptctl("db", "restore", backup, "--yes").code == 0)
       try relay.start()
       try relay.passTime()
     }
@@ -343,7 +339,7 @@ import Testing
       try waitUntil("the log says what to do") { relay.log.contains("receiptctl db check") }
       let page = try relay.admin.request("GET", "/receipts")
       #expect(!page.text.contains("send it again"), "\(page.text)")
-      let check = try receiptctl(relay, "db", "check")
+      let check = try relay.receiptctl("db", "check")
       #expect(check.code == 65, "\(check.output)")
       #expect(check.output.contains("rows are lost"), "\(check.output)")
     }

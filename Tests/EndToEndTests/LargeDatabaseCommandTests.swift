@@ -27,7 +27,7 @@ struct LargeDatabaseCommandTests {
     defer { destination.stop() }
     let relay = try relay(destination, receipts: 60_000)
     func run(_ words: String...) throws -> [JSONValue] {
-      let ran = try ShellRun([Program.receiptctl, "--config", relay.configurationPath, "--json"] + words)
+      let ran = try ShellRun(relay.receiptctlCommand + ["--json"] + words)
       try #require(ran.code == 0, "\(words): \(ran.output)")
       return try ran.output.split(separator: "\n").filter { $0.hasPrefix("{") }
         .map { line throws in try JSONValue(parsing: Array(line.utf8)) }
@@ -65,10 +65,9 @@ struct LargeDatabaseCommandTests {
     let relay = try relay(destination, receipts: 20_000)
     try relay.start()
     let checkout = Checkout("jdo-1")
-    try relay.post(checkout)
-    try relay.ingest(checkout.completed)
+    try relay.buy(checkout)
     try relay.reaches(.delivered, checkout.subscription)
-    let ctl = [Program.receiptctl, "--config", relay.configurationPath]
+    let ctl = relay.receiptctlCommand
     let ran = try ShellRun(ctl + ["users", "forget", "jdo-1", "--yes"])
     #expect(ran.code == 0)
     #expect(ran.output.contains("Erased 1 receipt"))

@@ -34,8 +34,7 @@ import Testing
     try withRelay { relay, destination in
       let checkout = Checkout("scraped")
       destination.answer(.status(500))
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       try relay.reaches(.delivered, checkout.subscription)
       let text = try relay.admin.request("GET", "/metrics").text
       let families = Set(

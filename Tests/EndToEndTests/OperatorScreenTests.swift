@@ -11,26 +11,14 @@ import Testing
 @Suite("At the operator's terminal", .withDaemonLog)
 struct OperatorScreenTests {
   private func terminal(_ relay: Relay, _ words: String...) throws -> PseudoTerminal {
-    try PseudoTerminal([Program.receiptctl, "--config", relay.configurationPath] + words)
-  }
-
-  /// Runs receiptctl to its end.
-  private func run(_ relay: Relay, _ words: String...) throws -> ShellRun {
-    try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
-  }
-
-  private func buy(_ relay: Relay, _ users: String...) throws {
-    for user in users {
-      try relay.post(Checkout(user))
-      try relay.ingest(Checkout(user).completed)
-    }
+    try PseudoTerminal(relay.receiptctlCommand + words)
   }
 
   @Test("top shows the current state, refreshes, and restores the terminal on q and on Ctrl-C")
   func top() throws {
     try withRelay { relay, destination in
       destination.answer(.status(503, body: "busy"))
-      try buy(relay, "jdo-1")
+      try relay.buy(Checkout("jdo-1"))
       try relay.reaches(.delivered, Checkout("jdo-1").subscription)
       for key in ["q", "\u{3}"] {
         let screen = try terminal(relay, "top", "--interval", "100ms")
@@ -41,7 +29,7 @@ struct OperatorScreenTests {
         #expect(screen.shows("receiptd \(try #require(relay.process).id)"))
         if key == "q" {
           // The screen shows new purchases.
-          try buy(relay, "jdo-2")
+          try relay.buy(Checkout("jdo-2"))
           try relay.reaches(.delivered, Checkout("jdo-2").subscription)
           try waitUntil("the rate shows it") {
             screen.read()
@@ -52,7 +40,7 @@ struct OperatorScreenTests {
         #expect(screen.end() == 0)
         #expect(screen.text.hasSuffix("\u{1B}[?25h\u{1B}[?1049l"), "the cursor and the screen are back")
       }
-      let piped = try run(relay, "top")
+      let piped = try relay.receiptctl("top")
       #expect(piped.code == 0)
       #expect(piped.output.contains("DELIVERED"))
       #expect(!piped.output.contains("\u{1B}"))
@@ -64,7 +52,7 @@ struct OperatorScreenTests {
     try AfterpayRelay.run { shop in
       _ = try shop.start()
       let line = "shop at afterpay: 1 lookup planned."
-      #expect(try run(shop.relay, "stats").output.contains(line))
+      #expect(try shop.relay.receiptctl("stats").output.contains(line))
       let screen = try terminal(shop.relay, "top", "--interval", "100ms")
       #expect(screen.shows(line))
       screen.type("q")
@@ -77,11 +65,11 @@ struct OperatorScreenTests {
     try withRelay { relay, destination in
       // A long cause, long sentences about a pause, and more troubles than lines.
       destination.answerAll(.status(403, body: "no"))
-      for number in 1...25 { try buy(relay, "jdo-\(number)") }
+      for number in 1...25 { try relay.buy(Checkout("jdo-\(number)")) }
       try waitUntil("the deliveries pause") { try relay.breaker().state == .paused }
       for words in [["top", "--interval", "100ms"], ["stats", "--watch", "--interval", "100ms"]] {
         let screen = try PseudoTerminal(
-          [Program.receiptctl, "--config", relay.configurationPath] + words, columns: 80, rows: 24)
+          relay.receiptctlCommand + words, columns: 80, rows: 24)
         #expect(screen.shows("ends\u{1B}[H"), "it is drawn twice")
         let drawn = try #require(screen.text.split(separator: "\u{1B}[H").dropLast().last)
         let lines = drawn.replacing(/\u{1B}\[[?0-9;]*[A-Za-z]/, with: "").split(
@@ -101,11 +89,11 @@ struct OperatorScreenTests {
 
   private func withBackup(_ body: (_ folder: String, _ backup: [String]) throws -> Void) throws {
     try withRelay { relay, _ in
-      try buy(relay, "jdo-1")
+      try relay.buy(Checkout("jdo-1"))
       let folder = relay.directory.file("backups")
       unsafe mkdir(folder, 0o755)
       try body(
-        folder, [Program.receiptctl, "--config", relay.configurationPath, "db", "backup", folder + "/b.db"])
+        folder, relay.receiptctlCommand + ["db", "backup", folder + "/b.db"])
     }
   }
 
@@ -141,7 +129,7 @@ struct OperatorScreenTests {
   @Test("stats --watch draws again and again until Ctrl-C")
   func watch() throws {
     try withRelay { relay, _ in
-      try buy(relay, "jdo-1")
+      try relay.buy(Checkout("jdo-1"))
       try relay.reaches(.delivered, Checkout("jdo-1").subscription)
       let screen = try terminal(relay, "stats", "--watch", "--interval", "100ms")
       let times = { screen.text.split(separator: "\u{1B}[H").count }
@@ -159,23 +147,23 @@ struct OperatorScreenTests {
   func restore() throws {
     try withRelay { relay, destination in
       destination.answerAll(.status(503, body: "down"))
-      try buy(relay, "jdo-1")
+      try relay.buy(Checkout("jdo-1"))
       let backup = relay.directory.file("backup.db")
-      #expect(try run(relay, "db", "backup", backup).code == 0)
-      try buy(relay, "jdo-2")
-      let refused = try run(relay, "db", "restore", backup, "--yes")
+      #expect(try relay.receiptctl("db", "backup", backup).code == 0)
+      try relay.buy(Checkout("jdo-2"))
+      let refused = try relay.receiptctl("db", "restore", backup, "--yes")
       #expect(refused.code == 77)
       #expect(refused.output.contains("serves the database; stop it first"))
       try #require(try relay.stop() == 0)
-      let restored = try run(relay, "db", "restore", backup, "--yes", "--reason", "test")
+      let restored = try relay.receiptctl("db", "restore", backup, "--yes", "--reason", "test")
       #expect(restored.code == 0)
       #expect(restored.output.contains("Start receiptd now."))
       destination.answerAll(.taken)
       try relay.start()
       try relay.reaches(.delivered, Checkout("jdo-1").subscription)
       #expect(try relay.receipt(of: Checkout("jdo-2").subscription) == nil)
-      #expect(try run(relay, "db", "check").code == 0)
-      #expect(try run(relay, "audit", "list").output.contains("db restore"))
+      #expect(try relay.receiptctl("db", "check").code == 0)
+      #expect(try relay.receiptctl("audit", "list").output.contains("db restore"))
       // Stripe sends it again.
       try relay.ingest(Checkout("jdo-2").completed)
       try relay.reaches(.delivered, Checkout("jdo-2").subscription)

@@ -33,8 +33,7 @@ import Testing
     try withWebhook { relay, purchasely, backend in
       backend.answer(.status(500))
       let checkout = Checkout("signed")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       let receipt = try relay.reaches(.delivered, checkout.subscription)
       let entries = backend.ledger
       #expect(entries.count == 2)
@@ -103,7 +102,7 @@ import Testing
         return receipt?.reason == .destination ? receipt : nil
       }
       func control(_ words: String...) throws -> String {
-        try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words).output
+        try relay.receiptctl(words).output
       }
       #expect(try control("receipts", "show", waiting.id.text).contains("has no destination for it."))
       #expect(try control("config", "check").contains("apps.shop.webhook: is missing"))

@@ -38,10 +38,6 @@ import Testing
     try #require(try work(relay).abandonedCaptures == 1)
   }
 
-  private static func receiptctl(_ relay: Relay, _ words: String...) throws -> ShellRun {
-    try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + words)
-  }
-
   /// Captures the payment, as a call of the relay would whose answer was lost.
   private static func charge(_ token: String, _ shop: AfterpayRelay) throws {
     let credentials = Base64.encode(Array("\(AfterpayRelay.merchantID):\(AfterpayRelay.secret)".utf8))
@@ -59,13 +55,13 @@ import Testing
     try AfterpayRelay.run { shop in
       let token = try shop.startApproved()
       try Self.abandon(token, age: .days(8), shop.relay)
-      #expect(try Self.receiptctl(shop.relay, "payments", "list").output.contains("capture given up"))
-      #expect(try Self.receiptctl(shop.relay, "payments", "fetch", token).code == 0)
+      #expect(try shop.relay.receiptctl("payments", "list").output.contains("capture given up"))
+      #expect(try shop.relay.receiptctl("payments", "fetch", token).code == 0)
       try waitUntil("the payment is closed") { try Self.work(shop.relay).isEmpty }
-      let shown = try Self.receiptctl(shop.relay, "receipts", "show", token).output
+      let shown = try shop.relay.receiptctl("receipts", "show", token).output
       #expect(shown.contains("the payment ended without money"))
       #expect(
-        try Self.receiptctl(shop.relay, "payments", "list").output
+        try shop.relay.receiptctl("payments", "list").output
           == "No payment has an unknown outcome.\n")
       #expect(shop.charges(of: token) == 0)
     }
@@ -77,7 +73,7 @@ import Testing
       let token = try shop.startApproved()
       try Self.charge(token, shop)
       try Self.abandon(token, age: .days(8), shop.relay)
-      #expect(try Self.receiptctl(shop.relay, "payments", "fetch", token).code == 0)
+      #expect(try shop.relay.receiptctl("payments", "fetch", token).code == 0)
       try shop.relay.reaches(.delivered, token)
       #expect(try Self.work(shop.relay).isEmpty)
       #expect(shop.messages("purchase.completed").count == 1)
@@ -89,7 +85,7 @@ import Testing
     try AfterpayRelay.run { shop in
       let token = try shop.startApproved()
       try Self.abandon(token, age: .hours(27), shop.relay)
-      #expect(try Self.receiptctl(shop.relay, "payments", "fetch", token).code == 0)
+      #expect(try shop.relay.receiptctl("payments", "fetch", token).code == 0)
       try waitUntil("the payment is fetched") {
         try shop.sent.contains("GET /v2/payments/token:\(token)")
           && Self.work(shop.relay).unansweredLookups == 0

@@ -1,11 +1,9 @@
-// Payments with Afterpay and Cash App Pay through a real relay, up to the capture: checkouts, states, and
-// what Afterpay's failures become.
+// Payments with Afterpay and Cash App Pay through a real relay, up to the capture.
 
 import Domain
 import Formats
 import Glibc
 import Sandbox
-import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct CashAppCheckoutTests {

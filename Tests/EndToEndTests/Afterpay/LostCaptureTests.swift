@@ -1,5 +1,4 @@
-// Captures whose answer is lost, by the network or by the death of the relay: each charges once, and its
-// receipt is delivered.
+// Captures whose answer is lost because the relay ends: each charges once, and its receipt is delivered.
 
 import Domain
 import Formats

@@ -7,14 +7,6 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DashboardAppTests {
-  private static func post(_ relay: Relay, _ path: String, _ fields: [String: String]) throws -> Reply {
-    let page = try relay.admin.request("GET", path)
-    let token = try #require(page.field("token"), "\(path): \(page.text)")
-    return try relay.admin.request(
-      "POST", path, body: formBody(fields.merging(["token": token]) { $1 }),
-      headers: ["Content-Type": "application/x-www-form-urlencoded"])
-  }
-
   @Test("A pause is asked for with a reason and a time; nothing is delivered until it is resumed")
   func pause() throws {
     try withRelay { relay, destination in
@@ -23,14 +15,14 @@ import Testing
       #expect(try relay.admin.request("GET", "/apps/shop").text.contains("Pause deliveries…"))
       #expect(try relay.admin.request("GET", "/apps/nothing").status == 404)
       let path = "/apps/shop/pause"
-      #expect(try Self.post(relay, path, ["for": "1h", "why": " "]).text.contains("Say why"))
+      #expect(try relay.submit(path, ["for": "1h", "why": " "]).text.contains("Say why"))
       for time in ["1", "-1h", "0s", "9999d", "soon"] {
-        let refused = try Self.post(relay, path, ["for": time, "why": "flood"])
+        let refused = try relay.submit(path, ["for": time, "why": "flood"])
         #expect(refused.status == 400, "\(time)")
         #expect(refused.text.contains("Say for how long"), "\(time)")
       }
       #expect(try relay.read { try $0.pauses() }.isEmpty)
-      let done = try Self.post(relay, path, ["for": "1h", "why": "flood <b>"])
+      let done = try relay.submit(path, ["for": "1h", "why": "flood <b>"])
       #expect(done.status == 303)
       #expect(done.header("Location") == "/apps/shop?done=pause")
       let page = try relay.admin.request("GET", "/apps/shop").text
@@ -41,18 +33,15 @@ import Testing
         try relay.admin.request("GET", "/metrics").text.contains("receiptd_app_paused{app=\"shop\"} 1\n"))
 
       let checkout = Checkout("jdo-1")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       try relay.reaches(.pending, checkout.subscription)
       #expect(destination.ledger.isEmpty)
-      #expect(try Self.post(relay, "/apps/shop/resume", ["why": ""]).status == 303)
+      #expect(try relay.submit("/apps/shop/resume", ["why": ""]).status == 303)
       try relay.reaches(.delivered, checkout.subscription)
       let audit = try relay.admin.request("GET", "/audit").text
       #expect(audit.contains("apps pause"))
       #expect(audit.contains("apps resume"))
-      let foreign = try relay.admin.request(
-        "POST", path, body: formBody(["token": "x", "why": "flood"]),
-        headers: ["Content-Type": "application/x-www-form-urlencoded"])
+      let foreign = try relay.postForm(path, ["token": "x", "why": "flood"])
       #expect(foreign.status == 403)
     }
   }
@@ -83,8 +72,8 @@ import Testing
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
       let group = "/failed/replay?app=shop&reason=gave_up&cause=http_503"
       let processor = try #require(try relay.admin.request("GET", group).field("processor"))
-      let started = try Self.post(
-        relay, group,
+      let started = try relay.submit(
+        group,
         [
           "app": "shop", "processor": processor, "reason": "gave_up", "cause": "http_503", "rate": "0.01",
           "why": "it is back",
@@ -103,18 +92,18 @@ import Testing
         #expect(page.contains(button), "\(button)")
       }
       #expect(!page.contains("Resume…"))
-      #expect(try Self.post(relay, "\(path)/pause", [:]).header("Location") == "\(path)?done=pause")
+      #expect(try relay.submit("\(path)/pause", [:]).header("Location") == "\(path)?done=pause")
       #expect(try job().state == .paused)
-      #expect(try Self.post(relay, "\(path)/rate", ["rate": "fast"]).status == 400)
-      #expect(try Self.post(relay, "\(path)/rate", ["rate": "0.02"]).status == 303)
+      #expect(try relay.submit("\(path)/rate", ["rate": "fast"]).status == 400)
+      #expect(try relay.submit("\(path)/rate", ["rate": "0.02"]).status == 303)
       #expect(try job().request.ratePerSecond == 0.02)
       #expect(try relay.admin.request("GET", path).text.contains("Resume…"))
-      #expect(try Self.post(relay, "\(path)/resume", [:]).status == 303)
+      #expect(try relay.submit("\(path)/resume", [:]).status == 303)
       #expect(try job().state == .running)
-      #expect(try Self.post(relay, "\(path)/cancel", ["why": ""]).status == 400)
-      #expect(try Self.post(relay, "\(path)/cancel", ["why": "the wrong ones"]).status == 303)
+      #expect(try relay.submit("\(path)/cancel", ["why": ""]).status == 400)
+      #expect(try relay.submit("\(path)/cancel", ["why": "the wrong ones"]).status == 303)
       #expect(try job().state == .cancelled)
-      let after = try Self.post(relay, "\(path)/resume", [:])
+      let after = try relay.submit("\(path)/resume", [:])
       #expect(after.status == 409)
       #expect(after.text.contains("while the job is cancelled"))
     }
@@ -129,10 +118,8 @@ import Testing
       let group = ["app": "shop", "processor": processor, "reason": "gave_up", "cause": "http_503"]
       func post(_ change: String, _ fields: [String: String]) throws -> Reply {
         let token = try #require(try relay.admin.request("GET", "/failed/\(change)\(query)").field("token"))
-        return try relay.admin.request(
-          "POST", "/failed/\(change)",
-          body: formBody(group.merging(fields) { $1 }.merging(["token": token]) { $1 }),
-          headers: ["Content-Type": "application/x-www-form-urlencoded"])
+        return try relay.postForm(
+          "/failed/\(change)", group.merging(fields) { $1 }.merging(["token": token]) { $1 })
       }
       #expect(try post("acknowledge", ["owner": " "]).text.contains("Say who"))
       #expect(try post("acknowledge", ["owner": "bob <b>", "why": "asked them"]).status == 303)

@@ -7,11 +7,6 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DashboardCompleteTests {
-  private static func post(_ relay: Relay, _ path: String, _ fields: [String: String]) throws -> Reply {
-    try relay.admin.request(
-      "POST", path, body: formBody(fields), headers: ["Content-Type": "application/x-www-form-urlencoded"])
-  }
-
   @Test("A receipt without its user is previewed, then completed and delivered; the audit names no user")
   func user() throws {
     try withRelay { relay, destination in
@@ -28,13 +23,13 @@ import Testing
       #expect(!form.text.contains("<iframe"), "nothing is renewed while a form is filled in")
       let token = try #require(form.field("token"))
 
-      let lacking = try Self.post(relay, path, ["token": token])
+      let lacking = try relay.postForm(path, ["token": token])
       #expect(lacking.status == 400)
       #expect(lacking.text.contains("It still lacks its user"))
-      #expect(try Self.post(relay, path, ["token": "x", "user": "anna"]).status == 403)
-      #expect(try Self.post(relay, path, ["token": token, "user": "a\u{1}"]).status == 400)
+      #expect(try relay.postForm(path, ["token": "x", "user": "anna"]).status == 403)
+      #expect(try relay.postForm(path, ["token": token, "user": "a\u{1}"]).status == 400)
 
-      let preview = try Self.post(relay, path, ["token": token, "user": "anna <b>"])
+      let preview = try relay.postForm(path, ["token": token, "user": "anna <b>"])
       #expect(preview.status == 200)
       #expect(preview.text.contains("Send it with these values?"))
       #expect(preview.text.contains("anna &lt;b&gt;"))
@@ -42,8 +37,8 @@ import Testing
       #expect(try relay.receipt(of: checkout.subscription)?.state == .waiting, "nothing is changed yet")
       #expect(destination.ledger(of: checkout.subscription).isEmpty)
 
-      let saved = try Self.post(
-        relay, path,
+      let saved = try relay.postForm(
+        path,
         [
           "token": try #require(preview.field("token")), "user": try #require(preview.field("user")),
           "save": "yes", "why": "asked support",
@@ -57,7 +52,7 @@ import Testing
       #expect(entry.reason == "asked support")
       #expect(entry.details == #"{"supplied":["user"]}"#)
 
-      let late = try Self.post(relay, path, ["token": token, "user": "bob", "save": "yes"])
+      let late = try relay.postForm(path, ["token": token, "user": "bob", "save": "yes"])
       #expect(late.status == 409)
       #expect(try relay.read { try $0.audit(AuditFilter(), limit: 3) }.count == 1)
     }

@@ -11,9 +11,7 @@ struct DashboardFindTests {
   private func post(
     _ text: String, _ relay: Relay, _ headers: [String: String] = [:]
   ) throws -> Reply {
-    let type = ["Content-Type": "application/x-www-form-urlencoded"]
-    return try relay.admin.request(
-      "POST", "/find", body: formBody(["q": text]), headers: type.merging(headers) { $1 })
+    try relay.postForm("/find", ["q": text], headers: headers)
   }
 
   @Test("The box is on every page; the only result is answered with its page, others with a list")

@@ -6,13 +6,6 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DashboardLiveTests {
-  private static func post(_ relay: Relay, _ path: String, _ fields: [String: String]) throws -> Reply {
-    let token = try #require(try relay.admin.request("GET", path).field("token"))
-    return try relay.admin.request(
-      "POST", path, body: formBody(fields.merging(["token": token]) { $1 }),
-      headers: ["Content-Type": "application/x-www-form-urlencoded"])
-  }
-
   @Test("A frame reloads, has nothing that takes the focus, and only pages of this server may show it")
   func frames() throws {
     try Relay.withPast(receipts: 100, failed: 20) { relay, _ in
@@ -40,8 +33,8 @@ import Testing
   @Test("No page reloads; forms and errors have no frame; one choice stops the updates of every page")
   func choice() throws {
     try Relay.withPast(receipts: 100, failed: 20) { relay, _ in
-      let started = try Self.post(
-        relay, "/failed/replay?app=shop&reason=http_422", ["rate": "0.01"].merging(Self.group(relay)) { $1 })
+      let started = try relay.submit(
+        "/failed/replay?app=shop&reason=http_422", ["rate": "0.01"].merging(Self.group(relay)) { $1 })
       let job = try #require(started.header("Location"))
       for path in ["/", job, "/receipts", "/apps/shop", "/settings"] {
         let text = try relay.admin.request("GET", path).text

@@ -11,8 +11,7 @@ import Testing
   func links() throws {
     try withRelay { relay, _ in
       let checkout = Checkout("jdo1")
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
       let receipt = try relay.reaches(.delivered, checkout.subscription)
       let page = try relay.admin.request("GET", "/receipts/\(receipt.id)").text
       let user = try #require(try relay.read { try $0.receipt(id: receipt.id) }?.purchase.userID)

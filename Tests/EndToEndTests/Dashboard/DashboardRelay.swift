@@ -17,6 +17,21 @@ extension Relay {
     "'--></bdi><h1>not a heading", "\u{202E}gnp.exe", "مستخدم-٧",
   ]
 
+  /// Posts a form of the dashboard.
+  func postForm(
+    _ path: String, _ fields: [String: String], headers: [String: String] = [:]
+  ) throws -> Reply {
+    let type = ["Content-Type": "application/x-www-form-urlencoded"]
+    return try admin.request("POST", path, body: formBody(fields), headers: type.merging(headers) { $1 })
+  }
+
+  /// Posts the form of a page, with its token.
+  func submit(_ path: String, _ fields: [String: String]) throws -> Reply {
+    let page = try admin.request("GET", path)
+    let token = try #require(page.field("token"), "\(path): \(page.text)")
+    return try postForm(path, fields.merging(["token": token]) { $1 })
+  }
+
   /// Fills the database of a relay that has run once and is stopped.
   func giveItAPast(receipts: Int, failed: Int) throws {
     let now = SystemClock().wallMilliseconds

@@ -22,9 +22,7 @@ import Testing
         "processor": try #require(page.field("processor")), "reason": "gave_up", "cause": "http_503",
       ]
       func post(rate: String) throws -> Reply {
-        try relay.admin.request(
-          "POST", "/failed/replay", body: formBody(fields.merging(["rate": rate]) { $1 }),
-          headers: ["Content-Type": "application/x-www-form-urlencoded"])
+        try relay.postForm("/failed/replay", fields.merging(["rate": rate]) { $1 })
       }
       for rate in ["fast", "0", "-1", "nan", "inf", "10001"] {
         let refused = try post(rate: rate)

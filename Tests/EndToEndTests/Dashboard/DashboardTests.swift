@@ -102,13 +102,11 @@ import Testing
     try Relay.withPast(receipts: 100, failed: 50) { relay, destination in
       let id = try failed(relay)
       let path = "/receipts/\(id)/replay"
-      let type = ["Content-Type": "application/x-www-form-urlencoded"]
       let token = try #require(try relay.admin.request("GET", path).field("token"))
       func post(_ fields: [String: String], _ headers: [String: String] = [:], to other: String? = nil) throws
         -> Reply
       {
-        try relay.admin.request(
-          "POST", other ?? path, body: formBody(fields), headers: type.merging(headers) { $1 })
+        try relay.postForm(other ?? path, fields, headers: headers)
       }
       #expect(try post([:]).status == 403)
       #expect(try post(["token": String(token.reversed())]).status == 403)

@@ -59,7 +59,7 @@ struct ExportTests {
       #expect(csv.header("Content-Type") == "text/csv; charset=utf-8; header=present")
       #expect(csv.header("Content-Disposition") == "attachment; filename=\"receipts.csv\"")
       #expect(csv.header("Cache-Control") == "no-store")
-      let ctl = [Program.receiptctl, "--config", relay.configurationPath]
+      let ctl = relay.receiptctlCommand
       let listed = try ShellRun(ctl + ["receipts", "list", "--app", "shop", "--all", "--csv"])
       #expect(listed.code == 0)
       let lines = csv.text.split(separator: "\r\n")

@@ -30,7 +30,7 @@ struct PastDatabase: Sendable {
       path: relay.databasePath, .init(receipts: Self.receipts, failed: 0), app: "shop", start: start)
     let backup = ["db", "backup", "--record", "snapshot"]
     try #require(
-      try ShellRun([Program.receiptctl, "--config", relay.configurationPath] + backup).code == 0)
+      try ShellRun(relay.receiptctlCommand + backup).code == 0)
     descriptor = unsafe open(relay.databasePath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError.last("open") }
   }

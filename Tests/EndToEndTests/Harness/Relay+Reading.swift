@@ -90,12 +90,19 @@ extension Relay {
     }
   }
 
+  /// Posts a checkout's context, and the event that completes it.
+  /// - Returns: the context's id.
+  @discardableResult func buy(_ checkout: Checkout, app: String = "shop") throws -> String {
+    let id = try post(checkout, app: app)
+    try ingest(checkout.completed, app: app)
+    return id
+  }
+
   /// Completes another user's checkout and waits for its receipt: everything that was due before has been
   /// processed.
   func passTime(app: String = "shop") throws {
     let other = Checkout("passer-by-\(app)-\(try count("purchases"))")
-    try post(other, app: app)
-    try ingest(other.completed, app: app)
+    try buy(other, app: app)
     try reaches(.delivered, other.subscription)
   }
 }

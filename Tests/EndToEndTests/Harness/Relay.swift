@@ -163,6 +163,14 @@ final class Relay {
     return try process.end()
   }
 
+  /// The words that run receiptctl with this configuration.
+  var receiptctlCommand: [String] { [Program.receiptctl, "--config", configurationPath] }
+
+  /// Runs receiptctl to its end.
+  func receiptctl(_ words: String...) throws -> ShellRun { try receiptctl(words) }
+
+  func receiptctl(_ words: [String]) throws -> ShellRun { try ShellRun(receiptctlCommand + words) }
+
   /// Runs receiptctl, or another program, with this configuration.
   func operate(_ arguments: [String], program: String = Program.receiptctl) throws -> ChildProcess {
     let words = [program, "--config", configurationPath] + arguments

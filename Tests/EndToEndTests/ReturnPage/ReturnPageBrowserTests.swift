@@ -206,8 +206,7 @@ struct ReturnPageBrowserTests {
   func again() throws {
     try Relay.withReturnPage { relay, _ in
       let checkout = Checkout("again")
-      let id = try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      let id = try relay.buy(checkout)
       try relay.reaches(.delivered, checkout.subscription)
       let browser = try Browser()
       let url = relay.returnURL("?context_id=\(id)")

@@ -76,7 +76,7 @@ struct ReturnPageComputerTests {
           try browser.text("document.querySelector('#help a').getAttribute('href')")
             == "mailto:help@example.com?subject=Example%20%C2%B7%20\(reference)")
         let output = relay.directory.file("found-\(reference)")
-        let command = [Program.receiptctl, "--config", relay.configurationPath, "find", reference]
+        let command = relay.receiptctlCommand + ["find", reference]
         #expect(try ChildProcess(command, output: output).end() == 0)
         return (reference, TextFile.read(output))
       }

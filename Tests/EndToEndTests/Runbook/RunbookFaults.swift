@@ -42,7 +42,7 @@ extension RunbookScene {
         try usual.prepare(relay, destination)
         if withBackup {
           let backup = relay.directory.file("backups") + "/receiptd.db"
-          let words = [Program.receiptctl, "--config", relay.configurationPath, "db", "backup", backup]
+          let words = relay.receiptctlCommand + ["db", "backup", backup]
           try #require(try ShellRun(words).code == 0)
         }
         try #require(try relay.stop() == 0)

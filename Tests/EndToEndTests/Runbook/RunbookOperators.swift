@@ -77,8 +77,7 @@ extension RunbookScene {
     let (first, second, third) = (Checkout("jdo-1"), Checkout("jdo-2"), Checkout("jdo-3"))
     return RunbookScene(
       prepare: { relay, _ in
-        let id = try relay.post(first)
-        try relay.ingest(first.completed)
+        let id = try relay.buy(first)
         try relay.reaches(.delivered, first.subscription)
         let named: JSONValue = ["data": ["object": ["client_reference_id": .string(id)]]]
         try relay.ingest(second.completed.merging(named))
@@ -87,8 +86,7 @@ extension RunbookScene {
       before: [1: { relay, _ in try change(relay, ["join": ["guess": "never"]]) }],
       object: first.subscription,
       check: { relay, destination in
-        try relay.post(third)
-        try relay.ingest(third.completed)
+        try relay.buy(third)
         try relay.reaches(.delivered, third.subscription)
         #expect(destination.ledger(of: third.subscription).first?["ply_context"] == nil)
       })

@@ -76,7 +76,7 @@ extension RunbookScene {
   }
 
   private static func fetch(_ relay: Relay, _ id: String) throws {
-    let words = [Program.receiptctl, "--config", relay.configurationPath, "payments", "fetch", id]
+    let words = relay.receiptctlCommand + ["payments", "fetch", id]
     try #require(try ShellRun(words).code == 0)
   }
 

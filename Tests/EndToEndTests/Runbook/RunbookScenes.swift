@@ -43,8 +43,7 @@ struct RunbookScene {
   static func buy(_ relay: Relay, _ users: [String]) throws {
     for user in users {
       let checkout = Checkout(user)
-      try relay.post(checkout)
-      try relay.ingest(checkout.completed)
+      try relay.buy(checkout)
     }
   }
 
@@ -123,7 +122,7 @@ struct RunbookScene {
         try buy(relay, ["jdo-4"])
         try wait(relay, .delivered, ["jdo-4"])
         // The commands read the stored report, which follows within some seconds.
-        let stats = [Program.receiptctl, "--config", relay.configurationPath, "stats"]
+        let stats = relay.receiptctlCommand + ["stats"]
         try waitUntil("the stored report has it") {
           try ShellRun(stats).output.contains("fails while others pass")
         }

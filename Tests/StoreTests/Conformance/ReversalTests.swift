@@ -8,20 +8,6 @@ import Testing
 
 @Suite("Reversals of delivered purchases", .everyEngine)
 struct ReversalTests {
-  /// Decides everything again, as after a reload.
-  private func reload(_ store: TestStore, _ rules: [AppSlug: AppRules]) throws {
-    store.writer.use(rules: rules)
-    store.advance(minute)
-    var place: ReconsiderReceipts.Place?
-    repeat {
-      place = try store.apply(ReconsiderReceipts(app: "ios", startedAt: store.now, after: place))
-    } while place != nil
-  }
-
-  private func receipt(_ store: TestStore, _ index: Int) throws -> Receipt {
-    try #require(try store.receipts()[index].receipt)
-  }
-
   /// The rules of an app whose destination has a form for reversals.
   private func reversible(_ destinations: Set<DestinationName> = ["shop"], _ isReversing: Bool = true)
     -> AppRules
@@ -64,16 +50,16 @@ struct ReversalTests {
   func reversal(isLate: Bool) throws {
     let store = try delivered()
     if !isLate { try reverse(store) }
-    #expect(try receipt(store, 0).body == [1], "no destination learns of it before the purchase")
-    #expect(try receipt(store, 0).state == .pending)
+    #expect(try store.receipt(0).body == [1], "no destination learns of it before the purchase")
+    #expect(try store.receipt(0).state == .pending)
     try deliver(store)
     if isLate { try reverse(store) }
-    #expect(try receipt(store, 0).state == .pending)
-    #expect(try receipt(store, 0).body == [2])
+    #expect(try store.receipt(0).state == .pending)
+    #expect(try store.receipt(0).body == [2])
     #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).first?.isReversal == true)
     try deliver(store)
     try reverse(store)
-    #expect(try receipt(store, 0).state == .delivered, "only once")
+    #expect(try store.receipt(0).state == .delivered, "only once")
   }
 
   @Test("A destination without a form for reversals gets none")
@@ -81,18 +67,18 @@ struct ReversalTests {
     let store = try delivered(reversing: false)
     try deliver(store)
     try reverse(store)
-    #expect(try receipt(store, 0).state == .delivered)
-    #expect(try receipt(store, 0).body == [1])
+    #expect(try store.receipt(0).state == .delivered)
+    #expect(try store.receipt(0).body == [1])
   }
 
   @Test("A reversal is not sent for a receipt that no destination has accepted")
   func reversedFirst() throws {
     let store = try delivered()
     try reverse(store)
-    #expect(try receipt(store, 0).isReversal == false)
-    _ = try store.apply(CancelReceipt(id: receipt(store, 0).id, note: ""))
+    #expect(try store.receipt(0).isReversal == false)
+    _ = try store.apply(CancelReceipt(id: store.receipt(0).id, note: ""))
     try reverse(store)
-    #expect(try receipt(store, 0).state == .cancelled, "the destination does not know the purchase")
+    #expect(try store.receipt(0).state == .cancelled, "the destination does not know the purchase")
   }
 
   @Test(
@@ -102,25 +88,25 @@ struct ReversalTests {
     let store = try delivered()
     try deliver(store)
     try reverse(store)
-    try reload(store, ["ios": reversible(present)])
-    #expect(try receipt(store, 0).state == .waiting)
-    #expect(try receipt(store, 0).reason == .destination)
+    try store.reload(["ios": reversible(present)])
+    #expect(try store.receipt(0).state == .waiting)
+    #expect(try store.receipt(0).reason == .destination)
     store.advance(90 * day)
     try store.endWaits()
     try reverse(store)
-    #expect(try receipt(store, 0).state == .waiting, "for as long as it is not there")
-    let id = try receipt(store, 0).id
+    #expect(try store.receipt(0).state == .waiting, "for as long as it is not there")
+    let id = try store.receipt(0).id
     let replay = ReplayReceipt(id: id, force: true, dueAt: store.now)
     #expect(try store.apply(replay) == .lacks(.destination), "no other destination learns of it")
     let complete = CompleteReceipt(id: id, userID: nil, priceID: nil, contextID: nil)
     #expect(try store.apply(complete) == .notAllowed(.waiting))
     try store.reopen()
-    try reload(store, ["ios": reversible()])
-    #expect(try receipt(store, 0).state == .pending)
-    #expect(try receipt(store, 0).body == [2])
-    #expect(try receipt(store, 0).isReversal)
+    try store.reload(["ios": reversible()])
+    #expect(try store.receipt(0).state == .pending)
+    #expect(try store.receipt(0).body == [2])
+    #expect(try store.receipt(0).isReversal)
     try deliver(store)
-    #expect(try receipt(store, 0).state == .delivered)
+    #expect(try store.receipt(0).state == .delivered)
     #expect(try store.reader.contradictions().isEmpty)
   }
 
@@ -129,15 +115,15 @@ struct ReversalTests {
     let store = try delivered()
     try deliver(store)
     try reverse(store)
-    let id = try receipt(store, 0).id
+    let id = try store.receipt(0).id
     _ = try store.apply(CancelReceipt(id: id, note: ""))
     let elsewhere = AppRules(
       join: JoinPolicy(settle: .zero), processors: .stripe, destinations: ["shop", "purchasely"],
       destination: { _ in "purchasely" }, compose: { _, _ in [1] }, composeReversal: { _, _ in [3] })
     store.writer.use(rules: ["ios": elsewhere])
     #expect(try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.now)) == .done)
-    #expect(try receipt(store, 0).destination == "shop")
-    #expect(try receipt(store, 0).body == [2])
+    #expect(try store.receipt(0).destination == "shop")
+    #expect(try store.receipt(0).body == [2])
   }
 
   @Test("A reversal that arrived while its destination was removed is not sent again (R3)")
@@ -145,12 +131,12 @@ struct ReversalTests {
     let store = try delivered()
     try deliver(store)
     try reverse(store)
-    let sent = try receipt(store, 0).body
-    try reload(store, ["ios": reversible([])])
+    let sent = try store.receipt(0).body
+    try store.reload(["ios": reversible([])])
     try deliver(store, sent: sent)
-    try reload(store, ["ios": reversible()])
+    try store.reload(["ios": reversible()])
     try reverse(store)
-    #expect(try receipt(store, 0).state == .delivered)
-    #expect(try receipt(store, 0).body == [2])
+    #expect(try store.receipt(0).state == .delivered)
+    #expect(try store.receipt(0).body == [2])
   }
 }

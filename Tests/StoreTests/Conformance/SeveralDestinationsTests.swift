@@ -29,20 +29,6 @@ struct SeveralDestinationsTests {
     try TestStore(rules: rules(destinations))
   }
 
-  /// Decides everything again, as after a reload.
-  private func reload(_ store: TestStore, _ rules: [AppSlug: AppRules]) throws {
-    store.writer.use(rules: rules)
-    store.advance(minute)
-    var place: ReconsiderReceipts.Place?
-    repeat {
-      place = try store.apply(ReconsiderReceipts(app: "ios", startedAt: store.now, after: place))
-    } while place != nil
-  }
-
-  private func receipt(_ store: TestStore, _ index: Int) throws -> Receipt {
-    try #require(try store.receipts()[index].receipt)
-  }
-
   /// Stores one pending receipt of each processor.
   private func sell(_ store: TestStore) throws {
     try store.ingest(Said.payment("1", user: "u1"))
@@ -83,7 +69,7 @@ struct SeveralDestinationsTests {
     #expect(try due(Self.second) == [rows[1]])
     #expect(try store.reader.hasDue(app: "ios", now: store.now))
     #expect(try store.reader.oldestPending(app: "ios") != nil)
-    let id = try receipt(store, 1).id
+    let id = try store.receipt(1).id
     _ = try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.after(hour)))
     let next = { (place: AppDestination) in
       try store.reader.nextDue(place, isReplay: true, after: store.now)
@@ -101,31 +87,31 @@ struct SeveralDestinationsTests {
     try store.ingest(other)
     store.advance(hour)
     try store.endWaits()
-    #expect(try receipt(store, 0).state == .waiting)
-    #expect(try receipt(store, 0).reason == .destination)
-    #expect(try receipt(store, 0).body == nil)
+    #expect(try store.receipt(0).state == .waiting)
+    #expect(try store.receipt(0).reason == .destination)
+    #expect(try store.receipt(0).body == nil)
     store.advance(90 * day)
     try store.endWaits()
-    #expect(try receipt(store, 0).reason == .destination, "for as long as there is none")
-    let refused = try store.apply(ReplayReceipt(id: receipt(store, 0).id, force: true, dueAt: store.now))
+    #expect(try store.receipt(0).reason == .destination, "for as long as there is none")
+    let refused = try store.apply(ReplayReceipt(id: store.receipt(0).id, force: true, dueAt: store.now))
     #expect(refused == .lacks(.destination))
-    try reload(store, rules(["purchasely", "shop"]))
-    #expect(try receipt(store, 0).state == .pending)
-    #expect(try receipt(store, 0).destination == "shop")
-    #expect(try receipt(store, 0).body?.starts(with: "shop u2".utf8) == true)
+    try store.reload(rules(["purchasely", "shop"]))
+    #expect(try store.receipt(0).state == .pending)
+    #expect(try store.receipt(0).destination == "shop")
+    #expect(try store.receipt(0).body?.starts(with: "shop u2".utf8) == true)
   }
 
   @Test("A pending receipt whose destination is removed waits for another, and gets its bytes")
   func removed() throws {
     let store = try store()
     try sell(store)
-    try reload(store, rules(["purchasely"]))
+    try store.reload(rules(["purchasely"]))
     #expect(try store.receipts().map(\.receipt?.state) == [.pending, .waiting])
-    #expect(try receipt(store, 1).reason == .destination)
-    #expect(try receipt(store, 1).body == nil)
-    try reload(store, rules(["purchasely", "shop"]))
+    #expect(try store.receipt(1).reason == .destination)
+    #expect(try store.receipt(1).body == nil)
+    try store.reload(rules(["purchasely", "shop"]))
     #expect(try store.receipts().map(\.receipt?.state) == [.pending, .pending])
-    #expect(try receipt(store, 1).destination == "shop")
+    #expect(try store.receipt(1).destination == "shop")
   }
 
   @Test("A pending receipt goes to the present destination if its own is removed")
@@ -134,26 +120,26 @@ struct SeveralDestinationsTests {
     try sell(store)
     let all = AppRules(
       join: JoinPolicy(settle: .zero), processors: .stripe, to: "shop", compose: { _ in [7] })
-    try reload(store, ["ios": all])
-    #expect(try receipt(store, 0).destination == "shop")
-    #expect(try receipt(store, 0).body == [7])
-    #expect(try receipt(store, 0).state == .pending)
-    #expect(try receipt(store, 1).body != [7], "its destination is still there, so its bytes stay (R4)")
+    try store.reload(["ios": all])
+    #expect(try store.receipt(0).destination == "shop")
+    #expect(try store.receipt(0).body == [7])
+    #expect(try store.receipt(0).state == .pending)
+    #expect(try store.receipt(1).body != [7], "its destination is still there, so its bytes stay (R4)")
   }
 
   @Test("A replay sends the bytes of the present destination")
   func replayed() throws {
     let store = try store()
     try sell(store)
-    let id = try receipt(store, 0).id
+    let id = try store.receipt(0).id
     _ = try store.apply(CancelReceipt(id: id, note: ""))
     let all = AppRules(
       join: JoinPolicy(settle: .zero), processors: .stripe, to: "shop", compose: { _ in [7] })
-    try reload(store, ["ios": all])
-    #expect(try receipt(store, 0).destination == "purchasely", "nothing that ended is redirected")
+    try store.reload(["ios": all])
+    #expect(try store.receipt(0).destination == "purchasely", "nothing that ended is redirected")
     #expect(try store.apply(ReplayReceipt(id: id, force: false, dueAt: store.now)) == .done)
-    #expect(try receipt(store, 0).destination == "shop")
-    #expect(try receipt(store, 0).body == [7])
+    #expect(try store.receipt(0).destination == "shop")
+    #expect(try store.receipt(0).body == [7])
   }
 
   @Test(
@@ -164,7 +150,7 @@ struct SeveralDestinationsTests {
     try sell(store)
     let record = try store.receipts()[1]
     let sent = try #require(record.receipt?.body)
-    try reload(store, rules(["purchasely"]))
+    try store.reload(rules(["purchasely"]))
     let report = AttemptReport(
       startedAt: store.now, duration: .zero, status: isDelivered ? 200 : 500, error: nil, isAmbiguous: false,
       response: [])
@@ -174,8 +160,8 @@ struct SeveralDestinationsTests {
       RecordAttempt(
         of: record.receiptID, to: Self.second, sent: sent, report: report, decision: decision,
         breaker: Breaker()))
-    #expect(try receipt(store, 1).state == (isDelivered ? .delivered : .waiting))
-    #expect(try receipt(store, 1).body == (isDelivered ? sent : nil))
+    #expect(try store.receipt(1).state == (isDelivered ? .delivered : .waiting))
+    #expect(try store.receipt(1).body == (isDelivered ? sent : nil))
   }
 
   @Test("A pause counts for the receipts of its own destination only")

@@ -99,6 +99,16 @@ final class TestStore {
 
   func advance(_ milliseconds: Int64) { now = now + .milliseconds(milliseconds) }
 
+  /// Decides everything of the app `ios` again, as after a reload.
+  func reload(_ rules: [AppSlug: AppRules]) throws {
+    writer.use(rules: rules)
+    advance(minute)
+    var place: ReconsiderReceipts.Place?
+    repeat {
+      place = try apply(ReconsiderReceipts(app: "ios", startedAt: now, after: place))
+    } while place != nil
+  }
+
   func after(_ milliseconds: Int64) -> Timestamp { now + .milliseconds(milliseconds) }
 
   @discardableResult
@@ -174,6 +184,9 @@ final class TestStore {
     filter.app = app
     return try reader.receipts(filter, limit: 10_000).sorted { $0.rowID < $1.rowID }
   }
+
+  /// The receipt of the purchase that was reported at this place in the order.
+  func receipt(_ index: Int) throws -> Receipt { try #require(try receipts()[index].receipt) }
 
   /// The only receipt.
   func only(app: AppSlug? = nil) throws -> PurchaseRecord {

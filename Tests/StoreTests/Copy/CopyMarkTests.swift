@@ -256,7 +256,9 @@ struct CopyMarkTests {
     }
     let observer = try PostgresServer.shared.get().connect()
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = $1"
+    let deadline = MonotonicInstant.now().advanced(by: .seconds(60))
     while try observer.run(waiting, [.text(name)]).integer(0, 0) == 0 {
+      try #require(MonotonicInstant.now() < deadline)
       PostgresConnection.pause(.milliseconds(5))
     }
     try other.run("COMMIT")
