@@ -126,7 +126,7 @@ import Testing
       }
       let after = try ShellRun(ctl + ["--fetch"])
       #expect(after.code == 0, "\(after.output)")
-      #expect(after.output.components("ok, as configured") == 2, "\(after.output)")
+      #expect(after.output.ranges(of: "ok, as configured").count == 2, "\(after.output)")
       let verdict = try ShellRun(ctl + ["http://127.0.0.1:\(port)/buy/7", "--json"])
       #expect(verdict.output.contains(#""opens":"app""#))
       #expect(verdict.output.contains(#""rule":2"#))
