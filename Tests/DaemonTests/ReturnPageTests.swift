@@ -128,6 +128,38 @@ import Testing
       try heading("?session_id=cs_test_1", app: "other") == heading("?session_id=cs_test_9", app: "other"))
   }
 
+  @Test("CA30: Afterpay's order token shows the state of its payment, and leads back with it")
+  func orderToken() throws {
+    let bed = try Bed()
+    defer { bed.stop() }
+    let words = PageLanguage.en.words
+    func heading(_ query: String, app: String = "shop") throws -> String {
+      try bed.page(query, app: app).heading
+    }
+    func shown(_ outcome: ReturnOutcome, app: String = "Example") -> String {
+      words[outcome].heading.text(app: app)
+    }
+    let (token, query) = ("005.2fkv5o963b132z8ppa34", "?status=SUCCESS&orderToken=005.2fkv5o963b132z8ppa34")
+    func report(_ observations: Observations, by user: UserID? = nil) throws {
+      let said = PurchaseReport(
+        key: PurchaseKey(processor: "afterpay", type: "payment", id: ObjectID(token)),
+        observations: observations, startedBy: user,
+        happenedAt: Timestamp(unixMilliseconds: bed.clock.wallMilliseconds))
+      try bed.bench.store(StorePayment(app: "shop", said))
+    }
+    #expect(try heading(query) == shown(.unknown))
+    try report(.started, by: "u1")
+    #expect(try heading(query) == shown(.waiting))
+    #expect(try heading("?status=CANCELLED&orderToken=\(token)") == shown(.noPaymentYet))
+    #expect(try heading(query, app: "other") == shown(.unknown, app: "other"))
+    #expect(try bed.page(query).links[0] == "https://pay.example.com/v1/shop/return?orderToken=\(token)")
+    try report(.paid)
+    #expect(try heading(query) == shown(.paid))
+    // What the address says of the outcome decides nothing.
+    #expect(try heading("?status=DECLINED&orderToken=\(token)") == shown(.paid))
+    #expect(try heading("?orderToken=\(token)%2F..") == shown(.unknown))
+  }
+
   @Test("With a context and a session the paid one decides: who paid never reads \"expired, start again\"")
   func paidDecides() throws {
     let bed = try Bed()

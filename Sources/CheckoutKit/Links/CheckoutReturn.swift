@@ -7,7 +7,8 @@ public import Foundation
 ///
 /// The address identifies the checkout; it does not prove how the checkout ended, because anyone can forge
 /// it. Ask the relay: ``RelayClient/finalStatus(of:within:)``. When the relay does not know yet which context
-/// a payment belongs to, the address has the processor's session id, or no id. Without an id it means the
+/// a payment belongs to, the address has the processor's session id, or no id. Afterpay adds the token of its
+/// checkout. Without an id it means the
 /// checkout that the app began last.
 public struct CheckoutReturn: Sendable, Hashable {
   /// The app's name at the relay.
@@ -16,12 +17,18 @@ public struct CheckoutReturn: Sendable, Hashable {
   public let contextID: String?
   /// The processor's session, such as Stripe's `cs_…`; nil when the address has none.
   public let sessionID: String?
+  /// The token of a checkout with Afterpay (``StartedAfterpayCheckout/token``): capture it, or ask for its
+  /// state with ``AfterpayCheckout/status(of:)``. Nil when the address has none.
+  public let orderToken: String?
 
   /// Creates a return address, to format it.
-  public init(app: String, contextID: String? = nil, sessionID: String? = nil) {
+  public init(
+    app: String, contextID: String? = nil, sessionID: String? = nil, orderToken: String? = nil
+  ) {
     self.app = app
     self.contextID = contextID
     self.sessionID = sessionID
+    self.orderToken = orderToken
   }
 
   /// Reads a link that ``LinkRouter`` has parsed.
@@ -31,10 +38,11 @@ public struct CheckoutReturn: Sendable, Hashable {
     guard path.segments.count == 3, path[0] == "v1", path[2] == "return", let app = path[1], Self.isApp(app)
     else { return nil }
     let (contextID, sessionID) = (path.query[Self.contextField], path.query[Self.sessionField])
-    guard contextID.map(Self.isContextID) != false, sessionID.map(Self.isSessionID) != false else {
-      return nil
-    }
-    self.init(app: app, contextID: contextID, sessionID: sessionID)
+    let orderToken = path.query[Self.orderField]
+    guard contextID.map(Self.isContextID) != false, sessionID.map(Self.isSessionID) != false,
+      orderToken.map(AfterpayCheckout.isToken) != false
+    else { return nil }
+    self.init(app: app, contextID: contextID, sessionID: sessionID, orderToken: orderToken)
   }
 
   /// Reads a URL without a router.
@@ -54,11 +62,13 @@ public struct CheckoutReturn: Sendable, Hashable {
     var query: [String: String] = [:]
     query[Self.contextField] = contextID
     query[Self.sessionField] = sessionID
+    query[Self.orderField] = orderToken
     return LinkPath("v1", app, "return", query: query)
   }
 
   private static let contextField = "context_id"
   private static let sessionField = "session_id"
+  private static let orderField = "orderToken"
 
   /// `[a-z0-9][a-z0-9-]{0,62}`, as in the relay's configuration.
   static func isApp(_ text: String) -> Bool {

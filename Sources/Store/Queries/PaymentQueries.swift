@@ -24,6 +24,26 @@ extension StoreReader {
       AND user_id = ?5 AND (observations & \(Observations.started.rawValue)) <> 0
     """
 
+  /// The status of a payment that was started through the relay, by its id at the processor; nil if there is
+  /// none. The id is the secret: only the processor, the relay and the user who started it know it.
+  public func status(app: AppSlug, paymentID: ObjectID) throws(StoreFault) -> CheckoutStatus? {
+    try connection.prepare(Self.paymentStatusSQL).first([.text(paymentID), .text(app)]) {
+      row throws(StoreFault) in
+      var status = try Self.status(row)
+      // Without a receipt, a payment that ended at the processor shows only that.
+      if status.receiptID == nil, Observations(rawValue: row.integer(5)).contains(.closed) {
+        (status.state, status.reason) = (.cancelled, .paymentFailed)
+      }
+      return status
+    }
+  }
+
+  static let paymentStatusSQL = """
+    SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
+    WHERE object_id = ?1 AND app = ?2 AND corrects = ''
+      AND (observations & \(Observations.started.rawValue)) <> 0
+    """
+
   /// Whether a customer of a processor belongs to a user: the first who named it in a payment, in any app of
   /// the merchant's account. Nil if it belongs to nobody.
   public func belongs(

@@ -60,4 +60,6 @@ public enum CheckoutName: Sendable, Equatable {
   case context(ContextID)
   /// The processor's checkout session.
   case session(SessionID)
+  /// A payment that was started through the relay: its id at the processor.
+  case payment(ObjectID)
 }

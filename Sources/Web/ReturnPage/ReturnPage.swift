@@ -34,6 +34,8 @@ public struct ReturnPage: Sendable {
 
   /// The longest session id that is looked up, in bytes; a processor's ids are shorter.
   static let sessionIDBytesMax = 255
+  /// The field with a payment's id, which Afterpay adds to the addresses that customers return to.
+  static let orderField = "orderToken"
   /// The longest part of an item's name that is shown, in bytes of UTF-8: a character may have any number.
   static let itemBytesMax = 200
   /// The refresh interval if the checkout's age is unknown.
@@ -49,7 +51,7 @@ public struct ReturnPage: Sendable {
   ) {
     let names = Self.names(head.query)
     let back = names.isEmpty ? claim.map(ReturnOutcome.Back.init) : nil
-    let claim = claim ?? Self.value("result", head.query).flatMap(ReturnOutcome.Claim.init)
+    let claim = claim ?? Self.claim(head.query)
     var status = 200
     var outcome = names.contains { $0.isOfProcessor } ? ReturnOutcome(unheardOf: claim) : .unknown
     var seconds = Self.unknownAgeSeconds
@@ -64,7 +66,8 @@ public struct ReturnPage: Sendable {
         outcome = ReturnOutcome(found, claim: claim)
         seconds = Self.refreshSeconds(
           age: Timestamp(unixMilliseconds: clock.wallMilliseconds).duration(since: found.begunAt))
-        name = found.contextID.map(CheckoutName.context) ?? name
+        // The app captures a payment by its own id.
+        if name?.isOfPayment != true { name = found.contextID.map(CheckoutName.context) ?? name }
         reference = Self.reference(found)
         let now = Timestamp(unixMilliseconds: clock.wallMilliseconds)
         if case .session(let id) = name, found.offersClaim(now: now) { offered = id }
@@ -207,19 +210,34 @@ public struct ReturnPage: Sendable {
     var names: [CheckoutName] = []
     if let id = value("context_id", query).map(ContextID.init), id.isWellFormed { names.append(.context(id)) }
     if let id = value("session_id", query), isSessionID(id) { names.append(.session(SessionID(id))) }
+    if let id = value(orderField, query), isPaymentID(id) { names.append(.payment(ObjectID(id))) }
     return names
+  }
+
+  /// What a checkout page claims in the query: `result` of the relay's own addresses, or `status` of
+  /// Afterpay's, where everything but a success is a return without a confirmation.
+  static func claim(_ query: String?) -> ReturnOutcome.Claim? {
+    if let result = value("result", query) { return ReturnOutcome.Claim(rawValue: result) }
+    return value("status", query).map { $0 == "SUCCESS" ? .success : .cancel }
+  }
+
+  private static func isPaymentID(_ text: String) -> Bool {
+    (1...sessionIDBytesMax).contains(text.utf8.count)
+      && text.utf8.allSatisfy { isIDByte($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "~") }
   }
 
   private static func isSessionID(_ text: String) -> Bool {
     text.hasPrefix("cs_") && (4...sessionIDBytesMax).contains(text.utf8.count)
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-          true
-        default: false
-        }
-      }
+      && text.utf8.allSatisfy(isIDByte)
+  }
+
+  private static func isIDByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
   }
 
   /// The package that a browser on Android was sent here to try.
@@ -245,6 +263,7 @@ extension AppConfiguration.Links {
 
 extension CheckoutName {
   fileprivate var isOfProcessor: Bool { if case .session = self { true } else { false } }
+  fileprivate var isOfPayment: Bool { if case .payment = self { true } else { false } }
 }
 
 extension ReturnOutcome {

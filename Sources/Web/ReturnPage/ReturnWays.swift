@@ -54,6 +54,7 @@ extension PageWays {
     switch name {
     case .context(let id): Link("v1", app.text, "return", query: [("context_id", id.text)]).text
     case .session(let id): Link("v1", app.text, "return", query: [("session_id", id.text)]).text
+    case .payment(let id): Link("v1", app.text, "return", query: [(ReturnPage.orderField, id.text)]).text
     case nil: Link("v1", app.text, "return").text
     }
   }

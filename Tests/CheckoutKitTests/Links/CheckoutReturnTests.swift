@@ -68,6 +68,20 @@ import Testing
     #expect(try Self.read(#require(expected.path.url(host: "pay.example.com")).absoluteString) == expected)
   }
 
+  @Test("CA30: Afterpay's order token is read from the address, with and without a context")
+  func readsOrderToken() throws {
+    let token = "005.2fkv5o963b132z8ppa34srlh60987y87d55re237wsg9tr4q2"
+    let root = "https://pay.example.com/v1/ios/return"
+    let back = try Self.read("\(root)?status=SUCCESS&orderToken=\(token)")
+    #expect(back == CheckoutReturn(app: "ios", orderToken: token))
+    #expect(back?.path.query == ["orderToken": token])
+    let both = try Self.read("\(root)?context_id=\(Self.id)&status=CANCELLED&orderToken=\(token)")
+    #expect(both == CheckoutReturn(app: "ios", contextID: Self.id, orderToken: token))
+    for wrong in ["", "%0A", "a%2Fb", "..", "a%20b"] {
+      #expect(try Self.read("\(root)?orderToken=\(wrong)") == nil, "\(wrong)")
+    }
+  }
+
   @Test("PL24: a printed return address is read as the same one")
   func printsAndReads() throws {
     let link = CheckoutReturn(app: "ios", contextID: Self.id)

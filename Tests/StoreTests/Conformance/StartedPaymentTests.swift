@@ -66,6 +66,34 @@ struct StartedPaymentTests {
     #expect(try store.context(named).state == .paid)
   }
 
+  @Test("CA30: The status of a payment is found by its id, in its app only, from its start to its end")
+  func status() throws {
+    func status(_ n: String = "1", app: AppSlug = "ios") throws -> CheckoutStatus? {
+      try store.reader.status(app: app, paymentID: Said.payKey(n).id)
+    }
+    #expect(try status() == nil)
+    let named = try store.post("named")
+    try report(Said.pay(.started, by: "u1", in: named))
+    #expect(try status()?.state == .open)
+    #expect(try status()?.paid == false)
+    #expect(try status()?.contextID == named)
+    #expect(try status(app: "web") == nil)
+    #expect(try status("2") == nil)
+    try report(Said.pay(.paid))
+    #expect(try status()?.state == .paid)
+    #expect(try status()?.paid == true)
+    try report(Said.pay(.started, "2", by: "u1"))
+    try report(Said.pay(.closed, "2"))
+    #expect(try status("2")?.state == .cancelled)
+    #expect(try status("2")?.paid == false)
+  }
+
+  @Test("A payment that was not started through the relay has no status by its id")
+  func statusOfOthers() throws {
+    try report(Said.pay(.paid))
+    #expect(try store.reader.status(app: "ios", paymentID: Said.payKey("1").id) == nil)
+  }
+
   @Test("Without a named context the user's newest one is guessed when it is paid, not before")
   func guessed() throws {
     try report(Said.pay(.started, by: "u1"))

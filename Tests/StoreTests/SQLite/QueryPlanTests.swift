@@ -138,6 +138,7 @@ struct QueryPlanTests {
     _ = try reader.belongs("payer", to: "u", at: AppProcessor(app, "swedbank"))
     _ = try reader.overdue(place, now: now, cutoff: now, limit: 1)
     _ = try (reader.status(app: app, contextID: "c", now: now), reader.status(app: app, sessionID: "s"))
+    _ = try reader.status(app: app, paymentID: "p")
   }
 
   @Test("None of the reader's statements reads a whole table, nor does any list of receipts")

@@ -171,6 +171,7 @@ final class CheckoutPolls: Sendable {
             switch name {
             case .context(let id): try reader.status(app: app, contextID: id, now: now)
             case .session(let id): try reader.status(app: app, sessionID: id)
+            case .payment(let id): try reader.status(app: app, paymentID: id)
             }
           found.append(status)
         }
