@@ -47,6 +47,22 @@ import Testing
     #expect(Self.key([("Authorization", "Bearer k 1 ")]) == "k 1")
   }
 
+  @Test("SW31: A client key is also read from the app's own header fields, after the standard ones")
+  func ownHeaders() {
+    func key(_ fields: [(name: String, value: String)], or headers: [String]) -> String? {
+      ContextPost.clientKey(RequestSamples.head("POST", "/", fields), or: headers)
+        .map { String(decoding: $0, as: UTF8.self) }
+    }
+    let own = ["x-payex-sample-apikey", "X-Other"]
+    #expect(key([("X-Payex-Sample-ApiKey", "k1")], or: own) == "k1")
+    #expect(key([("x-other", "k2"), ("x-payex-sample-apikey", "k1")], or: own) == "k1")
+    #expect(key([("x-other", "k2")], or: own) == "k2")
+    #expect(key([("x-other", "k2"), ("X-API-KEY", "k3")], or: own) == "k3")
+    #expect(key([("x-other", "k2"), ("Authorization", "Bearer k4")], or: own) == "k4")
+    #expect(key([("x-other", "k2"), ("Authorization", "Basic azE=")], or: own) == nil)
+    #expect(key([("x-other", "k2")], or: []) == nil)
+  }
+
   @Test(
     "An authorization of another kind is not a key, and hides the other header's key",
     arguments: ["Basic azE=", "Bearer", "", "k1", "Bearerk1", "Token k1"])

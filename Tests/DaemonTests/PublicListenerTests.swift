@@ -93,7 +93,9 @@ import Testing
   @Test("A fault of the head is answered before the body is read")
   func heads() throws {
     let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])
-    let bench = try Bench([Bench.app(client: keys)], isStarted: false)
+    let own = AppConfiguration.ClientAccess.restricted(
+      keys: [Secret("k1")], tokens: nil, headers: ["X-Own"])
+    let bench = try Bench([Bench.app(client: keys), Bench.app("own", client: own)], isStarted: false)
     let listener = bench.listener()
     func status(_ method: String, _ target: String, _ fields: [(name: String, value: String)] = []) -> Int {
       switch listener.admit(RequestSamples.head(method, target, fields)) {
@@ -107,6 +109,9 @@ import Testing
     #expect(status("POST", "/v1/shop/contexts", [("X-API-KEY", "k1")]) == 415)
     #expect(status("POST", "/v1/shop/contexts", [json, ("X-API-KEY", "k1")]) == -65_536)
     #expect(status("POST", "/v1/shop/contexts", [json, ("Authorization", "Bearer k1")]) == -65_536)
+    #expect(status("POST", "/v1/shop/contexts", [json, ("X-Own", "k1")]) == 401)
+    #expect(status("POST", "/v1/own/contexts", [json, ("X-Own", "k1")]) == -65_536)
+    #expect(status("POST", "/v1/own/contexts", [json, ("X-Own", "k2")]) == 401)
     #expect(status("POST", "/v1/none/contexts", [json, ("X-API-KEY", "k1")]) == 404)
     #expect(status("POST", "/v1/shop/webhooks/stripe") == -4_194_304)
     #expect(status("GET", "/v1/shop/webhooks/stripe") == 405)

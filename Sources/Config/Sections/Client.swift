@@ -9,8 +9,8 @@ extension AppConfiguration {
     /// Any client.
     case open
     /// A client with one of these keys, for any user, or with a token, for the user that the token names. At
-    /// least one of the two is configured.
-    case restricted(keys: [Secret], tokens: Tokens?)
+    /// least one of the two is configured. A key may also be in one of these header fields.
+    case restricted(keys: [Secret], tokens: Tokens?, headers: [String] = [])
 
     /// A client with one of these keys; at least one.
     public static func keys(_ keys: [Secret]) -> ClientAccess { .restricted(keys: keys, tokens: nil) }
@@ -22,6 +22,7 @@ extension AppConfiguration {
     fileprivate struct Restricted: Sendable {
       var keys: [Secret] = []
       var tokens: AppConfiguration.Tokens?
+      var headers: [String]?
     }
 
     fileprivate static let section = ConfigurationSection(
@@ -36,6 +37,11 @@ extension AppConfiguration {
           "The tokens (JWT) that a client may send instead of a key. A token is valid for the "
             + "user that it names."
         ),
+        .optional(
+          "header", \.headers, .headerNames, example: "x-payex-sample-apikey",
+          "The name of a header field, or several, in which a client may also send a key, beside "
+            + "Authorization and X-API-KEY."
+        ).then { client, reader, _ in client.reportHeader(reader) },
       ])
   }
 
@@ -165,7 +171,9 @@ extension ValueForm<AppConfiguration.ClientAccess> {
         switch value {
         case .string("open"): return .open
         case .object:
-          return restricted.read(value, path, context).map { .restricted(keys: $0.keys, tokens: $0.tokens) }
+          return restricted.read(value, path, context).map {
+            .restricted(keys: $0.keys, tokens: $0.tokens, headers: $0.headers ?? [])
+          }
         default:
           let advice = AppConfiguration.ClientAccess.advice
           context.collector.fault(path, "must be { keys: [ … ] }, { jwt: { … } } or \"open\"; \(advice)")
@@ -173,11 +181,12 @@ extension ValueForm<AppConfiguration.ClientAccess> {
         }
       },
       show: { access in
-        guard case .restricted(let keys, let tokens) = access else { return "open" }
-        return section.show(.init(keys: keys, tokens: tokens))
+        guard case .restricted(let keys, let tokens, let headers) = access else { return "open" }
+        return section.show(
+          .init(keys: keys, tokens: tokens, headers: headers.isEmpty ? nil : headers))
       },
       secrets: { access, path in
-        guard case .restricted(let keys, let tokens) = access else { return [] }
+        guard case .restricted(let keys, let tokens, _) = access else { return [] }
         return section.secrets(.init(keys: keys, tokens: tokens), path)
       }
     ).described { shape in
@@ -187,14 +196,63 @@ extension ValueForm<AppConfiguration.ClientAccess> {
   }
 }
 
+extension AppConfiguration.ClientAccess.Restricted {
+  fileprivate func reportHeader(_ reader: ObjectReader) {
+    guard reader.has("header"), reader.isObject, !reader.has("keys") else { return }
+    reader.collector.fault(
+      reader.path(of: "header"), "names where a key may be, but there are no keys; add keys or take it out")
+  }
+}
+
+extension ValueForm<String> {
+  /// The name of a header field that means nothing else to the relay or to HTTP.
+  fileprivate static var headerName: ValueForm {
+    ValueForm(
+      "the name of a header field",
+      mustBe: "the name of a header field of yours, such as x-example-key: letters, digits and hyphens, and "
+        + "none that HTTP or the relay uses already", isText: true,
+      schema: .pattern("^[A-Za-z][A-Za-z0-9-]{0,63}$"), show: JSONValue.string,
+      convert: { value in
+        guard let name = value.stringValue, let first = name.utf8.first, name.utf8.count <= 64,
+          isLetter(first), name.utf8.allSatisfy({ isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") })
+        else { return nil }
+        let folded = name.lowercased()
+        return takenNames.contains(folded) || takenPrefixes.contains(where: folded.hasPrefix) ? nil : name
+      })
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  private static let takenNames: Set = [
+    "authorization", "x-api-key", "x-user-id", "x-context-id", "x-request-id", "host", "cookie", "connection",
+    "date", "expect", "forwarded", "from", "origin", "referer", "range", "te", "trailer", "transfer-encoding",
+    "upgrade", "user-agent", "via",
+  ]
+  private static let takenPrefixes = ["accept", "content-", "if-", "sec-", "proxy-", "x-forwarded-"]
+}
+
 extension ValueForm<[String]> {
   /// A text or a list of texts.
   fileprivate static var audiences: ValueForm {
-    let one = ValueForm<String>.text("a text or a list of texts")
-    let several = ValueForm<[String]>.list(
-      of: .text("a text"), count: 1...20, "texts")
+    oneOrSeveral(of: .text("a text"), "a text or a list of texts", "texts")
+  }
+
+  fileprivate static var headerNames: ValueForm {
+    oneOrSeveral(of: .headerName, "the name of a header field or a list of names", "names")
+  }
+
+  private static func oneOrSeveral(
+    of one: ValueForm<String>, _ words: String, _ elements: String
+  ) -> ValueForm {
+    let several = ValueForm<[String]>.list(of: one, count: 1...20, elements)
     return ValueForm(
-      shape: ValueShape("a text or a list of texts", ["oneOf": [one.shape.schema, several.shape.schema]]),
+      shape: ValueShape(words, ["oneOf": [one.shape.schema, several.shape.schema]]),
       read: { value, path, context in
         guard case .array = value else { return one.read(value, path, context).map { [$0] } }
         return several.read(value, path, context)

@@ -14,10 +14,12 @@ struct ContextPost: Sendable, Equatable {
   /// The id that the client made; nil if the relay makes it.
   var id: ContextID?
 
-  /// The client key of the request, from `Authorization` or `X-API-KEY`.
-  static func clientKey(_ head: RequestHead) -> [UInt8]? {
+  /// The client key of the request: from `Authorization`, else from `X-API-KEY`, else from the first of these
+  /// header fields that it has.
+  static func clientKey(_ head: RequestHead, or headers: [String] = []) -> [UInt8]? {
     guard let authorization = head.header("Authorization") else {
-      return head.header("X-API-KEY").map { Array($0.utf8) }
+      let key = (["X-API-KEY"] + headers).lazy.compactMap { head.header($0) }.first
+      return key.map { Array($0.utf8) }
     }
     let blank = UInt8(ascii: " ")
     let parts = Array(authorization.utf8).split(separator: blank, maxSplits: 1)

@@ -31,7 +31,7 @@ import Testing
     let folder = try TemporaryFolder()
     let file = try folder.file("keys.json", "{\"keys\":[\n\(Self.secretKey)\n]}\n")
     let alone = try Samples.app(Self.text("keys: 'file:\(file)'"))
-    guard case .restricted(let keys, let tokens?) = alone.client else {
+    guard case .restricted(let keys, let tokens?, _) = alone.client else {
       Issue.record("no tokens")
       return
     }
@@ -43,7 +43,7 @@ import Testing
       "jwks: 'https://id.example.com/keys', algorithms: ['ES256'], user_claim: 'uid', leeway: '5s'",
       keys: "keys: ['env:CLIENT_KEY'],")
     let app = try Samples.app(both)
-    guard case .restricted(let shown, let rules?) = app.client else {
+    guard case .restricted(let shown, let rules?, _) = app.client else {
       Issue.record("no tokens")
       return
     }
@@ -97,6 +97,28 @@ import Testing
   func faults(text: String, path: String, message: String) {
     let faults = Samples.faults(Self.text(text))
     #expect(faults.contains { $0.path == path && $0.message.contains(message) }, "\(faults)")
+  }
+
+  @Test("SW31: One header field or several may have a client's key; none that means something else")
+  func headers() throws {
+    func headers(_ text: String) throws -> [String]? {
+      let app = try Samples.app(
+        Samples.text(client: "client: { keys: ['env:CLIENT_KEY'], header: \(text) },"))
+      guard case .restricted(_, _, let headers) = app.client else { return nil }
+      return headers
+    }
+    #expect(try headers("'x-payex-sample-apikey'") == ["x-payex-sample-apikey"])
+    #expect(try headers("['X-A', 'x-b']") == ["X-A", "x-b"])
+    for wrong in [
+      "'X-API-KEY'", "'Authorization'", "'x-user-id'", "'Content-Type'", "'Host'", "'X-Forwarded-For'", "''",
+      "'a b'", "'a_b'", "'1a'", "7",
+    ] {
+      let faults = Samples.faults(
+        Samples.text(client: "client: { keys: ['env:CLIENT_KEY'], header: \(wrong) },"))
+      #expect(faults.map(\.path) == ["apps.shop.client.header"], "\(wrong)")
+    }
+    let keyless = Samples.faults(Self.text("jwks: 'https://id/'", keys: "header: 'x-a',"))
+    #expect(keyless.map(\.path) == ["apps.shop.client.header"])
   }
 
   @Test("An issuer and an audience are required, and at least one kind of access")

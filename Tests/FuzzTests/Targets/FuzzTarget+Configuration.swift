@@ -87,9 +87,9 @@ extension FuzzTarget {
     // The shown URL has other passwords, or none.
     if configuration.database.filePath == nil { hasSecretInPlace = true }
     for index in other.apps.indices {
-      if case .restricted(var keys, let tokens) = other.apps[index].client {
+      if case .restricted(var keys, let tokens, let headers) = other.apps[index].client {
         for key in keys.indices { replace(&keys[key]) }
-        other.apps[index].client = .restricted(keys: keys, tokens: tokens)
+        other.apps[index].client = .restricted(keys: keys, tokens: tokens, headers: headers)
       }
       if var stripe = other.apps[index].stripe {
         for key in stripe.webhookSecrets.indices { replace(&stripe.webhookSecrets[key]) }

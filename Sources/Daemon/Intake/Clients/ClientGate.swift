@@ -29,7 +29,7 @@ struct ClientGate: Sendable {
   /// Authorizes a caller that posts a context.
   func poster(_ head: RequestHead, _ app: App) -> Result<Caller, Problem> {
     guard app.isRestricted else { return .success(.app) }
-    let shown = ContextPost.clientKey(head)
+    let shown = ContextPost.clientKey(head, or: app.keyHeaders)
     if app.accepts(clientKey: shown) { return .success(.app) }
     guard let tokens = app.tokens, let bearer = Self.bearer(head) else { return refused(app, "key") }
     // If the app has keys, a credential without the form of a token is treated as a key.

@@ -14,6 +14,8 @@ public final class App: Sendable {
   public let slug: AppSlug
   /// The valid client keys; nil if any client may post contexts.
   let clientKeys: [[UInt8]]?
+  /// The header fields, beside the standard ones, in which a client may send a key.
+  public let keyHeaders: [String]
   /// The origins of the web pages that may post contexts and read their states.
   public let clientOrigins: Set<String>
   /// What is no user's id.
@@ -46,8 +48,9 @@ public final class App: Sendable {
     clientOrigins = configuration.clientOriginTexts
     userIDs = configuration.userIDs
     switch configuration.client {
-    case .open: (clientKeys, tokens) = (nil, nil)
-    case .restricted(let keys, let tokens):
+    case .open: (clientKeys, tokens, keyHeaders) = (nil, nil, [])
+    case .restricted(let keys, let tokens, let headers):
+      keyHeaders = headers
       clientKeys = try keys.map { Array(try $0.reveal().utf8) }
       self.tokens = try tokens.map { try TokenGate($0, app: configuration.slug) }
     }
