@@ -117,7 +117,8 @@ final class OperatorHarness {
 
   private static let swedbank = """
     client: { keys: ['env:CLIENT_KEY'] },
-    swedbank: { merchant_token: 'env:TOKEN', payee_id: 'payee', public_origin: 'https://pay.example.com' },
+    swedbank: { merchant_token: 'env:TOKEN', payee_id: 'payee', public_origin: 'https://pay.example.com',
+      amounts: 'client' },
     webhook: { url: 'https://backend.example.com/purchases', secrets: ['env:WEBHOOK_KEY'] }
     """
   private static let swedbankRules: [ProcessorName: ProcessorRules] = [

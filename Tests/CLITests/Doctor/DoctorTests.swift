@@ -155,6 +155,26 @@ import Testing
     try DoctorPage(harness, "--local").expect(.failure, .receiptd, "is stuck")
   }
 
+  @Test("SW29: Orders whose amounts the app names are a warning, unless the configuration says so")
+  func amounts() throws {
+    let harness = try OperatorHarness()
+    func page(_ more: String) throws -> DoctorPage {
+      try harness.configureWell()
+      try harness.configure {
+        $0.replacing(
+          "client: 'open',",
+          with: "client: { keys: ['env:WEBHOOK_SECRET'] }, swedbank: { merchant_token: 'env:API_KEY', "
+            + "payee_id: 'p', public_origin: 'https://pay.example.com', \(more) },")
+      }
+      return try DoctorPage(harness, "--local", "--only", "configuration")
+    }
+    try page("").expect(.warning, .configuration, "ios.swedbank: lets an altered app name")
+    let prices = "prices: { gold: { amount: 5999, vat: 1200, currency: 'SEK' } }"
+    for more in ["amounts: 'client'", prices] {
+      #expect(try page(more).findings.allSatisfy { $0.level == .ok }, "\(more)")
+    }
+  }
+
   @Test("The clock: synchronised, not synchronised, and not known")
   func clock() throws {
     let harness = try served()

@@ -38,6 +38,7 @@ final class RunbookShop {
     let section: JSONValue = [
       "api_base": .string(swedbank.base), "merchant_token": .string(Self.token), "payee_id": "payee-1",
       "public_origin": .string("http://127.0.0.1:\(port.number)"), "callback_from": ["127.0.0.1"],
+      "amounts": "client",
     ]
     let secret = "whsec_" + Base64.encode(Array(repeating: 7, count: 32))
     return (
