@@ -71,9 +71,7 @@ final class CashAppController: UIViewController {
   private let screen: CashAppScreen
   private let message = UILabel()
   private lazy var button = UIButton(
-    primaryAction: UIAction(title: "Cash App Pay") { [model] _ in
-      Task { await model.pay() }
-    })
+    primaryAction: UIAction(title: "Cash App Pay") { [weak self] _ in self?.tap() })
 
   init(_ model: CashAppModel, _ environment: CashAppPayment.Environment) {
     self.model = model
@@ -87,11 +85,27 @@ final class CashAppController: UIViewController {
   override func viewDidLoad() {
     super.viewDidLoad()
     view.addSubview(UIStackView(arrangedSubviews: [message, button]))
-    model.onChange = { [weak self] state in
-      self?.message.text = state.message
-      self?.button.isHidden = state != .ready
-    }
-    button.isHidden = true
+    model.onChange = { [weak self] in self?.show($0) }
+    show(model.state)
+    prepare()
+  }
+
+  private func prepare() {
     Task { [model] in await model.prepare(price: "gold-yearly", email: "jane@example.com") }
+  }
+
+  private func show(_ state: CashAppModel.State) {
+    message.text = state.message
+    button.isHidden =
+      switch state {
+      case .ready, .notPaid, .notOpened: false
+      default: true
+      }
+  }
+
+  /// After a failure the first tap makes a new request.
+  private func tap() {
+    guard model.state == .ready else { return prepare() }
+    Task { [model] in await model.pay() }
   }
 }
