@@ -1,4 +1,4 @@
-// The code in docs/ios.md is the tested code.
+// The code of the apps' pages is that of the samples, which are compiled or run.
 
 import Foundation
 import TestSupport
@@ -13,24 +13,37 @@ import Testing
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
   }
 
-  /// The Swift blocks of the guide that follow a comment `<!-- … -->`, by the comment's text.
-  private static func blocks() throws -> [String: String] {
-    let guide = try text("docs/ios.md")
-    let pattern = #/<!-- (?<mark>[^\n]+) -->\n```swift\n(?<code>[\s\S]*?\n)```\n/#
-    return Dictionary(
-      uniqueKeysWithValues: guide.matches(of: pattern).map { (String($0.mark), String($0.code)) })
+  @Test(
+    "A page's excerpts are in the files that they name",
+    arguments: [
+      ("ios", "swift", 3), ("react-native", "js", 1), ("flutter", "dart", 2), ("capacitor", "js", 1),
+    ])
+  func showsTheFiles(_ page: String, _ language: String, count: Int) throws {
+    let guide = try Self.text("docs/\(page).md")
+    let pattern = #/<!-- (?<path>[^\n]+) -->\n```(?<language>\w+)\n(?<code>[\s\S]*?\n)```\n/#
+    let excerpts = guide.matches(of: pattern).filter { $0.language == language }
+    #expect(excerpts.count == count)
+    for excerpt in excerpts {
+      #expect(try Self.text(String(excerpt.path)).contains(excerpt.code), "\(excerpt.path)")
+    }
   }
 
-  @Test("The guide's excerpts are in the files that they name, which the tests compile")
-  func showsTheFiles() throws {
-    let blocks = try Self.blocks()
-    #expect(blocks.count == 3)
-    for (path, code) in blocks { #expect(try Self.text(path).contains(code), "\(path)") }
+  static let node = executable("node")
+
+  @Test("The session for JavaScript passes its tests", .enabled(if: node != nil, "node is not in the path"))
+  func javaScriptRuns() throws {
+    let tests = Self.root.appendingPathComponent("kit-sample/JavaScript/session.test.js").path
+    let run = try ShellRun([try #require(Self.node), "--test", tests])
+    #expect(run.code == 0, "\(run.output)")
+  }
+
+  private static func executable(_ name: String) -> String? {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+      .map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
   /// The compiler of the toolchain that built this test, if it is in PATH.
-  static let compiler = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    .map { "\($0)/swiftc" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  static let compiler = executable("swiftc")
 
   @Test(
     "The view for which there are no declarations here is Swift",

@@ -1,0 +1,206 @@
+import 'dart:async';
+import 'dart:io' show Platform;
+import 'dart:math';
+
+import 'package:app_links/app_links.dart';
+import 'package:flutter/material.dart';
+import 'package:http/http.dart' as http;
+import 'package:url_launcher/url_launcher.dart';
+
+import 'relay.dart';
+
+Future<void> main() async {
+  WidgetsFlutterBinding.ensureInitialized();
+  // The id that Purchasely's SDK has now: the account's, or the anonymous one. By the key, another user gets a new screen,
+  // which shows nothing of the user before.
+  const userId = 'jdo-1';
+  runApp(MaterialApp(home: Shop(await Checkouts.load(), userId, reloadEntitlements, key: const ValueKey(userId))));
+}
+
+Future<bool> reloadEntitlements(String userId) async {
+  final answer = await http.get(Uri.https('api.example.com', '/users/$userId/entitlements'));
+  return answer.statusCode == 200; // Your backend's answer says whether the purchase is there.
+}
+
+class Shop extends StatefulWidget {
+  const Shop(this.checkouts, this.userId, this.reloadEntitlements, {super.key});
+
+  final Checkouts checkouts;
+
+  /// Asks the app's backend for a user's entitlements. Returns whether the purchase is there.
+  final Future<bool> Function(String userId) reloadEntitlements;
+  final String userId;
+
+  @override
+  State<Shop> createState() => _ShopState();
+}
+
+class _ShopState extends State<Shop> with WidgetsBindingObserver {
+  late final StreamSubscription<Uri> _links;
+  String _shown = '';
+  bool _isOpening = false;
+  bool _isChecking = false;
+  bool _isInFront = true;
+  bool _isQuiet = true; // Nothing is shown that the answer of an older checkout may replace.
+
+  @override
+  void initState() {
+    super.initState();
+    WidgetsBinding.instance.addObserver(this);
+    // The link that started the app, and all further ones.
+    _links = AppLinks().uriLinkStream.listen(_open);
+    _check(null); // After the end of the process there may be a checkout that is paid.
+    _askOthers();
+  }
+
+  @override
+  void dispose() {
+    WidgetsBinding.instance.removeObserver(this);
+    _links.cancel();
+    super.dispose();
+  }
+
+  @override
+  void didChangeAppLifecycleState(AppLifecycleState state) {
+    _isInFront = state == AppLifecycleState.resumed;
+    if (_isInFront) {
+      _check(null);
+      _askOthers();
+    }
+  }
+
+  void _open(Uri link) {
+    try {
+      final plan = planOf(link);
+      if (plan != null) {
+        _buy(plan);
+        return;
+      }
+      final back = returnOf(link);
+      final page = pageOf(link);
+      if (back.isReturn) {
+        _check(back.id);
+      } else if (page != null) {
+        launchUrl(page, mode: LaunchMode.externalApplication);
+      }
+    } catch (_) {
+      // A query that cannot be decoded.
+    }
+  }
+
+  void _show(String text, {bool isQuiet = false}) {
+    _isQuiet = isQuiet;
+    if (mounted) setState(() => _shown = text);
+  }
+
+  Future<void> _buy(String plan) async {
+    if (_isOpening) return; // A second tap.
+    _isOpening = true;
+    _show('Opening the checkout.');
+    var isOpen = false;
+    try {
+      final page = await widget.checkouts.begin({
+        // Also presentation_id, placement_id, ab_test_id and ab_test_variant_id, from Purchasely's SDK.
+        'stripe_price_id': plan,
+        'stripe_object_type': 'subscription',
+        'original_platform': Platform.isIOS ? 'IOS' : 'ANDROID',
+      }, widget.userId);
+      isOpen = page != null && await launchUrl(page, mode: LaunchMode.externalApplication);
+    } catch (_) {
+      // There is no browser.
+    } finally {
+      _isOpening = false;
+      _show(isOpen
+          ? 'Finish paying in your browser, then come back here.'
+          : 'The checkout cannot be opened. Check your connection and try again.');
+    }
+  }
+
+  Future<void> _check(String? id) async {
+    final open = widget.checkouts.openIds(widget.userId);
+    final wanted = id ?? (open.isEmpty ? null : open.last);
+    // A link to another customer's checkout is ignored.
+    final known = [...open, ...widget.checkouts.expiredIds(widget.userId)];
+    if (_isChecking || _isOpening || wanted == null || !known.contains(wanted)) return;
+    _isChecking = true;
+    _show('Looking for your payment.', isQuiet: true);
+    try {
+      // The first request answers at once; the others wait for the end, about ten minutes in all.
+      var result = await widget.checkouts.progress(wanted);
+      for (var round = 0; round < 20 && _isInFront; round += 1) {
+        _showProgress(result);
+        if (result != CheckoutProgress.pending && result != CheckoutProgress.processing) break;
+        result = await widget.checkouts.progress(wanted, wait: 30);
+      }
+      _showProgress(result);
+      if (result == CheckoutProgress.processed) await _confirm(wanted);
+    } catch (_) {
+      _show('We could not check your payment yet. If you have paid, do not pay again.');
+    } finally {
+      _isChecking = false;
+    }
+  }
+
+  /// Asks the app's backend until it reports the purchase, for a minute. The next activation asks again.
+  Future<void> _confirm(String id) async {
+    for (final pause in [0, 1, 2, 4, 8, 16, 32]) {
+      await Future<void>.delayed(Duration(seconds: pause));
+      if (!mounted) return;
+      if (await _isUnlocked()) {
+        await widget.checkouts.discard(id);
+        _show('Thank you! Your purchase is active.');
+        return;
+      }
+      if (!_isInFront) return;
+    }
+  }
+
+  /// A backend that cannot be reached has not reported the purchase.
+  Future<bool> _isUnlocked() async {
+    try {
+      return await widget.reloadEntitlements(widget.userId);
+    } catch (_) {
+      return false;
+    }
+  }
+
+  /// Asks for the others once: a receipt may have been replayed, and a payment may have come late.
+  Future<void> _askOthers() async {
+    final open = widget.checkouts.openIds(widget.userId);
+    final others = [...open.take(max(0, open.length - 1)), ...widget.checkouts.expiredIds(widget.userId)];
+    for (final id in others) {
+      try {
+        final result = await widget.checkouts.progress(id);
+        if (result == CheckoutProgress.processing && _isQuiet) _showProgress(result);
+        if (result == CheckoutProgress.processed && await _isUnlocked()) {
+          await widget.checkouts.discard(id);
+          if (_isQuiet) _show('Thank you! Your purchase is active.');
+        }
+      } catch (_) {
+        // An error of an old checkout must not hide the last one.
+      }
+    }
+  }
+
+  void _showProgress(CheckoutProgress progress) => _show(_text(progress),
+      isQuiet: progress == CheckoutProgress.unpaid || progress == CheckoutProgress.expired);
+
+  String _text(CheckoutProgress progress) => switch (progress) {
+        CheckoutProgress.pending => 'We have not received a payment yet.',
+        CheckoutProgress.processing =>
+          'Thank you! Your order is complete and is being processed. Do not pay again.',
+        CheckoutProgress.processed => 'Thank you! We are activating your purchase.',
+        CheckoutProgress.unpaid => 'We received no payment, so nothing was bought.',
+        CheckoutProgress.expired => 'We received no payment in time. A later payment still counts.',
+        CheckoutProgress.unknown =>
+          'We do not know this checkout any more. If you have paid, please contact our support.',
+      };
+
+  @override
+  Widget build(BuildContext context) => Scaffold(
+        body: Column(children: [
+          Text(_shown),
+          FilledButton(onPressed: () => _buy('price_1MbK'), child: const Text('Buy')),
+        ]),
+      );
+}

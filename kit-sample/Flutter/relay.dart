@@ -1,0 +1,318 @@
+import 'dart:async';
+import 'dart:convert';
+import 'dart:io' show HttpDate, Platform;
+import 'dart:math';
+
+import 'package:http/http.dart' as http;
+import 'package:shared_preferences/shared_preferences.dart';
+
+const host = 'pay.example.com';
+const browserHost = 'back.pay.example.com'; // Another name of the relay, which no app claims.
+const scheme = 'exampleapp';
+final app = Platform.isIOS ? 'ios' : 'android'; // The apps of the relay.
+const clientKey = "the app's client key";
+// As links.checkout in the relay's configuration.
+const pages = {'price_1MbK': 'https://buy.stripe.com/example'};
+
+/// `ctx_` and 26 characters of Crockford's base32: 48 bits of time, 80 random bits.
+String makeContextId(int nowMillis) {
+  const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+  final random = Random.secure();
+  var time = '';
+  for (var count = 0, rest = nowMillis; count < 10; count += 1, rest ~/= 32) {
+    time = alphabet[rest % 32] + time;
+  }
+  return 'ctx_$time${[for (var count = 0; count < 16; count += 1) alphabet[random.nextInt(32)]].join()}';
+}
+
+/// JSON in base64.
+String plyContext(Map<String, String> context) => base64Encode(utf8.encode(jsonEncode(context)));
+
+/// A checkout that is not over.
+class Checkout {
+  Checkout(this.id, this.userId, this.context, this.begunAt, {this.nextAt = 0, this.isExpired = false});
+
+  factory Checkout.fromJson(Map<String, dynamic> json) =>
+      Checkout(json['id'] as String, json['userId'] as String, json['context'] as String?, json['begunAt'] as int,
+          nextAt: json['nextAt'] as int? ?? 0, isExpired: json['isExpired'] == true);
+
+  String id;
+  final String userId;
+
+  /// Until the relay has it.
+  String? context;
+  final int begunAt;
+
+  /// When the next post is due.
+  int nextAt;
+
+  /// No payment came in time; a later one is still possible.
+  bool isExpired;
+
+  Map<String, dynamic> toJson() => {
+        'id': id,
+        'userId': userId,
+        'context': context,
+        'begunAt': begunAt,
+        'nextAt': nextAt,
+        'isExpired': isExpired,
+      };
+}
+
+typedef Answer = ({int status, Map<String, dynamic> body, int retryAfter});
+
+enum CheckoutProgress { pending, processing, processed, unpaid, expired, unknown }
+
+/// The checkouts of the app, in the order in which they began.
+class Checkouts {
+  Checkouts._(this._store, this._open, this._clockOffset);
+
+  /// A storage that is damaged or fails must not stop a sale: the list then begins again, or is in memory only.
+  static Future<Checkouts> load() async {
+    final SharedPreferences store;
+    try {
+      store = await SharedPreferences.getInstance();
+    } catch (_) {
+      return Checkouts._(null, [], 0);
+    }
+    final open = <Checkout>[];
+    var offset = 0;
+    try {
+      offset = store.getInt('clockOffset') ?? 0;
+      for (final item in jsonDecode(store.getString('checkouts') ?? '[]') as List<dynamic>) {
+        try {
+          open.add(Checkout.fromJson(item as Map<String, dynamic>));
+        } catch (_) {
+          // One damaged entry; the others are kept.
+        }
+      }
+    } catch (_) {
+      // The list begins again.
+    }
+    return Checkouts._(store, open, offset);
+  }
+
+  final SharedPreferences? _store;
+  final List<Checkout> _open;
+
+  /// Milliseconds by which the relay's clock is ahead of the device's.
+  int _clockOffset;
+
+  static int get _now => DateTime.now().millisecondsSinceEpoch;
+
+  /// A user's checkouts. What another user of this device bought is not this one's to see.
+  List<String> openIds(String userId) => _ids(userId, isExpired: false);
+
+  /// Those for which no payment came in time, which a later one can still change.
+  List<String> expiredIds(String userId) => _ids(userId, isExpired: true);
+
+  List<String> _ids(String userId, {required bool isExpired}) => [
+        for (final checkout in _open)
+          if (checkout.userId == userId && checkout.isExpired == isExpired) checkout.id,
+      ];
+
+  Future<void> _save() async {
+    while (_open.length > 50) {
+      _open.removeAt(0);
+    }
+    try {
+      await _store?.setString('checkouts', jsonEncode(_open));
+    } catch (_) {
+      // In memory only.
+    }
+  }
+
+  Future<void> discard(String id) async {
+    _open.removeWhere((checkout) => checkout.id == id);
+    await _save();
+  }
+
+  /// For a user who deletes the account.
+  Future<void> forget(String userId) async {
+    _open.removeWhere((checkout) => checkout.userId == userId);
+    await _save();
+  }
+
+  /// Whether the relay itself sent a problem, not a captive portal, a firewall or a proxy; of this type if one is given.
+  static bool _isProblem(Map<String, dynamic> body, [String type = '']) =>
+      '${body['type']}'.startsWith('urn:receiptd:problem:$type');
+
+  Future<Answer> _answer(Future<http.Response> response, Duration time) async {
+    final answer = await response.timeout(time);
+    var body = <String, dynamic>{};
+    try {
+      body = jsonDecode(utf8.decode(answer.bodyBytes)) as Map<String, dynamic>;
+    } catch (_) {
+      // Not the relay's.
+    }
+    _learnTime(answer, body);
+    return (
+      status: answer.statusCode,
+      body: body,
+      retryAfter: int.tryParse(answer.headers['retry-after'] ?? '') ?? 0,
+    );
+  }
+
+  /// The relay refuses an id of a clock that is an hour ahead, so ids are made by the relay's clock.
+  void _learnTime(http.Response answer, Map<String, dynamic> body) {
+    if (!(answer.statusCode < 300 ? body['context_id'] is String : _isProblem(body))) return;
+    try {
+      final offset = HttpDate.parse(answer.headers['date'] ?? '').millisecondsSinceEpoch - _now;
+      if ((offset - _clockOffset).abs() <= 60000) return;
+      _clockOffset = offset;
+      _store?.setInt('clockOffset', offset).ignore();
+    } catch (_) {
+      // No date.
+    }
+  }
+
+  Future<Answer> _post(Checkout checkout, String endpoint, int seconds) async {
+    final watch = Stopwatch()..start();
+    final url = Uri.https(host, '').replace(pathSegments: ['v1', app, 'users', checkout.userId, endpoint]);
+    Future<Answer> send(Map<String, String?> body) => _answer(
+        http.post(url,
+            headers: {'X-API-KEY': clientKey, 'Accept': 'application/json', 'Content-Type': 'application/json'},
+            body: jsonEncode(body)),
+        Duration(seconds: seconds) - watch.elapsed);
+    final context = checkout.context;
+    final answer = await send({'id': checkout.id, 'ply_context': context});
+    // Without the id, the relay makes one.
+    return _isProblem(answer.body, 'context-id-time') ? await send({'ply_context': context}) : answer;
+  }
+
+  static bool _isPosted(Answer answer) =>
+      (answer.status == 200 || answer.status == 201) && answer.body['context_id'] is String;
+
+  static int _nextAt(Answer answer) {
+    final seconds = max(30, min(86400, answer.retryAfter));
+    return _now + 1000 * seconds;
+  }
+
+  /// Begins a checkout, for one tap, and returns the page to open. The sale never waits longer than 5 s: then the
+  /// app's own page opens, with an id that the relay gets later. Null when there is no page.
+  Future<Uri?> begin(Map<String, String> context, String userId) async {
+    final now = _now;
+    final checkout = Checkout(makeContextId(now + _clockOffset), userId, plyContext(context), now);
+    _open.add(checkout);
+    await _save();
+    try {
+      final answer = await _post(checkout, 'checkout', 5);
+      final url = answer.body['checkout_url'];
+      final page = url is String ? Uri.tryParse(url) : null;
+      if (_isPosted(answer) && page != null && page.isScheme('https')) {
+        checkout.id = answer.body['context_id'] as String; // The relay may have made the id itself.
+        checkout.context = null;
+        await _save();
+        return page;
+      }
+      checkout.nextAt = _nextAt(answer);
+      await _save();
+    } catch (_) {
+      // No answer: the context stays in the list.
+    }
+    final page = pages[context['stripe_price_id']];
+    if (page != null) {
+      final url = Uri.parse(page);
+      return url.replace(queryParameters: {...url.queryParameters, 'client_reference_id': checkout.id});
+    }
+    await discard(checkout.id);
+    return null;
+  }
+
+  /// Posts what the relay does not have yet. Call it at the start and when the app comes to the front.
+  Future<void> postPending() => _posting ??= _postAll().whenComplete(() {
+        _posting = null;
+      });
+
+  Future<void>? _posting;
+
+  Future<void> _postAll() async {
+    for (final checkout in [..._open]) {
+      if (!_open.contains(checkout)) continue; // It was discarded meanwhile.
+      final age = Duration(milliseconds: _now - checkout.begunAt);
+      if (checkout.context == null) {
+        if (age.inDays >= 30) await discard(checkout.id);
+        continue;
+      }
+      final wait = checkout.nextAt - _now;
+      if (wait > 0 && wait <= 86400000) continue;
+      try {
+        final answer = await _post(checkout, 'contexts', 30);
+        final isRefusal = _isProblem(answer.body) && answer.status >= 400 && answer.status < 500;
+        // A new token or another configuration may end a refusal. A clock alone, which may be wrong, drops nothing.
+        final passing = age.inDays >= 7 ? [408, 429] : [401, 403, 404, 408, 429];
+        if (_isPosted(answer)) {
+          checkout.id = answer.body['context_id'] as String;
+          checkout.context = null;
+        } else if (isRefusal && !passing.contains(answer.status)) {
+          // The relay would refuse it again, or was asked once more after a week; the customer may still pay.
+          checkout.context = null;
+        } else {
+          checkout.nextAt = _nextAt(answer);
+        }
+        await _save();
+      } catch (_) {
+        return; // No network: the next time.
+      }
+    }
+  }
+
+  /// The state of a checkout. The id is the secret, so the request has no key. Throws without an answer, which says
+  /// nothing about the payment. The relay may [wait] up to 30 s for the end.
+  Future<CheckoutProgress> progress(String id, {int wait = 0}) async {
+    await postPending();
+    final url = Uri.https(host, '/v1/$app/contexts/$id', {'wait': '$wait'});
+    final (:status, :body, retryAfter: _) = await _answer(http.get(url), Duration(seconds: wait + 15));
+    // Any other 404 is of a proxy, or of a wrong address.
+    if (status == 404 && _isProblem(body, 'unknown-context')) {
+      if (_open.any((checkout) => checkout.id == id && checkout.context != null)) {
+        throw http.ClientException('The context is not posted yet.', url);
+      }
+      await discard(id);
+      return CheckoutProgress.unknown;
+    }
+    final state = body['state'];
+    if (status != 200 || state is! String) throw http.ClientException('The relay answered $status.', url);
+    final result = state == 'delivered'
+        ? CheckoutProgress.processed
+        : body['paid'] == true
+            ? CheckoutProgress.processing
+            : state == 'expired'
+                ? CheckoutProgress.expired
+                : state == 'failed' || state == 'cancelled'
+                    ? CheckoutProgress.unpaid
+                    : CheckoutProgress.pending;
+    if (result == CheckoutProgress.unpaid) {
+      await discard(id);
+      return result;
+    }
+    for (final checkout in _open.where((checkout) => checkout.id == id)) {
+      checkout.isExpired = result == CheckoutProgress.expired;
+    }
+    await _save();
+    return result;
+  }
+}
+
+/// The plan of the paywall's link, `exampleapp://web_checkout/?plan_id=…`; null for other links.
+String? planOf(Uri link) {
+  if (!link.isScheme(scheme) || link.host != 'web_checkout') return null;
+  final plan = link.queryParameters['plan_id'];
+  return plan == null || plan.isEmpty ? null : plan;
+}
+
+/// The address under which to open a page that no route knows. Android gives a link of the app's own host to the app
+/// again, so it opens under another name of the server, which no app claims. Null for links that are not web pages.
+Uri? pageOf(Uri link) {
+  if (!link.isScheme('https') && !link.isScheme('http')) return null;
+  if (link.host != host) return link;
+  return link.hasPort || link.userInfo.isNotEmpty ? null : link.replace(scheme: 'https', host: browserHost);
+}
+
+/// Whether a link is the way back, and its checkout; without one it is the checkout that began last.
+({bool isReturn, String? id}) returnOf(Uri link) {
+  final isOurs = (link.isScheme('https') || link.isScheme(scheme)) && link.host == host && !link.hasPort;
+  final id = link.queryParameters['context_id'];
+  final isId = id == null || RegExp(r'^ctx_[0-9A-HJKMNP-TV-Z]{26}$').hasMatch(id);
+  return (isReturn: isOurs && isId && link.path == '/v1/$app/return', id: id);
+}

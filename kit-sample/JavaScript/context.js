@@ -1,0 +1,35 @@
+// What an app sends: the context's id, and the ply_context. React Native has neither `btoa` for UTF-8 nor `Buffer`.
+
+/**
+ * ctx_ and a ULID: 48 bits of milliseconds and 80 random bits, in Crockford's base32.
+ *
+ * @param now milliseconds since 1970, by the relay's clock.
+ */
+export function makeContextId(now) {
+  const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+  let time = '';
+  for (let rest = now, count = 0; count < 10; count += 1) {
+    time = alphabet[rest % 32] + time;
+    rest = Math.floor(rest / 32);
+  }
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  // A byte modulo 32 is five random bits.
+  return 'ctx_' + time + Array.from(random, byte => alphabet[byte % 32]).join('');
+}
+
+export const isContextId = text => /^ctx_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
+
+/** JSON in base64, the standard alphabet, padded. */
+export function plyContext(context) {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+  const bytes = encodeURIComponent(JSON.stringify(context)).match(/%..|./g)
+    .map(part => (part.length > 1 ? parseInt(part.slice(1), 16) : part.charCodeAt(0)));
+  let text = '';
+  for (let index = 0; index < bytes.length; index += 3) {
+    const [a, b, c] = bytes.slice(index, index + 3);
+    const group = (a << 16) | ((b || 0) << 8) | (c || 0);
+    text += alphabet[group >> 18] + alphabet[(group >> 12) & 63];
+    text += b === undefined ? '==' : alphabet[(group >> 6) & 63] + (c === undefined ? '=' : alphabet[group & 63]);
+  }
+  return text;
+}
