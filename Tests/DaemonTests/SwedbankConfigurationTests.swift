@@ -50,9 +50,20 @@ import Testing
       try warnings("amounts: 'server', prices: { gold: { amount: 5999, vat: 0, currency: 'SEK' } }").isEmpty)
   }
 
+  @Test("SW34: The relay's own problems have types of the merchant's, if it wants")
+  func problemTypes() throws {
+    #expect(try Self.section("").settings.problemTypes == "urn:receiptd:problem:")
+    for types in ["https://pay.example.com/problems/", "urn:example:", "https://a.example/p#"] {
+      #expect(try Self.section("problem_types: '\(types)'").settings.problemTypes == types)
+    }
+  }
+
   static let faults: [(key: String, text: String, message: String)] = [
     ("amounts", "amounts: 'client', prices: { a: { amount: 1, vat: 0, currency: 'SEK' } }", "contradicts"),
     ("amounts", "amounts: 'apps'", "must be one of server, client"),
+    ("problem_types", "problem_types: 'http://a.example/'", "begins with https://"),
+    ("problem_types", "problem_types: 'https://a.example/x'", "ends in"),
+    ("problem_types", "problem_types: 7", "URI"),
     ("prices", "amounts: 'server'", "is missing"), ("prices", "prices: {}", "from 1 to 10000"),
     ("prices", "prices: []", "must be an object"), ("prices.a", "prices: { a: 5999 }", "must be an object"),
     ("prices.a.amount", "prices: { a: { vat: 0, currency: 'SEK' } }", "is missing"),

@@ -126,6 +126,10 @@ extension SwedbankSection {
         "Who captures a payment that is only authorised: the merchant, or the relay (auto): once, in full, "
           + "as soon as it is paid."),
       .key(
+        "problem_types", \.settings.problemTypes, .problemTypes,
+        "What the types of problems begin with that are the relay's own and not of Swedbank Pay's SDKs, such "
+          + "as busy."),
+      .key(
         "timeout", \.settings.timeout, .duration(in: ConfigurationLimits.deliveryTimeout),
         "Timeout of Swedbank Pay's answers."),
       .key(
@@ -164,6 +168,26 @@ extension SwedbankSection {
           + "compares each purchase's amount with what it delivers, amounts: \"client\"")
     default: break
     }
+  }
+}
+
+extension ValueForm<String> {
+  /// A URI to which the name of a problem is appended (RFC 9457 §3.1.1).
+  fileprivate static var problemTypes: ValueForm {
+    ValueForm(
+      "a URI that ends in / or : or #",
+      mustBe: "a URI of yours that begins with https:// or urn: and ends in / or : or #, such as "
+        + "https://pay.example.com/problems/", isText: true,
+      schema: .pattern("^(https://[!-~]+/|urn:)[!-~]*[/:#]$"), show: JSONValue.string,
+      convert: { value in
+        guard let text = value.stringValue, text.utf8.count <= UntrustedText.identifierBytesMax,
+          text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }),
+          let last = text.utf8.last, "/:#".utf8.contains(last),
+          text.hasPrefix("urn:") && text.utf8.count > 5
+            || text.hasPrefix("https://") && text.utf8.count > 9
+        else { return nil }
+        return text
+      })
   }
 }
 

@@ -70,7 +70,7 @@ struct IntakeRoutes: Sendable {
   /// The forms of problems about unknown paths of merchant backends, which SDKs parse.
   var problemRoots: [ProblemRoot] {
     processors.kinds.flatMap { kind -> [ProblemRoot] in
-      guard let form = BackendForm.of(kind.backendType) else { return [] }
+      guard let form = BackendForm.of(kind, apps) else { return [] }
       return ["/v1/{app}/\(kind.name)/", "/v1/{app}/users/{user}/\(kind.name)/"].map {
         ProblemRoot($0, form: form)
       }

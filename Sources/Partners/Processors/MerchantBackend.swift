@@ -11,10 +11,14 @@ public protocol MerchantBackend: ProcessorEndpoint {
 
   /// Puts an error into the form that the processor's SDKs parse; nil for the relay's own form.
   static func rephrase(_ fault: BackendFault) -> BackendAnswer?
+
+  /// The same with the app's settings. The default is that of the type.
+  func rephrase(_ fault: BackendFault) -> BackendAnswer?
 }
 
 extension MerchantBackend {
   public static func rephrase(_ fault: BackendFault) -> BackendAnswer? { nil }
+  public func rephrase(_ fault: BackendFault) -> BackendAnswer? { Self.rephrase(fault) }
 }
 
 /// A path of a merchant backend, relative to `/v1/{app}/PROCESSOR/` and `/v1/{app}/users/{user}/PROCESSOR/`.

@@ -7,6 +7,8 @@ internal import Formats
 /// Makes problem documents like those of the rest of the API.
 enum RelayProblem {
   static let type = "application/problem+json"
+  /// What the types of the relay's own problems begin with.
+  static let types = "urn:receiptd:problem:"
 
   /// - Parameters:
   ///   - members: in addition to those of every problem.
@@ -17,7 +19,7 @@ enum RelayProblem {
     errorID: String? = nil
   ) -> BackendAnswer {
     let document: [JSONValue.Member] = [
-      .init(name: "type", value: .string("urn:receiptd:problem:\(fault.slug)")),
+      .init(name: "type", value: .string(types + fault.slug)),
       .init(name: "title", value: .string(fault.title)),
       .init(name: "status", value: .integer(Int64(fault.status))),
       .init(name: "detail", value: .string(fault.detail)),

@@ -1,6 +1,8 @@
 // Answers of merchant backends as HTTP responses, and the relay's problems in the form that the SDKs of a
 // processor parse. Pure; called from any thread.
 
+internal import Config
+internal import Domain
 internal import Formats
 internal import HTTPServer
 internal import Partners
@@ -25,10 +27,13 @@ extension BackendFault {
 /// The relay's problems as SDKs parse them.
 enum BackendForm {
   /// The form of a processor's problems; nil for a problem document.
-  static func of(_ backend: (any MerchantBackend.Type)?) -> Route.ProblemForm? {
-    guard let backend else { return nil }
-    return { problem, requestID in
-      guard let answer = backend.rephrase(BackendFault(problem)) else {
+  static func of(_ kind: ProcessorKind, _ apps: AppRegistry) -> Route.ProblemForm? {
+    guard let type = kind.backendType else { return nil }
+    let name = kind.name
+    return { problem, requestID, app in
+      let backend = app.flatMap { apps.current[$0]?.processors[name]?.backend }
+      let fault = BackendFault(problem)
+      guard let answer = backend.map({ $0.rephrase(fault) }) ?? type.rephrase(fault) else {
         return problem.response(requestID: requestID)
       }
       var response = answer.response

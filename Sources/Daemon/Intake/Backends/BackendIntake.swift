@@ -26,7 +26,7 @@ struct BackendIntake: Sendable {
 
   /// The routes of a processor: each path of its backend, with the user in the path and without.
   func routes(of kind: ProcessorKind) -> [Route] {
-    let form = BackendForm.of(kind.backendType)
+    let form = BackendForm.of(kind, apps)
     return kind.backendEndpoints.flatMap { endpoint in
       ["/v1/{app}/\(kind.name)/", "/v1/{app}/users/{user}/\(kind.name)/"].map { root in
         route(endpoint, of: kind.name, root, form)

@@ -10,6 +10,7 @@ public struct RequestScope: Sendable {
   public let requestID: String
   public let listener: ListenerServices
   private let problemForm: Route.ProblemForm?
+  private let app: AppSlug?
   private let started: MonotonicInstant
   /// Added to the answer, whichever it is.
   private let fields: [(name: String, value: String)]
@@ -27,6 +28,7 @@ public struct RequestScope: Sendable {
     self.route = route
     self.fields = fields
     self.problemForm = problemForm
+    self.app = app
     self.listener = listener
     logged = listener.log.level >= .debug ? (head.method, listener.proxies.client(head).text, app) : nil
     requestID = listener.requestIDs.id(for: head)
@@ -53,7 +55,7 @@ public struct RequestScope: Sendable {
   }
 
   public func finish(_ problem: Problem) -> Response {
-    finish(problemForm?(problem, requestID) ?? problem.response(requestID: requestID))
+    finish(problemForm?(problem, requestID, app) ?? problem.response(requestID: requestID))
   }
 }
 
@@ -77,9 +79,12 @@ public struct ListenerServices: Sendable {
 
 extension ListenerServices {
   /// The answer to a request that the HTTP server rejects.
-  /// - Parameter problemForm: of the route; nil for a problem document.
+  /// - Parameters:
+  ///   - app: the one that the path names.
+  ///   - problemForm: of the route; nil for a problem document.
   public func response(
-    to rejection: Rejection, head: RequestHead?, route: String, problemForm: Route.ProblemForm? = nil
+    to rejection: Rejection, head: RequestHead?, route: String, app: AppSlug? = nil,
+    problemForm: Route.ProblemForm? = nil
   ) -> Response {
     let problem: Problem =
       switch rejection {
@@ -100,7 +105,7 @@ extension ListenerServices {
         "method": head?.method, "route": route, "status": String(problem.status),
         "peer": head.map { log.personal(proxies.client($0).text) }, "request_id": requestID,
       ])
-    var response = problemForm?(problem, requestID) ?? problem.response(requestID: requestID)
+    var response = problemForm?(problem, requestID, app) ?? problem.response(requestID: requestID)
     response.headers.append((RequestIDs.header, requestID))
     return response
   }

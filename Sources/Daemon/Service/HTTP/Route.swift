@@ -1,6 +1,7 @@
 // Everything about one path of a listener: its pattern, methods, label, body limit, admission and handler. A
 // value.
 
+public import Domain
 public import HTTPServer
 
 /// A path of a listener.
@@ -10,8 +11,8 @@ public struct Route: Sendable {
   /// Decides from the head whether to admit a request, before any byte of its body.
   /// - Returns: the handler of the complete request.
   public typealias Admit = @Sendable (Visit) throws(Problem) -> Handler
-  /// Expresses a problem as the clients of a route parse it.
-  public typealias ProblemForm = @Sendable (Problem, _ requestID: String) -> Response
+  /// Expresses a problem as the clients of a route parse it. The app is the one that the path names.
+  public typealias ProblemForm = @Sendable (Problem, _ requestID: String, _ app: AppSlug?) -> Response
 
   /// The pattern, such as `/v1/{app}/contexts`: a name in braces matches one segment, which `Visit` returns
   /// by this name. A pattern that ends in a slash matches only paths that do.

@@ -78,7 +78,7 @@ public struct Router: RequestHandler {
       let scope = RequestScope(
         head, route: label(match), app: app, fields: fields, listener: services)
       let form = route == nil ? roots.first { $0.contains(head.path) }?.form : route?.problemForm
-      let response = form?(error, scope.requestID) ?? refusal(error, route, scope.requestID)
+      let response = form?(error, scope.requestID, app) ?? refusal(error, route, scope.requestID)
       return .answer(scope.finish(response))
     }
   }
@@ -108,7 +108,8 @@ public struct Router: RequestHandler {
   public func response(to rejection: Rejection, head: RequestHead?) -> Response {
     let match = head.map { table.find(method: $0.method, path: $0.path) }
     var response = services.response(
-      to: rejection, head: head, route: match.map(label) ?? "none", problemForm: match?.route?.problemForm)
+      to: rejection, head: head, route: match.map(label) ?? "none", app: match?.namedApp,
+      problemForm: match?.route?.problemForm)
     if let head, let match { response.headers += access(head, match)?.fields ?? [] }
     return response
   }

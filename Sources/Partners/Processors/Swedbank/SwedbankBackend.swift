@@ -39,6 +39,10 @@ struct SwedbankBackend: MerchantBackend {
 
   static func rephrase(_ fault: BackendFault) -> BackendAnswer? { SwedbankProblem.rephrased(fault) }
 
+  func rephrase(_ fault: BackendFault) -> BackendAnswer? {
+    SwedbankProblem.rephrased(fault, own: settings.problemTypes)
+  }
+
   enum Endpoint {
     static let root = BackendEndpoint("GET", "", label: "swedbank_root", requiresUser: false)
     static let consumers = BackendEndpoint(
@@ -126,7 +130,8 @@ extension SwedbankBackend {
     SwedbankReplyReader(
       mask: TokenMask(
         isOff: !hidesTokens || settings.allow.expandTokens,
-        secrets: [merchantToken, secrets.pathToken].filter { !$0.isEmpty }))
+        secrets: [merchantToken, secrets.pathToken].filter { !$0.isEmpty }),
+      problemTypes: settings.problemTypes)
   }
 
   /// Calls the API. Every answer but a success ends the request.

@@ -5,6 +5,7 @@
 internal import Formats
 
 enum SwedbankProblem {
+  /// What the types that the SDKs know begin with. The relay makes no others under Swedbank Pay's name.
   private static let types = "https://api.payex.com/psp/errordetail/"
   static let contentType = "application/problem+json"
 
@@ -15,8 +16,16 @@ enum SwedbankProblem {
     _ type: String, _ title: String, _ status: Int, _ more: [(String, JSONValue)] = [],
     trouble: BackendTrouble? = nil
   ) -> BackendAnswer {
+    problem(types + type, title, status, more, trouble: trouble)
+  }
+
+  /// - Parameter type: the whole type.
+  private static func problem(
+    _ type: String, _ title: String, _ status: Int, _ more: [(String, JSONValue)],
+    trouble: BackendTrouble? = nil
+  ) -> BackendAnswer {
     let members: [(String, JSONValue)] =
-      [("type", .string(types + type)), ("title", .string(title)), ("status", .integer(Int64(status)))] + more
+      [("type", .string(type)), ("title", .string(title)), ("status", .integer(Int64(status)))] + more
     let body = JSONValue.object(members.map { JSONValue.Member(name: $0.0, value: $0.1) })
     return BackendAnswer(
       status: status, contentType: contentType, headers: ["Cache-Control": "no-store"],
@@ -73,21 +82,25 @@ enum SwedbankProblem {
     "mobilesdk/gatewaytimeout", "Gateway Timeout", 504,
     [("detail", "Swedbank Pay did not answer in time. Try again later.")], trouble: .timeout)
 
-  static let busy = answer(
-    "mobilesdk/busy", "Unavailable", 503,
-    [("detail", "Too many requests to Swedbank Pay are under way. Nothing was sent; try again.")])
+  /// - Parameter own: what the types of the relay's own problems begin with.
+  static func busy(own: String) -> BackendAnswer {
+    problem(
+      own + "busy", "Unavailable", 503,
+      [("detail", "Too many requests to Swedbank Pay are under way. Nothing was sent; try again.")])
+  }
 
-  /// An error of the relay's own.
-  static func rephrased(_ fault: BackendFault) -> BackendAnswer {
+  /// An error of the relay's own, with the type that the SDKs know for it.
+  /// - Parameter own: what the types of those that the SDKs do not know begin with.
+  static func rephrased(_ fault: BackendFault, own: String = RelayProblem.types) -> BackendAnswer {
     let type =
       switch fault.status {
-      case 401: "mobilesdk/unauthorized"
-      case 404: "notfound"
-      case 400...499: "mobilesdk/badrequest"
-      case 502: "mobilesdk/badgateway"
-      case 504: "mobilesdk/gatewaytimeout"
-      default: "mobilesdk/" + fault.slug
+      case 401: types + "mobilesdk/unauthorized"
+      case 404: types + "notfound"
+      case 400...499: types + "mobilesdk/badrequest"
+      case 502: types + "mobilesdk/badgateway"
+      case 504: types + "mobilesdk/gatewaytimeout"
+      default: own + fault.slug
       }
-    return answer(type, fault.title, fault.status, [("detail", .string(fault.detail))])
+    return problem(type, fault.title, fault.status, [("detail", .string(fault.detail))])
   }
 }

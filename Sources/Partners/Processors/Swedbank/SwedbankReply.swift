@@ -23,6 +23,8 @@ struct SwedbankSuccess: Sendable {
 /// Classifies answers of the API.
 struct SwedbankReplyReader: Sendable {
   let mask: TokenMask
+  /// What the types of the relay's own problems begin with.
+  let problemTypes: String
   /// Whether an answer without content (204) is a success. The SDKs require a body, so it becomes `{}`.
   var acceptsNoContent = false
 
@@ -31,7 +33,7 @@ struct SwedbankReplyReader: Sendable {
     switch reply {
     case .unreachable, .noAnswer(isTimeout: false): return .failure(Ending(SwedbankProblem.unreachable))
     case .noAnswer(isTimeout: true): return .failure(Ending(SwedbankProblem.timeout))
-    case .busy: return .failure(Ending(SwedbankProblem.busy))
+    case .busy: return .failure(Ending(SwedbankProblem.busy(own: problemTypes)))
     case .answer(204, _, _) where acceptsNoContent:
       return .success(SwedbankSuccess(status: 200, body: Array("{}".utf8)))
     case .answer(let status, let contentType, let body):

@@ -51,6 +51,8 @@ public struct SwedbankSettings: Sendable, Equatable {
   public var capturesItself: Bool
   /// What customers may pay, by the reference of an order's line. Empty: the app names the amounts.
   public var prices: [PriceID: SwedbankPrice]
+  /// What the types of those problems begin with that the SDKs do not know.
+  public var problemTypes = RelayProblem.types
 
   /// The defaults: Swedbank Pay's production API, only `patch` is allowed, 20 s, 15 min, no capture, no
   /// prices.

@@ -166,8 +166,7 @@ struct SwedbankErrorTests {
     arguments: [
       ("unauthorized", 401, "mobilesdk/unauthorized"), ("not-found", 404, "notfound"),
       ("method-not-allowed", 405, "mobilesdk/badrequest"), ("body-too-large", 413, "mobilesdk/badrequest"),
-      ("too-many-requests", 429, "mobilesdk/badrequest"), ("busy", 503, "mobilesdk/busy"),
-      ("internal", 500, "mobilesdk/internal"), ("x", 504, "mobilesdk/gatewaytimeout"),
+      ("too-many-requests", 429, "mobilesdk/badrequest"), ("x", 504, "mobilesdk/gatewaytimeout"),
     ])
   func rephrased(_ slug: String, _ status: Int, _ type: String) throws {
     let backend = try #require(try SwedbankHarness.processor().backend)
@@ -176,5 +175,29 @@ struct SwedbankErrorTests {
     #expect(isSwedbankProblem(answer, status, type))
     #expect(answer.json?["detail"] == "What to do.")
     #expect(answer.json?["title"] == "Title")
+  }
+
+  @Test("SW34: What the SDKs do not know has a type of the relay's own, never one under Swedbank Pay's name")
+  func ownTypes() throws {
+    for (configured, types) in [
+      (nil, "urn:receiptd:problem:"),
+      ("https://pay.example.com/problems/", "https://pay.example.com/problems/"),
+    ] as [(String?, String)] {
+      var settings = SwedbankHarness.settings()
+      if let configured { settings.problemTypes = configured }
+      let backend = try #require(try SwedbankHarness.processor(settings).backend)
+      for (slug, status) in [("busy", 503), ("internal", 500)] {
+        let fault = BackendFault(slug: slug, title: "Title", status: status, detail: "What to do.")
+        let answer = try #require(backend.rephrase(fault))
+        #expect(answer.json?["type"] == .string(types + slug))
+        #expect(answer.status == status)
+      }
+      let known = BackendFault(slug: "not-found", title: "Title", status: 404, detail: "What to do.")
+      #expect(isSwedbankProblem(try #require(backend.rephrase(known)), 404, "notfound"))
+      var harness = try SwedbankHarness(settings)
+      harness.script = [.busy]
+      let busy = try harness.send("POST", "paymentorders", SwedbankSamples.orderV3)
+      #expect(busy.json?["type"] == .string(types + "busy"))
+    }
   }
 }
