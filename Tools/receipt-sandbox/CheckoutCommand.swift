@@ -73,7 +73,7 @@ enum CheckoutCommand {
   }
 
   private static func clientKey(of app: AppConfiguration) throws -> String? {
-    guard case .restricted(let keys, _) = app.client else { return nil }
+    guard case .restricted(let keys, _, _) = app.client else { return nil }
     guard let key = keys.first else {
       throw OperatorFault(
         .refused,

@@ -94,7 +94,7 @@ enum LoadCommand {
         throw EventCommand.noStripe(app)
       }
       self.secret = secret
-      if case .restricted(let keys, _) = app.client { key = try keys.first?.reveal() } else { key = nil }
+      if case .restricted(let keys, _, _) = app.client { key = try keys.first?.reveal() } else { key = nil }
       run = String(UInt32.random(in: 0 ... .max), radix: 36)
     }
 
