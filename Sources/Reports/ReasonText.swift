@@ -41,6 +41,7 @@ extension Reason {
     case .codedAnswer: "the destination compressed its answer although it was asked not to"
     case .byOperator: "an operator cancelled it"
     case .erased: "its user was erased"
+    case .foreign: "the sale is not the app's"
     default:
       text.hasPrefix("http_")
         ? "the destination answered \(text.dropFirst(5)), which a retry cannot fix" : text

@@ -31,7 +31,7 @@ public struct PurchaseRecord: Sendable, Equatable {
 
   /// The outcome of its events.
   var outcome: EventOutcome {
-    if receipt != nil { return .receipt }
+    if let receipt, receipt.reason != .foreign { return .receipt }
     return purchase.isForeign ? .foreign : .noted
   }
 

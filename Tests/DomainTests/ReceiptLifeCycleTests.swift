@@ -67,7 +67,7 @@ private let events: [ReceiptEvent] = [
   attempt(.failed(.status(422)), status: 422), .gaveUp, .replayed(dueAt: now, force: false, payload: payload),
   .replayed(dueAt: now, force: true, payload: payload),
   .replayed(dueAt: now, force: true, payload: nil), .cancelled(note: "why"),
-  .completed(payload, changesContext: true), .corrected(by: "rcp_2"), .erased(cancelsOpen: true),
+  .excepted, .completed(payload, changesContext: true), .corrected(by: "rcp_2"), .erased(cancelsOpen: true),
   .erased(cancelsOpen: false),
 ]
 
@@ -95,6 +95,7 @@ private func name(_ event: ReceiptEvent) -> String {
   case .replayed(_, let force, let payload):
     payload == nil ? "replayed as it was" : force ? "replayed with force" : "replayed"
   case .cancelled: "cancelled"
+  case .excepted: "excepted"
   case .completed: "completed"
   case .corrected: "corrected"
   case .erased(let cancelsOpen): cancelsOpen ? "erased" : "erased, not open ones"

@@ -25,6 +25,7 @@ enum ReceiptTable {
     replayed with force   pending   pending   pending   pending     pending     pending        pending
     replayed as it was    -         pending   pending   -           pending     -              pending
     cancelled             cancelled cancelled -         cancelled   cancelled   -              -
+    excepted              cancelled cancelled -         cancelled   cancelled   cancelled      -
     completed             pending   -         -         pending     pending     pending        pending
     corrected             -         -         delivered -           -           -              -
     erased                cancelled cancelled delivered cancelled   cancelled   cancelled      cancelled
@@ -53,6 +54,7 @@ enum ReceiptTable {
     replayed with force   pending          pending          pending            pending
     replayed as it was    pending          pending          pending            pending
     cancelled             cancelled        cancelled        -                  cancelled
+    excepted              -                -                -                  -
     completed             -                -                -                  -
     corrected             -                -                -                  -
     erased                cancelled        cancelled        delivered          cancelled

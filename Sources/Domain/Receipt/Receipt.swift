@@ -96,6 +96,10 @@ public struct Receipt: Sendable, Equatable {
     }
   }
 
+  /// Whether it was ready once, so that its bytes may be under way. One that waits again has no bytes, but
+  /// keeps the price.
+  public var wasReady: Bool { body != nil || readyAt != nil || priceID != nil || attempts > 0 }
+
   /// Describes a violation of the rules of its state; nil if there is none. The schema has the same rules as
   /// CHECK constraints, as far as SQL can express them.
   public var contradiction: String? {

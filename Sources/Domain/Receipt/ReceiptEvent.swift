@@ -30,6 +30,8 @@ public enum ReceiptEvent: Sendable, Equatable {
   case replayed(dueAt: Timestamp, force: Bool, payload: ReceiptPayload?)
   /// An operator cancels it.
   case cancelled(note: String)
+  /// An event showed that the sale is not the app's.
+  case excepted
   /// An operator supplied what it lacked.
   case completed(ReceiptPayload, changesContext: Bool)
   /// An operator corrects what it said with another receipt of the same purchase.

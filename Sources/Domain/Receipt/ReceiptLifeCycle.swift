@@ -76,6 +76,12 @@ extension Receipt {
       guard state != .delivered, state != .cancelled else { throw .notAllowed(state) }
       note = words
       enter(.cancelled, .byOperator)
+    case .excepted:
+      // The destination of a reversal accepted the purchase, so it is still to learn of the reversal.
+      guard state != .delivered, state != .cancelled || isOpenToJoin, !isReversal else {
+        throw .notAllowed(state)
+      }
+      enter(.cancelled, .foreign)
     case .completed(let payload, let changesContext):
       // The bytes of a pending receipt may be under way, and those of a delivered one have arrived. A
       // reversal lacks nothing.

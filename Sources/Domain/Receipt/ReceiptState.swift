@@ -18,7 +18,7 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
     case sessionExpired = "session_expired"
     case gaveUp = "gave_up"
     case byOperator = "operator"
-    case erased
+    case erased, foreign
   }
 
   private init(_ word: Word) { text = word.rawValue }
@@ -54,6 +54,8 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   public static let byOperator = Reason(.byOperator)
   /// The receipt's user was erased.
   public static let erased = Reason(.erased)
+  /// An event excepted the sale before the receipt was delivered: it is not the app's.
+  public static let foreign = Reason(.foreign)
 
   /// Every reason but `http_NNN`.
   public static let named = Word.allCases.map { Reason($0) }
@@ -75,10 +77,11 @@ public struct Reason: Sendable, Hashable, CustomStringConvertible {
   private static let statusPrefix = "http_"
 
   /// Whether a replay of all receipts that match a filter leaves the receipt out: its content is incomplete,
-  /// it has no destination, or it is unpaid. An operator can still send an unpaid one by its id.
+  /// it has no destination, it is unpaid, or the sale is not the app's. An operator can still send an unpaid
+  /// or a foreign one by its id.
   public var forbidsReplay: Bool {
     switch self {
-    case .user, .price, .subscription, .destination, .payment: true
+    case .user, .price, .subscription, .destination, .payment, .foreign: true
     default: false
     }
   }

@@ -49,6 +49,7 @@ extension Joiner {
   ) throws(StoreFault) {
     let learned = record.purchase
     record.purchase.keepContent(of: known)
+    resumeForeign(&record)
     let hasContext = report.context != nil || !report.namedContexts.isEmpty
     guard hasContext || learned.userID != known.userID, !known.isErased else { return }
     guard try store.isUnsent(record) else { return try claimLateContext(of: report, for: &record) }

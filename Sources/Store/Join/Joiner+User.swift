@@ -23,14 +23,29 @@ extension Joiner {
     record.purchase.dropContext()
   }
 
-  /// Ends a purchase that turns out to be foreign: it has no receipt and no context.
+  /// Ends a purchase that turns out to be foreign: it has no context, and no receipt if that was never ready.
+  /// One that was ready is cancelled, because an attempt may be under way whose outcome must be recorded.
   /// - Parameter known: the purchase before the report was merged.
   mutating func giveUpForeign(
     _ record: inout PurchaseRecord, had known: Purchase
   ) throws(StoreFault) {
+    if let receipt = record.receipt, !receipt.isOpenToJoin || receipt.wasReady {
+      let isUnsent = try store.isUnsent(record)
+      record.purchase.keepContent(of: known)
+      guard record.apply(.excepted, at: store.moment(of: record)) == nil, isUnsent else { return }
+    } else {
+      record.receipt = nil
+    }
     if let contextID = known.contextID { try free(contextID, by: record) }
     record.purchase.dropContext()
-    record.receipt = nil
+    try rebuild(&record)
+  }
+
+  /// Sends a receipt that was cancelled as foreign, once an entry of the configuration names the sale.
+  mutating func resumeForeign(_ record: inout PurchaseRecord) {
+    guard record.receipt?.reason == .foreign else { return }
+    let payload = try? store.payload(of: record)
+    record.apply(.replayed(dueAt: store.now, force: false, payload: payload), at: store.moment(of: record))
   }
 
   /// Decides again about the customer's purchases that lack a user, if this one says more about the customer

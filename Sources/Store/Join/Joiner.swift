@@ -44,10 +44,9 @@ struct Joiner {
     }
     let known = record.purchase
     record.purchase.absorb(report, reference: reference)
-    let isOpen = record.receipt?.isOpenToJoin ?? true
-    if isOpen, record.purchase.isForeign {
+    if record.purchase.isForeign, record.receipt.map({ $0.state != .delivered && !$0.isReversal }) ?? true {
       try giveUpForeign(&record, had: known)
-    } else if isOpen {
+    } else if record.receipt?.isOpenToJoin ?? true {
       try claimNamedContext(of: report, for: &record, had: known)
       try releaseContextOfClosed(&record)
     } else {

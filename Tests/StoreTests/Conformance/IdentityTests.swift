@@ -60,6 +60,16 @@ extension TestStore {
     }
   }
 
+  /// Records the end of an attempt for the only receipt.
+  fileprivate func end(attempt decision: Delivery.Decision, status: Int64, sent: [UInt8]?) throws {
+    let id = try #require(try only().receipt?.id)
+    let report = AttemptReport(
+      startedAt: now, duration: .milliseconds(1), status: status, error: nil, isAmbiguous: false,
+      response: [])
+    _ = try apply(
+      RecordAttempt(of: id, app: "ios", sent: sent, report: report, decision: decision, breaker: Breaker()))
+  }
+
   fileprivate func outcomes() throws -> [String] {
     try reader.events(EventFilter(), limit: 100).map(\.outcome).sorted()
   }
@@ -316,6 +326,38 @@ struct ForeignSaleTests {
     failed.advance(day)
     try failed.endWaits()
     #expect(try failed.status() == "failed/price")
+  }
+
+  @Test("A sale that turns out to be excepted after its receipt was ready is not sent, and frees its context")
+  func exceptedLate() throws {
+    let store = try TestStore(rules: rules())
+    let context = try store.post("blob", user: "u1")
+    try store.ingest(sold(names: [("u1", .ownKey)]))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+    let sent = try store.only().receipt?.body
+    try store.ingest(sold(adding: .excepted))
+    #expect(try store.only().receipt?.state == .cancelled)
+    #expect(try store.only().receipt?.reason == .foreign)
+    #expect(try store.reader.due(app: "ios", now: store.now, limit: 1).isEmpty)
+    #expect(try store.context(context).receiptID == nil)
+    #expect(try store.outcomes() == ["foreign", "foreign"])
+    try store.end(attempt: .retry(at: store.now, spent: true), status: 500, sent: sent)
+    #expect(try store.only().receipt?.state == .cancelled, "an attempt that was under way is not repeated")
+    #expect(try store.only().receipt?.attempts == 1)
+    #expect(try store.only().receipt?.body == sent)
+    try store.end(attempt: .delivered(importID: "imp"), status: 200, sent: sent)
+    #expect(try store.only().receipt?.state == .delivered, "the destination accepted it")
+  }
+
+  @Test("A receipt that was held back as foreign is sent once an entry names the sale")
+  func resumed() throws {
+    let store = try TestStore(rules: rules())
+    try store.ingest(sold(names: [("u1", .ownKey)]))
+    try store.ingest(sold(adding: .notOurs))
+    #expect(try store.only().receipt?.reason == .foreign)
+    try store.ingest(sold(adding: .ours))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 -")
+    #expect(try store.outcomes() == ["receipt", "receipt", "receipt"])
   }
 
   @Test("A paid subscription of the app that names nobody waits for its user")
