@@ -57,6 +57,27 @@ public struct Purchase: Sendable, Equatable {
     public var isName: Bool { self < .guess }
   }
 
+  /// Where the prices came from; the lesser one is more certain. The numbers are stored,
+  /// in the column `prices_of_checkout`, so they never change.
+  public enum PriceSource: Int64, Sendable, Comparable, CaseIterable {
+    /// An event of the purchase that is not its checkout's.
+    case event = 0
+    /// The checkout's own line items, or an operator.
+    case checkout = 1
+    /// A lookup: any event that names prices replaces them.
+    case lookup = 2
+
+    private var rank: Int {
+      switch self {
+      case .checkout: 0
+      case .event: 1
+      case .lookup: 2
+      }
+    }
+
+    public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+  }
+
   public var key: PurchaseKey
   public var sessionID: SessionID?
   public var observations: Observations
@@ -68,8 +89,8 @@ public struct Purchase: Sendable, Equatable {
   public private(set) var otherNames: [NamedUser]
   /// The prices that events named; if there are several, the context selects one.
   public var prices: [PriceID]
-  /// Whether `prices` are from the checkout's own line items, which replace those of sister events.
-  public var pricesAreOfCheckout: Bool
+  /// The source of `prices`; without meaning if there are none.
+  public var priceSource: PriceSource
   /// Nil for a payment that did not start at the relay.
   public var payment: PaymentFacts?
   /// The claimed context's id; nil for a blob inside an event.
@@ -90,7 +111,7 @@ public struct Purchase: Sendable, Equatable {
     key: PurchaseKey, sessionID: SessionID? = nil, observations: Observations = [],
     customerID: CustomerID? = nil,
     userID: UserID? = nil, userSource: UserSource? = nil, otherNames: [NamedUser] = [],
-    prices: [PriceID] = [], pricesAreOfCheckout: Bool = false, payment: PaymentFacts? = nil,
+    prices: [PriceID] = [], priceSource: PriceSource = .event, payment: PaymentFacts? = nil,
     contextID: ContextID? = nil, context: ContextBlob? = nil, contextSource: ContextSource? = nil,
     contextCandidates: Int64? = nil,
     happenedAt: Timestamp, createdAt: Timestamp, boughtAt: Timestamp? = nil
@@ -103,7 +124,7 @@ public struct Purchase: Sendable, Equatable {
     self.userSource = userSource
     self.otherNames = otherNames
     self.prices = prices
-    self.pricesAreOfCheckout = pricesAreOfCheckout
+    self.priceSource = priceSource
     self.payment = payment
     self.contextID = contextID
     self.context = context
@@ -215,11 +236,9 @@ public struct Purchase: Sendable, Equatable {
     sessionID = sessionID ?? report.sessionID
     customerID = customerID ?? report.customerID
     happenedAt = min(happenedAt, report.happenedAt)
-    let ofCheckout = report.sessionID != nil && !report.pricesFillIn
-    if !report.prices.isEmpty, prices.isEmpty || (ofCheckout && !pricesAreOfCheckout) {
-      prices = report.prices
-      pricesAreOfCheckout = ofCheckout
-    }
+    let source: PriceSource =
+      report.pricesFillIn ? .lookup : report.sessionID == nil ? .event : .checkout
+    learnPrices(report.prices, from: source)
     if let facts = report.payment {
       // What the processor says now takes precedence over what was started, in either order.
       let isStart = report.observations.contains(.started)
@@ -240,10 +259,7 @@ public struct Purchase: Sendable, Equatable {
     observations.formUnion(other.observations)
     sessionID = sessionID ?? other.sessionID
     customerID = customerID ?? other.customerID
-    if prices.isEmpty || (other.pricesAreOfCheckout && !pricesAreOfCheckout && !other.prices.isEmpty) {
-      prices = other.prices
-      pricesAreOfCheckout = other.pricesAreOfCheckout
-    }
+    learnPrices(other.prices, from: other.priceSource)
     if let facts = other.payment { payment = payment?.absorbing(facts) ?? facts }
     if context == nil { replaceContext(by: other) }
     for name in other.allNames { learn(name) }
@@ -256,11 +272,14 @@ public struct Purchase: Sendable, Equatable {
   /// not change. A user who was named since then remains as another name.
   public mutating func keepContent(of fixed: Purchase) {
     if let name = fixed.winner, userID != name.id { setUser(name) }
-    if !fixed.prices.isEmpty {
-      prices = fixed.prices
-      pricesAreOfCheckout = fixed.pricesAreOfCheckout
-    }
+    if !fixed.prices.isEmpty { (prices, priceSource) = (fixed.prices, fixed.priceSource) }
     replaceContext(by: fixed)
+  }
+
+  /// Sets the prices, unless a source that is at least as certain named some before.
+  private mutating func learnPrices(_ prices: [PriceID], from source: PriceSource) {
+    guard !prices.isEmpty, self.prices.isEmpty || source < priceSource else { return }
+    (self.prices, priceSource) = (prices, source)
   }
 
   /// Sets the context to a blob from an event, unless a more certain source named a context before. A posted

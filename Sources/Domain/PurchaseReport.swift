@@ -129,7 +129,7 @@ public struct PurchaseReport: Sendable, Equatable {
   public var names: [NamedUser]
   /// Every price that the event names, in its order.
   public var prices: [PriceID]
-  /// Whether `prices` count only if no event named any: the processor was asked for them.
+  /// Whether `prices` count only until an event names some: the processor was asked for them.
   public var pricesFillIn = false
   /// The user who started the payment through the relay; nil if it was started elsewhere.
   public var startedBy: UserID?

@@ -159,6 +159,20 @@ struct PurchaseTests {
     #expect(try #require(purchase([sister, silent])).prices == ["price_S"])
   }
 
+  @Test("A price that a lookup found yields to any event's, in any order")
+  func lookedUp() throws {
+    var found = report(session: "cs_1", prices: ["price_L"])
+    found.pricesFillIn = true
+    let sister = report(prices: ["price_S"])
+    for order in permutations([found, sister]) {
+      #expect(try #require(purchase(order)).prices == ["price_S"])
+    }
+    #expect(try #require(purchase([found])).prices == ["price_L"])
+    for order in permutations([found, sister, report(session: "cs_1", prices: ["price_C"])]) {
+      #expect(try #require(purchase(order)).prices == ["price_C"])
+    }
+  }
+
   @Test("The purchase has the time of the earliest report, in any order")
   func earliest() throws {
     let order = [report(at: 7), report(at: 3), report(at: 5)]

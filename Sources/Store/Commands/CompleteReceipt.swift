@@ -77,7 +77,7 @@ public struct CompleteReceipt: StoreCommand {
     }
     if let priceID {
       record.purchase.prices = [priceID]
-      record.purchase.pricesAreOfCheckout = true
+      record.purchase.priceSource = .checkout
     }
     if let userID, userID != record.purchase.userID {
       if record.purchase.contextID != nil { record.purchase.dropContext() }

@@ -51,13 +51,20 @@ extension Joiner {
     record.purchase.keepContent(of: known)
     resumeForeign(&record)
     let hasContext = report.context != nil || !report.namedContexts.isEmpty
-    guard hasContext || learned.userID != known.userID, !known.isErased else { return }
+    // A lookup's price lasts only until an event names one.
+    let hasPrice = known.priceSource == .lookup && learned.priceSource < known.priceSource
+    guard hasContext || hasPrice || learned.userID != known.userID, !known.isErased else { return }
     guard try store.isUnsent(record) else { return try claimLateContext(of: report, for: &record) }
     if let name = learned.winner, name.id != record.purchase.userID { record.purchase.setUser(name) }
+    if hasPrice {
+      (record.purchase.prices, record.purchase.priceSource) = (learned.prices, learned.priceSource)
+    }
     if let blob = report.context { record.purchase.learnContext(blob) }
     try claimNamedContext(of: report, for: &record, had: known)
     try dropContextOfOther(&record)
-    if record.purchase.context != known.context || record.purchase.userID != known.userID {
+    if record.purchase.context != known.context || record.purchase.userID != known.userID
+      || record.purchase.prices != known.prices
+    {
       try rebuild(&record)
     }
   }

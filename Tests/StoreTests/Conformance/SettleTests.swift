@@ -48,6 +48,18 @@ struct SettleTests {
     try everyOrder({ [Said.created(user: "u1"), Said.completed(contextID: $0)] }, ends: sent)
   }
 
+  @Test("A price that a lookup found first is replaced by an event's until the receipt is sent")
+  func lookedUpPrice() throws {
+    let store = try TestStore(rules: rules)
+    var found = Said.completed(user: "u1", prices: ["price_2"])
+    found.pricesFillIn = true
+    try store.post("blob", user: "u1")
+    try store.ingest(found)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_2 blob")
+    try store.ingest(Said.created(user: "u1", price: "price_1"))
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
+  }
+
   @Test("A price from an earlier event precedes that of the named context")
   func price() throws {
     let store = try TestStore(rules: rules)
