@@ -20,6 +20,7 @@ public enum JobDescription {
         ("reason", filter.reason),
         ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),
         ("last answer", filter.status?.text), ("without", filter.lacksImportID ? "import id" : nil),
+        ("join", filter.join?.rawValue), ("with", filter.isInConflict ? "a user conflict" : nil),
         ("user", filter.userID?.text), ("customer", filter.customerID?.text),
         ("price", filter.priceID?.text), ("checkout", filter.sessionID?.text),
         ("object", filter.objectID?.text), ("import id", filter.importID),
