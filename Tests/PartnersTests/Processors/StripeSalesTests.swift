@@ -186,6 +186,28 @@ private func items(_ price: JSONValue, product: JSONValue = .null) -> JSONValue 
     #expect(try price(["id": "price_3", "product": "prod_1"], sells: ["price_2"]) == ["price_monthly"])
   }
 
+  @Test("A setup session that `sells` does not name teaches only the relay's own names")
+  func setupSession() throws {
+    let context: JSONValue = "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD"
+    let names: JSONValue = ["user_id": "u42", "ply_user_id": "u7"]
+    func facts(_ reference: JSONValue, _ metadata: JSONValue) throws -> CustomerFacts? {
+      var settings = StripeSettings()
+      settings.sells = StripeSelection(prices: ["price_1"], metadata: ["app": "ios"])
+      let body = session(
+        ("mode", "setup"), ("subscription", .null), ("client_reference_id", reference),
+        ("metadata", metadata))
+      guard case .customer(let facts) = try read(body, settings).content else { return nil }
+      return facts
+    }
+    let other = try #require(try facts("u42", names))
+    #expect(other.clientReference == nil)
+    #expect(other.names.map(\.id) == ["u7"])
+    #expect(try facts(context, names)?.clientReference == "ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")
+    let own = try #require(try facts("u42", object(names, ("app", "ios"))))
+    #expect(own.clientReference == "u42")
+    #expect(own.names.map(\.id).contains("u42"))
+  }
+
   @Test("An inline price whose product is mapped to a sold price is the app's")
   func mappedSale() throws {
     var settings = StripeSettings()

@@ -106,15 +106,20 @@ struct StripeReader {
     return .purchase(report, isWorthKeeping: !seen.subtracting(.objectExpected).isEmpty)
   }
 
-  /// A session that sells nothing and sets a payment method up. It may name its customer's user.
+  /// A session that sells nothing and sets a payment method up. It may name its customer's user. Unless
+  /// `sells` names the session, it may be for another product of the account, whose user ids mean other
+  /// people: then only the relay's own names count, a context's id and `ply_user_id`.
   private func setup(_ object: StripeObject, _ id: SessionID) -> EventReading.Content {
     guard type == "checkout.session.completed" else { return .nothing(.ignored) }
     let said = facts(of: object).session(.checkoutSession(id), [])
     guard let customer = said.customerID, !said.observations.isForeign else { return .nothing(.ignored) }
+    let isOurs = settings.sales.sells == nil || said.observations.contains(.ours)
     return .customer(
       CustomerFacts(
-        customerID: customer, clientReference: said.clientReference, contextID: said.contextID,
-        names: said.names, areOfCustomer: false, happenedAt: happenedAt))
+        customerID: customer,
+        clientReference: said.clientReference.flatMap { isOurs || ContextID.isMeant(by: $0) ? $0 : nil },
+        contextID: said.contextID, names: said.names.filter { isOurs || $0.source == .ownKey },
+        areOfCustomer: false, happenedAt: happenedAt))
   }
 
   private func customer() -> EventReading.Content {
