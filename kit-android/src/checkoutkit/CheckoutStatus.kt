@@ -9,7 +9,7 @@ enum class Progress {
   PENDING,
   /** Paid, and not delivered yet. Keep the id and ask again later. If the state is final, the merchant acts first. */
   PROCESSING,
-  /** Purchasely has accepted the receipt. Reload the entitlements from your backend. */
+  /** Purchasely has accepted the receipt. Keep the id until your backend reports the purchase: [Checkouts.confirm]. */
   PROCESSED,
   /** No payment has come. Discard the id, unless the state is `expired`: [CheckoutStatus.isExpired]. */
   UNPAID
@@ -45,9 +45,8 @@ data class CheckoutStatus(
    */
   val isExpired: Boolean get() = state == "expired" && !isPaid
 
-  /** Whether the checkout will not change any more; its id can be discarded. */
-  val isOver: Boolean
-    get() = !isExpired && (progress == Progress.PROCESSED || progress == Progress.UNPAID)
+  /** Whether the checkout ended without a payment; its id can be discarded. */
+  val isOver: Boolean get() = !isExpired && progress == Progress.UNPAID
 
   /** What to show, and whether to keep the id. */
   val progress: Progress

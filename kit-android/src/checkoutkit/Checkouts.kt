@@ -168,7 +168,7 @@ class Checkouts @JvmOverloads constructor(
   }
 
   /**
-   * Follows a checkout as [RelayClient.follow] does, and discards it when it is over. A context that is still in the
+   * Follows a checkout as [RelayClient.follow] does, and discards it when it ended without a payment. A context that is still in the
    * outbox is posted first, when its time has come: this function waits for that, too.
    *
    * @throws RelayException [RelayException.isUnknownContext]: the relay does not know the checkout, which is discarded
@@ -183,11 +183,33 @@ class Checkouts @JvmOverloads constructor(
   }
 
   /**
-   * Reads the state of a checkout once, as [RelayClient.status] does, and discards it when it is over. A context whose
-   * time has come is posted first.
+   * Reads the state of a checkout once, as [RelayClient.status] does, and discards it when it ended without a payment.
+   * A context whose time has come is posted first.
    */
   @Throws(RelayException::class)
   fun status(contextId: String): CheckoutStatus = ended(contextId, clock.seconds) { noted(relay.status(it), it) }
+
+  /**
+   * Asks the app's backend until it reports the purchase, for a minute, and then discards the checkout. Call it at
+   * [Progress.PROCESSED]: Purchasely has accepted the receipt, and processes it later. If it returns false, ask again
+   * when the app comes to the front.
+   *
+   * @param reloadEntitlements reloads the entitlements of this user from the app's backend or the Purchasely SDK, and
+   *   returns whether the purchase is there. Called on this thread.
+   * @return whether the purchase is unlocked.
+   */
+  @Throws(RelayException::class)
+  fun confirm(contextId: String, reloadEntitlements: (String) -> Boolean): Boolean {
+    for (pause in CONFIRM_PAUSES) {
+      if (pause > 0) relay.rest(pause)
+      val userId = records.find(contextId)?.userId ?: return false
+      if (reloadEntitlements(userId)) {
+        discard(contextId)
+        return true
+      }
+    }
+    return false
+  }
 
   // Claims
 
@@ -244,7 +266,13 @@ class Checkouts @JvmOverloads constructor(
   private fun pending(id: String): CheckoutRecord? = records.find(id)?.takeIf { it.plyContext != null }
 
   private fun noted(status: CheckoutStatus, id: String): CheckoutStatus {
-    if (status.isOver) discard(id) else records.change(id) { it.copy(isExpired = status.isExpired) }
+    // The relay has the context: a post whose answer was lost need not be repeated.
+    if (status.isOver) discard(id) else records.change(id) { it.copy(plyContext = null, isExpired = status.isExpired) }
     return status
+  }
+
+  private companion object {
+    /** Seconds before each question to the app's backend. */
+    val CONFIRM_PAUSES = doubleArrayOf(0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
   }
 }

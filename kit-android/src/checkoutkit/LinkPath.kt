@@ -106,6 +106,12 @@ internal class LinkReader(schemes: Set<String>, hosts: Set<String>) {
     return LinkPath.read(parts, !parts.isAt(hosts))
   }
 
+  /** Whether a URL is a page of one of the app's hosts, written so that every reader agrees. */
+  fun isOwnPage(url: String): Boolean {
+    val parts = UrlParts(url)
+    return parts.comparableScheme == "https" && parts.isAt(hosts) && '\\' !in url
+  }
+
   /** Whether Android may find that a URL is of one of the app's hosts. */
   fun mayBeOwn(url: String): Boolean {
     val host = UrlParts(url).looseHost ?: return true

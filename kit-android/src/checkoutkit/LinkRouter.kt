@@ -8,12 +8,17 @@ sealed class LinkDecision<out R> {
   /** The link leads to a place in the app, which waits for [LinkRouter.activate]. */
   class Route<out R>(val route: R) : LinkDecision<R>()
 
-  /** A web page of a host that is not the app's: open it in the browser. */
-  class OpenInBrowser(val url: String) : LinkDecision<Nothing>()
+  /**
+   * A web page that is not a place of the app: open it in the browser.
+   *
+   * @property isOwn whether it is of one of the app's own hosts. Android would open the app with it again, so name
+   *   the browser's package in the intent, and open nothing without one.
+   */
+  class OpenInBrowser(val url: String, val isOwn: Boolean) : LinkDecision<Nothing>()
 
   /**
-   * The link is neither, or the router's `allows` refused it. A page of the app's own hosts that is not a place of
-   * the app is refused, too: Android would open the app with it again, and so on for ever.
+   * The link is neither, or the router's `allows` refused it. So is a page of the app's own hosts that arrives within
+   * ten seconds after another one was opened in the browser: the browser has probably given it back.
    */
   object Refused : LinkDecision<Nothing>()
 }
@@ -51,6 +56,8 @@ class LinkRouter<R : Any> @JvmOverloads constructor(
   private val reader = LinkReader(schemes, hosts)
   private val lock = Any()
   private var pending: Pending<R>? = null
+  /** When a page of the app's own hosts was opened last, on the monotonic clock. */
+  private var ownPageSeconds: Double? = null
 
   /** The place that a URL leads to; null when it does not belong to the app. The pending place stays. */
   fun route(url: String): R? = reader.path(url)?.let { read(it) }
@@ -59,8 +66,19 @@ class LinkRouter<R : Any> @JvmOverloads constructor(
   fun receive(url: String): LinkDecision<R> {
     val route = route(url)
     if (route != null) return if (offer(route)) LinkDecision.Route(route) else LinkDecision.Refused
-    val isForeignPage = ExternalLink.of(url) == ExternalLink.BROWSER && !reader.mayBeOwn(url)
-    return if (isForeignPage) LinkDecision.OpenInBrowser(url) else LinkDecision.Refused
+    if (ExternalLink.of(url) != ExternalLink.BROWSER) return LinkDecision.Refused
+    if (!reader.mayBeOwn(url)) return LinkDecision.OpenInBrowser(url, false)
+    return if (reader.isOwnPage(url) && opensOwnPage()) LinkDecision.OpenInBrowser(url, true) else LinkDecision.Refused
+  }
+
+  private fun opensOwnPage(): Boolean {
+    val now = clock.seconds
+    return synchronized(lock) {
+      val last = ownPageSeconds
+      val isFirst = last == null || now - last > LOOP_SECONDS
+      if (isFirst) ownPageSeconds = now
+      isFirst
+    }
   }
 
   /** Makes a place the pending one; false when it is not allowed, and the pending place is then unchanged. */
@@ -90,4 +108,8 @@ class LinkRouter<R : Any> @JvmOverloads constructor(
 
   private fun isFresh(pending: Pending<R>): Boolean =
     lifetimeSeconds == null || clock.seconds - pending.since <= lifetimeSeconds
+
+  private companion object {
+    const val LOOP_SECONDS = 10.0
+  }
 }

@@ -7,5 +7,6 @@ package android.net
 class Uri {
   companion object {
     fun parse(text: String) = Uri()
+    fun encode(text: String): String = text
   }
 }

@@ -91,7 +91,14 @@ class CheckoutsAnswerTest {
     assertEquals(emptyList<String>(), checkouts.expiredIds("jdo-1"))
     state = "delivered"
     checkouts.status(id)
+    assertEquals("delivered is not unlocked", listOf(id), checkouts(transport).openIds("jdo-1"))
+    val asked = ArrayList<String>()
+    assertFalse(checkouts.confirm(id) { user -> asked.add(user); false })
+    assertEquals(List(7) { "jdo-1" }, asked)
+    assertEquals(listOf(1.0, 2.0, 4.0, 8.0, 16.0, 32.0), clock.sleeps)
+    assertTrue(checkouts.confirm(id) { asked.size == 7 })
     assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
+    assertFalse("nothing is left to confirm", checkouts.confirm(id) { true })
   }
 
   // The clock

@@ -187,6 +187,8 @@ class CheckoutsTest {
     val states = ArrayList<String>()
     checkouts.follow(id) { states.add(it.state) }
     assertEquals(listOf("paid", "delivered"), states)
+    assertEquals(listOf(id), checkouts(transport).openIds("jdo-1"))
+    assertTrue(checkouts.confirm(id) { true })
     assertEquals(emptyList<String>(), checkouts.openIds("jdo-1"))
     assertEquals(emptyList<String>(), checkouts(transport).openIds("jdo-1"))
   }

@@ -142,10 +142,21 @@ class LinkTest {
     assertEquals(listOf("2", "3"), handled)
   }
 
-  @Test fun aPageOfTheAppsOwnHostsIsNotOpened() {
-    // Android would open the app with it again.
+  @Test fun aPageOfTheAppsOwnHostsOpensOnce() {
+    val clock = FakeClock()
+    val router = router(clock = clock)
+    for (url in listOf("https://pay.example.com/v1/android/return?context_id=x", "https://PAY.example.com:443/x")) {
+      assertTrue(url, (router.receive(url) as LinkDecision.OpenInBrowser).isOwn)
+      // The browser has given it back, or another page of the host in its place.
+      assertTrue(url, router.receive(url) is LinkDecision.Refused)
+      clock.advance(10.0)
+      assertTrue(url, router.receive("https://pay.example.com/y") is LinkDecision.Refused)
+      assertFalse((router.receive("https://x.test/") as LinkDecision.OpenInBrowser).isOwn)
+      clock.advance(0.5)
+    }
+    // Readers understand these differently.
     for (url in listOf(
-      "https://pay.example.com/v1/android/return?context_id=x", "https://PAY.example.com:443/x", "http://pay.example.com/",
+      "http://pay.example.com/", "https://pay.example.com/a\\b",
       "https://pay.example.com:8443/messages/1", "https://user@pay.example.com/", "https://pay%2Eexample.com/",
       "https://pay.example.com\\@x.test/", "https://x.test\\/", "https:/x", "https://%zz/")) {
       assertTrue(url, router().receive(url) is LinkDecision.Refused)

@@ -26,12 +26,16 @@ import checkoutkit.Credential
 import checkoutkit.RelayClient
 import checkoutkit.RelayException
 import java.io.File
+import java.io.IOException
+import java.net.HttpURLConnection
+import java.net.URL
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
 
 /** One for the process: the activity comes and goes. */
 class ShopApplication : Application() {
   val worker = Executors.newCachedThreadPool()
+  private val backend = Backend()
 
   val checkouts by lazy {
     Checkouts(
@@ -46,7 +50,8 @@ class ShopApplication : Application() {
   val model by lazy {
     val handler = Handler(Looper.getMainLooper())
     val model = ShopModel(
-      checkouts, "jdo-1", true, { emptyMap<String, Any?>() /* Purchasely's */ }, worker,
+      checkouts, "jdo-1", true, { emptyMap<String, Any?>() /* Purchasely's */ },
+      { userId -> backend.hasPurchase(userId) }, worker,
       Executor { handler.post(it) })
     model.schedulePosts = { PostContextsJob.schedule(this) }
     model
@@ -62,6 +67,22 @@ class ShopApplication : Application() {
         Log.w("Shop", interrupted.logText.forLog)
       }
     }
+  }
+}
+
+/** Your backend's entitlements. */
+class Backend {
+  /** @return false if it cannot be reached: it has not reported the purchase. */
+  fun hasPurchase(userId: String): Boolean = try {
+    val url = URL("https://api.example.com/users/${Uri.encode(userId)}/entitlements")
+    val connection = url.openConnection() as HttpURLConnection
+    try {
+      connection.responseCode == 200 // Your backend's answer says whether the purchase is there.
+    } finally {
+      connection.disconnect()
+    }
+  } catch (failed: IOException) {
+    false
   }
 }
 
@@ -88,7 +109,7 @@ class ShopActivity : Activity() {
       message.text = model.message.text + "\n" + model.claim.text
       answers.forEach { it.visibility = if (model.claim.isQuestion) View.VISIBLE else View.GONE }
     }
-    model.openPage = { openPage(it) }
+    model.openPage = { url, isOwn -> openPage(url, isOwn) }
     model.onChange()
     // A recreated activity gets its old intent again, and so does one that is started from the list of recent apps.
     if (savedInstanceState == null && !intent.isFromHistory) openLink(intent)
@@ -124,11 +145,12 @@ class ShopActivity : Activity() {
     super.onPause()
   }
 
-  private fun openPage(url: String) {
+  private fun openPage(url: String, isOwn: Boolean) {
     try {
       val tabs = CustomTabsIntent.Builder().setShowTitle(true).build()
       // Without a package, Android may choose an app that claims the host, such as this one. Null: no Custom Tabs.
-      CustomTabsClient.getPackageName(this, null)?.let { tabs.intent.setPackage(it) }
+      val browser = CustomTabsClient.getPackageName(this, null)
+      if (browser != null) tabs.intent.setPackage(browser) else if (isOwn) return
       tabs.launchUrl(this, Uri.parse(url))
     } catch (noBrowser: ActivityNotFoundException) {
       Log.w("Shop", "There is no browser.")

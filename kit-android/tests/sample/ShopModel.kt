@@ -23,15 +23,18 @@ enum class Message(val text: String) {
   NO_CONNECTION("There is no connection. Check it and try again."),
   BUSY("The checkout is busy. Try again in a moment."),
   UNAVAILABLE("The checkout cannot be opened at the moment."),
-  IN_BROWSER("Go on in the browser. Come back when you are done."),
+  IN_BROWSER("Finish paying in your browser, then come back here."),
   CHECKING("Looking for your payment."),
   UNCHECKED("We could not check your payment yet. If you have paid, do not pay again."),
   // True also for a trial and a free order; `CheckoutStatus.isTrial` and `amount` tell them apart.
   PROCESSING("Thank you! Your order is complete and is being processed. Do not pay again."),
-  BOUGHT("Thank you! We are activating your purchase."),
-  NOT_PAID("No payment has come, so nothing was bought."),
-  EXPIRED("No payment was received in time; a later one can still change it."),
-  UNKNOWN("This checkout is no longer known. If you have paid, please contact our support.")
+  /** Purchasely has accepted the receipt, and processes it later. */
+  ACTIVATING("Thank you! We are activating your purchase."),
+  /** The app's backend reports the purchase. */
+  CONFIRMED("Thank you! Your purchase is active."),
+  NOT_PAID("We received no payment, so nothing was bought."),
+  EXPIRED("We received no payment in time. A later payment still counts."),
+  UNKNOWN("We do not know this checkout any more. If you have paid, please contact our support.")
 }
 
 /** A purchase that names no user, and whose link the customer has opened. In your app: in your customers' languages. */
@@ -68,6 +71,8 @@ enum class Claim(val text: String) {
  * @param userId the id that the Purchasely SDK has: the account's, or the anonymous one of this installation.
  * @param isSignedIn whether that is an account's id.
  * @param attributes the Purchasely SDK's built-in attributes.
+ * @param reloadEntitlements asks the app's backend for a user's entitlements, and returns whether the purchase is
+ *   there. Called on the worker.
  * @param worker for calls that block.
  * @param main runs on the main thread.
  */
@@ -76,12 +81,13 @@ class ShopModel(
   private var userId: String,
   private var isSignedIn: Boolean,
   private val attributes: () -> Map<String, Any?>,
+  private val reloadEntitlements: (String) -> Boolean,
   private val worker: ExecutorService,
   private val main: Executor
 ) {
   var onChange: () -> Unit = {}
-  /** Opens a web page. */
-  var openPage: (String) -> Unit = {}
+  /** Opens a web page. One of the app's own host needs a browser that is named: Android would open the app again. */
+  var openPage: (url: String, isOwn: Boolean) -> Unit = { _, _ -> }
   /** Posts what is left, also when the app is not running. */
   var schedulePosts: () -> Unit = {}
 
@@ -165,7 +171,7 @@ class ShopModel(
         val begun = checkouts.begin(context, user)
         onMain {
           show(Message.IN_BROWSER)
-          openPage(begun.page)
+          openPage(begun.page, false)
           if (!begun.isPosted) schedulePosts()
         }
       } catch (failure: RelayException) {
@@ -187,7 +193,7 @@ class ShopModel(
     val link = WebCheckoutLink.read(url, setOf(SCHEME))
     if (link != null) return buy(link.planId)
     val decision = router.receive(url)
-    if (decision is LinkDecision.OpenInBrowser) openPage(decision.url)
+    if (decision is LinkDecision.OpenInBrowser) openPage(decision.url, decision.isOwn)
     handlePending()
   }
 
@@ -230,6 +236,8 @@ class ShopModel(
         try {
           val status = checkouts.status(id)
           main.execute { if (isActive && user == userId) showOther(status) }
+          val isConfirmed = status.progress == Progress.PROCESSED && checkouts.confirm(id, reloadEntitlements)
+          if (isConfirmed) main.execute { if (isActive && user == userId) showOther(Message.CONFIRMED) }
         } catch (failure: RelayException) {
           if (failure is RelayException.Cancelled) break
         }
@@ -239,8 +247,13 @@ class ShopModel(
 
   /** The checkout that is followed has the first word. */
   private fun showOther(status: CheckoutStatus) {
-    if (message !in setOf(Message.NONE, Message.CHECKING, Message.NOT_PAID, Message.EXPIRED)) return
-    if (status.progress == Progress.PROCESSING || status.progress == Progress.PROCESSED) show(status)
+    if (status.progress == Progress.PROCESSING) showOther(Message.PROCESSING)
+    if (status.progress == Progress.PROCESSED) showOther(Message.ACTIVATING)
+  }
+
+  private fun showOther(next: Message) {
+    val isNews = message in setOf(Message.NONE, Message.CHECKING, Message.NOT_PAID, Message.EXPIRED)
+    if (isNews || next == Message.CONFIRMED && message == Message.ACTIVATING && !isFollowing) show(next)
   }
 
   /** Follows a checkout until it ends or the time is up. */
@@ -254,8 +267,12 @@ class ShopModel(
     fun onMain(body: () -> Unit) = main.execute { if (number == following) body() }
     work = worker.submit {
       try {
-        checkouts.follow(id) { status -> onMain { show(status) } }
-        onMain { end(before) }
+        val last = checkouts.follow(id) { status -> onMain { show(status) } }
+        val isConfirmed = last.progress == Progress.PROCESSED && checkouts.confirm(id, reloadEntitlements)
+        onMain {
+          if (isConfirmed) show(Message.CONFIRMED)
+          end(before)
+        }
       } catch (failure: RelayException) {
         onMain {
           // A failure says nothing about the payment: the customer may still pay, or have paid.
@@ -273,7 +290,7 @@ class ShopModel(
     when (status.progress) {
       Progress.PENDING -> Unit
       Progress.PROCESSING -> show(Message.PROCESSING)
-      Progress.PROCESSED -> show(Message.BOUGHT)
+      Progress.PROCESSED -> show(Message.ACTIVATING)
       Progress.UNPAID ->
         // Otherwise another checkout was paid.
         if (message == Message.CHECKING) show(if (status.isExpired) Message.EXPIRED else Message.NOT_PAID)

@@ -46,15 +46,16 @@ class ShopModelTest {
   }
 
   private fun model(
-    transport: Transport, pages: Map<String, String> = emptyMap(), user: String = "jdo-1", isSignedIn: Boolean = true
+    transport: Transport, pages: Map<String, String> = emptyMap(), user: String = "jdo-1", isSignedIn: Boolean = true,
+    reload: (String) -> Boolean = { true }
   ): ShopModel {
     val clock = FakeClock()
     val relay = RelayClient(
       "https://pay.example.com", "android", Credential.ClientKey("k"), transport, RetryPolicy.NONE, clock)
     val checkouts = Checkouts(relay, File(folder.root, "checkouts.json"), pages, clock = clock)
-    val model = ShopModel(checkouts, user, isSignedIn, { emptyMap() }, worker, Executor { queue.put(it) })
+    val model = ShopModel(checkouts, user, isSignedIn, { emptyMap() }, reload, worker, Executor { queue.put(it) })
     model.onChange = { messages.add(model.message) }
-    model.openPage = { opened.add(it) }
+    model.openPage = { url, _ -> opened.add(url) }
     model.schedulePosts = { scheduled += 1 }
     return model
   }
@@ -93,10 +94,31 @@ class ShopModelTest {
     model.open("https://pay.example.com/v1/android/return?context_id=$id")
     assertEquals(1, transport.requests.size)
     model.setActive(true)
-    run(model, Message.BOUGHT)
+    run(model, Message.CONFIRMED)
     assertEquals(
-      listOf(Message.OPENING, Message.IN_BROWSER, Message.CHECKING, Message.BOUGHT), messages)
+      listOf(Message.OPENING, Message.IN_BROWSER, Message.CHECKING, Message.ACTIVATING, Message.CONFIRMED), messages)
     assertEquals(0, scheduled)
+  }
+
+  @Test fun deliveredIsNotUnlocked() {
+    val transport = FakeTransport { request, _ ->
+      if (request.method == "POST") posted(request) else status(id(request), "delivered", true)
+    }
+    val users = Collections.synchronizedList(ArrayList<String>())
+    val model = model(transport, reload = { user -> users.add(user); users.size == 9 })
+    model.buy("price_1")
+    run(model, Message.IN_BROWSER)
+    model.setActive(true)
+    run(model, Message.ACTIVATING)
+    // The seven questions of a minute.
+    (queue.poll(30, TimeUnit.SECONDS) ?: throw AssertionError("no end")).run()
+    assertEquals(Message.ACTIVATING, model.message)
+    assertEquals(List(7) { "jdo-1" }, users.toList())
+    // The next activation asks again.
+    model.setActive(false)
+    model.setActive(true)
+    run(model, Message.CONFIRMED)
+    assertEquals(9, users.size)
   }
 
   @Test fun theProcessEndsWhileTheBrowserIsOpen() {
@@ -189,7 +211,7 @@ class ShopModelTest {
     run(model, Message.OPENING)
     run(model, Message.IN_BROWSER)
     model.setActive(true)
-    run(model, Message.BOUGHT)
+    run(model, Message.CONFIRMED)
   }
 
   @Test fun ignoresLinksOfOthersAndOpensPages() {
@@ -199,11 +221,12 @@ class ShopModelTest {
     model.open("https://pay.example.com/v1/android/return?context_id=ctx_01KAGFN8X2M5R7QZ3C6V9WJ4TD")
     model.open("https://pay.example.com/v1/android/return")
     model.open("https://www.example.com/")
-    // Android would open the app with it again, and so on.
-    model.open("https://pay.example.com/v1/android/return?context_id=ctx_x")
+    // Opened once: if the browser gives it back, Android opens the app again, and so on.
+    for (repeat in 1..3) model.open("https://pay.example.com/v1/android/return?context_id=ctx_x")
     model.open("https://user@pay.example.com:443/v1/android/return")
     model.open("intent://x#Intent;end")
-    assertEquals(listOf("https://www.example.com/"), opened)
+    assertEquals(
+      listOf("https://www.example.com/", "https://pay.example.com/v1/android/return?context_id=ctx_x"), opened)
     assertEquals(0, transport.requests.size)
     assertEquals(emptyList<Message>(), messages)
   }
@@ -255,7 +278,7 @@ class ShopModelTest {
     assertEquals(Message.NONE, model(transport, user = "ben").message)
     // The previous user comes back.
     model.changeUser("jdo-1", true)
-    run(model, Message.BOUGHT)
+    run(model, Message.CONFIRMED)
   }
 
   @Test fun aResultThatComesAfterTheSignOutIsNotShown() {
