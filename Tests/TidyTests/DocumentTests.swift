@@ -78,7 +78,8 @@ struct MarkdownPage {
       "docs/concepts.md": 80, "docs/reliability.md": 120, "docs/performance.md": 120,
       "docs/swedbank.md": 200, "docs/afterpay.md": 200, "docs/quickstart-stripe.md": 120,
       "docs/installation.md": 120, "docs/ios.md": 260, "docs/ios-app-store.md": 90,
-      "docs/react-native.md": 150, "docs/flutter.md": 150, "docs/capacitor.md": 100,
+      "docs/android.md": 250, "docs/react-native.md": 150, "docs/flutter.md": 150, "docs/capacitor.md": 100,
+      "docs/http-api.md": 100,
       "docs/checkout.md": 200, "docs/links.md": 200, "docs/client-access.md": 120,
     ])
   func pagesAreShort(_ path: String, linesMax: Int) throws {
