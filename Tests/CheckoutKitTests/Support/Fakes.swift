@@ -200,7 +200,7 @@ extension Example {
     CheckoutOutbox(relay: relay, folder: URL(fileURLWithPath: "/dev/null/checkout-kit"))
   }
 
-  /// The sample's model with a session of its own.
+  /// The sample's model with its own session.
   @MainActor static func shop(
     _ relay: RelayClient, _ outbox: CheckoutOutbox, user: String = "jdo-1", isAnonymous: Bool = false,
     checkouts: OpenCheckouts = OpenCheckouts(), clock: any CheckoutClock = InstantClock(),

@@ -168,8 +168,8 @@ class Checkouts @JvmOverloads constructor(
   }
 
   /**
-   * Follows a checkout as [RelayClient.follow] does, and discards it when it ended without a payment. A context that is still in the
-   * outbox is posted first, when its time has come: this function waits for that, too.
+   * Follows a checkout as [RelayClient.follow] does, and discards it when it ended without a payment. A context that
+   * is still in the outbox is posted first, when its time has come: this function waits for that, too.
    *
    * @throws RelayException [RelayException.isUnknownContext]: the relay does not know the checkout, which is discarded
    *   unless its context is still in the outbox.
