@@ -68,6 +68,7 @@ class RelayDaemonTest {
     assertEquals(Progress.PROCESSED, last.progress)
     assertEquals("delivered", states.last())
     assertTrue(last.receiptId!!.startsWith("rcp_") && last.updatedAtMillis != null)
+    assertTrue(checkouts.confirm(begun.contextId) { it == "user-a/1 é" })
     assertEquals(emptyList<String>(), checkouts.openIds("user-a/1 é"))
     assertEquals(context.plyContext(), receipt(last)["ply_context"])
     assertEquals("user-a/1 é", receipt(last)["user_id"])
