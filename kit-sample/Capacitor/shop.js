@@ -19,7 +19,7 @@ export async function startShop(userId, show) {
     openPage: url => AppLauncher.openUrl({url}), // the browser, which opens the app from the return page
     reloadEntitlements: async user => (await fetch(`https://api.example.com/users/${user}/entitlements`)).ok,
   });
-  session.onChange = () => show(session.state);
+  session.onChange = () => show(session.state, session.claim);
   const launch = await App.getLaunchUrl();
   if (launch && (await isNewLink(launch.url, storage))) session.open(launch.url);
   App.addListener('appUrlOpen', ({url}) => session.open(url));

@@ -17,6 +17,7 @@ export function makeContextId(now) {
   return 'ctx_' + time + Array.from(random, byte => alphabet[byte % 32]).join('');
 }
 
+export const isClaimToken = text => /^clm_[0-9A-HJKMNP-TV-Z]{26}$/.test(text);
 export const isContextId = text => /^ctx_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text);
 
 /** JSON in base64, the standard alphabet, padded. */

@@ -1,6 +1,6 @@
 // Which links lead where. `URL` of React Native does not parse, so this code reads the text.
 
-import {isContextId} from './context.js';
+import {isClaimToken, isContextId} from './context.js';
 
 /** The parts of a URL as written (RFC 3986, appendix B); scheme and host in lower case. */
 function parts(url) {
@@ -25,7 +25,7 @@ function value(query, name) {
 
 /**
  * What a link that opened the app is: `{plan}` (the paywall's), `{checkout}` (the way back; null is the checkout that
- * began last), `{page}` (a web page that no route knows, to open in the browser), or null.
+ * began last), `{claim}` (a purchase without an account), `{page}` (a web page that no route knows, to open in the browser), or null.
  *
  * @param place `{host, app, scheme, browserHost}`, as in `CheckoutSession`.
  */
@@ -41,6 +41,9 @@ export function readLink(url, {host, app, scheme, browserHost}) {
     if (id === undefined) return {checkout: null};
     if (isContextId(id)) return {checkout: id};
   }
+  const claims = `/v1/${app}/claim/`;
+  const token = link.path.slice(claims.length);
+  if (isOwn && link.path.startsWith(claims) && isClaimToken(token)) return {claim: token};
   if (!['https', 'http'].includes(link.scheme)) return null;
   // Android gives a link of the app's own host to the app again, for ever. The other name of the host is not the app's.
   if (link.host === host) return {page: `https://${browserHost}${url.slice(url.indexOf('//') + 2 + host.length)}`};

@@ -103,13 +103,16 @@ export class Checkouts {
     this.storage.setItem('clockOffset', String(offset)).catch(() => {});
   }
 
+  #send(userId, endpoint, body, seconds) {
+    return this.#request(`${this.relay}/users/${encodeURIComponent(userId)}/${endpoint}`, {
+      method: 'POST', body: JSON.stringify(body),
+      headers: {...this.headers, Accept: 'application/json', 'Content-Type': 'application/json'},
+    }, seconds);
+  }
+
   async #post(checkout, endpoint, seconds) {
     const began = Date.now();
-    const url = `${this.relay}/users/${encodeURIComponent(checkout.userId)}/${endpoint}`;
-    const send = (id, rest) => this.#request(url, {
-      method: 'POST', body: JSON.stringify({id, ply_context: checkout.plyContext}),
-      headers: {...this.headers, Accept: 'application/json', 'Content-Type': 'application/json'},
-    }, rest);
+    const send = (id, rest) => this.#send(checkout.userId, endpoint, {id, ply_context: checkout.plyContext}, rest);
     const answer = await send(checkout.id, seconds);
     // Without the id, the relay makes one.
     if (!isProblem(answer.body, 'context-id-time')) return answer;
@@ -174,6 +177,19 @@ export class Checkouts {
     // The relay would refuse it again, or is asked once more after a week; the customer may still pay.
     else if (isRefusal) await this.#replace(id, {plyContext: null});
     else await this.#replace(id, {nextAt: nextAt(answer)});
+  }
+
+  /** Claims a purchase: 'added', 'otherUser', 'expired', 'unknown', or 'later' if the relay could not decide yet. */
+  async claim(token, userId) {
+    try {
+      const {status, body} = await this.#send(userId, 'claims', {token}, 30);
+      if ((status === 200 || status === 201) && typeof body.status_url === 'string') return 'added';
+      if (isProblem(body, 'claimed-by-another-user')) return 'otherUser';
+      if (status === 410 && isProblem(body)) return 'expired';
+      return isProblem(body, 'unknown-claim') ? 'unknown' : 'later';
+    } catch (failure) {
+      return 'later';
+    }
   }
 
   /**

@@ -12,6 +12,8 @@ export class CheckoutSession {
    * 'confirmed', 'notPaid', 'late' or 'unknown'. Only 'confirmed' is unlocked.
    */
   state = 'none';
+  /** 'none', 'signIn', 'ask', 'adding', 'added', 'later', 'otherUser', 'expired' or 'unknown': ask at 'ask' and 'later'. */
+  claim = 'none';
   onChange = () => {};
   #isOpening = false;
   #isChecking = false;
@@ -23,7 +25,7 @@ export class CheckoutSession {
    *   host: the relay's host, which opens the app; browserHost: another name of it, which does not;
    *   app: the app's name at the relay; scheme: the app's URL scheme; headers: the client key or the user's token;
    *   pages: the page of each price, as `links.checkout` in the relay's configuration; userId: the id in the Purchasely
-   *   SDK; attributes(): the SDK's built-in attributes; storage: getItem and setItem, with promises;
+   *   SDK; isAnonymous: whether it is the SDK's own, for which claims wait; attributes(): the SDK's built-in attributes; storage: getItem and setItem, with promises;
    *   openPage(url): opens the browser; reloadEntitlements(userId): asks the app's backend, and returns whether the
    *   purchase is there.
    */
@@ -65,15 +67,56 @@ export class CheckoutSession {
     const link = readLink(url, this);
     if (!link) return false;
     if (link.plan) this.buy(link.plan);
+    else if (link.claim) this.#keepClaim(link.claim);
     else if (link.page) Promise.resolve(this.openPage(link.page)).catch(() => {});
     else this.check(link.checkout);
     return true;
+  }
+
+  #showClaim(claim) {
+    this.claim = claim;
+    this.onChange();
+  }
+
+  /** The link waits until the customer has signed in and has agreed: it may have been forwarded. */
+  async #keepClaim(token) {
+    this.token = token;
+    this.#showClaim(this.isAnonymous ? 'signIn' : 'ask');
+    await this.storage.setItem('claim', token).catch(() => {});
+  }
+
+  async #readClaim() {
+    const token = this.token || (await this.storage.getItem('claim').catch(() => null));
+    if (token && this.claim === 'none' && !this.#isEnded) await this.#keepClaim(token);
+  }
+
+  /** The customer wants the purchase in this account. */
+  async addPurchase() {
+    const {token} = this;
+    if (!token || !['ask', 'later'].includes(this.claim)) return;
+    this.#showClaim('adding');
+    const result = await this.checkouts.claim(token, this.userId);
+    if (token === this.token && result !== 'later') await this.#dropClaim();
+    this.#showClaim(result);
+    if (result === 'added') await this.#isUnlocked();
+  }
+
+  /** The customer does not want it in this account. */
+  async declinePurchase() {
+    this.#showClaim('none');
+    await this.#dropClaim();
+  }
+
+  async #dropClaim() {
+    this.token = null;
+    await this.storage.setItem('claim', '').catch(() => {});
   }
 
   /** The app came to the front, or left it. */
   async setActive(isActive) {
     this.#isActive = isActive;
     if (!isActive) return;
+    await this.#readClaim();
     await this.checkouts.postPending();
     // The customer may come back without the link.
     await Promise.all([this.check(null), this.#askOthers()]);

@@ -15,10 +15,11 @@ class Storage {
 }
 
 /** A relay with one answer for each state that is asked, the last one for the rest. */
-function session({states = ['open'], storage = new Storage(), post = true, userId = 'jdo-1', ...rest}) {
+function session({states = ['open'], storage = new Storage(), post = true, userId = 'jdo-1', claimed, ...rest}) {
   const requests = [];
   globalThis.fetch = async (url, options) => {
     requests.push(url);
+    if (url.endsWith('/claims')) return claimed(JSON.parse(options.body).token);
     if (options.method === 'POST') {
       if (!post) throw new TypeError('no network');
       const {id} = JSON.parse(options.body);
@@ -101,6 +102,48 @@ test('a checkout that the relay does not know ends', async () => {
   await made.setActive(true);
   assert.equal(made.state, 'unknown');
   assert.deepEqual(await made.checkouts.ids('jdo-1'), []);
+});
+
+test('a purchase without an account is added after the sign-in, if the customer agrees', async () => {
+  const storage = new Storage();
+  const token = 'clm_01HXZ4T9V8KQ2M3N4P5R6S7T8V';
+  const anonymous = session({storage, userId: 'anonymous-7', isAnonymous: true});
+  assert.equal(anonymous.session.open(`https://pay.example.com/v1/ios/claim/${token}`), true);
+  assert.equal(anonymous.session.claim, 'signIn');
+  await anonymous.session.addPurchase();
+  assert.deepEqual(anonymous.requests, []);
+  const tokens = [];
+  const claimed = sent => {
+    tokens.push(sent);
+    if (tokens.length === 1) return Response.json({type: 'urn:receiptd:problem:busy'}, {status: 503});
+    return Response.json({status_url: '/v1/ios/x'}, {status: 201});
+  };
+  const {session: made, requests} = session({storage, claimed});
+  await made.setActive(true);
+  assert.equal(made.claim, 'ask');
+  await made.addPurchase();
+  assert.equal(made.claim, 'later');
+  await made.addPurchase();
+  assert.equal(made.claim, 'added');
+  assert.deepEqual(tokens, [token, token]);
+  assert.equal(requests.at(-1), 'https://pay.example.com/v1/ios/users/jdo-1/claims');
+  const next = session({storage});
+  await next.session.setActive(true);
+  assert.equal(next.session.claim, 'none');
+});
+
+test('each refusal of a claim is shown', async () => {
+  for (const [type, status, claim] of [
+    ['claimed-by-another-user', 409, 'otherUser'], ['claim-gone', 410, 'expired'], ['unknown-claim', 404, 'unknown'],
+  ]) {
+    const answer = () => Response.json({type: `urn:receiptd:problem:${type}`}, {status});
+    const {session: made} = session({claimed: answer});
+    made.open('exampleapp://pay.example.com/v1/ios/claim/clm_01HXZ4T9V8KQ2M3N4P5R6S7T8V');
+    await made.addPurchase();
+    assert.equal(made.claim, claim);
+    await made.declinePurchase();
+    assert.equal(made.claim, 'none');
+  }
 });
 
 test('links', () => {

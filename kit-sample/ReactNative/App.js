@@ -20,6 +20,18 @@ const texts = {
   unknown: 'We do not know this checkout any more. If you have paid, please contact our support.',
 };
 
+const claims = {
+  none: '',
+  signIn: 'Sign in to add this purchase to your account.',
+  ask: 'Add this purchase to your account?',
+  adding: 'Adding the purchase to your account.',
+  added: 'The purchase is in your account now.',
+  later: 'The purchase could not be added yet. Try again?',
+  otherUser: 'This purchase belongs to another account.',
+  expired: 'This link is no longer valid. Please contact our support.',
+  unknown: 'This link is not valid. Please use the newest one that you got.',
+};
+
 const makeSession = userId => new CheckoutSession({
   host: 'pay.example.com', browserHost: 'back.pay.example.com', app: Platform.OS, scheme: 'exampleapp',
   headers: {'X-API-KEY': 'the app’s client key'}, pages: {price_1MbK: 'https://buy.stripe.com/example'}, userId,
@@ -37,9 +49,9 @@ export default function App() {
 
 function Shop({userId}) {
   const session = useMemo(() => makeSession(userId), [userId]);
-  const [state, show] = useState(session.state);
+  const [{state, claim}, show] = useState({state: session.state, claim: session.claim});
   useEffect(() => {
-    session.onChange = () => show(session.state);
+    session.onChange = () => show({state: session.state, claim: session.claim});
     Linking.getInitialURL().then(async url => {
       if (await isNewLink(url, AsyncStorage)) session.open(url);
     });
@@ -56,6 +68,9 @@ function Shop({userId}) {
     <View>
       <Text>{texts[state]}</Text>
       <Button title="Buy" onPress={() => session.buy('price_1MbK')} />
+      <Text>{claims[claim]}</Text>
+      {['ask', 'later'].includes(claim) && <Button title="Add the purchase" onPress={() => session.addPurchase()} />}
+      {['ask', 'later'].includes(claim) && <Button title="Not now" onPress={() => session.declinePurchase()} />}
     </View>
   );
 }
