@@ -105,7 +105,7 @@ extension SwedbankSection {
         "What customers may pay, by the reference of an order's line: the amount with VAT and the VAT within "
           + "it, in the currency's smallest unit. Any other order is refused."),
       .optional(
-        "amounts", \.amounts, .choice, example: "client",
+        "amounts", \.amounts, .choice, example: "server",
         "Who names the amount of an order: the configuration, by prices (server); or the app (client), and "
           + "then your backend must compare the amount with what it delivers."
       ).then { section, reader, _ in section.reportAmounts(reader) },
