@@ -91,12 +91,16 @@ extension Receipt {
       readyAt = moment.now
       beginReplay(dueAt: moment.now, at: moment)
     case .corrected(let id):
-      guard correctedBy == nil else { throw .isCorrected }
-      guard state == .delivered, !isReversal else { throw .notAllowed(state) }
-      correctedBy = id
+      try beCorrected(by: id)
     case .erased(let cancelsOpen):
       try erase(cancelsOpen: cancelsOpen)
     }
+  }
+
+  private mutating func beCorrected(by id: ReceiptID) throws(ReceiptRefusal) {
+    guard correctedBy == nil else { throw .isCorrected }
+    guard state == .delivered, !isReversal else { throw .notAllowed(state) }
+    correctedBy = id
   }
 
   private mutating func erase(cancelsOpen: Bool) throws(ReceiptRefusal) {

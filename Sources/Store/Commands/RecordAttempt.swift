@@ -114,6 +114,7 @@ public struct RecordAttempt: StoreCommand {
     record.updatedAt = store.now
     try store.purchases.update(record, from: before)
     store.changes.note(record)
+    try store.followOutcome(of: record, before: before)
     if wasChangedMeanwhile { try store.planLookup(of: record, before: before) }
     try joiner.offerFreedContexts()
     return record.receipt

@@ -52,6 +52,17 @@ extension StoreSession {
   }
 }
 
+// MARK: - Outcome
+
+extension StoreSession {
+  /// Gives the events of a purchase its outcome, if that changed: a sale that was foreign may be sent after
+  /// all.
+  func followOutcome(of record: PurchaseRecord, before: PurchaseRecord) throws(StoreFault) {
+    guard record.outcome != before.outcome else { return }
+    try events.reassign(from: record.rowID, to: record.rowID, outcome: record.outcome)
+  }
+}
+
 // MARK: - Reversal
 
 // Reports a reversed payment to the destination that accepted the purchase. The writer's thread.

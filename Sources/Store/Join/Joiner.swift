@@ -113,9 +113,7 @@ struct Joiner {
     try revokeClaims(of: record, before: before)
     try planAnnouncement(of: record, before: before)
     try store.planLookup(of: record, before: before)
-    if record.outcome != before.outcome {
-      try store.events.reassign(from: record.rowID, to: record.rowID, outcome: record.outcome)
-    }
+    try store.followOutcome(of: record, before: before)
   }
 
   private func apply(_ resolution: Join.Resolution, _ rules: AppRules, to record: inout PurchaseRecord) {
@@ -194,6 +192,7 @@ extension Joiner {
     noteWeakerClaim(of: record, before: old)
     try revokeClaims(of: record, before: old)
     try store.planLookup(of: record, before: old)
+    try store.followOutcome(of: record, before: old)
   }
 }
 

@@ -105,7 +105,8 @@ extension StoreReader {
       "an event does not say that its purchase has a receipt",
       """
       SELECT count(*) FROM events e JOIN purchases p ON p.row_id = e.purchase_row
-      WHERE p.receipt_id IS NOT NULL AND e.outcome <> 'receipt'
+      WHERE p.receipt_id IS NOT NULL
+        AND e.outcome <> CASE p.reason WHEN 'foreign' THEN 'foreign' ELSE 'receipt' END
       """
     ),
     (
