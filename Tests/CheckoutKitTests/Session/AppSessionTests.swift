@@ -4,7 +4,7 @@ import CheckoutKit
 import Foundation
 import Testing
 
-@Suite @MainActor final class CheckoutSessionTests {
+@Suite @MainActor final class AppSessionTests {
   private let folder = FileManager.default.temporaryDirectory
     .appendingPathComponent("session-\(UUID().uuidString)", isDirectory: true)
 
