@@ -2,7 +2,7 @@
 import PackageDescription
 
 // A separate package that depends on CheckoutKit, as an app does. Yours names the repository's URL in place of
-// the path: .package(url: "https://git.example.com/receipt-relay", from: "0.1.0").
+// the path: .package(url: "https://git.example.com/receipt-relay", from: "1.0.0").
 let package = Package(
   name: "kit-sample",
   platforms: [.macOS(.v12)],
