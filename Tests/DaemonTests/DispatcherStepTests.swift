@@ -17,7 +17,7 @@ import Testing
     let clock = ManualClock()
     let transport = ScriptedTransport()
     let bench: Bench
-    private let dispatcher: Dispatcher
+    let dispatcher: Dispatcher
 
     init(_ policy: DeliveryPolicy) throws {
       bench = try Bench([Bench.app(delivery: policy)], clock: clock, isStarted: false)
@@ -38,6 +38,12 @@ import Testing
 
     /// Reads the configuration again, as a reload does.
     func reload() { dispatcher.use(bench.directory) }
+
+    func noteDue() { dispatcher.note(dueAt: ["shop": bench.now]) }
+
+    func pause(for time: Duration? = nil) throws {
+      try bench.store(PauseApp(app: "shop", for: time, actor: "ann", reason: nil))
+    }
 
     func state(_ number: Int) throws -> ReceiptState? { try bench.receipt(number)?.receipt?.state }
 
@@ -93,6 +99,40 @@ import Testing
     }
     #expect(try bed.state(2) == .delivered)
     #expect(bed.transport.requests.filter { Self.names($0, 2) }.count == 2)
+  }
+
+  @Test("A pause holds what is stored after it, also before the dispatcher has noticed it")
+  func pauseBeforeReceipt() throws {
+    let bed = try Bed(Bench.delivery())
+    defer { bed.bench.stop() }
+    try bed.drive { run in
+      try bed.round(&run)
+      try bed.pause()
+      try bed.bench.sell(1)
+      bed.noteDue()
+      try bed.round(&run)
+      #expect(bed.transport.requests.isEmpty)
+      try bed.bench.store(ResumeApp(app: "shop"))
+      bed.dispatcher.checkPauses()
+      try bed.round(&run)
+    }
+    #expect(try bed.state(1) == .delivered)
+  }
+
+  @Test("A pause that has ended does not begin again when the clock is set back")
+  func endedPause() throws {
+    let bed = try Bed(Bench.delivery())
+    defer { bed.bench.stop() }
+    try bed.pause(for: .minutes(1))
+    bed.clock.advance(.minutes(2))
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.clock.setWall(by: .seconds(-90))
+      try bed.bench.sell(1)
+      bed.noteDue()
+      try bed.round(&run)
+    }
+    #expect(try bed.state(1) == .delivered)
   }
 
   @Test("A replay goes after nine new receipts also when these fill every place")

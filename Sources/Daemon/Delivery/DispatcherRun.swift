@@ -157,14 +157,16 @@ struct DispatcherRun: NetworkRun {
   }
 
   private mutating func startDueReceipts(of place: AppDestination) throws(StoreFault) {
-    guard var lane = lanes[place], mayStart(place.app) else { return }
+    guard var known = lanes[place], mayStart(place.app) else { return }
     // One timestamp for both queries: a receipt that becomes due between them would be in neither result.
     let now = now
-    let room = lane.room(now: now, monotonic: monotonic)
+    let room = known.room(now: now, monotonic: monotonic)
     guard room > 0 else { return }
-    let new = try due(lane, isReplay: false, now: now, room: room)
+    let new = try due(known, isReplay: false, now: now, room: room)
     // If new receipts fill the room, one replay may still be next.
-    let replays = try due(lane, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    let replays = try due(known, isReplay: true, now: now, room: max(1, room - new.receipts.count))
+    if !new.receipts.isEmpty || !replays.receipts.isEmpty { try followPause(of: place) }
+    guard var lane = lanes[place] else { return }
     reschedule(new.unreadable + replays.unreadable, lane: &lane)
     let admitted = lane.admit(new.receipts, replays: replays.receipts, now: now, monotonic: monotonic)
     for (found, isReplay) in [(new, false), (replays, true)] where found.isAll {
@@ -438,6 +440,14 @@ extension DispatcherRun {
         "could not read which apps are paused; trying again", error)
       pausesReadAt = monotonic.advanced(by: Dispatcher.faultPause)
     }
+  }
+
+  /// Reads the pause of a lane's app after its due receipts: a pause that was stored before one of them, or
+  /// with it, holds it.
+  private mutating func followPause(of place: AppDestination) throws(StoreFault) {
+    let pause = try reader.pause(of: place.app)
+    // After a step of the clock the lane's is right, and what is stored follows.
+    if lanes[place]?.storedPause != pause { use(pause, of: place) }
   }
 
   /// Sets the pause of a lane. Logs when holding the deliveries begins and ends: the program that changed the

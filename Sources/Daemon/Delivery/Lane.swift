@@ -30,6 +30,8 @@ struct Lane {
   /// An operator's pause of the app. Nil until it is read: an app that is paused must stay so, so nothing
   /// starts before.
   private(set) var pause: AppPause?
+  /// The same as it was read: a step of the clock moves `pause` before what is stored.
+  private(set) var storedPause: AppPause?
   /// Whether the log's last entry about the pause says that deliveries are held.
   var isLoggedAsHeld = false
   private var bucket: TokenBucket
@@ -144,6 +146,7 @@ struct Lane {
 
   /// Adopts what is stored about the app's pause.
   mutating func use(_ pause: AppPause, now: Timestamp) {
+    storedPause = pause
     guard self.pause != pause else { return }
     if let known = self.pause {
       let wantsRetry = pause.retryAt != nil && pause.retryAt != known.retryAt

@@ -13,6 +13,7 @@ public final class StoreReader {
   private let dueTogether: StoreStatement
   private let nextDue: StoreStatement
   private let givenUp: StoreStatement
+  private let pause: StoreStatement
   private let status: StoreStatement
   private let soldStatus: StoreStatement
   private let sessionStatus: StoreStatement
@@ -59,6 +60,7 @@ public final class StoreReader {
         AND attempts > 0 AND retry_since <= ?3
       ORDER BY next_attempt_at LIMIT ?4
       """)
+    pause = connection.prepareOnUse(PauseRows.oneSQL)
     status = connection.prepareOnUse(
       """
       SELECT p.row_id, c.received_at, c.expires_at, p.receipt_id, p.state, p.reason, p.updated_at,
@@ -223,6 +225,11 @@ public final class StoreReader {
 
   /// The apps that were ever paused.
   public func pauses() throws(StoreFault) -> [AppSlug: AppPause] { try PauseRows.all(connection) }
+
+  /// The app's; one that holds nothing if it was never paused.
+  public func pause(of app: AppSlug) throws(StoreFault) -> AppPause {
+    try pause.first([.text(app)]) { row throws(StoreFault) in try PauseRows.pause(row).1 } ?? AppPause()
+  }
 
   /// Receipts by app and state.
   public func counts() throws(StoreFault) -> [(app: AppSlug, state: ReceiptState, count: Int64)] {

@@ -16,6 +16,7 @@ final class PauseRows {
   }
 
   private static let columns = "app, began_at, ends_at, actor, reason, paused_ms, retry_at"
+  static let oneSQL = "SELECT \(columns) FROM pauses WHERE app = ?1"
 
   /// Those of a batch. There are few rows: only apps that were paused have one.
   func reads() -> [BulkRead] {
@@ -44,7 +45,7 @@ final class PauseRows {
     return pauses
   }
 
-  private static func pause(_ row: StoreRow) throws(StoreFault) -> (AppSlug, AppPause) {
+  static func pause(_ row: StoreRow) throws(StoreFault) -> (AppSlug, AppPause) {
     (
       try row.text(0),
       AppPause(

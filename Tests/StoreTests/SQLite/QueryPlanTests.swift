@@ -131,6 +131,7 @@ struct QueryPlanTests {
     let (app, now) = (AppSlug("ios"), TestStore.start)
     let place = AppDestination(app, "purchasely")
     _ = try (reader.pendingDestinations(of: app), reader.counts(), reader.oldestPending(app: app))
+    _ = try reader.pause(of: app)
     _ = try reader.dueRows(place, isReplay: false, now: now, limit: 1)
     _ = try (reader.due(row: 1, now: now), reader.nextDue(place, isReplay: false, after: now))
     _ = try reader.openCaptures(of: AppProcessor(app, "afterpay"))
