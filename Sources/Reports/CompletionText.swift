@@ -11,7 +11,7 @@ public enum CompletionText {
     let purchase = record.purchase
     var plan = [
       (name: "user", value: purchase.userID?.text ?? "-"),
-      (name: "price", value: record.receipt?.priceID?.text ?? "-"),
+      (name: "price", value: record.receipt?.priceID?.text ?? known(purchase.prices)),
     ]
     guard let context = purchase.context else {
       return plan + [(name: "context", value: "none: it is sent without ply_context")]
@@ -23,6 +23,19 @@ public enum CompletionText {
     return plan
   }
 
+  /// What would be sent, as names and values; `was` is what the value replaces, and nil if it stays.
+  public static func difference(
+    _ old: PurchaseRecord, _ planned: PurchaseRecord
+  ) -> [(name: String, was: String?, value: String)] {
+    zip(plan(old), plan(planned)).map { before, after in
+      (after.name, before.value == after.value ? nil : before.value, after.value)
+    }
+  }
+
+  private static func known(_ prices: [PriceID]) -> String {
+    prices.isEmpty ? "-" : prices.map(\.text).joined(separator: ", ")
+  }
+
   /// What was supplied and what it replaced. Of a user it has only the fact, because user ids are not kept in
   /// the audit.
   public static func details(
@@ -30,7 +43,7 @@ public enum CompletionText {
   ) -> JSONValue {
     var members = supplied(user, price, context)
     if let price, old.prices != [price] {
-      let before = old.prices.isEmpty ? nil : old.prices.map(\.text).joined(separator: ", ")
+      let before = old.prices.isEmpty ? nil : known(old.prices)
       members += [
         .init(name: "price_before", value: .optional(before)),
         .init(name: "price", value: .string(price.text)),

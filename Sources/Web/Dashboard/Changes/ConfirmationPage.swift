@@ -37,8 +37,8 @@ struct ConfirmationPage {
   var text: [String]
   /// What the text names: its id is a link.
   var subject: NamedID?
-  /// What would be stored or sent, as names and values.
-  var facts: [(name: String, value: String)] = []
+  /// What would be sent, as names and values, and what each value replaces.
+  var facts: [(name: String, was: String?, value: String)] = []
   var button: String
   /// Whether the operator must give a reason.
   let needsReason: Bool
@@ -61,7 +61,7 @@ struct ConfirmationPage {
       }
       if !facts.isEmpty {
         Tag.dl(.class("card confirm")) {
-          for fact in facts { PageParts.fact(fact.name, PageParts.untrusted(fact.value)) }
+          for fact in facts { PageParts.fact(fact.name, difference(fact.was, fact.value)) }
         }
       }
       Tag.form(.class("card confirm"), .action(target), .method("post")) {
@@ -79,6 +79,17 @@ struct ConfirmationPage {
           Tag.button(.type("submit")) { button }
           Tag.a(.class("button quiet"), .href(back)) { "Go back" }
         }
+      }
+    }
+  }
+
+  private func difference(_ was: String?, _ value: String) -> HTML {
+    guard let was else { return PageParts.untrusted(value) }
+    return HTML {
+      Tag.strong { PageParts.untrusted(value) }
+      Tag.span(.class("none")) {
+        " instead of "
+        PageParts.untrusted(was)
       }
     }
   }

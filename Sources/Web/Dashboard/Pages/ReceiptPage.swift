@@ -88,6 +88,7 @@ struct ReceiptPage {
     switch done {
     case "replay": "It is due now and will be sent again, with its whole retry budget."
     case "complete": "It is complete and due now."
+    case "correct": "A second receipt corrects it, and is due now."
     case "cancel": "It is cancelled and will not be sent."
     default: nil
     }
@@ -111,6 +112,12 @@ struct ReceiptPage {
       && !record.purchase.isErased
   }
 
+  /// Whether a second receipt may say something else.
+  private var mayCorrect: Bool {
+    processor != nil && receipt.state == .delivered && receipt.correctedBy == nil && !receipt.isReversal
+      && !record.purchase.isErased
+  }
+
   private var replayButton: String { receipt.attempts > 0 ? "Send again…" : "Send now…" }
 
   private var buttons: HTML {
@@ -126,6 +133,9 @@ struct ReceiptPage {
         Tag.a(
           .class(mayReplay ? "button quiet" : "button"), .href(Link("receipts", receipt.id.text, "complete"))
         ) { "Complete…" }
+      }
+      if mayCorrect {
+        Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id.text, "correct"))) { "Correct…" }
       }
       if !isOver {
         Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id.text, "cancel"))) { "Cancel…" }
