@@ -3,6 +3,7 @@
 import Daemon
 import Domain
 import Formats
+import Platform
 import Store
 import Terminal
 import Testing
@@ -27,6 +28,37 @@ import Testing
     #expect(service["running"] == false)
     #expect(service["ready"] == false)
     #expect(service["process"] == .null)
+  }
+
+  @Test(
+    "stats and alerts list have the same findings, the most urgent first", arguments: ["stats", "alerts"])
+  func findings(group: String) throws {
+    let harness = try OperatorHarness()
+    let now = harness.clock.now
+    var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+    report.needsRestart = ["listen.port"]
+    report.refusedWebhooks = [AppProcessor("ios", "stripe"): ["signature": 3]]
+    try harness.store(SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
+    let arguments = group == "stats" ? ["stats", "--json"] : ["alerts", "list", "--json"]
+    func findings() throws -> [JSONValue] {
+      let found = try harness.run(arguments: arguments).objects.first?["findings"]
+      guard case .array(let findings)? = found else { return [] }
+      return findings
+    }
+    let stopped = try findings()
+    #expect(stopped.count == 1)
+    #expect(stopped.first?["check"] == "receiptd")
+    #expect(stopped.first?["severity"] == "failure")
+    #expect(stopped.first?["title"] == "receiptd is NOT RUNNING")
+    harness.daemon = LockHolder(process: .max, purpose: .serving)
+    let served = try findings()
+    // What refuses webhooks is more urgent than a restart.
+    #expect(served.map { $0["check"] } == ["webhooks", "applied"])
+    #expect(served.map { $0["severity"] } == ["failure", "warning"])
+    #expect(served.first?["app"] == "ios")
+    #expect(served.first?["title"] == "3 webhooks of ios refused for the signature in the last hour")
+    #expect(served.last?["app"] == .null)
+    #expect(served.last?["remedy"]?.stringValue?.contains("restart") == true)
   }
 
   @Test("Without configured alerts, alerts list shows those that would fire, and that no notices are sent")

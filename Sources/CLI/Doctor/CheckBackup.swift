@@ -19,16 +19,15 @@ enum BackupCheck: DoctorCheck {
   static func findings(_ scene: DoctorScene) throws -> [Finding] {
     guard let reader = scene.reader else { return [] }
     let path = scene.configuration.database.filePath
-    guard let report = try reader.serviceReport(.backup) else {
+    let stored = try reader.serviceReport(.backup)
+    if var old = Finding.backup(stored, limit: ageGood, now: scene.now) {
       // A server may have backups that nobody recorded here.
-      return path == nil
-        ? [warning("none was recorded", next: server)] : [failure("none was made", next: file)]
+      let isFailure = stored.map { scene.now.duration(since: $0.at) > ageMax } ?? (path != nil)
+      (old.level, old.next) = (isFailure ? .failure : .warning, path == nil ? server : file)
+      return [old]
     }
-    let age = scene.now.duration(since: report.at)
+    guard let report = stored else { return [] }
     let made = "the last one was made \(report.at.past(to: scene.now))"
-    let next = path == nil ? server : file
-    if age > ageMax { return [failure(made, next: next)] }
-    if age > ageGood { return [warning(made, next: next)] }
     if let path, isOnDisk(of: path, report) {
       return [
         warning(

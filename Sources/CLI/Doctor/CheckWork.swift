@@ -17,23 +17,20 @@ enum WorkCheck: DoctorCheck {
   static func findings(_ scene: DoctorScene) throws -> [Finding] {
     guard let reader = scene.reader else { return [] }
     let stats = try AppStats.all(reader, scene.configuration, only: scene.only, scene.session)
-    let failed = try reader.failures(since: scene.now - failuresWithin)
+    let since = scene.now - failuresWithin
+    let (failed, recent) = (try reader.failures(since: since), try reader.recentFailures(since: since))
+    let standing = try reader.failedNow()
     var findings: [Finding] = []
     for app in stats {
       findings += stoppages(of: app, scene.configuration)
       if let oldest = app.oldestPending, scene.now.duration(since: oldest) > waitGood {
-        findings.append(
-          warning(
-            "\(CountText.of(app.counts[.pending] ?? 0, "receipt")) of \(app.slug) "
-              + "\(app.counts[.pending] == 1 ? "is" : "are") pending, the oldest since "
-              + oldest.past(to: scene.now),
-            next: "receiptctl receipts list --state pending --app \(app.slug)"))
+        findings.append(.oldest(readyAt: oldest, limit: waitGood, app: app.slug, now: scene.now))
       }
       if let count = failed[app.slug], count > 0 {
         findings.append(
-          warning(
-            "\(CountText.of(count, "receipt")) of \(app.slug) failed in the last 24 h",
-            next: "receiptctl receipts list --state failed --app \(app.slug)"))
+          .failures(
+            count, app: app.slug, now: scene.now, recent: recent[app.slug] ?? [],
+            standing: standing[app.slug] ?? []))
       }
       findings += app.unfinished.filter(\.isBad).map { warning($0.sentence, next: UnfinishedText.command) }
     }

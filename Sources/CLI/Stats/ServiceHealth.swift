@@ -59,6 +59,14 @@ struct ServiceHealth {
 
   var lines: [String] { (state + findings).map(\.line) }
 
+  /// What is wrong, the most urgent first.
+  var problems: [Finding] {
+    // The reasons why receiptd is not ready are findings; the first line only sums them up.
+    let isSummed = report?.isReady == false && !isSilent
+    let own = isSummed ? [] : Array(state.prefix(1))
+    return Finding.byUrgency((own + findings).filter { $0.level != .ok }, now: now)
+  }
+
   /// Whether a receiptd runs, and is ready.
   private var state: [Finding] {
     let disk = freeBytes.map { " \(HealthReport.size($0)) free on the database's disk." } ?? ""
@@ -95,7 +103,7 @@ struct ServiceHealth {
       next: "On the machine of each: systemctl start receiptd; its log says what is wrong.")
   }
 
-  /// The object `service` of `--json`.
+  /// The objects `service` and `findings` of `--json`, in one.
   var json: JSONValue {
     var members: [JSONValue.Member] = [
       .init(name: "running", value: .bool(isRunning)),
@@ -105,7 +113,10 @@ struct ServiceHealth {
     if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }
     if report == nil { members.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }
     members.append(.init(name: "unread_events_last_day", value: unread.json))
-    return .object([.init(name: "service", value: .object(members))])
+    return .object([
+      .init(name: "service", value: .object(members)),
+      .init(name: "findings", value: .array(problems.map(\.json))),
+    ])
   }
 
   func show(_ session: Session) {

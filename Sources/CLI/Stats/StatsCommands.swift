@@ -14,9 +14,10 @@ enum StatsCommands {
         ["stats"], summary: "Show the relay's health and each app's state: receipts, delivery, breaker",
         discussion: """
           First whether receiptd is ready or why not, its disk, its configuration, a refused reload, \
-          and webhooks that were refused in the last hour; with --json an object under "service". Then the \
-          apps, one a line, with the share of the last hour's attempts that was accepted and how long their \
-          answers took, and the lookups and captures at each processor that are not finished. \
+          and webhooks that were refused in the last hour; with --json one object with "service" and \
+          "findings". Then the apps, one a line, with the share of the last hour's attempts that was \
+          accepted and how long their answers took, and the lookups and captures at each processor that \
+          are not finished. \
           With --joins only how the contexts of each app joined, for each of the last 7 days in UTC: the \
           receipts whose context an event named (EXACT), was the user's only one (USER), was chosen among \
           several (GUESSED), is missing (NONE), or is named by another purchase, too (DISPUTED); the share \

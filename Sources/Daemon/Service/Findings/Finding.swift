@@ -4,7 +4,7 @@
 
 public import Config
 public import Domain
-internal import Formats
+public import Formats
 internal import Platform
 internal import Reports
 
@@ -17,6 +17,15 @@ public struct Finding: Sendable, Equatable {
     case warning
     /// Something does not work, or soon will not.
     case failure
+
+    /// The most urgent first.
+    fileprivate var rank: Int {
+      switch self {
+      case .failure: 0
+      case .warning: 1
+      case .ok: 2
+      }
+    }
   }
 
   /// The check of `receiptctl doctor` that shows it; its name is that on the page and in `--only`.
@@ -70,9 +79,34 @@ public struct Finding: Sendable, Equatable {
 
   /// Both sentences in one line.
   public var line: String {
-    // Names of programs, apps and processors stay as they are.
-    let sentence = what.hasPrefix("the ") ? what.capitalizedFirst : what
-    return sentence + (sentence.hasSuffix(".") ? "" : ".") + (next.map { " \($0)" } ?? "")
+    sentence + (sentence.hasSuffix(".") ? "" : ".") + (next.map { " \($0)" } ?? "")
+  }
+
+  /// Names of programs, apps and processors stay as they are.
+  private var sentence: String { what.hasPrefix("the ") ? what.capitalizedFirst : what }
+
+  /// The first clause of the sentence, for a list.
+  public var title: String {
+    let sentence = sentence
+    let ends = [" (", ": ", "; "].compactMap { sentence.firstRange(of: $0)?.lowerBound }
+    return String(sentence[..<(ends.min() ?? sentence.endIndex)])
+  }
+
+  /// An element of the array `findings` of `receiptctl --json`.
+  public var json: JSONValue {
+    [
+      "check": .string(check.rawValue), "severity": .string(level.rawValue), "title": .string(title),
+      "detail": .string(what), "remedy": .optional(next), "app": .optional(app?.text),
+      "since": .optional(since?.rfc3339), "alert": .optional(alert?.text),
+      "commands": .array(commands.map(JSONValue.string)),
+    ]
+  }
+
+  /// In the order in which operators should act: failures first, those that have lasted longest before
+  /// newer ones.
+  public static func byUrgency(_ findings: [Finding], now: Timestamp) -> [Finding] {
+    let keys = findings.enumerated().map { ($1.level.rank, $1.since ?? now, $1.app?.text ?? "", $0) }
+    return keys.sorted(by: <).map { findings[$0.3] }
   }
 
   /// Several findings of one kind as one, with what to do about the worst of them; nil without findings.

@@ -9,13 +9,6 @@ internal import Service
 
 struct TroubleList {
   static let shownMax = 20
-  /// The conditions, the most severe first; the others follow.
-  private static let severity = [
-    "database", "corruption", "disk_low", "certificate_expires", "unreadable_events", "breaker_open",
-    "signature_failures", "contexts_refused", "processor_failures", "capture_unknown", "receipt_failed",
-    "oldest_pending", "no_events",
-  ]
-
   private let troubles: [Finding]
   /// Failures that nobody has acknowledged, without those that are a trouble already; the most first.
   private let failures: [(app: AppSlug, count: Int64)]
@@ -25,17 +18,11 @@ struct TroubleList {
     let known = Set(troubles.filter { $0.alert == .receiptFailed }.compactMap(\.app))
     failures = newFailures.filter { !known.contains($0.key) }.map { (app: $0.key, count: $0.value) }
       .sorted { (-$0.count, $0.app) < (-$1.count, $1.app) }
-    self.troubles = troubles.map { (Self.rank($0), $0) }.sorted {
-      ($0.0, $0.1.since ?? now, $0.1.app?.text ?? "") < ($1.0, $1.1.since ?? now, $1.1.app?.text ?? "")
-    }.map(\.1)
+    self.troubles = Finding.byUrgency(troubles, now: now)
     self.now = now
   }
 
   private var isEmpty: Bool { troubles.isEmpty && failures.isEmpty }
-
-  private static func rank(_ trouble: Finding) -> Int {
-    severity.firstIndex { trouble.alert?.name == $0 } ?? severity.count
-  }
 
   var html: HTML {
     guard !isEmpty else {
