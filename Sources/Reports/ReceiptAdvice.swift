@@ -42,7 +42,7 @@ public struct ReceiptAdvice: Sendable, Equatable {
           + (destination.map { " \($0.missing)" } ?? "")
       ]
     case .pending where destination == nil:
-      lines = [Self.noDestination(record, receipt)]
+      lines = [Self.noDestination(record, receipt, destinations)]
     case .pending:
       lines =
         BreakerText(breaker, app: app, now: now, advice: destination).map {
@@ -57,13 +57,13 @@ public struct ReceiptAdvice: Sendable, Equatable {
       lines = [
         Self.meaning(receipt),
         receipt.reason == .destination
-          ? Self.noDestination(record, receipt)
+          ? Self.noDestination(record, receipt, destinations)
           : Self.remedy(waiting: receipt, wait, mayReplay: obstacle == nil, reader),
       ]
     case .failed where obstacle == .lacks(.destination), .cancelled where obstacle == .lacks(.destination):
       // A reload continues only what waits or is due.
       lines = [
-        Self.meaning(receipt), Self.noDestination(record, receipt),
+        Self.meaning(receipt), Self.noDestination(record, receipt, destinations),
         Self.replay("To send it after that", receipt, reader),
       ]
     case .failed, .cancelled:
@@ -84,9 +84,12 @@ public struct ReceiptAdvice: Sendable, Equatable {
   }
 
   /// A receipt that has no configured destination: there is none for it, or its own was removed.
-  private static func noDestination(_ record: PurchaseRecord, _ receipt: Receipt) -> String {
+  private static func noDestination(
+    _ record: PurchaseRecord, _ receipt: Receipt, _ destinations: PurchaseDestinations
+  ) -> String {
     let processor = record.purchase.key.processor
     guard let removed = receipt.destination, receipt.isReversal || receipt.state == .pending else {
+      if let exclusion = destinations.exclusion { return Self.excluded(record.app, exclusion) }
       return "To send it, configure the destination that apps.\(record.app).\(processor).deliver_to names, "
         + "then run: receiptctl reload"
     }
@@ -96,6 +99,14 @@ public struct ReceiptAdvice: Sendable, Equatable {
     }
     return "apps.\(record.app) has no section \(removed) any more. With the next reload, receiptd sends the "
       + "receipt to the present destination of \(processor), or lets it wait for one: receiptctl reload"
+  }
+
+  private static func excluded(_ app: AppSlug, _ exclusion: DestinationExclusion) -> String {
+    let key = "apps.\(app).\(exclusion.destination).\(exclusion.key)"
+    guard let instead = exclusion.instead else {
+      return "\(key) holds it. To send it, change that key, then run: receiptctl reload"
+    }
+    return "\(key) sends it to \(instead). Configure apps.\(app).\(instead), then run: receiptctl reload"
   }
 
   private static func meaning(_ receipt: Receipt) -> String {

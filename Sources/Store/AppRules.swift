@@ -11,8 +11,10 @@ public struct AppRules: Sendable {
   public var replayWindow: Int
   /// The app's destinations. A receipt that is still to be delivered to another is redirected.
   public var destinations: Set<DestinationName>
-  /// The destination of a processor's purchases; nil if there is none now.
+  /// The destination of a processor's purchases, besides `exclusions`; nil if there is none now.
   public var destination: @Sendable (ProcessorName) -> DestinationName?
+  /// Which receipts do not go to the destination of their processor.
+  public var exclusions: [DestinationExclusion] = []
   /// Makes the body that a destination receives; nil if the app does not have the destination.
   public var compose: @Sendable (ReceiptContent, DestinationName) -> [UInt8]?
   /// Makes the body that reports a reversal to a destination; nil if the app does not have the destination,
@@ -44,17 +46,31 @@ public struct AppRules: Sendable {
 
   /// The destinations that the app has for a purchase.
   func destinations(of purchase: Purchase) -> PurchaseDestinations {
-    PurchaseDestinations(all: destinations, present: destination(purchase.key.processor))
+    destinations(of: purchase.key)
   }
 
-  /// The content in the format of its processor's destination; nil if there is no destination now.
+  func destinations(of key: PurchaseKey) -> PurchaseDestinations {
+    PurchaseDestinations(
+      of: key, usual: destination(key.processor), all: destinations, exclusions: exclusions)
+  }
+
+  /// Whether a receipt may be sent to a destination. A reversal goes where the purchase went.
+  func allows(_ record: PurchaseRecord, to destination: DestinationName) -> Bool {
+    destinations.contains(destination)
+      && (record.receipt?.isReversal == true
+        || exclusions.exclusion(of: record.purchase.key, from: destination) == nil)
+  }
+
+  /// The content in the format of its destination; nil if there is no destination now.
   func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload? {
-    guard let name = destination(content.key.processor), let body = compose(content, name) else { return nil }
+    guard let name = destinations(of: content.key).present, let body = compose(content, name) else {
+      return nil
+    }
     return ReceiptPayload(
       destination: name, priceID: content.priceID, priceMismatch: priceMismatch, body: body)
   }
 
-  /// The content in the format of its processor's destination, for an operator who sends it.
+  /// The content in the format of its destination, for an operator who sends it.
   func payloadToSend(
     _ content: ReceiptContent, _ priceMismatch: Bool
   ) throws(SendingObstacle) -> ReceiptPayload {

@@ -92,6 +92,37 @@ import Testing
     }
   }
 
+  @Test("A one-time purchase is held while a subscription is sent, and goes to the webhook after a reload")
+  func oneTimePurchases() throws {
+    let backend = try Destination()
+    defer { backend.stop() }
+    let products = JSONValue.object([.init(name: Checkout.price, value: "com.example.gold")])
+    let section: JSONValue = ["purchasely": ["one_time": "hold", "products": products]]
+    try withRelay(app: section) { relay, purchasely in
+      let once = Checkout("once")
+      try relay.post(once)
+      let sold: JSONValue = ["data": ["object": ["mode": "payment", "subscription": .null]]]
+      try relay.ingest(once.completed.merging(sold))
+      let held = try waitFor("the receipt is held") {
+        let receipt = try relay.receipt(of: once.session)
+        return receipt?.reason == .destination ? receipt : nil
+      }
+      let shown = try relay.receiptctl("receipts", "show", held.id.text).output
+      #expect(shown.contains("apps.shop.purchasely.one_time holds it."), "\(shown)")
+      let monthly = Checkout("monthly")
+      try relay.buy(monthly)
+      try relay.reaches(.delivered, monthly.subscription)
+      #expect(purchasely.ledger.map { $0["store_product_id"] } == ["com.example.gold"])
+      relay.configuration = relay.configuration.merging(
+        ["apps": ["shop": ["purchasely": ["one_time": "webhook"], "webhook": webhook(backend)]]])
+      try relay.writeConfiguration()
+      relay.signal(SIGHUP)
+      try relay.reaches(.delivered, once.session)
+      #expect(backend.ledger.map { $0.json["data"]?["object_id"]?.stringValue } == [once.session])
+      #expect(purchasely.ledger.map(\.objectID) == [monthly.subscription])
+    }
+  }
+
   @Test("Without a webhook a receipt waits, visibly, and leaves with the reload that adds it")
   func waits() throws {
     try withWebhook(isConfigured: false) { relay, purchasely, backend in

@@ -141,7 +141,8 @@ extension OperatorResult {
     case .lacks(.payment):
       return "is unpaid; to send it although it is unpaid: receiptctl receipts replay \(id)"
     case .lacks(.destination):
-      return "has no destination; configure the one that deliver_to names, then run: receiptctl reload"
+      return "has no destination; configure the one that deliver_to names, then run: receiptctl reload; "
+        + "details: receiptctl receipts show \(id)"
     case .lacks(let reason): return "lacks its \(DisplayText.clean(reason.text))"
     case .known(let reason):
       return "has a \(DisplayText.clean(reason.text)) already; --force replaces it"

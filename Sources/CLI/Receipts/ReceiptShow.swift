@@ -62,14 +62,15 @@ enum ReceiptShow {
     for sentence in JoinText.nearMisses(detail) { output.line(DisplayText.clean("Context \(sentence).")) }
     var advice: [String] = []
     if let receipt {
-      let name = receipt.destination ?? app?.destination(of: processor)
+      let destinations = app?.destinations(of: record.purchase.key) ?? .none
+      let name = receipt.destination ?? destinations.present
       let breakers = try reader.breakers()
       advice =
         ReceiptAdvice(
           record, receipt, breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
           destination: name.flatMap { app?.destinationAdvice($0) },
-          destinations: app?.destinations(of: processor) ?? .none, processor: app?.rules(of: processor),
-          for: .terminal, now: session.now
+          destinations: destinations, processor: app?.rules(of: processor), for: .terminal,
+          now: session.now
         ).lines
     }
     advice += PaymentText.advice(detail, label: app?.label(of: processor))

@@ -14,15 +14,19 @@ package struct DestinationKind: Sendable {
   package let isConfigured: @Sendable (AppConfiguration) -> Bool
   /// What to do when it refuses an app's configuration; nil if the app does not have it.
   package let advice: @Sendable (AppConfiguration) -> DestinationAdvice?
+  /// Which receipts of its processors the app's section keeps from it.
+  let exclusions: @Sendable (AppConfiguration) -> [DestinationExclusion]
   private let maker: @Sendable (AppConfiguration, Bool, String) throws -> (any ReceiptDestination)?
 
   /// - Parameters:
   ///   - settings: its section in an app's configuration; nil if the app does not have it.
   ///   - secrets: the secrets of the section.
+  ///   - exclusions: which receipts of its processors the section keeps from it.
   ///   - make: makes it for an app, with its secrets or without, for a user agent.
   init<Destination: ReceiptDestination, Settings>(
     _ destination: Destination.Type, settings: @escaping @Sendable (AppConfiguration) -> Settings?,
     secrets: @escaping @Sendable (Settings) -> [Secret],
+    exclusions: @escaping @Sendable (Settings) -> [DestinationExclusion] = { _ in [] },
     make:
       @escaping @Sendable (Settings, AppConfiguration, _ revealsSecrets: Bool, _ userAgent: String) throws ->
       Destination
@@ -38,6 +42,7 @@ package struct DestinationKind: Sendable {
           missing: Destination.help.missing, secondReceipt: Destination.help.secondReceipt)
       }
     }
+    self.exclusions = { settings($0).map(exclusions) ?? [] }
     maker = { app, revealsSecrets, userAgent in
       try settings(app).map { try make($0, app, revealsSecrets, userAgent) }
     }
@@ -53,12 +58,14 @@ package struct DestinationKind: Sendable {
   }
 
   static let purchasely = DestinationKind(
-    PurchaselyDestination.self, settings: \.purchasely, secrets: { [$0.apiKey] }
+    PurchaselyDestination.self, settings: \.purchasely, secrets: { [$0.apiKey] },
+    exclusions: \.exclusions
   ) { purchasely, app, revealsSecrets, userAgent in
     PurchaselyDestination(
       PurchaselySettings(
         url: purchasely.url, apiKey: revealsSecrets ? try purchasely.apiKey.reveal() : "",
-        forwardsContext: app.delivery.forwardContext, userAgent: userAgent))
+        forwardsContext: app.delivery.forwardContext, storeProducts: purchasely.products ?? [:],
+        userAgent: userAgent))
   }
 
   static let webhook = DestinationKind(
@@ -84,9 +91,14 @@ extension AppConfiguration {
     return kinds.contains { $0.name == section.deliverTo } ? section.deliverTo : nil
   }
 
-  /// The destinations that the app has for a processor's purchases.
-  public func destinations(of processor: ProcessorName) -> PurchaseDestinations {
-    PurchaseDestinations(all: Set(destinationKinds.map(\.name)), present: destination(of: processor))
+  /// Which receipts do not go to the destination of their processor.
+  public var exclusions: [DestinationExclusion] { destinationKinds.flatMap { $0.exclusions(self) } }
+
+  /// The destinations that the app has for a purchase.
+  public func destinations(of key: PurchaseKey) -> PurchaseDestinations {
+    PurchaseDestinations(
+      of: key, usual: destination(of: key.processor), all: Set(destinationKinds.map(\.name)),
+      exclusions: exclusions)
   }
 
   /// What the app's destinations do with a second receipt of a purchase.

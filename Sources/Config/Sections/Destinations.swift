@@ -1,6 +1,6 @@
 // An app's destinations. Keys are read as by ConfigurationReader: one thread, every fault.
 
-internal import Domain
+public import Domain
 internal import Formats
 public import Partners
 
@@ -38,9 +38,17 @@ extension AppConfiguration {
 
   /// Purchasely as the destination of receipts.
   public struct Purchasely: Sendable, Equatable {
+    /// What becomes of the receipts of one-time purchases.
+    public enum OneTime: String, Sendable, CaseIterable {
+      case send, webhook, hold
+    }
+
     /// https, or http to this machine.
     public var url: String
     public var apiKey: Secret
+    /// The product in the stores that each price corresponds to; nil if receipts name none.
+    public var products: [PriceID: String]?
+    public var oneTime = OneTime.send
     /// The client shared secret, which signs requests to forget a user. Without it, no such request is sent.
     public var clientSecret: Secret?
 
@@ -61,10 +69,44 @@ extension AppConfiguration {
           "The application's API key, from Purchasely's console."),
         .key("url", \.url, .endpoint(carriesSecret: true), "The URL that receipts are posted to."),
         .optional(
+          "products", \.products, .storeProducts, example: ["price_123": "com.example.gold.monthly"],
+          "The product in the stores that each price of Stripe's corresponds to: receipts name it as "
+            + "store_product_id. One page of Purchasely's documentation calls it mandatory; its examples for "
+            + "Stripe leave it out."),
+        .key(
+          "one_time", \.oneTime, .choice,
+          "What becomes of the receipts of one-time purchases (checkout_session), which one page of "
+            + "Purchasely's documentation allows and another does not: they are sent to Purchasely (send) or "
+            + "to the app's webhook (webhook), or they wait (hold)."),
+        .optional(
           "client_secret", \.clientSecret, .secret,
           example: "file:/etc/receiptd/secrets/purchasely_client_secret",
           "The client shared secret, with which receiptctl users forget asks Purchasely to forget a user."),
       ])
+  }
+}
+
+extension AppConfiguration.Purchasely {
+  /// Which of Stripe's receipts Purchasely does not get.
+  var exclusions: [DestinationExclusion] {
+    guard oneTime != .send else { return [] }
+    return [
+      DestinationExclusion(
+        from: PurchaselyDestination.name, PurchaselyDestination.oneTimeType,
+        instead: oneTime == .webhook ? WebhookDestination.name : nil, key: "one_time")
+    ]
+  }
+}
+
+extension ValueForm<[PriceID: String]> {
+  fileprivate static var storeProducts: ValueForm {
+    let product = ValueForm<String>.text(
+      "the id of a product in the stores", bytesMax: UntrustedText.identifierBytesMax)
+    return .byPrice("store products", schema: product.shape.schema) { value, _, path, context in
+      product.read(value, path, context)
+    } show: { _, product in
+      .string(product)
+    }
   }
 }
 
@@ -98,10 +140,12 @@ extension ConfigurationKey<AppConfiguration> {
       read: { app, reader, context in
         let isUsed = app.processors.contains { $0.section.deliverTo == destination }
         guard reader.has(name) || isUsed && isRequiredWhereUsed else {
-          if isUsed {
+          let exclusion = app.exclusions.first { $0.instead == destination }
+          let user = isUsed ? "deliver_to" : exclusion.map { "\($0.destination).\($0.key)" }
+          if let user {
             reader.collector.warning(
               reader.path(of: name),
-              "is missing; the receipts that deliver_to sends there wait until it is configured")
+              "is missing; the receipts that \(user) sends there wait until it is configured")
           }
           return true
         }

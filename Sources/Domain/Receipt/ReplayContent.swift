@@ -5,15 +5,30 @@
 public struct PurchaseDestinations: Sendable, Equatable {
   /// All destinations of the app.
   public var all: Set<DestinationName>
-  /// The one of the purchase's processor; nil if there is none now.
+  /// The one that gets the purchase's receipt; nil if there is none now.
   public var present: DestinationName?
+  /// Why that is not the destination of the purchase's processor; nil if it is.
+  public var exclusion: DestinationExclusion?
 
   /// - Parameters:
   ///   - all: all destinations of the app.
-  ///   - present: the one of the purchase's processor; nil if there is none now.
+  ///   - present: the one that gets the purchase's receipt; nil if there is none now.
   public init(all: Set<DestinationName>, present: DestinationName?) {
     self.all = all
     self.present = present
+  }
+
+  /// - Parameters:
+  ///   - usual: the destination of the purchase's processor; nil if there is none now.
+  ///   - all: all destinations of the app.
+  public init(
+    of key: PurchaseKey, usual: DestinationName?, all: Set<DestinationName>,
+    exclusions: [DestinationExclusion]
+  ) {
+    let exclusion = exclusions.exclusion(of: key, from: usual)
+    let present = exclusion == nil ? usual : exclusion?.instead.flatMap { all.contains($0) ? $0 : nil }
+    self.init(all: all, present: present)
+    self.exclusion = exclusion
   }
 
   /// Those of an app that is not configured.

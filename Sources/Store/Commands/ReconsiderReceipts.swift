@@ -4,8 +4,9 @@ public import Domain
 
 /// Decides again about a slice of an app's receipts after a reload or a start. What a receipt waits for, and
 /// where it is delivered, follow from the configuration: the waiting ones are decided again, and those that
-/// are still to be delivered to a destination that the app does not have any more go to the present one, or
-/// wait until there is one. Payers that are stored without their account get the app's first.
+/// are still to be delivered to a destination that the app does not have any more, or that may not get them,
+/// go to the present one, or wait until there is one. Payers that are stored without their account get the
+/// app's first.
 public struct ReconsiderReceipts: StoreCommand, Equatable {
   static let slice: Int64 = 200
 
@@ -72,24 +73,27 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
   /// Each redirected receipt leaves the set that is read, so the next slice begins at the start again.
   private func redirect(_ rules: AppRules, _ joiner: inout Joiner) throws(StoreFault) -> Place? {
     let store = joiner.store
-    var left = Self.slice
+    var rows: [PurchaseRowID] = []
+    func left() -> Int64 { Self.slice - Int64(rows.count) }
     for destination in try store.purchases.pendingDestinations(of: app)
-    where !rules.destinations.contains(destination) && left > 0 {
-      let rows = try store.purchases.pending(AppDestination(app, destination), limit: left)
-      for row in rows {
-        guard let record = try store.purchases.find(row: row) else { continue }
-        var redirected = record
-        try store.redirect(&redirected)
-        try joiner.save(&redirected, before: record)
-      }
-      left -= Int64(rows.count)
+    where !rules.destinations.contains(destination) && left() > 0 {
+      rows += try store.purchases.pending(AppDestination(app, destination), limit: left())
     }
-    return left > 0 ? nil : .pending
+    for exclusion in rules.exclusions where left() > 0 {
+      rows += try store.purchases.pending(app, concernedBy: exclusion, limit: left())
+    }
+    for row in rows {
+      guard let record = try store.purchases.find(row: row) else { continue }
+      var redirected = record
+      try store.redirect(&redirected)
+      try joiner.save(&redirected, before: record)
+    }
+    return left() > 0 ? nil : .pending
   }
 }
 
 extension StoreSession {
-  /// Sends a pending receipt to the present destination of its processor; without one, it waits. A reversal
+  /// Sends a pending receipt to its present destination; without one, it waits. A reversal
   /// waits for the destination that accepted the purchase.
   fileprivate func redirect(_ record: inout PurchaseRecord) throws(StoreFault) {
     if record.receipt?.isReversal == false, let payload = try? payload(of: record) {

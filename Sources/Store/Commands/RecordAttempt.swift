@@ -90,7 +90,7 @@ public struct RecordAttempt: StoreCommand {
     if isRepeat, try store.attempts.contains(row: row, startedAt: report.startedAt) { return before.receipt }
     var record = before
     var joiner = Joiner(store)
-    let isRedirected = isRedirected(store.rules(of: record.app))
+    let isRedirected = isRedirected(record, store.rules(of: record.app))
     if let sent, report.mayHaveArrived, !isRedirected {
       try joiner.keepSent(sent, to: place.destination, in: &record)
     }
@@ -120,11 +120,11 @@ public struct RecordAttempt: StoreCommand {
     return record.receipt
   }
 
-  /// Whether the app does not have the destination any more, and the receipt did not arrive there. It goes to
-  /// the present destination (`ReconsiderReceipts`), so the outcome decides nothing about it.
-  private func isRedirected(_ rules: AppRules?) -> Bool {
+  /// Whether the receipt may not go to the destination any more, and did not arrive there. It goes to the
+  /// present destination (`ReconsiderReceipts`), so the outcome decides nothing about it.
+  private func isRedirected(_ record: PurchaseRecord, _ rules: AppRules?) -> Bool {
     if case .delivered = decision { return false }
-    return rules.map { !$0.destinations.contains(place.destination) } ?? false
+    return rules.map { !$0.allows(record, to: place.destination) } ?? false
   }
 
   /// An attempt interrupted by a stop says nothing about the destination.

@@ -20,6 +20,7 @@ final class PurchaseRows {
   private let deleting: StoreStatement
   let namesOfPending: StoreStatement
   let pendingFor: StoreStatement
+  let pendingOfType: StoreStatement
   let expediting: StoreStatement
   let rescheduling: StoreStatement
   private let bringingBack: StoreStatement
@@ -84,6 +85,12 @@ final class PurchaseRows {
     namesOfPending = try connection.prepare(PurchaseRow.namesOfPendingSQL)
     pendingFor = try connection.prepare(
       "SELECT row_id FROM purchases WHERE app = ?1 AND destination = ?2 AND state = 'pending' LIMIT ?3")
+    pendingOfType = connection.prepareOnUse(
+      """
+      SELECT row_id FROM purchases
+      WHERE app = ?1 AND destination = ?2 AND state = 'pending' AND object_type = ?3 AND is_reversal = 0
+      LIMIT ?4
+      """)
     expediting = try connection.prepare(
       """
       UPDATE purchases SET next_attempt_at = ?2
@@ -287,42 +294,6 @@ final class PurchaseRows {
     forgetKnown()
     return try shifting.all([.time(now), .duration(jump), .time(exceptSince)]) { row throws(StoreFault) in
       try row.text(0)
-    }
-  }
-}
-
-// MARK: - Due
-
-// When pending receipts are due, and for which destinations. The writer's thread.
-
-extension PurchaseRows {
-  /// Makes an app's receipts that are due until a time due now.
-  func expedite(_ place: AppDestination, now: Timestamp, until: Timestamp) throws(StoreFault) {
-    forgetKnown()
-    for isReplay in [false, true] {
-      try expediting.run([
-        .text(place.app), .time(now), .time(until), .flag(isReplay), .text(place.destination),
-      ])
-    }
-  }
-
-  /// Makes a pending receipt due later.
-  func reschedule(_ id: ReceiptID, until moment: Timestamp) throws(StoreFault) {
-    guard let row = id.purchaseRow else { return }
-    forgetKnown()
-    try rescheduling.run([.integer(row), .time(moment), .text(id)])
-  }
-
-  /// The rows of pending receipts for a destination, in any order.
-  func pending(_ place: AppDestination, limit: Int64) throws(StoreFault) -> [PurchaseRowID] {
-    try pendingFor.all([.text(place.app), .text(place.destination), .integer(limit)]) {
-      row throws(StoreFault) in row.integer(0)
-    }
-  }
-
-  /// The destinations of an app's pending receipts.
-  func pendingDestinations(of app: AppSlug) throws(StoreFault) -> [DestinationName] {
-    try namesOfPending.all([.text(app)]) { row throws(StoreFault) in try row.text(0)
     }
   }
 }

@@ -143,13 +143,14 @@ public struct Dashboard: Sendable {
         jobs: try source.reader.jobs(ofPurchase: record.rowID))
       let app = configured[record.app]
       let processor = record.purchase.key.processor
-      let name = receipt.destination ?? app?.destination(of: processor)
+      let destinations = app?.destinations(of: record.purchase.key) ?? .none
+      let name = receipt.destination ?? destinations.present
       let breakers = try source.reader.breakers()
       return ReceiptPage(
         detail: detail, receipt: receipt, story: story,
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
-        destinations: app?.destinations(of: processor) ?? .none, processor: app?.rules(of: processor),
+        destinations: destinations, processor: app?.rules(of: processor),
         processorLabel: app?.label(of: processor),
         portal: portal(
           record.app, processor,

@@ -39,6 +39,23 @@ struct ReceiptBytesTests {
     #expect(body(type: .checkoutSession, id: "cs_1", context: "e30=", forwardsContext: false) == bare)
   }
 
+  @Test("The store product of the price is named, and that of no other price")
+  func storeProduct() {
+    let destination = PurchaselyDestination(
+      PurchaselySettings(apiKey: "k", storeProducts: ["price_1": "com.example.gold"], userAgent: "receiptd/1")
+    )
+    func body(_ price: PriceID) -> String {
+      let key = PurchaseKey(type: .subscription, id: "sub_1")
+      let content = ReceiptContent(userID: "jdo-1", key: key, priceID: price, context: "e30=")
+      return String(decoding: destination.body(for: content), as: UTF8.self)
+    }
+    #expect(
+      body("price_1")
+        == #"{"user_id":"jdo-1","stripe_object_type":"subscription","stripe_object_id":"sub_1","#
+        + #""stripe_price_id":"price_1","store_product_id":"com.example.gold","ply_context":"e30="}"#)
+    #expect(!body("price_2").contains("store_product_id"))
+  }
+
   @Test(
     "Every text is sent unchanged",
     arguments: [

@@ -82,14 +82,9 @@ public final class App: Sendable {
     claims = configuration.claims
   }
 
-  /// The destination of a processor's purchases; nil if there is none now.
-  public func destination(of processor: ProcessorName) -> DestinationName? {
-    configuration.destination(of: processor)
-  }
-
-  /// The destinations that the app has for a processor's purchases.
-  public func destinations(of processor: ProcessorName) -> PurchaseDestinations {
-    configuration.destinations(of: processor)
+  /// The destinations that the app has for a purchase.
+  public func destinations(of key: PurchaseKey) -> PurchaseDestinations {
+    configuration.destinations(of: key)
   }
 
   /// The display name of one of its processors; nil if it does not have it.
@@ -125,6 +120,7 @@ public final class App: Sendable {
       destination: { configured[$0] ?? configuration.destination(of: $0) },
       compose: { content, name in byName[name]?.body(for: content) },
       composeReversal: { content, name in byName[name]?.reversal(of: content) })
+    rules.exclusions = configuration.exclusions
     rules.announcesClaims = configuration.claims.announces && configuration.webhook != nil
     return rules
   }

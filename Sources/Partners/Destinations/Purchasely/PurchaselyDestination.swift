@@ -12,14 +12,19 @@ public struct PurchaselySettings: Sendable, Equatable {
   public var apiKey: String
   /// Whether `ply_context` is sent, if there is one.
   public var forwardsContext: Bool
+  /// The product in the stores that a price corresponds to, sent as `store_product_id`.
+  public var storeProducts: [PriceID: String]
   /// The value of `User-Agent`.
   public var userAgent: String
 
-  public init(url: String = Self.urlDefault, apiKey: String, forwardsContext: Bool = true, userAgent: String)
-  {
+  public init(
+    url: String = Self.urlDefault, apiKey: String, forwardsContext: Bool = true,
+    storeProducts: [PriceID: String] = [:], userAgent: String
+  ) {
     self.url = url
     self.apiKey = apiKey
     self.forwardsContext = forwardsContext
+    self.storeProducts = storeProducts
     self.userAgent = userAgent
   }
 }
@@ -37,6 +42,10 @@ public struct PurchaselyDestination: ReceiptDestination {
 
   /// `X-PLATFORM-TYPE` knows Stripe and the app stores, and no other processor.
   public static func accepts(_ processor: ProcessorName) -> Bool { processor == "stripe" }
+
+  /// The type of one-time purchases. One page of Purchasely's documentation lists it, another accepts
+  /// `subscription` only.
+  public static let oneTimeType = PurchaseKey.ObjectType("checkout_session")
 
   private let settings: PurchaselySettings
 
@@ -60,6 +69,9 @@ public struct PurchaselyDestination: ReceiptDestination {
     // Every purchase that Purchasely accepts has a price.
     if let price = receipt.priceID {
       members.append(.init(name: "stripe_price_id", value: .string(price.text)))
+      if let product = settings.storeProducts[price] {
+        members.append(.init(name: "store_product_id", value: .string(product)))
+      }
     }
     if settings.forwardsContext, let context = receipt.context {
       members.append(.init(name: "ply_context", value: .string(context)))
