@@ -17,7 +17,7 @@ import Testing
   }
 
   /// Changes nothing; blocks until it is opened.
-  private struct Gate: StoreCommand {
+  struct Gate: StoreCommand {
     let isOpen = Monitor(false)
     let isReached = Monitor(false)
     func apply(to store: StoreSession) throws(StoreFault) {

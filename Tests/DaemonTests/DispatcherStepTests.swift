@@ -101,6 +101,39 @@ import Testing
     #expect(bed.transport.requests.filter { Self.names($0, 2) }.count == 2)
   }
 
+  @Test("A receipt that is being given up is not sent meanwhile, and is sent when it is replayed (R3)")
+  func givingUpMeanwhile() throws {
+    let bed = try Bed(
+      Bench.delivery(concurrency: 3, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)))
+    defer { bed.bench.stop() }
+    for number in 1...3 { try bed.bench.sell(number) }
+    bed.transport.use { _ in 503 }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.clock.advance(.hours(1))
+      let gate = CommitterTests.Gate()
+      #expect(bed.bench.committer.submit(gate, from: .internal) { _ in })
+      // The first probe is answered, so the round would try others.
+      for _ in 1...3 {
+        _ = run.step()
+        run.handleAnswers(within: .zero)
+      }
+      gate.isOpen.update { $0 = true }
+      #expect(bed.transport.requests.count == 4)
+      try bed.bench.store(Barrier())
+      for number in 1...3 { #expect(try bed.state(number) == .failed) }
+      bed.transport.use { _ in 200 }
+      for number in 1...3 {
+        let id = try #require(try bed.bench.receipt(number)?.receiptID)
+        #expect(try bed.bench.store(ReplayReceipt(id: id, force: false, dueAt: bed.bench.now)) == .done)
+      }
+      bed.clock.advance(.minutes(1))
+      bed.dispatcher.checkAll()
+      for _ in 1...3 { try bed.round(&run) }
+    }
+    for number in 1...3 { #expect(try bed.state(number) == .delivered) }
+  }
+
   @Test("A pause holds what is stored after it, also before the dispatcher has noticed it")
   func pauseBeforeReceipt() throws {
     let bed = try Bed(Bench.delivery())

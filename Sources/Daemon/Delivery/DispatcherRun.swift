@@ -273,7 +273,7 @@ struct DispatcherRun: NetworkRun {
         RecordAttempt(
           of: attempt.receipt.id, to: attempt.place, sent: attempt.receipt.body, report: report,
           decision: decision, breaker: lane.breaker, decidedAt: now)))
-    if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(lane) }
+    if attempt.isProbe && lane.breaker.state == .open { giveUpOverdue(at: attempt.place) }
   }
 
   private mutating func judge(
@@ -358,13 +358,14 @@ extension DispatcherRun {
 
 extension DispatcherRun {
   /// Gives up the receipts of a lane whose retry time is used up. While the destination is down they are not
-  /// attempted, so this check must find them.
-  func giveUpOverdue(_ lane: Lane) {
+  /// attempted, so this check must find them. Until that is stored they count as under way (R3).
+  mutating func giveUpOverdue(at place: AppDestination) {
+    guard let lane = lanes[place], let lease = leases[place.app] else { return }
     let policy = lane.app.delivery.retry
     let cutoff = now - policy.giveUpAfter
     let paused = lane.pausedTime(now: now)
     // If the read fails, the next failed probe checks again.
-    let overdue = try? reader.overdue(lane.place, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
+    let overdue = try? reader.overdue(place, now: now, cutoff: cutoff, limit: GiveUp.rowsMax)
     let receipts = (overdue ?? []).filter { item in
       RetryBudget(
         spentAttempts: 0, startedAt: item.budget.since,
@@ -372,17 +373,28 @@ extension DispatcherRun {
       ).isUsedUp(policy: policy, now: now) && !(item.id.purchaseRow.map(lane.underWay.contains) ?? false)
     }.map(\.id)
     guard !receipts.isEmpty else { return }
-    let (log, app) = (log, lane.app.slug)
-    guard let lease = leases[app] else { return }
-    let command = Fenced(lease.fence, GiveUp(app: app, receipts: receipts))
-    _ = parts.committer.submit(command, from: .internal) { result in
+    let rows = receipts.compactMap(\.purchaseRow)
+    let (log, app, worker, again) = (log, place.app, dispatcher.worker, now + Dispatcher.faultPause)
+    let command = Fenced(lease.fence, GiveUp(app: app, receipts: receipts, cutoff: cutoff))
+    let isQueued = parts.committer.submit(command, from: .internal) { result in
+      // Another instance delivers the app now.
+      if case .success(nil) = result { return }
       if case .success((let count, let madeSince)??) = result {
         let command = SuggestedReplay.text(app: app, reason: Reason.gaveUp.text, since: madeSince)
         log.warning(
           "gave up receipts; replay them once the destination is back: \(command)",
           ["app": app.text, "count": String(count)])
       }
+      worker.post { inbox in
+        inbox.stored += rows.map { row in
+          Dispatcher.StoredOutcome(place: place, lease: lease, row: row, next: nil)
+        }
+        // Those that were replayed meanwhile, or that could not be given up, are still to be sent.
+        inbox.dueAt.merge([app: again]) { min($0, $1) }
+        inbox.replaysDueAt.merge([app: again]) { min($0, $1) }
+      }
     }
+    if isQueued { for row in rows { lanes[place]?.hold(row: row) } }
   }
 }
 

@@ -104,7 +104,7 @@ public struct RecordAttempt: StoreCommand {
       store.latencies.count(report.duration, report.isAcceptance ? .accepted : .failed, at: place)
     }
     if !isRedirected {
-      record.apply(.attempted(attempt(isErased: isErased, now: store.now)), at: store.moment(of: record))
+      record.apply(.attempted(attempt(on: before, now: store.now)), at: store.moment(of: record))
     }
     if let time = record.firstDelivery(after: before) {
       store.latencies.count(time, .sincePayment, at: place)
@@ -130,10 +130,18 @@ public struct RecordAttempt: StoreCommand {
   /// An attempt interrupted by a stop says nothing about the destination.
   private var saysSomething: Bool { report.status != nil || report.error != Self.cutShort }
 
-  private func attempt(isErased: Bool, now: Timestamp) -> ReceiptAttempt {
+  /// - Parameter before: the purchase as it was when the attempt had ended.
+  private func attempt(on before: PurchaseRecord, now: Timestamp) -> ReceiptAttempt {
     var decision = decision
     switch decision {
-    case .delivered where isErased: decision = .delivered(importID: nil)
+    case .delivered where before.purchase.isErased: decision = .delivered(importID: nil)
+    case .failed(.gaveUp):
+      // The time that is used up is that of the attempt. A replay since then has its own.
+      if let receipt = before.receipt, let dueAt = receipt.nextAttemptAt, let began = receipt.retrySince,
+        began > report.startedAt
+      {
+        decision = .retry(at: dueAt, spent: false)
+      }
     case .retry(let at, let spent):
       // If the clock was set back since the decision, the retry keeps its distance from it.
       let ahead = max(.zero, (decidedAt ?? now).duration(since: now))
@@ -164,10 +172,13 @@ public struct GiveUp: StoreCommand {
 
   public var app: AppSlug
   public var receipts: [ReceiptID]
+  /// Receipts that became due, or were replayed, later than this have time left.
+  public var cutoff: Timestamp
 
-  public init(app: AppSlug, receipts: [ReceiptID]) {
+  public init(app: AppSlug, receipts: [ReceiptID], cutoff: Timestamp) {
     self.app = app
     self.receipts = receipts
+    self.cutoff = cutoff
   }
 
   public var reads: [ReadKey] { receipts.flatMap(ReadKey.receipt) }
@@ -180,6 +191,7 @@ public struct GiveUp: StoreCommand {
     for id in receipts {
       guard let old = try store.purchases.find(receipt: id) else { continue }
       var record = old
+      if let began = old.receipt?.retrySince, began > cutoff { continue }
       guard record.apply(.gaveUp, at: store.moment(of: record)) == nil else { continue }
       record.updatedAt = store.now
       try store.purchases.update(record, from: old)

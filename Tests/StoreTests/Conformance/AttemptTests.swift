@@ -18,13 +18,13 @@ private func readyStore(_ count: Int = 1) throws -> TestStore {
 private func attempt(
   _ store: TestStore, id: ReceiptID? = nil, _ decision: Delivery.Decision, status: Int64? = nil,
   error: String? = nil,
-  response: [UInt8] = [], breaker: Breaker = Breaker()
+  response: [UInt8] = [], breaker: Breaker = Breaker(), startedAt: Timestamp? = nil
 ) throws -> ReceiptState? {
   try store.apply(
     RecordAttempt(
       of: try id ?? store.only().receiptID, app: "ios",
       report: AttemptReport(
-        startedAt: store.now, duration: .milliseconds(12), status: status, error: error,
+        startedAt: startedAt ?? store.now, duration: .milliseconds(12), status: status, error: error,
         isAmbiguous: error != nil,
         response: response),
       decision: decision, breaker: breaker))?.state
@@ -102,6 +102,24 @@ struct AttemptTests {
       #expect(receipt.reason == (state == .cancelled ? .byOperator : nil))
       #expect(try store.reader.due(app: "ios", now: store.after(day), limit: 10).isEmpty)
     }
+  }
+
+  @Test("A receipt that was replayed while under way has its retry time before it, and is not given up")
+  func replayedMeanwhile() throws {
+    let store = try readyStore()
+    let id = try store.only().receiptID
+    let (began, dueAt) = (store.now, store.after(minute))
+    store.advance(second)
+    #expect(try store.apply(ReplayReceipt(id: id, force: false, dueAt: dueAt)) == .done)
+    #expect(try attempt(store, .failed(.gaveUp), status: 503, startedAt: began) == .pending)
+    let receipt = try #require(try store.only().receipt)
+    #expect(receipt.nextAttemptAt == dueAt)
+    #expect(receipt.retrySince == dueAt)
+    #expect(receipt.spentAttempts == 0)
+    #expect(receipt.isReplay)
+    #expect(receipt.lastStatus == 503)
+    #expect(try store.reader.detail(receipt: id)?.attempts.count == 1)
+    #expect(try attempt(store, .failed(.gaveUp), status: 503, startedAt: dueAt) == .failed)
   }
 
   @Test("A receipt that was deleted meanwhile is not an error, and the breaker is still stored")
@@ -205,8 +223,13 @@ struct AttemptTests {
     }
     #expect(try overdue(cutoff: 0) == [ids[0]])
     #expect(try overdue(cutoff: -1).isEmpty)
-    #expect(try store.apply(GiveUp(app: "ios", receipts: [ids[0], "rcp_0"]))?.count == 1)
-    #expect(try store.apply(GiveUp(app: "ios", receipts: [ids[0]])) == nil, "once")
+    let cutoff = store.after(1)
+    #expect(try store.apply(ReplayReceipt(id: ids[0], force: false, dueAt: store.after(2))) == .done)
+    #expect(try store.apply(GiveUp(app: "ios", receipts: [ids[0]], cutoff: cutoff)) == nil, "a replay")
+    #expect(try store.apply(ReplayReceipt(id: ids[0], force: false, dueAt: cutoff)) == .done)
+    let gaveUp = try store.apply(GiveUp(app: "ios", receipts: [ids[0], "rcp_0"], cutoff: cutoff))
+    #expect(gaveUp?.count == 1)
+    #expect(try store.apply(GiveUp(app: "ios", receipts: [ids[0]], cutoff: cutoff)) == nil, "once")
     let states = try store.receipts().map(\.receipt?.state)
     #expect(states == [.failed, .pending, .pending])
     #expect(try store.receipts().first?.receipt?.reason == .gaveUp)

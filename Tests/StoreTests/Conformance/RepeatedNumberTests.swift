@@ -66,7 +66,8 @@ struct RepeatedNumberTests {
         breaker: Breaker()))
     #expect(outcome == nil)
     #expect(try promoted.integer("SELECT count(*) FROM attempts") == 0)
-    #expect(try promoted.apply(GiveUp(app: "ios", receipts: [record.receiptID])) == nil)
+    let later = promoted.after(day)
+    #expect(try promoted.apply(GiveUp(app: "ios", receipts: [record.receiptID], cutoff: later)) == nil)
     try promoted.apply(Reschedule([record.receiptID], until: promoted.after(day)))
     for fetches in [0, 1] as [Int64] {
       _ = try promoted.apply(
