@@ -168,6 +168,75 @@ import Testing
     #expect(try bed.state(1) == .delivered)
   }
 
+  @Test("A pause keeps its length when the clock is set, before what is stored follows")
+  func pauseAcrossClockStep() throws {
+    let bed = try Bed(Bench.delivery())
+    defer { bed.bench.stop() }
+    try bed.pause(for: .minutes(10))
+    try bed.bench.sell(1)
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.clock.setWall(by: .hours(1))
+      bed.clock.advance(Dependencies.lookInterval)
+      try bed.round(&run)
+    }
+    #expect(bed.transport.requests.isEmpty)
+  }
+
+  @Test("A breaker keeps its distance when the clock is set, and that is stored (R9)")
+  func breakerAcrossClockStep() throws {
+    let bed = try Bed(Bench.delivery(failures: 1, openFor: .hours(1)))
+    defer { bed.bench.stop() }
+    try bed.bench.sell(1)
+    bed.transport.use { _ in nil }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.clock.setWall(by: .hours(-2))
+      try bed.round(&run)
+    }
+    let stored = try #require(try bed.bench.reader.breakers()[Bed.place])
+    #expect(stored.state == .open)
+    #expect(stored.probeAt == bed.bench.now.advanced(by: .hours(1)))
+  }
+
+  @Test("A pause before a receipt gives it no more time, whether it is tried or not (R4)")
+  func earlierPause() throws {
+    let bed = try Bed(
+      Bench.delivery(concurrency: 2, failures: 1, openFor: .minutes(1), giveUpAfter: .hours(1)))
+    defer { bed.bench.stop() }
+    try bed.pause(for: .hours(2))
+    bed.clock.advance(.hours(2))
+    for number in 1...2 { try bed.bench.sell(number) }
+    bed.transport.use { _ in nil }
+    try bed.drive { run in
+      try bed.round(&run)
+      bed.clock.advance(.hours(1))
+      try bed.round(&run)
+    }
+    #expect(bed.transport.requests.count == 3)
+    for number in 1...2 { #expect(try bed.state(number) == .failed) }
+  }
+
+  @Test("Receipts behind those whose outcomes are being stored are sent meanwhile")
+  func behindUnstored() throws {
+    let bed = try Bed(Bench.delivery(concurrency: 1))
+    defer { bed.bench.stop() }
+    for number in 1...3 { try bed.bench.sell(number) }
+    try bed.drive { run in
+      let gate = CommitterTests.Gate()
+      #expect(bed.bench.committer.submit(gate, from: .internal) { _ in })
+      for _ in 1...3 {
+        _ = run.step()
+        run.handleAnswers(within: .zero)
+      }
+      gate.isOpen.update { $0 = true }
+      #expect(bed.transport.requests.count == 2)
+      try bed.bench.store(Barrier())
+      try bed.round(&run)
+    }
+    #expect(try bed.state(3) == .delivered)
+  }
+
   @Test("A replay goes after nine new receipts also when these fill every place")
   func replayUnderFullLoad() throws {
     let bed = try Bed(Bench.delivery(concurrency: 1))

@@ -52,6 +52,24 @@ import Testing
     #expect(started.count == 30)
   }
 
+  @Test("New receipts that kept no replay waiting do not count against the next one")
+  func nothingWaited() throws {
+    var bed = try Self.bed(concurrency: 1)
+    for number: Int64 in 1...9 {
+      #expect(bed.admit(new: [PurchaseRowID(number)], replays: []).count == 1)
+      bed.end(PurchaseRowID(number), Self.delivered)
+    }
+    #expect(bed.admit(new: [10], replays: [100]) == [10])
+  }
+
+  @Test("A replay whose outcome is being written leaves its place to another one")
+  func unwritten() throws {
+    var bed = try Self.bed(concurrency: 4)
+    #expect(bed.admit(new: [], replays: [100, 101, 102, 103]) == [100, 101, 102])
+    bed.lane.judge(Self.delivered, row: 100, now: bed.now)
+    #expect(bed.admit(new: [], replays: [103, 104]) == [103])
+  }
+
   @Test("A lane that has rested learns of new receipts and of replays separately")
   func rest() throws {
     var bed = try Bed()

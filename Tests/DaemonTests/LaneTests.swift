@@ -314,6 +314,41 @@ import Testing
     #expect(bed.admit(2) == [2], "a new receipt is tried at once")
   }
 
+  @Test("While the destination rests no other receipt is tried, also if its breaker opens meanwhile")
+  func restBeforeRound() throws {
+    var bed = try Bed(failures: 1, openFor: .seconds(30))
+    #expect(bed.admit(1, 2) == [1, 2])
+    bed.end(1, .coolDown(.status(429), for: .seconds(60)))
+    bed.end(2, Self.down, wasAnswered: true)
+    #expect(bed.lane.breaker.state == .open)
+    #expect(bed.room == 0)
+    #expect(bed.admit(3) == [])
+    bed.milliseconds = 60_000
+    #expect(bed.admit(3) == [3])
+  }
+
+  @Test("What fails alone has a quarter of the places")
+  func shareOfAlone() throws {
+    var bed = try Bed(concurrency: 8, failures: 3)
+    #expect(bed.admit(1, 2, 3, 4) == [1, 2, 3, 4])
+    for row in [1, 2, 3] as [PurchaseRowID] {
+      bed.end(row, Self.down, wasAnswered: true, next: Lane.Due(at: Bed.at(0), isReplay: false))
+    }
+    bed.end(4, Self.delivered)
+    #expect(bed.lane.failures.alone == [1, 2, 3])
+    #expect(bed.lane.startable([1, 2, 3, 5]) == [1, 2, 5])
+  }
+
+  @Test("After a failed read the lane reads again at its time, and sleeps until then")
+  func readsAgain() throws {
+    var bed = try Bed()
+    bed.lane.readsAgainAt = bed.monotonic.advanced(by: .seconds(1))
+    #expect(bed.room == 0)
+    #expect(bed.wait == 1000)
+    bed.milliseconds = 1000
+    #expect(bed.room == 3)
+  }
+
   @Test("A probe asks for a fresh connection, other deliveries do not")
   func freshConnection() throws {
     let bed = try Bed()
