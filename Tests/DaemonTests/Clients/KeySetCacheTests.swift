@@ -70,6 +70,32 @@ import Testing
     #expect(fetches == 6)
   }
 
+  @Test("A fetch that is due anyway does not count as one that a token caused")
+  func dueAnyway() throws {
+    var cache = try cache()
+    cache.wait(for: "new", now: at(900)) { _ in }
+    let begins = cache.begin(now: at(900))
+    #expect(begins)
+    _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(900))
+    #expect(cache.prospect("other", now: at(901)) == .fetch)
+  }
+
+  @Test("Not more unknown keys are remembered than fit, and each only for its minute")
+  func manyUnknownKeys() throws {
+    var cache = try cache()
+    func fetch(for names: [String], _ second: Int64) throws {
+      for name in names { cache.wait(for: name, now: at(second)) { _ in } }
+      let begins = cache.begin(now: at(second))
+      #expect(begins)
+      _ = cache.finish(try Self.keys.get(), maxAge: nil, now: at(second))
+    }
+    try fetch(for: (0...KeySetCache.unknownMax).map { "k\($0)" }, 1)
+    #expect(cache.prospect("k0", now: at(2)) == .none)
+    #expect(cache.prospect("k\(KeySetCache.unknownMax)", now: at(2)) == .later(.seconds(9)))
+    try fetch(for: ["new"], 61)
+    #expect(cache.prospect("new", now: at(62)) == .none)
+  }
+
   @Test("A fetch that began earlier does not prove that a key is unknown")
   func joining() throws {
     var cache = try cache()
@@ -133,6 +159,7 @@ import Testing
     #expect(cache.prospect("new", now: at(100)) == .later(.seconds(1)))
     var now: Int64 = 100
     for pause in [1, 5, 15, 60, 300, 300] as [Int64] {
+      if now < 160 { #expect(cache.prospect("new", now: at(now)) == .later(.seconds(pause))) }
       #expect(cache.begin(now: at(now + pause - 1)) == false)
       #expect(cache.begin(now: at(now + pause)) == true)
       now += pause
@@ -153,8 +180,10 @@ import Testing
     let wake: @Sendable (KeySetCache.Waking) -> Void = { waking in woken.update { $0.append(waking) } }
     cache.wait(for: "a", now: at(20), wake)
     #expect(cache.begin(now: at(20)) == true)
+    #expect(cache.nextAt == at(26))
     #expect(cache.expire(now: at(25)).isEmpty)
     for wake in cache.expire(now: at(26)) { wake() }
+    #expect(cache.nextAt > at(1000), "the answer comes first")
     cache.wait(for: "b", now: at(26), wake)
     for wake in cache.finish(try Self.keys.get(), maxAge: nil, now: at(27)) { wake() }
     cache.wait(for: "c", now: at(40), wake)
