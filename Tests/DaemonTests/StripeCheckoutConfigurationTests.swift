@@ -94,7 +94,8 @@ import Testing
     arguments: [
       "client_reference_id: 'x'", "metadata: { app: 'ios' }", "metadata: {}", "success_url: 'https://a.test'",
       "cancel_url: 'https://a.test'", "return_url: 'https://a.test'", "mode: 'setup'", "line_items: []",
-      "ui_mode: 'embedded_page'", "redirect_on_completion: 'never'",
+      "ui_mode: 'embedded_page'", "redirect_on_completion: 'never'", "customer: 'cus_1'",
+      "customer_account: 'acct_1'", "customer_email: 'jane@example.com'",
       "subscription_data: { metadata: { ply_context_id: 'ctx_1' } }",
       "payment_intent_data: { description: 'x', metadata: {} }",
     ])

@@ -9,6 +9,7 @@ import HTTPServer
 import Platform
 import Sandbox
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct CheckoutSessionTests {
@@ -193,6 +194,60 @@ import Testing
       // As the answers of contexts, which open no session.
       #expect(try post(relay, "ada", path: "contexts")["checkout_url"] == reply["checkout_url"])
     }
+  }
+
+  @Test("A user with a token types no address again, and a client with the app's key learns none")
+  func payer() throws {
+    let issuer = try TokenIssuer(.p256)
+    let directory = try TemporaryDirectory()
+    try directory.write(try issuer.jwk().text, to: "keys")
+    let tokens: JSONValue = [
+      "issuer": "https://id.example.com/", "audience": "relay",
+      "keys": .string("file:\(directory.file("keys"))"),
+    ]
+    try withStripe(more: ["client": ["jwt": tokens]]) { relay, stripe, asked in
+      stripe.records.add(object: ["id": "cus_ada", "object": "customer"])
+      /// Opens a checkout with the user's token, and returns whom each request to Stripe named.
+      func open(_ user: String, _ presentation: String) throws -> [[String: String]] {
+        let known = asked.posts.count
+        let claims: JSONValue = [
+          "iss": "https://id.example.com/", "aud": "relay", "sub": .string(user),
+          "exp": .integer(Stripe.unixSeconds + 600), "email": .string("\(user)@example.com"),
+          "email_verified": true,
+        ]
+        let body: JSONValue = [
+          "ply_context": .string(blob(price: Checkout.price, presentation: presentation))
+        ]
+        let reply = try relay.outside.api.request(
+          "POST", "/v1/shop/checkout", body: body.serialized(),
+          headers: [
+            "Content-Type": "application/json", "Authorization": "Bearer \(try issuer.token(claims))",
+            "Accept": "application/json",
+          ])
+        #expect(reply.status == 201, "\(reply.text)")
+        #expect(!reply.text.contains("@example.com"))
+        return try asked.posts.dropFirst(known).map(Self.payer)
+      }
+      for user in ["ada", "bob"] {
+        #expect(try open(user, "first") == [["customer_email": "\(user)@example.com"]])
+        let checkout = Checkout(user)
+        try relay.ingest(checkout.completed)
+        try relay.reaches(.delivered, checkout.subscription)
+      }
+      #expect(try open("ada", "second") == [["customer": "cus_ada"]])
+      // Stripe does not have this customer any more.
+      #expect(
+        try open("bob", "second") == [["customer": "cus_bob"], ["customer_email": "bob@example.com"]])
+      #expect(try post(relay, "ada").status == 201)
+      #expect(try asked.posts.last.map(Self.payer) == [:])
+      #expect(!relay.log.contains("@example.com"))
+    }
+  }
+
+  /// The fields of a request to Stripe that name a customer.
+  private static func payer(_ request: SandboxStripeRequest) throws -> [String: String] {
+    let fields = try FormFields.all(in: request.body.span).filter { $0.name.hasPrefix("customer") }
+    return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) })
   }
 
   @Test("A refused price and a refused key have different answers, are logged, and counted")

@@ -278,12 +278,14 @@ extension SandboxStripeHandler {
     if let reference = value("client_reference_id"), reference.utf8.count > 200 {
       return fault(400, "invalid_request_error", "too long", parameter: "client_reference_id")
     }
+    if let fault = customerFault(value("customer"), value("customer_email"), state) { return fault }
     let id = StripeSandbox.id("cs_test_a1", letters: 56, &state.random)
     let now = SystemClock().wallMilliseconds / 1000
     let session: JSONValue = [
       "id": .string(id), "object": "checkout.session", "cancel_url": .optional(value("cancel_url")),
       "client_reference_id": .optional(value("client_reference_id")), "created": .integer(now),
-      "customer": .null, "expires_at": .integer(now + 86_400), "livemode": false,
+      "customer": .optional(value("customer")), "customer_email": .optional(value("customer_email")),
+      "expires_at": .integer(now + 86_400), "livemode": false,
       "line_items": [
         "object": "list", "has_more": false,
         "data": [
@@ -321,6 +323,22 @@ extension SandboxStripeHandler {
         parameter: parameter)
     default: return nil
     }
+  }
+
+  /// An account without any customer object accepts every customer.
+  private static func customerFault(_ customer: String?, _ email: String?, _ state: State) -> Response? {
+    guard let customer else { return nil }
+    if email != nil {
+      return fault(
+        400, "invalid_request_error",
+        "You may only specify one of these parameters: customer, customer_email.", parameter: "customer")
+    }
+    guard state.records.has(kind: "customer"), state.records.object(customer, kind: "customer") == nil else {
+      return nil
+    }
+    return fault(
+      400, "invalid_request_error", "No such customer: '\(customer)'", "resource_missing",
+      parameter: "customer")
   }
 
   private static func metadata(_ name: String, _ fields: [FormFields.Field]) -> JSONValue {

@@ -70,7 +70,7 @@ extension StripeCheckoutSection {
         example: ["locale": "auto", "subscription_data": ["description": "Pro"]],
         "Further parameters of each session, by Stripe's names "
           + "(docs.stripe.com/api/checkout/sessions/create). The relay's own cannot be set: reference, "
-          + "metadata, mode, line items and URLs. Those that only the other mode has are left out."
+          + "metadata, mode, line items, customer and URLs. Those that only the other mode has are left out."
       ).then { checkout, reader, _ in checkout.reportTwins(reader) },
     ])
 
@@ -186,7 +186,9 @@ extension StripeCheckoutParameters.Fault {
   fileprivate func words(for value: JSONValue) -> String {
     switch self {
     case .notAnObject: return "must be an object of parameters, { … }, but is \(value.kind)"
-    case .own: return "is set by the relay, which finds the user by it or leads customers back; take it out"
+    case .own:
+      return "is set by the relay, which finds the user or names the customer by it, or leads customers "
+        + "back; take it out"
     case .value: return "must be a text, a whole number, true, false, a list or an object of these"
     case .unknown(let name):
       let near = EditDistance.nearest(to: name, among: StripeCheckoutParameters.known.sorted())

@@ -39,13 +39,13 @@ struct ContextIntake: Sendable {
     _ request: Request, pathUser: String?, _ purpose: Purpose, from caller: Caller, _ app: App,
     _ exchange: Exchange
   ) {
-    gate.authorize(caller, app, exchange) { user in
+    gate.identify(caller, app, exchange) { user in
       ingest(request, pathUser: pathUser, tokenUser: user, purpose, app, exchange)
     }
   }
 
   private func ingest(
-    _ request: Request, pathUser: String?, tokenUser: UserID?, _ purpose: Purpose, _ app: App,
+    _ request: Request, pathUser: String?, tokenUser: TokenUser?, _ purpose: Purpose, _ app: App,
     _ exchange: Exchange
   ) {
     let services = intake.services
@@ -53,7 +53,7 @@ struct ContextIntake: Sendable {
     let post: ContextPost
     let place: CheckoutPlace
     do throws(Problem) {
-      post = try read(request, pathUser: pathUser, tokenUser: tokenUser, app.userIDs)
+      post = try read(request, pathUser: pathUser, tokenUser: tokenUser?.id, app.userIDs)
       place = try checkoutPlace(for: post, purpose, app)
       let rule = retention.rule
       if let id = post.id, !rule.allows(id, now: now) { throw .contextIDTime(rule) }
@@ -69,10 +69,12 @@ struct ContextIntake: Sendable {
     }
     let form = ContextAnswer.Form(purpose, request.head)
     var random = random
-    let command = IngestContext(
+    var command = IngestContext(
       app: app.slug, userID: post.userID, blob: post.blob,
       id: post.id ?? ContextID.make(now: now, random: &random), isChosen: post.id != nil,
       requestID: exchange.scope.requestID)
+    // A client with the app's key may name any user, so only the user's own token opens what belongs to them.
+    if tokenUser != nil { command.customerAt = place.hosted?.processor }
     let (metrics, log) = (services.metrics, services.requestLog)
     intake.store(command, app: app.slug, exchange) { outcome -> Void in
       guard let context = outcome.stored else {
@@ -91,7 +93,8 @@ struct ContextIntake: Sendable {
       let pageURL = place.page?.address(contextID: context.id)
       guard let hosted = place.hosted, let worker else { return respond(pageURL) }
       let order = CheckoutOrder(
-        contextID: context.id, price: hosted.price, postedAt: context.receivedAt, now: now)
+        contextID: context.id, price: hosted.price, postedAt: context.receivedAt, now: now,
+        customerID: context.customerID, email: tokenUser?.email)
       CheckoutOpening(app: app.slug, hosted: hosted, pageURL: pageURL, respond: respond)
         .begin(order, worker, exchange)
     }

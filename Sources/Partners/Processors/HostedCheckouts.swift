@@ -38,11 +38,20 @@ public struct CheckoutOrder: Sendable, Equatable {
   /// When the context was posted first.
   public var postedAt: Timestamp
   public var now: Timestamp
+  /// Whom the processor knows; nil if nobody is known for sure.
+  public var customerID: CustomerID?
+  /// The customer's verified e-mail address. Never stored or logged (R7).
+  public var email: String?
 
-  public init(contextID: ContextID, price: PriceID, postedAt: Timestamp, now: Timestamp) {
+  public init(
+    contextID: ContextID, price: PriceID, postedAt: Timestamp, now: Timestamp, customerID: CustomerID? = nil,
+    email: String? = nil
+  ) {
     self.contextID = contextID
     self.price = price
     self.postedAt = postedAt
     self.now = now
+    self.customerID = customerID
+    self.email = email
   }
 }

@@ -19,6 +19,8 @@ public struct IngestContext: StoreCommand {
   let frame: StoredBody?
   /// For the log.
   public var requestID: String?
+  /// The processor whose customer the user may be: `Stored.customerID` is looked for. Nil for none.
+  public var customerAt: ProcessorName?
 
   public init(
     app: AppSlug, userID: UserID, blob: ContextBlob, id: ContextID, isChosen: Bool = false,
@@ -43,6 +45,9 @@ public struct IngestContext: StoreCommand {
     public var expiresAt: Timestamp
     /// Whether the same user posted the same blob before, and it is still unused or has the same identifier.
     public var isRepeat: Bool
+    /// The user's only customer when the context was first posted, so that a repeat finds the same; nil if
+    /// there is none, or it is not asked for.
+    public var customerID: CustomerID?
   }
 
   public enum Outcome: Sendable, Equatable {
@@ -61,6 +66,14 @@ public struct IngestContext: StoreCommand {
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
+    let outcome = try ingest(in: store)
+    guard let customerAt, case .stored(var context) = outcome else { return outcome }
+    context.customerID = try store.onlyCustomer(
+      of: userID, at: AppProcessor(app, customerAt), until: context.receivedAt)
+    return .stored(context)
+  }
+
+  private func ingest(in store: StoreSession) throws(StoreFault) -> Outcome {
     if isChosen, let outcome = try findChosen(in: store) { return outcome }
     let window = store.rules(of: app)?.join.window ?? .zero
     let expiresAt = store.now.advanced(by: window)

@@ -144,6 +144,18 @@ extension StoreSession {
       .union(named.map(\.id))
   }
 
+  /// The only customer of a user's purchases that were known at a moment; nil if anything names another user
+  /// of that customer: what the processor keeps of one user must not be shown to another.
+  func onlyCustomer(
+    of user: UserID, at place: AppProcessor, until moment: Timestamp
+  ) throws(StoreFault) -> CustomerID? {
+    let found = try purchases.customers(of: user, at: place, until: moment, where: teaches)
+    guard found.count == 1, let customer = found.first else { return nil }
+    let named = try customers.users(customer, at: place, isNeeded: true)
+    let users = try purchases.users(place, ofCustomer: customer, besides: nil, where: teaches)
+    return users.union(named.map(\.id)) == [user] ? customer : nil
+  }
+
   /// Whether a purchase says something about its customer's users: it is the app's, and its receipt was not
   /// corrected.
   func teaches(_ record: PurchaseRecord) -> Bool {

@@ -347,7 +347,7 @@ extension PurchaseRows {
   /// The users of a customer's other purchases, those that were inferred left out; two if there are more.
   /// - Parameter counts: whether a purchase says something about the customer.
   func users(
-    _ place: AppProcessor, ofCustomer customer: CustomerID, besides own: PurchaseRowID,
+    _ place: AppProcessor, ofCustomer customer: CustomerID, besides own: PurchaseRowID?,
     where counts: (PurchaseRecord) -> Bool
   ) throws(StoreFault) -> Set<UserID> {
     var users: Set<UserID> = []
@@ -359,6 +359,23 @@ extension PurchaseRows {
       return users.count > 1
     }
     return users
+  }
+
+  /// The customers of a user's purchases that were known at a moment; two if there are more.
+  /// - Parameter counts: whether a purchase says something about the customer.
+  func customers(
+    of user: UserID, at place: AppProcessor, until moment: Timestamp,
+    where counts: (PurchaseRecord) -> Bool
+  ) throws(StoreFault) -> Set<CustomerID> {
+    var customers: Set<CustomerID> = []
+    _ = try first(RowKey(.user, user, app: place.app)) { record in
+      guard let customer = record.purchase.customerID, record.purchase.userID == user, record.place == place,
+        record.purchase.createdAt <= moment, !record.purchase.lacksNamedUser, counts(record)
+      else { return false }
+      customers.insert(customer)
+      return customers.count > 1
+    }
+    return customers
   }
 
   /// The newest purchase with a key that meets a condition.

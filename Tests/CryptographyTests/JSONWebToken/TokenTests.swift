@@ -40,6 +40,31 @@ enum Issuers {
     }
   }
 
+  @Test("An e-mail address is known only if its issuer has verified it, and no value makes a token invalid")
+  func email() throws {
+    let issuer = try Issuers.p256.get()
+    let keys = try allKeys()
+    func email(_ address: JSONValue?, _ isVerified: JSONValue?) throws -> String? {
+      let more = [("email", address), ("email_verified", isVerified)].compactMap { name, value in
+        value.map { JSONValue.Member(name: name, value: $0) }
+      }
+      guard case .object(let members) = claims else { return nil }
+      let token = try SignedToken(parsing: Array(issuer.token(.object(members + more)).utf8))
+      let identity = try rules.identity(of: token, keys: keys, now: .seconds(Self.now))
+      #expect(identity.user == "u-1")
+      return identity.email
+    }
+    #expect(try email("jane@example.com", true) == "jane@example.com")
+    let unverified: [JSONValue?] = [nil, false, .null, "true", 1, "false"]
+    for value in unverified { #expect(try email("jane@example.com", value) == nil) }
+    let invalid: [JSONValue?] = [
+      nil, .null, 5, "", "jane", "@example.com", "jane@", "a@b@c", "jane doe@example.com",
+      "jane@example.com\n",
+      ["jane@example.com"],
+    ]
+    for address in invalid { #expect(try email(address, true) == nil) }
+  }
+
   private func allKeys() throws -> KeySet {
     try KeySet(reading: Array(TokenIssuer.keySet(try Issuers.all()).utf8))
   }

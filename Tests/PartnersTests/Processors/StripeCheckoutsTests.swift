@@ -166,6 +166,88 @@ import Testing
     #expect(try Self.call("price_1", changed).call.headers["Idempotency-Key"] != first)
   }
 
+  /// The fields of a request about whom pays.
+  private static func payer(_ call: BackendCall) throws -> [String: String] {
+    let fields = try FormFields.all(in: call.body.span).filter { $0.name.hasPrefix("customer") }
+    return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) })
+  }
+
+  /// The payers that are named one after the other while Stripe refuses each.
+  private static func payers(
+    _ checkouts: any HostedCheckouts, customer: CustomerID?, email: String?, refusal: BackendReply
+  ) throws -> (payers: [[String: String]], keys: [String?], answer: BackendAnswer) {
+    let order = CheckoutOrder(
+      contextID: id, price: "gold", postedAt: posted, now: posted, customerID: customer, email: email)
+    var (payers, keys): ([[String: String]], [String?]) = ([], [])
+    var step = checkouts.open(order)
+    for _ in 1...5 {
+      switch step {
+      case .call(let call, let then):
+        payers.append(try payer(call))
+        keys.append(call.headers["Idempotency-Key"])
+        step = then(refusal)
+      case .answer(let answer): return (payers, keys, answer)
+      default: throw Unexpected()
+      }
+    }
+    throw Unexpected()
+  }
+
+  @Test("A known customer is named, else a verified address; what Stripe refuses is left out")
+  func payers() throws {
+    let deleted = Self.reply(
+      400,
+      #"{"error":{"type":"invalid_request_error","code":"resource_missing","param":"customer"}}"#)
+    func named(_ customer: CustomerID?, _ email: String?) throws -> [[String: String]] {
+      try Self.payers(Self.checkouts(), customer: customer, email: email, refusal: deleted).payers
+    }
+    let (customer, email) = (["customer": "cus_1"], ["customer_email": "jane+a@example.com"])
+    #expect(try named("cus_1", "jane+a@example.com") == [customer, email, [:]])
+    #expect(try named("cus_1", nil) == [customer, [:]])
+    #expect(try named(nil, "jane+a@example.com") == [email, [:]])
+    #expect(try named(nil, nil) == [[:]])
+    #expect(try named("acct_1", nil) == [[:]], "only a customer's id names a customer")
+    let all = try Self.payers(
+      Self.checkouts(), customer: "cus_1", email: "jane+a@example.com", refusal: deleted)
+    #expect(Set(all.keys).count == 3, "Stripe refuses a key with other parameters")
+    #expect(all.answer.status == 422)
+    #expect(!String(decoding: all.answer.body, as: UTF8.self).contains("jane"))
+  }
+
+  @Test(
+    "A refusal that is not about the payer is answered at once",
+    arguments: [
+      (400, "line_items[0][price]"), (400, "mode"), (401, "customer"), (429, "customer"), (500, "customer"),
+    ])
+  func otherRefusals(status: Int, parameter: String) throws {
+    let refusal = Self.reply(status, #"{"error":{"type":"x","param":"\#(parameter)"}}"#)
+    let all = try Self.payers(Self.checkouts(), customer: "cus_1", email: nil, refusal: refusal)
+    #expect(all.payers == [["customer": "cus_1"]])
+  }
+
+  @Test("A refusal without a parameter may be about the customer, such as another currency")
+  func unnamedRefusal() throws {
+    let refusal = Self.reply(400, #"{"error":{"type":"invalid_request_error"}}"#)
+    let all = try Self.payers(Self.checkouts(), customer: "cus_1", email: nil, refusal: refusal)
+    #expect(all.payers == [["customer": "cus_1"], [:]])
+  }
+
+  @Test("A customer who is known is not created, and only such a customer is updated")
+  func customerParameters() throws {
+    var settings = StripeCheckoutSettings(items: ["gold": .init(price: "price_9", mode: .payment)])
+    settings.parameters = try StripeCheckoutParameters([
+      "customer_creation": "always", "customer_update": ["name": "auto"],
+    ])
+    let processor = try StripeProcessor(
+      StripeSettings(), webhookSecrets: [], apiKey: "rk_test_1", checkout: settings)
+    let all = try Self.payers(
+      try #require(processor.checkouts), customer: "cus_1", email: nil, refusal: Self.reply(400, "{}"))
+    #expect(
+      all.payers == [
+        ["customer": "cus_1", "customer_update[name]": "auto"], ["customer_creation": "always"],
+      ])
+  }
+
   @Test("Only configured prices are offered, and an app without a key has no checkouts")
   func offers() throws {
     let checkouts = try Self.checkouts()

@@ -115,7 +115,7 @@ extension SimulatedWorld {
     let head = RequestHead.simulated(
       "POST", "/v1/\(app)/contexts", [("Authorization", "Bearer \(token.text)")])
     let (provider, knocks, clock) = (provider, knocks, clock)
-    let decide: @Sendable (Result<UserID?, Problem>) -> Void = { result in
+    let decide: @Sendable (Result<TokenUser?, Problem>) -> Void = { result in
       provider.judge(token, app: app, result.map { $0?.text }, now: clock.monotonicMilliseconds)
       knocks.withLock { $0.append((app, token, attempts, (try? result.get()) != nil)) }
     }

@@ -14,9 +14,16 @@ enum Caller: Sendable {
   /// A caller with the app's key, or any caller if the app requires none.
   case app
   /// The user of a valid token.
-  case user(UserID)
+  case user(TokenUser)
   /// The bearer of a token whose key is not known yet.
   case bearer(SignedToken)
+}
+
+/// The user of a valid token.
+struct TokenUser: Sendable {
+  let id: UserID
+  /// The user's e-mail address; nil unless the issuer has verified it. Never stored or logged (R7).
+  let email: String?
 }
 
 /// Authorizes clients.
@@ -75,7 +82,7 @@ struct ClientGate: Sendable {
     let mayBeNewKey: Bool
   }
 
-  private func check(_ token: SignedToken, _ tokens: TokenGate, _ app: App) -> Result<UserID, Refusal> {
+  private func check(_ token: SignedToken, _ tokens: TokenGate, _ app: App) -> Result<TokenUser, Refusal> {
     let isFetched = tokens.keySetURL != nil
     guard let keys = isFetched ? fetcher?.keys(of: app.slug) : tokens.givenKeys else {
       // An algorithm that no key may have is refused, whatever the keys are.
@@ -84,8 +91,9 @@ struct ClientGate: Sendable {
     }
     let now = Timestamp(unixMilliseconds: services.clock.wallMilliseconds)
     do throws(TokenRefusal) {
-      return .success(
-        UserID(try tokens.rules.user(of: token, keys: keys, now: .milliseconds(now.unixMilliseconds))))
+      let identity = try tokens.rules.identity(
+        of: token, keys: keys, now: .milliseconds(now.unixMilliseconds))
+      return .success(TokenUser(id: UserID(identity.user), email: identity.email))
     } catch {
       let isUnnamed = error == .signature && !keys.hasKey(of: token)
       return .failure(
@@ -98,6 +106,14 @@ struct ClientGate: Sendable {
   func authorize(
     _ caller: Caller, _ app: App, _ exchange: Exchange,
     proceed: @escaping @Sendable (_ user: UserID?) -> Void
+  ) {
+    identify(caller, app, exchange) { proceed($0?.id) }
+  }
+
+  /// The same for a request that also needs what the token says about its user.
+  func identify(
+    _ caller: Caller, _ app: App, _ exchange: Exchange,
+    proceed: @escaping @Sendable (_ user: TokenUser?) -> Void
   ) {
     let waits = authorize(caller, app) { result in
       switch result {
@@ -114,7 +130,7 @@ struct ClientGate: Sendable {
   ///   with the problem to answer.
   /// - Returns: whether a fetch of the keys must end first.
   func authorize(
-    _ caller: Caller, _ app: App, decided: @escaping @Sendable (Result<UserID?, Problem>) -> Void
+    _ caller: Caller, _ app: App, decided: @escaping @Sendable (Result<TokenUser?, Problem>) -> Void
   ) -> Bool {
     switch caller {
     case .app: decided(.success(nil))
@@ -137,7 +153,7 @@ struct ClientGate: Sendable {
   /// - Parameter slug: of the app. The app is looked up again, because a reload may have changed its rules.
   private func resume(
     _ token: SignedToken, _ slug: AppSlug, after waking: KeySetCache.Waking
-  ) -> Result<UserID?, Problem> {
+  ) -> Result<TokenUser?, Problem> {
     guard let app = apps.current[slug] else { return .failure(.unknownApp) }
     // The app has no tokens any more. The client's next attempt is decided by the new rules.
     guard let tokens = app.tokens else { return .failure(problem(of: unavailable(app, .seconds(1)))) }

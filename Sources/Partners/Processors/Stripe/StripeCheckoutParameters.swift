@@ -13,8 +13,8 @@ public struct StripeCheckoutParameters: Sendable, Equatable {
   public static let known: Set<String> = [
     "adaptive_pricing", "after_expiration", "allow_promotion_codes", "allowed_payment_method_types",
     "automatic_tax", "billing_address_collection", "branding_settings", "consent_collection", "currency",
-    "custom_fields", "custom_text", "customer", "customer_account", "customer_creation", "customer_email",
-    "customer_update", "discounts", "excluded_payment_method_types", "expand", "expires_at",
+    "custom_fields", "custom_text", "customer_creation", "customer_update", "discounts",
+    "excluded_payment_method_types", "expand", "expires_at",
     "integration_identifier", "invoice_creation", "locale", "managed_payments", "name_collection",
     "optional_items", "origin_context", "payment_intent_data", "payment_method_collection",
     "payment_method_configuration", "payment_method_data", "payment_method_options", "permissions",
@@ -23,9 +23,11 @@ public struct StripeCheckoutParameters: Sendable, Equatable {
     "tax_id_collection", "wallet_options",
   ]
 
-  /// The parameters by which the relay finds the session's user again and shows its page.
+  /// The parameters by which the relay finds the session's user again and shows its page, and those that name
+  /// the customer: one for all sessions would give everybody the same.
   public static let own: Set<String> = [
-    "cancel_url", "client_reference_id", "line_items", "metadata", "mode", "redirect_on_completion",
+    "cancel_url", "client_reference_id", "customer", "customer_account", "customer_email", "line_items",
+    "metadata", "mode", "redirect_on_completion",
     "return_url", "success_url", "ui_mode",
   ]
 
@@ -78,10 +80,15 @@ public struct StripeCheckoutParameters: Sendable, Equatable {
   }
 
   /// The fields of a form, as Stripe reads them: `subscription_data[trial_period_days]`, `discounts[0]`.
-  /// - Parameter mode: the session's; parameters of another mode are left out.
-  func fields(for mode: StripeCheckoutSettings.Mode) -> [(String, String)] {
+  /// - Parameters:
+  ///   - mode: the session's; parameters of another mode are left out.
+  ///   - hasCustomer: whether the session is for a customer whom Stripe knows, who is not created, and only
+  ///     who can be updated.
+  func fields(for mode: StripeCheckoutSettings.Mode, hasCustomer: Bool = false) -> [(String, String)] {
     guard case .object(let members) = object else { return [] }
-    return members.filter { Self.modes[$0.name] ?? mode == mode }.flatMap { Self.fields($0.name, $0.value) }
+    let left = hasCustomer ? "customer_creation" : "customer_update"
+    return members.filter { $0.name != left && Self.modes[$0.name] ?? mode == mode }
+      .flatMap { Self.fields($0.name, $0.value) }
   }
 
   private static func fields(_ name: String, _ value: JSONValue) -> [(String, String)] {

@@ -60,14 +60,14 @@ public struct StripeCheckoutSettings: Sendable, Equatable {
 
 extension StripeCheckoutSettings {
   /// The fields that the configuration adds.
-  fileprivate func fields(for mode: Mode) -> [(String, String)] {
+  fileprivate func fields(for mode: Mode, hasCustomer: Bool) -> [(String, String)] {
     var fields: [(String, String)] = []
     if let trialDays, mode == .subscription {
       fields.append(("subscription_data[trial_period_days]", String(trialDays)))
     }
     if allowsPromotionCodes { fields.append(("allow_promotion_codes", "true")) }
     if let origin { fields.append(("origin_context", origin.rawValue)) }
-    return fields + parameters.fields(for: mode)
+    return fields + parameters.fields(for: mode, hasCustomer: hasCustomer)
   }
 }
 
@@ -96,13 +96,49 @@ struct StripeCheckouts: HostedCheckouts {
 
   func open(_ order: CheckoutOrder) -> BackendStep {
     guard let item = settings.items[order.price] else { return .answer(StripeCheckoutAnswers.refused(nil)) }
+    return open(item, order, Payer.all(of: order))
+  }
+
+  /// Who pays, as the session names them, so that nobody types it again.
+  private enum Payer {
+    case customer(CustomerID)
+    case email(String)
+    case unknown
+
+    /// In the order in which they are tried.
+    static func all(of order: CheckoutOrder) -> [Payer] {
+      let customer = order.customerID.flatMap { $0.text.hasPrefix("cus_") ? Payer.customer($0) : nil }
+      return [customer, order.email.map(Payer.email), .unknown].compactMap(\.self)
+    }
+
+    var fields: [(String, String)] {
+      switch self {
+      case .customer(let id): [("customer", id.text)]
+      case .email(let address): [("customer_email", address)]
+      case .unknown: []
+      }
+    }
+
+    var isCustomer: Bool { if case .customer = self { true } else { false } }
+  }
+
+  /// Tries one payer after the other: a customer may be deleted at Stripe, or have another currency, and an
+  /// address may be one that Stripe does not accept. That must not cost a sale.
+  private func open(
+    _ item: StripeCheckoutSettings.Item, _ order: CheckoutOrder, _ payers: [Payer]
+  ) -> BackendStep {
     let isLocal = base.hasPrefix("http://")
-    return .call(call(item, order)) { reply in
-      .answer(StripeCheckoutAnswers.answer(to: reply, allowsHTTP: isLocal))
+    return .call(call(item, order, payers.first ?? .unknown)) { reply in
+      if payers.count > 1, StripeCheckoutAnswers.mayRefusePayer(reply) {
+        return open(item, order, Array(payers.dropFirst()))
+      }
+      return .answer(StripeCheckoutAnswers.answer(to: reply, allowsHTTP: isLocal))
     }
   }
 
-  private func call(_ item: StripeCheckoutSettings.Item, _ order: CheckoutOrder) -> BackendCall {
+  private func call(
+    _ item: StripeCheckoutSettings.Item, _ order: CheckoutOrder, _ payer: Payer
+  ) -> BackendCall {
     let id = order.contextID.text
     // Metadata of a session does not reach what it sells (https://docs.stripe.com/metadata).
     let sold = item.mode == .subscription ? "subscription_data" : "payment_intent_data"
@@ -116,7 +152,7 @@ struct StripeCheckouts: HostedCheckouts {
     for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
       fields += [("metadata[\(key)]", value), ("\(sold)[metadata][\(key)]", value)]
     }
-    fields += settings.fields(for: item.mode)
+    fields += payer.fields + settings.fields(for: item.mode, hasCustomer: payer.isCustomer)
     let body = Array(
       fields.map { "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))" }
         .joined(separator: "&").utf8)
@@ -180,6 +216,18 @@ enum StripeCheckoutAnswers {
       url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { return nil }
     return url
+  }
+
+  /// Whether a refusal may be about the payer that the request names: `resource_missing customer` for a
+  /// deleted customer, and any other that is not about what is sold.
+  static func mayRefusePayer(_ reply: BackendReply) -> Bool {
+    guard case .answer(let status, _, let body) = reply, [400, 404].contains(status) else { return false }
+    let parameter = JSONDocument.read(body) { root -> String? in
+      guard root.isObject, let error = root.member("error"), error.isObject else { return nil }
+      return error.member("param")?.string
+    }
+    guard let parameter = parameter ?? nil else { return true }
+    return !parameter.hasPrefix("line_items") && parameter != "mode"
   }
 
   /// Session URLs have some 400 bytes.

@@ -30,6 +30,15 @@ public struct TokenRules: Sendable, Equatable {
   /// The user that a token names. Claims are read only after the signature is verified.
   /// - Parameter now: the time since 1970, by the wall clock.
   public func user(of token: SignedToken, keys: KeySet, now: Duration) throws(TokenRefusal) -> String {
+    try identity(of: token, keys: keys, now: now).user
+  }
+
+  /// The user that a token names, and the user's e-mail address. Claims are read only after the signature is
+  /// verified.
+  /// - Parameter now: the time since 1970, by the wall clock.
+  public func identity(
+    of token: SignedToken, keys: KeySet, now: Duration
+  ) throws(TokenRefusal) -> TokenIdentity {
     guard let algorithm = token.algorithm, algorithms.contains(algorithm) else { throw .algorithm }
     let candidates = keys.candidates(token, algorithm)
     guard candidates.contains(where: { $0.verifies(token) }) else {
@@ -37,16 +46,26 @@ public struct TokenRules: Sendable, Equatable {
       // A key with that `kid` exists for another algorithm, or no such key exists.
       throw keys.hasKey(of: token) ? .algorithm : .unknownKey
     }
-    let user = try JSONDocument.read(token.payload) { root throws(TokenRefusal) -> String in
+    let identity = try JSONDocument.read(token.payload) { root throws(TokenRefusal) -> TokenIdentity in
       guard root.isStrictObject else { throw .malformed }
       try checkTimes(root, now)
       guard root.member("iss").flatMap(\.string).map({ isSame($0, issuer) }) == true else { throw .issuer }
       guard isMeantForUs(root.member("aud")) else { throw .audience }
       guard let user = UntrustedText.identifier(root.member(named: userClaim)?.string) else { throw .user }
-      return user
+      return TokenIdentity(user: user, email: Self.email(root))
     }
-    guard let user else { throw .malformed }
-    return user
+    guard let identity else { throw .malformed }
+    return identity
+  }
+
+  /// The address that the issuer has verified (OpenID Connect Core §5.1); nil without one. A token with
+  /// another value is valid all the same.
+  private static func email(_ claims: JSONNode) -> String? {
+    guard claims.member("email_verified")?.bool == true,
+      let email = UntrustedText.identifier(claims.member("email")?.string), !email.contains(" ")
+    else { return nil }
+    let parts = email.split(separator: "@", omittingEmptySubsequences: false)
+    return parts.count == 2 && !parts.contains(where: \.isEmpty) ? email : nil
   }
 
   private func checkTimes(_ claims: JSONNode, _ now: Duration) throws(TokenRefusal) {
@@ -82,6 +101,15 @@ public struct TokenRules: Sendable, Equatable {
 
   /// Compares bytes (RFC 7519 §2, StringOrURI).
   private func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+}
+
+// MARK: - TokenIdentity
+
+/// What a valid token says about its user.
+public struct TokenIdentity: Sendable, Equatable {
+  public var user: String
+  /// The user's e-mail address; nil unless its issuer has verified it. Never stored or logged (R7).
+  public var email: String?
 }
 
 // MARK: - TokenRefusal
