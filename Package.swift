@@ -172,7 +172,9 @@ let package = Package(
       name: "Migrations", path: "migrations",
       resources: [
         .embedInCode("sqlite/v0001_sqlite.sql"), .embedInCode("sqlite/v0002_sqlite.sql"),
+        .embedInCode("sqlite/v0003_sqlite.sql"),
         .embedInCode("postgres/v0001_postgres.sql"), .embedInCode("postgres/v0002_postgres.sql"),
+        .embedInCode("postgres/v0003_postgres.sql"),
       ],
       swiftSettings: house),
     library(

@@ -147,11 +147,13 @@ public enum JoinOutcome: String, Sendable, CaseIterable {
   /// It was sent with a context that another purchase names.
   case disputed
 
-  /// - Returns: nil for a receipt that is not made yet and does not wait for a context, and for one whose
-  ///   user was erased.
+  /// - Returns: nil for a receipt that is not made yet and does not wait for a context, for one whose user
+  ///   was erased, and for a copy.
   public init?(_ purchase: Purchase, _ receipt: Receipt) {
     let lacksContext = receipt.state == .waiting && receipt.reason == .context
-    guard receipt.readyAt != nil || lacksContext, !purchase.isErased else { return nil }
+    guard receipt.readyAt != nil || lacksContext, !purchase.isErased, receipt.copyOf == nil else {
+      return nil
+    }
     if receipt.contextDisputed {
       self = .disputed
     } else if purchase.context == nil {

@@ -88,6 +88,10 @@ public struct ReceiptAdvice: Sendable, Equatable {
     _ record: PurchaseRecord, _ receipt: Receipt, _ destinations: PurchaseDestinations
   ) -> String {
     let processor = record.purchase.key.processor
+    if let own = receipt.copyOf?.destination {
+      return "It is for \(own) only. To send it, configure apps.\(record.app).\(own) again, then run: "
+        + "receiptctl reload"
+    }
     guard let removed = receipt.destination, receipt.isReversal || receipt.state == .pending else {
       if let exclusion = destinations.exclusion { return Self.excluded(record.app, exclusion) }
       return "To send it, configure the destination that apps.\(record.app).\(processor).deliver_to names, "

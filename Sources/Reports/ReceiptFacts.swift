@@ -59,6 +59,7 @@ public enum ReceiptFacts {
     if let correction = receipt.correctedBy {
       facts.append(ReceiptFact("corrected", "by \(correction), which counts", .receipt(correction)))
     }
+    if let twin = detail.twin, let other = twin.receipt { facts.append(alsoTo(other, receipt)) }
     if receipt.contextDisputed { facts.append(ReceiptFact("disputed", disputed)) }
     if let importID = receipt.importID {
       facts.append(ReceiptFact("import id", importID, .importID(importID)))
@@ -70,6 +71,14 @@ public enum ReceiptFacts {
     facts.append(ReceiptFact("attempts", "\(attempts(detail, receipt))\(last)"))
     if let note = receipt.note { facts.append(ReceiptFact("note", note)) }
     return facts
+  }
+
+  /// The other receipt of a purchase with two destinations.
+  private static func alsoTo(_ other: Receipt, _ receipt: Receipt) -> ReceiptFact {
+    let place = other.copyOf?.destination ?? other.destination
+    let state = other.state.rawValue + (other.reason.map { " (\($0.text))" } ?? "")
+    return ReceiptFact(
+      "also to", "\(place?.text ?? "the first destination"): \(other.id) \(state)", .receipt(other.id))
   }
 
   /// The meaning of a disputed context.

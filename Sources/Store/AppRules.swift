@@ -13,6 +13,9 @@ public struct AppRules: Sendable {
   public var destinations: Set<DestinationName>
   /// The destination of a processor's purchases, besides `exclusions`; nil if there is none now.
   public var destination: @Sendable (ProcessorName) -> DestinationName?
+  /// The second destination of a processor's purchases, which gets a copy of each receipt, besides
+  /// `exclusions`; nil if there is none now.
+  public var secondDestination: @Sendable (ProcessorName) -> DestinationName? = { _ in nil }
   /// Which receipts do not go to the destination of their processor.
   public var exclusions: [DestinationExclusion] = []
   /// Makes the body that a destination receives; nil if the app does not have the destination.
@@ -44,14 +47,14 @@ public struct AppRules: Sendable {
     processors[purchase.key.processor] ?? ProcessorRules()
   }
 
-  /// The destinations that the app has for a purchase.
-  func destinations(of purchase: Purchase) -> PurchaseDestinations {
-    destinations(of: purchase.key)
-  }
-
-  func destinations(of key: PurchaseKey) -> PurchaseDestinations {
-    PurchaseDestinations(
-      of: key, usual: destination(key.processor), all: destinations, exclusions: exclusions)
+  /// The destinations that the app has for a purchase's receipt.
+  /// - Parameter receipt: nil if it has none yet.
+  func destinations(of purchase: Purchase, _ receipt: Receipt?) -> PurchaseDestinations {
+    let processor = purchase.key.processor
+    return PurchaseDestinations(
+      of: purchase.key, usual: destination(processor), second: secondDestination(processor),
+      all: destinations, exclusions: exclusions
+    ).of(receipt)
   }
 
   /// Whether a receipt may be sent to a destination. A reversal goes where the purchase went.
@@ -61,20 +64,20 @@ public struct AppRules: Sendable {
         || exclusions.exclusion(of: record.purchase.key, from: destination) == nil)
   }
 
-  /// The content in the format of its destination; nil if there is no destination now.
-  func payload(_ content: ReceiptContent, _ priceMismatch: Bool) -> ReceiptPayload? {
-    guard let name = destinations(of: content.key).present, let body = compose(content, name) else {
-      return nil
-    }
+  /// The content in the format of a destination; nil if there is no destination now.
+  func payload(
+    _ content: ReceiptContent, _ priceMismatch: Bool, to name: DestinationName?
+  ) -> ReceiptPayload? {
+    guard let name, let body = compose(content, name) else { return nil }
     return ReceiptPayload(
       destination: name, priceID: content.priceID, priceMismatch: priceMismatch, body: body)
   }
 
-  /// The content in the format of its destination, for an operator who sends it.
+  /// The content in the format of a destination, for an operator who sends it.
   func payloadToSend(
-    _ content: ReceiptContent, _ priceMismatch: Bool
+    _ content: ReceiptContent, _ priceMismatch: Bool, to name: DestinationName?
   ) throws(SendingObstacle) -> ReceiptPayload {
-    guard let payload = payload(content, priceMismatch) else { throw .lacks(.destination) }
+    guard let payload = payload(content, priceMismatch, to: name) else { throw .lacks(.destination) }
     return payload
   }
 }

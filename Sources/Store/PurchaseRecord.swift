@@ -23,8 +23,12 @@ public struct PurchaseRecord: Sendable, Equatable {
   /// What names it outside of the transaction that read it.
   public var reference: PurchaseReference { PurchaseReference(row: rowID, key: purchase.key) }
 
-  /// Whether its receipt corrects that of the purchase's own row, which alone takes part in the join.
-  var isCorrection: Bool { receipt?.corrects != nil }
+  /// Whether it is the purchase's own row, which alone takes part in the join: its receipt neither corrects
+  /// another one nor is the copy for a second destination.
+  var isOwn: Bool { receipt?.corrects == nil && !isCopy }
+
+  /// Whether its receipt is for the second destination of the purchase.
+  var isCopy: Bool { receipt?.copyOf != nil }
 
   /// The purchase's app and processor.
   var place: AppProcessor { AppProcessor(app, purchase.key.processor) }

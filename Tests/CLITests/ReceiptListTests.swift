@@ -13,6 +13,7 @@ import Testing
     "price_mismatch",
     "context_disputed", "context_id", "import_id", "attempts", "last_status", "last_cause", "created_at",
     "ready_at", "next_attempt_at", "delivered_at", "updated_at", "user_conflict", "corrects", "corrected_by",
+    "destination", "copy_of", "copied_by",
   ]
 
   private static func names(_ value: JSONValue) -> [String] {

@@ -84,7 +84,7 @@ import Testing
 /// The toy's section with rules that its kind does not have.
 private struct FollowingSection: ProcessorSection {
   static let kind = ProcessorKind.toy
-  var deliverTo: DestinationName { "purchasely" }
+  var deliverTo: DeliverTo { "purchasely" }
   var isAsked: Bool { true }
   var backfillsAfter: Duration? { nil }
   var webhookSecrets: [Secret] { [] }

@@ -67,7 +67,9 @@ private let events: [ReceiptEvent] = [
   attempt(.failed(.status(422)), status: 422), .gaveUp, .replayed(dueAt: now, force: false, payload: payload),
   .replayed(dueAt: now, force: true, payload: payload),
   .replayed(dueAt: now, force: true, payload: nil), .cancelled(note: "why"),
-  .excepted, .completed(payload, changesContext: true), .corrected(by: "rcp_2"), .erased(cancelsOpen: true),
+  .excepted, .completed(payload, changesContext: true), .corrected(by: "rcp_2"),
+  .copied(ReceiptCopy(receipt: "rcp_2", destination: "webhook")), .followed(.ready(other)),
+  .erased(cancelsOpen: true),
   .erased(cancelsOpen: false),
 ]
 
@@ -98,6 +100,8 @@ private func name(_ event: ReceiptEvent) -> String {
   case .excepted: "excepted"
   case .completed: "completed"
   case .corrected: "corrected"
+  case .copied: "copied"
+  case .followed: "followed"
   case .erased(let cancelsOpen): cancelsOpen ? "erased" : "erased, not open ones"
   }
 }
@@ -250,7 +254,7 @@ struct ReceiptLifeCycleTests {
 
   @Test("A correction is due now, after new receipts, and closed to the join")
   func correction() throws {
-    var receipt = Receipt.correction(id: "rcp_2", of: "rcp_1", payload, at: moment)
+    var receipt = Receipt.correction(id: "rcp_2", of: sample("delivered"), payload, at: moment)
     #expect(receipt.state == .pending)
     #expect(receipt.corrects == "rcp_1")
     #expect(receipt.isReplay)

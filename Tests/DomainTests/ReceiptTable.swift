@@ -28,6 +28,8 @@ enum ReceiptTable {
     excepted              cancelled cancelled -         cancelled   cancelled   cancelled      -
     completed             pending   -         -         pending     pending     pending        pending
     corrected             -         -         delivered -           -           -              -
+    copied                -         pending   -         -           -           -              -
+    followed              -         -         -         -           -           -              -
     erased                cancelled cancelled delivered cancelled   cancelled   cancelled      cancelled
     erased, not open ones -         -         delivered cancelled   cancelled   cancelled      cancelled
     """
@@ -57,6 +59,8 @@ enum ReceiptTable {
     excepted              -                -                -                  -
     completed             -                -                -                  -
     corrected             -                -                -                  -
+    copied                -                -                -                  -
+    followed              -                -                -                  -
     erased                cancelled        cancelled        delivered          cancelled
     erased, not open ones -                -                delivered          cancelled
     """

@@ -63,7 +63,7 @@ enum ReceiptShow {
     var advice: [String] = []
     if let receipt {
       let destinations = app?.destinations(of: record.purchase.key) ?? .none
-      let name = receipt.destination ?? destinations.present
+      let name = receipt.copyOf?.destination ?? receipt.destination ?? destinations.present
       let breakers = try reader.breakers()
       advice =
         ReceiptAdvice(

@@ -9,7 +9,7 @@ package struct AfterpaySection: ProcessorSection {
   package var secret: Secret
   /// The settings that are not secret. Their product is added when it is known.
   package var settings: AfterpaySettings
-  package var deliverTo: DestinationName = "webhook"
+  package var deliverTo: DeliverTo = "webhook"
 
   package init(secret: Secret, settings: AfterpaySettings) {
     self.secret = secret

@@ -88,7 +88,13 @@ extension AppConfiguration {
   public func destination(of processor: ProcessorName) -> DestinationName? {
     let kinds = destinationKinds
     guard let section = self.processor(processor) else { return kinds.first { $0.accepts(processor) }?.name }
-    return kinds.contains { $0.name == section.deliverTo } ? section.deliverTo : nil
+    return kinds.contains { $0.name == section.deliverTo.first } ? section.deliverTo.first : nil
+  }
+
+  /// The destination that gets a copy of the receipts for a processor's purchases; nil for none.
+  public func secondDestination(of processor: ProcessorName) -> DestinationName? {
+    let name = self.processor(processor)?.deliverTo.second
+    return destinationKinds.first { $0.name == name }?.name
   }
 
   /// Which receipts do not go to the destination of their processor.
@@ -97,8 +103,8 @@ extension AppConfiguration {
   /// The destinations that the app has for a purchase.
   public func destinations(of key: PurchaseKey) -> PurchaseDestinations {
     PurchaseDestinations(
-      of: key, usual: destination(of: key.processor), all: Set(destinationKinds.map(\.name)),
-      exclusions: exclusions)
+      of: key, usual: destination(of: key.processor), second: secondDestination(of: key.processor),
+      all: Set(destinationKinds.map(\.name)), exclusions: exclusions)
   }
 
   /// What the app's destinations do with a second receipt of a purchase.

@@ -10,8 +10,8 @@ package protocol ProcessorSection: Sendable, Equatable {
   /// Its key with the addresses that may send webhooks. The default is nil: any may.
   static var sendersKey: String? { get }
 
-  /// The destination of the receipts for its purchases; one of the `DestinationRegistry`.
-  var deliverTo: DestinationName { get }
+  /// The destinations of the receipts for its purchases, of the `DestinationRegistry`.
+  var deliverTo: DeliverTo { get }
   /// Whether the app has an API key for lookups.
   var isAsked: Bool { get }
   /// Events are fetched at the start if receiptd was down for longer than this; nil means never.

@@ -24,7 +24,7 @@ package struct StripeSection: ProcessorSection {
   package var backfill: Backfill
   /// The least downtime that causes a backfill.
   package var backfillAfter: Duration
-  package var deliverTo: DestinationName = "purchasely"
+  package var deliverTo: DeliverTo = "purchasely"
 
   package init(
     webhookSecrets: [Secret], apiKey: Secret? = nil, settings: StripeSettings = StripeSettings(),
@@ -221,7 +221,8 @@ extension StripeSection {
           + "prices. It does not replace a price of sells.prices."),
       .key(
         "deliver_to", \.deliverTo, .destination(of: StripeProcessor.name, label: "Stripe"),
-        "The destination of the receipts for its purchases."),
+        "The destination of the receipts for its purchases. With both, each gets a receipt for each purchase."
+      ),
       .optional(
         "checkout", \.checkout, .section(StripeCheckoutSection.section),
         "The prices for which POST /v1/NAME/checkout opens a Checkout Session at Stripe, for each context "

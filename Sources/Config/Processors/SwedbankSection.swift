@@ -18,7 +18,7 @@ package struct SwedbankSection: ProcessorSection {
   /// Nil for `links.origin`.
   package var publicOrigin: WebOrigin?
   package var callbackFrom = SwedbankSettings.callbackSenders.compactMap(AddressPrefix.init)
-  package var deliverTo: DestinationName = "webhook"
+  package var deliverTo: DeliverTo = "webhook"
   /// Nil if the file does not say it: without prices the app names the amounts, and a warning says so.
   package var amounts: AmountSource?
 

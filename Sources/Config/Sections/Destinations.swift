@@ -138,8 +138,11 @@ extension ConfigurationKey<AppConfiguration> {
     return ConfigurationKey(
       name, describe: { _ in KeyDescription(name: name, text: text, need: need, shape: section.shape) },
       read: { app, reader, context in
-        let isUsed = app.processors.contains { $0.section.deliverTo == destination }
-        guard reader.has(name) || isUsed && isRequiredWhereUsed else {
+        let uses = app.processors.map(\.section.deliverTo).filter { $0.names.contains(destination) }
+        let isUsed = !uses.isEmpty
+        // Which of two receives what cannot change later, so none of them may be missing at first.
+        let isRequired = isRequiredWhereUsed || uses.contains { $0.second != nil }
+        guard reader.has(name) || isUsed && isRequired else {
           let exclusion = app.exclusions.first { $0.instead == destination }
           let user = isUsed ? "deliver_to" : exclusion.map { "\($0.destination).\($0.key)" }
           if let user {

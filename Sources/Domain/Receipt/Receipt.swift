@@ -46,6 +46,10 @@ public struct Receipt: Sendable, Equatable {
   public let corrects: ReceiptID?
   /// The receipt that corrects this one. What this one said is known to be wrong, so it is never sent again.
   public internal(set) var correctedBy: ReceiptID?
+  /// If this is the copy for a second destination: the purchase's own receipt, and this one's destination.
+  public let copyOf: ReceiptCopy?
+  /// The copy of this receipt for a second destination, and that destination; nil if there is none.
+  public internal(set) var copy: ReceiptCopy?
 
   /// Makes a receipt from its stored columns. `Receipt.begin` makes a new receipt.
   public init(
@@ -55,7 +59,8 @@ public struct Receipt: Sendable, Equatable {
     attempts: Int64 = 0, spentAttempts: Int64 = 0, lastStatus: Int64? = nil, lastCause: Reason? = nil,
     isReplay: Bool = false, importID: String? = nil, readyAt: Timestamp? = nil, retrySince: Timestamp? = nil,
     pausedBase: Duration = .zero, nextAttemptAt: Timestamp? = nil, deliveredAt: Timestamp? = nil,
-    note: String? = nil, corrects: ReceiptID? = nil, correctedBy: ReceiptID? = nil
+    note: String? = nil, corrects: ReceiptID? = nil, correctedBy: ReceiptID? = nil,
+    copyOf: ReceiptCopy? = nil, copy: ReceiptCopy? = nil
   ) {
     self.id = id
     self.createdAt = createdAt
@@ -82,13 +87,15 @@ public struct Receipt: Sendable, Equatable {
     self.note = note
     self.corrects = corrects
     self.correctedBy = correctedBy
+    self.copyOf = copyOf
+    self.copy = copy
   }
 
   /// Whether later events and contexts may still change the decision about it. Not if it is a reversal: the
   /// destination accepted the purchase. A correction has the values that an operator chose: it can only wait
-  /// for its destination.
+  /// for its destination. A copy follows the purchase's own receipt.
   public var isOpenToJoin: Bool {
-    guard !isReversal, corrects == nil || state == .waiting else { return false }
+    guard !isReversal, copyOf == nil, corrects == nil || state == .waiting else { return false }
     return switch state {
     case .waiting: true
     case .failed, .cancelled: reason.map(Reason.ofJoin.contains) ?? false
@@ -114,19 +121,39 @@ public struct Receipt: Sendable, Equatable {
     case .pending where retrySince == nil: "a pending receipt has a retry budget"
     case .delivered where deliveredAt == nil: "a delivered receipt was delivered at some time"
     case _ where correctedBy != nil && state != .delivered: "only a delivered receipt is corrected"
+    case _ where copy != nil && copyOf != nil: "a copy has no copy"
+    case .pending where copyOf.map({ $0.destination != destination }) ?? false: "a copy has its destination"
+    case .pending where copy.map({ $0.destination == destination }) ?? false: "its copy has another one"
     case .waiting, .pending, .delivered, .failed, .cancelled:
       state == .pending || nextAttemptAt == nil ? nil : "only a pending receipt is due"
     }
   }
 }
 
+/// The link between a purchase's own receipt and its copy for a second destination.
+public struct ReceiptCopy: Sendable, Equatable {
+  /// The other receipt of the two.
+  public var receipt: ReceiptID
+  /// The destination of the copy.
+  public var destination: DestinationName
+
+  public init(receipt: ReceiptID, destination: DestinationName) {
+    self.receipt = receipt
+    self.destination = destination
+  }
+}
+
 extension Receipt {
+  /// The other receipt, if the purchase has one for each of two destinations.
+  public var twin: ReceiptID? { copyOf?.receipt ?? copy?.receipt }
+
   /// Whether the two differ only in what a delivery, a replay or a cancellation changes.
   public func hasContent(of other: Receipt) -> Bool {
     id == other.id && createdAt == other.createdAt && priceID == other.priceID
       && priceMismatch == other.priceMismatch && contextDisputed == other.contextDisputed
       && readyAt == other.readyAt && destination == other.destination && isReversal == other.isReversal
       && body == other.body && corrects == other.corrects && correctedBy == other.correctedBy
+      && copyOf == other.copyOf && copy == other.copy
   }
 
   /// Whether another version is the same, except for the end of its wait.

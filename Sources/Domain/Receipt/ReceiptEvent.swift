@@ -36,6 +36,11 @@ public enum ReceiptEvent: Sendable, Equatable {
   case completed(ReceiptPayload, changesContext: Bool)
   /// An operator corrects what it said with another receipt of the same purchase.
   case corrected(by: ReceiptID)
+  /// It has a copy for a second destination now.
+  case copied(ReceiptCopy)
+  /// The purchase's own receipt was decided about, and this copy of it was not sent: it gets the same
+  /// decision, in its destination's format.
+  case followed(ReceiptResolution)
   /// Its user was erased.
   /// - cancelsOpen: whether a receipt that is still to be delivered is also cancelled.
   case erased(cancelsOpen: Bool)

@@ -12,13 +12,26 @@ extension Receipt {
     return receipt
   }
 
+  /// Makes the copy of a purchase's own receipt that a second destination gets. It is due now.
+  /// - Parameter own: the purchase's own receipt.
+  public static func copy(
+    id: ReceiptID, of own: ReceiptID, _ payload: ReceiptPayload, at moment: ReceiptMoment
+  ) -> Receipt {
+    var receipt = Receipt(
+      id: id, createdAt: moment.now, state: .waiting, reason: .destination,
+      copyOf: ReceiptCopy(receipt: own, destination: payload.destination))
+    receipt.resolve(.ready(payload), at: moment)
+    return receipt
+  }
+
   /// Makes a receipt that corrects a delivered one of the same purchase. It is due now; new receipts are
   /// delivered before it, as before everything that operators send again.
   public static func correction(
-    id: ReceiptID, of corrected: ReceiptID, _ payload: ReceiptPayload, at moment: ReceiptMoment
+    id: ReceiptID, of corrected: Receipt, _ payload: ReceiptPayload, at moment: ReceiptMoment
   ) -> Receipt {
     var receipt = Receipt(
-      id: id, createdAt: moment.now, state: .waiting, reason: .byOperator, corrects: corrected)
+      id: id, createdAt: moment.now, state: .waiting, reason: .byOperator, corrects: corrected.id,
+      copyOf: corrected.copyOf, copy: corrected.copy)
     receipt.resolve(.ready(payload), at: moment)
     receipt.isReplay = true
     return receipt
@@ -92,6 +105,13 @@ extension Receipt {
       beginReplay(dueAt: moment.now, at: moment)
     case .corrected(let id):
       try beCorrected(by: id)
+    case .copied(let copy):
+      guard state == .pending, !isReversal, corrects == nil, copyOf == nil, self.copy == nil else {
+        throw .notAllowed(state)
+      }
+      self.copy = copy
+    case .followed(let resolution):
+      try follow(resolution, at: moment)
     case .erased(let cancelsOpen):
       try erase(cancelsOpen: cancelsOpen)
     }
@@ -101,6 +121,20 @@ extension Receipt {
     guard correctedBy == nil else { throw .isCorrected }
     guard state == .delivered, !isReversal else { throw .notAllowed(state) }
     correctedBy = id
+  }
+
+  /// A copy that ended in its own way keeps its end.
+  private mutating func follow(_ resolution: ReceiptResolution, at moment: ReceiptMoment)
+    throws(ReceiptRefusal)
+  {
+    let isOpen =
+      state == .waiting || state == .pending
+      || (state != .delivered && reason.map { Reason.ofJoin.contains($0) || $0 == .foreign } ?? false)
+    guard copyOf != nil, !isReversal, isOpen else { throw .notAllowed(state) }
+    if case .waiting = resolution, state == .pending {
+      (destination, body, readyAt, retrySince) = (nil, nil, nil, nil)
+    }
+    resolve(resolution, at: moment)
   }
 
   private mutating func erase(cancelsOpen: Bool) throws(ReceiptRefusal) {

@@ -7,28 +7,52 @@ public struct PurchaseDestinations: Sendable, Equatable {
   public var all: Set<DestinationName>
   /// The one that gets the purchase's receipt; nil if there is none now.
   public var present: DestinationName?
-  /// Why that is not the destination of the purchase's processor; nil if it is.
+  /// The one that gets a copy; nil if there is none now.
+  public var second: DestinationName?
+  /// Why `present` is not the destination of the purchase's processor; nil if it is.
   public var exclusion: DestinationExclusion?
+  /// Those of `all` that may get the purchase.
+  private var allowed: Set<DestinationName>
 
   /// - Parameters:
   ///   - all: all destinations of the app.
   ///   - present: the one that gets the purchase's receipt; nil if there is none now.
-  public init(all: Set<DestinationName>, present: DestinationName?) {
+  ///   - second: the one that gets a copy; nil if there is none now.
+  public init(all: Set<DestinationName>, present: DestinationName?, second: DestinationName? = nil) {
     self.all = all
     self.present = present
+    self.second = second
+    allowed = all
+  }
+
+  /// Those of one receipt of the purchase; nil for one that is not made yet. No destination gets both a receipt and its copy: a copy has its
+  /// own destination only, and a receipt with a copy never goes to the copy's.
+  public func of(_ receipt: Receipt?) -> PurchaseDestinations {
+    guard let receipt else { return self }
+    var own = self
+    if let place = receipt.copyOf?.destination {
+      own.present = allowed.contains(place) ? place : nil
+    } else if let taken = receipt.copy?.destination, present == taken {
+      own.present = second == taken ? nil : second
+    }
+    own.second = nil
+    return own
   }
 
   /// - Parameters:
   ///   - usual: the destination of the purchase's processor; nil if there is none now.
+  ///   - second: the one that gets a copy; nil if there is none now.
   ///   - all: all destinations of the app.
   public init(
-    of key: PurchaseKey, usual: DestinationName?, all: Set<DestinationName>,
+    of key: PurchaseKey, usual: DestinationName?, second: DestinationName? = nil, all: Set<DestinationName>,
     exclusions: [DestinationExclusion]
   ) {
     let exclusion = exclusions.exclusion(of: key, from: usual)
     let present = exclusion == nil ? usual : exclusion?.instead.flatMap { all.contains($0) ? $0 : nil }
-    self.init(all: all, present: present)
+    let allowed = all.filter { exclusions.exclusion(of: key, from: $0) == nil }
+    self.init(all: all, present: present, second: second.flatMap { allowed.contains($0) ? $0 : nil })
     self.exclusion = exclusion
+    self.allowed = allowed
   }
 
   /// Those of an app that is not configured.
@@ -70,10 +94,13 @@ extension Purchase {
   }
 
   /// What a replay of the purchase's receipt sends.
-  /// - Parameter processor: the rules of its processor.
+  /// - Parameters:
+  ///   - named: the destinations of the purchase.
+  ///   - processor: the rules of its processor.
   public func contentToReplay(
-    _ receipt: Receipt, to destinations: PurchaseDestinations, _ processor: ProcessorRules
+    _ receipt: Receipt, to named: PurchaseDestinations, _ processor: ProcessorRules
   ) throws(SendingObstacle) -> ReplayContent {
+    let destinations = named.of(receipt)
     if receipt.correctedBy != nil { throw .corrected }
     if receipt.body == nil, isErased { throw .erased }
     if receipt.isReversal, receipt.state != .delivered {

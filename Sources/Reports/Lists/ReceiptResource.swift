@@ -44,6 +44,9 @@ public enum ReceiptResource {
     .time("delivered_at") { $0.receipt?.deliveredAt }, .time("updated_at") { $0.updatedAt },
     .flag("user_conflict") { $0.purchase.userConflict },
     .text("corrects") { $0.receipt?.corrects?.text }, .text("corrected_by") { $0.receipt?.correctedBy?.text },
+    .text("destination") { ($0.receipt?.copyOf?.destination ?? $0.receipt?.destination)?.text },
+    .text("copy_of") { $0.receipt?.copyOf?.receipt.text },
+    .text("copied_by") { $0.receipt?.copy?.receipt.text },
   ]
 }
 

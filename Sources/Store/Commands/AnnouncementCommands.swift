@@ -86,7 +86,7 @@ extension Joiner {
   /// Plans the announcement of a receipt that begins to lack only its user. It waits for other events of the
   /// checkout, which may name the user.
   func planAnnouncement(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
-    guard record.receipt?.reason == .user, before?.receipt?.reason != .user,
+    guard record.receipt?.reason == .user, !record.isCopy, before?.receipt?.reason != .user,
       let rules = store.rules(of: record.app), rules.announcesClaims,
       record.purchase.canBeClaimed(record.receipt)
     else { return }

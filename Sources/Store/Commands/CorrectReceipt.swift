@@ -4,7 +4,8 @@
 
 public import Domain
 
-/// Makes a second receipt for the purchase of a delivered one, with another user, price or context.
+/// Makes a second receipt for the purchase of a delivered one, with another user, price or context. If the
+/// purchase has a copy for a second destination, that is corrected, too.
 public struct CorrectReceipt: StoreCommand {
   public var id: ReceiptID
   /// The right user; nil to keep the user. With another user, the join's rule chooses a context of that one.
@@ -47,7 +48,8 @@ public struct CorrectReceipt: StoreCommand {
     record.rowID = try store.counts.makePurchaseRow()
     let moment = store.moment(of: record)
     let correction = store.receiptIdentifier(row: record.rowID)
-    record.receipt = .correction(id: correction, of: id, payload, at: moment)
+    guard let receipt = old.receipt else { return .notFound }
+    record.receipt = .correction(id: correction, of: receipt, payload, at: moment)
     var corrected = old
     corrected.apply(.corrected(by: correction), at: moment)
     var joiner = Joiner(store)
@@ -59,6 +61,7 @@ public struct CorrectReceipt: StoreCommand {
     {
       _ = try joiner.acquire(context, for: record.rowID)
     }
+    try joiner.correctCopy(of: old, as: record.purchase)
     try joiner.offerFreedContexts()
     return .done
   }
@@ -79,12 +82,14 @@ public struct CorrectReceipt: StoreCommand {
     // What the receipt said of its user is wrong, so the correction does not say it as another name.
     if let wrong = old.purchase.userID, wrong != record.purchase.userID { record.purchase.forget(wrong) }
     let payload: ReceiptPayload
-    do throws(Refused) { payload = try store.payload(of: record) } catch { return .refused(error.result) }
+    do throws(Refused) { payload = try store.payload(of: record, as: receipt) } catch {
+      return .refused(error.result)
+    }
     let saysTheSame =
       record.purchase.userID == old.purchase.userID && payload.priceID == receipt.priceID
       && record.purchase.context == old.purchase.context
     guard !saysTheSame else { return .refused(.unchanged) }
-    record.receipt = .correction(id: id, of: id, payload, at: store.moment(of: record))
+    record.receipt = .correction(id: id, of: receipt, payload, at: store.moment(of: record))
     return .made(record)
   }
 }

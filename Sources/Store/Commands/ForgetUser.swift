@@ -55,7 +55,10 @@ public struct ForgetPurchases: StoreCommand {
       }
       outcome.events += try store.erasures.empty(record, at: store.now)
       erased.insert(row.number)
-      if let corrected = record.receipt?.corrects?.purchaseRow { rows.append(corrected) }
+      // A copy may have been sent under another user's name, too.
+      for other in [record.receipt?.corrects, record.receipt?.copy?.receipt] {
+        if let row = other?.purchaseRow, !rows.contains(row) { rows.append(row) }
+      }
       store.forgetKnown()
       try store.lookups.drop(row: row)
       try store.captures.empty(row)

@@ -53,10 +53,11 @@ public struct ReplayReceipt: StoreCommand {
     guard let rules = store.rules(of: old.app) else { return .notAllowed(receipt.state) }
     var payload: ReceiptPayload?
     do throws(SendingObstacle) {
+      let destinations = rules.destinations(of: old.purchase, receipt)
       let content = try old.purchase.contentToReplay(
-        receipt, to: rules.destinations(of: old.purchase), rules.processor(of: old.purchase))
+        receipt, to: destinations, rules.processor(of: old.purchase))
       if case .new(let content, let priceMismatch) = content {
-        payload = try rules.payloadToSend(content, priceMismatch)
+        payload = try rules.payloadToSend(content, priceMismatch, to: destinations.present)
       }
     } catch {
       return error.result
@@ -95,14 +96,18 @@ public struct CancelReceipt: StoreCommand {
 
 extension StoreSession {
   /// Makes the body of a purchase's receipt from what is known now. Only the rules of its app can make it.
-  func payload(of record: PurchaseRecord) throws(Refused) -> ReceiptPayload {
+  /// - Parameter receipt: the receipt whose destination it is for; nil for the record's own.
+  func payload(
+    of record: PurchaseRecord, as receipt: Receipt? = nil
+  ) throws(Refused) -> ReceiptPayload {
     guard let rules = rules(of: record.app) else {
       throw Refused(.notAllowed(record.receipt?.state ?? .waiting))
     }
     do throws(SendingObstacle) {
+      let destinations = rules.destinations(of: record.purchase, receipt ?? record.receipt)
       let ready = try record.purchase.contentToSend(
-        to: rules.destinations(of: record.purchase), rules.processor(of: record.purchase))
-      return try rules.payloadToSend(ready.content, ready.priceMismatch)
+        to: destinations, rules.processor(of: record.purchase))
+      return try rules.payloadToSend(ready.content, ready.priceMismatch, to: destinations.present)
     } catch {
       throw Refused(error.result)
     }

@@ -94,7 +94,7 @@ public struct ReconsiderReceipts: StoreCommand, Equatable {
 
 extension StoreSession {
   /// Sends a pending receipt to its present destination; without one, it waits. A reversal
-  /// waits for the destination that accepted the purchase.
+  /// waits for the destination that accepted the purchase, and a copy for its own.
   fileprivate func redirect(_ record: inout PurchaseRecord) throws(StoreFault) {
     if record.receipt?.isReversal == false, let payload = try? payload(of: record) {
       record.apply(.redirected(payload), at: moment(of: record))

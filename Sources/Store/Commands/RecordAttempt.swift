@@ -112,8 +112,10 @@ public struct RecordAttempt: StoreCommand {
     }
     store.reverse(&record)
     record.updatedAt = store.now
+    let copy = wasChangedMeanwhile ? try joiner.copy(of: &record, before: before) : nil
     try store.purchases.update(record, from: before)
     store.changes.note(record)
+    try joiner.write(copy)
     try store.followOutcome(of: record, before: before)
     if wasChangedMeanwhile { try store.planLookup(of: record, before: before) }
     try joiner.offerFreedContexts()

@@ -18,10 +18,11 @@ extension StoreSession {
   var reconsideredAt: Timestamp { now.advanced(by: Self.reconsiderAfter) }
 
   /// The present moment for a receipt: what counts as paused is that of its app and of its destination.
-  /// - Parameter place: the destination; nil for the present one.
+  /// - Parameter place: the destination; nil for the receipt's present one.
   func moment(of record: PurchaseRecord, sentTo place: DestinationName? = nil) -> ReceiptMoment {
     let held = pauses[record.app].pausedTime(now: now)
-    let destination = place ?? rules(of: record.app)?.destinations(of: record.purchase).present
+    let destination =
+      place ?? rules(of: record.app)?.destinations(of: record.purchase, record.receipt).present
     guard let destination else { return ReceiptMoment(now: now, pausedTime: held) }
     let paused = breakers.pausedTime(AppDestination(record.app, destination), now: now)
     return ReceiptMoment(now: now, pausedTime: held + paused)

@@ -63,7 +63,11 @@ struct Joiner {
   /// Decides about a purchase that is open to the join, and saves the row if it is new or changed.
   /// - Parameter before: the row in the database; nil if there is none yet.
   mutating func decideAndSave(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
-    if record.receipt?.isOpenToJoin ?? true { try decide(&record, isNew: before == nil) }
+    if record.isCopy {
+      try decideCopy(&record)
+    } else if record.receipt?.isOpenToJoin ?? true {
+      try decide(&record, isNew: before == nil)
+    }
     store.reverse(&record)
     try save(&record, before: before)
     try correctLater(record)
@@ -71,7 +75,7 @@ struct Joiner {
 
   /// Adds what events say of a purchase to the correction of its receipt, so that a reversal is reported for
   /// the receipt that counts.
-  private mutating func correctLater(_ record: PurchaseRecord) throws(StoreFault) {
+  mutating func correctLater(_ record: PurchaseRecord) throws(StoreFault) {
     guard let id = record.receipt?.correctedBy, let correction = try store.purchases.find(receipt: id),
       !correction.purchase.isErased,
       !correction.purchase.observations.isSuperset(of: record.purchase.observations)
@@ -103,12 +107,15 @@ struct Joiner {
   mutating func save(_ record: inout PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
     guard record != before else { return }
     record.updatedAt = store.now
+    let copy = try copy(of: &record, before: before)
     guard let before else {
       try store.insert(record)
+      try write(copy)
       return try planAnnouncement(of: record, before: nil)
     }
     try store.purchases.update(record, from: before)
     store.changes.note(record)
+    try write(copy)
     noteWeakerClaim(of: record, before: before)
     try revokeClaims(of: record, before: before)
     try planAnnouncement(of: record, before: before)
@@ -127,8 +134,9 @@ struct Joiner {
     case .cancelled(let reason): resolved = .cancelled(reason)
     case .ready(let content, let mismatch):
       resolved =
-        rules.payload(content, mismatch).map { .ready($0) }
-        ?? .waiting(.destination, until: store.reconsideredAt)
+        rules.payload(
+          content, mismatch, to: rules.destinations(of: record.purchase, record.receipt).present
+        ).map { .ready($0) } ?? .waiting(.destination, until: store.reconsideredAt)
     }
     if record.receipt == nil {
       record.receipt = .begin(
@@ -187,8 +195,10 @@ extension Joiner {
 
   mutating func write(_ record: inout PurchaseRecord, from old: PurchaseRecord) throws(StoreFault) {
     record.updatedAt = store.now
+    let copy = try copy(of: &record, before: old)
     try store.purchases.update(record, from: old)
     store.changes.note(record)
+    try write(copy)
     noteWeakerClaim(of: record, before: old)
     try revokeClaims(of: record, before: old)
     try store.planLookup(of: record, before: old)
@@ -216,7 +226,8 @@ extension Joiner {
         store.changes.contextIDs.insert(old)
         // This context was guessed to replace the sent one, or is another user's, so it belongs to another
         // purchase.
-        if record.purchase.contextSource == .guess || record.purchase.userID != content.purchase.userID {
+        let isForeign = record.purchase.userID != content.purchase.userID
+        if record.isOwn, record.purchase.contextSource == .guess || isForeign {
           try free(old, by: record)
         }
       }
@@ -272,13 +283,15 @@ extension Joiner {
     bare.dropContext()
     if let found = matches(bare, false) { return found }
     if own.contextID == nil, own.context != nil, let found = matches(own, false) { return found }
+    // A copy has the context of the purchase's own row.
+    let row = record.receipt?.copyOf?.receipt.purchaseRow ?? record.rowID
     for context in try store.contexts.newest(app: record.app, user: name.id) {
       var guessed = bare
       guessed.contextID = context.id
       guessed.context = context.blob
       guessed.contextSource = .guess
-      guard let found = matches(guessed, !context.isFree(for: record.rowID)) else { continue }
-      if context.isFree(for: record.rowID) {
+      guard let found = matches(guessed, !context.isFree(for: row)) else { continue }
+      if record.isOwn, context.isFree(for: row) {
         try store.contexts.claim(context, for: record.rowID)
       }
       store.changes.contextIDs.insert(context.id)

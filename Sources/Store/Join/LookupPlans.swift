@@ -6,6 +6,7 @@ extension StoreSession {
   /// Updates the planned lookup when a receipt begins or stops to wait for something that the processor may
   /// know.
   func planLookup(of record: PurchaseRecord, before: PurchaseRecord?) throws(StoreFault) {
+    guard !record.isCopy else { return }
     let awaitedOutcome = before?.purchase.awaitsOutcome ?? false
     if record.purchase.awaitsOutcome != awaitedOutcome {
       if awaitedOutcome {

@@ -30,7 +30,7 @@ extension StoreReader {
     conflicts: """
     SELECT count(*) FROM (
       SELECT 1 FROM purchases WHERE user_conflict = 1 AND app = ?1 AND receipt_id >= ?2
-        AND corrected_by IS NULL LIMIT ?3) AS found
+        AND corrected_by IS NULL AND copy_for = '' LIMIT ?3) AS found
     """,
     // A line of `other_names` begins with its standing.
     unknownReferences: """

@@ -21,7 +21,7 @@ extension StoreReader {
   static let startedPaymentSQL = """
     SELECT \(PurchaseRow.columnList) FROM purchases
     WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = ''
-      AND user_id = ?5 AND (observations & \(Observations.started.rawValue)) <> 0
+      AND copy_for = '' AND user_id = ?5 AND (observations & \(Observations.started.rawValue)) <> 0
     """
 
   /// The status of a payment that was started through the relay, by its id at the processor; nil if there is
@@ -40,7 +40,7 @@ extension StoreReader {
 
   static let paymentStatusSQL = """
     SELECT receipt_id, state, reason, updated_at, context_id, observations FROM purchases
-    WHERE object_id = ?1 AND app = ?2 AND corrects = ''
+    WHERE object_id = ?1 AND app = ?2 AND corrects = '' AND copy_for = ''
       AND (observations & \(Observations.started.rawValue)) <> 0
     """
 

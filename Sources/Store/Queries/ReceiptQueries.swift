@@ -79,6 +79,8 @@ public struct ReceiptDetail: Sendable, Equatable {
   public var nearMisses: [NearMiss] = []
   /// The users seen with its customer in its app; empty for a purchase with a user.
   public var customerUsers: [UserID] = []
+  /// The other receipt, if the purchase has one for each of two destinations.
+  public var twin: PurchaseRecord?
 }
 
 extension StoreReader {
@@ -125,7 +127,7 @@ extension StoreReader {
     SELECT user_id FROM purchases
     WHERE row_id IN (SELECT value FROM json_each(?1)) AND customer_id = ?2 AND app = ?3 AND processor = ?4
       AND user_id IS NOT NULL AND user_source <> \(Purchase.UserSource.customer.rawValue)
-      AND corrected_by IS NULL
+      AND corrected_by IS NULL AND copy_for = ''
     UNION
     SELECT user_id FROM customer_users WHERE customer_id = ?2 AND app = ?3 AND processor = ?4
     ORDER BY user_id LIMIT 20
@@ -156,9 +158,10 @@ extension StoreReader {
     let events = try events(ofPurchase: record.rowID, limit: 1000)
     var context: ContextSummary?
     if let id = record.purchase.contextID { context = try self.context(id: id) }
+    let twin = try record.receipt?.twin.flatMap { id throws(StoreFault) in try receipt(id: id) }
     return ReceiptDetail(
       record: record, attempts: attempts, events: events.reversed(), context: context,
       lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID),
-      claims: try claims(of: record.rowID), customerUsers: try customerUsers(of: record))
+      claims: try claims(of: record.rowID), customerUsers: try customerUsers(of: record), twin: twin)
   }
 }

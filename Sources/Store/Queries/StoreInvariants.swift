@@ -62,7 +62,8 @@ extension StoreReader {
       "a purchase has a context of another app, user or purchase (R5)",
       """
       SELECT count(*) FROM purchases p JOIN contexts c ON c.id = p.context_id
-      WHERE (c.purchase_row IS NOT p.row_id AND p.context_disputed = 0 AND p.corrects = '')
+      WHERE (c.purchase_row IS NOT p.row_id AND p.context_disputed = 0 AND p.corrects = ''
+          AND p.copy_for = '')
         OR c.app <> p.app OR c.user_id IS NOT p.user_id
       """
     ),
@@ -70,7 +71,7 @@ extension StoreReader {
       "two purchases have one context (R5)",
       """
       SELECT count(*) FROM (SELECT 1 FROM purchases WHERE context_id IS NOT NULL AND context_disputed = 0
-        AND corrects = '' GROUP BY context_id HAVING count(*) > 1)
+        AND corrects = '' AND copy_for = '' GROUP BY context_id HAVING count(*) > 1)
       """
     ),
     (
@@ -99,6 +100,18 @@ extension StoreReader {
             AND (p.corrected_by IS NOT n.receipt_id OR p.app <> n.app OR p.processor <> n.processor)))
         + (SELECT count(*) FROM purchases p WHERE p.corrected_by IS NOT NULL AND EXISTS (
           SELECT 1 FROM purchases n WHERE n.receipt_id = p.corrected_by AND n.corrects <> p.receipt_id))
+      """
+    ),
+    (
+      "a receipt and its copy do not name each other, are not of one purchase, or have one destination (R2)",
+      """
+      SELECT (SELECT count(*) FROM purchases n WHERE (n.copy_for <> '') <> (n.copy_of IS NOT NULL)
+          OR (n.copy_for <> '' AND n.corrects = '' AND EXISTS (
+          SELECT 1 FROM purchases p WHERE p.receipt_id = n.copy_of
+            AND (p.copied_by IS NOT n.receipt_id OR p.copied_for IS NOT n.copy_for OR p.app <> n.app
+              OR p.processor <> n.processor OR (p.body IS NOT NULL AND p.destination = n.copy_for)))))
+        + (SELECT count(*) FROM purchases p WHERE p.copied_by IS NOT NULL AND p.corrects = '' AND EXISTS (
+          SELECT 1 FROM purchases n WHERE n.receipt_id = p.copied_by AND n.copy_of IS NOT p.receipt_id))
       """
     ),
     (

@@ -14,7 +14,7 @@ enum PurchaseRow {
     "retry_since", "paused_base_ms", "next_attempt_at", "delivered_at", "note", "last_cause", "is_replay",
     "context_source", "context_disputed", "processor", "destination", "is_reversal", "payment", "dictionary",
     "context_at", "context_candidates", "corrects", "corrected_by",
-    "other_names", "user_conflict", "unmatched",
+    "other_names", "user_conflict", "unmatched", "copy_of", "copy_for", "copied_by", "copied_for",
   ]
   static let columnList = columns.joined(separator: ", ")
 
@@ -135,6 +135,7 @@ enum PurchaseRow {
     guard let id: ReceiptID = try row.optionalText(18) else { return nil }
     guard let state = ReceiptState(rawValue: try row.text(19)) else { throw Self.unknownWord }
     let corrected: String = try row.text(47)
+    let copyFor: String = try row.text(53)
     return Receipt(
       id: id, createdAt: Timestamp(unixMilliseconds: row.integer(29)), state: state,
       reason: try row.optionalText(20).map(Reason.init), waitUntil: row.timestamp(21),
@@ -146,7 +147,14 @@ enum PurchaseRow {
       isReplay: row.flag(37), importID: try row.optionalText(28), readyAt: row.timestamp(30),
       retrySince: row.timestamp(31), pausedBase: row.duration(32),
       nextAttemptAt: row.timestamp(33), deliveredAt: row.timestamp(34), note: try row.optionalText(35),
-      corrects: corrected.isEmpty ? nil : ReceiptID(corrected), correctedBy: try row.optionalText(48))
+      corrects: corrected.isEmpty ? nil : ReceiptID(corrected), correctedBy: try row.optionalText(48),
+      copyOf: copy(try row.optionalText(52), copyFor),
+      copy: copy(try row.optionalText(54), try row.optionalText(55)))
+  }
+
+  private static func copy(_ receipt: String?, _ destination: String?) -> ReceiptCopy? {
+    guard let receipt, let destination, !destination.isEmpty else { return nil }
+    return ReceiptCopy(receipt: ReceiptID(receipt), destination: DestinationName(destination))
   }
 
   /// The values of all columns, in their order.
@@ -177,6 +185,8 @@ enum PurchaseRow {
       .optional(content.contextAt), .optional(purchase.contextCandidates),
       .text(receipt?.corrects?.text ?? ""), .optional(receipt?.correctedBy),
       .optional(purchase.otherNames.stored), .flag(purchase.userConflict), .flag(record.isUnmatched),
+      .optional(receipt?.copyOf?.receipt), .text(receipt?.copyOf?.destination.text ?? ""),
+      .optional(receipt?.copy?.receipt), .optional(receipt?.copy?.destination),
     ]
   }
 

@@ -8,6 +8,7 @@ final class PurchaseRows {
 
   private let byRow: StoreStatement
   private let byObject: StoreStatement
+  private let copyOfObject: StoreStatement
   private let knownByCheckout: StoreStatement
   private let guessingOfUser: StoreStatement
   private let overdue: StoreStatement
@@ -57,11 +58,15 @@ final class PurchaseRows {
     let select = "SELECT \(PurchaseRow.columnList) FROM purchases"
     byRow = try connection.prepare("\(select) WHERE row_id = ?1")
     byObject = try connection.prepare(
-      "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4 AND corrects = ''")
+      "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4"
+        + " AND corrects = '' AND copy_for = ''")
+    copyOfObject = connection.prepareOnUse(
+      "\(select) WHERE object_id = ?1 AND app = ?2 AND object_type = ?3 AND processor = ?4"
+        + " AND corrects = '' AND copy_for = ?5")
     knownByCheckout = try connection.prepare(
       """
       \(select) WHERE object_id = ?1 AND session_id = object_id AND app = ?2 AND processor = ?3
-        AND corrects = '' LIMIT 1
+        AND corrects = '' AND copy_for = '' LIMIT 1
       """)
     guessingOfUser = try connection.prepare(Self.guessingSQL)
     overdue = try connection.prepare(
@@ -167,11 +172,25 @@ final class PurchaseRows {
   /// The purchase with a key: the row that the join decides about, and no correction of its receipt.
   func find(app: AppSlug, key: PurchaseKey) throws(StoreFault) -> PurchaseRecord? {
     if let found = known?[key.id] {
-      return found.first { $0.app == app && $0.purchase.key == key && !$0.isCorrection }
+      return found.first { $0.app == app && $0.purchase.key == key && $0.isOwn }
     }
     return try byObject.first(
       [.text(key.id), .text(app), .text(key.type), .text(key.processor)],
       PurchaseRow.record)
+  }
+
+  /// The row of a purchase's copy for a destination.
+  func findCopy(app: AppSlug, key: PurchaseKey, for name: DestinationName) throws(StoreFault)
+    -> PurchaseRecord?
+  {
+    if let found = known?[key.id] {
+      return found.first { record in
+        record.app == app && record.purchase.key == key && record.receipt?.corrects == nil
+          && record.receipt?.copyOf?.destination == name
+      }
+    }
+    return try copyOfObject.first(
+      [.text(key.id), .text(app), .text(key.type), .text(key.processor), .text(name)], PurchaseRow.record)
   }
 
   /// The purchase stored under its checkout's id.
@@ -181,7 +200,7 @@ final class PurchaseRows {
     if let found = known?[ObjectID(sessionID.text)] {
       return found.first { record in
         record.place == AppProcessor(app, processor) && record.purchase.sessionID == sessionID
-          && !record.isCorrection
+          && record.isOwn
       }
     }
     return try knownByCheckout.first([.text(sessionID), .text(app), .text(processor)], PurchaseRow.record)
@@ -312,7 +331,7 @@ extension PurchaseRows {
   ) throws(StoreFault) -> PurchaseRecord? {
     try first(RowKey(.session, sessionID, app: app)) { record in
       record.purchase.sessionID == sessionID && record.place == AppProcessor(app, processor)
-        && record.purchase.key.id.text != sessionID.text && !record.isCorrection
+        && record.purchase.key.id.text != sessionID.text && record.isOwn
     }
   }
 
@@ -320,7 +339,7 @@ extension PurchaseRows {
   func waiting(app: AppSlug, namedFor user: UserID) throws(StoreFault) -> [PurchaseRecord] {
     try all(RowKey(.user, user, app: app)) { record in
       let purchase = record.purchase
-      guard record.app == app, record.receipt?.state == .waiting else { return false }
+      guard record.app == app, record.receipt?.state == .waiting, !record.isCopy else { return false }
       return purchase.userID == user || (purchase.lacksNamedUser && purchase.unknownReferences.contains(user))
     }
   }
@@ -328,7 +347,7 @@ extension PurchaseRows {
   /// Whether a user has a receipt in an app.
   func haveReceipt(app: AppSlug, of user: UserID) throws(StoreFault) -> Bool {
     try first(RowKey(.user, user, app: app)) { record in
-      record.purchase.userID == user && record.app == app && record.receipt != nil
+      record.purchase.userID == user && record.app == app && record.receipt != nil && !record.isCopy
     } != nil
   }
 
@@ -339,7 +358,7 @@ extension PurchaseRows {
   ) throws(StoreFault) -> [PurchaseRecord] {
     try all(RowKey(.customer, customer, app: app), besides: own) { record in
       record.purchase.customerID == customer && record.place == AppProcessor(app, processor)
-        && record.purchase.lacksNamedUser && !record.purchase.isForeign
+        && record.purchase.lacksNamedUser && !record.purchase.isForeign && !record.isCopy
         && record.receipt.map { $0.state == .waiting } ?? true
     }
   }
@@ -353,7 +372,7 @@ extension PurchaseRows {
     var users: Set<UserID> = []
     _ = try first(RowKey(.customer, customer, app: place.app)) { record in
       guard record.rowID != own, record.purchase.customerID == customer, record.place == place,
-        !record.purchase.lacksNamedUser, record.receipt?.correctedBy == nil, counts(record)
+        !record.purchase.lacksNamedUser, record.receipt?.correctedBy == nil, !record.isCopy, counts(record)
       else { return false }
       for name in record.purchase.allNames where name.standing == .counts { users.insert(name.id) }
       return users.count > 1
@@ -404,84 +423,5 @@ extension PurchaseRows {
       if isWanted(record) { found.append(record) }
     }
     return found
-  }
-}
-
-// MARK: - Known
-
-// Purchases in memory for the length of a transaction. The writer's thread.
-
-extension PurchaseRows {
-  /// Reads the rows that are not known yet, in one round trip; only for an engine that reads ahead.
-  func load(_ rows: [Int64]) throws(StoreFault) {
-    guard known != nil, let readAhead else { return }
-    let rows = unknown(Set(rows.map(PurchaseRowID.init)))
-    let reads = reads(objects: [], rows: rows)
-    expect(objects: [], rows: rows)
-    try readAhead.read(reads) { _, row throws(StoreFault) in try add(row) }
-  }
-
-  /// Those of these rows that are not known.
-  func unknown(_ rows: Set<PurchaseRowID>) -> Set<PurchaseRowID> {
-    rows.filter { !(known?.isKnown($0) ?? true) }
-  }
-
-  func reads(objects: Set<ObjectID>, rows: Set<PurchaseRowID>) -> [BulkRead] {
-    [
-      BulkRead(PurchaseRow.columnList, of: "purchases", where: "object_id", in: objects.map { .text($0) }),
-      BulkRead(PurchaseRow.columnList, of: "purchases", where: "row_id", in: rows.map { .integer($0) }),
-    ]
-  }
-
-  /// Notes that these are being read. `add` follows for those that are found.
-  func expect(objects: Set<ObjectID>, rows: Set<PurchaseRowID>) {
-    known?.expect(rows: rows, objects: objects)
-  }
-
-  /// Notes a row that was read ahead. One that cannot be decoded fails only the command that needs it.
-  func add(_ row: StoreRow) throws(StoreFault) {
-    do throws(StoreFault) {
-      known?.add(try PurchaseRow.record(row))
-    } catch {
-      guard error.kind == .corrupt else { throw error }
-      // The order of `PurchaseRow.columns`.
-      known?.forget(row.integer(0), of: try row.text(3))
-    }
-  }
-
-  /// Called at the start of a transaction, and after a change that is not known row by row.
-  func forgetKnown() {
-    known?.removeAll()
-    withoutContent = []
-  }
-
-  /// Notes a row as it is stored now.
-  func note(_ record: PurchaseRecord) {
-    if withoutContent.contains(record.rowID) {
-      known?.forget(record.rowID, of: record.purchase.key.id)
-    } else {
-      known?.add(record)
-    }
-  }
-
-  /// Whether there is a purchase with an object's id at a place; nil if that was not read.
-  func knows(_ object: ObjectID, at place: AppProcessor) -> Bool? {
-    known?[object].map { records in records.contains { $0.place == place } }
-  }
-
-  /// A user's purchases with an open guess, from what is known; nil if it has to be read.
-  func knownOpenGuesses(app: AppSlug, user: UserID) throws(StoreFault) -> [PurchaseRecord]? {
-    guard known != nil else { return nil }
-    let rows = try keys.rows(RowKey(.user, user, app: app), limit: Self.candidatesMax)
-    guard rows.count < Self.candidatesMax else { return nil }
-    try load(rows)
-    var found: [PurchaseRecord] = []
-    for row in rows {
-      guard let record = try find(row: PurchaseRowID(row)), record.app == app, record.purchase.userID == user,
-        record.hasOpenGuess
-      else { continue }
-      found.append(record)
-    }
-    return Array(found.prefix(Self.relatedMax))
   }
 }

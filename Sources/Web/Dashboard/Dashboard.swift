@@ -144,7 +144,7 @@ public struct Dashboard: Sendable {
       let app = configured[record.app]
       let processor = record.purchase.key.processor
       let destinations = app?.destinations(of: record.purchase.key) ?? .none
-      let name = receipt.destination ?? destinations.present
+      let name = receipt.copyOf?.destination ?? receipt.destination ?? destinations.present
       let breakers = try source.reader.breakers()
       return ReceiptPage(
         detail: detail, receipt: receipt, story: story,

@@ -11,7 +11,7 @@ struct ToySection: ProcessorSection {
   var token: Secret
   var apiKey: Secret?
   var apiBase: String
-  var deliverTo: DestinationName
+  var deliverTo: DeliverTo
   var timeout: Duration = .seconds(20)
   var followAfter: Duration = ToyProcessor.followsUpAfter
 
@@ -37,7 +37,7 @@ struct ToySection: ProcessorSection {
 
 extension ToySection {
   static let section = ConfigurationSection(
-    Self(token: Secret(""), apiBase: "https://toy.example", deliverTo: ToyDestination.name),
+    Self(token: Secret(""), apiBase: "https://toy.example", deliverTo: DeliverTo(ToyDestination.name)),
     [
       .required(
         "token", \.token, .secret, example: "file:/etc/receiptd/secrets/toy_token",

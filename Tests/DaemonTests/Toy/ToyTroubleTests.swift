@@ -186,7 +186,7 @@ struct ToyTroubleTests {
       ConfiguredProcessor(
         section: ToySection(
           token: Secret("t"), apiKey: Secret("k"), apiBase: String(held.url.dropLast("/receipts".count)),
-          deliverTo: ToyDestination.name))
+          deliverTo: DeliverTo(ToyDestination.name)))
     ]
     let bench = try Bench([app], grace: .milliseconds(50), callsBackends: true)
     let server = try bench.serve(processors: .withToy)

@@ -18,7 +18,8 @@ import Testing
     app.destinations = .withToy(url)
     if toy {
       let section = ToySection(
-        token: Secret("secret-path"), apiBase: "https://toy.example", deliverTo: ToyDestination.name)
+        token: Secret("secret-path"), apiBase: "https://toy.example",
+        deliverTo: DeliverTo(ToyDestination.name))
       app.processors.append(ConfiguredProcessor(section: section))
     }
     return app

@@ -121,6 +121,11 @@ public final class App: Sendable {
       compose: { content, name in byName[name]?.body(for: content) },
       composeReversal: { content, name in byName[name]?.reversal(of: content) })
     rules.exclusions = configuration.exclusions
+    let second = Dictionary(
+      uniqueKeysWithValues: configuration.processors.map {
+        ($0.name, configuration.secondDestination(of: $0.name))
+      })
+    rules.secondDestination = { second[$0] ?? nil }
     rules.announcesClaims = configuration.claims.announces && configuration.webhook != nil
     return rules
   }

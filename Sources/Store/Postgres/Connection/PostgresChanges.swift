@@ -45,7 +45,7 @@ struct PostgresChanges {
   /// The columns of unique indexes. An UPDATE that sets one may make room for a later row, or need room that
   /// an earlier change has made.
   static let unique = [
-    "purchases": ["row_id", "object_id", "app", "object_type", "processor", "corrects"],
+    "purchases": ["row_id", "object_id", "app", "object_type", "processor", "corrects", "copy_for"],
     "contexts": ["row_id", "id"],
     "events": ["row_id", "event_id", "app", "processor"],
   ]
