@@ -151,6 +151,7 @@ public struct Dashboard: Sendable {
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
         destinations: destinations, processor: app?.rules(of: processor),
+        isKnownFailure: try KnownFailures(source.reader).contains(record),
         processorLabel: app?.label(of: processor),
         portal: portal(
           record.app, processor,
@@ -353,7 +354,7 @@ extension Problem {
 enum FailureChange: String, Sendable, CaseIterable {
   case acknowledge, reopen
 
-  var label: String { self == .acknowledge ? "Acknowledge" : "Open again" }
+  var label: String { self == .acknowledge ? "Acknowledge" : "Reopen" }
 
   func purpose(_ group: FailureGroup) -> String {
     "failures \(rawValue) \(group.app) \(group.processor) \(group.reason) \(group.cause ?? "")"
@@ -392,7 +393,7 @@ extension Dashboard {
         ], complaint: complaint)
     case .reopen:
       return question(
-        asked, title: "Open this group again?", text: [what], button: "Open again", hidden: hidden,
+        asked, title: "Reopen this group?", text: [what], button: "Reopen", hidden: hidden,
         complaint: complaint)
     }
   }

@@ -88,7 +88,7 @@ import Testing
       #expect(page.contains("cause http_503"))
       #expect(page.contains("<progress"))
       #expect(page.contains("it is back"))
-      for button in ["Pause…", "Change the rate…", "Cancel…"] {
+      for button in ["Pause…", "Change the rate…", "Cancel job…"] {
         #expect(page.contains(button), "\(button)")
       }
       #expect(!page.contains("Resume…"))
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("A group of failures is acknowledged with an owner, and opened again")
+  @Test("A group of failures is acknowledged with an owner, which makes it grey, and opened again")
   func failures() throws {
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
       let query = "?app=shop&reason=gave_up&cause=http_503"
@@ -121,12 +121,19 @@ import Testing
         return try relay.postForm(
           "/failed/\(change)", group.merging(fields) { $1 }.merging(["token": token]) { $1 })
       }
+      let list = "/receipts?app=shop&state=failed&reason=gave_up&cause=http_503"
+      #expect(try relay.admin.request("GET", list).text.contains("badge failed\">failed"))
       #expect(try post("acknowledge", ["owner": " "]).text.contains("Say who"))
       #expect(try post("acknowledge", ["owner": "bob <b>", "why": "asked them"]).status == 303)
       let page = try relay.admin.request("GET", "/failed").text
       #expect(page.contains("Acknowledged, and not grown since"))
       #expect(page.contains("bob &lt;b&gt;"))
       #expect(page.contains("asked them"))
+      let grey = try relay.admin.request("GET", list).text
+      #expect(grey.contains("badge cancelled\">failed"))
+      #expect(!grey.contains("badge failed"))
+      let link = try #require(grey.firstMatch(of: #/href="(\/receipts\/rcp_\w+)"/#)?.1)
+      #expect(!(try relay.admin.request("GET", String(link)).text.contains("badge failed")))
       #expect(try post("reopen", [:]).status == 303)
       #expect(!(try relay.admin.request("GET", "/failed").text.contains("Acknowledged, and not grown")))
       #expect(try relay.admin.request("GET", "/audit").text.contains("failures reopen"))

@@ -153,7 +153,7 @@ struct DashboardBrowserTests {
       let browser = try Browser()
       try browser.open("\(base)/receipts/\(id)")
       try browser.follow("main a.button")
-      #expect(try browser.text("document.querySelector('h1').textContent") == "Send this receipt again?")
+      #expect(try browser.text("document.querySelector('h1').textContent") == "Replay this receipt?")
       _ = try browser.value("document.querySelector('#why').focus()")
       // The operator's reason. Where it is shown, the brackets must not become a tag.
       try browser.type(why)
@@ -164,7 +164,7 @@ struct DashboardBrowserTests {
 
       try browser.open("\(base)/failed")
       try browser.follow("a[href='/failed/replay?app=shop&processor=stripe&reason=http_400']")
-      #expect(try browser.text("document.querySelector('h1').textContent") == "Send 10 receipts again?")
+      #expect(try browser.text("document.querySelector('h1').textContent") == "Replay 10 receipts?")
       try browser.follow("main button")
       #expect(try browser.text("location.pathname").hasPrefix("/jobs/job_"))
       let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 2) }.first)

@@ -40,6 +40,8 @@ struct ConfirmationPage {
   /// What would be sent, as names and values, and what each value replaces.
   var facts: [(name: String, was: String?, value: String)] = []
   var button: String
+  /// Whether what it does cannot be undone.
+  var isDestructive = false
   /// Whether the operator must give a reason.
   let needsReason: Bool
   /// The form's action.
@@ -76,8 +78,8 @@ struct ConfirmationPage {
           Tag.p(.id("why-help"), .class("help")) { "In a few words; kept in the audit." }
         }
         Tag.div(.class("actions")) {
-          Tag.button(.type("submit")) { button }
-          Tag.a(.class("button quiet"), .href(back)) { "Go back" }
+          Tag.button([.type("submit")] + (isDestructive ? [.class("danger")] : [])) { button }
+          Tag.a(.class("button quiet"), .href(back)) { isDestructive ? "Keep it" : "Go back" }
         }
       }
     }

@@ -38,15 +38,15 @@ extension Dashboard {
         text.insert("It is not paid: the destination would give the user access without a payment.", at: 1)
       }
       return ConfirmationPage(
-        title: "Send this receipt again?", place: .receipts, text: text, subject: .receipt(receipt.id),
-        button: force ? "Send it twice" : "Send it", needsReason: force, target: target,
+        title: "Replay this receipt?", place: .receipts, text: text, subject: .receipt(receipt.id),
+        button: "Replay", needsReason: force, target: target,
         hidden: hidden + (force ? [(name: "force", value: "yes")] : []), back: Link("receipts", id.text),
         complaint: complaint)
     case .cancel:
       return ConfirmationPage(
         title: "Cancel this receipt?", place: .receipts,
-        text: [state, "It will not be sent, unless you send it again later."],
-        subject: .receipt(receipt.id), button: "Cancel it",
+        text: [state, "It will not be sent, unless you replay it later."],
+        subject: .receipt(receipt.id), button: "Cancel receipt", isDestructive: true,
         needsReason: true, target: target, hidden: hidden, back: Link("receipts", id.text),
         complaint: complaint)
     }
@@ -92,13 +92,14 @@ extension Dashboard {
     let replay = try read { source throws(StoreFault) in try source.reader.openReplays() }
       .first { $0.replays(group) }
     return ConfirmationPage(
-      title: "Send \(PageParts.counted(group.count, "receipt")) again?", place: .failed,
+      title: "Replay \(PageParts.counted(group.count, "receipt"))?", place: .failed,
       text: (replay.map { ["A replay of such receipts has not ended: \($0.id)."] } ?? []) + [
         "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
           + "\(group.app), paid by \(group.processor).",
         "New receipts are delivered before them. Fix the cause first, or they fail again.",
       ], subject: replay.map { .job($0.id) },
-      button: "Send them", needsReason: false, target: Link("failed", "replay"),
+      button: "Replay \(PageParts.counted(group.count, "receipt"))", needsReason: false,
+      target: Link("failed", "replay"),
       hidden: [
         (Self.tokenField, tokens.token(for: purpose)), ("app", group.app.text),
         ("processor", group.processor.text), ("reason", group.reason), ("cause", group.cause ?? ""),
@@ -235,7 +236,7 @@ extension Dashboard {
 
 extension Problem {
   static let nothingFailed = Problem(
-    slug: "nothing-failed", title: "Nothing to send again", status: 404,
+    slug: "nothing-failed", title: "Nothing to replay", status: 404,
     detail: "No receipt of this app is failed for this reason any more.")
 
   /// Why a receipt was not changed.
@@ -244,7 +245,7 @@ extension Problem {
       switch outcome {
       case .done: "It is done."
       case .notFound: "It no longer exists."
-      case .delivered: "It was delivered in the meantime. To send it again, ask again."
+      case .delivered: "It was delivered in the meantime. To replay it, ask again."
       case .lacks(.subscription):
         "It is about a subscription that has no id yet; it comes with the payment."
       case .lacks(let reason):
@@ -252,7 +253,7 @@ extension Problem {
       case .notAllowed(let state): "That cannot be done while it is \(state.rawValue)."
       case .contextNotUsable: "Its context cannot be used."
       case .known: "It has one already."
-      case .corrected: "Another receipt corrects it, and counts. Send that one again."
+      case .corrected: "Another receipt corrects it, and counts. Replay that one."
       case .unchanged: "A correction would say the same."
       case .reversed: "It reports that the money went back, which nothing corrects."
       case .erased: "Its user was erased, so it cannot be sent."

@@ -25,7 +25,7 @@ enum JobChange: String, Sendable, CaseIterable {
     case .pause: "Pause…"
     case .resume: "Resume…"
     case .rate: "Change the rate…"
-    case .cancel: "Cancel…"
+    case .cancel: "Cancel job…"
     }
   }
 
@@ -72,7 +72,8 @@ extension Dashboard {
         .rate(typed ?? job.request.ratePerSecond.map { "\($0)" } ?? ConfirmationPage.rateDefault)
       ]
     case .cancel:
-      (page.title, page.button) = ("Cancel this job?", "Cancel the job")
+      (page.title, page.button) = ("Cancel this job?", "Cancel job")
+      page.isDestructive = true
       page.text.append(
         "Receipts that it has not released stay unchanged. A cancelled job cannot be resumed.")
     }

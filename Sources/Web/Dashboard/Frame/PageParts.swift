@@ -39,10 +39,6 @@ enum PageParts {
   }
 
   /// A state with its reason. The colour only repeats the text.
-  static func badge(_ state: ReceiptState, _ reason: String? = nil) -> HTML {
-    badge(state.rawValue, state.tone, reason)
-  }
-
   static func badge(_ state: String, _ tone: Tone, _ reason: String? = nil) -> HTML {
     let kind =
       switch tone {

@@ -20,31 +20,39 @@ extension Dashboard {
 
   /// The page of a list. A form sends empty fields, too; then the browser goes to the URL without them, which
   /// people may share.
-  /// - Parameter before: what the page shows above the list.
+  /// - Parameters:
+  ///   - isKnown: whether somebody takes care of a row's failure.
+  ///   - before: what the page shows above the list.
   func list<Filter: ListFilter>(
     _: Filter.Type, _ head: RequestHead,
+    isKnown: (StoreReader) throws(StoreFault) -> (Filter.Row) -> Bool = { _ in { _ in false } },
     before: (Filter, StoreReader) throws(StoreFault) -> HTML = { _, _ in HTML() }
   ) throws(Refusal) -> DashboardPage {
     let search: ListSearch<Filter> = try parsed(head)
     guard search.isCanonical else { throw .moved(search.link(after: search.after)) }
     let (filter, now) = (search.filter, now)
-    let (page, total, known, above) = try read { source throws(StoreFault) in
+    let (page, total, known, above, isKnown) = try read { source throws(StoreFault) in
       let reader = source.reader
       return (
         try filter.read(reader, limit: ListParts.pageSize, now: now), try filter.total(reader),
         FilterForm<Filter>.hasApps ? Array(try reader.countsByProcessor().keys) : [],
-        try before(filter, reader)
+        try before(filter, reader), try isKnown(reader)
       )
     }
     let current = apps.current
     let form = FilterForm(
       search: search, apps: Set(known.map(\.app)).union(current.slugs).sorted(),
       processors: Set(known.map(\.processor)).union(current.processorNames).sorted())
-    return ListView(search: search, form: form, page: page, total: total, above: above, now: now).html
+    return ListView(
+      search: search, form: form, page: page, total: total, above: above, isKnown: isKnown, now: now
+    ).html
   }
 
   func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    try list(ReceiptFilter.self, head) { filter, reader throws(StoreFault) in
+    try list(ReceiptFilter.self, head) { reader throws(StoreFault) in
+      let known = try KnownFailures(reader)
+      return { known.contains($0) }
+    } before: { filter, reader throws(StoreFault) in
       guard let object = filter.objectID else { return HTML() }
       return HTML(
         try reader.details(object: object).filter { $0.record.receipt == nil }.map { detail in
@@ -78,6 +86,7 @@ struct ListView<Filter: ListFilter> {
   /// Nil if it is not known.
   let total: ListTotal?
   let above: HTML
+  let isKnown: (Filter.Row) -> Bool
   let now: Timestamp
 
   var html: DashboardPage {
@@ -90,7 +99,8 @@ struct ListView<Filter: ListFilter> {
       above
       if !page.entries.isEmpty {
         ListParts.summary(search, total, now: now)
-        resource.html(page.entries, without: form.showsProcessor ? [] : ["processor"], now: now)
+        resource.html(
+          page.entries, without: form.showsProcessor ? [] : ["processor"], isKnown: isKnown, now: now)
       } else if page.compared == nil {
         Tag.p(.class("empty")) {
           search.isFiltered ? "No \(resource.one) matches." : resource.emptyPage

@@ -5,9 +5,12 @@ internal import Formats
 internal import Reports
 
 extension Resource {
-  /// - Parameter omitted: the names of the fields that the page says elsewhere, or that say nothing.
+  /// - Parameters:
+  ///   - omitted: the names of the fields that the page says elsewhere, or that say nothing.
+  ///   - isKnown: whether somebody takes care of the row's failure.
   func html(
-    _ rows: [Row], caption: String = "Newest first", without omitted: Set<String> = [], now: Timestamp
+    _ rows: [Row], caption: String = "Newest first", without omitted: Set<String> = [],
+    isKnown: (Row) -> Bool = { _ in false }, now: Timestamp
   ) -> HTML {
     let fields = page.filter { !omitted.contains($0.name) }
     var table = DataTable(
@@ -17,8 +20,9 @@ extension Resource {
           $0.title, isNumber: $0.layout.contains(.number), isLong: $0.layout.contains(.wraps))
       })
     table.rows = rows.map { row in
-      fields.map { field in
-        field.cell(row)?.html(now: now) ?? Tag.span(.class("none")) { field.missing }
+      let isKnown = isKnown(row)
+      return fields.map { field in
+        field.cell(row)?.html(isKnown: isKnown, now: now) ?? Tag.span(.class("none")) { field.missing }
       }
     }
     return table.html
@@ -26,10 +30,11 @@ extension Resource {
 }
 
 extension ListCell {
-  fileprivate func html(now: Timestamp) -> HTML {
+  fileprivate func html(isKnown: Bool, now: Timestamp) -> HTML {
     switch self {
     case .text(let text, _): PageParts.untrusted(text)
-    case .state(let state, let tone, let reason): PageParts.badge(state, tone, reason)
+    case .state(let state, let tone, let reason):
+      PageParts.badge(state, isKnown && tone == .bad ? .ended : tone, reason)
     case .id(.user(let id)): Tag.a(.href(NamedID.user(id).link)) { PageParts.untrusted(id) }
     case .id(let id): id.html
     case .identifier(let id): PageParts.identifier(id)

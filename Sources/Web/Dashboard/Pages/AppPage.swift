@@ -60,7 +60,7 @@ struct AppPage {
     Tag.div(.class("actions")) {
       if app.isConfigured {
         if isWaiting {
-          Tag.a(.class("button"), .href(Link("apps", slug, "retry-now"))) { "Try now…" }
+          Tag.a(.class("button"), .href(Link("apps", slug, "retry-now"))) { "Retry now…" }
         }
         if isPaused {
           Tag.a(.class("button"), .href(Link("apps", slug, "resume"))) { "Resume…" }

@@ -144,12 +144,12 @@ extension Dashboard {
         button: "Resume", complaint: complaint)
     case .retryNow:
       return question(
-        asked, title: "Try the deliveries of \(slug) now?",
+        asked, title: "Retry the deliveries of \(slug) now?",
         text: [
           "They wait no longer for the time that a destination asked for, or for the next probe. If the "
             + "first one fails, they wait again."
         ],
-        button: "Try now", complaint: complaint)
+        button: "Retry now", complaint: complaint)
     }
   }
 
@@ -201,7 +201,7 @@ enum AppChange: String, Sendable, CaseIterable {
     switch self {
     case .pause: "Its deliveries are paused."
     case .resume: "Its deliveries resume."
-    case .retryNow: "Its deliveries are tried now."
+    case .retryNow: "Its deliveries are retried now."
     }
   }
 

@@ -65,7 +65,10 @@ struct JobPage {
     guard !changes.isEmpty else { return HTML() }
     return Tag.div(.class("actions")) {
       for change in changes {
-        Tag.a(.class("button quiet"), .href(Link("jobs", job.id.text, change.rawValue))) { change.label }
+        Tag.a(
+          .class(change == .cancel ? "button quiet danger" : "button quiet"),
+          .href(Link("jobs", job.id.text, change.rawValue))
+        ) { change.label }
       }
     }
   }

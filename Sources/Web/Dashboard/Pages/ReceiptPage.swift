@@ -19,6 +19,8 @@ struct ReceiptPage {
   let destinations: PurchaseDestinations
   /// The rules of its processor; nil if the receipt's app is not configured.
   let processor: ProcessorRules?
+  /// Whether it failed with a group that somebody takes care of.
+  let isKnownFailure: Bool
   /// The processor's display name; nil if the app is not configured with it.
   let processorLabel: String?
   let portal: Portal
@@ -31,7 +33,7 @@ struct ReceiptPage {
       Tag.p(.class("crumb")) { Tag.a(.href(Link("receipts"))) { "Receipts" } }
       Tag.h1(.class("id")) { PageParts.identifier(receipt.id) }
       Tag.p(.class("lead")) {
-        PageParts.badge(receipt.state)
+        PageParts.badge(receipt.state.rawValue, tone(receipt.state.tone))
         " "
         advice
       }
@@ -52,7 +54,7 @@ struct ReceiptPage {
       Tag.section(.class("card"), .labelledBy("story")) {
         Tag.h2(.id("story")) { "What happened" }
         Tag.ol(.class("timeline")) {
-          for entry in story.entries { Tag.li(.class("\(entry.tone)")) { step(entry) } }
+          for entry in story.entries { Tag.li(.class("\(tone(entry.tone))")) { step(entry) } }
         }
       }
       if let body = receipt.body {
@@ -118,7 +120,9 @@ struct ReceiptPage {
       && !record.purchase.isErased
   }
 
-  private var replayButton: String { receipt.attempts > 0 ? "Send again…" : "Send now…" }
+  private let replayButton = "Replay…"
+
+  private func tone(_ tone: Tone) -> Tone { tone == .bad && isKnownFailure ? .ended : tone }
 
   private var buttons: HTML {
     let isOver = receipt.state == .delivered || receipt.state == .cancelled
@@ -138,7 +142,9 @@ struct ReceiptPage {
         Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id.text, "correct"))) { "Correct…" }
       }
       if !isOver {
-        Tag.a(.class("button quiet"), .href(Link("receipts", receipt.id.text, "cancel"))) { "Cancel…" }
+        Tag.a(.class("button quiet danger"), .href(Link("receipts", receipt.id.text, "cancel"))) {
+          "Cancel receipt…"
+        }
       }
     }
   }

@@ -1,5 +1,6 @@
 // The stylesheet of the dashboard: one file, no fonts, no pictures; light and dark according to the system's
-// setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). Red is only for what is new or grows.
+// setting. All text has a contrast of at least 4.5 (WCAG 2.2, 1.4.3). Red is for failures that nobody has
+// acknowledged, and for buttons that cannot be undone.
 
 enum Stylesheet {
   static let text = colours + base + frame + live + parts + charts + tables + forms + narrow + other
@@ -116,6 +117,8 @@ extension Stylesheet {
     }
     button:hover, .button:hover { filter: brightness(1.08); }
     .button.quiet { color: var(--text); background: transparent; border-color: var(--strong-line); }
+    .danger { background: var(--bad); border-color: var(--bad); }
+    .button.quiet.danger { color: var(--bad); border-color: var(--bad); }
     .button.small { min-height: 1.75rem; padding: 0.1rem 0.6rem; font-size: 0.8125rem; }
     .actions { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: center; }
     .confirm, main:has(> .confirm) > .lead { max-width: 40rem; }
@@ -341,8 +344,7 @@ extension Stylesheet {
       font-weight: 600; white-space: nowrap; color: var(--ended); background: var(--ended-soft);
     }
     .badge.delivered { color: var(--good); background: var(--good-soft); }
-    .badge.failed { color: var(--text); box-shadow: inset 0 0 0 1px var(--strong-line); }
-    .badge.alarm { color: var(--bad); background: var(--bad-soft); }
+    :is(.badge.failed, .badge.alarm) { color: var(--bad); background: var(--bad-soft); }
     .badge.pending { color: var(--pending); background: var(--pending-soft); }
     .badge.waiting { color: var(--waiting); background: var(--waiting-soft); }
     .reason, .none, .meaning { color: var(--soft); font-size: 0.875rem; }
@@ -384,7 +386,7 @@ extension Stylesheet {
     .timeline li::before { content: ""; position: absolute; left: -0.45rem; top: 0.4rem; width: 0.75rem;
       height: 0.75rem; border-radius: 50%; background: var(--surface); border: 2px solid var(--strong-line); }
     .timeline li.good::before { background: var(--good); border-color: var(--good); }
-    .timeline li.bad::before { background: var(--text); border-color: var(--text); border-radius: 2px; }
+    .timeline li.bad::before { background: var(--bad); border-color: var(--bad); border-radius: 2px; }
     .timeline li.pending::before { border-color: var(--pending); }
     .timeline li.waiting::before { border-color: var(--waiting); }
     .timeline time { font-size: 0.875rem; font-variant-numeric: tabular-nums; }
