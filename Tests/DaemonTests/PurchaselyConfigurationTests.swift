@@ -1,6 +1,7 @@
 // `apps.NAME.purchasely`: store products, and where receipts of one-time purchases go.
 
 import Domain
+import Formats
 import Testing
 
 @testable import Config
