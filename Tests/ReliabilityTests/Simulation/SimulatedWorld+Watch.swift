@@ -116,7 +116,7 @@ extension SimulatedWorld {
       "POST", "/v1/\(app)/contexts", [("Authorization", "Bearer \(token.text)")])
     let (provider, knocks, clock) = (provider, knocks, clock)
     let decide: @Sendable (Result<TokenUser?, Problem>) -> Void = { result in
-      provider.judge(token, app: app, result.map { $0?.text }, now: clock.monotonicMilliseconds)
+      provider.judge(token, app: app, result.map { $0?.id.text }, now: clock.monotonicMilliseconds)
       knocks.withLock { $0.append((app, token, attempts, (try? result.get()) != nil)) }
     }
     switch gate.poster(head, configured) {
