@@ -164,6 +164,21 @@ import Testing
     }
   }
 
+  @Test("After a notice has arrived the pauses after failures begin again")
+  func failsAgain() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    bench.network.use { _ in 500 }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      try bench.pass(.minutes(2), &run)
+      bench.network.use { _ in 200 }
+      #expect(try bench.pass(.minutes(6), &run).count == 1)
+      bench.network.use { _ in 500 }
+      #expect(try bench.pass(.minutes(10), &run).count > 2)
+    }
+  }
+
   @Test("A receiver that refuses a notice gets the next attempt after five minutes")
   func refusal() throws {
     let bench = try AlertBench([AlertBench.alert([.breakerOpen])])

@@ -35,7 +35,11 @@ import Testing
       #expect(try live(.minutes(1), &run) > 0)
       bench.network.use { _ in 500 }
       #expect(try live(.minutes(2), &run) >= 5)
+      bench.network.use { _ in 200 }
+      #expect(try live(.minutes(1), &run) > 0)
     }
+    try bench.bench.waitForLog("alerts can be sent again")
+    #expect(bench.bench.logText.ranges(of: "could not send an alert").count == 1)
     let stuck = try AlertBench([], heartbeat: heartbeat, writes: false)
     defer { stuck.stop() }
     try stuck.live(settles: false) { run throws in try stuck.pass(.minutes(10), &run) }

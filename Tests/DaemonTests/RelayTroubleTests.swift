@@ -158,6 +158,21 @@ import Testing
     }
   }
 
+  @Test("After the clock was set back an event that cannot be read is found at once")
+  func unreadEventAfterClockStep() throws {
+    let bench = try AlertBench([AlertBench.alert([.unreadableEvents])])
+    defer { bench.stop() }
+    try bench.live { run throws in
+      #expect(try bench.pass(.minutes(1), &run).isEmpty)
+      bench.clock.setWall(by: .hours(-1))
+      try bench.bench.store(
+        IngestEvent(
+          app: "shop", processor: "stripe", eventID: "evt_1", type: "invoice.paid",
+          body: Array(#"{"type":"invoice.paid"}"#.utf8), content: .nothing(.unparsed)))
+      #expect(try bench.pass(.minutes(1), &run).map(\.notice) == ["unreadable_events shop firing"])
+    }
+  }
+
   @Test("Missing events are reported where they were usual, until one comes")
   func noEvents() throws {
     try Self.withSilence { bench, run, event in

@@ -132,6 +132,20 @@ import Testing
     #expect(try bench.bench.reader.alerts().isEmpty)
   }
 
+  @Test("A removed address that does not answer gets a dozen attempts to send the end of an alert")
+  func lastAttempts() throws {
+    let bench = try AlertBench([AlertBench.alert([.breakerOpen])])
+    defer { bench.stop() }
+    try bench.setBreaker(.open)
+    try bench.live { run throws in
+      try bench.pass(.seconds(2), &run)
+      bench.network.use { _ in 500 }
+      bench.use(try AlertBench.plan([], apps: [Bench.app()]))
+      #expect(try bench.pass(.hours(2), &run, step: .seconds(5)).count == Alerter.lastAttemptsMax)
+    }
+    #expect(try bench.bench.reader.alerts().isEmpty)
+  }
+
   @Test("The alert of a condition that another version of receiptd had is ended, too")
   func unknownCondition() throws {
     let bench = try AlertBench([AlertBench.alert([.database])])
@@ -202,6 +216,21 @@ import Testing
     let ledger = Self.ledger()
     #expect(Self.next(ledger, .minutes(9)) == nil)
     #expect(Self.next(ledger, .hours(-1)) == Self.begin)
+  }
+
+  @Test("New troubles and ends go before a repeat, which says when its trouble began")
+  func repeatLast() {
+    var ledger = Self.ledger()
+    let now = Self.start + .minutes(10)
+    let new = Finding.Key(condition: .receiptFailed, app: "shop")
+    let found = Finding(.warning, .work, "", app: "shop", since: now)
+    func next(_ troubles: [Finding.Key: Finding]) -> AlertLedger.Notice? {
+      ledger.next(troubles, now: now, isWatched: { _ in true }, isCertain: { _ in true })
+    }
+    #expect(next([Self.key: found]) == .firing(Self.key, found, since: Self.start))
+    #expect(next([Self.key: found, new: found]) == .firing(new, found, since: now))
+    _ = ledger.note(.firing(new, found, since: now), now: now)
+    #expect(next([Self.key: found]) == .resolved(new, since: now))
   }
 
   @Test("The end of an alert does not begin its interval again: a trouble that returns is reported in time")
