@@ -11,13 +11,14 @@ import Testing
 @testable import Config
 @testable import Daemon
 @testable import HTTPServer
+@testable import Service
 
 @Suite("The announcer of purchases without a user") struct ClaimAnnouncerTests {
   private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-  private static func app(_ destination: ScriptedDestination) throws -> AppConfiguration {
+  private static func app(_ url: String) throws -> AppConfiguration {
     var app = Bench.app(join: JoinPolicy(settle: .zero, waitForContext: .zero))
-    app.webhook = AppConfiguration.Webhook(url: destination.url, secrets: [Secret(secret)])
+    app.webhook = AppConfiguration.Webhook(url: url, secrets: [Secret(secret)])
     app.claims.announces = true
     app.links = try ReturnPageBed.links()
     return app
@@ -42,7 +43,7 @@ import Testing
   @Test("The message is signed, names the purchase and its link, and the link's token claims the purchase")
   func announced() throws {
     let destination = try ScriptedDestination { _ in ScriptedDestination.answer(204) }
-    let bench = try Bench([Self.app(destination)])
+    let bench = try Bench([Self.app(destination.url)])
     defer { bench.stop() }
     try Self.buy(bench)
     let announcer = try Self.announcer(bench)
@@ -70,7 +71,7 @@ import Testing
     let destination = try ScriptedDestination { number in
       ScriptedDestination.answer(number == 1 ? 503 : 204)
     }
-    var app = try Self.app(destination)
+    var app = try Self.app(destination.url)
     app.delivery.timeout = .milliseconds(500)
     let bench = try Bench([app])
     defer { bench.stop() }
@@ -83,5 +84,73 @@ import Testing
       let states = try reader.claims(ClaimFilter(), now: bench.now, limit: 10).map(\.state)
       return states == [.offered, .revoked] ? true : nil
     }
+  }
+
+  /// The steps of an announcer over a scripted network, with a clock that the test moves.
+  private struct Bed {
+    let clock = ManualClock()
+    let transport = ScriptedTransport()
+    let app: AppConfiguration
+    let bench: Bench
+    let announcer: ClaimAnnouncer
+
+    init() throws {
+      app = try ClaimAnnouncerTests.app("http://127.0.0.1:9/")
+      bench = try Bench([app], clock: clock, isStarted: false)
+      try bench.committer.start()
+      announcer = ClaimAnnouncer(try bench.parts(transport, clock))
+      try ClaimAnnouncerTests.buy(bench)
+    }
+
+    /// Makes two attempts, a minute apart, as far as they are due.
+    func attempts() throws {
+      try announcer.drive { run throws in
+        for _ in 1...2 {
+          // The first step begins the attempt, the second one sends it.
+          for _ in 1...2 {
+            _ = run.step()
+            run.handleAnswers(within: .zero)
+            try bench.store(Barrier())
+          }
+          clock.advance(.minutes(1))
+        }
+      }
+    }
+
+    func claims() throws -> [ClaimSummary] {
+      try bench.reader.claims(ClaimFilter(), now: bench.now, limit: 10)
+    }
+  }
+
+  @Test("A claim whose message may have arrived can be used, and another one follows")
+  func lostAnswer() throws {
+    let bed = try Bed()
+    defer { bed.bench.stop() }
+    bed.transport.use { _ in ScriptedTransport.lost }
+    try bed.attempts()
+    #expect(bed.transport.requests.count == 2)
+    #expect(try bed.claims().map(\.state) == [.offered, .offered])
+  }
+
+  @Test("A webhook that refuses the message for good gets no other one")
+  func refused() throws {
+    let bed = try Bed()
+    defer { bed.bench.stop() }
+    bed.transport.use { _ in 410 }
+    try bed.attempts()
+    #expect(bed.transport.requests.count == 1)
+    #expect(try bed.claims().map(\.state) == [.revoked])
+  }
+
+  @Test("After a reload that ends the announcements none is sent, also of those that were planned")
+  func switchedOff() throws {
+    let bed = try Bed()
+    defer { bed.bench.stop() }
+    var app = bed.app
+    app.claims.announces = false
+    bed.announcer.use(try AppDirectory(Configuration(database: .file(bed.bench.path), apps: [app])))
+    try bed.attempts()
+    #expect(bed.transport.requests.isEmpty)
+    #expect(try bed.claims().isEmpty)
   }
 }
