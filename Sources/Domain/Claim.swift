@@ -144,9 +144,9 @@ extension Purchase {
   /// not end.
   /// - Parameter receipt: its own.
   public func canBeClaimed(_ receipt: Receipt?) -> Bool {
-    guard let receipt, receipt.state == .waiting || receipt.state == .failed, receipt.reason == .user else {
-      return false
-    }
+    guard let receipt, receipt.state == .waiting || receipt.state == .failed, receipt.reason == .user,
+      receipt.copyOf == nil
+    else { return false }
     return isPaid && !isForeign && userID == nil && !isReversed && !hasEnded && !isErased
   }
 }

@@ -60,6 +60,10 @@ enum ReceiptCorrect {
     if let correction = name.flatMap({ app.destinationAdvice($0)?.secondReceipt }) {
       session.output.note(correction)
     }
+    if let copy = record.receipt?.copy {
+      let names = DisplayText.clean("\(copy.receipt), for \(copy.destination)")
+      session.output.note("The purchase has a second receipt, \(names): it is corrected, too.")
+    }
     if session.command.flag("dry-run") {
       session.output.line("Would correct \(Counted.receipts(1)); nothing was changed.")
       return .done

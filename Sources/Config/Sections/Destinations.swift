@@ -115,7 +115,7 @@ extension ConfigurationKey<AppConfiguration> {
     .destination(
       PurchaselyDestination.name, \.purchasely, AppConfiguration.Purchasely.section,
       need: .alternative(isPreferred: true), isRequiredWhereUsed: true,
-      "The Purchasely application of the app. It gets the receipts of the processors with deliver_to: "
+      "The Purchasely application of the app. It gets the receipts of the processors whose deliver_to names "
         + "\"purchasely\", and is required if there is one.")
   }
 
@@ -123,8 +123,8 @@ extension ConfigurationKey<AppConfiguration> {
     .destination(
       WebhookDestination.name, \.webhook, AppConfiguration.Webhook.section, need: .absent,
       isRequiredWhereUsed: false,
-      "The merchant's own backend. It gets the receipts of the processors with deliver_to: \"webhook\"; "
-        + "without it, they wait.")
+      "The merchant's own backend. It gets the receipts of the processors whose deliver_to names "
+        + "\"webhook\"; without it, they wait. It is required if deliver_to names both.")
   }
 
   /// The section of a destination.

@@ -131,7 +131,7 @@ extension Receipt {
       state == .waiting || state == .pending
       || (state != .delivered && reason.map { Reason.ofJoin.contains($0) || $0 == .foreign } ?? false)
     guard copyOf != nil, !isReversal, isOpen else { throw .notAllowed(state) }
-    if case .waiting = resolution, state == .pending {
+    if case .waiting = resolution {
       (destination, body, readyAt, retrySince) = (nil, nil, nil, nil)
     }
     resolve(resolution, at: moment)

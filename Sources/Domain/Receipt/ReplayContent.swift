@@ -25,8 +25,9 @@ public struct PurchaseDestinations: Sendable, Equatable {
     allowed = all
   }
 
-  /// Those of one receipt of the purchase; nil for one that is not made yet. No destination gets both a receipt and its copy: a copy has its
+  /// Those of one receipt of the purchase. No destination gets both a receipt and its copy: a copy has its
   /// own destination only, and a receipt with a copy never goes to the copy's.
+  /// - Parameter receipt: nil for one that is not made yet.
   public func of(_ receipt: Receipt?) -> PurchaseDestinations {
     guard let receipt else { return self }
     var own = self

@@ -33,7 +33,7 @@ public struct CompleteReceipt: StoreCommand {
     if let refusal = try complete(&record, in: store) { return refusal }
     var joiner = Joiner(store)
     // No refusal may follow from here on, because the rows written so far would be kept.
-    if old.purchase.contextID != record.purchase.contextID {
+    if old.purchase.contextID != record.purchase.contextID, !record.isCopy {
       if let contextID = record.purchase.contextID,
         let context = try store.contexts.find(app: record.app, id: contextID)
       {
@@ -86,7 +86,7 @@ public struct CompleteReceipt: StoreCommand {
     guard let contextID else { return try chooseContext(for: &record, in: store) }
     guard contextID != record.purchase.contextID else { return nil }
     guard let context = try store.contexts.find(app: record.app, id: contextID),
-      try store.mayAcquire(context, for: record.rowID),
+      try record.isCopy ? context.isOf(record) : store.mayAcquire(context, for: record.rowID),
       record.purchase.userID == nil || record.purchase.userID == context.userID
     else { return .contextNotUsable }
     record.purchase.setUser(NamedUser(id: context.userID, source: .byOperator, standing: .counts))
@@ -100,13 +100,20 @@ public struct CompleteReceipt: StoreCommand {
   private func chooseContext(
     for record: inout PurchaseRecord, in store: StoreSession
   ) throws(StoreFault) -> OperatorResult? {
-    guard record.purchase.context == nil, let rules = store.rules(of: record.app),
+    guard record.purchase.context == nil, !record.isCopy, let rules = store.rules(of: record.app),
       let chosen = try Joiner(store).guess(for: record, rules)
     else { return nil }
     record.purchase.contextID = chosen.context.id
     record.purchase.context = chosen.context.blob
     record.purchase.contextSource = .guess
     return nil
+  }
+}
+
+extension ContextRecord {
+  /// Whether the purchase of a copy has it. A copy claims none of its own.
+  fileprivate func isOf(_ copy: PurchaseRecord) -> Bool {
+    purchaseRow != nil && purchaseRow == copy.receipt?.copyOf?.receipt.purchaseRow
   }
 }
 

@@ -56,7 +56,7 @@ public struct CorrectReceipt: StoreCommand {
     try joiner.write(&corrected, from: old)
     try store.insert(record)
     // The purchase keeps a context that the correction sends, too.
-    if let contextID = record.purchase.contextID, contextID != old.purchase.contextID,
+    if let contextID = record.purchase.contextID, contextID != old.purchase.contextID, !record.isCopy,
       let context = try store.contexts.find(app: record.app, id: contextID)
     {
       _ = try joiner.acquire(context, for: record.rowID)
@@ -75,14 +75,14 @@ public struct CorrectReceipt: StoreCommand {
       return .refused(refusal.result)
     }
     var record = PurchaseRecord(
-      rowID: Self.noRow, app: old.app, purchase: old.purchase, receipt: nil, updatedAt: store.now)
+      rowID: Self.noRow, app: old.app, purchase: old.purchase, receipt: receipt, updatedAt: store.now)
     let supplied = CompleteReceipt(
       id: id, userID: userID, priceID: priceID, contextID: contextID, force: true)
     if let refusal = try supplied.supply(to: &record, in: store) { return .refused(refusal) }
     // What the receipt said of its user is wrong, so the correction does not say it as another name.
     if let wrong = old.purchase.userID, wrong != record.purchase.userID { record.purchase.forget(wrong) }
     let payload: ReceiptPayload
-    do throws(Refused) { payload = try store.payload(of: record, as: receipt) } catch {
+    do throws(Refused) { payload = try store.payload(of: record) } catch {
       return .refused(error.result)
     }
     let saysTheSame =

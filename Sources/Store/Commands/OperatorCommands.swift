@@ -96,15 +96,12 @@ public struct CancelReceipt: StoreCommand {
 
 extension StoreSession {
   /// Makes the body of a purchase's receipt from what is known now. Only the rules of its app can make it.
-  /// - Parameter receipt: the receipt whose destination it is for; nil for the record's own.
-  func payload(
-    of record: PurchaseRecord, as receipt: Receipt? = nil
-  ) throws(Refused) -> ReceiptPayload {
+  func payload(of record: PurchaseRecord) throws(Refused) -> ReceiptPayload {
     guard let rules = rules(of: record.app) else {
       throw Refused(.notAllowed(record.receipt?.state ?? .waiting))
     }
     do throws(SendingObstacle) {
-      let destinations = rules.destinations(of: record.purchase, receipt ?? record.receipt)
+      let destinations = rules.destinations(of: record.purchase, record.receipt)
       let ready = try record.purchase.contentToSend(
         to: destinations, rules.processor(of: record.purchase))
       return try rules.payloadToSend(ready.content, ready.priceMismatch, to: destinations.present)

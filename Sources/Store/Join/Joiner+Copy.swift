@@ -33,6 +33,7 @@ extension Joiner {
     let isFixed = try isFixed(old, receipt)
     if !isKnown { try learn(record, isFixed: isFixed, in: &copy) }
     follow(record, isFixed: isFixed, in: &copy)
+    if !isKnown, !isFixed { recompose(&copy) }
     store.reverse(&copy)
     return copy == old ? nil : CopyChange(record: copy, before: old)
   }
@@ -80,9 +81,12 @@ extension Joiner {
     return CopyChange(record: copy)
   }
 
-  /// Whether a copy keeps its content: its destination may have it, or a correction says what is right.
+  /// Whether a copy keeps its content: its destination may have it, a correction says what is right, or an
+  /// operator sent it.
   private func isFixed(_ copy: PurchaseRecord, _ own: Receipt?) throws(StoreFault) -> Bool {
-    if own?.correctedBy != nil || copy.receipt?.correctedBy != nil { return true }
+    if own?.correctedBy != nil || copy.receipt?.correctedBy != nil || copy.receipt?.isReplay == true {
+      return true
+    }
     return try !store.isUnsent(copy)
   }
 
@@ -129,6 +133,14 @@ extension Joiner {
     }
   }
 
+  /// A copy that ended unsent has the content that a replay would send.
+  private func recompose(_ copy: inout PurchaseRecord) {
+    guard let receipt = copy.receipt, receipt.body != nil,
+      receipt.state == .failed || receipt.state == .cancelled
+    else { return }
+    copy.apply(.recomposed(try? store.payload(of: copy)), at: store.moment(of: copy))
+  }
+
   /// Makes a copy due with the content that is known, unless it has this content already or ended otherwise.
   private func send(
     _ payload: ReceiptPayload, isFixed: Bool, _ copy: inout PurchaseRecord, at moment: ReceiptMoment
@@ -141,9 +153,6 @@ extension Joiner {
       copy.apply(.replayed(dueAt: store.now, force: false, payload: nil), at: moment)
     } else if receipt.reason == .foreign || receipt.reason.map(Reason.ofJoin.contains) ?? false {
       copy.apply(.followed(.ready(payload)), at: moment)
-    } else if receipt.state != .pending, !isSame, !isFixed {
-      // It ended unsent: a replay sends what is known now.
-      copy.apply(.recomposed(payload), at: moment)
     }
   }
 }
@@ -161,10 +170,15 @@ extension Joiner {
       let old = try newest(link.receipt), let receipt = old.receipt, !old.purchase.isErased
     else { return }
     var copy = old
-    if try store.isUnsent(old) {
+    if receipt.state != .delivered {
+      let isUnsent = try store.isUnsent(old)
+      // What may have arrived is repeated as it was.
+      guard isUnsent || receipt.state != .pending else { return }
       copy.purchase = right
       let moment = store.moment(of: copy)
-      if copy.apply(.followed(.ready(payload)), at: moment) != nil {
+      if !isUnsent {
+        copy.apply(.completed(payload, changesContext: true), at: moment)
+      } else if copy.apply(.followed(.ready(payload)), at: moment) != nil {
         copy.apply(.recomposed(payload), at: moment)
       }
       return try write(CopyChange(record: copy, before: old))

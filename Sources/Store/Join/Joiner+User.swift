@@ -157,11 +157,10 @@ extension StoreSession {
   }
 
   /// Whether a purchase says something about its customer's users: it is the app's, and its receipt was not
-  /// corrected.
+  /// corrected. A copy may keep a user with whom it was sent.
   func teaches(_ record: PurchaseRecord) -> Bool {
-    guard !record.purchase.isForeign, !record.purchase.isErased, record.receipt?.correctedBy == nil else {
-      return false
-    }
+    guard !record.purchase.isForeign, !record.purchase.isErased, !record.isCopy else { return false }
+    guard record.receipt?.correctedBy == nil else { return false }
     guard record.receipt?.readyAt == nil, let rules = rules(of: record.app) else { return true }
     return !Join.isUndecided(record.purchase, rules.processor(of: record.purchase))
   }

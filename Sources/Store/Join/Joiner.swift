@@ -226,8 +226,8 @@ extension Joiner {
         store.changes.contextIDs.insert(old)
         // This context was guessed to replace the sent one, or is another user's, so it belongs to another
         // purchase.
-        let isForeign = record.purchase.userID != content.purchase.userID
-        if record.isOwn, record.purchase.contextSource == .guess || isForeign {
+        let hasOtherUser = record.purchase.userID != content.purchase.userID
+        if !record.isCopy, record.purchase.contextSource == .guess || hasOtherUser {
           try free(old, by: record)
         }
       }
@@ -291,7 +291,7 @@ extension Joiner {
       guessed.context = context.blob
       guessed.contextSource = .guess
       guard let found = matches(guessed, !context.isFree(for: row)) else { continue }
-      if record.isOwn, context.isFree(for: row) {
+      if !record.isCopy, context.isFree(for: row) {
         try store.contexts.claim(context, for: record.rowID)
       }
       store.changes.contextIDs.insert(context.id)

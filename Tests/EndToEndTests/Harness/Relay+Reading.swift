@@ -23,9 +23,11 @@ extension Relay {
     return try read { try $0.receipts(filter, limit: 100_000) }
   }
 
-  /// The receipt of an object, without corrections; nil when there is none.
+  /// The receipt of an object, without corrections and copies; nil when there is none.
   func receipt(of objectID: String) throws -> Receipt? {
-    let found = try receipts { $0.objectID = ObjectID(objectID) }.filter { $0.receipt?.corrects == nil }
+    let found = try receipts { $0.objectID = ObjectID(objectID) }.filter {
+      $0.receipt?.corrects == nil && $0.receipt?.copyOf == nil
+    }
     #expect(found.count <= 1, "one purchase makes one receipt (R2)")
     return found.first?.receipt
   }

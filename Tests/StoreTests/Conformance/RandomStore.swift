@@ -26,8 +26,16 @@ struct RandomStore {
   /// The delivered receipt that an operator has just replayed.
   private(set) var forced: ReceiptID?
 
-  init(seed: UInt64, record: ReadRecord? = nil) throws {
-    store = try TestStore(seed: seed, rules: TestStore.rules(settle: .seconds(5)), record: record)
+  /// - Parameter hasSecond: whether the purchases of `ios` go to two destinations.
+  init(seed: UInt64, hasSecond: Bool = false, record: ReadRecord? = nil) throws {
+    var rules = TestStore.rules(settle: .seconds(5))
+    if hasSecond, var ios = rules["ios"] {
+      ios.destinations.insert("webhook")
+      ios.secondDestination = { _ in "webhook" }
+      ios.compose = { content, _ in TestStore.compose(content) }
+      rules["ios"] = ios
+    }
+    store = try TestStore(seed: seed, rules: rules, record: record)
     random = SeededGenerator(seed: seed)
     reports = RandomReports(seed: seed)
   }
@@ -98,6 +106,7 @@ struct RandomStore {
       .retry(at: store.after(minute), spent: true), .retry(at: store.after(second), spent: false),
     ]
     let decision = pick(decisions) ?? .failed(.gaveUp)
+    let isCopy = try store.reader.receipt(id: receipt.id)?.receipt?.copyOf != nil
     if oneIn(6) { _ = try store.apply(CancelReceipt(id: receipt.id, note: "meanwhile")) }
     if oneIn(3) { try event(app) }
     if let before = sent[receipt.id], before != receipt.body {
@@ -109,9 +118,10 @@ struct RandomStore {
       response: []
     )
     let breaker = Breaker(state: pick(Breaker.State.allCases) ?? .closed, since: store.now)
+    let place = AppDestination(app, isCopy ? "webhook" : "purchasely")
     let state = try store.apply(
       RecordAttempt(
-        of: receipt.id, app: app, sent: receipt.body, report: report, decision: decision, breaker: breaker))
+        of: receipt.id, to: place, sent: receipt.body, report: report, decision: decision, breaker: breaker))
     last = "\(receipt.id): \(decision) leaves it \(String(describing: state))"
   }
 
@@ -130,7 +140,12 @@ struct RandomStore {
       let price: PriceID? = oneIn(2) ? "price_op" : nil
       let context = oneIn(4) ? pick(contexts) : nil
       result = try store.apply(CorrectReceipt(id: id, userID: user, priceID: price, contextID: context))
-      if result == .done { name([user, context.flatMap { owners[$0] }], for: record) }
+      if result == .done {
+        name([user, context.flatMap { owners[$0] }], for: record)
+        // A copy that was not accepted says what is right, too.
+        for copy in try store.receipts(app: app).compactMap(\.receipt)
+        where copy.copyOf != nil && copy.state != .delivered { sent[copy.id] = nil }
+      }
     default:
       let user: UserID? = oneIn(2) ? "u\(number(0..<4))" : nil
       let price: PriceID? = oneIn(2) ? "price_op" : nil

@@ -13,7 +13,7 @@ private let faults: [(name: String, sql: String)] = [
     "R2: two receipts of one purchase that were made ready",
     """
     SELECT count(*) FROM (SELECT 1 FROM purchases WHERE body IS NOT NULL AND corrects = ''
-      GROUP BY app, replace(replace(object_id, 'sub_', ''), 'cs_', '') HAVING count(*) > 1)
+      GROUP BY app, replace(replace(object_id, 'sub_', ''), 'cs_', ''), copy_for HAVING count(*) > 1)
     """
   ),
   (
@@ -80,8 +80,17 @@ private struct Memory {
 @Suite("A store under random commands", .everyEngine)
 struct RandomStoreTests {
   @Test("The promises hold after every step (R2, R3, R4, R5)", arguments: 1...6)
-  func promises(seed: UInt64) throws {
-    var happening = try RandomStore(seed: seed)
+  func promises(seed: UInt64) throws { try check(RandomStore(seed: seed), seed: seed) }
+
+  @Test("The promises hold for purchases that go to two destinations (R2, R3, R4, R5)", arguments: 11...14)
+  func twoDestinations(seed: UInt64) throws {
+    let store = try RandomStore(seed: seed, hasSecond: true)
+    try check(store, seed: seed)
+    #expect(try store.store.integer("SELECT count(*) FROM purchases WHERE copy_for <> ''") != 0)
+  }
+
+  private func check(_ beginning: RandomStore, seed: UInt64) throws {
+    var happening = beginning
     var memory = Memory()
     for step in 0..<TestEngine.current.randomSteps {
       do {
@@ -113,7 +122,7 @@ struct RandomStoreTests {
     let doubles = try store.integer(
       """
       SELECT count(*) FROM (SELECT 1 FROM purchases WHERE corrects = ''
-        GROUP BY app, replace(replace(object_id, 'sub_', ''), 'cs_', '') HAVING count(*) > 1)
+        GROUP BY app, replace(replace(object_id, 'sub_', ''), 'cs_', ''), copy_for HAVING count(*) > 1)
       """)
     #expect(doubles == 0, "seed \(seed)")
     for fault in faults { #expect(try store.integer(fault.sql) == 0, "seed \(seed): \(fault.name)") }
