@@ -50,6 +50,8 @@ public enum AlertCondition: Sendable, Hashable {
   case contextsUnjoined
   /// This machine's clock differs from those of the destinations by more than this.
   case clock(over: Duration)
+  /// An association file of an app's host, or Apple's or Google's copy of it, is not as configured.
+  case associationFiles
   /// One that this version does not have: only in the database of another version, whose alert must end.
   case unknown(text: String)
 }
@@ -72,7 +74,7 @@ extension AlertCondition {
     .callbacksMissing, .appPaused, .reloadRefused, .backupOld(over: .hours(26)),
     .backlogGrowing(over: 1000), .corruption,
     .noEvents(over: .minutes(30)), .certificateExpires(within: .days(14)), .clock(over: .seconds(5)),
-    .contextsUnjoined, .userConflict, .unmatchedPurchases,
+    .contextsUnjoined, .userConflict, .unmatchedPurchases, .associationFiles,
   ]
 
   /// Names that conditions had, which a configuration may still have.
@@ -103,6 +105,7 @@ extension AlertCondition {
     case .certificateExpires: "certificate_expires"
     case .clock: "clock"
     case .contextsUnjoined: "contexts_unjoined"
+    case .associationFiles: "association_files"
     case .unknown(let text): String(text.prefix { $0 != ">" && $0 != "<" })
     }
   }
@@ -111,7 +114,8 @@ extension AlertCondition {
   public var text: String {
     switch self {
     case .breakerOpen, .receiptFailed, .database, .unreadableEvents, .callbacksMissing, .appPaused,
-      .reloadRefused, .corruption, .contextsUnjoined, .userConflict, .unmatchedPurchases:
+      .reloadRefused, .corruption, .contextsUnjoined, .userConflict, .unmatchedPurchases,
+      .associationFiles:
       name
     case .oldestPending(let limit), .captureUnknown(let limit), .backupOld(let limit),
       .noEvents(let limit), .clock(let limit):
@@ -147,7 +151,8 @@ extension AlertCondition {
     case .certificateExpires where isOfApp: .days(1)
     case .clock: .hours(1)
     case .signatureFailures, .contextsRefused, .processorFailures, .callbacksMissing: window
-    case .backlogGrowing: .minutes(15)
+    // Files are asked for soon after the start, and twice before one is reported.
+    case .backlogGrowing, .associationFiles: .minutes(15)
     case .corruption: .hours(2)
     default: nil
     }
@@ -174,7 +179,8 @@ extension AlertCondition {
   private func with(limit text: String) -> AlertCondition? {
     switch self {
     case .breakerOpen, .receiptFailed, .database, .unreadableEvents, .callbacksMissing, .appPaused,
-      .reloadRefused, .corruption, .contextsUnjoined, .userConflict, .unmatchedPurchases, .unknown:
+      .reloadRefused, .corruption, .contextsUnjoined, .userConflict, .unmatchedPurchases,
+      .associationFiles, .unknown:
       nil
     case .oldestPending: Self.age(text).map { .oldestPending(over: $0) }
     case .captureUnknown: Self.age(text).map { .captureUnknown(over: $0) }

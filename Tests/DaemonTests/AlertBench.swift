@@ -38,7 +38,7 @@ final class AlertBench {
   let duty: Duty
   /// The configurations that were applied and refused.
   let ledger: ConfigurationLedger
-  private let health: HealthMonitor?
+  let health: HealthMonitor?
   private var alerter: Alerter
 
   static func alert(

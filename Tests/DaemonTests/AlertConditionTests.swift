@@ -30,7 +30,8 @@ import Testing
       ("corruption", "corruption"), ("no_events", "no_events>30m"), ("no_events>2h", "no_events>2h"),
       ("certificate_expires", "certificate_expires<14d"),
       ("certificate_expires<3d", "certificate_expires<3d"),
-      ("contexts_unjoined", "contexts_unjoined"), ("clock", "clock>5s"), ("clock>2s", "clock>2s"),
+      ("contexts_unjoined", "contexts_unjoined"), ("association_files", "association_files"),
+      ("clock", "clock>5s"), ("clock>2s", "clock>2s"),
     ])
   func forms(text: String, shortest: String) {
     #expect(AlertCondition(parsing: text)?.text == shortest)
@@ -44,6 +45,7 @@ import Testing
       "oldest_pending>15", "disk_low>1GiB", "disk_low<1KB", "signature_failures>-1", "signature_failures>1.5",
       "processor_failures>-1", "capture_unknown>0s", "capture_unknown<15m", "callbacks_missing>3",
       "app_paused>1h", "contexts_unjoined>3", "unreadable_events>1", "user_conflict>1", "contexts_refused<10",
+      "association_files>1",
       "receipt_failed>3", "reload_refused>1", "backup_old<26h", "backlog_growing>1h", "corruption>1",
       "no_events<30m", "certificate_expires>14d", "certificate_expires<14", "clock>1s", "clock<5s",
       "disk_low<9999999GiB", "oldest_pending>15m>1h",

@@ -27,9 +27,12 @@ struct DoctorScene {
   /// The app of `--app`; nil for all.
   var only: AppSlug? { session.command.options["app"].map(AppSlug.init) }
 
-  /// What every face shows of the apps to check.
+  /// What every face shows of the apps to check, except what this page asks again.
   var findings: [Finding] {
-    (health?.findings ?? []).filter { only == nil || $0.app == nil || $0.app == only }
+    let asksAgain = !session.command.flag("local")
+    return (health?.findings ?? []).filter {
+      (only == nil || $0.app == nil || $0.app == only) && !($0.check == .associations && asksAgain)
+    }
   }
 
   /// - Throws: `ConfigurationFaults` if the file does not name the database.
@@ -61,13 +64,15 @@ struct DoctorScene {
     }
   }
 
+  static let userAgent = "receiptctl/\(Version.number)"
+
   /// A request that gives up soon.
   static func request(_ url: String, headers: [TransferHeader] = [], answerBytesMax: Int = 1 << 20)
     -> TransferRequest
   {
     TransferRequest(
       method: .get, url: url,
-      headers: headers + [TransferHeader("User-Agent", "receiptctl/\(Version.number)")],
+      headers: headers + [TransferHeader("User-Agent", userAgent)],
       timeout: DoctorProbe.timeout, answerBytesMax: answerBytesMax)
   }
 }

@@ -8,12 +8,12 @@ import HTTPClient
 import HTTPServer
 import Platform
 import Sandbox
-import Service
 import Store
 import TestSupport
 import Testing
 
 @testable import CLI
+@testable import Service
 
 @Suite("Doctor and servers") struct DoctorServerTests {
   private static let types = [

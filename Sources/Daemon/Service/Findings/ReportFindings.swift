@@ -54,6 +54,9 @@ extension HealthReport {
           troubles.unreported, at: place, Self.time, label: webhooks(place)?.label
         ).map { [$0] } ?? []
     }
+    for app in Set(associations.flatMap(\.apps)).sorted() {
+      found += Finding.associations(associations, app: app, now: now).map { [$0] } ?? []
+    }
     return found + contacts.compactMap { Finding.failingAlone($0.contact, at: $0.place) }
   }
 

@@ -23,6 +23,7 @@ public final class HealthMonitor: Sendable {
     var lookedAt = MonotonicInstant(nanoseconds: 0)
     var freeBytes: Int64?
     var receivers: [String: HealthReport.Receiver] = [:]
+    var associations: [BrokenAssociation] = []
     var stored: (report: HealthReport, at: MonotonicInstant)?
   }
 
@@ -60,6 +61,7 @@ public final class HealthMonitor: Sendable {
         counts.growth(within: RecentCounts.windowMax, now: state.lookedAt)
       }
       (report.freeBytes, report.receivers) = (state.freeBytes, state.receivers)
+      report.associations = state.associations
       report.refusedWebhooks = Metrics.refusals(growth(state.refused))
       report.acceptedWebhooks = Metrics.accepted(growth(state.accepted))
       report.refusedContexts = Metrics.clientRefusals(growth(state.clients))
@@ -119,6 +121,11 @@ public final class HealthMonitor: Sendable {
       }
       state.receivers[digest] = receiver
     }
+  }
+
+  /// Records the association files that are not as configured.
+  public func found(_ associations: [BrokenAssociation]) {
+    state.withLock { $0.associations = associations }
   }
 
   /// Adds what an earlier process stored about the receivers of alerts.

@@ -97,6 +97,9 @@ public struct HealthReport: Sendable, Equatable {
   /// The last delivery to each destination.
   public var destinations: [AppDestination: DestinationContact] = [:]
 
+  /// The association files that are not as configured, and the copies of them.
+  public var associations: [BrokenAssociation] = []
+
   public init(at: Timestamp, version: String, startedAt: Timestamp, configuredAt: Timestamp) {
     (self.at, self.version, self.startedAt, self.configuredAt) = (at, version, startedAt, configuredAt)
   }
@@ -119,6 +122,7 @@ public struct HealthReport: Sendable, Equatable {
       || Set(refusedContexts.keys) != Set(older.refusedContexts.keys)
       || Set(processorTroubles.keys) != Set(older.processorTroubles.keys)
       || troubledDestinations != older.troubledDestinations
+      || associations.map(\.url) != older.associations.map(\.url)
   }
 
   private var troubledDestinations: [AppDestination] {
@@ -178,7 +182,7 @@ extension HealthReport {
     return loweredConnections.map { report.adding("lowered_connections", .integer($0)) } ?? report
   }
 
-  /// The report as it is stored, which names the processors, too.
+  /// The report as it is stored, which names the processors and the association files, too.
   public var stored: JSONValue {
     let refused = refusedWebhooks.map { place, reasons -> JSONValue in
       [
@@ -192,6 +196,7 @@ extension HealthReport {
       ]
     }
     return json.adding("refused_webhooks", .array(refused)).adding("accepted_webhooks", .array(accepted))
+      .adding("association_faults", .array(associations.map(\.json)))
   }
 
   private static func json(_ reasons: [String: Int64]) -> JSONValue {
@@ -225,6 +230,7 @@ extension HealthReport {
     processorTroubles = Self.troubles(value["processor_troubles_last_hour"])
     proxy = value["proxy"]?.stringValue
     for contact in value["destinations"]?.elements ?? [] { add(contact) }
+    associations = (value["association_faults"]?.elements ?? []).compactMap(BrokenAssociation.init(json:))
     if case .object(let apps)? = value["refused_contexts_last_hour"] {
       for app in apps { refusedContexts[AppSlug(app.name)] = Self.counts(app.value) }
     }

@@ -147,7 +147,7 @@ extension AlertCondition {
       .error
     case .signatureFailures, .contextsRefused, .processorFailures, .callbacksMissing, .reloadRefused,
       .backupOld, .certificateExpires, .clock, .appPaused, .contextsUnjoined, .userConflict,
-      .unmatchedPurchases, .unknown:
+      .unmatchedPurchases, .associationFiles, .unknown:
       .warning
     }
   }

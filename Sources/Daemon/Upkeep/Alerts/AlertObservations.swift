@@ -30,6 +30,8 @@ struct AlertObservations {
   var unread: [Finding] = []
   /// Whose the purchases are; nil if no alert is about that.
   var identity: IdentityFindings?
+  /// The association files that are not as configured.
+  var associations: [BrokenAssociation] = []
 }
 
 /// The events that cannot be read, which are looked for now and then.

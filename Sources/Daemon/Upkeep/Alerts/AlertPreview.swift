@@ -80,6 +80,7 @@ public enum AlertPreview {
     }
     let apps = configuration.apps
     var observed = AlertObservations(refusedReload: health?.refusedReload)
+    observed.associations = health?.associations ?? []
     observed.silent = try events.unusual(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)
     var joins = JoinWatch()
     observed.unjoined = try joins.unjoined(for: [alert], apps: apps.map(\.slug), reader: reader, now: now)

@@ -107,13 +107,15 @@ struct AlertWatch {
   }
 
   mutating func check(
-    for alerts: [Configuration.Alert], apps: [AppConfiguration], now: Timestamp, monotonic: MonotonicInstant
+    for alerts: [Configuration.Alert], apps: [AppConfiguration], associations: [BrokenAssociation] = [],
+    now: Timestamp, monotonic: MonotonicInstant
   ) throws(StoreFault) -> Findings {
     signatures.record(sources.metrics.signatureFailures.snapshot(), now: monotonic)
     clients.record(sources.metrics.clientRefusals.snapshot(), now: monotonic)
     processors.record(sources.metrics.processorTroubles, now: monotonic)
     let (signatures, clients, processors) = (signatures, clients, processors)
     var observed = try observe(alerts, now: now, monotonic: monotonic)
+    observed.associations = associations
     observed.silent = try events.unusual(
       for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
     observed.unjoined = try joins.unjoined(for: alerts, apps: apps.map(\.slug), reader: reader, now: now)
@@ -287,6 +289,7 @@ extension AlertWatch.Findings {
         advice: app.webhookAdvice)
     case .userConflict, .unmatchedPurchases: return observed.identity?.finding(condition, app: app.slug)
     case .contextsUnjoined: return .unjoined(observed.unjoined[app.slug], app: app.slug, now: now)
+    case .associationFiles: return .associations(observed.associations, app: app.slug, now: now)
     case .appPaused: return .pause(pauses[app.slug], app: app.slug, now: now)
     case .backlogGrowing(let limit):
       guard pauses[app.slug]?.isActive(now: now) != true, let count = observed.growing[app.slug],

@@ -13,6 +13,8 @@ public struct AlerterRun: NetworkRun {
   /// What a transfer is for.
   public enum Call {
     case heartbeat
+    /// An association file.
+    case association
     /// The notice of a courier, by its index.
     case notice(Int)
   }
@@ -27,6 +29,7 @@ public struct AlerterRun: NetworkRun {
   var plan: AlertPlan
   var couriers: [AlertCourier] = []
   var beat: Heartbeats?
+  private var associations = AssociationWatch()
   /// The e-mails under way, each with the index of its courier; nil for one of an older plan.
   var mails: [(courier: Int?, program: MailDelivery)] = []
   private var lookAt: MonotonicInstant
@@ -48,10 +51,18 @@ public struct AlerterRun: NetworkRun {
     startedAt = clock.monotonic
     lookAt = startedAt
     healthAt = startedAt
-    if let stored = try? reader.serviceReport(.health), let report = HealthReport(stored: stored.content) {
-      alerter.sources.health?.restore(report)
-    }
     use(plan)
+    restoreHealth()
+  }
+
+  /// Adds what an earlier process, or another instance, has reported.
+  private mutating func restoreHealth() {
+    guard let stored = try? watch.reader.serviceReport(.health),
+      let report = HealthReport(stored: stored.content)
+    else { return }
+    alerter.sources.health?.restore(report)
+    associations.use(plan.apps, earlier: report.associations, now: monotonic)
+    alerter.sources.health?.found(associations.faults)
   }
 
   var now: Timestamp { Timestamp(unixMilliseconds: clock.wallMilliseconds) }
@@ -75,6 +86,7 @@ public struct AlerterRun: NetworkRun {
     if news.isHealthDue || monotonic >= healthAt { checkHealth(monotonic) }
     for index in couriers.indices { send(index) }
     sendHeartbeat()
+    askForAssociations()
     return sleepTime()
   }
 
@@ -97,6 +109,7 @@ public struct AlerterRun: NetworkRun {
     // What another instance has sent meanwhile is in the database, and newer than what is known here: except
     // what could not be saved, because the database could not be reached.
     use(plan) { previous == .database && $0.key.condition == AlertCondition.database.text }
+    restoreHealth()
   }
 
   /// Sends what is known about the database without reading it.
@@ -118,6 +131,8 @@ public struct AlerterRun: NetworkRun {
     alerter.sources.metrics.certificates.keep(isConfigured)
     alerter.sources.metrics.contacts.keep(isConfigured)
     beat = plan.heartbeat.map { Heartbeats($0.address, every: $0.every, monotonic) }
+    associations.use(plan.apps, now: monotonic)
+    alerter.sources.health?.found(associations.faults)
     lookAt = monotonic
     hasChecked = false
     let before = couriers
@@ -150,6 +165,7 @@ public struct AlerterRun: NetworkRun {
       mails[index].program.cancel()
     }
     transfers.discardAll()
+    associations.cancel()
   }
 
   /// Adds what was sent before the start, or by another instance.
@@ -173,7 +189,8 @@ public struct AlerterRun: NetworkRun {
     do throws(StoreFault) {
       let stored = hasChecked ? nil : try watch.reader.alerts()
       let findings = try watch.check(
-        for: couriers.map(\.alert), apps: plan.apps, now: now, monotonic: monotonic)
+        for: couriers.map(\.alert), apps: plan.apps, associations: associations.faults, now: now,
+        monotonic: monotonic)
       if let stored { restore(stored) }
       hasChecked = true
       for index in couriers.indices {
@@ -259,6 +276,7 @@ public struct AlerterRun: NetworkRun {
     if !mails.isEmpty { until = min(until, monotonic.advanced(by: MailDelivery.stepPause)) }
     for rest in couriers.compactMap(\.restUntil) where rest > monotonic { until = min(until, rest) }
     if let beat = beat?.nextAt { until = min(until, beat) }
+    if let question = associations.nextAt { until = min(until, question) }
     return max(.zero, until.duration(since: monotonic))
   }
 }
@@ -296,6 +314,28 @@ extension AlerterRun {
         report(true, isNews, "heartbeat", attempt.text, beat.address.label)
       }
     }
+  }
+}
+
+// MARK: - Association files
+
+// Asking for association files. The alerter's thread.
+
+extension AlerterRun {
+  /// Asks for the file that is due, if one is.
+  fileprivate mutating func askForAssociations() {
+    guard let request = associations.next(now: monotonic) else { return }
+    do throws(TransferFailure) {
+      try transfers.start(request, for: .association)
+    } catch {
+      finishAssociation(
+        TransferResult(status: nil, failure: error, requestWasSent: false, duration: .zero))
+    }
+  }
+
+  fileprivate mutating func finishAssociation(_ result: TransferResult) {
+    associations.finish(result, now: now, monotonic: monotonic)
+    alerter.sources.health?.found(associations.faults)
   }
 }
 
@@ -337,6 +377,7 @@ extension AlerterRun {
   public mutating func finish(_ call: Call, _ result: TransferResult) {
     let attempt = AlertAttempt(result, now: now)
     switch call {
+    case .association: finishAssociation(result)
     case .notice(let courier): finish(attempt, of: courier)
     case .heartbeat:
       let monotonic = monotonic
