@@ -309,10 +309,13 @@ Uri? pageOf(Uri link) {
   return link.hasPort || link.userInfo.isNotEmpty ? null : link.replace(scheme: 'https', host: browserHost);
 }
 
-/// Whether a link is the way back, and its checkout; without one it is the checkout that began last.
-({bool isReturn, String? id}) returnOf(Uri link) {
+/// Whether a link is the way back, and its checkout; without one it is the checkout that began last. Afterpay adds the
+/// token of its checkout, to capture it.
+({bool isReturn, String? id, String? orderToken}) returnOf(Uri link) {
   final isOurs = (link.isScheme('https') || link.isScheme(scheme)) && link.host == host && !link.hasPort;
   final id = link.queryParameters['context_id'];
   final isId = id == null || RegExp(r'^ctx_[0-9A-HJKMNP-TV-Z]{26}$').hasMatch(id);
-  return (isReturn: isOurs && isId && link.path == '/v1/$app/return', id: id);
+  final order = link.queryParameters['orderToken'];
+  final isOrder = order == null || RegExp(r'^(?!\.{1,2}$)[!-.0-~]{1,255}$').hasMatch(order);
+  return (isReturn: isOurs && isId && isOrder && link.path == '/v1/$app/return', id: id, orderToken: order);
 }

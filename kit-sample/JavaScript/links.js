@@ -1,6 +1,6 @@
 // Which links lead where. `URL` of React Native does not parse, so this code reads the text.
 
-import {isClaimToken, isContextId} from './context.js';
+import {isClaimToken, isContextId, isOrderToken} from './context.js';
 
 /** The parts of a URL as written (RFC 3986, appendix B); scheme and host in lower case. */
 function parts(url) {
@@ -25,7 +25,7 @@ function value(query, name) {
 
 /**
  * What a link that opened the app is: `{plan}` (the paywall's), `{checkout}` (the way back; null is the checkout that
- * began last), `{claim}` (a purchase without an account), `{page}` (a web page that no route knows, to open in the browser), or null.
+ * began last; with Afterpay's `orderToken`, to capture), `{claim}` (a purchase without an account), `{page}` (a web page that no route knows, to open in the browser), or null.
  *
  * @param place `{host, app, scheme, browserHost}`, as in `CheckoutSession`.
  */
@@ -38,8 +38,10 @@ export function readLink(url, {host, app, scheme, browserHost}) {
   const isOwn = link.host === host && ['https', scheme].includes(link.scheme);
   if (isOwn && link.path === `/v1/${app}/return`) {
     const id = value(link.query, 'context_id');
-    if (id === undefined) return {checkout: null};
-    if (isContextId(id)) return {checkout: id};
+    const orderToken = value(link.query, 'orderToken');
+    const isToken = orderToken === undefined || isOrderToken(orderToken);
+    const order = orderToken === undefined ? {} : {orderToken};
+    if (isToken && (id === undefined || isContextId(id))) return {checkout: id === undefined ? null : id, ...order};
   }
   const claims = `/v1/${app}/claim/`;
   const token = link.path.slice(claims.length);

@@ -155,6 +155,10 @@ test('links', () => {
     [`https://pay.example.com/v1/ios/return?context_id=${id}`, {checkout: id}],
     [`exampleapp://pay.example.com/v1/ios/return?context_id=${id}#x`, {checkout: id}],
     ['https://pay.example.com/v1/ios/return', {checkout: null}],
+    ['https://pay.example.com/v1/ios/return?status=SUCCESS&orderToken=005.2fkv5o', {checkout: null, orderToken: '005.2fkv5o'}],
+    [`https://pay.example.com/v1/ios/return?orderToken=t&context_id=${id}`, {checkout: id, orderToken: 't'}],
+    ['exampleapp://pay.example.com/v1/ios/return?orderToken=', null], ['exampleapp://pay.example.com/v1/ios/return?orderToken=a%2Fb', null],
+    ['exampleapp://pay.example.com/v1/ios/return?orderToken=..', null], ['exampleapp://pay.example.com/v1/ios/return?orderToken=%', null],
     // A page that no route knows opens in the browser, by a name that does not open the app again.
     ['https://pay.example.com/v1/ios/return?context_id=ctx_x', {page: 'https://back.pay.example.com/v1/ios/return?context_id=ctx_x'}],
     ['https://Pay.Example.com/plans', {page: 'https://back.pay.example.com/plans'}],

@@ -8,8 +8,7 @@ public import Foundation
 /// The address identifies the checkout; it does not prove how the checkout ended, because anyone can forge
 /// it. Ask the relay: ``RelayClient/finalStatus(of:within:)``. When the relay does not know yet which context
 /// a payment belongs to, the address has the processor's session id, or no id. Afterpay adds the token of its
-/// checkout. Without an id it means the
-/// checkout that the app began last.
+/// checkout. Without an id it means the checkout that the app began last.
 public struct CheckoutReturn: Sendable, Hashable {
   /// The app's name at the relay.
   public let app: String

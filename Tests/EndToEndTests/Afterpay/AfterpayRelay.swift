@@ -33,8 +33,10 @@ struct AfterpayRelay {
   /// - Parameters:
   ///   - settings: changes for the section `afterpay`.
   ///   - hasWebhook: whether the app has the merchant's backend as a destination.
+  ///   - links: the section `links` of the app.
   static func run(
-    _ settings: JSONValue = [:], hasWebhook: Bool = true, _ body: (AfterpayRelay) throws -> Void
+    _ settings: JSONValue = [:], hasWebhook: Bool = true, links: JSONValue? = nil,
+    _ body: (AfterpayRelay) throws -> Void
   ) throws {
     let exchanges = Monitor<[SandboxExchange]>([])
     var account = SandboxAfterpaySettings()
@@ -54,6 +56,7 @@ struct AfterpayRelay {
     let webhook: JSONValue = ["url": .string(backend.url), "secrets": [.string(key)]]
     var app: JSONValue = ["afterpay": section.merging(settings)]
     if hasWebhook { app = app.adding("webhook", webhook) }
+    if let links { app = app.adding("links", links) }
     try withRelay(app: app) { relay, purchasely in
       try body(
         AfterpayRelay(

@@ -1,7 +1,9 @@
 // Payments with Afterpay and Cash App Pay through a real relay, up to the capture.
 
+import CheckoutKit
 import Domain
 import Formats
+import FoundationEssentials
 import Glibc
 import Sandbox
 import Testing
@@ -33,6 +35,31 @@ import Testing
       #expect(shop.afterpay.checkouts.last?.amount.cents == 5999)
       #expect(shop.sent == ["POST /v2/checkouts", "POST /v2/checkouts"])
       #expect(try shop.relay.receipts().isEmpty, "nothing is paid yet")
+    }
+  }
+
+  @Test("CA30: The return page shows the payment that Afterpay's address names, and the kit reads its token")
+  func returnPage() throws {
+    let links: JSONValue = ["origin": "https://pay.example.com", "return": ["name": "Example"]]
+    let back = "https://pay.example.com/v1/shop/return"
+    try AfterpayRelay.run(["confirm_url": .string(back), "cancel_url": .string(back)], links: links) { shop in
+      let token = try shop.startApproved()
+      #expect(shop.afterpay.checkouts.first?.confirmURL == back)
+      func heading(_ query: String) throws -> String? {
+        let page = try shop.relay.outside.api.request("GET", "/v1/shop/return?\(query)")
+        #expect(page.status == 200)
+        return page.text.firstMatch(of: #/<h1[^>]*>([^<]*)</h1>/#).map { String($0.1) }
+      }
+      let confirmed = "status=SUCCESS&orderToken=\(token)"
+      let url = try #require(URL(string: "\(back)?\(confirmed)"))
+      let read = CheckoutReturn(url, hosts: ["pay.example.com"])
+      #expect(read == CheckoutReturn(app: "shop", orderToken: token))
+      #expect(try heading(confirmed) == "Waiting for confirmation", "the address proves nothing")
+      #expect(try heading("status=CANCELLED&orderToken=\(token)") == "No payment so far")
+      #expect(try shop.capture(token).status == 200)
+      try shop.relay.reaches(.delivered, token)
+      #expect(try heading(confirmed) == "Payment completed")
+      #expect(try heading("status=DECLINED&orderToken=\(token)") == "Payment completed")
     }
   }
 

@@ -65,6 +65,29 @@ import Testing
     }
   }
 
+  @Test("SW29, SW30: An order with a configured amount gets the price's line, and an altered one is not sent")
+  func prices() throws {
+    let gold: JSONValue = ["amount": 5999, "vat": 1200, "currency": "SEK"]
+    try SwedbankShop.run(["prices": ["gold": gold]]) { shop in
+      let sdk = shop.sdk()
+      var refusal: SwedbankSDK.Failure?
+      do { _ = try sdk.start(.v3, amount: 1) } catch let failure as SwedbankSDK.Failure { refusal = failure }
+      guard case .problem(_, let status)? = refusal else {
+        Issue.record("\(String(describing: refusal))")
+        return
+      }
+      #expect(status == 422)
+      #expect(shop.sent.isEmpty)
+      #expect(shop.swedbank.orders.isEmpty)
+      let order = try sdk.start(.v3)
+      #expect(shop.swedbank.perform(.pay, on: order.id))
+      try shop.relay.reaches(.delivered, order.id)
+      let message = try #require(shop.messages("purchase.completed").first?.json["data"])
+      #expect(message["price_id"] == "gold")
+      #expect(message["amount"] == "59.99")
+    }
+  }
+
   @Test("A reversal after the payment is reported with its own id")
   func reversal() throws {
     try SwedbankShop.run { shop in

@@ -79,8 +79,8 @@ struct SwedbankSDK {
 
   /// Starts an order as the SDKs do.
   /// - Returns: the answer, and the id of the order.
-  func start(_ version: Version) throws -> (answer: JSONValue, id: String) {
-    let answer = try request("POST", try link("paymentorders"), order(version))
+  func start(_ version: Version, amount: Int64 = 5999) throws -> (answer: JSONValue, id: String) {
+    let answer = try request("POST", try link("paymentorders"), order(version, amount))
     _ = try operation(version == .v2 ? "view-paymentorder" : "view-checkout", in: answer)
     guard let id = answer["paymentOrder"]?["id"]?.stringValue else { throw Failure.unexpected("no id") }
     return (answer, id)
@@ -103,14 +103,14 @@ struct SwedbankSDK {
   }
 
   /// The order that the SDK sends, with URLs built from the backend's.
-  private func order(_ version: Version) -> JSONValue {
+  private func order(_ version: Version, _ amount: Int64) -> JSONValue {
     let helper = "sdk-callback/ios-universal-link?scheme=shop&language=en-US&id=1"
     let urls: JSONValue = [
       "hostUrls": [.string(backendURL)], "completeUrl": .string(backendURL + "complete"),
       "cancelUrl": .string(backendURL + "cancel"), "paymentUrl": .string(backendURL + helper),
     ]
     var order: JSONValue = [
-      "operation": "Purchase", "currency": "SEK", "amount": 5999, "vatAmount": 1200,
+      "operation": "Purchase", "currency": "SEK", "amount": .integer(amount), "vatAmount": 1200,
       "description": "Gold", "userAgent": "SwedbankPaySDK-iOS/5.0.2", "language": "en-US",
       "generateRecurrenceToken": false, "generatePaymentToken": false, "disablePaymentMenu": false,
       "urls": urls, "payeeInfo": ["payeeId": "", "payeeReference": ""],

@@ -8,17 +8,19 @@ package checkoutkit
  *
  * The address identifies the checkout; it does not prove how the checkout ended, because anyone can forge it.
  * Ask the relay: [RelayClient.finalStatus]. When the relay does not know yet which context a payment belongs
- * to, the address has the processor's session id, or no id. Without an id it means the checkout that the app
- * began last.
+ * to, the address has the processor's session id, or no id. Afterpay adds the token of its checkout. Without an
+ * id it means the checkout that the app began last.
  *
  * @property app the app's name at the relay.
  * @property contextId the context that was posted before the checkout; null when the address has none.
  * @property sessionId the processor's session, such as Stripe's `cs_…`; null when the address has none.
+ * @property orderToken the token of a checkout with Afterpay, to capture it; null when the address has none.
  */
 data class CheckoutReturn @JvmOverloads constructor(
   val app: String,
   val contextId: String? = null,
-  val sessionId: String? = null
+  val sessionId: String? = null,
+  val orderToken: String? = null
 ) {
   /** The path and the query of the link. */
   val path: LinkPath
@@ -26,12 +28,14 @@ data class CheckoutReturn @JvmOverloads constructor(
       val query = LinkedHashMap<String, String>()
       contextId?.let { query[CONTEXT_FIELD] = it }
       sessionId?.let { query[SESSION_FIELD] = it }
+      orderToken?.let { query[ORDER_FIELD] = it }
       return LinkPath(listOf("v1", app, "return"), query)
     }
 
   companion object {
     private const val CONTEXT_FIELD = "context_id"
     private const val SESSION_FIELD = "session_id"
+    private const val ORDER_FIELD = "orderToken"
 
     /** Reads a link's path; null for another path, and for an id that the relay cannot have issued. */
     @JvmStatic fun read(path: LinkPath): CheckoutReturn? {
@@ -41,8 +45,14 @@ data class CheckoutReturn @JvmOverloads constructor(
       val sessionId = path.query[SESSION_FIELD]
       if (contextId != null && !ContextId.isWellFormed(contextId)) return null
       if (sessionId != null && !LinkText.isIdentifier(sessionId, 255)) return null
-      return CheckoutReturn(app, contextId, sessionId)
+      val orderToken = path.query[ORDER_FIELD]
+      if (orderToken != null && !isToken(orderToken)) return null
+      return CheckoutReturn(app, contextId, sessionId, orderToken)
     }
+
+    /** Visible ASCII without a slash, so that it is one segment of a path everywhere. */
+    private fun isToken(text: String): Boolean =
+      LinkPath.isSegment(text) && text.length <= 255 && text.all { it in '!'..'~' && it != '/' }
 
     /**
      * Reads a URL.

@@ -70,6 +70,15 @@ class LinkTest {
     assertEquals(CheckoutReturn("android", null, "cs_1"),
       CheckoutReturn.read("https://pay.example.com/v1/android/return?session_id=cs_1", hosts))
     assertEquals(CheckoutReturn("android"), CheckoutReturn.read("https://pay.example.com/v1/android/return", hosts))
+    val paid = CheckoutReturn("android", null, null, "005.2fkv5o963b132z8ppa34")
+    assertEquals(paid, CheckoutReturn.read(
+      "https://pay.example.com/v1/android/return?status=SUCCESS&orderToken=005.2fkv5o963b132z8ppa34", hosts))
+    assertEquals(paid, CheckoutReturn.read(paid.path))
+    assertEquals(CheckoutReturn("android", id, null, "t"),
+      CheckoutReturn.read("https://pay.example.com/v1/android/return?context_id=$id&orderToken=t", hosts))
+    for (wrong in listOf("", "..", "a%2Fb", "a%20b", "%C3%A9", "a".repeat(256))) {
+      assertNull(wrong, CheckoutReturn.read("https://pay.example.com/v1/android/return?orderToken=$wrong", hosts))
+    }
     assertEquals(back, CheckoutReturn.read(back.path))
     assertEquals(back, CheckoutReturn.read(back.path.appLink("pay.example.com")!!, hosts))
     for (url in listOf(
