@@ -82,7 +82,11 @@ enum Language {
         "Tests/ReliabilityTests/Simulation/SimulatedIdentityProvider.swift", "docs/client-access.md",
         "docs/configuration.md", "deploy/man/receiptd.json5.5",
       ]
-    )
+    ),
+    (
+      "audience", "the name in Purchasely's Console of a group of customers",
+      ["docs/ios-app-store.md", "docs/evidence/capabilities.md"]
+    ),
   ]
 
   /// The tests of this rule have the words in their samples.

@@ -17,7 +17,7 @@ import Testing
     "A page's excerpts are in the files that they name",
     arguments: [
       ("ios", "swift", 3), ("android", "kotlin", 2), ("react-native", "js", 1), ("flutter", "dart", 2),
-      ("capacitor", "js", 1),
+      ("capacitor", "js", 1), ("http-api", "swift", 1),
     ])
   func showsTheFiles(_ page: String, _ language: String, count: Int) throws {
     let guide = try Self.text("docs/\(page).md")
