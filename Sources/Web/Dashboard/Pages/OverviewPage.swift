@@ -15,7 +15,7 @@ struct OverviewPage {
   let number: Int
   /// Whether there are more apps than fit on this page.
   let hasMore: Bool
-  /// About the relay, as receiptctl prints them, too.
+  /// What is well with the relay.
   let findings: [Finding]
   let now: Timestamp
 
@@ -56,21 +56,10 @@ struct OverviewPage {
     Link(query: [("page", number > 1 ? String(number) : nil)])
   }
 
-  /// Problems are emphasized.
   private var relay: HTML {
     Tag.section(.class("part"), .labelledBy("relay")) {
       Tag.h2(.id("relay")) { "Relay" }
-      PageParts.notice(findings.contains { $0.level != .ok } ? "bad" : "good") {
-        for finding in findings {
-          Tag.p {
-            if finding.level == .ok {
-              PageParts.untrusted(finding.line)
-            } else {
-              Tag.strong { PageParts.untrusted(finding.line) }
-            }
-          }
-        }
-      }
+      for finding in findings { Tag.p { PageParts.untrusted(finding.line) } }
       Tag.p(.class("summary")) {
         "Clock, certificates, the last backup, destinations and processors are checked by "
         Tag.code { "receiptctl doctor" }

@@ -356,7 +356,9 @@ extension Stylesheet {
     .notice.pending { background: var(--pending-soft); border-color: var(--pending); }
     .troubles { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; }
     .troubles li { padding: 0.6rem 1rem; border-top: 1px solid var(--line); border-left: 4px solid var(--bad);
-      display: grid; gap: 0.1rem; }
+      display: flex; flex-wrap: wrap; gap: 0.4rem 1rem; align-items: center; }
+    .troubles li > div { flex: 1 1 24rem; min-width: 0; display: grid; gap: 0.1rem; }
+    .troubles li.pending { border-left-color: var(--pending); }
     .troubles li:first-child { border-top: 0; border-top-left-radius: 8px; }
     .troubles li:last-child { border-bottom-left-radius: 8px; }
     .troubles .next { color: var(--soft); font-size: 0.875rem; }
