@@ -407,11 +407,14 @@ public struct PurchaseSummary: Sendable, Equatable {
   public var isFree: Bool
   /// Whether an event says that a trial began.
   public var isTrial: Bool
+  /// Whether the customer paid real money; false for a test.
+  public var isLive: Bool?
 
   public init(
     item: String? = nil, money: Money? = nil, at: Timestamp? = nil, isFree: Bool = false,
-    isTrial: Bool = false
+    isTrial: Bool = false, isLive: Bool? = nil
   ) {
+    self.isLive = isLive
     self.item = item
     self.money = money
     self.at = at
@@ -426,6 +429,6 @@ public struct PurchaseSummary: Sendable, Equatable {
   public func adding(_ other: PurchaseSummary) -> PurchaseSummary {
     PurchaseSummary(
       item: item ?? other.item, money: money ?? other.money, at: at ?? other.at,
-      isFree: isFree || other.isFree, isTrial: isTrial || other.isTrial)
+      isFree: isFree || other.isFree, isTrial: isTrial || other.isTrial, isLive: isLive ?? other.isLive)
   }
 }

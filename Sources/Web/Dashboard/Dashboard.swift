@@ -146,8 +146,9 @@ public struct Dashboard: Sendable {
       let destinations = app?.destinations(of: record.purchase.key) ?? .none
       let name = receipt.copyOf?.destination ?? receipt.destination ?? destinations.present
       let breakers = try source.reader.breakers()
+      let summary = try Self.summary(of: id, record.app, source.reader)
       return ReceiptPage(
-        detail: detail, receipt: receipt, story: story,
+        detail: detail, receipt: receipt, summary: summary, story: story,
         breaker: name.flatMap { breakers[AppDestination(record.app, $0)] },
         destinationAdvice: app?.routes.first { $0.name == name }?.advice,
         destinations: destinations, processor: app?.rules(of: processor),
@@ -160,6 +161,18 @@ public struct Dashboard: Sendable {
     }
     guard let page else { throw .problem(.unknownReceipt) }
     return page.page
+  }
+
+  /// What was bought, as far as the stored events say it.
+  private static func summary(
+    of id: ReceiptID, _ app: AppSlug, _ reader: StoreReader
+  ) throws(StoreFault) -> PurchaseSummary? {
+    let processors = ProcessorRegistry.standard
+    let bodies = try reader.summaryBodies(ofReceipt: id, app: app, isWanted: processors.canSummarize)
+    return bodies.reduce(nil) { known, event in
+      let found = processors.summary(event.processor, in: event.body)
+      return found.map { known?.adding($0) ?? $0 } ?? known
+    }
   }
 
   func event(_ form: AdminForm) throws(Refusal) -> DashboardPage {

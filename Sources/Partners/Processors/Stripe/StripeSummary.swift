@@ -23,7 +23,8 @@ enum StripeSummary {
         summary = PurchaseSummary(
           item: object.lineItems.flatMap(item), money: isDueLater(object) ? nil : money(object.node),
           at: envelope.created.map { Timestamp(unixSeconds: $0) },
-          isFree: isDueLater(object) || object.node.member("amount_total")?.int64 == 0)
+          isFree: isDueLater(object) || object.node.member("amount_total")?.int64 == 0,
+          isLive: envelope.livemode)
       case "invoice" where object.billingReason == "subscription_create":
         summary = PurchaseSummary(
           item: object.lines.flatMap(item), isFree: object.node.member("total")?.int64 == 0)

@@ -11,6 +11,8 @@ struct ReceiptPage {
 
   let detail: ReceiptDetail
   let receipt: Receipt
+  /// What was bought; nil if no event says it.
+  let summary: PurchaseSummary?
   let story: ReceiptStory
   /// That of its destination.
   let breaker: Breaker?
@@ -41,14 +43,20 @@ struct ReceiptPage {
       buttons
       Tag.section(.class("card"), .labelledBy("facts")) {
         Tag.h2(.id("facts")) { "What is known" }
-        Tag.dl {
-          for fact in ReceiptFacts.all(detail) {
-            PageParts.fact(fact.name, value(fact))
-          }
-        }
         Tag.p {
           PageParts.untrusted(
             IdentityText.paragraph(record, customerUsers: detail.customerUsers, processor: processor))
+        }
+        Tag.dl {
+          for fact in ReceiptFacts.all(detail) {
+            PageParts.fact(fact.name, value(fact))
+            if fact.name == "price" { bought }
+            if fact.name == "context", let context = record.purchase.context {
+              for fact in ContextText.facts(context) {
+                PageParts.fact(fact.name, PageParts.untrusted(fact.value))
+              }
+            }
+          }
         }
       }
       Tag.section(.class("card"), .labelledBy("story")) {
@@ -68,6 +76,20 @@ struct ReceiptPage {
   }
 
   private var record: PurchaseRecord { detail.record }
+
+  /// What the processor's events say of the payment.
+  @HTMLBuilder private var bought: HTML {
+    if record.purchase.payment?.amount == nil, let summary {
+      if let money = summary.money {
+        PageParts.fact("amount", HTML(text: "\(money)"))
+      } else if summary.isFree || summary.isTrial {
+        PageParts.fact("amount", HTML(text: summary.isTrial ? "a trial, nothing paid yet" : "free"))
+      }
+    }
+    if let isLive = summary?.isLive {
+      PageParts.fact("mode", HTML(text: isLive ? "live" : "test, no money was paid"))
+    }
+  }
 
   private func value(_ fact: ReceiptFact) -> HTML {
     if fact.name == "app" {
@@ -156,10 +178,8 @@ struct ReceiptPage {
 
   private func step(_ entry: ReceiptStory.Entry) -> HTML {
     HTML {
-      Tag.time(.datetime(entry.time.rfc3339)) {
-        Tag.span(.class("exact")) { entry.time.rfc3339.replacing("T", with: " ").dropLast(1).description }
-        " "
-        Tag.span(.class("ago")) { entry.time.relative(to: now) }
+      Tag.time(.datetime(entry.time.rfc3339), .title(entry.time.relative(to: now))) {
+        entry.time.rfc3339.replacing("T", with: " ").dropLast(1).description
       }
       Tag.div(.class("step")) {
         Tag.strong { entry.what }

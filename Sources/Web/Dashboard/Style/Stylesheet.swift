@@ -259,7 +259,6 @@ extension Stylesheet {
       .filters .actions { grid-column: 1 / -1; }
       input, select, button, .button { min-height: 2.5rem; font-size: 1rem; }
       .timeline li { grid-template-columns: 1fr; }
-      .exact, .ago { display: inline; }
       dl > div { grid-template-columns: 7rem 1fr; gap: 0 0.75rem; }
       .settings dl > div { grid-template-columns: 1fr; }
       :is(main, .card) > table, :is(main, .card) > table :is(tbody, tr, th, td) { display: block; }
@@ -382,9 +381,9 @@ extension Stylesheet {
     .row-actions { display: flex; flex-wrap: wrap; gap: 0.4rem; align-items: center; }
     summary { cursor: pointer; font-size: 0.875rem; color: var(--link); width: fit-content; padding: 0.3rem
       0; }
-    .timeline { border-left: 2px solid var(--line); margin-left: 0.4rem; display: grid; gap: 0.7rem; }
+    .timeline { border-left: 2px solid var(--line); margin-left: 0.4rem; display: grid; gap: 0.4rem; }
     .timeline li { position: relative; padding-left: 1.4rem; display: grid;
-      grid-template-columns: minmax(10rem, 15rem) 1fr; gap: 0 1.5rem; }
+      grid-template-columns: 12rem 1fr; gap: 0 1.5rem; }
     .timeline li::before { content: ""; position: absolute; left: -0.45rem; top: 0.4rem; width: 0.75rem;
       height: 0.75rem; border-radius: 50%; background: var(--surface); border: 2px solid var(--strong-line); }
     .timeline li.good::before { background: var(--good); border-color: var(--good); }
@@ -392,8 +391,6 @@ extension Stylesheet {
     .timeline li.pending::before { border-color: var(--pending); }
     .timeline li.waiting::before { border-color: var(--waiting); }
     .timeline time { font-size: 0.875rem; font-variant-numeric: tabular-nums; }
-    .exact, .ago { display: block; }
-    .ago { color: var(--soft); }
     .step { min-width: 0; overflow-wrap: anywhere; }
     .rows li { padding: 0.3rem 0; border-top: 1px solid var(--line); font-size: 0.875rem; }
     .rows li:first-child { border-top: 0; }
