@@ -238,6 +238,21 @@ public final class StoreReader {
     }
   }
 
+  /// Receipts by app, processor, state and reason; the reason is empty without one.
+  public func receiptCounts() throws(StoreFault) -> [ReceiptCount] {
+    try connection.prepare(
+      """
+      SELECT app, processor, state, reason, sum(count) FROM receipt_counts
+      GROUP BY app, processor, state, reason HAVING sum(count) > 0
+      """
+    ).all { row throws(StoreFault) in
+      ReceiptCount(
+        app: try row.text(0), processor: try row.text(1),
+        state: ReceiptState(rawValue: try row.text(2)) ?? .failed, reason: try row.text(3),
+        count: row.integer(4))
+    }
+  }
+
   /// Receipts by app, processor and state.
   public func countsByProcessor() throws(StoreFault) -> [AppProcessor: [ReceiptState: Int64]] {
     var counts: [AppProcessor: [ReceiptState: Int64]] = [:]
@@ -400,4 +415,13 @@ extension StoreReader {
     growth.attempts = try lastRow(of: .attempts)
     return growth
   }
+}
+
+/// How many receipts an app has of one kind.
+public struct ReceiptCount: Sendable, Equatable {
+  public var app: AppSlug
+  public var processor: ProcessorName
+  public var state: ReceiptState
+  public var reason: String
+  public var count: Int64
 }

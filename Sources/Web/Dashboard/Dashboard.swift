@@ -287,23 +287,17 @@ extension Dashboard {
   /// Starts the job, then redirects to its page.
   /// - Parameter rate: receipts per second.
   func replay(
-    _ group: FailureGroup, rate: Double, _ words: String?, _ visitor: String, _ exchange: Exchange
+    _ filter: ReceiptFilter, rate: Double, _ words: String?, _ visitor: String, _ exchange: Exchange
   ) {
-    var filter = ReceiptFilter()
-    filter.app = group.app
-    filter.processor = group.processor
-    filter.state = .failed
-    filter.reason = group.reason
-    filter.cause = group.cause ?? ""
     let request = JobRequest(
       kind: .replay, source: .filter(filter, limit: nil), ratePerSecond: rate, actor: visitor, reason: words)
     let now = now
     let command = Audited(StartJob(request)) { job in
       AuditEntry(
-        at: now, actor: visitor, action: "receipts replay", app: group.app, subject: job.id.text,
+        at: now, actor: visitor, action: "receipts replay", app: filter.app, subject: job.id.text,
         reason: words)
     }
-    apply(command, app: group.app, exchange) { job in .success(Link("jobs", job.id.text)) }
+    apply(command, app: filter.app, exchange) { job in .success(Link("jobs", job.id.text)) }
   }
 
   /// A job with the rate of its apps' deliveries.

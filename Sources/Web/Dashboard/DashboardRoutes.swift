@@ -59,7 +59,7 @@ extension Dashboard {
         try dashboard.job(
           visit["job"] ?? "", try dashboard.form(visit.head.query), isLive: LiveSwitch(visit.head).isOn)
       },
-    ] + find + liveRoutes + supplyRoutes + exportRoutes + replayOfFailed
+    ] + find + replayRoutes + liveRoutes + supplyRoutes + exportRoutes + replayOfFailed
       + FailureChange.allCases.flatMap(change)
       + ReceiptAction.allCases.flatMap(change) + AppChange.allCases.flatMap(change)
       + JobChange.allCases.flatMap(change)

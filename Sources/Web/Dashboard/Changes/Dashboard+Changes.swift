@@ -89,15 +89,16 @@ extension Dashboard {
   ) throws(Refusal) -> ConfirmationPage {
     let purpose = Self.purpose(group.app, group.processor.text, group.reason, group.cause)
     let cause = group.cause.flatMap { $0 == group.reason ? nil : ", last cause \($0)" } ?? ""
-    let replay = try read { source throws(StoreFault) in try source.reader.openReplays() }
-      .first { $0.replays(group) }
+    let replays = try read { source throws(StoreFault) in try source.reader.openReplays() }
+    let replay = replays.first { $0.replays(group) }
     return ConfirmationPage(
       title: "Replay \(PageParts.counted(group.count, "receipt"))?", place: .failed,
-      text: (replay.map { ["A replay of such receipts has not ended: \($0.id)."] } ?? []) + [
-        "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
-          + "\(group.app), paid by \(group.processor).",
-        "New receipts are delivered before them. Fix the cause first, or they fail again.",
-      ], subject: replay.map { .job($0.id) },
+      text: (replay.map { ["A replay of such receipts has not ended: \($0.id)."] } ?? [])
+        + Self.warnings(replay == nil ? replays : [], group.count) + [
+          "They failed for \(group.reason) (\(Reason(group.reason).meaning)\(cause)), all of the app "
+            + "\(group.app), paid by \(group.processor).",
+          "New receipts are delivered before them. Fix the cause first, or they fail again.",
+        ], subject: (replay ?? replays.first).map { .job($0.id) },
       button: "Replay \(PageParts.counted(group.count, "receipt"))", needsReason: false,
       target: Link("failed", "replay"),
       hidden: [
@@ -141,7 +142,7 @@ extension Dashboard {
       let page = try confirmation(group: group, rate: typed, complaint: ConfirmationPage.rateComplaint).page
       return exchange.answer(page.response)
     }
-    replay(group, rate: rate, form["why"], visitor, exchange)
+    replay(group.filter, rate: rate, form["why"], visitor, exchange)
   }
 
   /// Refuses a form that another site made.

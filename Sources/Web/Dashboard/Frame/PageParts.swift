@@ -16,6 +16,17 @@ enum PageParts {
 
   static func identifier(_ id: some TextID) -> HTML { identifier(id.text) }
 
+  /// The same shortened in the middle; a browser copies it whole, and shows it on hover.
+  static func short(_ text: String) -> HTML {
+    guard text.utf8.count > 18 else { return identifier(text) }
+    return Tag.code(.class("short"), .title(text)) {
+      Tag.bdi {
+        Tag.span { String(text.dropLast(6)) }
+        String(text.suffix(6))
+      }
+    }
+  }
+
   /// A relative time, with the exact one as its title.
   static func time(_ time: Timestamp?, now: Timestamp) -> HTML {
     guard let time else { return Tag.span(.class("none")) { "–" } }
@@ -84,6 +95,8 @@ struct DataTable {
     }
   }
 
+  /// Its class.
+  var name: String?
   let caption: String
   let columns: [Column]
   /// Each row has a cell for every column; the first cell is the row's header.
@@ -95,7 +108,7 @@ struct DataTable {
   }
 
   var html: HTML {
-    Tag.table(.role("table")) {
+    Tag.table([.role("table")] + (name.map { [.class($0)] } ?? [])) {
       Tag.caption { caption }
       Tag.thead(.role("rowgroup")) {
         Tag.tr(.role("row")) {

@@ -26,6 +26,7 @@ extension Dashboard {
   func list<Filter: ListFilter>(
     _: Filter.Type, _ head: RequestHead,
     isKnown: (StoreReader) throws(StoreFault) -> (Filter.Row) -> Bool = { _ in { _ in false } },
+    counts: [String: [String: Int64]] = [:], tabbed: String? = nil,
     before: (Filter, StoreReader) throws(StoreFault) -> HTML = { _, _ in HTML() }
   ) throws(Refusal) -> DashboardPage {
     let search: ListSearch<Filter> = try parsed(head)
@@ -42,26 +43,32 @@ extension Dashboard {
     let current = apps.current
     let form = FilterForm(
       search: search, apps: Set(known.map(\.app)).union(current.slugs).sorted(),
-      processors: Set(known.map(\.processor)).union(current.processorNames).sorted())
+      processors: Set(known.map(\.processor)).union(current.processorNames).sorted(), counts: counts,
+      tabbed: tabbed)
     return ListView(
       search: search, form: form, page: page, total: total, above: above, isKnown: isKnown, now: now
     ).html
   }
 
   func receipts(_ head: RequestHead) throws(Refusal) -> DashboardPage {
-    try list(ReceiptFilter.self, head) { reader throws(StoreFault) in
-      let known = try KnownFailures(reader)
-      return { known.contains($0) }
-    } before: { filter, reader throws(StoreFault) in
-      guard let object = filter.objectID else { return HTML() }
-      return HTML(
-        try reader.details(object: object).filter { $0.record.receipt == nil }.map { detail in
+    let counts = try read { source throws(StoreFault) in try source.reader.receiptCounts() }
+    let tabs = ReceiptTabs(search: try parsed(head), counts: counts)
+    return try list(
+      ReceiptFilter.self, head,
+      isKnown: { reader throws(StoreFault) in
+        let known = try KnownFailures(reader)
+        return { known.contains($0) }
+      }, counts: tabs.choices, tabbed: "state",
+      before: { filter, reader throws(StoreFault) in
+        guard let object = filter.objectID else { return tabs.html }
+        let cards = try reader.details(object: object).filter { $0.record.receipt == nil }.map { detail in
           let purchase = detail.record.purchase
           return purchaseCard(
             detail,
             portal(detail.record.app, purchase.key.processor, beside: [purchase.sessionID?.text ?? ""]))
-        })
-    }
+        }
+        return tabs.html + HTML(cards)
+      })
   }
 
   /// A purchase without a receipt, which the filter for an object finds.

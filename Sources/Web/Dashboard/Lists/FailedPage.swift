@@ -141,3 +141,13 @@ struct FailedPage {
     ) { "Replay…" }
   }
 }
+
+extension FailureGroup {
+  /// Its receipts, exactly.
+  var filter: ReceiptFilter {
+    var filter = ReceiptFilter()
+    (filter.app, filter.processor, filter.state) = (app, processor, .failed)
+    (filter.reason, filter.cause) = (reason, cause ?? "")
+    return filter
+  }
+}

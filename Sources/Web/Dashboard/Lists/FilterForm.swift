@@ -11,6 +11,10 @@ struct FilterForm<Filter: ListFilter> {
   var apps: [AppSlug] = []
   /// Configured processors, and those with receipts.
   var processors: [ProcessorName] = []
+  /// How many receipts have each value of a field, by the field's name.
+  var counts: [String: [String: Int64]] = [:]
+  /// The field that the page has tabs for.
+  var tabbed: String?
 
   /// Whether it has a choice of apps.
   static var hasApps: Bool { Filter.fields.contains { $0.kind == .app } }
@@ -33,9 +37,13 @@ struct FilterForm<Filter: ListFilter> {
           actions
         }
       }
-      if shown.contains(where: { $0.kind == .moment }) {
-        Tag.datalist(.id("times")) {
-          for (value, text) in Self.times { Tag.option(.value(value)) { text } }
+      if shown.contains(where: { $0.name == "since" }) {
+        Tag.p(.class("summary")) {
+          "Since:"
+          for time in ["1h", "24h", "7d", "30d"] {
+            " "
+            Tag.a(.href(search.link("since", time)), .current(search["since"] == time)) { time }
+          }
         }
       }
     }
@@ -43,13 +51,6 @@ struct FilterForm<Filter: ListFilter> {
 
   /// With a single processor, neither filter nor column says anything.
   var showsProcessor: Bool { processors.count > 1 || search["processor"] != nil }
-
-  /// Suggestions for times; a URL may have any form of `MomentText`.
-  private static var times: [(String, String)] {
-    [
-      ("1h", "an hour ago"), ("24h", "a day ago"), ("7d", "a week ago"), ("30d", "30 days ago"),
-    ]
-  }
 
   private var actions: HTML {
     Tag.div(.class("actions")) {
@@ -60,8 +61,14 @@ struct FilterForm<Filter: ListFilter> {
 
   private func control(_ field: FilterField<Filter>) -> HTML {
     switch field.kind {
+    case _ where field.name == tabbed:
+      VoidTag.input(.type("hidden"), .name(field.queryName), .value(search[field.name] ?? ""))
+    case .text where counts[field.name] != nil: select(field, (counts[field.name] ?? [:]).keys.sorted())
     case .text: input(field, [])
-    case .moment: input(field, [Attribute("list", "times"), Attribute("placeholder", "2026-11-20")])
+    // A URL may have any form of `MomentText`; a control for dates would lose others.
+    case .moment where search[field.name].map({ $0.wholeMatch(of: /\d{4}-\d\d-\d\d/) == nil }) ?? false:
+      input(field, [])
+    case .moment: input(field, [], type: "date")
     case .app: select(field, apps.map(\.text))
     case .processor: select(field, processors.map(\.text))
     case .choice(let words): select(field, words)
@@ -69,11 +76,11 @@ struct FilterForm<Filter: ListFilter> {
     }
   }
 
-  private func input(_ field: FilterField<Filter>, _ more: [Attribute]) -> HTML {
+  private func input(_ field: FilterField<Filter>, _ more: [Attribute], type: String = "text") -> HTML {
     labelled(field) { id in
       VoidTag.input(
         [
-          .id(id), .name(field.queryName), .type("text"), .value(search[field.name] ?? ""), .maxLength(255),
+          .id(id), .name(field.queryName), .type(type), .value(search[field.name] ?? ""), .maxLength(255),
           Attribute("autocomplete", "off"), Attribute("autocapitalize", "none"),
           Attribute("spellcheck", "false"),
         ] + more)
@@ -88,7 +95,10 @@ struct FilterForm<Filter: ListFilter> {
       Tag.select(.id(id), .name(field.queryName)) {
         Tag.option(.value("")) { "any" }
         for value in choices + (unknown.map { [$0] } ?? []) {
-          Tag.option(.value(value), .selected(value == chosen)) { value }
+          Tag.option(.value(value), .selected(value == chosen)) {
+            value
+            counts[field.name].map { " (\(PageParts.number($0[value] ?? 0)))" } ?? ""
+          }
         }
       }
     }

@@ -58,6 +58,19 @@ struct ListSearch<Filter: ListFilter> {
     return Link(path + suffix, query: query + [("after", after)])
   }
 
+  /// The same search with another text of one field, nil for none, from its beginning.
+  func link(_ name: String, _ value: String?) -> Link {
+    let query = Filter.fields.filter { $0.original == nil }.map { field in
+      (name: field.queryName, value: field.name == name ? value : self[field.name])
+    }
+    return Link(path, query: query)
+  }
+
+  /// The fields as a URL has them.
+  var query: String {
+    given.map { "\($0.field.queryName)=\(PercentEncoding.encode($0.text))" }.joined(separator: "&")
+  }
+
   /// Exactly the entries that it shows now, also later: its times do not depend on the present.
   func permanentLink(now: Timestamp) -> Link {
     var query: [(name: String, value: String?)] = []

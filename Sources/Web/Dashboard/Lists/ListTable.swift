@@ -19,6 +19,7 @@ extension Resource {
         DataTable.Column(
           $0.title, isNumber: $0.layout.contains(.number), isLong: $0.layout.contains(.wraps))
       })
+    table.name = path
     table.rows = rows.map { row in
       let isKnown = isKnown(row)
       return fields.map { field in
@@ -36,7 +37,7 @@ extension ListCell {
     case .state(let state, let tone, let reason):
       PageParts.badge(state, isKnown && tone == .bad ? .ended : tone, reason)
     case .id(.user(let id)): Tag.a(.href(NamedID.user(id).link)) { PageParts.untrusted(id) }
-    case .id(let id): id.html
+    case .id(let id): Tag.a(.class("id"), .href(id.link)) { PageParts.short(id.text) }
     case .identifier(let id): PageParts.identifier(id)
     case .app(let app): Tag.a(.href(Link("apps", app.text))) { PageParts.untrusted(app) }
     case .count(let count): HTML(text: PageParts.number(count))

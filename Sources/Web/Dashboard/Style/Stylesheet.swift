@@ -45,6 +45,9 @@ enum Stylesheet {
     code, pre { font-family: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace; }
     code { font-size: 0.9em; overflow-wrap: anywhere; user-select: all; -webkit-user-select: all; }
     pre code { user-select: text; -webkit-user-select: text; }
+    .short { white-space: nowrap; }
+    .short span { display: inline-block; max-width: 9ch; overflow: hidden; text-overflow: ellipsis;
+      vertical-align: bottom; }
     bdi { overflow-wrap: anywhere; }
     table bdi, table code { overflow-wrap: break-word; }
     :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 4px; }
@@ -130,6 +133,10 @@ extension Stylesheet {
     [role=search] > .actions { margin-top: 0.6rem; }
     .summary { color: var(--soft); font-size: 0.875rem; }
     .list-summary { display: flex; flex-wrap: wrap; gap: 0 1rem; }
+    .tabs { display: flex; flex-wrap: wrap; gap: 0.3rem; }
+    .tabs a { padding: 0.3rem 0.75rem; border: 1px solid var(--line); border-radius: 6px; color: var(--text);
+      text-decoration: none; }
+    .tabs a[aria-current] { background: var(--chosen); font-weight: 600; }
     .pages { display: flex; gap: 1.5rem; }
     .pages .next { margin-left: auto; }
 
@@ -274,6 +281,11 @@ extension Stylesheet {
       :is(main, .card) > table td { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem; }
       :is(main, .card) > table td::before { content: attr(data-label); color: var(--soft); font-size:
         0.8125rem; }
+      main > .receipts tr { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 0.75rem; }
+      main > .receipts td { display: block; }
+      main > .receipts td::before { content: none; }
+      main > .receipts :is([data-label="Last answer"], [data-label="Attempts"], [data-label="Processor"]) {
+        display: none; }
       :is(main, .card) > table td > * { min-width: 0; justify-self: start; grid-column: 2; }
     }
 
@@ -293,7 +305,7 @@ extension Stylesheet {
         --pending: #000000; --waiting: #000000; --ended: #000000; --good-soft: #ffffff; --bad-soft: #ffffff;
         --pending-soft: #ffffff; --waiting-soft: #ffffff; --ended-soft: #ffffff; }
       .page { display: block; }
-      .rail, .menu, .find, .strip, .skip, .crumb, .actions, .row-actions, .pages, form, iframe {
+      .rail, .menu, .find, .strip, .skip, .crumb, .actions, .row-actions, .pages, .tabs, form, iframe {
         display: none; }
       .live-block .on-paper { display: block; }
       .top { position: static; border: 0; padding: 0; }
