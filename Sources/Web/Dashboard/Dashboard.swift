@@ -74,12 +74,20 @@ public struct Dashboard: Sendable {
   }
 
   func failed() throws(Refusal) -> DashboardPage {
-    let (groups, replays) = try read { source throws(StoreFault) in
-      (try source.reader.failures(limit: FailedPage.groupsMax), try source.reader.openReplays())
+    let now = now
+    let (groups, replays, hours) = try read { source throws(StoreFault) in
+      let groups = try FailedPage.Group.all(source.reader)
+      try source.history.update(source.reader, now: now)
+      let history = source.history
+      let hours = Dictionary(
+        Set(groups.map(\.failures.app)).map { ($0, history.counts($0, last: 24, now: now)) }
+      ) { first, _ in first }
+      return (groups, try source.reader.openReplays(), hours)
     }
     return FailedPage(
-      groups: groups, replays: replays,
-      showsProcessor: Set(groups.map(\.processor)).union(apps.current.processorNames).count > 1, now: now
+      groups: groups, replays: replays, hours: hours,
+      showsProcessor: Set(groups.map(\.failures.processor)).union(apps.current.processorNames).count > 1,
+      now: now
     ).page
   }
 

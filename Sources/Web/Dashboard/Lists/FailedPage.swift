@@ -9,9 +9,37 @@ internal import Store
 struct FailedPage {
   static let groupsMax = 100
 
-  let groups: [FailureGroup]
+  /// A group with its newest receipt, and what its destination said.
+  struct Group {
+    /// Of larger numbers of groups, the first ones have an example.
+    static let examplesMax = 20
+    static let messageBytesMax = 160
+
+    let failures: FailureGroup
+    var example: ReceiptID?
+    /// Untrusted.
+    var message = ""
+
+    static func all(_ reader: StoreReader) throws(StoreFault) -> [Group] {
+      var groups = try reader.failures(limit: FailedPage.groupsMax).map { Group(failures: $0) }
+      for index in groups.indices.prefix(examplesMax) {
+        guard let id = try reader.receipts(groups[index].failures.filter, limit: 1).first?.receipt?.id else {
+          continue
+        }
+        let report = try reader.detail(receipt: id)?.attempts.last?.report
+        groups[index].example = id
+        let answer = String(decoding: (report?.response ?? []).prefix(messageBytesMax), as: UTF8.self)
+        groups[index].message = answer.isEmpty ? report?.error ?? "" : answer
+      }
+      return groups
+    }
+  }
+
+  let groups: [Group]
   /// Those that have not ended.
   let replays: [Job]
+  /// The deliveries of each app in the last 24 hours.
+  let hours: [AppSlug: [DeliveryCount]]
   /// Whether the apps have several processors.
   let showsProcessor: Bool
   let now: Timestamp
@@ -26,26 +54,23 @@ struct FailedPage {
           "Failed receipts are not sent again automatically. Fix the cause first, then replay a whole group."
         }
         Tag.p(.class("summary")) { ListParts.exports { suffix in Link("failed\(suffix)") } }
-        let (known, open) = (
-          groups.filter { $0.attention == .acknowledged }, groups.filter { $0.attention != .acknowledged }
-        )
-        if open.isEmpty {
+        if groups.allSatisfy({ $0.failures.attention == .acknowledged }) {
           PageParts.notice("good") { Tag.p { "Somebody takes care of every group, and none has grown." } }
-        } else {
-          table(open, "New or growing, the largest group first")
         }
-        if !known.isEmpty { table(known, "Acknowledged, and not grown since") }
+        table
       }
     }
   }
 
-  private func table(_ groups: [FailureGroup], _ caption: String) -> HTML {
+  private var table: HTML {
     var table = DataTable(
-      caption,
-      [.init("Reason"), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
-        .init("Receipts", isNumber: true), .init("Newest"), .init("State", isLong: true), .init("Actions"),
+      "New or growing first, then those that somebody takes care of",
+      [.init("Failure", isLong: true), .init("App")] + (showsProcessor ? [.init("Processor")] : []) + [
+        .init("Receipts", isNumber: true), .init("Newest"), .init("Said by the destination", isLong: true),
+        .init("Failures of the app, 24 h"), .init("State", isLong: true), .init("Actions"),
       ])
-    for group in groups {
+    for entry in groups {
+      let group = entry.failures
       let query: [(name: String, value: String?)] = [
         ("app", group.app.text), ("processor", group.processor.text), ("reason", group.reason),
         ("cause", group.cause == group.reason ? nil : group.cause),
@@ -56,10 +81,10 @@ struct FailedPage {
       table.rows.append(
         [
           HTML {
-            Tag.span(.class("reason-name")) { PageParts.untrusted(group.reason) }
+            Tag.span(.class("reason-name")) { Reason(group.reason).meaning.capitalizedFirst }
             " "
             Tag.span(.class("meaning")) {
-              Reason(group.reason).meaning
+              PageParts.untrusted(group.reason)
               if let cause = group.cause, cause != group.reason {
                 "; the last cause was "
                 PageParts.untrusted(cause)
@@ -71,7 +96,7 @@ struct FailedPage {
           Tag.a(.href(Link("receipts", query: listQuery))) {
             PageParts.number(group.count)
           },
-          PageParts.time(group.newest, now: now), state(group),
+          PageParts.time(group.newest, now: now), said(entry), trend(group.app), state(group),
           Tag.div(.class("row-actions")) {
             again(group, query, list: listQuery)
             care(group, query)
@@ -79,6 +104,27 @@ struct FailedPage {
         ])
     }
     return table.html
+  }
+
+  private func said(_ group: Group) -> HTML {
+    HTML {
+      if !group.message.isEmpty {
+        PageParts.untrusted(group.message)
+        " "
+      }
+      if let example = group.example {
+        Tag.a(.href(NamedID.receipt(example).link), .label("An example: \(example)")) { "example" }
+      }
+    }
+  }
+
+  private func trend(_ app: AppSlug) -> HTML {
+    let failed = (hours[app] ?? []).map { DeliveryCount(delivered: 0, failed: $0.failed) }
+    return HTML {
+      PageParts.number(failed.reduce(0) { $0 + $1.failed })
+      " "
+      Sparkline(hours: failed).html
+    }
   }
 
   /// Who takes care of it, and whether it has grown.
