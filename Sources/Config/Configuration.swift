@@ -151,6 +151,12 @@ extension Configuration {
   /// Every key with the value in force. A secret is shown as `env:NAME`, `file:/path` or `(set in place)`; a
   /// URL is shown without userinfo and without the values of its query.
   public var redacted: JSONValue { Self.section(registry).show(self) }
+
+  /// The same of a configuration without keys, and of an app without keys.
+  public var defaults: (own: JSONValue, app: JSONValue) {
+    let (own, app) = (Self.section(registry), AppConfiguration.section(registry))
+    return (own.show(own.initial), app.show(app.initial))
+  }
 }
 
 // MARK: - Digest

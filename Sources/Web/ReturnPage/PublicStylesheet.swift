@@ -22,7 +22,7 @@ enum PublicStylesheet {
     header{padding:1.5rem 1.25rem 0;text-align:center;color:var(--soft);font-weight:600}
     header p{margin:0}
     header img{display:block;max-width:min(12rem,100%);max-height:4rem;margin:auto}
-    main{width:100%;max-width:30rem;margin:auto;padding:2rem 1.25rem}
+    main{width:100%;max-width:30rem;margin:0 auto auto;padding:clamp(1.5rem,8vh,4rem) 1.25rem 2rem}
     #state,.phone,#help{text-align:center}
     h1{margin:0 0 .75rem;font-size:1.625rem;line-height:1.25;letter-spacing:-.01em;text-wrap:balance}
     h2{margin:1.75rem 0 .25rem;font-size:1.1875rem;line-height:1.3;text-wrap:balance}
@@ -86,7 +86,8 @@ enum PublicStylesheet {
     }
     @keyframes turn{from{opacity:1}to{opacity:1;transform:rotate(1turn)}}
     @media (min-width:40rem) and (min-height:30rem){
-    main{margin:auto;padding:3rem 2.5rem;background:var(--card);border:1px solid var(--edge);\
+    header{padding-top:2.5rem}
+    main{margin:clamp(1.5rem,10vh,6rem) auto auto;padding:3rem 2.5rem;background:var(--card);border:1px solid var(--edge);\
     border-radius:1.25rem}
     body{padding-bottom:4rem}
     }

@@ -12,10 +12,16 @@ import Testing
     try withRelay { relay, destination in
       let overview = try relay.admin.request("GET", "/").text
       #expect(overview.contains("href=\"/apps/shop\""))
-      #expect(try relay.admin.request("GET", "/apps/shop").text.contains("Pause deliveries…"))
+      let day = try relay.admin.request("GET", "/apps/shop").text
+      #expect(day.contains("Pause deliveries…"))
+      #expect(day.contains("Last 24 hours"))
+      #expect(!day.contains("Last 7 days"))
+      #expect(try relay.admin.request("GET", "/apps/shop?time=7d").text.contains("Last 7 days"))
       #expect(try relay.admin.request("GET", "/apps/nothing").status == 404)
       let path = "/apps/shop/pause"
-      #expect(try relay.submit(path, ["for": "1h", "why": " "]).text.contains("Say why"))
+      let unreasoned = try relay.submit(path, ["for": "1h", "why": " "]).text
+      #expect(unreasoned.contains("Say why"))
+      #expect(unreasoned.contains("aria-invalid=\"true\" aria-describedby=\"complaint why-help\""))
       for time in ["1", "-1h", "0s", "9999d", "soon"] {
         let refused = try relay.submit(path, ["for": time, "why": "flood"])
         #expect(refused.status == 400, "\(time)")

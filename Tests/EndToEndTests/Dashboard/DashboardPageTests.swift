@@ -50,6 +50,10 @@ import Testing
       #expect(page.contains("request_timeout"))
       #expect(page.contains("7s"))
       #expect(page.contains("(set in place)"))
+      #expect(page.contains("keys with the default"))
+      let start = try #require(page.firstRange(of: "id=\"section-limits\"")).upperBound
+      let fold = try #require(page[start...].firstRange(of: "<details")).lowerBound
+      #expect(page[start..<fold].contains("request_timeout"), "what was changed comes first")
       #expect(!page.contains(Secrets.webhook))
       #expect(!page.contains(Secrets.clientKey))
     }

@@ -7,6 +7,39 @@ import Store
 import Testing
 
 @Suite(.withDaemonLog) struct DashboardReplayTests {
+  @Test("Receipts have tabs with counts; those that a list shows are replayed as a job with its filter")
+  func listed() throws {
+    try Relay.withPast(receipts: 200, failed: 50) { relay, _ in
+      let all = try relay.admin.request("GET", "/receipts?app=shop").text
+      #expect(all.contains("failed <span class=\"none\">50</span>"))
+      #expect(!all.contains("Replay these…"))
+      let query = "app=shop&state=failed&reason=http_422"
+      let list = try relay.admin.request("GET", "/receipts?\(query)").text
+      #expect(list.contains("href=\"/replay?app=shop&amp;state=failed&amp;reason=http_422\""))
+      let question = try relay.admin.request("GET", "/replay?\(query)")
+      #expect(question.text.contains("reason http_422"))
+      #expect(!question.text.contains("has not ended"))
+      #expect(try relay.admin.request("GET", "/replay?app=shop").status == 400)
+      var fields = ["token": try #require(question.field("token")), "filter": query, "rate": "never"]
+      let refused = try relay.postForm("/replay", fields)
+      #expect(refused.status == 400)
+      #expect(refused.text.contains("aria-invalid"))
+      fields["rate"] = "0.01"
+      let other = fields.merging(["filter": "state=failed"]) { $1 }
+      #expect(try relay.postForm("/replay", other).status == 403)
+      #expect(try relay.postForm("/replay", fields).header("Location")?.hasPrefix("/jobs/job_") == true)
+      let job = try #require(try relay.read { try $0.jobs(JobFilter(), limit: 2) }.first)
+      guard case .filter(let filter, _) = job.request.source else {
+        Issue.record("a list is chosen by filters")
+        return
+      }
+      #expect(filter.app == "shop")
+      #expect(filter.state == .failed)
+      #expect(filter.reason == "http_422")
+      #expect(try relay.admin.request("GET", "/replay?\(query)").text.contains("has not ended"))
+    }
+  }
+
   @Test("A replay from the dashboard keeps the rate that its form asks for")
   func rate() throws {
     try Relay.withPast(receipts: 200, failed: 50) { relay, _ in

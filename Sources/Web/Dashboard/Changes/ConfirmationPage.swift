@@ -57,7 +57,7 @@ struct ConfirmationPage {
   var page: DashboardPage {
     DashboardPage(status: complaint == nil ? 200 : 400, title: title, place: place, updates: .still) {
       Tag.h1 { title }
-      if let complaint { PageParts.notice("bad") { Tag.p { complaint } } }
+      if let complaint { PageParts.notice("bad") { Tag.p(.id("complaint")) { complaint } } }
       for line in text {
         Tag.p(.class("lead")) { subject?.html(in: line, Portal()) ?? PageParts.untrusted(line) }
       }
@@ -72,9 +72,10 @@ struct ConfirmationPage {
         Tag.div(.class("field")) {
           Tag.label(.for("why")) { needsReason ? "Why" : "Why (optional)" }
           VoidTag.input(
-            .id("why"), .name("why"), .type("text"), .maxLength(Self.wordsCharactersMax),
-            .required(needsReason), Attribute("aria-describedby", "why-help"),
-            Attribute("autocomplete", "off"))
+            [
+              .id("why"), .name("why"), .type("text"), .maxLength(Self.wordsCharactersMax),
+              .required(needsReason), Attribute("autocomplete", "off"),
+            ] + marks("why", isWrong: complaint == AdminForm.whyComplaint))
           Tag.p(.id("why-help"), .class("help")) { "In a few words; kept in the audit." }
         }
         Tag.div(.class("actions")) {
@@ -83,6 +84,13 @@ struct ConfirmationPage {
         }
       }
     }
+  }
+
+  /// Joins a control with its help, and with the complaint about it.
+  private func marks(_ name: String, isWrong: Bool) -> [Attribute] {
+    isWrong
+      ? [Attribute("aria-invalid", "true"), Attribute("aria-describedby", "complaint \(name)-help")]
+      : [Attribute("aria-describedby", "\(name)-help")]
   }
 
   private func difference(_ was: String?, _ value: String) -> HTML {
@@ -100,9 +108,11 @@ struct ConfirmationPage {
     Tag.div(.class("field")) {
       Tag.label(.for(field.name)) { field.label }
       VoidTag.input(
-        .id(field.name), .name(field.name), .type("text"), .value(field.value), .required(field.isRequired),
-        Attribute("inputmode", field.isNumber ? "decimal" : "text"), Attribute("autocomplete", "off"),
-        Attribute("aria-describedby", "\(field.name)-help"))
+        [
+          .id(field.name), .name(field.name), .type("text"), .value(field.value),
+          .required(field.isRequired), Attribute("inputmode", field.isNumber ? "decimal" : "text"),
+          Attribute("autocomplete", "off"),
+        ] + marks(field.name, isWrong: complaint.map { $0 != AdminForm.whyComplaint } ?? false))
       Tag.p(.id("\(field.name)-help"), .class("help")) { field.help }
     }
   }

@@ -160,7 +160,7 @@ extension Dashboard {
     let force = form["force"] == "yes"
     let needsReason = kind == .cancel || force
     if needsReason, words?.allSatisfy(\.isWhitespace) ?? true {
-      let page = try confirmation(receipt: id, kind, complaint: "Say why, in a few words.").page
+      let page = try confirmation(receipt: id, kind, complaint: AdminForm.whyComplaint).page
       return exchange.answer(page.response)
     }
     let details: JSONValue = force ? ["was": .string(receipt.state.rawValue), "forced": true] : [:]

@@ -22,6 +22,8 @@ struct DeliveryChart {
 
   private static let height = 80.0
   private static let slot = 10.0
+  /// Fewer bars are no picture: the table says more.
+  private static let barsMin = 3
   /// The smallest visible height of a bar.
   private static let heightMin = 2.0
 
@@ -61,13 +63,18 @@ struct DeliveryChart {
       if total == DeliveryCount() {
         Tag.p(.class("quiet-chart")) { "Nothing was delivered, and nothing failed." }
       } else {
-        let bounds = bounds
-        Tag.div(.class("scaled")) {
-          marks(bounds)
-          drawing(total, bounds)
+        let isDrawn = bars.count { $0.count != DeliveryCount() } >= Self.barsMin
+        if isDrawn {
+          let bounds = bounds
+          Tag.div(.class("scaled")) {
+            marks(bounds)
+            drawing(total, bounds)
+          }
+          Tag.div(.class("axis scaled-axis"), .hiddenFromReaders()) {
+            for time in times { Tag.span { time } }
+          }
         }
-        Tag.div(.class("axis scaled-axis"), .hiddenFromReaders()) { for time in times { Tag.span { time } } }
-        Tag.details {
+        Tag.details(.open(!isDrawn)) {
           Tag.summary { "\(title) as a table" }
           table
         }

@@ -91,10 +91,16 @@ struct AppCard {
     }
   }
 
-  var charts: HTML {
-    Tag.div(.class("charts")) {
-      DeliveryChart.day(Array(app.hours.suffix(Self.dayHours)), now: now, id: "app").html
-      DeliveryChart.week(app.hours, now: now, id: "app").html
+  /// The deliveries of a day or a week.
+  func charts(isWeek: Bool) -> HTML {
+    HTML {
+      Tag.nav(.class("tabs"), .label("Time")) {
+        Tag.a(.href(Link("apps", app.slug.text)), .current(!isWeek)) { "24 h" }
+        Tag.a(.href(Link("apps", app.slug.text, query: [("time", "7d")])), .current(isWeek)) { "7 d" }
+      }
+      isWeek
+        ? DeliveryChart.week(app.hours, now: now, id: "app").html
+        : DeliveryChart.day(Array(app.hours.suffix(Self.dayHours)), now: now, id: "app").html
     }
   }
 

@@ -12,6 +12,8 @@ struct AppPage {
   let processors: [ProcessorName]
   let latencies: [LatencySection]
   let joins: JoinChart
+  /// Whether its chart shows a week, not a day.
+  let isWeek: Bool
   /// The change that has just been made.
   let done: String?
   let now: Timestamp
@@ -50,7 +52,7 @@ struct AppPage {
       card.tiles
       // Before the charts, because a destination may be down.
       if !destinations.isEmpty { table }
-      card.charts
+      card.charts(isWeek: isWeek)
       joins.html
       for section in latencies { section.html }
     }

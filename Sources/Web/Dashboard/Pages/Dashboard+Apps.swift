@@ -80,7 +80,8 @@ extension Dashboard {
         latencies: try Self.latencies(of: slug, source.reader, now: now),
         joins: JoinChart(
           days: try source.reader.joinDays(app: slug, last: JoinChart.days, now: now),
-          broken: try source.reader.unjoined(app: slug, now: now)), done: form["done"], now: now)
+          broken: try source.reader.unjoined(app: slug, now: now)), isWeek: form["time"] == "7d",
+        done: form["done"], now: now)
     }
     guard let page else { throw .problem(.unknownApp) }
     return page.page

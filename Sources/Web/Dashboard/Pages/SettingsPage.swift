@@ -10,6 +10,8 @@ internal import Service
 struct SettingsPage {
   /// `Configuration.redacted`
   let configuration: JSONValue
+  /// `Configuration.defaults`
+  let defaults: (own: JSONValue, app: JSONValue)
   let health: HealthReport
   let now: Timestamp
 
@@ -24,6 +26,11 @@ struct SettingsPage {
         ". Of a secret only its source is shown."
       }
       state
+      Tag.nav(.class("tabs"), .label("Sections")) {
+        for section in sections {
+          Tag.a(.href(Link.fragment("section-\(section.name)"))) { PageParts.untrusted(section.name) }
+        }
+      }
       for section in sections { card(section) }
     }
   }
@@ -66,6 +73,14 @@ struct SettingsPage {
   private struct Section {
     let name: String
     let rows: [(key: String, value: String)]
+    /// What the keys are without an entry in the file.
+    var defaults: [(key: String, value: String)] = []
+
+    /// Those with another value, and the rest.
+    var parted: (set: [(key: String, value: String)], rest: [(key: String, value: String)]) {
+      let known = Dictionary(defaults.map { ($0.key, $0.value) }) { first, _ in first }
+      return (rows.filter { known[$0.key] != $0.value }, rows.filter { known[$0.key] == $0.value })
+    }
   }
 
   /// First the keys that stand alone, then one section for each key with keys inside it, and one for each
@@ -76,15 +91,21 @@ struct SettingsPage {
     for member in configuration.members ?? [] {
       if member.name == "apps" {
         for app in member.value.members ?? [] {
-          sections.append(Section(name: "apps.\(app.name)", rows: Self.rows(app.value)))
+          sections.append(
+            Section(
+              name: "apps.\(app.name)", rows: Self.rows(app.value), defaults: Self.rows(defaults.app)))
         }
       } else if member.value.isNested {
-        sections.append(Section(name: member.name, rows: Self.rows(member.value)))
+        sections.append(
+          Section(
+            name: member.name, rows: Self.rows(member.value),
+            defaults: Self.rows(defaults.own[member.name] ?? [:])))
       } else {
         alone.append((member.name, member.value.settingText))
       }
     }
-    return (alone.isEmpty ? [] : [Section(name: "general", rows: alone)]) + sections
+    let general = Section(name: "general", rows: alone, defaults: Self.rows(defaults.own))
+    return (alone.isEmpty ? [] : [general]) + sections
   }
 
   /// Every key below a value, with the keys above it before its name.
@@ -98,14 +119,25 @@ struct SettingsPage {
   }
 
   private func card(_ section: Section) -> HTML {
-    Tag.section(.class("card settings"), .labelledBy("section-\(section.name)")) {
+    let parted = section.parted
+    return Tag.section(.class("card settings"), .labelledBy("section-\(section.name)")) {
       Tag.h2(.id("section-\(section.name)")) { PageParts.untrusted(section.name) }
-      Tag.dl {
-        for row in section.rows {
-          Tag.div {
-            Tag.dt { PageParts.untrusted(row.key) }
-            Tag.dd { PageParts.untrusted(row.value) }
-          }
+      if !parted.set.isEmpty { list(parted.set) }
+      if !parted.rest.isEmpty {
+        Tag.details {
+          Tag.summary { PageParts.counted(Int64(parted.rest.count), "key") + " with the default" }
+          list(parted.rest)
+        }
+      }
+    }
+  }
+
+  private func list(_ rows: [(key: String, value: String)]) -> HTML {
+    Tag.dl {
+      for row in rows {
+        Tag.div {
+          Tag.dt { PageParts.untrusted(row.key) }
+          Tag.dd { PageParts.untrusted(row.value) }
         }
       }
     }
@@ -141,7 +173,8 @@ extension JSONValue {
 extension Dashboard {
   func settings() -> DashboardPage {
     SettingsPage(
-      configuration: health.configuration.redacted, health: health.report(now: now), now: now
+      configuration: health.configuration.redacted, defaults: health.configuration.defaults,
+      health: health.report(now: now), now: now
     ).page
   }
 }

@@ -108,6 +108,7 @@ extension Stylesheet {
       font: inherit; font-size: 0.875rem; color: var(--text); background: var(--surface); width: 100%;
       min-height: 2.1rem; padding: 0.25rem 0.6rem; border: 1px solid var(--strong-line); border-radius: 6px;
     }
+    [aria-invalid] { border-color: var(--bad); box-shadow: 0 0 0 1px var(--bad); }
     .help { font-size: 0.8125rem; color: var(--soft); }
     .find { display: flex; gap: 0.5rem; margin-left: auto; padding: 0.45rem 0; flex: 0 1 20rem; }
     .find input { min-width: 0; }
