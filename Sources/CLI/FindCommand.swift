@@ -24,6 +24,7 @@ enum FindCommand {
       arguments: [ArgumentSpec("X", help: "the id, a part of it, or an e-mail address")],
       options: [OptionSpec("app", placeholder: "APP", help: "Only what belongs to this app")]
         + [
+          ListFormat.option,
           OptionSpec(
             "since", placeholder: "TIME",
             help: "Only those made or received then or later: \(MomentText.forms)"),
@@ -61,8 +62,10 @@ enum FindCommand {
       let why = FoundText.nothing(query, found, isFiltered: filter != FindFilter())
       throw OperatorFault(.notFound, "\(DisplayText.clean(query.text)): \(why)")
     }
-    session.show(
-      found.list.map(FoundText.init), FoundResource.list, session.isJSON ? .json : .table, configuration)
+    try session.show(found.list.map(FoundText.init), FoundResource.list, ListFormat(session), configuration)
+    if session.isJSON, let compared = found.compared {
+      session.output.json(["compared": .integer(Int64(compared)), "complete": false])
+    }
     note(found, session)
     return found.compared == nil ? .done : .partly
   }
@@ -77,7 +80,7 @@ enum FindCommand {
       session.output.note(
         "More: these are the newest that were read; give more of the id, --since or --until")
     }
-    guard !session.isJSON, let newest = found.list.first else { return }
+    guard !session.isJSON, !session.command.flag("csv"), let newest = found.list.first else { return }
     let id = ShellWord.quoted(FoundText(newest).id.text)
     let group =
       switch newest.item {

@@ -74,7 +74,7 @@ struct MarkdownPage {
       "README.md": 130, "ARCHITECTURE.md": 300, "CHANGELOG.md": 120, "CONTRIBUTING.md": 100,
       "docs/operations.md": 120, "docs/alerts.md": 100, "docs/metrics.md": 100, "docs/logs.md": 100,
       "docs/scaling.md": 150, "docs/sandbox.md": 80, "docs/webhook.md": 200, "docs/identity.md": 150,
-      "docs/commands.md": 150, "docs/dashboard.md": 150,
+      "docs/commands.md": 150, "docs/cli-json.md": 80, "docs/dashboard.md": 150,
       "docs/concepts.md": 80, "docs/purchasely.md": 80, "docs/reliability.md": 120,
       "docs/performance.md": 120,
       "docs/swedbank.md": 200, "docs/afterpay.md": 200, "docs/quickstart-stripe.md": 120,

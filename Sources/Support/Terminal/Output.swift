@@ -127,6 +127,10 @@ public struct Output: Sendable {
 
   public func table(_ table: Table) {
     result.write(table.text(inColour: isInColour, terminalColumns: result.columns))
+    let dropped = table.dropped(terminalColumns: result.columns)
+    guard !dropped.isEmpty else { return }
+    let text = "Too wide for this terminal: \(dropped.joined(separator: ", ")); see --json."
+    result.write(Style.dim.applied(to: text, inColour: isInColour) + "\n")
   }
 
   /// Writes a line to stderr.

@@ -85,6 +85,14 @@ public struct Table: Sendable, Equatable {
     return ([header] + rows).map { line($0, widths, inColour) + "\n" }.joined()
   }
 
+  /// The titles of the columns that `text` drops, from left to right.
+  public func dropped(terminalColumns: Int?) -> [String] {
+    guard let terminalColumns, !rows.isEmpty, width(of: widths(fitting: terminalColumns)) > terminalColumns,
+      let last = columns.lastIndex(where: \.canDrop)
+    else { return [] }
+    return without(column: last).dropped(terminalColumns: terminalColumns) + [columns[last].title]
+  }
+
   private func without(column index: Int) -> Table {
     var table = self
     table.columns.remove(at: index)

@@ -67,6 +67,10 @@ import Testing
     #expect(second(30) == "identifier  ios  a-rather-lon…")
     #expect(second(22) == "identifier  a-rather-…")
     #expect(second(10) == "identifier  a-rathe…", "what may not be left out stays")
+    #expect(table.dropped(terminalColumns: nil) == [])
+    #expect(table.dropped(terminalColumns: 35) == [])
+    #expect(table.dropped(terminalColumns: 30) == ["LAST"])
+    #expect(table.dropped(terminalColumns: 22) == ["APP", "LAST"])
   }
 
   @Test func anEmptyTableSaysSo() {
