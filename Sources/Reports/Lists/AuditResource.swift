@@ -67,6 +67,10 @@ extension AuditFilter: ListFilter {
     [
       .id("subject", "ID", "Receipt, event or job", "Only those of this receipt, event or job") {
         $0.subject = $1
-      }
+      },
+      .id("who", "NAME", "Who", "Only those by this operator") { $0.actor = $1 },
+      .id("what", "COMMAND", "What", "Only those with this command or group, such as 'apps pause' or apps") {
+        $0.action = $1
+      },
     ] + FilterField.times("made", since: { $0.since = $1 }, until: { $0.until = $1 })
 }

@@ -6,6 +6,10 @@ public import Domain
 public struct AuditFilter: Sendable, Equatable {
   /// The id of what was changed.
   public var subject: String?
+  /// Who made it.
+  public var actor: String?
+  /// The command, or its first words: `apps` finds `apps pause`.
+  public var action: String?
   public var since: Timestamp?
   public var until: Timestamp?
   /// The last row of the previous page.
@@ -47,6 +51,10 @@ extension StoreReader {
     var conditions: [(sql: String, value: StoreValue)] = []
     func add(_ sql: String, _ value: StoreValue?) { if let value { conditions.append((sql, value)) } }
     add("subject = ?", filter.subject.map(StoreValue.text))
+    add("actor = ?", filter.actor.map(StoreValue.text))
+    if let words = filter.action.map({ "\($0) " }) {
+      add("substr(action || ' ', 1, \(words.unicodeScalars.count)) = ?", .text(words))
+    }
     add("at >= ?", filter.since.map { .time($0) })
     add("at < ?", filter.until.map { .time($0) })
     add("row_id < ?", filter.after.map(StoreValue.integer))
