@@ -63,7 +63,7 @@ enum AppsCommands {
   private static func runRetryNow(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let slug = try session.configuredApp(AppSlug(session.command.positionals[0]), configuration).slug
-    let entry = session.auditEntry(app: slug, reason: try session.reason(option: "why"))
+    let entry = session.auditEntry(app: slug, reason: try session.why())
     let command = Audited(RetryNow(app: slug)) { _ in entry }
     let didWait = try session.writer(configuration).apply(command, now: session.moment)
     session.wakeDaemon(configuration)
@@ -124,7 +124,7 @@ enum AppsCommands {
     let configuration = try session.configuration()
     let slug = try session.configuredApp(AppSlug(session.command.positionals[0]), configuration).slug
     let time = try session.command.duration("for", in: PauseApp.times)
-    guard let why = try session.reason(option: "why") else {
+    guard let why = try session.why() else {
       throw session.usage("--why is missing: who looks at a paused app needs to know why")
     }
     let command = PauseApp(app: slug, for: time, actor: session.dependencies.actor, reason: why)
@@ -161,7 +161,7 @@ enum AppsCommands {
     let slug = AppSlug(session.command.positionals[0])
     let reader = try session.reader(configuration)
     if try reader.pauses()[slug] == nil { _ = try session.configuredApp(slug, configuration) }
-    let entry = session.auditEntry(app: slug, reason: try session.reason(option: "why"))
+    let entry = session.auditEntry(app: slug, reason: try session.why())
     let command = Audited(ResumeApp(app: slug)) { $0 == nil ? nil : entry }
     // What the pause held: receiptd may deliver some of it before this program could count again.
     let pending = try reader.counts().first { $0.app == slug && $0.state == .pending }?.count ?? 0

@@ -93,7 +93,7 @@ enum ClaimsCommands {
   }
 
   private static func runNew(_ session: Session) throws -> ExitCode {
-    guard let why = try session.reason(option: "why") else {
+    guard let why = try session.why() else {
       throw session.usage("claims new needs --why TEXT: the reason, in a few words")
     }
     let configuration = try session.wholeConfiguration()
@@ -148,7 +148,7 @@ enum ClaimsCommands {
   }
 
   private static func runRevoke(_ session: Session) throws -> ExitCode {
-    let why = try session.reason(option: "why")
+    let why = try session.why()
     let configuration = try session.configuration()
     let reader = try session.reader(configuration)
     let text = session.command.positionals[0]

@@ -10,7 +10,8 @@ typealias Verb = CommandVerb<Session>
 enum CommandTable {
   /// In the order of help. A new command group is a file in this folder and its line here.
   static let verbs: [Verb] =
-    ReceiptsCommands.verbs + AttemptsCommands.verbs + FailuresCommands.verbs + JobsCommands.verbs
+    [StatusCommand.verb, ShowCommand.verb] + ReceiptsCommands.verbs + AttemptsCommands.verbs
+    + FailuresCommands.verbs + JobsCommands.verbs
     + PaymentsCommands.verbs
     + EventsCommands.verbs
     + ContextsCommands.verbs + ClaimsCommands.verbs
@@ -51,8 +52,17 @@ enum CommandTable {
       AuditCommands.spec, DatabaseCommands.spec, ConfigurationCommands.spec, LinksCommands.spec,
     ],
     commands: verbs.map(\.spec),
+    sections: [
+      HelpSection(
+        "Look", ["status", "show", "find"], also: ["attempts", "events", "contexts", "users", "audit"]),
+      HelpSection("Fix", ["receipts", "failures", "payments"], also: ["jobs", "claims"]),
+      HelpSection(
+        "Run", ["apps", "alerts", "db", "reload"], also: ["ready", "instances"]),
+      HelpSection("Set up", ["doctor", "config", "links"], also: ["completions", "manual"]),
+    ],
+    words: ["APP": "words apps", "REASON": "words reasons", "R": "words reasons", "JOB": "words jobs"],
     examples: [
-      ExampleSpec("receiptctl stats", "The state of the relay"),
+      ExampleSpec("receiptctl status", "What is wrong, and the state of each app"),
       ExampleSpec("receiptctl find cus_NffrFeUfNV2Hib", "What any id, or an e-mail address, is about"),
       ExampleSpec("receiptctl receipts list --state failed", "Receipts that need attention"),
       ExampleSpec("receiptctl receipts show rcp_01KAGFN9P3V6T2QJ8D4W7XZ5RM", "The history of one receipt"),

@@ -53,7 +53,7 @@ enum EventsCommands {
               "Only events that \(ProcessorNames.ofListers) could not deliver: faster, but leaves out those "
               + "that it delivered elsewhere only"),
           OptionSpec(flag: "dry-run", short: "n", help: "Only count the missing events"),
-          CommandTable.reason,
+          CommandTable.why,
         ],
         examples: [
           ExampleSpec("receiptctl events backfill --since 3d", "After an outage of three days"),
@@ -72,7 +72,7 @@ enum EventsCommands {
             "ID", help: "the event, evt_…; - reads ids from stdin, one to a line", isRequired: false,
             isRepeatable: true)
         ],
-        options: EventFilter.options + CommandTable.asking + [CommandTable.reason],
+        options: EventFilter.options + CommandTable.asking + [CommandTable.why],
         examples: [
           ExampleSpec("receiptctl events reprocess --outcome unparsed", "After an update"),
           ExampleSpec("receiptctl events reprocess evt_1NG8Du2eZvKYlo2CUI79vXWy", "One event"),

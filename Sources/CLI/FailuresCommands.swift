@@ -30,7 +30,7 @@ enum FailuresCommands {
         receipts have failed than at that time. A group without failed receipts is not listed: a replay \
         resolves it.
         """,
-      options: choice,
+      options: choice + [ListFormat.option],
       examples: [
         ExampleSpec("receiptctl failures list", "What has failed, and who takes care of it"),
         ExampleSpec("receiptctl failures list --json | jq 'select(.state != \"acknowledged\")'", "Open ones"),
@@ -46,21 +46,23 @@ enum FailuresCommands {
         """,
       options: choice + CommandTable.asking + [
         OptionSpec("owner", placeholder: "NAME", help: "Who takes care of it; your user name without it"),
-        OptionSpec("note", placeholder: "TEXT", help: "What is being done"),
+        OptionSpec("why", placeholder: "TEXT", help: "What is being done", aliases: ["note"]),
+        OptionSpec(flag: "undo", help: "Take the acknowledgement back: the groups are loud again"),
       ],
       examples: [
         ExampleSpec(
-          "receiptctl failures ack --app ios --reason http_422 --note 'price mapping, asked Purchasely'",
-          "One reason of one app")
-      ]), run: runAck)
+          "receiptctl failures ack --app ios --reason http_422 --why 'price mapping, asked Purchasely'",
+          "One reason of one app"),
+        ExampleSpec("receiptctl failures ack --app ios --reason http_422 --undo", "Loud again"),
+      ]), run: { try $0.command.flag("undo") ? runReopen($0) : runAck($0) })
 
   private static let reopen = Verb(
     spec: CommandSpec(
       ["failures", "reopen"], summary: "Take an acknowledgement back",
       discussion: "Shows the groups and asks first, unless the options choose one group.",
       options: choice + CommandTable.asking,
-      examples: [ExampleSpec("receiptctl failures reopen --app ios --reason http_422", "Loud again")]),
-    run: runReopen)
+      examples: [ExampleSpec("receiptctl failures reopen --app ios --reason http_422", "Loud again")],
+      isHidden: true), run: runReopen)
 
   private static func filter(_ session: Session, _ configuration: Configuration) throws -> FailureChoice {
     let options = session.command.options
@@ -75,15 +77,22 @@ enum FailuresCommands {
   private static func runList(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let groups = try session.reader(configuration).failures(
-      filter(session, configuration), limit: FailureChoice.groupsMax)
-    session.show(groups, FailureResource.list, session.isJSON ? .json : .table, configuration)
-    return .done
+      filter(session, configuration), limit: FailureChoice.groupsMax + 1)
+    let format = try ListFormat(session)
+    session.show(
+      Array(groups.prefix(FailureChoice.groupsMax)), FailureResource.list, format, configuration)
+    guard groups.count > FailureChoice.groupsMax else { return .done }
+    if format == .json {
+      session.output.json(["compared": .integer(Int64(FailureChoice.groupsMax)), "complete": false])
+    }
+    session.output.note("Only \(CountText.grouped(FailureChoice.groupsMax)) groups are listed; use --app.")
+    return .partly
   }
 
   private static func runAck(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let owner = try words("owner", session) ?? session.dependencies.actor
-    let note = try words("note", session) ?? ""
+    let note = try words("why", session) ?? ""
     let reason = note.isEmpty ? nil : note
     guard
       let count = try change(

@@ -6,7 +6,9 @@ internal import Reports
 internal import Terminal
 
 extension OptionSpec {
-  init<Filter: Sendable>(_ field: FilterField<Filter>) {
+  init<Filter: Sendable>(
+    _ field: FilterField<Filter>, isRepeatable: Bool = false, isHidden: Bool = false
+  ) {
     guard let placeholder = field.placeholder else {
       self.init(flag: field.name, help: field.help)
       return
@@ -17,7 +19,9 @@ extension OptionSpec {
       case .processor: ProcessorNames.all
       case .text, .app, .moment, .flag: []
       }
-    self.init(field.name, placeholder: placeholder, help: field.help, choices: choices)
+    self.init(
+      field.name, placeholder: placeholder, help: field.help, isRepeatable: isRepeatable, choices: choices,
+      isHidden: isHidden)
   }
 }
 

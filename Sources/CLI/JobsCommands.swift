@@ -14,7 +14,7 @@ enum JobsCommands {
   static let verbs = [list, show, watch, pause, resume, rate, cancel]
 
   private static let example = "job_01KAGFN9P300000001Q7M2X5ZC"
-  private static let idArgument = ArgumentSpec("ID", help: "the job, job_…")
+  private static let idArgument = ArgumentSpec("JOB", help: "the job, job_…")
 
   private static let list = Verb(
     spec: CommandSpec(
@@ -45,15 +45,15 @@ enum JobsCommands {
   private static let pause = Verb(
     spec: CommandSpec(
       ["jobs", "pause"], summary: "Release no further receipts; those released are still delivered",
-      arguments: [idArgument], options: [CommandTable.reason],
+      arguments: [idArgument], options: [CommandTable.why],
       examples: [
-        ExampleSpec("receiptctl jobs pause \(example) --reason 'too fast'", "Hold it until it is resumed")
+        ExampleSpec("receiptctl jobs pause \(example) --why 'too fast'", "Hold it until it is resumed")
       ]), run: { try change($0, .pause) })
 
   private static let resume = Verb(
     spec: CommandSpec(
       ["jobs", "resume"], summary: "Resume a paused job", arguments: [idArgument],
-      options: [CommandTable.reason],
+      options: [CommandTable.why],
       examples: [ExampleSpec("receiptctl jobs resume \(example)", "Continue at its rate")]),
     run: { try change($0, .resume) })
 
@@ -62,9 +62,9 @@ enum JobsCommands {
       ["jobs", "rate"], summary: "Change how many receipts of a job become due each second",
       discussion: "RATE is such as 5/s, or none for no limit. Receipts released before are not slowed down.",
       arguments: [idArgument, ArgumentSpec("RATE", help: "such as 5/s, or none")],
-      options: [CommandTable.reason],
+      options: [CommandTable.why],
       examples: [
-        ExampleSpec("receiptctl jobs rate \(example) 2/s --reason 'too fast'", "Slow a replay down"),
+        ExampleSpec("receiptctl jobs rate \(example) 2/s --why 'too fast'", "Slow a replay down"),
         ExampleSpec("receiptctl jobs rate \(example) none", "Release the rest as fast as possible"),
       ]), run: runRate)
 
@@ -73,9 +73,9 @@ enum JobsCommands {
       ["jobs", "cancel"], summary: "Cancel a job; receipts that it has not released stay unchanged",
       discussion:
         "Asks first. Receipts released before are still delivered; a cancelled job cannot be resumed.",
-      arguments: [idArgument], options: [CommandTable.reason] + CommandTable.asking,
+      arguments: [idArgument], options: [CommandTable.why] + CommandTable.asking,
       examples: [
-        ExampleSpec("receiptctl jobs cancel \(example) --reason 'the wrong ones'", "Release no more receipts")
+        ExampleSpec("receiptctl jobs cancel \(example) --why 'the wrong ones'", "Release no more receipts")
       ]), run: runCancel)
 
   /// Reports that there is no such job.
@@ -196,7 +196,7 @@ enum JobsCommands {
     let configuration = try session.configuration()
     let details: JSONValue =
       if case .rate(let rate) = change { ["rate": rate.map { .number($0) } ?? .null] } else { [:] }
-    let entry = session.auditEntry(subject: id.text, reason: try session.reason(), details: details)
+    let entry = session.auditEntry(subject: id.text, reason: try session.why(), details: details)
     let command = Audited(ChangeJob(id: id, change)) { outcome in
       if case .done(_, isChanged: true) = outcome { entry } else { nil }
     }

@@ -43,7 +43,7 @@ enum PaymentsCommands {
             isRepeatable: true)
         ],
         options: [
-          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), CommandTable.reason,
+          OptionSpec("app", placeholder: "APP", help: "Only those of this app"), CommandTable.why,
         ],
         examples: [
           ExampleSpec("receiptctl payments fetch 002.u2fnbq7kgn0p4h5m", "One payment"),
@@ -98,7 +98,7 @@ enum PaymentsCommands {
     let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
     let app = try session.app(configuration)
-    let reason = try session.reason()
+    let reason = try session.why()
     var ids = session.command.positionals
     if ids == [ReceiptChoice.inputWord] { ids = try InputIDs.read(session) }
     var chosen: [PurchaseRecord] = []

@@ -21,8 +21,19 @@ enum ReceiptsCommands {
   }
 
   private static func filterOptions(_ verb: String) -> [OptionSpec] {
-    filterFields(of: ["receipts", verb]).map { OptionSpec($0) }
+    [
+      OptionSpec(
+        "id", placeholder: "ID",
+        help: "Only those of this purchase, payment, checkout session, customer or import, by its whole id")
+    ]
+      + filterFields(of: ["receipts", verb]).map {
+        OptionSpec(
+          $0, isRepeatable: verb == "list" && $0.name == "state", isHidden: kindsOfID.contains($0.name))
+      }
   }
+
+  /// The filters by one kind of id, which `--id` tries.
+  private static let kindsOfID = ["object", "session", "customer", "import-id"]
 
   private static let list = Verb(
     spec: CommandSpec(
@@ -36,7 +47,7 @@ enum ReceiptsCommands {
           "receiptctl receipts list --status 503 --since 1d", "What the destination answered 503 to"),
         ExampleSpec("receiptctl receipts list --state failed --json | jq -r .id", "Ids for a script"),
       ]),
-    run: { try $0.list(ReceiptFilter.self) })
+    run: runList)
 
   private static let show = Verb(
     spec: CommandSpec(
@@ -181,12 +192,73 @@ enum ReceiptsCommands {
 
   /// The filter that the options of a command describe.
   static func filter(_ session: Session, _ configuration: Configuration) throws -> ReceiptFilter {
-    try session.filter(configuration, of: filterFields(of: session.command.path))
+    let filter: ReceiptFilter = try session.filter(configuration, of: filterFields(of: session.command.path))
+    return try withID(filter, session, configuration)
+  }
+
+  private static func runList(_ session: Session) throws -> ExitCode {
+    let page = try Page(session)
+    let configuration = try session.configuration()
+    var filter = try withID(session.filter(configuration, page), session, configuration)
+    let states = Set(session.command.options.all("state")).compactMap(ReceiptState.init)
+    let reader = try session.reader(configuration)
+    return try page.show(session, configuration, ReceiptFilter.resource) { after, limit in
+      filter.after = after ?? filter.after
+      return try self.page(filter, states, reader, limit: limit, now: session.now)
+    }
+  }
+
+  /// A page of receipts in any of several states: the newest of the pages of each.
+  private static func page(
+    _ filter: ReceiptFilter, _ states: [ReceiptState], _ reader: StoreReader, limit: Int, now: Timestamp
+  ) throws -> ListPage<PurchaseRecord, ReceiptID> {
+    guard states.count > 1 else { return try filter.read(reader, limit: limit, now: now) }
+    let pages = try states.map { state in
+      var filter = filter
+      filter.state = state
+      return try filter.read(reader, limit: limit, now: now)
+    }
+    // Older receipts of another state may be missing.
+    let known = pages.compactMap(\.next).max()
+    let entries = pages.flatMap(\.entries).compactMap { entry in entry.receipt.map { ($0.id, entry) } }
+      .filter { id, _ in known.map { id >= $0 } ?? true }.sorted { $0.0 > $1.0 }
+    let shown = entries.prefix(limit)
+    guard shown.count == entries.count else {
+      return ListPage(shown.map(\.1), next: shown.last?.0)
+    }
+    let compared = pages.compactMap(\.compared)
+    return ListPage(
+      shown.map(\.1), next: known, compared: compared.isEmpty ? nil : compared.reduce(0, +))
+  }
+
+  /// The same with `--id`: as the kind of id of which there are receipts.
+  private static func withID(
+    _ filter: ReceiptFilter, _ session: Session, _ configuration: Configuration
+  ) throws -> ReceiptFilter {
+    guard let id = session.command.options["id"] else { return filter }
+    guard kindsOfID.allSatisfy({ !session.command.options.contains($0) }) else {
+      throw session.usage("--id and --\(kindsOfID.joined(separator: ", --")) exclude each other")
+    }
+    let reader = try session.reader(configuration)
+    var candidates: [ReceiptFilter] = []
+    for field in ReceiptFilter.fields where kindsOfID.contains(field.name) {
+      var (candidate, probe) = (filter, ReceiptFilter())
+      probe.app = filter.app
+      do throws(FilterFault) {
+        try candidate.set(field, id, now: session.now)
+        try probe.set(field, id, now: session.now)
+      } catch {
+        throw session.usage("--id \(DisplayText.clean(error.message))")
+      }
+      if try !probe.read(reader, limit: 1, now: session.now).entries.isEmpty { return candidate }
+      candidates.append(candidate)
+    }
+    return candidates.first ?? filter
   }
 
   /// The options that select receipts and are given.
   static func givenFilters(_ session: Session) -> [String] {
-    (filterFields(of: session.command.path).map(\.name) + ["limit"])
+    (filterFields(of: session.command.path).map(\.name) + ["id", "limit"])
       .filter(session.command.options.contains)
   }
 
@@ -203,7 +275,7 @@ enum ReceiptsCommands {
         + "in: receiptctl receipts list"
     } else if let object = ids.first(where: { !$0.hasPrefix(ReceiptID.prefix) }) {
       hint =
-        "find the receipt of a purchase with: receiptctl receipts list --object \(ShellWord.quoted(object))"
+        "find the receipt of a purchase with: receiptctl receipts list --id \(ShellWord.quoted(object))"
     } else {
       hint = "ids are in: receiptctl receipts list"
     }

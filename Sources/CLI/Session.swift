@@ -253,30 +253,31 @@ extension Timestamp {
 extension CommandTable {
   static let reasonCharactersMax = 1000
 
-  /// `--reason`, for every command that changes something and does not filter receipts by reason.
-  static let reason = OptionSpec(
-    "reason", placeholder: "TEXT", help: "Why; kept in the audit")
-  /// `--why`, for the commands in which `--reason` filters receipts.
-  static let why = OptionSpec("why", placeholder: "TEXT", help: "Why; kept in the audit")
+  /// `--why`, for every command that changes something. It was `--reason`, which in some commands filters
+  /// receipts.
+  static let why = OptionSpec("why", placeholder: "TEXT", help: "Why; kept in the audit", aliases: ["reason"])
 }
 
 extension Session {
   /// The reason that the operator gave.
-  func reason(option name: String = "reason") throws(UsageError) -> String? {
-    guard let text = command.options[name] else { return nil }
-    guard !text.allSatisfy(\.isWhitespace) else { throw usage("--\(name) needs a few words") }
+  func why() throws(UsageError) -> String? {
+    guard let text = command.options["why"] else { return nil }
+    guard !text.allSatisfy(\.isWhitespace) else { throw usage("--why needs a few words") }
     guard text.count <= CommandTable.reasonCharactersMax else {
-      throw usage("--\(name) has at most \(CommandTable.reasonCharactersMax) characters")
+      throw usage("--why has at most \(CommandTable.reasonCharactersMax) characters")
     }
     return text
   }
+
+  /// The command as the audit names it.
+  private var action: String { command.path.joined(separator: " ") + (command.flag("undo") ? " --undo" : "") }
 
   /// An audit entry for this command, with the time now.
   func auditEntry(
     app: AppSlug? = nil, subject: String? = nil, reason: String? = nil, details: JSONValue = [:]
   ) -> AuditEntry {
     AuditEntry(
-      at: moment, actor: dependencies.actor, action: command.path.joined(separator: " "), app: app,
+      at: moment, actor: dependencies.actor, action: action, app: app,
       subject: subject, reason: reason, details: details.text)
   }
 }

@@ -43,13 +43,13 @@ enum UsersCommands {
           OptionSpec(
             flag: "ask-purchasely",
             help: "Then ask Purchasely to forget the user, too; needs client_secret"),
-          CommandTable.reason,
+          CommandTable.why,
         ] + CommandTable.asking,
         examples: [
           ExampleSpec("receiptctl users forget jdo-1 --dry-run", "Count the data to erase"),
           ExampleSpec("receiptctl users forget --email jane@example.com", "Erase a guest, who has no user"),
           ExampleSpec(
-            "receiptctl users forget jdo-1 --ask-purchasely --reason 'request of 2026-11-20'",
+            "receiptctl users forget jdo-1 --ask-purchasely --why 'request of 2026-11-20'",
             "Erase it here and at Purchasely"),
         ]), run: UserForget.run),
   ]

@@ -51,7 +51,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .retired(let place, let at):
       "the database was copied to \(place) at \(RFC3339.string(unixMilliseconds: at.unixMilliseconds)), and "
         + "is retired so that receipts are not delivered from both; name the copy as `database` in the "
-        + "configuration. If the copy is not used: receiptctl db unretire"
+        + "configuration. If the copy is not used: receiptctl db copy --undo"
     case .unfinishedCopy(let place):
       "the database is an unfinished copy of \(place); run the same receiptctl db copy again, which "
         + "continues it, or name \(place) as `database` in the configuration"

@@ -11,6 +11,19 @@ import Testing
 
   @Test func theProgramsHelp() throws { Snapshot.check(try OperatorHarness().run("--help").out, "help") }
 
+  @Test("The help fits on a small terminal, and is what the program prints without a command")
+  func helpFits() throws {
+    let help = try OperatorHarness().run("--help").out
+    let lines = help.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    #expect(lines.count <= 24)
+    #expect(lines.allSatisfy { DisplayText.width(of: String($0)) <= 80 })
+    let bare = try OperatorHarness().run()
+    #expect(bare.code == .done)
+    #expect(bare.out == help)
+    let whole = try OperatorHarness().run("help", "all").out
+    for topic in CommandHelp(OperatorProgram.spec).topics { #expect(whole.contains("\n  \(topic.name) ")) }
+  }
+
   @Test(arguments: OperatorProgram.spec.groups.map(\.name))
   func aGroupsHelp(group: String) throws {
     Snapshot.check(try OperatorHarness().run("help", group).out, "help-\(group)")
@@ -44,7 +57,7 @@ import Testing
 
   @Test(
     arguments: [
-      ["receipts", "lst"], ["receipts"], [], ["recipts", "list"], ["receipts", "list", "--stat", "failed"],
+      ["receipts", "lst"], ["receipts"], ["recipts", "list"], ["receipts", "list", "--stat", "failed"],
       ["receipts", "list", "--state", "broken"], ["receipts", "list", "--limit", "0"], ["receipts", "show"],
       ["receipts", "list", "--since", "yesterday"], ["receipts", "list", "--after", "sub_1"],
       ["receipts", "replay"], ["receipts", "replay", "rcp_1", "--state", "failed"],

@@ -251,7 +251,7 @@ import Testing
       harness.run("receipts", "show", "cs_sub_failed").out.contains("purchase  subscription sub_failed"))
     let advice = harness.run("receipts", "replay", "cs_sub_failed")
     #expect(advice.code == .notFound)
-    let command = try #require(advice.notes.firstMatch(of: /receiptctl (receipts list --object \S+)/)?.1)
+    let command = try #require(advice.notes.firstMatch(of: /receiptctl (receipts list --id \S+)/)?.1)
     for session in [
       command.split(separator: " ").map(String.init), ["receipts", "list", "--object", "cs_sub_failed"],
     ] {

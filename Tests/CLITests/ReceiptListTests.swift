@@ -77,7 +77,12 @@ import Testing
     arguments: [
       (["--state", "failed"], ["sub_failed"]), (["--user", "bob"], ["sub_pending"]),
       (["--reason", "user"], ["sub_waiting"]), (["--object", "sub_delivered"], ["sub_delivered"]),
-      (["--import-id", "imp-1"], ["sub_delivered"]),
+      (["--import-id", "imp-1"], ["sub_delivered"]), (["--id", "sub_delivered"], ["sub_delivered"]),
+      (["--state", "failed", "--state", "pending"], ["sub_pending", "sub_failed"]),
+      (["--state", "failed", "--state", "pending", "--limit", "1"], ["sub_pending"]),
+      (["--state", "failed", "--state", "waiting", "--state", "failed", "--user", "ann"], ["sub_failed"]),
+      (["--id", "imp-1"], ["sub_delivered"]), (["--id", "cs_sub_failed"], ["sub_failed"]),
+      (["--id", "imp-1", "--state", "failed"], []), (["--id", "sub_unknown"], []),
       (["--since", "2026-11-20T10:03:00Z"], ["sub_cancelled", "sub_pending"]),
       (["--until", "2026-11-20T10:01:00Z"], ["sub_delivered"]),
       (["--state", "failed", "--user", "bob"], []),
@@ -87,6 +92,21 @@ import Testing
     let ran = harness.run(arguments: ["receipts", "list", "--json"] + options)
     #expect(ran.code == .done)
     #expect(try ran.objects.map { $0["object_id"]?.stringValue } == objects)
+  }
+
+  @Test("A list of several states continues where its page ended, without a gap")
+  func statesContinue() throws {
+    let harness = try Self.everyState()
+    let states = ["failed", "waiting", "pending", "delivered", "cancelled"].flatMap { ["--state", $0] }
+    let list = ["receipts", "list", "--json", "--limit", "2"] + states
+    var found: [String?] = []
+    var page = try harness.run(arguments: list).objects
+    while let last = page.last?["id"]?.stringValue, found.count < 10 {
+      found += page.map { $0["object_id"]?.stringValue }
+      page = try harness.run(arguments: list + ["--after", last]).objects
+    }
+    let all = try harness.run("receipts", "list", "--json").objects.map { $0["object_id"]?.stringValue }
+    #expect(found == all)
   }
 
   @Test(
@@ -277,6 +297,6 @@ import Testing
     #expect(ran.notes.contains("there is no receipt sub_1"))
     #expect(ran.notes.contains("no purchase, payment or checkout session has this id either"))
     #expect(!ran.notes.contains("--object"), "that searches what show has just searched")
-    #expect(harness.run("receipts", "replay", "sub_1").notes.contains("receipts list --object sub_1"))
+    #expect(harness.run("receipts", "replay", "sub_1").notes.contains("receipts list --id sub_1"))
   }
 }

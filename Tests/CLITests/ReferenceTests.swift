@@ -2,9 +2,11 @@
 // accept them.
 
 import Daemon
+import Domain
 import Formats
 import FoundationEssentials
 import Platform
+import Store
 import Terminal
 import TestSupport
 import Testing
@@ -38,9 +40,11 @@ struct ReferenceTests {
   @Test("Every command, option and key is in its page")
   func everythingIsThere() {
     let page = ManualPage.receiptctl.text.replacing("\\-", with: "-")
-    for command in OperatorProgram.spec.commands {
+    for command in OperatorProgram.spec.commands where !command.isHidden {
       #expect(page.contains("\\fB\(command.name)"), "\(command.name)")
-      for option in command.options { #expect(page.contains("--\(option.name)"), "\(option.name)") }
+      for option in command.options where !option.isHidden {
+        #expect(page.contains("--\(option.name)"), "\(option.name)")
+      }
     }
     let configuration = ManualPage.configuration.text.replacing("\\-", with: "-")
     let keys = ConfigurationReference.entries
@@ -70,6 +74,7 @@ struct ReferenceTests {
     let list = words.map { "'\($0)'" }.joined(separator: " ")
     let script = """
       source '\(Self.deploy)/completions/receiptctl.bash'
+      receiptctl() { [ "$*" = 'words apps' ] && printf '%s\n' ios web; }
       COMP_WORDS=(receiptctl \(list)); COMP_CWORD=\(words.count)
       _receiptctl; printf '%s\\n' "${COMPREPLY[@]}"
       """
@@ -83,18 +88,33 @@ struct ReferenceTests {
     #expect(try bash(["rec"]) == ["receipts"])
     #expect(try bash(["receipts", "sh"]) == ["show"])
     #expect(try bash(["--config", "x", "receipts", "sh"]) == ["show"])
-    #expect(try bash(["receipts", "list", "--im"]) == ["--import-id"])
+    #expect(try bash(["receipts", "list", "--pri"]) == ["--price"])
     #expect(try bash(["receipts", "list", "--state", "f"]) == ["failed"])
     #expect(try bash(["receipts", "list", "--state", "=", "de"]) == ["delivered"])
-    #expect(try bash(["stats", "--w"]) == ["--watch"])
+    #expect(try bash(["receipts", "list", "--import"]) == [], "a hidden option")
+    #expect(try bash(["status", "--w"]) == ["--watch"])
+    #expect(try bash(["receipts", "list", "--app", "i"]) == ["ios"])
+    #expect(try bash(["apps", "pause", ""]) == ["ios", "web"])
     #expect(try bash(["completions", "z"]) == ["zsh"])
     #expect(try bash(["db", "restore", "/etc/host"]).contains("/etc/hosts"))
+  }
+
+  @Test("Completions get apps, reasons and jobs from the configuration and the database")
+  func words() throws {
+    let harness = try OperatorHarness(apps: ["ios", "web"])
+    #expect(harness.run("words", "apps").out == "ios\nweb\n")
+    #expect(harness.run("words", "reasons").out == "")
+    try harness.fail(try harness.purchase("sub_1"))
+    #expect(harness.run("words", "reasons").out == "http_422\n")
+    #expect(harness.run("receipts", "replay", "--state", "failed", "--yes").code == .done)
+    let job = try #require(try harness.reader().jobs(JobFilter(), limit: 1).first)
+    #expect(harness.run("words", "jobs").out == "\(job.id)\n")
   }
 
   @Test("fish completes the same", .enabled(if: ShellRun.isThere("fish"), "fish is not installed"))
   func completesInFish() throws {
     for (line, expected) in [
-      ("rec", "receipts"), ("receipts sh", "show"), ("receipts list --im", "--import-id"),
+      ("rec", "receipts"), ("receipts sh", "show"), ("receipts list --pri", "--price"),
       ("receipts list --state f", "failed"), ("completions z", "zsh"),
     ] {
       let script = "source '\(Self.deploy)/completions/receiptctl.fish'; complete -C 'receiptctl \(line)'"

@@ -25,7 +25,7 @@ import Testing
       let retired = try relay.runAgain()
       #expect(retired.code == 77, "\(retired.output)")
       #expect(retired.output.contains("was copied to \(target)"), "\(retired.output)")
-      #expect(retired.output.contains("receiptctl db unretire"), "\(retired.output)")
+      #expect(retired.output.contains("receiptctl db copy --undo"), "\(retired.output)")
       relay.configuration = relay.configuration.merging(["database": .string(target)])
       try relay.writeConfiguration()
       let copy = try Connection(path: target, mode: .readWrite, busyTimeout: .seconds(5))

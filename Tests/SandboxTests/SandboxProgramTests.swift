@@ -67,7 +67,7 @@ import Testing
   @Test(
     "A slip is a usage error, and says where help is",
     arguments: [
-      [], ["destinaton"], ["event", "--type", "refund"], ["destination", "--delay", "soon"],
+      ["destinaton"], ["event", "--type", "refund"], ["destination", "--delay", "soon"],
       ["load", "--duration", "long"], ["load", "--rate", "0/s"], ["destination", "--fail-rate", "2"],
       ["webhook", "--secret", "abc"], ["webhook", "--secret", "env:UNSET"],
       ["swedbank", "--fault", "explode"], ["swedbank", "--fault-on", "validate"],

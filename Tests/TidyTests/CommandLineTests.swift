@@ -35,7 +35,7 @@ enum BuiltProgram: String, CaseIterable {
 
   /// `receipts list`, `stats`, …; empty when the program has no commands yet.
   func verbs() throws -> [String] {
-    try Self.names(in: "Commands:", of: output(["--help"])).flatMap { noun in
+    try Self.names(in: "Commands:", of: output(["help", "all"])).flatMap { noun in
       let verbs = Self.names(in: "Verbs:", of: try output(["help", noun]))
       return verbs.isEmpty ? [noun] : verbs.map { "\(noun) \($0)" }
     }

@@ -50,13 +50,13 @@ enum DatabaseCommands {
           tools, and ends with 77.
           """,
         arguments: [ArgumentSpec("FILE", help: "the backup")],
-        options: [CommandTable.reason] + CommandTable.asking,
+        options: [CommandTable.why] + CommandTable.asking,
         examples: [
           ExampleSpec(
             "receiptctl db restore /var/backups/receiptd/receiptd.db --dry-run",
             "Check the backup and its age"),
           ExampleSpec(
-            "receiptctl db restore /var/backups/receiptd/receiptd.db --reason 'disk failed'", "Restore it"),
+            "receiptctl db restore /var/backups/receiptd/receiptd.db --why 'disk failed'", "Restore it"),
         ]), run: DatabaseRestore.run),
     Verb(
       spec: CommandSpec(
@@ -70,12 +70,16 @@ enum DatabaseCommands {
         options: [
           OptionSpec(
             "to", placeholder: "PLACE",
-            help: "The empty database, as in the configuration: a path, postgres://…, env:NAME, file:/path")
-        ],
+            help: "The empty database, as in the configuration: a path, postgres://…, env:NAME, file:/path"),
+          OptionSpec(
+            flag: "undo", help: "Use this database again that was copied, if no receiptd has used the copy"),
+          CommandTable.why,
+        ] + CommandTable.asking,
         examples: [
           ExampleSpec("receiptctl db copy --to env:DATABASE_URL", "Move from a file to PostgreSQL"),
           ExampleSpec("receiptctl db copy --to /var/lib/receiptd/receiptd.db", "And back"),
-        ]), run: DatabaseCopy.run),
+          ExampleSpec("receiptctl db copy --undo --why 'not used'", "The copy is not used after all"),
+        ]), run: { try $0.command.flag("undo") ? DatabaseUnretire.run($0) : DatabaseCopy.run($0) }),
     Verb(
       spec: CommandSpec(
         ["db", "unretire"], summary: "Use a database again that was copied",
@@ -83,9 +87,9 @@ enum DatabaseCommands {
           Only if no receiptd has used the copy: what is pending in both is delivered from both, and what \
           only the copy has is lost.
           """,
-        options: [CommandTable.reason] + CommandTable.asking,
-        examples: [ExampleSpec("receiptctl db unretire --reason 'moved back'", "Undo a copy")]),
-      run: DatabaseUnretire.run),
+        options: [CommandTable.why] + CommandTable.asking,
+        examples: [ExampleSpec("receiptctl db unretire --why 'moved back'", "Undo a copy")],
+        isHidden: true), run: DatabaseUnretire.run),
     Verb(
       spec: CommandSpec(
         ["db", "purge"], summary: "Delete now all data that is older than the configuration's retention",
@@ -93,7 +97,7 @@ enum DatabaseCommands {
           receiptd does so every hour; use this after shortening retention. It works in short transactions, \
           so receiptd may run meanwhile.
           """,
-        options: [CommandTable.reason] + CommandTable.asking,
+        options: [CommandTable.why] + CommandTable.asking,
         examples: [ExampleSpec("receiptctl db purge --dry-run", "Count the rows to delete")]),
       run: DatabasePurge.run),
   ]

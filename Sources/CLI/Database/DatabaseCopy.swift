@@ -16,6 +16,9 @@ struct DatabaseCopy {
     guard let named = session.command.options["to"] else {
       throw session.usage("--to is missing: the empty database to copy into")
     }
+    guard !session.command.flag("dry-run") else {
+      throw session.usage("--dry-run needs --undo: a copy changes nothing before it is complete")
+    }
     let configuration = try session.configuration()
     let place = try ConfigurationLoader.database(
       named, option: "--to", folder: ".", environment: session.dependencies.environment)
@@ -194,7 +197,7 @@ private struct TableShares {
 enum DatabaseUnretire {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let reason = try session.reason()
+    let reason = try session.why()
     let hold = try CopyHold(configuration.database, configuration.durability, isTarget: false)
     let shown = DisplayText.clean(hold.name)
     guard let database = hold.engine?.writing, let mark = try database.retirement() else {

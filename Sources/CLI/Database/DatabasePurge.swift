@@ -11,7 +11,7 @@ internal import Upkeep
 enum DatabasePurge {
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let reason = try session.reason()
+    let reason = try session.why()
     let writer = try session.writer(configuration, usesApps: false)
     let isTrial = session.command.flag("dry-run")
     if !isTrial {

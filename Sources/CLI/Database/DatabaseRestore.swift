@@ -18,7 +18,7 @@ struct DatabaseRestore {
 
   static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
-    let reason = try session.reason()
+    let reason = try session.why()
     let named: String
     switch configuration.database {
     case .file(let path): named = path

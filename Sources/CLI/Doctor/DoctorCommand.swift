@@ -120,7 +120,7 @@ extension Finding {
   }
 
   /// The finding as text: a line, and below it what to do.
-  fileprivate func lines(inColour: Bool) -> [String] {
+  func lines(inColour: Bool) -> [String] {
     let (word, style): (String, Style) =
       switch level {
       case .ok: ("ok", .green)

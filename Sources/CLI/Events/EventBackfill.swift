@@ -48,7 +48,7 @@ struct EventBackfill {
     let isDry = session.command.flag("dry-run")
     let backfill = EventBackfill(
       session: session, configuration: configuration, since: since, isDry: isDry,
-      why: try session.reason(), reader: try session.reader(configuration),
+      why: try session.why(), reader: try session.reader(configuration),
       writer: isDry ? nil : try session.writer(configuration))
     for app in skipped { backfill.say(skipped: app) }
     return try backfill.perform(apis)

@@ -168,7 +168,7 @@ struct EventReprocess {
   ) throws -> [(event: EventSummary, outcome: ReprocessEvent.Outcome)] {
     guard !events.isEmpty else { return [] }
     let writer = try session.writer(configuration)
-    let why = try session.reason()
+    let why = try session.why()
     var bar = ProgressBar(
       "reading", total: events.count, on: session.output.notes, clock: session.dependencies.clock)
     defer { bar.finish() }

@@ -11,14 +11,14 @@ internal import Terminal
 enum ReceiptReplay {
   static func run(_ session: Session) throws -> ExitCode {
     let rate = try session.command.ratePerSecond("rate", in: BulkChange.rates)
-    let why = try session.reason(option: "why")
+    let why = try session.why()
     return try BulkChange(.replay, session, why: why, rate: rate).run(askingFrom: 1)
   }
 }
 
 enum ReceiptCancel {
   static func run(_ session: Session) throws -> ExitCode {
-    guard let why = try session.reason(option: "why") else {
+    guard let why = try session.why() else {
       throw session.usage("receipts cancel needs --why TEXT: the reason, in a few words")
     }
     let isNamed = session.command.positionals.count == 1
@@ -48,7 +48,7 @@ enum ReceiptComplete {
     guard options.contains("price") else {
       throw session.usage("several receipts are completed with --price; name users one receipt at a time")
     }
-    let why = try session.reason(option: "why")
+    let why = try session.why()
     return try BulkChange(.complete, session, why: why).run(askingFrom: 1)
   }
 
@@ -127,7 +127,7 @@ enum ReceiptComplete {
       try session.ask("Send it with these values?")
     }
     let entry = session.auditEntry(
-      app: record.app, subject: id.text, reason: try session.reason(option: "why"),
+      app: record.app, subject: id.text, reason: try session.why(),
       details: CompletionText.details(
         record.purchase, user: user, price: price, context: options["context"].map(ContextID.init)))
     let audited = Audited(command) { $0 == .done ? entry : nil }

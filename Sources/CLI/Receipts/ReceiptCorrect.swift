@@ -12,7 +12,7 @@ enum ReceiptCorrect {
   static func run(_ session: Session) throws -> ExitCode {
     let options = session.command.options
     try ReceiptComplete.checkValues(session)
-    guard let why = try session.reason(option: "why") else {
+    guard let why = try session.why() else {
       throw session.usage("receipts correct needs --why TEXT: the reason, in a few words")
     }
     guard ["user", "price", "context"].contains(where: options.contains) else {

@@ -2,7 +2,9 @@
 // that parse and print help. One thread.
 
 internal import Config
+internal import Domain
 internal import Service
+internal import Store
 internal import Terminal
 
 enum ReferenceVerbs {
@@ -19,7 +21,39 @@ enum ReferenceVerbs {
           ExampleSpec("receiptctl manual receiptctl | man -l -", "Read it"),
           ExampleSpec("receiptctl manual receiptd.json5 | man -l -", "Every key of the configuration"),
         ]), run: manual),
+    Verb(
+      spec: CommandSpec(
+        ["words"], summary: "Print names for a shell's completions, one to a line",
+        arguments: [ArgumentSpec("KIND", help: "what they name", choices: Words.allCases.map(\.rawValue))],
+        examples: [ExampleSpec("receiptctl words apps", "The apps of the configuration")], isHidden: true),
+      run: words),
   ]
+
+  private enum Words: String, CaseIterable {
+    case apps, reasons, jobs
+  }
+
+  private static func words(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let found: [String] =
+      switch Words(rawValue: session.command.positionals[0]) {
+      case .apps: configuration.apps.map(\.slug.text)
+      case .reasons: try session.reader(configuration).failureGroups().map(\.reason)
+      case .jobs: try session.reader(configuration).jobs(JobFilter(), limit: jobsMax).map(\.id.text)
+      case nil: []
+      }
+    // bash expands what it completes.
+    let isPlain = { (word: String) in
+      word.unicodeScalars.allSatisfy {
+        $0.isASCII && ($0.properties.isAlphabetic || "0123456789-_.".unicodeScalars.contains($0))
+      }
+    }
+    for word in Set(found.filter(isPlain)).sorted() { session.output.line(word) }
+    return .done
+  }
+
+  /// The newest jobs that completions name.
+  private static let jobsMax = 20
 
   private static func manual(_ session: Session) throws -> ExitCode {
     guard let page = ManualPage(rawValue: session.command.positionals[0]) else { return .usage }

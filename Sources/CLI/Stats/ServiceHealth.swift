@@ -103,12 +103,17 @@ struct ServiceHealth {
       next: "On the machine of each: systemctl start receiptd; its log says what is wrong.")
   }
 
+  /// Whether a receiptd runs and is ready.
+  var isWell: Bool { report?.isReady == true && !isSilent }
+
+  var json: JSONValue { json(problems) }
+
   /// The objects `service` and `findings` of `--json`, in one.
-  var json: JSONValue {
+  func json(_ problems: [Finding]) -> JSONValue {
     var members: [JSONValue.Member] = [
       .init(name: "running", value: .bool(isRunning)),
       .init(name: "process", value: .optional(daemon?.process.map(Int64.init))),
-      .init(name: "ready", value: .bool(report?.isReady == true && !isSilent)),
+      .init(name: "ready", value: .bool(isWell)),
     ]
     if case .object(let report)? = report?.json { members += report.filter { $0.name != "ready" } }
     if report == nil { members.append(.init(name: "disk_free_bytes", value: .optional(freeBytes))) }

@@ -36,7 +36,7 @@ enum StatsCommands {
           ExampleSpec("receiptctl stats", "The state of all apps"),
           ExampleSpec("receiptctl stats --joins --app ios", "Whether the app's contexts join as before"),
           ExampleSpec("receiptctl stats --json | jq 'select(.failed > 0)'", "Apps with failed receipts"),
-        ]), run: run),
+        ], isHidden: true), run: run),
     TopView.verb,
   ]
 

@@ -18,7 +18,8 @@ struct TopView {
         OptionSpec("app", placeholder: "APP", help: "Only this app"),
         OptionSpec("interval", placeholder: "D", help: "How often to redraw; default 1s"),
       ],
-      examples: [ExampleSpec("receiptctl top", "The current state of all apps")]), run: run)
+      examples: [ExampleSpec("receiptctl top", "The current state of all apps")], isHidden: true),
+    run: run)
 
   private static let intervalDefault: Duration = .seconds(1)
   /// The window over which rates are computed.
@@ -39,7 +40,7 @@ struct TopView {
   private let only: AppSlug?
   private var samples: [Sample] = []
 
-  private static func run(_ session: Session) throws -> ExitCode {
+  static func run(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let interval =
       try session.command.duration("interval", in: .milliseconds(100)...(.hours(1))) ?? intervalDefault

@@ -80,7 +80,7 @@ struct UserForget {
 
   private mutating func perform() throws -> ExitCode {
     let deletions = try UserDeletions(session, configuration, apps: apps)
-    let reason = try session.reason()
+    let reason = try session.why()
     try search.update(session, reader)
     let (name, loose) = (DisplayText.clean(subject.text), search.loose)
     guard !survey.parts.isEmpty || !loose.isEmpty || session.command.flag("ask-purchasely") else {

@@ -192,9 +192,15 @@ extension ListFilter {
   ) throws(FilterFault) {
     self.init()
     for field in fields {
-      guard let text = value(field) else { continue }
-      if let message = field.set(&self, text, now) { throw FilterFault(name: field.name, message: message) }
+      if let text = value(field) { try set(field, text, now: now) }
     }
+  }
+
+  /// Adds the condition of a field.
+  public mutating func set(
+    _ field: FilterField<Self>, _ text: String, now: Timestamp
+  ) throws(FilterFault) {
+    if let message = field.set(&self, text, now) { throw FilterFault(name: field.name, message: message) }
   }
 
   /// Continues after a position, as options and URLs have it.

@@ -10,12 +10,19 @@ public struct CommandHelp: Sendable {
   /// The entries of the program's help: the command groups, then the one-word commands.
   public var topics: [CommandGroup] {
     program.groups
-      + program.commands.filter { $0.path.count == 1 }.map { CommandGroup($0.name, summary: $0.summary) }
+      + program.commands.filter { $0.path.count == 1 && !$0.isHidden }.map {
+        CommandGroup($0.name, summary: $0.summary)
+      }
   }
 
   /// Help about the program.
   public var text: String {
     if let only = program.commands.first, only.path.isEmpty { return text(of: only) }
+    return program.sections.isEmpty ? wholeText : sections
+  }
+
+  /// Help about the program with every topic, all options and the examples.
+  var wholeText: String {
     var lines = [
       "\(program.name) - \(program.summary)", "",
       "Usage: \(program.name) [OPTIONS] \(program.commandWords) …",
@@ -29,10 +36,29 @@ public struct CommandHelp: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// What the program can do, on one screen.
+  private var sections: String {
+    let summaries = Dictionary(topics.map { ($0.name, $0.summary) }) { first, _ in first }
+    let width = program.sections.flatMap(\.topics).map { DisplayText.width(of: $0) }.max() ?? 0
+    var lines = ["\(program.name) - \(program.summary)"]
+    for section in program.sections {
+      lines.append("\(section.title):")
+      lines += section.topics.map { "  \(DisplayText.padded($0, to: width))  \(summaries[$0] ?? "")" }
+      if !section.others.isEmpty {
+        lines.append("  \(DisplayText.padded("also", to: width))  \(section.others.joined(separator: ", "))")
+      }
+    }
+    lines += [
+      "Every command takes \(program.options.map { "--\($0.name)" }.joined(separator: ", ")) and --help.",
+      "More: \(program.name) help TOPIC; every topic: \(program.name) help all",
+    ]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
   /// Help about a command group and its verbs; nil when the group does not exist.
   public func text(ofGroup name: String) -> String? {
     guard let group = program.groups.first(where: { $0.name == name }) else { return nil }
-    let commands = program.commands(under: [name])
+    let commands = program.commands(under: [name]).filter { !$0.isHidden }
     var lines = ["\(program.name) \(name) - \(group.summary)", "", "Usage: \(program.name) \(name) VERB …"]
     lines += section("Verbs", commands.map { ($0.path.dropFirst().joined(separator: " "), $0.summary) })
     lines += optionSection("Options of every command", program.options + ProgramSpec.builtInOptions)
@@ -69,7 +95,7 @@ public struct CommandHelp: Sendable {
   private func optionSection(_ title: String, _ options: [OptionSpec]) -> [String] {
     section(
       title,
-      options.map { option in
+      options.filter { !$0.isHidden }.map { option in
         var left = option.short.map { "-\($0), " } ?? "    "
         left += "--\(option.name)"
         if let placeholder = option.placeholder { left += " \(placeholder)" }

@@ -90,6 +90,7 @@ public struct CommandParser: Sendable {
   }
 
   private func unknownOption(_ name: String, known: [OptionSpec]) -> String {
+    let known = known.filter { !$0.isHidden }
     let names = known.map { "--\($0.name)" } + known.compactMap { $0.short.map { "-\($0)" } }
     let near = EditDistance.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
     return "there is no option \(DisplayText.clean(name)) here\(near)"
@@ -110,11 +111,13 @@ extension CommandParser {
         return .show(help.text(of: command))
       }
       if words.isEmpty { return .show(help.text) }
+      if words == ["all"] { return .show(help.wholeText) }
       if let text = help.text(ofGroup: words[0]), words.count == 1 { return .show(text) }
       throw unknownCommand(words)
     }
     if reading.asks(for: "version") { return .show(program.versionLine + "\n") }
-    if let unknown = reading.unknown.first, words.isEmpty {
+    if words.isEmpty {
+      guard let unknown = reading.unknown.first else { return .show(help.text) }
       throw UsageError(unknownOption(unknown, known: everyOption), helpCommand: helpCommand([]))
     }
     throw unknownCommand(words)
@@ -122,17 +125,15 @@ extension CommandParser {
 
   private func unknownCommand(_ words: [String]) -> UsageError {
     let firstWords = program.commands.compactMap(\.path.first)
-    guard let group = words.first else {
-      let names = CommandHelp(program).topics.map(\.name).joined(separator: ", ")
-      return UsageError("say what to do: \(names)", helpCommand: helpCommand([]))
-    }
+    let group = words[0]
     guard firstWords.contains(group) else {
       let near = EditDistance.nearest(to: group, among: Set(firstWords + ["help"]))
       let advice = near.map { "; did you mean '\($0)'?" } ?? ""
       return UsageError(
         "there is no command '\(DisplayText.clean(group))'\(advice)", helpCommand: helpCommand([]))
     }
-    let verbs = program.commands(under: [group]).compactMap { $0.path.dropFirst().first }
+    let verbs = program.commands(under: [group]).filter { !$0.isHidden }
+      .compactMap { $0.path.dropFirst().first }
     guard words.count > 1 else {
       return UsageError(
         "say what to do with \(group): \(verbs.joined(separator: ", "))", helpCommand: helpCommand([group]))
@@ -197,7 +198,8 @@ extension CommandParser {
         separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(Substring(parts[0]))
       let attached = parts.count > 1 ? String(Substring(parts[1])) : nil
-      guard let option = options.first(where: { $0.name == name }) else {
+      let exact = options.first { $0.name == name }
+      guard let option = exact ?? options.first(where: { $0.aliases.contains(name) }) else {
         unknown.append("--\(name)")
         return
       }

@@ -13,13 +13,19 @@ public struct OptionSpec: Sendable, Equatable {
   public let isRepeatable: Bool
   /// The allowed values; empty allows any.
   public let choices: [String]
+  /// Older names that scripts may use, unless another option of the command has one of them.
+  public let aliases: [String]
+  /// Whether help, completions and manual pages leave it out: it is accepted for scripts.
+  public let isHidden: Bool
 
   /// An option with a value.
   public init(
     _ name: String, short: Character? = nil, placeholder: String, help: String, isRepeatable: Bool = false,
-    choices: [String] = []
+    choices: [String] = [], aliases: [String] = [], isHidden: Bool = false
   ) {
     self.name = name
+    self.aliases = aliases
+    self.isHidden = isHidden
     self.short = short
     self.placeholder = placeholder
     self.help = help
@@ -30,6 +36,7 @@ public struct OptionSpec: Sendable, Equatable {
   /// An option without a value.
   public init(flag name: String, short: Character? = nil, help: String) {
     self.name = name
+    (aliases, isHidden) = ([], false)
     self.short = short
     placeholder = nil
     self.help = help
@@ -93,11 +100,14 @@ public struct CommandSpec: Sendable, Equatable {
   public let options: [OptionSpec]
   /// At least one.
   public let examples: [ExampleSpec]
+  /// Whether lists of commands leave it out: an older name that scripts may use.
+  public let isHidden: Bool
 
   public init(
     _ path: [String], summary: String, discussion: String? = nil, arguments: [ArgumentSpec] = [],
-    options: [OptionSpec] = [], examples: [ExampleSpec]
+    options: [OptionSpec] = [], examples: [ExampleSpec], isHidden: Bool = false
   ) {
+    self.isHidden = isHidden
     self.path = path
     self.summary = summary
     self.discussion = discussion
@@ -122,6 +132,19 @@ public struct CommandGroup: Sendable, Equatable {
   }
 }
 
+/// A part of a program's help: what an operator wants to do.
+public struct HelpSection: Sendable, Equatable {
+  public let title: String
+  /// Command groups and one-word commands that are shown with their summaries.
+  public let topics: [String]
+  /// Those that are only named.
+  public let others: [String]
+
+  public init(_ title: String, _ topics: [String], also others: [String]) {
+    (self.title, self.topics, self.others) = (title, topics, others)
+  }
+}
+
 /// A program: its commands and shared options. `--help`, `-h`, `--version` and `help` always exist.
 public struct ProgramSpec: Sendable, Equatable {
   public let name: String
@@ -136,13 +159,21 @@ public struct ProgramSpec: Sendable, Equatable {
   /// In the order of help. A one-word command needs none.
   public let groups: [CommandGroup]
   public let commands: [CommandSpec]
+  /// The program's help in short; without sections it shows every topic, all options and the examples.
+  public let sections: [HelpSection]
+  /// By placeholder, arguments with which the program prints the values that it knows, one a line, for
+  /// completions. Each value is a word without characters that a shell expands.
+  public let words: [String: String]
   public let examples: [ExampleSpec]
 
   public init(
     name: String, version: String, origin: String? = nil, summary: String, discussion: String? = nil,
     options: [OptionSpec] = [],
-    groups: [CommandGroup] = [], commands: [CommandSpec], examples: [ExampleSpec]
+    groups: [CommandGroup] = [], commands: [CommandSpec], sections: [HelpSection] = [],
+    words: [String: String] = [:], examples: [ExampleSpec]
   ) {
+    self.words = words
+    self.sections = sections
     self.name = name
     self.version = version
     self.origin = origin
@@ -196,6 +227,12 @@ public struct ProgramSpec: Sendable, Equatable {
       // As of a line of the source that is indented further than the first.
       guard let text, text.split(separator: "\n").contains(where: { $0.contains("  ") }) else { continue }
       flaws.append("the text of \(name) has two blanks in a row")
+    }
+    if !sections.isEmpty {
+      let listed = sections.flatMap { $0.topics + $0.others }.sorted()
+      if listed != CommandHelp(self).topics.map(\.name).sorted() {
+        flaws.append("the sections of help do not have each topic once")
+      }
     }
     return examples.isEmpty ? flaws + ["\(name) has no example"] : flaws
   }

@@ -86,7 +86,6 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "say what to do: receipts, events, stats"),
     ("receipts", "say what to do with receipts: list, replay, show"),
     ("recepts list", "there is no command 'recepts'; did you mean 'receipts'?"),
     ("receipts lsit", "there is no command 'receipts lsit'; did you mean 'receipts list'?"),

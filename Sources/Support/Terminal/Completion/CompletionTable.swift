@@ -13,6 +13,8 @@ struct CompletionTable {
   enum Value: Equatable {
     case choices([String])
     case file
+    /// What the program prints with these arguments.
+    case words(String)
     case anything
   }
 
@@ -34,12 +36,13 @@ struct CompletionTable {
   init(_ spec: ProgramSpec) {
     program = spec.name
     topics = CommandHelp(spec).topics.map { ($0.name, $0.summary) } + [("help", "Show help about a command")]
-    shared = (spec.options + ProgramSpec.builtInOptions).map(Self.option)
-    commands = spec.commands.map { command in
+    shared = (spec.options + ProgramSpec.builtInOptions).map { Self.option($0, spec.words) }
+    commands = spec.commands.filter { !$0.isHidden }.map { command in
       let argument = command.arguments.last
       return Command(
-        words: command.path, help: command.summary, options: command.options.map(Self.option),
-        arguments: argument.map { Self.value($0.name, choices: $0.choices) } ?? .anything)
+        words: command.path, help: command.summary,
+        options: command.options.filter { !$0.isHidden }.map { Self.option($0, spec.words) },
+        arguments: argument.map { Self.value($0.name, choices: $0.choices, spec.words) } ?? .anything)
     }
   }
 
@@ -48,14 +51,15 @@ struct CompletionTable {
     commands.filter { $0.words.count > 1 && $0.words[0] == group }.map { ($0.words[1], $0.help) }
   }
 
-  private static func option(_ spec: OptionSpec) -> Option {
+  private static func option(_ spec: OptionSpec, _ words: [String: String]) -> Option {
     Option(
       names: ["--\(spec.name)"] + (spec.short.map { ["-\($0)"] } ?? []), help: spec.help,
-      value: spec.placeholder.map { value($0, choices: spec.choices) })
+      value: spec.placeholder.map { value($0, choices: spec.choices, words) })
   }
 
-  private static func value(_ placeholder: String, choices: [String]) -> Value {
+  private static func value(_ placeholder: String, choices: [String], _ words: [String: String]) -> Value {
     if !choices.isEmpty { return .choices(choices) }
+    if let words = words[placeholder] { return .words(words) }
     return placeholder == "PATH" || placeholder == "FILE" ? .file : .anything
   }
 }

@@ -35,6 +35,11 @@ public enum Completions {
     }
   }
 
+  /// Prints the words for a value; nothing if the program cannot.
+  private static func printing(_ table: CompletionTable, _ arguments: String) -> String {
+    "\(table.program) \(arguments) 2>/dev/null"
+  }
+
   /// A text in single quotes, as POSIX shells and fish read it.
   static func quoted(_ text: String) -> String {
     "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "'\\''") + "'"
@@ -72,6 +77,9 @@ extension Completions {
         lines.append(
           "complete -c \(table.program) -n \(quoted(condition)) -a \(quoted(choices.joined(separator: " ")))")
       case .file: lines.append("complete -c \(table.program) -n \(quoted(condition)) -F")
+      case .words(let arguments):
+        let words = quoted("(\(printing(table, arguments)))")
+        lines.append("complete -c \(table.program) -n \(quoted(condition)) -a \(words)")
       case .anything: break
       }
     }
@@ -95,6 +103,7 @@ extension Completions {
     switch option.value {
     case .choices(let choices): words.append("-x -a \(quoted(choices.joined(separator: " ")))")
     case .file: words.append("-r -F")
+    case .words(let arguments): words.append("-x -a \(quoted("(\(printing(table, arguments)))"))")
     case .anything: words.append("-x")
     case nil: break
     }
@@ -144,7 +153,7 @@ extension Completions {
       lines.append("    '\(topic.word) ') \(reply(verbs.joined(separator: " "))) ;;")
     }
     lines += table.commands.compactMap { command in
-      action(command.arguments).map { "    \(pattern(command.words))) \($0) ;;" }
+      action(command.arguments, table).map { "    \(pattern(command.words))) \($0) ;;" }
     }
     lines += ["  esac", "}", "complete -F \(name) \(table.program)", ""]
     return lines.joined(separator: "\n")
@@ -163,14 +172,16 @@ extension Completions {
         return words.hasSuffix("*")
           ? "'\(words.dropLast())'*':\(name)'" : "'\(words):\(name)'"
       }
-      return "    \(patterns.joined(separator: "|"))) \(action(value) ?? ":"); return ;;"
+      return "    \(patterns.joined(separator: "|"))) \(action(value, table) ?? ":"); return ;;"
     }
   }
 
-  private static func action(_ value: CompletionTable.Value) -> String? {
+  private static func action(_ value: CompletionTable.Value, _ table: CompletionTable) -> String? {
     switch value {
     case .choices(let choices): reply(choices.joined(separator: " "))
     case .file: "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"
+    case .words(let arguments):
+      "mapfile -t COMPREPLY < <(compgen -W \"$(\(printing(table, arguments)))\" -- \"$current\")"
     case .anything: nil
     }
   }
@@ -195,7 +206,7 @@ extension Completions {
       "#compdef \(table.program)", "# made by: \(table.program) completions zsh", "", "\(name)() {",
       "  local curcontext=$curcontext state line", "  local -a words_of", "  _arguments -C \\",
     ]
-    lines += table.shared.map { "    \(argument($0)) \\" }
+    lines += table.shared.map { "    \(argument($0, table)) \\" }
     lines += ["    '1: :->topic' '*:: :->rest'", "  case $state in", "    topic)", "      words_of=("]
     lines += table.topics.map { "        \(described($0.word, $0.help))" }
     lines += [
@@ -236,24 +247,26 @@ extension Completions {
   private static func arguments(
     of command: CompletionTable.Command, _ table: CompletionTable, indent: String
   ) -> [String] {
-    let options = (command.options + table.shared).map { "\(indent)  \(argument($0)) \\" }
+    let options = (command.options + table.shared).map { "\(indent)  \(argument($0, table)) \\" }
     let rest =
       switch command.arguments {
       case .choices(let choices): quoted("*: :(\(choices.joined(separator: " ")))")
       case .file: quoted("*:file:_files")
+      case .words(let arguments): quoted("*: :{compadd -- $(\(printing(table, arguments)))}")
       case .anything: quoted("*: :")
       }
     return ["\(indent)_arguments \\"] + options + ["\(indent)  \(rest)"]
   }
 
   /// `'(-y --yes)'{-y,--yes}'[Do not ask]'`, or the same for a single name.
-  private static func argument(_ option: CompletionTable.Option) -> String {
+  private static func argument(_ option: CompletionTable.Option, _ table: CompletionTable) -> String {
     let help = option.help.replacing("\\", with: "\\\\").replacing("[", with: "\\[")
       .replacing("]", with: "\\]").replacing(":", with: "\\:")
     let value =
       switch option.value {
       case .choices(let choices): ":value:(\(choices.joined(separator: " ")))"
       case .file: ":file:_files"
+      case .words(let arguments): ":value:{compadd -- $(\(printing(table, arguments)))}"
       case .anything: ":value: "
       case nil: ""
       }

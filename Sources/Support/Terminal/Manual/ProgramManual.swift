@@ -52,12 +52,14 @@ public struct ProgramManual {
     page.section("COMMANDS")
     for topic in CommandHelp(program).topics {
       if !program.groups.isEmpty { page.subsection("\(topic.name): \(topic.summary)") }
-      for command in program.commands where command.path.first == topic.name {
+      for command in program.commands where command.path.first == topic.name && !command.isHidden {
         let usage = ([command.name] + command.arguments.map(\.usage)).joined(separator: " ")
         page.term(usage, "\(command.summary).")
         if let discussion = command.discussion { page.more(discussion) }
         for argument in command.arguments { page.more("\(argument.usage): \(argument.help).") }
-        for option in command.options { page.more("\(Self.usage(option)): \(Self.help(option)).") }
+        for option in command.options where !option.isHidden {
+          page.more("\(Self.usage(option)): \(Self.help(option)).")
+        }
         for example in command.examples { page.more("\(example.help): \(example.line)") }
       }
     }

@@ -1,0 +1,77 @@
+// `receiptctl status`: what is wrong, then the state of each app. One thread.
+
+internal import Config
+internal import Domain
+internal import Formats
+internal import Reports
+internal import Service
+internal import Store
+internal import Terminal
+internal import Upkeep
+
+enum StatusCommand {
+  static let verb = Verb(
+    spec: CommandSpec(
+      ["status"], summary: "What is wrong now and what to do, then the state of each app",
+      discussion: """
+        First whether receiptd is ready; then each problem, the most urgent first, with the next command: \
+        what receiptd reports, and what an alert would report, whether one is configured or not. Then the \
+        apps, one a line. doctor looks at everything that receiptd depends on, too. With --json first one \
+        object with "service" and "findings", then one for each app.
+        """,
+      options: [
+        OptionSpec("app", placeholder: "APP", help: "Only this app, and what concerns all"),
+        OptionSpec(flag: "watch", short: "w", help: "The whole screen, live, until q or Ctrl-C"),
+        OptionSpec("interval", placeholder: "D", help: "How often to redraw with --watch; default 1s"),
+      ],
+      examples: [
+        ExampleSpec("receiptctl status", "The first command of an incident"),
+        ExampleSpec("receiptctl status --watch", "The same, live"),
+        ExampleSpec("receiptctl status --json | jq '.findings[]?.title'", "The problems, for a script"),
+      ]), run: run)
+
+  private static func run(_ session: Session) throws -> ExitCode {
+    if session.command.flag("watch") { return try TopView.run(session) }
+    let configuration = try session.configuration()
+    let reader = try session.reader(configuration)
+    let only = try session.app(configuration)
+    let stats = try AppStats.all(reader, configuration, only: only, session)
+    let health = try ServiceHealth(reader, configuration, session)
+    let problems = try problems(reader, configuration, health).filter {
+      only == nil || $0.app == nil || $0.app == only
+    }
+    let output = session.output
+    guard !session.isJSON else {
+      output.json(health.json(problems))
+      for app in stats { output.json(app.json) }
+      return .done
+    }
+    if health.isWell, let first = health.lines.first { output.line(DisplayText.clean(first)) }
+    for line in problems.flatMap({ $0.lines(inColour: output.isInColour) }) { output.line(line) }
+    if problems.isEmpty { output.line("Nothing is wrong.") }
+    output.line()
+    output.table(StatsCommands.table(stats, session))
+    for line in StatsCommands.unfinished(stats) { output.line(line) }
+    return .done
+  }
+
+  /// What receiptd reports, and what an alert would, each once.
+  private static func problems(
+    _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth
+  ) throws -> [Finding] {
+    let reported = health.problems
+    let troubles = try AlertPreview.troubles(
+      configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: health.now)
+    let others = troubles.filter { trouble in !reported.contains { $0.covers(trouble) } }
+    return Finding.byUrgency(reported + others, now: health.now)
+  }
+}
+
+extension Finding {
+  /// Whether an alert reports the same as this.
+  fileprivate func covers(_ trouble: Finding) -> Bool {
+    guard app == trouble.app else { return false }
+    guard let alert else { return check == trouble.check && !reasons.isEmpty && !trouble.reasons.isEmpty }
+    return alert.name == trouble.alert?.name
+  }
+}
