@@ -54,9 +54,10 @@ final class ManualClock: Clock {
   func advance(_ duration: Duration) { milliseconds.withLock { $0 += duration.milliseconds } }
 }
 
-/// Owns a folder and deletes it with the harness. One thread.
+/// One thread.
 final class OperatorHarness {
-  let folder: String
+  private let directory: TestFolder
+  var folder: String { directory.path }
   let clock = ManualClock()
   let writer: StoreWriter
   /// The receiptd that seems to serve the database; nil for none.
@@ -76,8 +77,8 @@ final class OperatorHarness {
   ///   - swedbank: whether the apps have Swedbank Pay, too.
   ///   - server: the URL of a PostgreSQL database; nil for the place of the running test.
   init(apps: [AppSlug] = ["ios"], swedbank: Bool = false, server: String? = nil) throws {
-    folder = FileManager.default.temporaryDirectory.path + "/operator-tests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    directory = try TestFolder()
+    let folder = directory.path
     let texts = apps.map { slug in
       """
       '\(slug)': { \(swedbank ? Self.swedbank : "client: 'open'"),
@@ -124,9 +125,6 @@ final class OperatorHarness {
   private static let swedbankRules: [ProcessorName: ProcessorRules] = [
     "swedbank": ProcessorRules(isAsked: true, namesPrices: false, followsUpAfter: .seconds(900))
   ]
-
-  /// If the removal fails, the system clears the folder.
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   /// Changes the text of the configuration.
   func configure(_ change: (String) -> String) throws {

@@ -62,10 +62,11 @@ import Testing
     #expect(shown(loaded) == "env:DATABASE_URL")
     #expect("\(loaded.configuration.database)" == "postgres://receiptd:***@db/receipts")
     #expect(loaded.configuration.secrets.first { $0.path == "database" }?.secret.isFixedUntilRestart == true)
-    let folder = try TemporaryFile("\(Self.url)\n")
-    let file = try load("file:\(folder.path)")
+    let folder = try TestFolder()
+    let path = try folder.write("\(Self.url)\n")
+    let file = try load("file:\(path)")
     #expect(try file.configuration.database.url?.reveal() == Self.url)
-    #expect(shown(file) == .string("file:\(folder.path)"))
+    #expect(shown(file) == .string("file:\(path)"))
     #expect(file.configuration.secrets.first { $0.path == "database" }?.secret.isFixedUntilRestart == false)
   }
 
@@ -97,9 +98,10 @@ import Testing
     #expect(bad.first?.message.contains("database file") == false)
     #expect(bad.first?.message.contains("secret") == false)
     // The database itself.
-    let file = try TemporaryFile("SQLite format 3\u{0}\u{1}")
+    let folder = try TestFolder()
+    let file = try folder.write("SQLite format 3\u{0}\u{1}")
     #expect(
-      faults("file:\(file.path)").first?.message.contains("for a database file, write its path") == true)
+      faults("file:\(file)").first?.message.contains("for a database file, write its path") == true)
   }
 
   @Test(
@@ -180,16 +182,18 @@ import Testing
 
   @Test("The place of the database is known although the rest of the file is faulty")
   func placeOnly() throws {
-    let file = try TemporaryFile("{ database: 'env:URL', listen: 1, no_such_key: 2 }")
-    let place = try ConfigurationLoader.readable(path: file.path, environment: Environment(["URL": Self.url]))
+    let folder = try TestFolder()
+    let file = try folder.write("{ database: 'env:URL', listen: 1, no_such_key: 2 }")
+    let place = try ConfigurationLoader.readable(path: file, environment: Environment(["URL": Self.url]))
       .configuration.database
     #expect(try place.url?.reveal() == Self.url)
-    let none = try ConfigurationLoader.readable(path: file.path, environment: Environment([:])).configuration
+    let none = try ConfigurationLoader.readable(path: file, environment: Environment([:])).configuration
       .database
     #expect("\(none)" == "env:URL")
     #expect(throws: ConfigurationFaults.self) {
-      let bad = try TemporaryFile("{ database: 'mysql://db' }")
-      _ = try ConfigurationLoader.readable(path: bad.path, environment: Environment([:])).configuration
+      let folder = try TestFolder()
+      let bad = try folder.write("{ database: 'mysql://db' }")
+      _ = try ConfigurationLoader.readable(path: bad, environment: Environment([:])).configuration
         .database
     }
   }
@@ -203,8 +207,9 @@ import Testing
       ("{ database: '/var/a.db", nil), ("database", nil), ("", nil),
     ] as [(String, String?)])
   func brokenText(text: String, path: String?) throws {
-    let file = try TemporaryFile(text)
-    let found = try? ConfigurationLoader.readable(path: file.path, environment: Environment([:]))
+    let folder = try TestFolder()
+    let file = try folder.write(text)
+    let found = try? ConfigurationLoader.readable(path: file, environment: Environment([:]))
     #expect(found?.configuration.database.filePath == path)
     #expect(found?.configuration.isPartial == (path == nil ? nil : true))
   }

@@ -3,6 +3,7 @@
 import Domain
 import Formats
 import Platform
+import TestSupport
 import Testing
 
 @testable import Config
@@ -82,8 +83,8 @@ import Testing
 
   @Test("The file is read with the configuration, also by a relative path")
   func read() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("apple-developer-merchantid-domain-association", "7B22")
+    let folder = try TestFolder()
+    let file = try folder.write("7B22", to: "apple-developer-merchantid-domain-association")
     for name in [file, "apple-developer-merchantid-domain-association"] {
       let read = try Samples.read(Self.text(name), path: folder.path + "/receiptd.json5")
       let links = try #require(read.configuration.apps.first?.links)
@@ -96,12 +97,13 @@ import Testing
 
   @Test("A file that cannot be served is a fault")
   func faults() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let key = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE\n-----END EC PRIVATE KEY-----\n"
     let cases = [
       (folder.path + "/missing", "cannot read"), (folder.path, "cannot read"),
-      (try folder.file("empty", ""), "is empty"), (try folder.file("key", key), "has a private key in it"),
-      (try folder.file("long", String(repeating: "a", count: 65_537)), "cannot read"),
+      (try folder.write("", to: "empty"), "is empty"),
+      (try folder.write(key, to: "key"), "has a private key in it"),
+      (try folder.write(String(repeating: "a", count: 65_537), to: "long"), "cannot read"),
     ]
     for (file, message) in cases {
       let faults = Samples.faults(Self.text(file))
@@ -109,7 +111,7 @@ import Testing
         faults.contains { $0.path == "apps.shop.links.apple_pay_file" && $0.message.contains(message) },
         "\(faults)")
     }
-    let most = try folder.file("most", String(repeating: "a", count: 65_536))
+    let most = try folder.write(String(repeating: "a", count: 65_536), to: "most")
     #expect(Samples.faults(Self.text(most)).isEmpty)
     // receiptctl may lack access to the file, and needs it for nothing.
     let open = try Samples.read(Self.text(folder.path + "/missing"), secrets: .whereAvailable)
@@ -118,8 +120,8 @@ import Testing
 
   @Test("Two apps of one host must name the same file")
   func oneHost() throws {
-    let folder = try TemporaryFolder()
-    let (one, two) = (try folder.file("one", "1"), try folder.file("two", "2"))
+    let folder = try TestFolder()
+    let (one, two) = (try folder.write("1", to: "one"), try folder.write("2", to: "two"))
     func second(_ file: String, host: String = "a.test") -> String {
       """
       other: { client: 'open', stripe: { webhook_secrets: ['env:SECOND_SECRET'] },

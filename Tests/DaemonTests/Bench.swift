@@ -42,7 +42,7 @@ final class Bench {
   let reader: StoreReader
   let clock: any Clock
   let directory: AppDirectory
-  let folder: TemporaryFolder
+  let folder: TestFolder
   private let lines = Monitor<[String]>([])
   private let commits = Monitor(0)
 
@@ -59,14 +59,14 @@ final class Bench {
   ///   - callsBackends: whether to run the backend worker.
   ///   - isStarted: whether to start the threads at once.
   init(
-    _ apps: [AppConfiguration], folder: TemporaryFolder? = nil, clock: any Clock = SystemClock(),
+    _ apps: [AppConfiguration], folder: TestFolder? = nil, clock: any Clock = SystemClock(),
     queue: Int = 1000, retention: Configuration.Retention = .init(), grace: Duration = .seconds(5),
     longPolls: Configuration.Limits = .init(), asksProcessors: Bool = false,
     callsBackends: Bool = false, isStarted: Bool = true,
     onTransitions: @escaping @Sendable ([ReceiptTransition]) -> Void = { _ in }
   ) throws {
     StandardStream.ignoreBrokenPipes()
-    let folder = try folder ?? TemporaryFolder()
+    let folder = try folder ?? TestFolder()
     self.folder = folder
     self.clock = clock
     path = folder.path + "/relay.db"

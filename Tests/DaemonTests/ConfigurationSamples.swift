@@ -59,26 +59,3 @@ enum ConfigurationSamples {
     return app
   }
 }
-
-/// A folder that its last owner removes.
-final class TemporaryFolder {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.path + "/relay-tests-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  /// A folder that cannot be removed is left to the system.
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  /// Writes a file and returns its path.
-  func file(_ name: String, _ content: String, mode: Int = 0o600) throws -> String {
-    let file = "\(path)/\(name)"
-    guard FileManager.default.createFile(atPath: file, contents: Data(content.utf8)) else {
-      throw Fault(path: file, message: "cannot be written")
-    }
-    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
-    return file
-  }
-}

@@ -1,5 +1,6 @@
 import Domain
 import Platform
+import TestSupport
 import Testing
 
 @testable import Config
@@ -15,8 +16,8 @@ import Testing
   }
 
   @Test func aSecretComesFromTheEnvironmentAFileOrTheConfiguration() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("secret", "whsec_file\n")
+    let folder = try TestFolder()
+    let file = try folder.write("whsec_file\n", to: "secret")
     #expect(
       try webhookSecret("env:WEBHOOK_SECRET") == Secret("whsec_one", source: .environment("WEBHOOK_SECRET")))
     #expect(try webhookSecret("file:\(file)") == Secret("whsec_file", source: .file(file)))
@@ -25,8 +26,8 @@ import Testing
 
   @Test(arguments: ["whsec_file", "whsec_file\n", "whsec_file\r\n"])
   func oneNewlineAtTheEndOfAFileIsDropped(content: String) throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("secret", content)
+    let folder = try TestFolder()
+    let file = try folder.write(content, to: "secret")
     #expect(try webhookSecret("file:\(file)").reveal() == "whsec_file")
   }
 
@@ -47,8 +48,8 @@ import Testing
 
   @Test(arguments: ["", "\n", "two\nlines\n", "x\n\n", " x\n", String(repeating: "x", count: 20_000)])
   func aFileMustHoldTheSecretAlone(content: String) throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("secret", content)
+    let folder = try TestFolder()
+    let file = try folder.write(content, to: "secret")
     #expect(Samples.faults(Samples.text(webhookSecrets: "['file:\(file)']")).count == 1)
   }
 
@@ -61,15 +62,15 @@ import Testing
       ("“whsec_file”", "has quotation marks around it"), ("''", "has quotation marks around it"),
     ])
   func aCopyingMistake(content: String, message: String) throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("secret", content)
+    let folder = try TestFolder()
+    let file = try folder.write(content, to: "secret")
     let faults = Samples.faults(Samples.text(webhookSecrets: "['file:\(file)']"))
     #expect(faults.count == 1)
     #expect(
       faults.first?.message.contains("\(message) (in \(file)); put the secret alone") == true, "\(faults)")
     #expect(!"\(faults)".contains("whsec_file"))
     // A mark inside is a part of the secret.
-    let inside = try folder.file("inside", "a\"b'c")
+    let inside = try folder.write("a\"b'c", to: "inside")
     #expect(try webhookSecret("file:\(inside)").reveal() == "a\"b'c")
   }
 
@@ -85,9 +86,9 @@ import Testing
 
   @Test("A secret's file to which every user has access is a warning, as a secret in place is")
   func openSecretFile() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     for (mode, isOpen) in [(0o644, true), (0o642, true), (0o604, true), (0o640, false), (0o600, false)] {
-      let file = try folder.file("secret", "whsec_file", mode: mode)
+      let file = try folder.write("whsec_file", to: "secret", mode: mode)
       let loaded = try Samples.read(Samples.text(webhookSecrets: "['file:\(file)']"))
       #expect(loaded.warnings.map(\.path) == (isOpen ? ["apps.shop.stripe.webhook_secrets[0]"] : []))
       #expect(loaded.warnings.allSatisfy { $0.message.contains("chmod o= \(file)") })
@@ -95,10 +96,10 @@ import Testing
   }
 
   @Test func theFilesOwnModeCounts() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let text = Samples.text(webhookSecrets: "['whsec_place']")
-    let open = try folder.file("open.json5", text, mode: 0o644)
-    let closed = try folder.file("closed.json5", text, mode: 0o600)
+    let open = try folder.write(text, to: "open.json5", mode: 0o644)
+    let closed = try folder.write(text, to: "closed.json5", mode: 0o600)
     #expect(try ConfigurationLoader.load(path: open, environment: Samples.environment).warnings.count == 1)
     #expect(try ConfigurationLoader.load(path: closed, environment: Samples.environment).warnings.isEmpty)
   }

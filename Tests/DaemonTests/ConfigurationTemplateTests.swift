@@ -1,6 +1,7 @@
 import Formats
 import FoundationEssentials
 import Platform
+import TestSupport
 import Testing
 
 @testable import Config
@@ -9,15 +10,12 @@ import Testing
 @Suite struct ConfigurationTemplateTests {
   /// Loads a text whose secrets are in existing files.
   private func load(_ text: String, mode: UInt32 = 0o600) throws -> LoadedConfiguration {
-    let folder = FileManager.default.temporaryDirectory.path + "/template-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // A folder that cannot be removed is left to the system.
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let folder = try TestFolder()
     for match in ConfigurationTemplate.text.matches(of: #/file:\/etc\/receiptd\/secrets\/(\w+)/#) {
       let value = Array("whsec_\(match.1)_0123456789\n".utf8)
-      try FileWriting.create("\(folder)/\(match.1)", value, mode: 0o600)
+      try FileWriting.create(folder.file(String(match.1)), value, mode: 0o600)
     }
-    let text = text.replacing("/etc/receiptd/secrets", with: folder)
+    let text = text.replacing("/etc/receiptd/secrets", with: folder.path)
     let content = FileContent(bytes: Array(text.utf8), mode: mode)
     return try ConfigurationLoader.read(
       content, path: "/r.json5", environment: Environment([:]), secrets: .required)

@@ -2,6 +2,7 @@ import Domain
 import Formats
 import Partners
 import Platform
+import TestSupport
 import Testing
 
 @testable import Config
@@ -129,13 +130,12 @@ import Testing
   }
 
   @Test func tlsNeedsBothFilesAndReadsThem() throws {
-    let folder = try TemporaryFolder()
-    let certificate = try folder.file("chain.pem", "-----BEGIN CERTIFICATE-----\n")
-    let other = try folder.file("other.pem", "nothing\n")
-    let path = try folder.file(
-      "receiptd.json5",
-      Samples.text(
-        root: "listen: { tls: { certificate: 'chain.pem', key: '\(certificate)' } },"))
+    let folder = try TestFolder()
+    let certificate = try folder.write("-----BEGIN CERTIFICATE-----\n", to: "chain.pem")
+    let other = try folder.write("nothing\n", to: "other.pem")
+    let path = try folder.write(
+      Samples.text(root: "listen: { tls: { certificate: 'chain.pem', key: '\(certificate)' } },"),
+      to: "receiptd.json5")
     let loaded = try ConfigurationLoader.load(path: path, environment: Samples.environment)
     #expect(
       loaded.configuration.listen.tls

@@ -2,6 +2,7 @@
 
 import Glibc
 import Platform
+import TestSupport
 
 @testable import HTTPServer
 
@@ -60,19 +61,12 @@ final class RawClient {
 
   init(port: UInt16) throws(SystemError) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     let descriptor = descriptor
-    let code = unsafe withUnsafeBytes(of: &address) { bytes in
-      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
-        unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count))
-      }
-    }
-    guard code == 0 else { throw .last("connect") }
-    var patience = timeval(tv_sec: 300, tv_usec: 0)
-    unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    guard Loopback.connect(descriptor, to: port) == 0 else { throw .last("connect") }
+    // struct timeval, whose module depends on what is imported first.
+    var patience: (seconds: Int, microseconds: Int) = (300, 0)
+    unsafe setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
   }
 
   deinit { close(descriptor) }

@@ -230,7 +230,7 @@ private actor Tokens {
   @Test("With a token of its user the app posts for that user alone")
   func usesTokens() async throws {
     let issuer = try TokenIssuer(.secret)
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     try directory.write(try TokenIssuer.keySet([issuer]), to: "keys.json")
     let rules: JSONValue = [
       "issuer": "https://id.example.com/", "audience": "relay",
@@ -299,7 +299,7 @@ private actor Tokens {
   @Test("The app sells while the relay is down, and its context is posted after the payment")
   func sellsWithoutTheRelay() async throws {
     let port = try ReservedPort()
-    let folder = try TemporaryDirectory()
+    let folder = try TestFolder()
     let top: JSONValue = ["listen": ["port": .integer(Int64(port.number))]]
     try await Self.withRelay(top: top, starting: false) { relay, destination in
       let checkout = Checkout("app-user-6")

@@ -199,7 +199,7 @@ import Testing
   @Test("A user with a token types no address again, and a client with the app's key learns none")
   func payer() throws {
     let issuer = try TokenIssuer(.p256)
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     try directory.write(try issuer.jwk().text, to: "keys")
     let tokens: JSONValue = [
       "issuer": "https://id.example.com/", "audience": "relay",

@@ -145,7 +145,7 @@ import Testing
     "A slow TLS hello has a request's time from the accept",
     .enabled(if: SelfSigned.isPossible, "the openssl command makes the certificate"))
   func tlsDrip() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     let made = try SelfSigned(in: directory)
     let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]
     try withRelay(top: ["listen": ["tls": tls], "limits": ["request_timeout": "1s"]]) { relay, _ in

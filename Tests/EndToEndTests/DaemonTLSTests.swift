@@ -6,6 +6,7 @@ import HTTPClient
 import HTTPServer
 import Platform
 import Store
+import TestSupport
 import Testing
 
 /// A self-signed certificate for 127.0.0.1.
@@ -16,7 +17,7 @@ struct SelfSigned {
   /// - Parameters:
   ///   - names: other host names in the certificate.
   ///   - days: how long it is valid.
-  init(in directory: TemporaryDirectory, names: [String] = [], days: Int = 2) throws {
+  init(in directory: TestFolder, names: [String] = [], days: Int = 2) throws {
     (certificate, key) = (directory.file("certificate.pem"), directory.file("key.pem"))
     let hosts = (["IP:127.0.0.1"] + names.map { "DNS:\($0)" }).joined(separator: ",")
     let words = [
@@ -45,7 +46,7 @@ struct SelfSigned {
 struct DaemonTLSTests {
   @Test("The public listener accepts contexts and events over TLS, and nothing in plain text")
   func publicListener() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     let made = try SelfSigned(in: directory)
     let tls: JSONValue = ["certificate": .string(made.certificate), "key": .string(made.key)]
     try withRelay(top: ["listen": ["tls": tls]]) { relay, destination in
@@ -75,7 +76,7 @@ struct DaemonTLSTests {
 
   @Test("A listener's certificate that expires soon is an alert")
   func expiringCertificate() throws {
-    let (directory, receiver) = (try TemporaryDirectory(), try Destination())
+    let (directory, receiver) = (try TestFolder(), try Destination())
     defer { receiver.stop() }
     let made = try SelfSigned(in: directory)
     let top: JSONValue = [
@@ -95,7 +96,7 @@ struct DaemonTLSTests {
   @Test(
     "A destination with an invalid certificate gets nothing; the app pauses and gives nothing up (R4)")
   func untrustedDestination() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     let destination = try Destination(tls: try SelfSigned(in: directory).identity)
     defer { destination.stop() }
     try withRelay(to: destination) { relay in

@@ -4,6 +4,7 @@ import Domain
 import Formats
 import FoundationEssentials
 import Platform
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct MonitoringTests {
@@ -13,7 +14,7 @@ import Testing
   private static func promtool(_ arguments: [String], input: String? = nil) throws -> (
     code: Int32, output: String
   ) {
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     var words = ["promtool"] + arguments
     if let input {
       try directory.write(input, to: "input")

@@ -9,24 +9,22 @@ import Testing
     _ application: TestApplication, _ change: (inout ServerConfiguration) -> Void = { _ in },
     _ body: (Server, String) throws -> Void
   ) throws {
-    try TestDirectory.with { directory in
-      let made = try ShellRun([
-        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-        "-days", "2",
-        "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
-        "-keyout", "\(directory)/key.pem", "-out", "\(directory)/certificate.pem",
-      ])
-      try #require(made.code == 0, "\(made.output)")
-      let identity = ServerConfiguration.Identity(
-        certificatePEM: try TestDirectory.contents("\(directory)/certificate.pem"),
-        keyPEM: try TestDirectory.contents("\(directory)/key.pem"))
-      let server = try application.serve { configuration in
-        configuration.tls = identity
-        change(&configuration)
-      }
-      defer { server.stop(grace: .seconds(1)) }
-      try body(server, directory)
+    let folder = try TestFolder()
+    let made = try ShellRun([
+      "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+      "-days", "2",
+      "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+      "-keyout", folder.file("key.pem"), "-out", folder.file("certificate.pem"),
+    ])
+    try #require(made.code == 0, "\(made.output)")
+    let identity = ServerConfiguration.Identity(
+      certificatePEM: folder.content("certificate.pem"), keyPEM: folder.content("key.pem"))
+    let server = try application.serve { configuration in
+      configuration.tls = identity
+      change(&configuration)
     }
+    defer { server.stop(grace: .seconds(1)) }
+    try body(server, folder.path)
   }
 
   private func curl(_ server: Server, _ directory: String, _ more: String...) throws -> ShellRun {

@@ -4,6 +4,7 @@ import Formats
 import Glibc
 import HTTPServer
 import Platform
+import TestSupport
 
 enum TestClientError: Error {
   case system(SystemError)
@@ -37,24 +38,8 @@ final class TestClient {
   init(_ server: Server, source: UInt32 = 1) throws(TestClientError) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let descriptor = descriptor
-    let bound = unsafe Self.with(source, 0) { unsafe bind(descriptor, $0, $1) }
-    guard bound == 0 else { throw .system(.last("bind")) }
-    let code = unsafe Self.with(1, server.port) { unsafe connect(descriptor, $0, $1) }
-    guard code == 0 else { throw .system(.last("connect")) }
-  }
-
-  private static func with(
-    _ number: UInt32, _ port: UInt16, _ call: (UnsafePointer<sockaddr>?, socklen_t) -> Int32
-  ) -> Int32 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = (0x7F00_0000 + number).bigEndian
-    return unsafe withUnsafeBytes(of: &address) { bytes in
-      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
-        unsafe call($0.baseAddress, socklen_t(bytes.count))
-      }
-    }
+    guard Loopback.bind(descriptor, number: source) == 0 else { throw .system(.last("bind")) }
+    guard Loopback.connect(descriptor, to: server.port) == 0 else { throw .system(.last("connect")) }
   }
 
   deinit { close(descriptor) }

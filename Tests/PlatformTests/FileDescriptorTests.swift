@@ -1,6 +1,7 @@
 // The owner of a descriptor closes it.
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Platform

@@ -2,6 +2,7 @@
 
 import Glibc
 import Platform
+import TestSupport
 import Testing
 
 /// A bound datagram socket like the service manager's. Owns it.
@@ -22,8 +23,10 @@ private final class NotifySocket {
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
     }
     guard code == 0 else { throw .last("bind") }
-    var patience = timeval(tv_sec: 300, tv_usec: 0)
-    unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    // struct timeval, whose module depends on what is imported first.
+    var patience: (seconds: Int, microseconds: Int) = (300, 0)
+    unsafe setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
   }
 
   deinit { close(descriptor) }

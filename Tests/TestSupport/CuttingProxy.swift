@@ -65,16 +65,8 @@ public final class CuttingProxy: Sendable {
       let client = Glibc.accept(listener, nil, nil)
       guard client >= 0 else { continue }
       let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_port = target.bigEndian
-      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-      let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-          unsafe connect(server, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-      guard code == 0, let thread = try? WorkerThread(name: "forward", { [self] in forward(client, server) })
+      guard Loopback.connect(server, to: target) == 0,
+        let thread = try? WorkerThread(name: "forward", { [self] in forward(client, server) })
       else {
         close(client)
         close(server)

@@ -17,19 +17,9 @@ public final class ReservedPort {
     guard descriptor >= 0 else { throw SystemError.last("socket") }
     var on: Int32 = 1
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let descriptor = descriptor
-    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        let bound = unsafe bind(descriptor, generic, size)
-        return unsafe bound == 0 ? getsockname(descriptor, generic, &size) : bound
-      }
-    }
-    number = UInt16(bigEndian: address.sin_port)
-    guard code == 0 else { throw SystemError.last("bind") }
+    guard let port = Loopback.freePort(of: descriptor) else { throw SystemError.last("bind") }
+    number = port
     if listens { guard listen(descriptor, 8) == 0 else { throw SystemError.last("listen") } }
   }
 

@@ -154,19 +154,9 @@ public final class ScriptedConnection: Sendable {
 public func openSocket() throws -> (descriptor: Int32, port: UInt16) {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   guard descriptor >= 0 else { throw SystemError.last("socket") }
-  var address = sockaddr_in()
-  address.sin_family = sa_family_t(AF_INET)
-  address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-  var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-  let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-      let bound = unsafe bind(descriptor, generic, size)
-      return unsafe bound == 0 ? getsockname(descriptor, generic, &size) : bound
-    }
-  }
-  guard code == 0 else {
+  guard let port = Loopback.freePort(of: descriptor) else {
     Glibc.close(descriptor)
     throw SystemError.last("bind")
   }
-  return (descriptor, UInt16(bigEndian: address.sin_port))
+  return (descriptor, port)
 }

@@ -1,59 +1,43 @@
 // A program in the place of sendmail: it keeps its arguments and the message, and then does what a test says.
 
-internal import FoundationEssentials
-
-/// A shell script in its own folder, which `deinit` removes.
+/// A shell script in its own folder.
 public final class StandInSendmail {
-  private let folder: String
+  private let folder: TestFolder
 
   /// - Parameter end: what the script does after it has kept the message, in sh.
   public init(_ end: String = "exit 0") throws {
-    folder = FileManager.default.temporaryDirectory.path + "/sendmail-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    folder = try TestFolder()
     let script = """
       #!/bin/sh
-      printf '%s\\n' "$@" > '\(folder)/arguments'
-      env > '\(folder)/variables'
-      cat > '\(folder)/message.part'
-      mv '\(folder)/message.part' '\(folder)/message'
+      printf '%s\\n' "$@" > '\(folder.path)/arguments'
+      env > '\(folder.path)/variables'
+      cat > '\(folder.path)/message.part'
+      mv '\(folder.path)/message.part' '\(folder.path)/message'
       \(end)
 
       """
-    try replace(script)
+    try folder.write(script, to: "sendmail", mode: 0o755)
   }
 
   /// A program that does only this, in sh.
   public init(script: String) throws {
-    folder = FileManager.default.temporaryDirectory.path + "/sendmail-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try replace("#!/bin/sh\n\(script)\n")
-  }
-
-  // A folder that cannot be removed is left to the system.
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
-
-  private func replace(_ script: String) throws {
-    try Data(script.utf8).write(to: URL(filePath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    folder = try TestFolder()
+    try folder.write("#!/bin/sh\n\(script)\n", to: "sendmail", mode: 0o755)
   }
 
   /// The path of the program.
-  public var path: String { "\(folder)/sendmail" }
+  public var path: String { folder.file("sendmail") }
 
   /// The last message; nil if there is none yet.
-  public var message: String? { content("message") }
+  public var message: String? { folder.has("message") ? folder.content("message") : nil }
 
   /// The arguments of the last run.
   public var arguments: [String] {
-    (content("arguments") ?? "").split(separator: "\n").map(String.init)
+    folder.content("arguments").split(separator: "\n").map(String.init)
   }
 
   /// The environment of the last run: `NAME=value`.
   public var variables: [String] {
-    (content("variables") ?? "").split(separator: "\n").map(String.init)
-  }
-
-  private func content(_ name: String) -> String? {
-    FileManager.default.contents(atPath: "\(folder)/\(name)").map { String(decoding: $0, as: UTF8.self) }
+    folder.content("variables").split(separator: "\n").map(String.init)
   }
 }

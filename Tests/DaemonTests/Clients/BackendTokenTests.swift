@@ -11,8 +11,8 @@ import Testing
 struct BackendTokenTests {
   @Test("A token is for its own user, whom the request need not name")
   func token() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("keys.json", try TokenAccessTests.issuer.get().jwk().text)
+    let folder = try TestFolder()
+    let file = try folder.write(try TokenAccessTests.issuer.get().jwk().text, to: "keys.json")
     let bed = try ToyBed(
       client: "client: { jwt: { issuer: 'https://id/', audience: 'relay', keys: 'file:\(file)' } }")
     defer { bed.stop() }

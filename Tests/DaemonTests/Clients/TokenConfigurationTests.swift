@@ -28,8 +28,8 @@ import Testing
 
   @Test("Keys and tokens may be combined, and missing values have their defaults")
   func read() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.file("keys.json", "{\"keys\":[\n\(Self.secretKey)\n]}\n")
+    let folder = try TestFolder()
+    let file = try folder.write("{\"keys\":[\n\(Self.secretKey)\n]}\n", to: "keys.json")
     let alone = try Samples.app(Self.text("keys: 'file:\(file)'"))
     guard case .restricted(let keys, let tokens?, _) = alone.client else {
       Issue.record("no tokens")

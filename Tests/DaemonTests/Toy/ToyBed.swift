@@ -30,7 +30,7 @@ final class ToyBed {
   private let state: Monitor<Upstream>
   private let upstream: ScriptedServer
   let destination: ScriptedDestination
-  let folder: TemporaryFolder
+  let folder: TestFolder
   let daemon: Daemon
   private let lines = Monitor<[String]>([])
 
@@ -56,7 +56,7 @@ final class ToyBed {
       }
     }
     destination = try ScriptedDestination()
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
     let text = Self.text(
       apps, base: "http://127.0.0.1:\(upstream.port)", toy: toy + (hasKey ? Self.apiKey : ""), client: client,
       folder: folder)
@@ -66,7 +66,7 @@ final class ToyBed {
   }
 
   private static func text(
-    _ apps: [AppSlug], base: String, toy: String, client: String, folder: TemporaryFolder
+    _ apps: [AppSlug], base: String, toy: String, client: String, folder: TestFolder
   ) -> String {
     let sections = apps.map { app in
       """

@@ -21,13 +21,13 @@ struct ToyDaemonTests {
   private let destination: ScriptedDestination
   private let purchasely: ScriptedDestination
   private let api: ScriptedDestination
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
 
   init() throws {
     destination = try ScriptedDestination()
     purchasely = try ScriptedDestination()
     api = try ScriptedDestination { _ in ScriptedDestination.answer(200, body: "paid o1 u1 gold") }
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
   }
 
   private var apiBase: String { String(api.url.dropLast("/receipts".count)) }

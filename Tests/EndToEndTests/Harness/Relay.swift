@@ -48,7 +48,7 @@ final class Relay {
   /// The daemon's log, for the messages of failures.
   @TaskLocal static var logPath: String?
 
-  let directory: TemporaryDirectory
+  let directory: TestFolder
   /// The URL of the database; nil for a file.
   let server: String?
   var configuration: JSONValue
@@ -87,9 +87,9 @@ final class Relay {
   ///   - directory: nil for a new one.
   init(
     _ destination: Destination, app: JSONValue = [:], top: JSONValue = [:], server: String? = nil,
-    in directory: TemporaryDirectory? = nil
+    in directory: TestFolder? = nil
   ) throws {
-    self.directory = try directory ?? TemporaryDirectory()
+    self.directory = try directory ?? TestFolder()
     self.server = try server ?? DatabasePlace.makeURL()
     let base: JSONValue = [
       "listen": ["address": "127.0.0.1", "port": 0], "admin": ["address": "127.0.0.1", "port": 0],

@@ -2,6 +2,7 @@
 
 import Glibc
 import Platform
+import TestSupport
 
 /// Owns its listening socket until `close`.
 final class Resetter {
@@ -11,19 +12,11 @@ final class Resetter {
   init() throws {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard listener >= 0 else { throw SystemError.last("socket") }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let listener = listener
-    let code = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-        let bound = unsafe bind(listener, generic, size)
-        return unsafe bound == 0 ? getsockname(listener, generic, &size) : bound
-      }
+    guard let port = Loopback.freePort(of: listener), listen(listener, 16) == 0 else {
+      throw SystemError.last("bind")
     }
-    guard code == 0, listen(listener, 16) == 0 else { throw SystemError.last("bind") }
-    port = UInt16(bigEndian: address.sin_port)
+    self.port = port
   }
 
   deinit { _ = close() }

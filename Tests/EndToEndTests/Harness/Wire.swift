@@ -3,6 +3,7 @@
 import Formats
 import Glibc
 import Platform
+import TestSupport
 
 enum WireError: Error {
   case system(SystemError)
@@ -47,11 +48,11 @@ final class Wire {
       var on: Int32 = 1
       unsafe setsockopt(
         descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &on, socklen_t(MemoryLayout<Int32>.size))
-      guard unsafe Self.with(source, 0, { unsafe bind(descriptor, $0, $1) }) == 0 else {
+      guard Loopback.bind(descriptor, number: source) == 0 else {
         throw .system(.last("bind"))
       }
     }
-    guard unsafe Self.with(1, port, { unsafe connect(descriptor, $0, $1) }) == 0 else {
+    guard Loopback.connect(descriptor, to: port) == 0 else {
       throw .system(.last("connect"))
     }
   }
@@ -70,20 +71,6 @@ final class Wire {
       }
     }
     guard code == 0 else { throw .system(.last("connect")) }
-  }
-
-  private static func with(
-    _ number: UInt32, _ port: UInt16, _ call: (UnsafePointer<sockaddr>?, socklen_t) -> Int32
-  ) -> Int32 {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = (0x7F00_0000 + number).bigEndian
-    return unsafe withUnsafeBytes(of: &address) { bytes in
-      unsafe bytes.withMemoryRebound(to: sockaddr.self) {
-        unsafe call($0.baseAddress, socklen_t(bytes.count))
-      }
-    }
   }
 
   deinit { close(descriptor) }

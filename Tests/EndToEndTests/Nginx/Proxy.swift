@@ -15,7 +15,7 @@ final class Proxy {
     FileManager.default.isExecutableFile(atPath: program) && ShellRun.isThere("curl") && SelfSigned.isPossible
   }
 
-  private let directory: TemporaryDirectory
+  private let directory: TestFolder
   private let certificate: SelfSigned
   private let process: ChildProcess
   private var socket: String { directory.file("tls.sock") }
@@ -23,7 +23,7 @@ final class Proxy {
   var errorLog: String { TextFile.read(directory.file("error.log")) }
 
   init(relayPort: UInt16) throws {
-    directory = try TemporaryDirectory()
+    directory = try TestFolder()
     certificate = try SelfSigned(in: directory, names: Self.names)
     let replacements = [
       ("listen 443 ssl http2;", "listen unix:\(directory.file("tls.sock")) ssl http2;"),
@@ -60,7 +60,7 @@ final class Proxy {
     _ = try? process.end()
   }
 
-  private static func main(_ directory: TemporaryDirectory, isRoot: Bool) -> String {
+  private static func main(_ directory: TestFolder, isRoot: Bool) -> String {
     let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
       "  \($0)_temp_path \(directory.file($0));\n"
     }

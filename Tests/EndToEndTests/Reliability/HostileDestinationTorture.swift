@@ -42,7 +42,7 @@ struct HostileDestinationTorture {
       trap.stop()
       good.stop()
     }
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     var apps: [JSONValue.Member] = []
     let cases = try HostileDestinations.all(trap: trap.port).enumerated().map { index, row in
       let (made, url) = try Self.make(row, app: "case-\(index)", directory)
@@ -85,7 +85,7 @@ struct HostileDestinationTorture {
   // MARK: The places
 
   private static func make(
-    _ row: HostileDestination, app: String, _ directory: TemporaryDirectory
+    _ row: HostileDestination, app: String, _ directory: TestFolder
   ) throws -> (Case, url: String) {
     var made = Case(row: row, app: app)
     func plain(_ port: UInt16) -> String { "http://127.0.0.1:\(port)/receipts" }

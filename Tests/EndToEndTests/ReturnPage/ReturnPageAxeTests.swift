@@ -11,7 +11,7 @@ import Testing
 /// axe-core's script.
 private enum Axe {
   static let script: String? = {
-    guard let directory = try? TemporaryDirectory() else { return nil }
+    guard let directory = try? TestFolder() else { return nil }
     let output = directory.file("path")
     let words = ["/usr/bin/env", "python3", "-c", "import axe_core_python as a; print(a.__path__[0])"]
     guard let process = try? ChildProcess(words, output: output), (try? process.end()) == 0,

@@ -177,7 +177,7 @@ extension RunbookScene {
 
   /// The listener's certificate ends in two days, until it is renewed.
   static func certificate() throws -> RunbookScene {
-    let directory = try TemporaryDirectory()
+    let directory = try TestFolder()
     let made = try SelfSigned(in: directory)
     return RunbookScene(
       prepare: { _, _ in },

@@ -17,7 +17,7 @@ final class RunbookRun {
   let destination: Destination
   let scene: RunbookScene
   /// The other machine of a section about a move.
-  private var newMachine: TemporaryDirectory?
+  private var newMachine: TestFolder?
 
   init(_ relay: Relay, _ destination: Destination, _ scene: RunbookScene) throws {
     self.relay = relay
@@ -96,7 +96,7 @@ final class RunbookRun {
   private func hereward(_ command: String) throws -> String {
     var command = command
     if command.contains("ssh ") {
-      let other = try TemporaryDirectory()
+      let other = try TestFolder()
       newMachine = other
       // What a machine has in two folders is in one folder here.
       command = command.replacing(

@@ -29,7 +29,7 @@ import Testing
 
   @Test("A lock of another connection is busy")
   func busy() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     let (one, other) = (try file.open(), try file.open())
     try one.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (v INTEGER) STRICT")
     try one.execute("BEGIN IMMEDIATE")
@@ -47,7 +47,7 @@ import Testing
 
   @Test("A missing file, a folder or an invalid path cannot be opened")
   func cannotOpen() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     for mode in [Connection.Mode.readOnly, .readWrite] {
       #expect(failure { () throws(SQLiteError) in _ = try file.open(mode) }?.kind == .cannotOpen)
     }
@@ -65,7 +65,7 @@ import Testing
 
   @Test("A file that is not a database is corrupt")
   func corrupt() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     let path = try file.write(String(repeating: "no database at all ", count: 100), to: "note.txt")
     let connection = try Connection(path: path, mode: .readWrite, busyTimeout: .zero)
     let error = failure { () throws(SQLiteError) in
@@ -76,7 +76,7 @@ import Testing
 
   @Test("A write on a read-only connection is refused")
   func readOnly() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     try file.open().execute("CREATE TABLE t (v INTEGER) STRICT")
     let connection = try file.open(.readOnly)
     #expect(try connection.integer("SELECT count(*) FROM t") == 0)
@@ -87,7 +87,7 @@ import Testing
 
   @Test("A database that may not grow is full, keeps its data, and accepts writes when it may grow")
   func full() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     let connection = try file.open()
     try connection.execute("CREATE TABLE t (v BLOB) STRICT; INSERT INTO t VALUES (x'00')")
     let pages = try #require(try connection.integer("PRAGMA page_count"))
@@ -134,7 +134,7 @@ import Testing
 
   @Test("A copy is whole, is made beside a writer, and never goes over what is there")
   func copies() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     let (writer, reader) = (try file.open(), try file.open())
     try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (v INTEGER) STRICT")
     try writer.execute("INSERT INTO t VALUES (1), (2)")

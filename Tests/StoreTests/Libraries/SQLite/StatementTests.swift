@@ -83,7 +83,7 @@ import Testing
 
   @Test("A statement still works after another connection changed the schema")
   func schemaChange() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     let (one, other) = (try file.open(), try file.open())
     try one.execute("CREATE TABLE t (v INTEGER) STRICT")
     let inserting = try one.prepare("INSERT INTO t (v) VALUES (?1)")

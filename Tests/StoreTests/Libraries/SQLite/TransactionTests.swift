@@ -108,7 +108,7 @@ import Testing
 
   @Test("A commit that another connection's read blocks is busy and is rolled back")
   func busyCommit() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     let (writer, reader) = (try file.open(), try file.open())
     try writer.execute("CREATE TABLE t (v INTEGER UNIQUE) STRICT")
     try writer.execute("INSERT INTO t VALUES (0)")
@@ -129,7 +129,7 @@ import Testing
 
   @Test("Counts statements, and the pages of the log also when it starts again")
   func work() throws {
-    let file = try TestFile()
+    let file = try DatabaseFile()
     let connection = try file.open()
     try connection.execute("PRAGMA journal_mode = WAL")
     connection.watchLog()

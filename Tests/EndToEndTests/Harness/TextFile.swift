@@ -1,37 +1,7 @@
-// A directory for one test, and small files in it.
+// Small files that the programs under test write.
 
-import FoundationEssentials
 import Glibc
 import Platform
-
-/// A new directory. Owns it; deinit removes it.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/receipt-relay-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  // A leftover in /tmp must not fail a test.
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func file(_ name: String) -> String { "\(path)/\(name)" }
-
-  /// Writes or replaces a file that only its owner can read.
-  func write(_ text: String, to name: String) throws {
-    let descriptor = unsafe open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw SystemError.last("open") }
-    defer { close(descriptor) }
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { throw SystemError.last("write") }
-      rest = rest.dropFirst(count)
-    }
-  }
-}
 
 enum TextFile {
   /// The size of a file; 0 when it does not exist.
