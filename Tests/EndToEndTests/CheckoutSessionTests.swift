@@ -226,7 +226,7 @@ import Testing
           ])
         #expect(reply.status == 201, "\(reply.text)")
         #expect(!reply.text.contains("@example.com"))
-        return try asked.posts.dropFirst(known).map(Self.payer)
+        return try asked.posts.dropFirst(known).map(Self.customer)
       }
       for user in ["ada", "bob"] {
         #expect(try open(user, "first") == [["customer_email": "\(user)@example.com"]])
@@ -239,13 +239,15 @@ import Testing
       #expect(
         try open("bob", "second") == [["customer": "cus_bob"], ["customer_email": "bob@example.com"]])
       #expect(try post(relay, "ada").status == 201)
-      #expect(try asked.posts.last.map(Self.payer) == [:])
+      #expect(try asked.posts.last.map(Self.customer) == [:])
       #expect(!relay.log.contains("@example.com"))
     }
+    // The relay reads the keys as long as it runs.
+    withExtendedLifetime(directory) {}
   }
 
   /// The fields of a request to Stripe that name a customer.
-  private static func payer(_ request: SandboxStripeRequest) throws -> [String: String] {
+  private static func customer(_ request: SandboxStripeRequest) throws -> [String: String] {
     let fields = try FormFields.all(in: request.body.span).filter { $0.name.hasPrefix("customer") }
     return Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.value) })
   }
