@@ -1,5 +1,6 @@
-// The Swift code of Purchasely's page "Implementing web payment for US customers", in its shape: the app encodes
-// the context and posts it to a server. Only the address and the last field of the request are the relay's.
+// The Swift code of Purchasely's page "Implementing web payment for US customers", in its shape: the app
+// encodes the context and posts it to a server. Only the address and the last field of the request are the
+// relay's.
 
 import Foundation
 

@@ -96,25 +96,35 @@ extension Receipt {
       }
       enter(.cancelled, .foreign)
     case .completed(let payload, let changesContext):
-      // The bytes of a pending receipt may be under way, and those of a delivered one have arrived. A
-      // reversal lacks nothing.
-      guard state != .delivered, state != .pending, !isReversal else { throw .notAllowed(state) }
-      if changesContext { contextDisputed = false }
-      use(payload)
-      readyAt = moment.now
-      beginReplay(dueAt: moment.now, at: moment)
+      try complete(with: payload, changesContext: changesContext, at: moment)
     case .corrected(let id):
       try beCorrected(by: id)
     case .copied(let copy):
-      guard state == .pending, !isReversal, corrects == nil, copyOf == nil, self.copy == nil else {
-        throw .notAllowed(state)
-      }
-      self.copy = copy
+      try beCopied(as: copy)
     case .followed(let resolution):
       try follow(resolution, at: moment)
     case .erased(let cancelsOpen):
       try erase(cancelsOpen: cancelsOpen)
     }
+  }
+
+  private mutating func complete(
+    with payload: ReceiptPayload, changesContext: Bool, at moment: ReceiptMoment
+  ) throws(ReceiptRefusal) {
+    // The bytes of a pending receipt may be under way, and those of a delivered one have arrived. A
+    // reversal lacks nothing.
+    guard state != .delivered, state != .pending, !isReversal else { throw .notAllowed(state) }
+    if changesContext { contextDisputed = false }
+    use(payload)
+    readyAt = moment.now
+    beginReplay(dueAt: moment.now, at: moment)
+  }
+
+  private mutating func beCopied(as copy: ReceiptCopy) throws(ReceiptRefusal) {
+    guard state == .pending, !isReversal, corrects == nil, copyOf == nil, self.copy == nil else {
+      throw .notAllowed(state)
+    }
+    self.copy = copy
   }
 
   private mutating func beCorrected(by id: ReceiptID) throws(ReceiptRefusal) {

@@ -1,7 +1,7 @@
 // The copy of a purchase's receipt for a second destination: another row of the same object, whose receipt
-// deliveries, attempts and lists treat as any other. It is made when the purchase's own receipt is ready, and
-// follows what is decided about that until it is sent; each then ends as its destination answers. The writer's
-// thread.
+// deliveries, attempts and lists treat as any other. It is made when the purchase's own receipt is ready,
+// and follows what is decided about that until it is sent; each then ends as its destination answers. The
+// writer's thread.
 
 internal import Domain
 

@@ -1,5 +1,5 @@
-// A receipt is completed or corrected with the dashboard's forms: the values, a preview of the difference, and
-// then the change.
+// A receipt is completed or corrected with the dashboard's forms: the values, a preview of the difference,
+// and then the change.
 
 import Domain
 import Formats
