@@ -48,7 +48,7 @@ public enum Join {
       let until = hasMerchantPrice ? takeAnyPriceAt : deadline(policy.waitForPrice)
       return now < until ? .waiting(.price, until: until) : .failed(.price)
     }
-    if purchase.context == nil {
+    if purchase.context == nil, !purchase.isOfStore {
       switch policy.withoutContext {
       case .hold: return .waiting(.context, until: nil)
       case .deliver:
@@ -148,10 +148,12 @@ public enum JoinOutcome: String, Sendable, CaseIterable {
   case disputed
 
   /// - Returns: nil for a receipt that is not made yet and does not wait for a context, for one whose user
-  ///   was erased, and for a copy.
+  ///   was erased, for a copy, and for a purchase in an app store.
   public init?(_ purchase: Purchase, _ receipt: Receipt) {
     let lacksContext = receipt.state == .waiting && receipt.reason == .context
-    guard receipt.readyAt != nil || lacksContext, !purchase.isErased, receipt.copyOf == nil else {
+    guard receipt.readyAt != nil || lacksContext, !purchase.isErased, !purchase.isOfStore,
+      receipt.copyOf == nil
+    else {
       return nil
     }
     if receipt.contextDisputed {
@@ -272,7 +274,9 @@ extension Join {
   public static func mayGuess(
     for purchase: Purchase, policy: JoinPolicy, processor: ProcessorRules, now: Timestamp
   ) -> Bool {
-    guard policy.guess != .never, !isUndecided(purchase, processor) else { return false }
+    guard policy.guess != .never, !purchase.isOfStore, !isUndecided(purchase, processor) else {
+      return false
+    }
     return !purchase.isBought
       || Settling(purchase, policy: policy, processor: processor, now: now) == .over
   }

@@ -7,7 +7,8 @@ public struct Purchase: Sendable, Equatable {
     case byOperator = 0
     /// The user of a context that an event named.
     case context = 1
-    /// The reference that the checkout was opened with, or the user who started the payment at the relay.
+    /// The reference that the checkout was opened with, the user who started the payment at the relay, or the
+    /// one for whom a client reported a purchase in an app store.
     case reference = 2
     /// The metadata of the checkout, or of what it sold, under a key of the merchant.
     case metadata = 3
@@ -154,6 +155,10 @@ public struct Purchase: Sendable, Equatable {
 
   /// Whether the merchant sold it outside of the app. It gets no receipt, and says nothing about users.
   public var isForeign: Bool { observations.isForeign }
+
+  /// Whether a client reported it as bought in an app store. It has the context that came with it, or none:
+  /// the contexts that the user posted belong to web checkouts.
+  public var isOfStore: Bool { observations.contains(.soldByStore) }
 
   /// Whether it is paid or needs no payment, and belongs to the app.
   ///

@@ -87,6 +87,8 @@ public struct Observations: OptionSet, Sendable, Hashable {
   public static let otherPaymentLink = Observations(rawValue: 1 << 18)
   /// An event had the metadata of what was sold, and none of the app's matched.
   public static let otherMetadata = Observations(rawValue: 1 << 19)
+  /// A client reported it as bought in an app store. It is joined to no context.
+  public static let soldByStore = Observations(rawValue: 1 << 20)
 
   /// Events had every fact by which the configuration could name the sale as the app's, and none matched.
   /// Each kind of event has other facts, so several of them prove it together.
@@ -131,7 +133,8 @@ public struct PurchaseReport: Sendable, Equatable {
   public var prices: [PriceID]
   /// Whether `prices` count only until an event names some: the processor was asked for them.
   public var pricesFillIn = false
-  /// The user who started the payment through the relay; nil if it was started elsewhere.
+  /// The user who started the payment through the relay, or for whom a client reported a purchase in an app
+  /// store; nil if it was started elsewhere.
   public var startedBy: UserID?
   /// The context that the app named when it started the payment.
   public var startedIn: ContextID?

@@ -61,6 +61,7 @@ public enum IdentityText {
     case .claim: "by a claim"
     case .context: "by a context"
     case .ownKey: "in the metadata as ply_user_id"
+    case .reference where purchase.isOfStore: "by the app that reported the purchase"
     case .reference:
       purchase.observations.contains(.started)
         ? "by the app that started the payment" : "in the checkout's client_reference_id"
@@ -142,10 +143,12 @@ public enum IdentityText {
     case .guess?:
       let among = purchase.contextCandidates.map { $0 > 1 ? " of \($0)" : "" } ?? ""
       return "No event names a context: \(id ?? "it") is the user's newest that fits\(among)."
+    case .blob? where purchase.isOfStore: return "Its context came with the purchase."
     case .blob?: return "Its context is in the metadata."
     case .byOperator?: return "Its context \(id ?? "") was chosen by an operator."
     case .metadata?, .reference?:
       return "Its context \(id ?? "") is \(purchase.contextSourceText ?? "named by an event")."
+    case nil where purchase.isOfStore: return "It has no context, because none came with the purchase."
     case nil:
       return purchase.userID == nil
         ? "Without a user it has no context." : "It has no context: none is named, and no unused one fits."

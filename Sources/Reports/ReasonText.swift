@@ -64,6 +64,7 @@ extension Purchase {
     case nil: nil
     case .byOperator: "set by an operator"
     case .context: "from the context"
+    case .reference where isOfStore: "the app reported the purchase for them"
     case .reference:
       observations.contains(.started)
         ? "started the payment at the relay" : "the checkout's client_reference_id"
@@ -81,6 +82,7 @@ extension Purchase {
     return switch contextSource {
     case nil: nil
     case .byOperator: "chosen by an operator"
+    case .blob where isOfStore: "it came with the purchase"
     case .blob: "its blob is in the metadata"
     case .metadata: isStarted ? "named by the app" : "named in the metadata"
     case .reference: isStarted ? "named by the app" : "named by the checkout's client_reference_id"

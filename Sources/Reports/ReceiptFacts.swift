@@ -94,7 +94,8 @@ public enum ReceiptFacts {
 
   private static func context(_ purchase: Purchase) -> String {
     guard let id = purchase.contextID else {
-      return purchase.context == nil ? "none" : "was in the event"
+      guard purchase.context != nil else { return "none" }
+      return purchase.isOfStore ? "came with the purchase" : "was in the event"
     }
     return id.text + (purchase.contextSourceText.map { " (\($0))" } ?? "")
   }

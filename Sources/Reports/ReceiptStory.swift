@@ -64,6 +64,10 @@ public struct ReceiptStory: Sendable, Equatable {
       entries.append(
         Entry(time: purchase.createdAt, what: "started", detail: "the app started the payment at the relay"))
     }
+    if purchase.isOfStore {
+      entries.append(
+        Entry(time: purchase.createdAt, what: "reported", detail: "the app reported a purchase in its store"))
+    }
     for capture in detail.captures {
       entries.append(Entry(time: capture.orderedAt, what: "capture", detail: "ordered"))
       if let meaning = PaymentText.meaning(of: capture), let endedAt = capture.endedAt {

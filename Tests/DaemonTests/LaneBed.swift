@@ -46,8 +46,8 @@ extension LaneTests {
     static func due(_ rows: [PurchaseRowID]) -> [StoreReader.DueReceipt] {
       rows.map { row in
         StoreReader.DueReceipt(
-          row: row, id: "rcp_\(row)", isReversal: false, body: [], spentAttempts: 0, retrySince: at(0),
-          pausedBase: .zero)
+          row: row, id: "rcp_\(row)", processor: "stripe", isReversal: false, body: [], spentAttempts: 0,
+          retrySince: at(0), pausedBase: .zero)
       }
     }
 
@@ -60,8 +60,8 @@ extension LaneTests {
     mutating func admit(_ rows: PurchaseRowID...) -> [PurchaseRowID] {
       let due = rows.map { row in
         StoreReader.DueReceipt(
-          row: row, id: "rcp_\(row)", isReversal: false, body: [], spentAttempts: 0, retrySince: now,
-          pausedBase: .zero)
+          row: row, id: "rcp_\(row)", processor: "stripe", isReversal: false, body: [], spentAttempts: 0,
+          retrySince: now, pausedBase: .zero)
       }
       return lane.admit(due, now: now, monotonic: monotonic).map(\.receipt.row)
     }

@@ -165,11 +165,14 @@ extension Joiner {
     var candidates: Int64 = 1
   }
 
-  /// Finds a context for a purchase: the posted context with the blob inside an event, else a guess.
+  /// Finds a context for a purchase: the posted context with the blob inside an event, else a guess. None for
+  /// a purchase in an app store.
   mutating func completeContext(_ record: inout PurchaseRecord, _ rules: AppRules) throws(StoreFault) {
     try dropOutdatedGuess(&record, rules)
     let purchase = record.purchase
-    guard purchase.deservesReceipt, purchase.contextID == nil, let user = purchase.userID else { return }
+    guard purchase.deservesReceipt, !purchase.isOfStore, purchase.contextID == nil,
+      let user = purchase.userID
+    else { return }
     if let blob = purchase.context {
       for posted in try store.contexts.posted(app: record.app, user: user, blob: blob.text)
       where try acquire(posted, for: record.rowID) {

@@ -19,6 +19,7 @@ extension StoreReader {
   /// `JoinOutcome` of a row of `purchases`; NULL for none.
   static let joinOutcomeSQL = """
     CASE WHEN object_id LIKE '\(Purchase.erasedPrefix)%' OR copy_for <> '' THEN NULL
+         WHEN (observations & \(Observations.soldByStore.rawValue)) <> 0 THEN NULL
          WHEN ready_at IS NULL AND (state IS NOT 'waiting' OR reason IS NOT '\(Reason.context.text)')
            THEN NULL
          WHEN context_disputed <> 0 THEN '\(JoinOutcome.disputed.rawValue)'

@@ -41,6 +41,7 @@ public final class StoreReader {
     let isDue = "state = 'pending' AND next_attempt_at <= ?2"
     let dueColumns =
       "row_id, receipt_id, body, spent_tries, retry_since, paused_base_ms, is_reversal, dictionary, price_id"
+      + ", processor"
     due = connection.prepareOnUse("SELECT \(dueColumns) FROM purchases WHERE row_id = ?1 AND \(isDue)")
     dueTogether = connection.prepareOnUse(
       """
@@ -95,6 +96,7 @@ public final class StoreReader {
   public struct DueReceipt: Sendable, Equatable {
     public var row: PurchaseRowID
     public var id: ReceiptID
+    public var processor: ProcessorName
     /// Whether the body reports a reversal.
     public var isReversal: Bool
     public var body: [UInt8]
@@ -177,7 +179,8 @@ public final class StoreReader {
     do throws(StoreFault) {
       let body = try StoredBody(row, at: 2, 7).read()
       let receipt = DueReceipt(
-        row: rowID, id: id, isReversal: row.flag(6), body: body, spentAttempts: row.integer(3),
+        row: rowID, id: id, processor: try row.text(9), isReversal: row.flag(6), body: body,
+        spentAttempts: row.integer(3),
         retrySince: Timestamp(unixMilliseconds: row.integer(4)), pausedBase: row.duration(5),
         price: try row.optionalText(8))
       return (rowID, id, .success(receipt))
