@@ -68,6 +68,25 @@ import Testing
     #expect(try Self.send([Self.whole], to: destination).first?.status == 200)
   }
 
+  @Test(
+    arguments: [
+      ("APP_STORE", #"{"user_id":"u","original_transaction_id":"1"}"#, "store_product_id"),
+      ("PLAY_STORE", #"{"user_id":"u","store_product_id":"p"}"#, "purchase_token"),
+      (
+        "APPGALLERY",
+        #"{"user_id":"u","store_product_id":"p","purchase_token":"t","subscription_id":"s"}"#,
+        "account_flag"
+      ),
+    ])
+  func eachStoreHasItsProperties(platform: String, body: String, missing: String) throws {
+    let destination = try SandboxDestination()
+    let headers = Self.headers.dropLast() + [TransferHeader("X-PLATFORM-TYPE", platform)]
+    let whole = body.dropLast() + ",\"\(missing)\":\(missing == "account_flag" ? "0" : "\"x\"")}"
+    let results = try Self.send([body, String(whole)], to: destination, headers: Array(headers))
+    #expect(results.map(\.status) == [422, 200])
+    #expect(try Self.error(results.first) == "missing mandatory property \"\(missing)\"")
+  }
+
   @Test(arguments: ["user_id", "stripe_object_type", "stripe_object_id", "stripe_price_id"])
   func aMissingPropertyIsNamed(name: String) throws {
     let destination = try SandboxDestination()

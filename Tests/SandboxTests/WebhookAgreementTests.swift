@@ -30,7 +30,8 @@ import Testing
     _ destination: WebhookDestination, _ body: [UInt8], isReversal: Bool = false, secrets: [String]
   ) throws -> (verdict: WebhookVerdict, id: String?) {
     let fields = destination.headers(
-      for: OutgoingReceipt(id: "rcp_1", isReversal: isReversal, body: body, sentAt: now))
+      for: OutgoingReceipt(
+        id: "rcp_1", processor: "swedbank", isReversal: isReversal, body: body, sentAt: now))
     func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
     let headers = WebhookVerifier.Headers(
       id: field("webhook-id"), timestamp: field("webhook-timestamp"), signature: field("webhook-signature"))

@@ -10,8 +10,14 @@ internal import Platform
 /// properties, else 200 with an import id.
 final class SandboxDestinationHandler: RequestHandler {
   static let bodyBytesMax = 1 << 20
-  /// The answer names the first missing one in this order.
-  static let mandatoryProperties = ["user_id", "stripe_object_type", "stripe_object_id", "stripe_price_id"]
+  /// By platform. The answer names the first missing one in this order. Apple's purchases also have one of
+  /// two others.
+  static let mandatoryProperties = [
+    "STRIPE": ["user_id", "stripe_object_type", "stripe_object_id", "stripe_price_id"],
+    "APP_STORE": ["user_id", "store_product_id"],
+    "PLAY_STORE": ["user_id", "store_product_id", "purchase_token"],
+    "APPGALLERY": ["user_id", "store_product_id", "purchase_token", "subscription_id", "account_flag"],
+  ]
 
   let behaviour: Monitor<SandboxBehaviour>
   private let random: Monitor<SeededGenerator>
@@ -74,12 +80,12 @@ final class SandboxDestinationHandler: RequestHandler {
     if share < behaviour.failRate { return Self.response(503, "the sandbox fails at random") }
     // Key and platform must match as a pair; the answer never says which one does not.
     guard let key = request.head.header("X-API-KEY"), behaviour.apiKey.map({ $0 == key }) ?? true,
-      request.head.header("X-PLATFORM-TYPE") == "STRIPE"
+      let properties = request.head.header("X-PLATFORM-TYPE").flatMap({ Self.mandatoryProperties[$0] })
     else { return Self.response(403, "unknown api_key") }
     guard let body = try? JSONValue(parsing: request.body), case .object = body else {
       return Self.response(400, "the body is not a JSON object")
     }
-    let missing = Self.mandatoryProperties.first { (body[$0]?.stringValue ?? "").isEmpty }
+    let missing = properties.first { [nil, .null, .string("")].contains(body[$0]) }
     if let missing { return Self.response(422, "missing mandatory property \"\(missing)\"") }
     return Self.accepted()
   }

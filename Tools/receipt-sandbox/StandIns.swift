@@ -125,10 +125,12 @@ struct Printing: Sendable {
   func write(_ receipt: SandboxReceipt) {
     let body = try? JSONValue(parsing: receipt.body)
     func field(_ name: String) -> String { body?[name]?.stringValue ?? "-" }
+    let isOfStore = body?["stripe_object_id"] == nil && body?["store_product_id"] != nil
     write(
       [
         String(receipt.status), field("user_id"),
-        "\(field("stripe_object_type")) \(field("stripe_object_id"))", field("stripe_price_id"),
+        isOfStore ? "store purchase" : "\(field("stripe_object_type")) \(field("stripe_object_id"))",
+        field(isOfStore ? "store_product_id" : "stripe_price_id"),
         body?["ply_context"] == nil ? "no context" : "with context",
       ],
       [

@@ -340,7 +340,7 @@ struct Lane {
 
 extension StoreReader.DueReceipt {
   fileprivate func outgoing(at now: Timestamp) -> OutgoingReceipt {
-    OutgoingReceipt(id: id, isReversal: isReversal, body: body, sentAt: now)
+    OutgoingReceipt(id: id, processor: processor, isReversal: isReversal, body: body, sentAt: now)
   }
 }
 

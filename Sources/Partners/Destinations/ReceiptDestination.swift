@@ -59,14 +59,19 @@ extension ReceiptDestination {
 /// A receipt that is about to be sent.
 public struct OutgoingReceipt: Sendable, Equatable {
   public var id: ReceiptID
+  /// The processor of its purchase.
+  public var processor: ProcessorName
   /// Whether the body reports a reversal.
   public var isReversal: Bool
   public var body: [UInt8]
   /// When the attempt begins.
   public var sentAt: Timestamp
 
-  public init(id: ReceiptID, isReversal: Bool = false, body: [UInt8], sentAt: Timestamp) {
+  public init(
+    id: ReceiptID, processor: ProcessorName, isReversal: Bool = false, body: [UInt8], sentAt: Timestamp
+  ) {
     self.id = id
+    self.processor = processor
     self.isReversal = isReversal
     self.body = body
     self.sentAt = sentAt

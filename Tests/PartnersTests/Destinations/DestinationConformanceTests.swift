@@ -46,7 +46,8 @@ struct DestinationConformanceTests {
     let destination = try fixture.make()
     #expect(destination.url.hasPrefix("https://"))
     #expect(!destination.url.contains("key-conformance"))
-    let headers = destination.headers(for: OutgoingReceipt(id: "rcp_1", body: Array("{}".utf8), sentAt: now))
+    let headers = destination.headers(
+      for: OutgoingReceipt(id: "rcp_1", processor: "stripe", body: Array("{}".utf8), sentAt: now))
     #expect(!headers.isEmpty)
     for (name, value) in headers {
       #expect(!name.isEmpty)

@@ -85,7 +85,7 @@ struct ReceiptBytesTests {
   @Test("The headers carry the key, the platform and the user agent")
   func headers() {
     let headers = destination().headers(
-      for: OutgoingReceipt(id: "rcp_1", body: [], sentAt: Timestamp(unixSeconds: 0))
+      for: OutgoingReceipt(id: "rcp_1", processor: "stripe", body: [], sentAt: Timestamp(unixSeconds: 0))
     ).map { "\($0.name): \($0.value)" }
     #expect(
       headers == [

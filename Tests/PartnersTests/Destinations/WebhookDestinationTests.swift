@@ -20,7 +20,7 @@ private func destination(_ secrets: [String] = [secret], forwardsContext: Bool =
 private func header(_ name: String, _ secrets: [String] = [secret], id: ReceiptID, body: String) throws
   -> String?
 {
-  let receipt = OutgoingReceipt(id: id, body: Array(body.utf8), sentAt: now)
+  let receipt = OutgoingReceipt(id: id, processor: "stripe", body: Array(body.utf8), sentAt: now)
   return try destination(secrets).headers(for: receipt).first { $0.name == name }?.value
 }
 
@@ -115,7 +115,8 @@ struct WebhookDestinationTests {
     let reversed = try JSONValue(parsing: try #require(try destination().reversal(of: content)))
     #expect(reversed["type"]?.stringValue == "purchase.reversed")
     #expect(reversed["data"] == completed["data"])
-    let outgoing = OutgoingReceipt(id: "rcp_1", isReversal: true, body: [], sentAt: now)
+    let outgoing = OutgoingReceipt(
+      id: "rcp_1", processor: "swedbank", isReversal: true, body: [], sentAt: now)
     let headers = try destination().headers(for: outgoing)
     #expect(headers.first { $0.name == "webhook-id" }?.value == "rcp_1-reversed")
     #expect(try destination().importID(of: outgoing) == "rcp_1-reversed")

@@ -41,7 +41,9 @@ public struct PurchaselyDestination: ReceiptDestination {
       + "former user; it may also ignore the receipt. Look both users up in its Console afterwards.")
 
   /// `X-PLATFORM-TYPE` knows Stripe and the app stores, and no other processor.
-  public static func accepts(_ processor: ProcessorName) -> Bool { processor == "stripe" }
+  public static func accepts(_ processor: ProcessorName) -> Bool {
+    processor == "stripe" || StorePlatform(processor) != nil
+  }
 
   /// The type of one-time purchases. One page of Purchasely's documentation lists it, another accepts
   /// `subscription` only.
@@ -54,28 +56,28 @@ public struct PurchaselyDestination: ReceiptDestination {
   public var url: String { settings.url }
 
   public func headers(for receipt: OutgoingReceipt) -> [(name: String, value: String)] {
-    [
-      ("Content-Type", "application/json"), ("X-API-KEY", settings.apiKey), ("X-PLATFORM-TYPE", "STRIPE"),
+    let platform = StorePlatform(receipt.processor)?.rawValue ?? "STRIPE"
+    return [
+      ("Content-Type", "application/json"), ("X-API-KEY", settings.apiKey), ("X-PLATFORM-TYPE", platform),
       ("User-Agent", settings.userAgent),
     ]
   }
 
   public func body(for receipt: ReceiptContent) -> [UInt8] {
-    var members: [JSONValue.Member] = [
-      .init(name: "user_id", value: .string(receipt.userID.text)),
-      .init(name: "stripe_object_type", value: .string(receipt.key.type.text)),
-      .init(name: "stripe_object_id", value: .string(receipt.key.id.text)),
-    ]
+    var members: [JSONValue.Member] = [.init(name: "user_id", value: .string(receipt.userID.text))]
+    func add(_ name: String, _ text: String) { members.append(.init(name: name, value: .string(text))) }
+    let isOfStore = StorePlatform(receipt.key.processor) != nil
+    if !isOfStore {
+      add("stripe_object_type", receipt.key.type.text)
+      add("stripe_object_id", receipt.key.id.text)
+    }
     // Every purchase that Purchasely accepts has a price.
     if let price = receipt.priceID {
-      members.append(.init(name: "stripe_price_id", value: .string(price.text)))
-      if let product = settings.storeProducts[price] {
-        members.append(.init(name: "store_product_id", value: .string(product)))
-      }
+      add(isOfStore ? "store_product_id" : "stripe_price_id", price.text)
+      if !isOfStore, let product = settings.storeProducts[price] { add("store_product_id", product) }
     }
-    if settings.forwardsContext, let context = receipt.context {
-      members.append(.init(name: "ply_context", value: .string(context)))
-    }
+    if isOfStore { members += StorePurchase.members(of: receipt.payment) }
+    if settings.forwardsContext, let context = receipt.context { add("ply_context", context) }
     return JSONValue.object(members).serialized()
   }
 

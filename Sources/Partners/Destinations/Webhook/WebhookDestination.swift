@@ -39,6 +39,10 @@ public struct WebhookDestination: ReceiptDestination {
     secondReceipt: "Your backend gets a second message about the same purchase, with another webhook-id. It "
       + "must give the purchase to the user in the newer message, and take it from the former user.")
 
+  /// The receiver of a signed message may deliver what it says was bought. The relay cannot ask the app
+  /// stores, so it signs nothing of them.
+  public static func accepts(_ processor: ProcessorName) -> Bool { StorePlatform(processor) == nil }
+
   private let settings: WebhookSettings
   private let signer: WebhookSigner
 
