@@ -16,7 +16,7 @@ extension OptionSpec {
     let choices: [String] =
       switch field.kind {
       case .choice(let words): words
-      case .processor: ProcessorNames.all
+      case .processor: ProcessorNames.ofPurchases
       case .text, .app, .moment, .flag: []
       }
     self.init(

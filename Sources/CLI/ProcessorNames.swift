@@ -2,6 +2,7 @@
 
 internal import Config
 internal import Domain
+internal import Partners
 internal import Terminal
 
 /// What help texts say of the registered processors.
@@ -10,6 +11,8 @@ enum ProcessorNames {
   private static let listers = kinds.filter { $0.eventsKept != nil }
 
   static let all = kinds.map(\.name.text)
+  /// Those of purchases: also the app stores, which clients report.
+  static let ofPurchases = all + StorePlatform.allCases.map(\.processor.text)
   /// `--processor` of a list without other filters.
   static let option = OptionSpec(
     "processor", placeholder: "PROCESSOR", help: "Only those of this payment processor", choices: all)

@@ -184,7 +184,8 @@ struct ScrapedText {
   /// Every family that docs/metrics.md has, with its type.
   private static let promised = [
     "receiptd_contexts_total": "counter", "receiptd_events_total": "counter",
-    "receiptd_claims_total": "counter", "receiptd_unmatched_purchases": "gauge",
+    "receiptd_claims_total": "counter", "receiptd_store_purchases_total": "counter",
+    "receiptd_unmatched_purchases": "gauge",
     "receiptd_user_conflicts": "gauge",
     "receiptd_client_refusals_total": "counter", "receiptd_key_set_fetches_total": "counter",
     "receiptd_signature_failures_total": "counter", "receiptd_receipts": "gauge",

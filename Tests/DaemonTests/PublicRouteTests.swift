@@ -82,6 +82,10 @@ import Testing
       "GET", "/v1/ios/users/u1/claims/claim_1", "/v1/{app}/users/{user}/claims/{claim}",
       ["app": "ios", "user": "u1", "claim": "claim_1"]
     ),
+    (
+      "POST", "/v1/ios/users/u1/store-purchases", "/v1/{app}/users/{user}/store-purchases",
+      ["app": "ios", "user": "u1"]
+    ),
     ("GET", "/v1/ios/claim/clm_1", "/v1/{app}/claim/{token}", ["app": "ios", "token": "clm_1"]),
     ("POST", "/v1/ios/return/claim", "/v1/{app}/return/claim", ["app": "ios"]),
     (
@@ -193,7 +197,7 @@ import Testing
   func labels() throws {
     let labels: Set = [
       "contexts", "checkout", "context_status", "webhooks_stripe", "return", "return_logo", "swedbank",
-      "trampoline", "claims", "claim_status", "claim_page", "return_claim",
+      "trampoline", "claims", "claim_status", "claim_page", "return_claim", "store_purchases",
       "association_files", "webhooks_swedbank",
     ]
     #expect(Set(try Self.table.get().routes.map(\.label)) == labels)

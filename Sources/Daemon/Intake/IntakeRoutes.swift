@@ -7,7 +7,7 @@ internal import HTTPServer
 internal import Partners
 internal import Service
 
-/// The routes of contexts, checkouts, their states, webhooks, and merchant backends.
+/// The routes of contexts, checkouts, their states, purchases in app stores, webhooks, and merchant backends.
 struct IntakeRoutes: Sendable {
   private let services: ListenerServices
   private let limits: Configuration.Limits
@@ -19,6 +19,7 @@ struct IntakeRoutes: Sendable {
   private let contextLimits: ContextLimits
   private let contexts: ContextIntake
   private let claims: ClaimIntake
+  private let storePurchases: StorePurchaseIntake
   private let webhooks: WebhookIntake
   /// Nil if no requests to merchant backends are served.
   private let backends: BackendIntake?
@@ -45,6 +46,7 @@ struct IntakeRoutes: Sendable {
     contexts = ContextIntake(
       intake: intake, gate: gate, limits: contextLimits, retention: retention, worker: backendWorker)
     claims = ClaimIntake(intake: intake, gate: gate, limits: contextLimits, checkouts: checkouts)
+    storePurchases = StorePurchaseIntake(intake: intake, gate: gate, limits: contextLimits)
     webhooks = WebhookIntake(intake: intake)
     backends = backendWorker.map { [gate, contextLimits] worker in
       BackendIntake(
@@ -57,7 +59,7 @@ struct IntakeRoutes: Sendable {
     [
       post("/v1/{app}/contexts", .context), post("/v1/{app}/users/{user}/contexts", .context),
       post("/v1/{app}/checkout", .checkout), post("/v1/{app}/users/{user}/checkout", .checkout),
-      status, claim, claimStatus, offerOnPage,
+      status, claim, claimStatus, offerOnPage, storePurchase,
     ] + processors.kinds.filter(\.hasWebhooks).map(webhook)
       + (backends.map { processors.kinds.flatMap($0.routes) } ?? [])
   }
@@ -172,6 +174,26 @@ struct IntakeRoutes: Sendable {
             exchange.answer(error)
           }
         }
+      }
+    }
+  }
+
+  private var storePurchase: Route {
+    Route(
+      ["POST"], "/v1/{app}/users/{user}/store-purchases", label: "store_purchases",
+      bodyBytesMax: StorePurchaseIntake.bodyBytesMax, isForPages: true
+    ) { visit throws(Problem) in
+      let app = try apps.app(of: visit)
+      let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
+      guard wait == .zero else {
+        storePurchases.limited(app)
+        throw .tooManyStorePurchases(wait)
+      }
+      let caller = try gate.poster(visit.head, app).get()
+      guard visit.head.mediaType == .json else { throw .onlyJSON }
+      try checkRoom(app.slug)
+      return apps.handler(of: app.slug) { request, app, exchange in
+        storePurchases.ingest(request, pathUser: visit["user"], from: caller, app, exchange)
       }
     }
   }

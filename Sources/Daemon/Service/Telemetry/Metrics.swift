@@ -18,6 +18,9 @@ public final class Metrics: Sendable {
   public let claims = CounterFamily(
     "receiptd_claims_total", "Claims of purchases without a user: those offered and requested, by result.",
     labels: ["app", "result"])
+  public let storePurchases = CounterFamily(
+    "receiptd_store_purchases_total", "Purchases in app stores that clients reported, by result.",
+    labels: ["app", "result"])
   public let keySetFetches = CounterFamily(
     "receiptd_key_set_fetches_total",
     "Fetches of the keys for checking tokens, by result.",
@@ -209,7 +212,8 @@ public final class Metrics: Sendable {
       }
     }
     for family in [
-      contexts, clientRefusals, claims, keySetFetches, events, signatureFailures, refusedWebhooks, deliveries,
+      contexts, clientRefusals, claims, storePurchases, keySetFetches, events, signatureFailures,
+      refusedWebhooks, deliveries,
       deliveriesWithoutID,
     ] { family.write(to: &text) }
     unreadableReceipts.write(

@@ -52,6 +52,17 @@ public final class RequestLog: Sendable {
       ])
   }
 
+  /// Logs a purchase in an app store at debug, as a context.
+  /// - Parameter isRepeat: whether it was already stored.
+  public func logStorePurchase(of user: UserID, isRepeat: Bool, app: AppSlug, requestID: String) {
+    log.debug(
+      "stored a purchase of an app store",
+      [
+        "app": app.text, "result": isRepeat ? "repeated" : "stored", "user": log.personal(user.text),
+        "request_id": requestID,
+      ])
+  }
+
   /// Logs a webhook that was refused for its signature, with a limit.
   /// - Parameter advice: nil if the processor is not configured any more.
   public func refusedSignature(
