@@ -21,7 +21,7 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] = [
     .json, .json5, .display, .values, .signature, .event, .contextJSON, .contextForm, .plyContext, .request,
     .retryAfter, .answer, .configuration, .url, .commandLine, .association, .callback, .token, .keySet,
-    .backend, .processorAnswer, .frame,
+    .backend, .processorAnswer, .frame, .storePurchase,
   ]
 
   static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
