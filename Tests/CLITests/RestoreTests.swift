@@ -43,7 +43,7 @@ struct RestoreTests {
     #expect(ran.code == .done)
     let object = try #require(try ran.objects.first)
     #expect(object["pending"] == 1)
-    #expect(object["schema"] == .integer(2))
+    #expect(object["schema"] == .integer(3))
     #expect(try objects(harness.databasePath) == ["sub_1", "sub_2"])
     let aside = try #require(object["set_aside"]?.stringValue).replacing("FOLDER", with: harness.folder)
     #expect(try objects(aside) == ["sub_1", "sub_2", "sub_3"])

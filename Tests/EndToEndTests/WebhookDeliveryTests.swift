@@ -140,7 +140,7 @@ import Testing
       func page() throws -> String { try relay.admin.request("GET", "/receipts/\(waiting.id)").text }
       let before = try page()
       #expect(before.contains("configure the destination that apps.shop.stripe.deliver_to names"))
-      #expect(before.contains("Cancel…"))
+      #expect(before.contains("Cancel receipt…"))
       #expect(!before.contains("/replay\""), "the store would refuse it")
       relay.configuration = relay.configuration.merging(
         ["apps": ["shop": ["webhook": webhook(backend)]]])
