@@ -87,8 +87,8 @@ enum PublicStylesheet {
     @keyframes turn{from{opacity:1}to{opacity:1;transform:rotate(1turn)}}
     @media (min-width:40rem) and (min-height:30rem){
     header{padding-top:2.5rem}
-    main{margin:clamp(1.5rem,10vh,6rem) auto auto;padding:3rem 2.5rem;background:var(--card);border:1px solid var(--edge);\
-    border-radius:1.25rem}
+    main{margin:clamp(1.5rem,10vh,6rem) auto auto;padding:3rem 2.5rem;background:var(--card);\
+    border:1px solid var(--edge);border-radius:1.25rem}
     body{padding-bottom:4rem}
     }
     @media (orientation:landscape) and (min-width:36rem) and (max-height:29.99rem){
