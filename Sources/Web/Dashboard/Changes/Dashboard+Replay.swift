@@ -1,5 +1,6 @@
 // Replays of the receipts that a list shows.
 
+internal import Config
 internal import Domain
 internal import Formats
 internal import HTTPServer
