@@ -130,7 +130,7 @@ struct TroubleText {
     "database", "corruption", "disk_low", "no_events", "signature_failures", "unreadable_events",
     "unmatched_purchases", "contexts_refused", "breaker_open", "receipt_failed", "capture_unknown",
     "processor_failures", "contexts_unjoined", "user_conflict", "callbacks_missing", "oldest_pending",
-    "backlog_growing", "certificate_expires", "clock", "reload_refused", "backup_old",
+    "backlog_growing", "association_files", "certificate_expires", "clock", "reload_refused", "backup_old",
   ]
 
   static let rankOfFailures = severity.firstIndex(of: AlertCondition.receiptFailed.name) ?? 0
@@ -181,6 +181,7 @@ struct TroubleText {
     case .clock: title = "The clock of this machine is wrong"
     case .reloadRefused: title = "The last reload was refused"
     case .backupOld: title = "The last backup is old"
+    case .associationFiles: title = "Links open the browser, not the app"
     case .appPaused:
       title = "Deliveries are paused by an operator"
       act = app.map { ("Resume…", Link("apps", $0, "resume")) }
