@@ -87,7 +87,10 @@ import Testing
   @Test("A secret's file to which every user has access is a warning, as a secret in place is")
   func openSecretFile() throws {
     let folder = try TestFolder()
-    for (mode, isOpen) in [(0o644, true), (0o642, true), (0o604, true), (0o640, false), (0o600, false)] {
+    let modes: [(UInt32, Bool)] = [
+      (0o644, true), (0o642, true), (0o604, true), (0o640, false), (0o600, false),
+    ]
+    for (mode, isOpen) in modes {
       let file = try folder.write("whsec_file", to: "secret", mode: mode)
       let loaded = try Samples.read(Samples.text(webhookSecrets: "['file:\(file)']"))
       #expect(loaded.warnings.map(\.path) == (isOpen ? ["apps.shop.stripe.webhook_secrets[0]"] : []))

@@ -2,6 +2,7 @@
 
 import Domain
 import Formats
+import Store
 import Testing
 
 @testable import Config
