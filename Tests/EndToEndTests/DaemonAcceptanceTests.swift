@@ -4,6 +4,7 @@ import Domain
 import Formats
 import HTTPServer
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonAcceptanceTests {

@@ -5,6 +5,7 @@ import Formats
 import FoundationEssentials
 import Glibc
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonHealthTests {

@@ -6,6 +6,7 @@ import Glibc
 import HTTPServer
 import Platform
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DaemonReloadTests {

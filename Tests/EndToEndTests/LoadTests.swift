@@ -5,6 +5,7 @@ import Formats
 import HTTPServer
 import Platform
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct LoadTests {

@@ -2,6 +2,7 @@
 
 import Formats
 import Glibc
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct ReloadAnswerTests {

@@ -4,6 +4,7 @@ import Formats
 import Glibc
 import HTTPServer
 import Platform
+import TestSupport
 import Testing
 
 /// A datagram socket like the service manager's. Owns its descriptor.

@@ -3,6 +3,7 @@
 import Formats
 import Glibc
 import Platform
+import TestSupport
 import Testing
 
 @Suite struct UnreadLogTests {

@@ -5,6 +5,7 @@ import Formats
 import Glibc
 import HTTPServer
 import Store
+import TestSupport
 import Testing
 
 @Suite(.withDaemonLog) struct DashboardTests {

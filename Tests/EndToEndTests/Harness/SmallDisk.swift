@@ -3,6 +3,7 @@
 import Domain
 import Formats
 import Glibc
+import TestSupport
 
 /// External programs that these tests need.
 enum Tool {
