@@ -89,10 +89,11 @@ enum StatsCommands {
       for app in stats { session.output.json(app.json) }
       return
     }
-    session.output.table(table(stats, session))
+    let isStill = !session.command.flag("watch")
+    session.output.table(table(stats, session), namesDropped: isStill)
     if isLatency {
       session.output.line()
-      session.output.table(DestinationLatencies.table(stats))
+      session.output.table(DestinationLatencies.table(stats), namesDropped: isStill)
     }
     for line in unfinished(stats) { session.output.line(line) }
     for stoppage in stats.flatMap({ $0.stoppages(configuration) }) {

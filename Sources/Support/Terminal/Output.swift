@@ -125,12 +125,12 @@ public struct Output: Sendable {
   /// Writes one JSON object on its own line.
   public func json(_ value: JSONValue) { result.write(value.text + "\n") }
 
-  public func table(_ table: Table) {
+  /// - Parameter namesDropped: whether a line below it names the columns that the terminal is too narrow for.
+  public func table(_ table: Table, namesDropped: Bool = true) {
     result.write(table.text(inColour: isInColour, terminalColumns: result.columns))
-    let dropped = table.dropped(terminalColumns: result.columns)
+    let dropped = namesDropped ? table.dropped(terminalColumns: result.columns) : []
     guard !dropped.isEmpty else { return }
-    let text = "Too wide for this terminal: \(dropped.joined(separator: ", ")); see --json."
-    result.write(Style.dim.applied(to: text, inColour: isInColour) + "\n")
+    result.write("Too wide for this terminal: \(dropped.joined(separator: ", ")); see --json.\n")
   }
 
   /// Writes a line to stderr.

@@ -58,6 +58,21 @@ import Testing
     #expect(plain.text == "REASON\na reason that is qu…\n")
   }
 
+  @Test("Columns that a terminal is too narrow for are named below the table, and shown in a pipe")
+  func droppedColumns() {
+    var table = Table([.init("ID"), .init("APP", canDrop: true)], emptyMessage: "")
+    table.add(["rcp_0123456789", "an-app"])
+    let (terminal, pipe) = (Record(), Record())
+    Self.output(result: terminal, isTerminal: true, environment: ["NO_COLOR": "1"]).table(table)
+    Self.output(result: pipe).table(table)
+    #expect(terminal.text == "ID\nrcp_0123456789\nToo wide for this terminal: APP; see --json.\n")
+    #expect(pipe.text == "ID              APP\nrcp_0123456789  an-app\n")
+    let live = Record()
+    Self.output(result: live, isTerminal: true, environment: ["NO_COLOR": "1"])
+      .table(table, namesDropped: false)
+    #expect(live.text == "ID\nrcp_0123456789\n")
+  }
+
   @Test(
     arguments: [
       (true, [:], true), (false, [:], false), (true, ["NO_COLOR": "1"], false),
