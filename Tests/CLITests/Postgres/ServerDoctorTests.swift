@@ -25,7 +25,7 @@ struct ServerDoctorTests {
     let alone = try DoctorPage(harness, "--local")
     alone.expect(.failure, .receiptd, "is not running")
     alone.expect(.warning, .database, "fsync = off")
-    alone.expect(.warning, .backup, "none was recorded")
+    alone.expect(.warning, .backup, "no backup of the database was recorded")
     #expect(alone.of(.disk).isEmpty)
     #expect(alone.of(.applied).isEmpty)
     try server.connect(database).run(
