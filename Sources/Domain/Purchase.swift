@@ -193,6 +193,12 @@ public struct Purchase: Sendable, Equatable {
   /// Whether its object ended. A purchase without a receipt at that time gets none.
   public var hasEnded: Bool { observations.contains(.ended) }
 
+  /// Whether nothing is known of it but its id, which an event named without its data.
+  public var isOnlyNamed: Bool {
+    observations.isEmpty && customerID == nil && allNames.isEmpty && prices.isEmpty && context == nil
+      && payment == nil
+  }
+
   /// Whether its checkout is known, or known not to exist. Only the checkout says whether payment is still
   /// due, and often only it names the context.
   public var isCheckoutKnown: Bool {

@@ -77,6 +77,72 @@ import Testing
     #expect(network.requests.count == 1)
   }
 
+  private func thin(_ type: JSONValue, _ id: JSONValue) -> JSONValue {
+    [
+      "id": .string("evt_\(id.stringValue ?? "")"), "object": "v2.core.event", "type": type,
+      "livemode": false, "created": "2026-11-28T07:00:00.000Z", "related_object": ["id": id],
+    ]
+  }
+
+  /// The outcomes of all events, the oldest first.
+  private func outcomes() throws -> [String] {
+    try bench.reader.events(EventFilter(), limit: 10).map(\.outcome).reversed()
+  }
+
+  @Test("The invoice of a thin event is fetched, and pays its subscription, which has the event then")
+  func thinInvoice() throws {
+    defer { bench.stop() }
+    try post(thin("v1.invoice.paid", "in_1"))
+    let invoice: JSONValue = [
+      "id": "in_1", "object": "invoice", "status": "paid", "billing_reason": "subscription_create",
+      "customer": "cus_1",
+      "parent": ["subscription_details": ["subscription": "sub_1", "metadata": ["ply_user_id": "u1"]]],
+      "lines": ["data": [["price": ["id": "price_1"], "type": "subscription"]]],
+    ]
+    network.use(200) { _ in invoice.text }
+    var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
+    try lookUp(&run)
+    #expect(network.requests.map { $0.url.hasSuffix("/v1/invoices/in_1") } == [true])
+    let receipts = try bench.reader.receipts(ReceiptFilter(), limit: 10)
+    #expect(receipts.map(\.purchase.key.id) == ["sub_1"])
+    #expect(receipts.first?.purchase.userID == "u1")
+    #expect(receipts.first?.purchase.isBought == true)
+    #expect(try outcomes() == ["receipt"])
+    #expect(try bench.reader.connection.integer("SELECT count(*) FROM purchases") == 1)
+    #expect(try bench.reader.connection.integer("SELECT count(*) FROM look_ups") == 0)
+  }
+
+  @Test("The customer of a thin event is fetched, and names the user of their later purchases")
+  func thinCustomer() throws {
+    defer { bench.stop() }
+    try post(thin("v1.customer.updated", "cus_1"))
+    network.use(200) { _ in #"{"id":"cus_1","object":"customer","metadata":{"user_id":"u20"}}"# }
+    var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
+    try lookUp(&run)
+    #expect(network.requests.count == 1)
+    #expect(try outcomes() == ["noted"])
+    try buyWithoutUser()
+    #expect(try bench.receipt(1)?.purchase.userID == "u20")
+    #expect(try bench.receipt(1)?.purchase.userSource == .customerMetadata)
+  }
+
+  @Test(
+    "What a thin event names and the key does not show leaves the event unread, and stops no other lookup",
+    arguments: [
+      (403, "v1.invoice.paid", "in_1"), (404, "v1.invoice.paid", "in_1"),
+      (404, "v1.checkout.session.completed", "cs_1"),
+    ] as [(Int, JSONValue, JSONValue)])
+  func hidden(status: Int, type: JSONValue, id: JSONValue) throws {
+    defer { bench.stop() }
+    try post(thin(type, id))
+    network.use { _ in status }
+    var run = LookupRun(worker, reader: try StoreReader(path: bench.path))
+    try lookUp(&run)
+    #expect(try outcomes() == ["unparsed"])
+    #expect(try bench.reader.connection.integer("SELECT count(*) FROM purchases") == 0)
+    #expect(run.appLookups[AppProcessor("shop", "stripe")]?.isRefused == false)
+  }
+
   /// A purchase that names a customer and no user.
   private func buyWithoutUser() throws {
     try post([

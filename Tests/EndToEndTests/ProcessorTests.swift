@@ -64,6 +64,32 @@ import Testing
     }
   }
 
+  @Test("A thin event of a paid invoice is fetched and pays; one that the key may not read is said aloud")
+  func thin() throws {
+    try withStripe { relay, destination, stripe, asked in
+      func event(_ type: String, _ id: String) -> JSONValue {
+        [
+          "id": .string("evt_thin_\(id)"), "object": "v2.core.event", "type": .string(type),
+          "livemode": false, "created": "2026-11-28T07:00:00.000Z", "related_object": ["id": .string(id)],
+        ]
+      }
+      let checkout = Checkout("thin")
+      let named: JSONValue = ["metadata": ["ply_user_id": .string(checkout.user)]]
+      let paid = checkout.invoiceEvent("paid", ["parent": ["subscription_details": named]])
+      var records = stripe.records
+      if let invoice = paid["data"]?["object"] { records.add(object: invoice) }
+      stripe.records = records
+      try relay.ingest(event("v1.invoice.paid", "in_\(checkout.user)"))
+      try relay.reaches(.delivered, checkout.subscription)
+      #expect(destination.ledger.first?["user_id"] == checkout.user)
+      #expect(asked.all.first?.request.target == "/v1/invoices/in_thin")
+      try relay.ingest(event("v1.invoice.paid", "in_hidden"))
+      try waitUntil("it is unparsed") { try relay.events().contains { $0.outcome == "unparsed" } }
+      #expect(relay.log.contains("could not read an event"))
+      #expect(try relay.count("purchases") == 1)
+    }
+  }
+
   @Test("After a 429 lookups wait for Retry-After, and nothing is lost")
   func limited() throws {
     let behaviour = SandboxStripeBehaviour(status: 429, retryAfterSeconds: 2)

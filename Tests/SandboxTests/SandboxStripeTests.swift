@@ -107,7 +107,13 @@ import Testing
       #expect(queries.report(from: whole, about: key, now: now)?.prices == ["price_1"], "\(form)")
     }
     #expect(try Self.ask("\(plain)/line_items", pool).status == 200)
-    #expect(try Self.ask("\(stripe.base)/v1/subscriptions/sub_0", pool).status == 404)
+    for place in ["subscriptions/sub_0", "invoices/in_0", "customers/cus_0", "prices/price_0"] {
+      #expect(try Self.ask("\(stripe.base)/v1/\(place)", pool).status == 404)
+    }
+    records.add(object: ["id": "in_1", "object": "invoice"])
+    stripe.records = records
+    #expect(try Self.ask("\(stripe.base)/v1/invoices/in_1", pool).status == 200)
+    #expect(try Self.ask("\(stripe.base)/v1/customers/in_1", pool).status == 404, "it is no customer")
   }
 
   @Test func itHasKeysLimitsAndBadDays() throws {

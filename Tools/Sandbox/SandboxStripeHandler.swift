@@ -111,8 +111,9 @@ final class SandboxStripeHandler: RequestHandler {
       return events(parameters, state)
     case 2 where words == ["v1", "webhook_endpoints"]:
       return endpoints(parameters, state)
-    case 3 where words[..<2] == ["v1", "subscriptions"]:
-      return state.records.object(words[2], kind: "subscription").map { whole($0) } ?? missing(words[2])
+    case 3 where words[0] == "v1" && kinds[words[1]] != nil:
+      let object = kinds[words[1]].flatMap { state.records.object(words[2], kind: $0) }
+      return object.map { whole($0) } ?? missing(words[2])
     case 3 where words == ["v1", "checkout", "sessions"]:
       // https://docs.stripe.com/api/checkout/sessions/list
       guard let subscription = parameters.last(where: { $0.name == "subscription" })?.value else {
@@ -138,6 +139,11 @@ final class SandboxStripeHandler: RequestHandler {
       return fault(404, "invalid_request_error", "Unrecognized request URL (GET: \(head.path))")
     }
   }
+
+  /// The kinds of the objects that are answered as they are, by their path.
+  private static let kinds = [
+    "subscriptions": "subscription", "invoices": "invoice", "customers": "customer",
+  ]
 
   /// The values of a list: `types[]`, as curl sends it, or `types[0]`, as Stripe's libraries do.
   private static func list(_ name: String, _ parameters: [FormFields.Field]) -> [String] {

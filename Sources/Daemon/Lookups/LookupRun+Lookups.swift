@@ -18,6 +18,8 @@ struct PendingLookup {
   var later: ArraySlice<ProcessorQuery>
   /// The answers so far.
   var reports: [PurchaseReport] = []
+  /// What the object says that was fetched for an event, if it is no purchase.
+  var said: EventReading.Content?
 
   /// Whether a report concerns this purchase.
   func concerns(_ report: PurchaseReport) -> Bool {
@@ -31,17 +33,18 @@ struct PendingLookup {
 
   /// Whether the purchase has what it waits for.
   var isAnswered: Bool {
-    reports.contains { report in
-      switch lacking {
-      case nil: true
-      case .price: !report.prices.isEmpty && report.observations.decideSale
-      // Whether a reference is a user, only the join knows.
-      case .user: !report.namedContexts.isEmpty || report.names.contains { $0.standing == .counts }
-      case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
-      case .subscription: !report.isOfCheckoutOnly
-      default: true
+    said != nil
+      || reports.contains { report in
+        switch lacking {
+        case nil: true
+        case .price: !report.prices.isEmpty && report.observations.decideSale
+        // Whether a reference is a user, only the join knows.
+        case .user: !report.namedContexts.isEmpty || report.names.contains { $0.standing == .counts }
+        case .checkout: report.sessionID != nil || report.observations.contains(.soldWithoutCheckout)
+        case .subscription: !report.isOfCheckoutOnly
+        default: true
+        }
       }
-    }
   }
 }
 
@@ -111,7 +114,11 @@ extension LookupRun {
   mutating func finish(_ query: PendingLookup, _ answer: QueryAnswer, isOrderly: Bool) {
     var query = query
     guard let lookups = appLookups[query.place] else { return }
-    if let report = report(in: answer, to: query, lookups.api.queries, isOrderly: isOrderly),
+    if case .body(let body) = answer, query.lacking == nil {
+      query.said = lookups.api.queries.event(from: body, about: query.due.key, now: now)
+    }
+    if query.said == nil,
+      let report = report(in: answer, to: query, lookups.api.queries, isOrderly: isOrderly),
       query.concerns(report)
     {
       query.reports.append(report.readingContext)
@@ -140,7 +147,8 @@ extension LookupRun {
       return
     }
     let pause = Lookup.pause(attempts: query.due.attempts + 1, isUnknown: isUnknown)
-    store(query, isFetched: !query.reports.isEmpty || isNotFound, nextAt: now.advanced(by: pause))
+    let isFetched = !query.reports.isEmpty || query.said != nil || isNotFound
+    store(query, isFetched: isFetched, nextAt: now.advanced(by: pause))
   }
 
   /// The report about the purchase in an answer, if any. Only the capture worker decides whether a payment
@@ -181,9 +189,10 @@ extension LookupRun {
   private func store(_ query: PendingLookup, isFetched: Bool, nextAt: Timestamp) {
     let command = IngestLookup(
       query.place, of: query.due.reference, asked: query.due.reason, fetches: query.due.fetches,
-      isFetched: isFetched, reports: query.reports, nextAt: nextAt)
-    let (worker, parts) = (worker, parts)
-    let (place, row) = (query.place, query.due.row)
+      isFetched: isFetched, reports: query.reports, said: query.said.map(IngestEvent.Content.init),
+      nextAt: nextAt)
+    let (worker, parts, log) = (worker, parts, log)
+    let (place, row, object) = (query.place, query.due.row, query.due.key.id.text)
     let isReporter = appLookups[place]?.api.hasWebhooks ?? false
     let isQueued = parts.committer.submit(command, from: .internal) { result in
       var isStored = true
@@ -191,6 +200,12 @@ extension LookupRun {
       case .success(let outcome):
         if isReporter, outcome.wasUnreported {
           parts.metrics.unreportedPayments.increment(place.app.text, place.processor.text)
+        }
+        if outcome.isUnread {
+          log.warning(
+            "could not read an event: the processor does not show its key what the event names. See: "
+              + "receiptctl events list --outcome unparsed",
+            ["app": place.app.text, "processor": place.processor.text, "object": object])
         }
       case .failure(let error):
         parts.logFault("could not store a lookup; asking again", error, app: place.app)

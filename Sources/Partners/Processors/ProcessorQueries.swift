@@ -37,6 +37,12 @@ public protocol ProcessorQueries: Sendable {
   /// The same for a lookup that an event without its object requested. Total.
   func state(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport?
 
+  /// Parses the answer about an object that an event named without having it, and that is no purchase, such
+  /// as an invoice. Total.
+  /// - Returns: what the event would have said; nil if the answer is not about the object, or if that is a
+  ///   purchase.
+  func event(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> EventReading.Content?
+
   /// Parses the body of an answer that says that the purchase does not exist. Total.
   /// - Parameters:
   ///   - facts: what is known of a payment that started at the relay; nil for any other.
@@ -74,6 +80,10 @@ extension ProcessorQueries {
   /// A processor whose API proves payments reads every lookup alike.
   public func state(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> PurchaseReport? {
     report(from: body, about: key, now: now)
+  }
+
+  public func event(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> EventReading.Content? {
+    nil
   }
 
   /// An answer that a purchase does not exist proves nothing by default: it may exist later.

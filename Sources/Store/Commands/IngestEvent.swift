@@ -23,6 +23,19 @@ public struct IngestEvent: StoreCommand {
       }
     }
 
+    /// The keys of what it concerns.
+    func reads(of place: AppProcessor) -> [ReadKey] {
+      switch self {
+      case .report(let report, _): return report.reads(app: place.app)
+      case .fetch(let key, let sessionID, _):
+        let session = sessionID.map { ReadKey.session(app: place.app, processor: key.processor, id: $0) }
+        return [.object(app: place.app, key: key)] + [session].compactMap(\.self)
+      case .customer(let facts):
+        return [.customer(app: place.app, processor: place.processor, id: facts.customerID)]
+      case .nothing: return []
+      }
+    }
+
     /// The content if the sender is not verified: only which purchase to look up, and only one that is known,
     /// because a lookup uses the app's key.
     var asHint: Content {
@@ -73,18 +86,8 @@ public struct IngestEvent: StoreCommand {
   }
 
   public var reads: [ReadKey] {
-    let own =
-      [ReadKey.event(app: app, processor: processor, id: eventID)]
-      + mentions.ids.map { .mention(app: app, id: $0) }
-    switch content {
-    case .report(let report, _): return own + report.reads(app: app)
-    case .fetch(let key, let sessionID, _):
-      let session = sessionID.map { ReadKey.session(app: app, processor: key.processor, id: $0) }
-      return own + [.object(app: app, key: key)] + [session].compactMap(\.self)
-    case .customer(let facts):
-      return own + [.customer(app: app, processor: processor, id: facts.customerID)]
-    case .nothing: return own
-    }
+    [ReadKey.event(app: app, processor: processor, id: eventID)]
+      + mentions.ids.map { .mention(app: app, id: $0) } + content.reads(of: AppProcessor(app, processor))
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {

@@ -16,13 +16,15 @@ public struct IngestLookup: StoreCommand {
   public var isFetched: Bool
   /// Empty if the processor had no data.
   public var reports: [PurchaseReport]
+  /// What was fetched for an event that named it, if it is no purchase: read as if the event had had it.
+  public var said: IngestEvent.Content?
   /// When to retry if this does not help.
   public var nextAt: Timestamp
 
   public init(
     _ place: AppProcessor, of purchase: PurchaseReference, asked: Reason?, fetches: Int64 = 0,
     isFetched: Bool = false,
-    reports: [PurchaseReport], nextAt: Timestamp
+    reports: [PurchaseReport], said: IngestEvent.Content? = nil, nextAt: Timestamp
   ) {
     self.place = place
     self.purchase = purchase
@@ -30,16 +32,21 @@ public struct IngestLookup: StoreCommand {
     self.fetches = fetches
     self.isFetched = isFetched
     self.reports = reports
+    self.said = said
     self.nextAt = nextAt
   }
 
   public var reads: [ReadKey] {
-    [.purchase(row: purchase.row)] + reports.flatMap { $0.reads(app: place.app) }
+    let mentioned = reports.isEmpty ? [ReadKey.mention(app: place.app, id: purchase.key.id.text)] : []
+    return [.purchase(row: purchase.row)] + mentioned + reports.flatMap { $0.reads(app: place.app) }
+      + (said?.reads(of: place) ?? [])
   }
 
   public struct Outcome: Sendable, Equatable {
     /// Whether the answer is the first that says that a started payment is paid: no event has named it.
     public var wasUnreported = false
+    /// Whether events named something that the processor does not show, so that they are not read.
+    public var isUnread = false
   }
 
   public func apply(to store: StoreSession) throws(StoreFault) -> Outcome {
@@ -51,6 +58,9 @@ public struct IngestLookup: StoreCommand {
       store.changes.note(lookupsDueAt: store.now, place)
       return Outcome()
     }
+    if fetches > 0, isFetched, reports.isEmpty, before.receipt == nil, before.purchase.isOnlyNamed {
+      return try replace(before, by: said ?? .nothing(.unparsed), &joiner)
+    }
     let wasOpen = fetches > 0 && before.purchase.awaitsOutcome
     // Postponed first, so that a purchase that now lacks something else is looked up at once.
     try store.lookups.postpone(row: row, asked: asked, fetches: fetches, until: nextAt)
@@ -59,6 +69,47 @@ public struct IngestLookup: StoreCommand {
     store.changes.note(lookupsDueAt: nextAt, place)
     guard wasOpen, try store.purchases.find(row: row)?.purchase.isPaid == true else { return Outcome() }
     return Outcome(wasUnreported: try !store.events.hasAny(ofPurchase: row))
+  }
+
+  /// Reads the events that named an object as if they had had it. The row that stood for it is deleted.
+  private func replace(
+    _ named: PurchaseRecord, by content: IngestEvent.Content, _ joiner: inout Joiner
+  ) throws(StoreFault) -> Outcome {
+    let store = joiner.store
+    store.changes.note(lookupsDueAt: store.now, place)
+    // If an event has come meanwhile, the object may have changed: it stays due.
+    guard try store.lookups.noteFetched(row: named.rowID, fetches) else { return Outcome() }
+    let (outcome, row) = try read(content, named, &joiner)
+    try store.events.reassign(from: named.rowID, to: row, outcome: outcome)
+    try store.purchases.delete(named)
+    return Outcome(isUnread: outcome == .unparsed)
+  }
+
+  private func read(
+    _ content: IngestEvent.Content, _ named: PurchaseRecord, _ joiner: inout Joiner
+  ) throws(StoreFault) -> (EventOutcome, PurchaseRowID?) {
+    let store = joiner.store
+    var mentions = Mentions()
+    mentions.add(id: named.purchase.key.id.text)
+    var isErased = try store.erasures.hasErased(mentions, app: place.app)
+    if !isErased, case .report(let report, _) = content {
+      isErased = try store.erasures.isErased(report.key, sessionID: report.sessionID, app: place.app)
+    }
+    if isErased {
+      try store.erasures.emptyEvents(ofPurchase: named.rowID)
+      try store.erasures.forgetNotes()
+      try store.search.erase(store.erasures.drainEvents(), of: .events)
+      store.forgetKnown()
+      return (.erased, nil)
+    }
+    switch content {
+    case .report(let report, let keep): return try joiner.ingest(report, app: place.app, keep: keep)
+    case .customer(let facts):
+      try joiner.learn(facts, at: place)
+      return (.noted, nil)
+    case .nothing(let outcome): return (outcome, nil)
+    case .fetch: return (.unparsed, nil)
+    }
   }
 }
 

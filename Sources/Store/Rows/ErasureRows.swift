@@ -197,8 +197,7 @@ final class ErasureRows {
   /// Erases the personal data of a purchase, its events and its answers. Its receipt must not be under way.
   /// - Returns: how many events were erased.
   func empty(_ record: PurchaseRecord, at now: Timestamp) throws(StoreFault) -> Int {
-    let events = try eventsOfPurchase.all([.integer(record.rowID)], Self.named)
-    for event in events { try empty(event) }
+    let events = try emptyEvents(ofPurchase: record.rowID)
     try emptyingAttempts.run([.integer(record.rowID)])
     try awaited.drop(row: record.rowID)
     let purchase = record.purchase
@@ -223,6 +222,15 @@ final class ErasureRows {
     if let session, record.purchase.sessionID?.text != record.purchase.key.id.text {
       try keys.add(RowKey(.session, session, app: record.app), row: record.rowID.number)
     }
+    return events
+  }
+
+  /// Erases the events of a purchase.
+  /// - Returns: how many.
+  @discardableResult
+  func emptyEvents(ofPurchase row: PurchaseRowID) throws(StoreFault) -> Int {
+    let events = try eventsOfPurchase.all([.integer(row)], Self.named)
+    for event in events { try empty(event) }
     return events.count
   }
 

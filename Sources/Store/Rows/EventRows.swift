@@ -83,8 +83,9 @@ final class EventRows {
   }
 
   /// Updates a purchase's events after two rows were merged, or after it got a receipt.
-  func reassign(from old: PurchaseRowID, to new: PurchaseRowID, outcome: EventOutcome) throws(StoreFault) {
-    try moving.run([.integer(old), .integer(new), .text(outcome.rawValue)])
+  /// - Parameter new: nil if they belong to no purchase.
+  func reassign(from old: PurchaseRowID, to new: PurchaseRowID?, outcome: EventOutcome) throws(StoreFault) {
+    try moving.run([.integer(old), .optional(new), .text(outcome.rawValue)])
   }
 
   /// The outcome of the event in a row; nil if there is none.

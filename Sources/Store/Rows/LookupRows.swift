@@ -146,8 +146,10 @@ final class LookupRows {
   }
 
   /// Records that a purchase was fetched for this many events. It is fetched again if more came meanwhile.
-  func noteFetched(row: PurchaseRowID, _ fetches: Int64) throws(StoreFault) {
-    try fetched.run([.integer(row), .integer(fetches)])
+  /// - Returns: whether no more came.
+  @discardableResult
+  func noteFetched(row: PurchaseRowID, _ fetches: Int64) throws(StoreFault) -> Bool {
+    try fetched.count([.integer(row), .integer(fetches)]) > 0
   }
 
   /// Removes a lookup that the receipt no longer needs. A fetch that an event requires stays planned.

@@ -147,14 +147,110 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
         == .fetchFirst(subscription("sub_1"), sessionID: nil, isWorthKeeping: false))
   }
 
-  @Test("An invoice without its object is unreadable also with a key, because its subscription is unknown")
-  func invoice() throws {
-    #expect(try Self.content(Self.thin("v1.invoice.paid", "in_1")) == .nothing(.unparsed))
+  @Test(
+    "A paid invoice and a customer are fetched by their own ids, which are no purchases'",
+    arguments: [
+      ("v1.invoice.paid", "invoice"), ("v1.invoice.payment_succeeded", "invoice"),
+      ("v1.customer.created", "customer"), ("v1.customer.updated", "customer"),
+    ] as [(JSONValue, String)])
+  func named(type: JSONValue, object: String) throws {
+    let key = PurchaseKey(
+      processor: "stripe", type: PurchaseKey.ObjectType(object), id: "x_1")
+    #expect(
+      try Self.content(Self.thin(type, "x_1")) == .fetchFirst(key, sessionID: nil, isWorthKeeping: true))
+    #expect(try Self.content(Self.thin(type, "x_1"), fetches: false) == .nothing(.unparsed))
+    #expect(try Self.content(Self.thin(type, .null)) == .nothing(.unparsed), "it names nothing")
+  }
+
+  @Test("That a delayed payment failed, the type of the event says, and no object does")
+  func failed() throws {
+    let body = Self.thin("v1.checkout.session.async_payment_failed")
+    for fetches in [true, false] {
+      guard case .purchase(let report, let isWorthKeeping) = try Self.content(body, fetches: fetches) else {
+        Issue.record("it is fetched")
+        continue
+      }
+      #expect(report.key == session("cs_1"))
+      #expect(report.sessionID == "cs_1")
+      #expect(report.observations == [.promised, .failed])
+      #expect(isWorthKeeping == fetches, "without a key the checkout itself could not be read")
+    }
+  }
+
+  private static func answer(
+    _ body: JSONValue, _ type: PurchaseKey.ObjectType, _ id: ObjectID
+  ) throws -> EventReading.Content? {
+    let queries = try #require(
+      try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
+    let key = PurchaseKey(processor: "stripe", type: type, id: id)
+    return queries.event(from: body.serialized(), about: key, now: readAt)
+  }
+
+  @Test(
+    "A fetched invoice says of its subscription what its snapshot would",
+    arguments: [
+      firstInvoice, object(firstInvoice, ("billing_reason", "subscription_cycle")),
+      object(firstInvoice, ("total", 0)), object(firstInvoice, ("status", "open")),
+      object(firstInvoice, ("subscription", .null)),
+    ])
+  func invoice(_ invoice: JSONValue) throws {
+    let fetched = try #require(try Self.answer(invoice, "invoice", "in_1"))
+    let said = try read(event("invoice.paid", invoice)).content
+    guard case .purchase(var report, let isWorthKeeping) = fetched else {
+      #expect(fetched == .nothing(.ignored))
+      #expect(fetched == said)
+      return
+    }
+    #expect(report.happenedAt == readAt)
+    report.happenedAt = happenedAt
+    #expect(said == .purchase(report, isWorthKeeping: isWorthKeeping))
+  }
+
+  @Test("A fetched customer names its users, and a fetched session that sells nothing those of its customer")
+  func customers() throws {
+    let customer: JSONValue = ["id": "cus_1", "object": "customer", "metadata": ["user_id": "u20"]]
+    let facts = CustomerFacts(
+      customerID: "cus_1", names: [NamedUser(id: "u20", source: .customerMetadata, standing: .counts)],
+      areOfCustomer: true, happenedAt: readAt)
+    #expect(try Self.answer(customer, "customer", "cus_1") == .customer(facts))
+    let setup = object(paidSession, ("mode", "setup"), ("subscription", .null))
+    guard case .customer(let learned)? = try Self.answer(setup, "checkout_session", "cs_1") else {
+      Issue.record("a setup session sells nothing")
+      return
+    }
+    #expect(learned.clientReference == "u1")
+    #expect(!learned.areOfCustomer)
+    let expired = object(setup, ("status", "expired"))
+    #expect(try Self.answer(expired, "checkout_session", "cs_1") == .nothing(.ignored))
+  }
+
+  @Test("An answer about another object, and one about a purchase, is no event's")
+  func otherAnswers() throws {
+    #expect(try Self.answer(firstInvoice, "invoice", "in_2") == nil)
+    #expect(try Self.answer(firstInvoice, "customer", "in_1") == nil)
+    #expect(try Self.answer(paidSession, "checkout_session", "cs_1") == nil)
+    #expect(try Self.answer(activeSubscription, "subscription", "sub_1") == nil)
+    #expect(try Self.answer(["id": "in_1"], "invoice", "in_1") == nil)
+  }
+
+  @Test("A key that may not read invoices or customers stops no other query")
+  func optional() throws {
+    let queries = try #require(
+      try StripeProcessor(StripeSettings(), webhookSecrets: [], apiKey: "rk_1").queries)
+    func asked(_ type: PurchaseKey.ObjectType) -> [ProcessorQuery] {
+      let key = PurchaseKey(processor: "stripe", type: type, id: "x_1/y")
+      return queries.lookups(of: key, sessionID: nil, lacking: nil)
+    }
+    #expect(asked("invoice") == [ProcessorQuery(target: "/v1/invoices/x_1%2Fy", isOptional: true)])
+    #expect(asked("customer") == [ProcessorQuery(target: "/v1/customers/x_1%2Fy", isOptional: true)])
   }
 
   @Test(
     "Events about other things are ignored",
-    arguments: ["v1.charge.succeeded", "v2.core.event_destination.ping", "v1.invoice.created"] as [JSONValue])
+    arguments: [
+      "v1.charge.succeeded", "v1.payment_intent.succeeded", "v2.core.event_destination.ping",
+      "v1.invoice.created", "v1.customer.deleted", "v1.customer.discount.created",
+    ] as [JSONValue])
   func others(type: JSONValue) throws {
     #expect(try Self.content(Self.thin(type)) == .nothing(.ignored))
     #expect(try Self.content(Self.thin(type), fetches: false) == .nothing(.ignored))
@@ -185,6 +281,8 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(seen(object(paidSession, ("mode", "setup")), session("cs_1")) == [], "it sells nothing")
     let incomplete = object(activeSubscription, ("status", "incomplete"))
     #expect(seen(incomplete, subscription("sub_1")) == .firstPaymentDue)
+    let afterTrial = object(activeSubscription, ("pending_setup_intent", "seti_1"))
+    #expect(seen(afterTrial, subscription("sub_1")) == .firstPaymentDue, "its first invoice is not paid yet")
   }
 }
 

@@ -149,4 +149,118 @@ struct HintTests {
     #expect(try integer("SELECT count(*) FROM purchases") == 1)
     #expect(try due().map(\.key.id) == ["sub_1"])
   }
+
+  // MARK: - Objects that are no purchases
+
+  private let invoice = PurchaseKey(type: .init("invoice"), id: "in_1")
+
+  /// An event that names an invoice, and what the processor says of it.
+  private func ingestInvoice(_ said: IngestEvent.Content?) throws {
+    #expect(try ingest("evt_in", .fetch(invoice, sessionID: nil, keep: true)) == .stored(.noted))
+    try answer(said)
+  }
+
+  private func answer(_ said: IngestEvent.Content?) throws {
+    let due = try #require(try due().first { $0.key == invoice })
+    try store.apply(
+      IngestLookup(
+        ios, of: due.reference, asked: nil, fetches: due.fetches, isFetched: true, reports: [], said: said,
+        nextAt: store.after(minute)))
+  }
+
+  private func outcome(_ id: String = "evt_in") throws -> String? {
+    try store.reader.events(EventFilter(), limit: 100).first { $0.id.text == id }?.outcome
+  }
+
+  @Test("An invoice that is fetched pays the subscription that is known, and its event becomes that one's")
+  func paid() throws {
+    var due = Said.created(active: false, user: "u1")
+    due.observations = .firstPaymentDue
+    try store.ingest(due)
+    #expect(try store.status() == "waiting/payment")
+    var paid = Said.invoice(user: "u1")
+    paid.observations = .invoicePaid
+    try ingestInvoice(.report(paid, keep: false))
+    #expect(try store.status() == "waiting/context")
+    #expect(try integer("SELECT count(*) FROM purchases") == 1)
+    #expect(try integer("SELECT count(*) FROM look_ups") == 0)
+    #expect(try outcome() == "receipt")
+    #expect(try integer("SELECT count(*) FROM events WHERE purchase_row IS NULL") == 0)
+  }
+
+  @Test("An invoice that is fetched makes the receipt of a subscription that no event has named")
+  func first() throws {
+    try ingestInvoice(.report(Said.invoice(user: "u1"), keep: true))
+    #expect(try store.status() == "waiting/context")
+    #expect(try store.only().purchase.key == PurchaseKey(type: .subscription, id: "sub_1"))
+    #expect(try integer("SELECT count(*) FROM purchases") == 1)
+    #expect(try outcome() == "receipt")
+  }
+
+  @Test(
+    "What is no purchase, and what the processor does not show, leaves no row",
+    arguments: [
+      (IngestEvent.Content.report(Said.invoice(), keep: false), "ignored"), (.nothing(.ignored), "ignored"),
+      (nil, "unparsed"),
+    ] as [(IngestEvent.Content?, String)])
+  func noPurchase(said: IngestEvent.Content?, expected: String) throws {
+    try ingestInvoice(said)
+    #expect(try outcome() == expected)
+    #expect(try integer("SELECT count(*) FROM purchases") == 0)
+    #expect(try integer("SELECT count(*) FROM look_ups") == 0)
+    #expect(try integer("SELECT count(*) FROM events WHERE purchase_row IS NULL") == 1)
+  }
+
+  @Test("An event that names it during its fetch causes another fetch, and both become the subscription's")
+  func again() throws {
+    _ = try ingest("evt_1", .fetch(invoice, sessionID: nil, keep: true))
+    let first = try #require(try due().first)
+    _ = try ingest("evt_2", .fetch(invoice, sessionID: nil, keep: true))
+    try store.apply(
+      IngestLookup(
+        ios, of: first.reference, asked: nil, fetches: first.fetches, isFetched: true, reports: [],
+        said: .nothing(.ignored), nextAt: store.after(minute)))
+    #expect(try due().map(\.fetches) == [2])
+    try answer(.report(Said.invoice(user: "u1"), keep: true))
+    #expect(try outcome("evt_1") == "receipt")
+    #expect(try outcome("evt_2") == "receipt")
+    #expect(try integer("SELECT count(*) FROM purchases") == 1)
+  }
+
+  @Test("The customer that an event names is learned, and the event belongs to no purchase")
+  func customer() throws {
+    try store.ingest(Said.completed(user: nil, prices: ["price_1"]))
+    let names = [NamedUser(id: "u20", source: .customerMetadata, standing: .counts)]
+    let facts = CustomerFacts(
+      customerID: "cus_1", names: names, areOfCustomer: true, happenedAt: store.now)
+    try ingestInvoice(.customer(facts))
+    #expect(try store.only().purchase.userID == "u20")
+    #expect(try outcome() == "noted")
+  }
+
+  @Test("An invoice of an erased user's subscription makes no purchase, and its event is stored empty")
+  func erasedInvoice() throws {
+    try store.ingest(Said.invoice(user: "u1"))
+    let rows = try store.reader.purchases(ofUser: "u1", limit: 10).map(\.row)
+    _ = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
+    try ingestInvoice(.report(Said.invoice(user: "u1"), keep: true))
+    #expect(try integer("SELECT count(*) FROM purchases") == 1)
+    #expect(try integer("SELECT count(*) FROM events WHERE outcome = 'erased' AND length(body) = 0") == 1)
+    #expect(try integer("SELECT count(*) FROM events WHERE event_id = 'evt_in'") == 0)
+    #expect(try ingest("evt_in", .fetch(invoice, sessionID: nil, keep: true)) == .repeated)
+  }
+
+  @Test("An invoice of a subscription whose receipt was deleted after its retention makes no second one (R3)")
+  func past() throws {
+    try store.ingest(Said.invoice(user: "u1"))
+    let id = try #require(try store.only().receipt?.id)
+    _ = try store.apply(CancelReceipt(id: id, note: "test"))
+    store.advance(minute)
+    _ = try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: 0))
+    #expect(try integer("SELECT count(*) FROM purchases") == 0)
+    try ingestInvoice(.report(Said.invoice(user: "u1"), keep: true))
+    #expect(try store.receipts().isEmpty)
+    #expect(try outcome() == "receipt", "it belonged to one")
+    #expect(try integer("SELECT count(*) FROM purchases") == 0)
+  }
 }

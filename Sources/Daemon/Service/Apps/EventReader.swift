@@ -56,19 +56,25 @@ extension IngestEvent {
   ) {
     // An event without an id is identified by its bytes, so that it is also stored only once.
     let id = reading.id ?? EventID("sha256_" + Hex.encode(SHA256.digest(body)))
-    let content: Content =
-      switch reading.content {
-      case .nothing(let outcome): .nothing(outcome)
-      case .customer(let facts): .customer(facts)
-      case .purchase(let report, let isWorthKeeping):
-        .report(report.readingContext, keep: isWorthKeeping)
-      case .fetchFirst(let key, let sessionID, let isWorthKeeping):
-        .fetch(key, sessionID: sessionID, keep: isWorthKeeping)
-      }
+    let content = Content(reading.content)
     self.init(
       app: app, processor: processor, eventID: id, type: reading.type, body: body, content: content,
       isHint: isHint)
     if !isHint, !content.belongsToPurchase { self.mentions = mentions(body) }
+  }
+}
+
+extension IngestEvent.Content {
+  /// What an event says, with a parsed context.
+  public init(_ content: EventReading.Content) {
+    switch content {
+    case .nothing(let outcome): self = .nothing(outcome)
+    case .customer(let facts): self = .customer(facts)
+    case .purchase(let report, let isWorthKeeping):
+      self = .report(report.readingContext, keep: isWorthKeeping)
+    case .fetchFirst(let key, let sessionID, let isWorthKeeping):
+      self = .fetch(key, sessionID: sessionID, keep: isWorthKeeping)
+    }
   }
 }
 

@@ -79,7 +79,7 @@ extension Finding {
         + "the last 24 h (\(refused.reasons)), so \(refused.count == 1 ? "it" : "they") made no receipt",
       next: (isThin
         ? "Thin events name a sale without its data: choose the payload style Snapshot for the endpoint at "
-          + "the processor, or set its api_key. " : "")
+          + "the processor, or set an api_key that may read it. " : "")
         + "Look at receiptctl events list --app \(app) --outcome unparsed; after "
         + "\(isThin ? "that" : "an update of receiptd"), run: receiptctl events reprocess --app \(app) "
         + "--outcome unparsed",

@@ -121,6 +121,46 @@ struct StripeFacts {
   }
 }
 
+// MARK: - Contents
+
+// What an object says, whether an event has it or names it only.
+
+extension StripeFacts {
+  /// An invoice of a subscription.
+  /// - Parameter isPaid: whether an event says so.
+  func invoice(isPaid: Bool) -> EventReading.Content {
+    guard let id = object.invoicedSubscription else { return .nothing(.ignored) }
+    let isPaid = isPaid && (object.status == nil || object.status == "paid")
+    let isFirst = object.billingReason == "subscription_create"
+    // The invoice of a trial is paid at once, and proves nothing.
+    var seen: Observations = isPaid && !object.isFree ? .invoicePaid : []
+    if isFirst, !seen.isEmpty { seen.insert(.firstPaymentMade) }
+    return .purchase(invoice(.subscription(id), seen), isWorthKeeping: isPaid && isFirst)
+  }
+
+  /// A completed session that sells nothing and sets a payment method up. It may name its customer's user.
+  /// Unless `sells` names the session, it may be for another product of the account, whose user ids mean
+  /// other people: then only the relay's own names count, a context's id and `ply_user_id`.
+  func setup(_ id: SessionID) -> EventReading.Content {
+    let said = session(.checkoutSession(id), [])
+    guard let customer = said.customerID, !said.observations.isForeign else { return .nothing(.ignored) }
+    let isOurs = settings.sales.sells == nil || said.observations.contains(.ours)
+    return .customer(
+      CustomerFacts(
+        customerID: customer,
+        clientReference: said.clientReference.flatMap { isOurs || ContextID.isMeant(by: $0) ? $0 : nil },
+        contextID: said.contextID, names: said.names.filter { isOurs || $0.source == .ownKey },
+        areOfCustomer: false, happenedAt: happenedAt))
+  }
+
+  func customer() -> EventReading.Content {
+    guard let id = UntrustedText.identifier(object.id).map(CustomerID.init) else { return .nothing(.ignored) }
+    let names = customerNames(object.metadata)
+    return .customer(
+      CustomerFacts(customerID: id, names: names, areOfCustomer: true, happenedAt: happenedAt))
+  }
+}
+
 // MARK: - Names
 
 extension StripeFacts {

@@ -72,6 +72,13 @@ struct StripeObject {
       .map { $0 <= 0 } ?? false
   }
   var subscription: Reference? { Reference(node.member("subscription")) }
+  /// The subscription that an invoice is for; nil if it is for none.
+  var invoicedSubscription: ObjectID? {
+    let id =
+      parentSubscriptionDetails?.subscription?.id ?? subscription?.id ?? subscriptionDetails?.subscription?.id
+      ?? (lines ?? []).lazy.compactMap(\.subscriptionID).first
+    return UntrustedText.identifier(id).map { ObjectID($0) }
+  }
   var metadata: Metadata? { Metadata(node.member("metadata")) }
   var lineItems: [Item]? { Item.list(node.member("line_items")?.member("data")) }
   var displayItems: [Item]? { Item.list(node.member("display_items")) }

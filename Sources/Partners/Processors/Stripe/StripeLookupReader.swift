@@ -22,8 +22,7 @@ struct StripeLookupReader {
     guard let id = UntrustedText.identifier(object.id) else { return nil }
     switch object.kind {
     case "subscription":
-      let seen = object.subscriptionState(isBeginning: true)
-      return answer(facts.subscription(.subscription(ObjectID(id)), isOfEvent ? seen : []))
+      return answer(facts.subscription(.subscription(ObjectID(id)), isOfEvent ? subscriptionState : []))
     case "checkout.session":
       let session = SessionID(id)
       let subscriptionID = UntrustedText.identifier(object.subscription?.id).map { ObjectID($0) }
@@ -38,6 +37,19 @@ struct StripeLookupReader {
     }
   }
 
+  /// What an object that is no purchase says, as if an event had it; nil if it is a purchase, or another
+  /// object than the one that was asked for.
+  func event() -> EventReading.Content? {
+    guard let id = UntrustedText.identifier(object.id), id == key.id.text else { return nil }
+    return switch (key.type, object.kind) {
+    case (StripeObjectType.invoice, "invoice"): facts.invoice(isPaid: true)
+    case (StripeObjectType.customer, "customer"): facts.customer()
+    case (StripeObjectType.checkoutSession, "checkout.session") where object.mode == "setup":
+      object.status == "complete" ? facts.setup(SessionID(id)) : .nothing(.ignored)
+    default: nil
+    }
+  }
+
   /// What a session shows of its payment.
   private var sessionState: Observations {
     // It only sets a payment method up.
@@ -48,6 +60,13 @@ struct StripeLookupReader {
     case ("expired", _): isOfEvent ? .expired : []
     default: []
     }
+  }
+
+  /// What a subscription shows of its first payment. When its trial ends without a payment method, it is
+  /// active until its invoice is not paid.
+  private var subscriptionState: Observations {
+    if object.status == "active", object.pendingSetupIntent != nil { return .firstPaymentDue }
+    return object.subscriptionState(isBeginning: true)
   }
 
   /// The payment of a session, whose subscription is awaited if the session does not name it yet.

@@ -96,6 +96,9 @@ extension PurchaseKey {
 enum StripeObjectType {
   static let subscription = PurchaseKey.ObjectType("subscription")
   static let checkoutSession = PurchaseKey.ObjectType("checkout_session")
+  /// No purchases: what thin events name. They are keys until they are fetched.
+  static let invoice = PurchaseKey.ObjectType("invoice")
+  static let customer = PurchaseKey.ObjectType("customer")
 }
 
 /// Stripe's webhooks (https://docs.stripe.com/webhooks).

@@ -56,6 +56,8 @@ public struct StripeQueries: ProcessorQueries {
     case StripeObjectType.subscription:
       [ProcessorQuery(target: "/v1/subscriptions/\(PercentEncoding.encode(key.id.text))")]
         + (sessionID.map { [session($0.text)] } ?? undecided(key, lacking))
+    case StripeObjectType.invoice: [invoice(key.id.text)]
+    case StripeObjectType.customer: [lookup(ofCustomer: CustomerID(key.id.text))].compactMap(\.self)
     default: []
     }
   }
@@ -70,6 +72,12 @@ public struct StripeQueries: ProcessorQueries {
   /// (https://docs.stripe.com/api/customers/retrieve).
   public func lookup(ofCustomer id: CustomerID) -> ProcessorQuery? {
     ProcessorQuery(target: "/v1/customers/\(PercentEncoding.encode(id.text))", isOptional: true)
+  }
+
+  /// An invoice that a thin event names; a key may lack the right to read it
+  /// (https://docs.stripe.com/api/invoices/retrieve).
+  private func invoice(_ id: String) -> ProcessorQuery {
+    ProcessorQuery(target: "/v1/invoices/\(PercentEncoding.encode(id))", isOptional: true)
   }
 
   /// A session includes line items only on request (https://docs.stripe.com/checkout/fulfillment). It
@@ -91,16 +99,27 @@ public struct StripeQueries: ProcessorQueries {
     report(from: body, about: key, isOfEvent: true, now: now)
   }
 
+  public func event(from body: [UInt8], about key: PurchaseKey, now: Timestamp) -> EventReading.Content? {
+    read(body, about: key, isOfEvent: true, now: now) { $0.event() }
+  }
+
   private func report(
     from body: [UInt8], about key: PurchaseKey, isOfEvent: Bool, now: Timestamp
   ) -> PurchaseReport? {
-    let report = JSONDocument.read(body) { root in
+    read(body, about: key, isOfEvent: isOfEvent, now: now) { $0.report() }
+  }
+
+  private func read<Said>(
+    _ body: [UInt8], about key: PurchaseKey, isOfEvent: Bool, now: Timestamp,
+    _ reading: (StripeLookupReader) -> Said?
+  ) -> Said? {
+    let said = JSONDocument.read(body) { root in
       StripeObject(root).flatMap { object in
-        StripeLookupReader(settings: settings, object: object, key: key, now: now, isOfEvent: isOfEvent)
-          .report()
+        reading(
+          StripeLookupReader(settings: settings, object: object, key: key, now: now, isOfEvent: isOfEvent))
       }
     }
-    return report ?? nil
+    return said ?? nil
   }
 
   /// A list of the account's own events, and one for each connected account that the configuration names

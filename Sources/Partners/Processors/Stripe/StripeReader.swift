@@ -40,30 +40,49 @@ struct StripeReader {
     if type.hasPrefix("checkout.session.") { return try session() }
     if type.hasPrefix("customer.subscription.") { return try subscription() }
     if type.hasPrefix("invoice.") { return try invoice() }
-    if type == "customer.created" || type == "customer.updated" { return customer() }
+    if Self.customerTypes.contains(type) {
+      return envelope.object.map { facts(of: $0).customer() } ?? .nothing(.ignored)
+    }
     // Pings, charges and all others are not about a purchase.
     return .nothing(.ignored)
   }
 
-  /// A thin event names its object without having it (https://docs.stripe.com/event-destinations). The object
-  /// is fetched; what an invoice is for cannot be asked without it.
+  /// A thin event names its object without having it (https://docs.stripe.com/event-destinations): the object
+  /// is fetched. That a delayed payment failed, only the type says.
   private func thin() throws(ReadingFault) -> EventReading.Content {
-    guard type.hasPrefix(Self.thinPrefix) else { return .nothing(.ignored) }
-    let kind = snapshotType
-    let isSession = kind.hasPrefix("checkout.session.")
-    let isSubscription = kind.hasPrefix("customer.subscription.")
-    guard isSession || isSubscription || Self.sales.contains(kind) else { return .nothing(.ignored) }
-    guard settings.fetches, isSession || isSubscription else { throw unreadable(ReadingFault.thin) }
-    guard let id = UntrustedText.identifier(envelope.relatedObjectID) else {
-      throw unreadable("related_object.id")
+    guard type.hasPrefix(Self.thinPrefix), let object = Self.thinObject(snapshotType) else {
+      return .nothing(.ignored)
     }
-    if isSession {
+    let id = UntrustedText.identifier(envelope.relatedObjectID)
+    if let id, snapshotType == "checkout.session.async_payment_failed" {
       let session = SessionID(id)
-      return .fetchFirst(
-        .checkoutSession(session), sessionID: session, isWorthKeeping: Self.sales.contains(kind))
+      let report = PurchaseReport(
+        key: .checkoutSession(session), sessionID: session, observations: [.promised, .failed],
+        happenedAt: now)
+      return .purchase(report, isWorthKeeping: settings.fetches)
     }
+    guard settings.fetches else { throw unreadable(ReadingFault.thin) }
+    guard let id else { throw unreadable("related_object.id") }
+    let isSession = object == StripeObjectType.checkoutSession
+    // A change of an unknown subscription is not a purchase to track.
+    let isWorthKeeping =
+      switch object {
+      case StripeObjectType.checkoutSession: Self.sales.contains(snapshotType)
+      case StripeObjectType.subscription: snapshotType == "customer.subscription.created"
+      default: true
+      }
     return .fetchFirst(
-      .subscription(ObjectID(id)), sessionID: nil, isWorthKeeping: kind == "customer.subscription.created")
+      PurchaseKey(processor: StripeProcessor.name, type: object, id: ObjectID(id)),
+      sessionID: isSession ? SessionID(id) : nil, isWorthKeeping: isWorthKeeping)
+  }
+
+  /// The type of the object to fetch for an event; nil if it says nothing about a purchase or its customer.
+  private static func thinObject(_ kind: String) -> PurchaseKey.ObjectType? {
+    if kind.hasPrefix("checkout.session.") { return StripeObjectType.checkoutSession }
+    if kind.hasPrefix("customer.subscription.") { return StripeObjectType.subscription }
+    if customerTypes.contains(kind) { return StripeObjectType.customer }
+    // Of a subscription's invoices, only payments prove something.
+    return sales.contains(kind) ? StripeObjectType.invoice : nil
   }
 
   private static let thinPrefix = "v1."
@@ -85,7 +104,8 @@ struct StripeReader {
     switch object.mode ?? (subscriptionID == nil ? "" : "subscription") {
     case "subscription": isSubscription = true
     case "payment": isSubscription = false
-    case "setup": return setup(object, id)
+    case "setup":
+      return type == "checkout.session.completed" ? facts(of: object).setup(id) : .nothing(.ignored)
     default: throw unreadable("data.object.mode")
     }
     var seen: Observations
@@ -106,30 +126,6 @@ struct StripeReader {
     return .purchase(report, isWorthKeeping: !seen.subtracting(.objectExpected).isEmpty)
   }
 
-  /// A session that sells nothing and sets a payment method up. It may name its customer's user. Unless
-  /// `sells` names the session, it may be for another product of the account, whose user ids mean other
-  /// people: then only the relay's own names count, a context's id and `ply_user_id`.
-  private func setup(_ object: StripeObject, _ id: SessionID) -> EventReading.Content {
-    guard type == "checkout.session.completed" else { return .nothing(.ignored) }
-    let said = facts(of: object).session(.checkoutSession(id), [])
-    guard let customer = said.customerID, !said.observations.isForeign else { return .nothing(.ignored) }
-    let isOurs = settings.sales.sells == nil || said.observations.contains(.ours)
-    return .customer(
-      CustomerFacts(
-        customerID: customer,
-        clientReference: said.clientReference.flatMap { isOurs || ContextID.isMeant(by: $0) ? $0 : nil },
-        contextID: said.contextID, names: said.names.filter { isOurs || $0.source == .ownKey },
-        areOfCustomer: false, happenedAt: happenedAt))
-  }
-
-  private func customer() -> EventReading.Content {
-    guard let object = envelope.object, let id = UntrustedText.identifier(object.id).map(CustomerID.init)
-    else { return .nothing(.ignored) }
-    let names = facts(of: object).customerNames(object.metadata)
-    return .customer(
-      CustomerFacts(customerID: id, names: names, areOfCustomer: true, happenedAt: happenedAt))
-  }
-
   private func unreadable(_ field: String) -> ReadingFault {
     ReadingFault(field: field, maySell: type.isEmpty || Self.sales.contains(snapshotType))
   }
@@ -139,6 +135,8 @@ struct StripeReader {
     "checkout.session.completed", "checkout.session.async_payment_succeeded", "customer.subscription.created",
     "customer.subscription.updated", "invoice.paid", "invoice.payment_succeeded",
   ]
+
+  private static let customerTypes: Set = ["customer.created", "customer.updated"]
 
   private enum SessionState {
     case seen(Observations)
@@ -188,23 +186,8 @@ struct StripeReader {
 
   private func invoice() throws(ReadingFault) -> EventReading.Content {
     guard let object = envelope.object else { throw unreadable("data.object") }
-    let lines = object.lines ?? []
-    let details = object.parentSubscriptionDetails
-    let subscriptionID =
-      details?.subscription?.id ?? object.subscription?.id ?? object.subscriptionDetails?.subscription?.id
-      ?? lines.lazy.compactMap(\.subscriptionID).first
-    guard let id = UntrustedText.identifier(subscriptionID).map({ ObjectID($0) }) else {
-      return .nothing(.ignored)
-    }
-    let isPaid =
-      (type == "invoice.paid" || type == "invoice.payment_succeeded")
-      && (object.status == nil || object.status == "paid")
-    let isFirst = object.billingReason == "subscription_create"
-    // The invoice of a trial is paid at once, and proves nothing.
-    var seen: Observations = isPaid && !object.isFree ? .invoicePaid : []
-    if isFirst, !seen.isEmpty { seen.insert(.firstPaymentMade) }
-    return .purchase(
-      facts(of: object).invoice(.subscription(id), seen), isWorthKeeping: isPaid && isFirst)
+    let isPaid = type == "invoice.paid" || type == "invoice.payment_succeeded"
+    return facts(of: object).invoice(isPaid: isPaid)
   }
 
   /// The rule by which the event's sale is not the app's; nil if the event does not decide it.
