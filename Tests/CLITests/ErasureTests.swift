@@ -99,6 +99,19 @@ struct ErasureTests {
       AcquirePayer("payer-jane", for: "jane-77", at: AppProcessor("ios", "swedbank"), "account"))
     let id = try #require(try harness.reader().receipts(ReceiptFilter(), limit: 1).first?.receipt?.id.text)
     try harness.attempt(id, status: 200, response: "jane", .delivered(importID: "imp-jane-0001"))
+    // Another user's purchase, whose metadata name this one, too.
+    let jack = PurchaseReport(
+      key: PurchaseKey(
+        processor: "stripe", type: PurchaseKey.ObjectType("subscription"), id: "sub_jack"),
+      observations: .paid,
+      names: [("jack", Purchase.UserSource.ownKey), ("jane-77", .metadata)].map {
+        NamedUser(id: UserID($0.0), source: $0.1, standing: .counts)
+      }, happenedAt: harness.clock.now)
+    let metadata = #""ply_user_id":"jack","user_id":"jane-77","ctx":"\#(context)""#
+    try harness.store(
+      event(
+        "evt_jack", Self.object(#""id":"sub_jack","latest_charge":"ch_jack","metadata":{\#(metadata)}"#),
+        .report(jack, keep: true)))
     return (harness, context)
   }
 
@@ -149,7 +162,10 @@ struct ErasureTests {
     #expect(ran.code == .done, "\(ran)")
     let after = try dump(harness).lowercased()
     for text in Self.personal + [context.lowercased()] { #expect(!after.contains(text), "\(text)") }
-    for text in ["evt_other", "cus_other", "about jane-7"] { #expect(after.contains(text), "\(text)") }
+    let kept = ["evt_other", "cus_other", "about jane-7", "evt_jack", "ch_jack"]
+    for text in kept { #expect(after.contains(text), "\(text)") }
+    #expect(harness.run("find", "jane-77").code == .notFound)
+    #expect(harness.run("find", "jack").code == .done)
     #expect(try harness.reader().integrityFaults() == [])
   }
 

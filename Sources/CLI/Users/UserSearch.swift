@@ -163,21 +163,6 @@ struct UserSearch {
 
   private static func finds(_ names: UserIdentifiers, in body: [UInt8]) -> Bool {
     // Invalid JSON cannot be attributed to a user.
-    guard let event = try? JSONValue(parsing: body) else { return false }
-    return finds(names, in: event, isMetadata: false)
-  }
-
-  private static func finds(_ names: UserIdentifiers, in value: JSONValue, isMetadata: Bool) -> Bool {
-    switch value {
-    case .string(let text): names.isNamed(by: text) || isMetadata && names.users.contains(UserID(text))
-    case .array(let values): values.contains { finds(names, in: $0, isMetadata: false) }
-    case .object(let members):
-      members.contains { member in
-        finds(
-          names, in: member.value,
-          isMetadata: isMetadata || member.name == "metadata" || member.name == "client_reference_id")
-      }
-    default: false
-    }
+    (try? JSONValue(parsing: body)).map(names.isNamed(inEvent:)) ?? false
   }
 }

@@ -1,5 +1,7 @@
 // Everything by which the stored data of one user is found in an app. Values; any thread.
 
+public import Formats
+
 /// The identifiers of a user in an app, which an erasure searches for: the user's own ids; the ids of
 /// contexts, customers, purchases and of what events mention; e-mail addresses.
 public struct UserIdentifiers: Sendable, Equatable {
@@ -83,5 +85,40 @@ public struct UserIdentifiers: Sendable, Equatable {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
       || byte == UInt8(ascii: "-")
+  }
+}
+
+// MARK: - Events
+
+// What names a user in the body of an event.
+
+extension UserIdentifiers {
+  /// Whether an event names the user: by an id or an address anywhere, or by the user's own id where an event
+  /// carries one, in metadata and in a checkout's reference.
+  public func isNamed(inEvent body: JSONValue) -> Bool { blanked(body) != body }
+
+  /// An event with an empty text wherever it names the user.
+  public func blanked(_ body: JSONValue) -> JSONValue { blanked(body, mayBeUser: false) }
+
+  private func blanked(_ value: JSONValue, mayBeUser: Bool) -> JSONValue {
+    switch value {
+    case .string(let text): isMeant(by: text, mayBeUser: mayBeUser) ? "" : value
+    case .array(let values): .array(values.map { blanked($0, mayBeUser: false) })
+    case .object(let members):
+      .object(
+        members.map { member in
+          let isCarrier = member.name == "metadata" || member.name == "client_reference_id"
+          return JSONValue.Member(
+            name: member.name, value: blanked(member.value, mayBeUser: mayBeUser || isCarrier))
+        })
+    default: value
+    }
+  }
+
+  /// The join reads an id without the white space around it, and repairs that of a context.
+  private func isMeant(by text: String, mayBeUser: Bool) -> Bool {
+    if isNamed(by: text) { return true }
+    if mayBeUser, users.contains(UserID(UntrustedText.trimmed(text))) { return true }
+    return ContextID.isMeant(by: text) && ContextID(repairing: text).map { ids.contains($0.text) } ?? false
   }
 }

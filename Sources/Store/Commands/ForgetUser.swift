@@ -77,7 +77,11 @@ public struct ForgetPurchases: StoreCommand {
 public struct ForgetUserRows: StoreCommand {
   public static let rowsMax = 200
 
+  /// In the order in which an erasure changes them.
   public enum Table: Sendable, CaseIterable {
+    /// Other users' purchases that a source named for this one, too: they lose the name, and so do their
+    /// events.
+    case names
     /// After that no purchase can get an unused one.
     case contexts
     /// Their ids become hashes. They stay the user's: the stored cards are still at the processor, and nobody
@@ -85,8 +89,6 @@ public struct ForgetUserRows: StoreCommand {
     case payers
     /// Only the user in them, who may have claimed a purchase that is another user's now.
     case claims
-    /// Other users' purchases that a source named for this one, too: they only lose the name.
-    case names
     /// The customers of whom events named the user.
     case customers
   }
@@ -119,7 +121,10 @@ public struct ForgetUserRows: StoreCommand {
       return try store.claims.erase(app: app, user: userID, limit: limit, hash)
     case .names:
       defer { store.forgetKnown() }
-      return try store.erasures.forgetNames(app: app, user: userID, limit: limit)
+      let count = try store.erasures.forgetNames(app: app, user: userID, limit: limit)
+      try store.erasures.forgetNotes()
+      try store.search.erase(store.erasures.drainEvents(), of: .events)
+      return count
     case .customers:
       try store.customers.forget(app: app, user: userID)
       return 0

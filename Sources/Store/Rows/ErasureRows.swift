@@ -8,6 +8,7 @@ final class ErasureRows {
   private static let keyBytes = 32
   /// A checkout sells one purchase.
   private static let candidatesMax = 10
+  private static let contextsMax = 100_000
 
   private let readingKey: StoreStatement
   private let insertingKey: StoreStatement
@@ -20,6 +21,8 @@ final class ErasureRows {
   private let eventsOfPurchase: StoreStatement
   private let event: StoreStatement
   private let emptyingEvent: StoreStatement
+  private let bodiesOfPurchase: StoreStatement
+  private let changingBody: StoreStatement
   private let emptyingAttempts: StoreStatement
   private let emptyingPurchase: StoreStatement
   private let changingNames: StoreStatement
@@ -63,6 +66,9 @@ final class ErasureRows {
     event = try connection.prepare("SELECT row_id, app, event_id FROM events WHERE row_id = ?1")
     emptyingEvent = try connection.prepare(
       "UPDATE events SET event_id = ?2, body = x'', dictionary = NULL WHERE row_id = ?1")
+    bodiesOfPurchase = connection.prepareOnUse(
+      "SELECT row_id, app, event_id, processor, body, dictionary FROM events WHERE purchase_row = ?1")
+    changingBody = connection.prepareOnUse("UPDATE events SET body = ?2, dictionary = ?3 WHERE row_id = ?1")
     emptyingAttempts = try connection.prepare("UPDATE attempts SET response = x'' WHERE purchase_row = ?1")
     emptyingPurchase = try connection.prepare(
       """
@@ -234,11 +240,15 @@ final class ErasureRows {
     return events.count
   }
 
-  /// Removes a user's name from some purchases of other users.
+  /// Removes a user's name from some purchases of other users, and from their events. The user's contexts
+  /// must not be erased yet: events name the user by their ids, too.
   /// - Returns: how many rows were looked at; fewer than `limit` when none is left.
   func forgetNames(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> Int {
     let (key, rows) = (RowKey(.user, user, app: app), try namedRows(app: app, user: user, limit: limit))
+    guard !rows.isEmpty else { return 0 }
+    let names = try identifiers(of: user, app: app)
     for row in rows {
+      try blank(names, inEventsOf: row)
       guard var record = try purchases.findToRemove(row: row) else { continue }
       record.purchase.forget(user)
       try changingNames.run([
@@ -248,6 +258,45 @@ final class ErasureRows {
       try keys.erase(key, row: row.number)
     }
     return rows.count
+  }
+
+  private func identifiers(of user: UserID, app: AppSlug) throws(StoreFault) -> UserIdentifiers {
+    var names = UserIdentifiers()
+    names.users = [user]
+    for row in try keys.rows(RowKey(.contextUser, user, app: app), limit: Self.contextsMax) {
+      let id: ContextID? = try contextOfUser.first([.integer(row), .text(user), .text(app)]) {
+        row throws(StoreFault) in try row.text(0)
+      }
+      names.add(id)
+    }
+    return names
+  }
+
+  /// Blanks a user's name in the events of another user's purchase. One that cannot be read is emptied.
+  private func blank(_ names: UserIdentifiers, inEventsOf row: PurchaseRowID) throws(StoreFault) {
+    let events = try bodiesOfPurchase.all([.integer(row)]) { row throws(StoreFault) in
+      (
+        named: try Self.named(row), processor: try row.text(3) as ProcessorName,
+        body: StoredBody(row, at: 4, 5)
+      )
+    }
+    for event in events {
+      let bytes: [UInt8]
+      do throws(StoreFault) {
+        bytes = try event.body.read()
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        try empty(event.named)
+        continue
+      }
+      guard let body = try? JSONValue(parsing: bytes) else { continue }
+      let blanked = names.blanked(body)
+      guard blanked != body else { continue }
+      let rest = blanked.serialized()
+      let stored = BodyDictionary.ofEvents(from: event.processor)?.pack(rest) ?? StoredBody(rest)
+      try changingBody.run([.integer(event.named.row), .blob(stored.bytes), .optional(stored.dictionary)])
+      emptied.insert(event.named.row.number)
+    }
   }
 
   private func namedRows(app: AppSlug, user: UserID, limit: Int64) throws(StoreFault) -> [PurchaseRowID] {

@@ -164,6 +164,30 @@ struct UserSourceTests {
     #expect(try !TestEngine.current.dump(store.folder).contains("anon"))
   }
 
+  @Test("An erased name leaves the events of another user's purchase, which keep everything else")
+  func eventsOfOthers() throws {
+    let store = try TestStore(rules: rules())
+    let context = try store.post("c", user: "anon-7")
+    func body(_ user: String, _ context: String) -> String {
+      let metadata = #"{"user_id":"\#(user)","ply_user_id":"jdo-1","from":"\#(context.lowercased())"}"#
+      let rest = #""payment_intent":"pi_1","filler":"\#(String(repeating: "ab c", count: 99))","n":1"#
+      return #"{"data":{"object":{"id":"cs_1","metadata":\#(metadata),\#(rest)}}}"#
+    }
+    let said = sold(names: [("jdo-1", .ownKey), ("anon-7", .metadata)])
+    _ = try store.apply(
+      IngestEvent(
+        app: "ios", processor: "stripe", eventID: "evt_1", type: "t",
+        body: Array(body(" anon-7 ", context.text).utf8), content: .report(said, keep: true)))
+    for table in ForgetUserRows.Table.allCases {
+      _ = try store.apply(ForgetUserRows(table, app: "ios", userID: "anon-7"))
+    }
+    let row = EventRowID(try #require(try store.integer("SELECT row_id FROM events")))
+    let kept = try #require(try store.reader.body(ofEvent: row))
+    #expect(String(decoding: kept, as: UTF8.self) == body("", ""))
+    #expect(try store.only().purchase.allNames.map(\.id) == ["jdo-1"])
+    #expect(try !TestEngine.current.dump(store.folder).contains("anon-7"))
+  }
+
   @Test("A stronger name before the receipt was sent replaces the user, and the context follows")
   func strongerBefore() throws {
     let store = try TestStore(rules: rules())
