@@ -245,8 +245,14 @@ extension Join {
 
     /// Whether the price is known without a guess. Most receipts are then sent as soon as they are paid.
     private static func hasPrice(_ purchase: Purchase, _ processor: ProcessorRules) -> Bool {
-      if !purchase.prices.isEmpty || !processor.namesPrices { return true }
-      guard purchase.contextSource?.isName ?? false else { return false }
+      if !processor.namesPrices { return true }
+      let isNamed = purchase.contextSource?.isName ?? false
+      if !purchase.prices.isEmpty {
+        // Another event says which of several is the plan's, unless a context that an event named does.
+        guard purchase.priceSource == .unranked else { return true }
+        return isNamed && purchase.context?.priceID.map(purchase.prices.contains) ?? false
+      }
+      guard isNamed else { return false }
       return Join.price(of: purchase, acceptedBy: processor) != nil
     }
 

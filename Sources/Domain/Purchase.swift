@@ -20,6 +20,10 @@ public struct Purchase: Sendable, Equatable {
     case customerMetadata = 6
     /// The user who claimed the purchase with a claim link.
     case claim = 7
+    /// `ownKey` as an invoice has it: a copy of the metadata of what was sold, which may be older.
+    case ownKeyOfInvoice = 8
+    /// `metadata` as an invoice has them.
+    case metadataOfInvoice = 9
 
     /// Whether the user was inferred from other purchases, so that none of this one's sources names them.
     public var isInferred: Bool { self == .customer }
@@ -30,10 +34,12 @@ public struct Purchase: Sendable, Equatable {
       case .claim: 1
       case .context: 2
       case .ownKey: 3
-      case .reference: 4
-      case .metadata: 5
-      case .customerMetadata: 6
-      case .customer: 7
+      case .ownKeyOfInvoice: 4
+      case .reference: 5
+      case .metadata: 6
+      case .metadataOfInvoice: 7
+      case .customerMetadata: 8
+      case .customer: 9
       }
     }
 
@@ -67,14 +73,20 @@ public struct Purchase: Sendable, Equatable {
     case checkout = 1
     /// A lookup: any event that names prices replaces them.
     case lookup = 2
+    /// An event that names several prices, and not which of them is the plan's.
+    case unranked = 3
 
     private var rank: Int {
       switch self {
       case .checkout: 0
       case .event: 1
-      case .lookup: 2
+      case .unranked: 2
+      case .lookup: 3
       }
     }
+
+    /// Whether prices of another source may still replace them in a receipt that was not sent.
+    public var isProvisional: Bool { self == .lookup || self == .unranked }
 
     public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
   }
@@ -247,9 +259,7 @@ public struct Purchase: Sendable, Equatable {
     sessionID = sessionID ?? report.sessionID
     customerID = customerID ?? report.customerID
     happenedAt = min(happenedAt, report.happenedAt)
-    let source: PriceSource =
-      report.pricesFillIn ? .lookup : report.sessionID == nil ? .event : .checkout
-    learnPrices(report.prices, from: source)
+    learnPrices(report.prices, from: report.priceSource)
     if let facts = report.payment {
       // What the processor says now takes precedence over what was started, in either order.
       let isStart = report.observations.contains(.started)

@@ -90,6 +90,9 @@ public struct Observations: OptionSet, Sendable, Hashable {
   /// A client reported it as bought in an app store. It is joined to no context.
   public static let soldByStore = Observations(rawValue: 1 << 20)
 
+  /// The object's trial runs, and it does not wait for a payment method.
+  public static let trialSecured = Observations(rawValue: 1 << 21)
+
   /// Events had every fact by which the configuration could name the sale as the app's, and none matched.
   /// Each kind of event has other facts, so several of them prove it together.
   public static let notOurs: Observations = [.otherPrice, .otherPaymentLink, .otherMetadata]
@@ -100,6 +103,7 @@ extension Observations {
   public var showPayment: Bool {
     // An invoice that is sent, or a recovered subscription, has no payment that is called the first.
     if contains(.paid) || isSuperset(of: [.firstPaymentDue, .invoicePaid]) { return true }
+    if isSuperset(of: [.firstPaymentDue, .trialSecured]) { return true }
     if contains(.promised) { return contains(.firstPaymentMade) }
     return !isDisjoint(with: [.began, .firstPaymentMade])
   }
@@ -133,6 +137,8 @@ public struct PurchaseReport: Sendable, Equatable {
   public var prices: [PriceID]
   /// Whether `prices` count only until an event names some: the processor was asked for them.
   public var pricesFillIn = false
+  /// Whether the event does not say which of several `prices` is the plan's, as the lines of an invoice.
+  public var pricesAreUnranked = false
   /// The user who started the payment through the relay, or for whom a client reported a purchase in an app
   /// store; nil if it was started elsewhere.
   public var startedBy: UserID?
@@ -172,6 +178,13 @@ public struct PurchaseReport: Sendable, Equatable {
       (contextID?.text, Purchase.ContextSource.metadata), (startedIn?.text, .reference),
       (clientReference, .reference),
     ].compactMap { text, source in text.flatMap(ContextID.init(repairing:)).map { ($0, source) } }
+  }
+
+  /// The source of its prices.
+  public var priceSource: Purchase.PriceSource {
+    if pricesFillIn { return .lookup }
+    if pricesAreUnranked, prices.count > 1 { return .unranked }
+    return sessionID == nil ? .event : .checkout
   }
 
   /// Whether it names only the checkout. The processor may name the object that the checkout sold later.

@@ -60,12 +60,12 @@ public enum IdentityText {
     case .byOperator: "by an operator"
     case .claim: "by a claim"
     case .context: "by a context"
-    case .ownKey: "in the metadata as ply_user_id"
+    case .ownKey, .ownKeyOfInvoice: "in the metadata as ply_user_id"
     case .reference where purchase.isOfStore: "by the app that reported the purchase"
     case .reference:
       purchase.observations.contains(.started)
         ? "by the app that started the payment" : "in the checkout's client_reference_id"
-    case .metadata: "in the metadata"
+    case .metadata, .metadataOfInvoice: "in the metadata"
     case .customerMetadata: "in the customer's metadata"
     case .customer: "by no event, but seen with this customer"
     }
@@ -118,9 +118,9 @@ public enum IdentityText {
     case .byOperator: "operator"
     case .claim: "claim"
     case .context: "context"
-    case .ownKey: "ply_user_id"
+    case .ownKey, .ownKeyOfInvoice: "ply_user_id"
     case .reference: "reference"
-    case .metadata: "metadata"
+    case .metadata, .metadataOfInvoice: "metadata"
     case .customerMetadata: "customer_metadata"
     case .customer: "inferred"
     }

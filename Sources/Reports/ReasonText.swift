@@ -68,8 +68,8 @@ extension Purchase {
     case .reference:
       observations.contains(.started)
         ? "started the payment at the relay" : "the checkout's client_reference_id"
-    case .ownKey: "from the metadata ply_user_id"
-    case .metadata: "from the metadata"
+    case .ownKey, .ownKeyOfInvoice: "from the metadata ply_user_id"
+    case .metadata, .metadataOfInvoice: "from the metadata"
     case .customerMetadata: "from the customer's metadata"
     case .customer: "the only user seen with this customer"
     case .claim: "claimed with a link"

@@ -96,7 +96,8 @@ struct PurchaseTests {
   @Test("A more certain source replaces the user, an equally certain or lesser one does not")
   func userRank() {
     let sources: [Purchase.UserSource] = [
-      .byOperator, .claim, .context, .ownKey, .reference, .metadata, .customerMetadata, .customer,
+      .byOperator, .claim, .context, .ownKey, .ownKeyOfInvoice, .reference, .metadata, .metadataOfInvoice,
+      .customerMetadata, .customer,
     ]
     for (known, old) in sources.enumerated() {
       for (offered, new) in sources.enumerated() {
@@ -170,6 +171,21 @@ struct PurchaseTests {
     #expect(try #require(purchase([found])).prices == ["price_L"])
     for order in permutations([found, sister, report(session: "cs_1", prices: ["price_C"])]) {
       #expect(try #require(purchase(order)).prices == ["price_C"])
+    }
+  }
+
+  @Test("Prices of which none is said to be the plan's yield to any other event's, and no lookup's")
+  func unranked() throws {
+    var invoice = report(prices: ["price_meter", "price_plan"])
+    invoice.pricesAreUnranked = true
+    let subscription = report(prices: ["price_plan", "price_meter"])
+    for order in permutations([invoice, subscription]) {
+      #expect(try #require(purchase(order)).prices == ["price_plan", "price_meter"])
+    }
+    var found = report(prices: ["price_plan"])
+    found.pricesFillIn = true
+    for order in permutations([invoice, found]) {
+      #expect(try #require(purchase(order)).prices == ["price_meter", "price_plan"])
     }
   }
 

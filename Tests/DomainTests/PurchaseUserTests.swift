@@ -155,6 +155,25 @@ struct PurchaseUserTests {
     #expect(!purchase(user, .invoicePaid).isBought)
   }
 
+  @Test("What was sold names the user before an invoice of it does, in any order")
+  func copies() {
+    let names = [
+      named("u9", .customerMetadata), named("u7", .metadataOfInvoice), named("u6", .metadata),
+      named("u5", .reference), named("u4", .ownKeyOfInvoice), named("u3", .ownKey),
+    ]
+    for count in 1...names.count {
+      let known = names.prefix(count)
+      #expect(purchase(Array(known), .began).userID == known.last?.id)
+      #expect(purchase(known.reversed(), .began).userID == known.last?.id)
+    }
+  }
+
+  @Test("A trial that waited for its payment method is bought once an event shows that it does not any more")
+  func securedTrial() {
+    #expect(purchase(user, [.firstPaymentDue, .trialSecured]).isBought)
+    #expect(!purchase(user, .trialSecured).isBought)
+  }
+
   @Test("A sale of which nothing says whether it is the app's waits like for a price, and then fails")
   func undecided() {
     let (policy, rules) = (JoinPolicy(), ProcessorRules.stripe(selects: true))

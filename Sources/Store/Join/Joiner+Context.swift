@@ -30,6 +30,26 @@ extension Joiner {
     }
   }
 
+  /// Remembers the contexts that an event of a foreign sale named, because another event may name the sale as
+  /// the app's.
+  func holdNamedContexts(of report: PurchaseReport, for record: PurchaseRecord) throws(StoreFault) {
+    guard !record.purchase.observations.contains(.excepted) else { return }
+    for (id, source) in report.namedContexts {
+      try store.awaited.add(
+        id, app: record.app, row: record.rowID, source: source, until: store.now + ContextIDRule.ageMax)
+    }
+  }
+
+  /// Claims the contexts that were named while the sale was foreign.
+  mutating func claimHeldContexts(for record: inout PurchaseRecord) throws(StoreFault) {
+    for held in try store.awaited.find(namedBy: record.rowID) {
+      let report = PurchaseReport(
+        key: record.purchase.key, clientReference: held.source == .metadata ? nil : held.id.text,
+        contextID: held.source == .metadata ? held.id : nil, happenedAt: record.purchase.happenedAt)
+      try claimNamedContext(of: report, for: &record, had: record.purchase)
+    }
+  }
+
   /// Releases the context of a started payment that ended without money, so that the user's next payment gets
   /// it.
   mutating func releaseContextOfClosed(_ record: inout PurchaseRecord) throws(StoreFault) {
@@ -52,7 +72,7 @@ extension Joiner {
     resumeForeign(&record)
     let hasContext = report.context != nil || !report.namedContexts.isEmpty
     // A lookup's price lasts only until an event names one.
-    let hasPrice = known.priceSource == .lookup && learned.priceSource < known.priceSource
+    let hasPrice = known.priceSource.isProvisional && learned.priceSource < known.priceSource
     guard hasContext || hasPrice || learned.userID != known.userID, !known.isErased else { return }
     guard try store.isUnsent(record) else { return try claimLateContext(of: report, for: &record) }
     if let name = learned.winner, name.id != record.purchase.userID { record.purchase.setUser(name) }

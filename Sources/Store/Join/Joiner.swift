@@ -46,8 +46,10 @@ struct Joiner {
     record.purchase.absorb(report, reference: reference)
     if record.purchase.isForeign, record.receipt.map({ $0.state != .delivered && !$0.isReversal }) ?? true {
       try giveUpForeign(&record, had: known)
+      try holdNamedContexts(of: report, for: record)
     } else if record.receipt?.isOpenToJoin ?? true {
       try claimNamedContext(of: report, for: &record, had: known)
+      if known.isForeign { try claimHeldContexts(for: &record) }
       try releaseContextOfClosed(&record)
     } else {
       try learnLate(report, &record, had: known)

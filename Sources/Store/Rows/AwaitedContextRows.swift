@@ -12,6 +12,7 @@ final class AwaitedContextRows {
 
   private let adding: StoreStatement
   private let finding: StoreStatement
+  private let ofPurchase: StoreStatement
   private let removing: StoreStatement
   private let moving: StoreStatement
   private let dropping: StoreStatement
@@ -31,6 +32,8 @@ final class AwaitedContextRows {
       SELECT purchase_row, source FROM awaited_contexts WHERE context_id = ?1 AND app = ?2
       ORDER BY purchase_row
       """)
+    ofPurchase = connection.prepareOnUse(
+      "SELECT context_id, source FROM awaited_contexts WHERE purchase_row = ?1 ORDER BY source, context_id")
     removing = try connection.prepare("DELETE FROM awaited_contexts WHERE context_id = ?1 AND app = ?2")
     moving = try connection.prepare(
       """
@@ -62,6 +65,15 @@ final class AwaitedContextRows {
     }
     return try finding.all([.text(id), .text(app)]) { row throws(StoreFault) in
       Awaiting(row: row.integer(0), source: Self.source(row.integer(1)))
+    }
+  }
+
+  /// The contexts that a purchase named, the most certain first.
+  func find(
+    namedBy row: PurchaseRowID
+  ) throws(StoreFault) -> [(id: ContextID, source: Purchase.ContextSource)] {
+    try ofPurchase.all([.integer(row)]) { row throws(StoreFault) in
+      (try row.text(0), Self.source(row.integer(1)))
     }
   }
 

@@ -39,6 +39,17 @@ private func changed(_ object: JSONValue, _ previous: JSONValue) -> JSONValue {
     #expect(try report(added).observations == [])
   }
 
+  @Test("A later event of a trial shows that its setup intent was cleared, if the event of that was lost")
+  func clearedBefore() throws {
+    let open = object(Self.trial, ("pending_setup_intent", .null))
+    #expect(try report(changed(open, ["metadata": [:]])).observations == .trialSecured)
+    #expect(try isKept(changed(open, ["metadata": [:]])) == false)
+    #expect(try report(event("customer.subscription.trial_will_end", open)).observations == .trialSecured)
+    let sent = object(open, ("collection_method", "send_invoice"))
+    #expect(try report(changed(sent, ["metadata": [:]])).observations == [])
+    #expect(try report(changed(object(open, ("status", "active")), ["metadata": [:]])).observations == [])
+  }
+
   @Test("The invoice of a trial, over nothing, proves no payment; one with an amount does")
   func trialInvoice() throws {
     let free = object(firstInvoice, ("total", 0), ("amount_due", 0), ("amount_paid", 0))

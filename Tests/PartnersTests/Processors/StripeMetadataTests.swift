@@ -87,6 +87,29 @@ struct StripeMetadataTests {
     #expect(said.key == subscription("sub_1"))
   }
 
+  @Test("An id that is none hides no other: the session's comes before that of its subscription")
+  func contextBehindAnother() throws {
+    let id: JSONValue = "ctx_01MCC5RM00ABCDEFGHJKMNPQRS"
+    func named(_ first: JSONValue, _ second: JSONValue) throws -> ContextID? {
+      let sold: JSONValue = ["id": "sub_1", "metadata": ["ply_context_id": second]]
+      let session = object(paidSession, ("metadata", ["ply_context_id": first]), ("subscription", sold))
+      return try report(event(completed, session)).namedContexts.first?.id
+    }
+    #expect(try named("undefined", id) == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
+    #expect(try named(id, "ctx_01MCC5RM00ABCDEFGHJKMNPQRT") == "ctx_01MCC5RM00ABCDEFGHJKMNPQRS")
+  }
+
+  @Test("Of an invoice, the metadata of its subscription come before the merchant's own of the invoice")
+  func invoiceOfSubscription() throws {
+    let details: JSONValue = [
+      "subscription_details": ["metadata": ["user_id": "u-sub"], "subscription": "sub_1"]
+    ]
+    let said = try report(
+      event("invoice.paid", object(firstInvoice, ("metadata", ["user_id": "booking-7"]), ("parent", details)))
+    )
+    #expect(said.names == [named("u-sub", .metadataOfInvoice), named("booking-7", .metadataOfInvoice)])
+  }
+
   @Test("A subscription's and an invoice's metadata name the user as well")
   func everywhere() throws {
     let created = object(activeSubscription, ("metadata", ["ply_user_id": "u-sub"]))

@@ -33,6 +33,7 @@ private func change(_ status: String) -> Observations {
   switch status {
   case "incomplete_expired": [.failed, .ended]
   case "canceled": .ended
+  case "trialing": .trialSecured
   default: []
   }
 }
@@ -224,6 +225,24 @@ struct StripeInvoiceTests {
     #expect(try report(body).prices == prices)
   }
 
+  @Test("Lines that name only the ids of several prices do not say which is the plan's")
+  func unranked() throws {
+    func source(_ lines: [JSONValue]) throws -> Purchase.PriceSource {
+      try report(event("invoice.paid", object(firstInvoice, ("lines", ["data": .array(lines)])))).priceSource
+    }
+    func line(_ price: JSONValue) -> JSONValue { ["type": "subscription", "price": price] }
+    let (plan, meter) = (line("price_plan"), line("price_meter"))
+    #expect(try source([meter, plan]) == .unranked)
+    #expect(try source([plan]) == .event)
+    #expect(try source([plan, plan]) == .event, "they are one price")
+    let setup: JSONValue = ["type": "invoiceitem", "price": "price_setup"]
+    #expect(try source([setup, plan]) == .event, "the other is no line of the subscription")
+    let whole = [("price_plan", "licensed"), ("price_meter", "metered")].map { id, usage in
+      line(["id": .string(id), "recurring": ["usage_type": .string(usage)]])
+    }
+    #expect(try source(whole) == .event)
+  }
+
   @Test("Without lines only the price is missing", arguments: [.null, [:], [], "elided"] as [JSONValue])
   func elided(lines: JSONValue) throws {
     let said = try report(event("invoice.paid", object(firstInvoice, ("lines", lines))))
@@ -239,7 +258,7 @@ struct StripeInvoiceTests {
     let said = PurchaseReport(
       key: subscription("sub_relay2022"), observations: [.firstPaymentMade, .invoicePaid],
       customerID: "cus_relay2022",
-      metadataUser: "member-2022", prices: ["price_relay2022"],
+      names: [named("member-2022", .metadataOfInvoice)], prices: ["price_relay2022"],
       happenedAt: endOf(second: 1_750_000_000))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
     let own = try read(bytes: PackageResources.invoice_paid_2022_both_shapes_json)
@@ -252,7 +271,7 @@ struct StripeInvoiceTests {
     let said = PurchaseReport(
       key: subscription("sub_relay2025"), observations: [.firstPaymentMade, .invoicePaid],
       customerID: "cus_relay2025",
-      names: [named("member-2025", .ownKey)], prices: ["price_relayMonthly", "price_relaySetup"],
+      names: [named("member-2025", .ownKeyOfInvoice)], prices: ["price_relayMonthly", "price_relaySetup"],
       happenedAt: endOf(second: 1_763_632_801))
     #expect(reading.content == .purchase(said, isWorthKeeping: true))
     let fee: JSONValue = ["type": "invoiceitem", "price": ["id": "fee"], "subscription": "sub_1"]

@@ -352,6 +352,24 @@ struct ForeignSaleTests {
     #expect(try failed.status() == "failed/price")
   }
 
+  @Test("A context that was named while the sale seemed foreign counts once an entry names the sale")
+  func contextOfForeign() throws {
+    let store = try TestStore(rules: rules(.stripe(reference: .knownUser, selects: true)))
+    let named = try store.post("named", user: "u1")
+    try store.post("newer", user: "u1")
+    try store.ingest(sold(reference: named.text, adding: .notOurs))
+    #expect(try store.outcomes() == ["foreign"])
+    #expect(try store.context(named).receiptID == nil)
+    var subscription = Said.created()
+    subscription.observations.insert(.ours)
+    try store.ingest(subscription)
+    #expect(try store.status() == "pending: u1 subscription sub_1 price_1 named")
+    #expect(try store.only().purchase.contextSource == .reference)
+    #expect(try store.outcomes() == ["receipt", "receipt"])
+    try store.ingest(sold("2", reference: named.text, adding: [.notOurs, .excepted]))
+    #expect(try store.integer("SELECT count(DISTINCT purchase_row) FROM awaited_contexts") == 1)
+  }
+
   @Test("A sale that turns out to be excepted after its receipt was ready is not sent, and frees its context")
   func exceptedLate() throws {
     let store = try TestStore(rules: rules())

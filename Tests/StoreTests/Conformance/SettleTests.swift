@@ -60,6 +60,21 @@ struct SettleTests {
     #expect(try store.status() == "pending: u1 subscription sub_1 price_1 blob")
   }
 
+  @Test("An invoice with a meter's line makes no receipt of the meter, in any order of the events")
+  func meteredInvoice() throws {
+    var invoice = Said.invoice(user: "u1")
+    invoice.prices = ["price_meter", "price_plan"]
+    invoice.pricesAreUnranked = true
+    var subscription = Said.created(user: "u1")
+    subscription.prices = ["price_plan", "price_meter"]
+    for reports in permutations([invoice, subscription, Said.completed(user: "u1")]) {
+      let store = try TestStore(rules: rules)
+      try store.post("blob", user: "u1")
+      for report in reports { try store.ingest(report) }
+      #expect(try store.status() == "pending: u1 subscription sub_1 price_plan blob")
+    }
+  }
+
   @Test("A price from an earlier event precedes that of the named context")
   func price() throws {
     let store = try TestStore(rules: rules)

@@ -35,11 +35,15 @@ struct StripeFacts {
 
   /// The report of an invoice about the subscription that it is for.
   func invoice(_ key: PurchaseKey, _ seen: Observations) -> PurchaseReport {
-    let maps = [object.metadata].compactMap(\.self) + metadataOfSubscription + payment
+    let maps = metadataOfSubscription + payment + [object.metadata].compactMap(\.self)
     // One-off lines (a set-up fee) precede the subscription's lines, and are not the subscription's price.
-    return report(
-      key, metadata: maps, items: linesOfSubscription,
-      others: (object.lines ?? []).filter { !$0.isOfSubscription }, saleOfInvoice, seen)
+    let lines = linesOfSubscription
+    var report = report(
+      key, metadata: maps, items: lines, others: (object.lines ?? []).filter { !$0.isOfSubscription },
+      saleOfInvoice, seen)
+    report.names = report.names.map(\.ofInvoice)
+    report.pricesAreUnranked = lines.count > 1 && !lines.allSatisfy(\.saysKind)
+    return report
   }
 
   /// The metadata of a session and of the subscription in it, or of a subscription.
@@ -90,10 +94,12 @@ struct StripeFacts {
       guard let price = UntrustedText.identifier(price(of: item)).map(PriceID.init) else { continue }
       if !prices.contains(price) { prices.append(price) }
     }
+    let context = value("ply_context_id")
+    let named = metadata.lazy.compactMap { $0["ply_context_id"].flatMap(ContextID.init(repairing:)) }.first
     return PurchaseReport(
       key: key, observations: seen.union(settings.sales.observations(sale)),
       customerID: UntrustedText.identifier(object.customer?.id).map(CustomerID.init),
-      contextID: value("ply_context_id").map(ContextID.init),
+      contextID: named ?? context.map(ContextID.init),
       context: value("ply_context").map { ContextBlob(text: $0, priceID: nil) },
       names: names(metadata) + customerNames(object.customer?.metadata), prices: prices,
       happenedAt: happenedAt)
@@ -193,6 +199,17 @@ extension StripeFacts {
     case .user(let id): return NamedUser(id: id, source: source, standing: .counts)
     case .refused(let id, _): return NamedUser(id: id, source: source, standing: .refused)
     case .invalid: return nil
+    }
+  }
+}
+
+extension NamedUser {
+  /// The same name in the metadata of an invoice.
+  fileprivate var ofInvoice: NamedUser {
+    switch source {
+    case .ownKey: NamedUser(id: id, source: .ownKeyOfInvoice, standing: standing)
+    case .metadata: NamedUser(id: id, source: .metadataOfInvoice, standing: standing)
+    default: self
     }
   }
 }

@@ -182,6 +182,12 @@ struct Item {
     return usage?.string == "metered" ? 1 : 0
   }
 
+  /// Whether it says by which its rank is known.
+  var saysKind: Bool {
+    price?.member("type")?.isString ?? false || price?.member("recurring")?.isObject ?? false
+      || plan?.member("usage_type")?.isString ?? false
+  }
+
   var description: String? { node.member("description")?.string }
 
   /// Whether an invoice line belongs to one of the subscription's items: by its `parent` (2025-03-31), else

@@ -222,6 +222,8 @@ extension StripeObject {
     case "active" where isBeginning && collectionMethod == "send_invoice": .firstPaymentDue
     case "trialing" where isBeginning && (collectionMethod == "send_invoice" || pendingSetupIntent != nil):
       .firstPaymentDue
+    case "trialing" where !isBeginning && collectionMethod != "send_invoice" && pendingSetupIntent == nil:
+      .trialSecured
     case "active", "trialing": isBeginning ? .began : []
     case "incomplete": isBeginning ? .firstPaymentDue : []
     // The first payment of an incomplete subscription did not arrive within a day.
