@@ -81,6 +81,20 @@ import Testing
     #expect(try harness.receipt(id).priceID == "price_9")
   }
 
+  @Test("What is never a user is none by an operator's word either")
+  func noUsers() throws {
+    let harness = try OperatorHarness()
+    let id = try harness.purchase("sub_1", user: nil)
+    let context = harness.run("receipts", "complete", id, "--user", " CTX_01kapj3z5yv4gq8t2m6n9r7xwb")
+    #expect(context.code == .usage)
+    #expect(context.notes.contains("--context"))
+    let placeholder = harness.run("receipts", "complete", id, "--user", "Undefined")
+    #expect(placeholder.code == .refused)
+    #expect(placeholder.notes.contains("user_ids.allow"))
+    #expect(harness.run("receipts", "complete", id, "--user", " jdo-1 ").code == .done)
+    #expect(try harness.reader().receipt(id: ReceiptID(id))?.purchase.userID == "jdo-1")
+  }
+
   @Test func whatIsKnownIsReplacedByForceOnlyAndWrittenDown() throws {
     let harness = try OperatorHarness()
     let id = try harness.purchase("sub_1")

@@ -77,7 +77,7 @@ struct BulkChange {
   var price: PriceID? { session.command.options["price"].map(PriceID.init) }
 
   /// `--user` of a correction.
-  var user: UserID? { kind == .correct ? session.command.options["user"].map { UserID($0) } : nil }
+  var user: UserID? { kind == .correct ? ReceiptComplete.user(session) : nil }
 
   /// The change of one receipt.
   private func change(_ id: ReceiptID) -> ReceiptChange {

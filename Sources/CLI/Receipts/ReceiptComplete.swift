@@ -61,6 +61,23 @@ enum ReceiptComplete {
           "--\(name) must be 1 to \(UntrustedText.identifierBytesMax) bytes without control characters")
       }
     }
+    if let user = user(session), ContextID.isMeant(by: user.text) {
+      throw session.usage("--user names a context, which is never a user; give it as --context")
+    }
+  }
+
+  /// `--user`. White space around it is no part of it.
+  static func user(_ session: Session) -> UserID? {
+    session.command.options["user"].map { UserID(UntrustedText.trimmed($0)) }
+  }
+
+  /// Refuses a user who is none in the receipt's app.
+  static func check(_ user: UserID?, in app: AppConfiguration) throws {
+    guard let user, case .refused = app.userIDs.read(user.text) else { return }
+    throw OperatorFault(
+      .refused,
+      "'\(DisplayText.clean(user.text))' is a placeholder, and no user of "
+        + "\(DisplayText.clean(app.slug.text)); user_ids.allow permits it")
   }
 
   /// A known value that differs from a given one, as the end of a sentence; nil when there is none. Replacing
@@ -92,17 +109,18 @@ enum ReceiptComplete {
       throw session.usage("name receipts by id, or choose them with filters, not both")
     }
     let shown = DisplayText.clean(id.text)
-    let user = options["user"].map { UserID(UntrustedText.trimmed($0)) }
+    let user = user(session)
     let price = options["price"].map(PriceID.init)
     let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
     guard let record = try reader.receipt(id: id) else { throw ReceiptsCommands.unknown([id.text]) }
-    guard configuration.app(record.app) != nil else {
+    guard let app = configuration.app(record.app) else {
       throw OperatorFault(
         .refused,
         "\(shown) is of the app '\(DisplayText.clean(record.app.text))', which is not configured; "
           + "add it to \(DisplayText.clean(session.configurationPath))")
     }
+    try check(user, in: app)
     // A receipt that is being sent, or was delivered, cannot be changed at all; the store reports that.
     let isOpen = record.receipt?.state != .pending && record.receipt?.state != .delivered
     if isOpen, !session.command.flag("force"),

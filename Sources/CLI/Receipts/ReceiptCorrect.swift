@@ -47,7 +47,8 @@ enum ReceiptCorrect {
         "\(shown) is of the app '\(DisplayText.clean(record.app.text))', which is not configured; "
           + "add it to \(DisplayText.clean(session.configurationPath))")
     }
-    let (user, price) = (options["user"].map { UserID($0) }, options["price"].map { PriceID($0) })
+    let (user, price) = (ReceiptComplete.user(session), options["price"].map { PriceID($0) })
+    try ReceiptComplete.check(user, in: app)
     let context = options["context"].map { ContextID($0) }
     let command = CorrectReceipt(id: id, userID: user, priceID: price, contextID: context)
     let writer = try session.writer(configuration)

@@ -53,6 +53,10 @@ extension Dashboard {
     try check(form, for: Self.purpose(supply, id))
     var page = try page(supply, id)
     page.type(form)
+    if let user = page.typed.user, case .refused? = apps.current[page.record.app]?.userIDs.read(user.text) {
+      page.complaint = SupplyPage.Complaint(
+        field: "user", text: "This is a placeholder or the id of a context, and no user of this app.")
+    }
     guard page.complaint == nil else { return exchange.answer(page.page.response) }
     let isSaved = form[Self.saveField] == "yes"
     // What was known by the time of the preview; what came in between is not replaced.
