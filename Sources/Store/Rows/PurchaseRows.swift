@@ -344,10 +344,11 @@ extension PurchaseRows {
     }
   }
 
-  /// Whether a user has a receipt in an app.
+  /// Whether a user has a receipt in an app. One that was corrected went to a wrong user.
   func haveReceipt(app: AppSlug, of user: UserID) throws(StoreFault) -> Bool {
     try first(RowKey(.user, user, app: app)) { record in
-      record.purchase.userID == user && record.app == app && record.receipt != nil && !record.isCopy
+      record.purchase.userID == user && record.app == app && !record.isCopy
+        && record.receipt.map { $0.correctedBy == nil } ?? false
     } != nil
   }
 

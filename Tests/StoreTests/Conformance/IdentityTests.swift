@@ -136,6 +136,20 @@ struct UserSourceTests {
     #expect(try store.integer("SELECT count(*) FROM purchases WHERE user_conflict = 1") == 1)
   }
 
+  @Test("A receipt that went to a wrong user and was corrected makes nobody known")
+  func correctedIsUnknown() throws {
+    let store = try TestStore(rules: rules())
+    try store.ingest(sold("1", names: [("order_4711", .ownKey)]))
+    try store.deliver()
+    let id = try #require(try store.only().receipt?.id)
+    let right = CorrectReceipt(id: id, userID: "jdo-1", priceID: nil, contextID: nil)
+    #expect(try store.apply(right) == .done)
+    try store.ingest(sold("2", reference: "order_4711"))
+    try store.ingest(sold("3", reference: "jdo-1"))
+    #expect(try store.receipt("2").map(TestStore.status) == "waiting/user")
+    #expect(try store.receipt("3")?.purchase.userID == "jdo-1")
+  }
+
   @Test("A spoilt id of a context is repaired, and names its user and the context")
   func spoilt() throws {
     for spoil: (String) -> String in [{ $0.lowercased() }, { " \($0)\n" }, { "CTX_" + $0.dropFirst(4) }] {
