@@ -89,9 +89,7 @@ public struct IngestLookup: StoreCommand {
     _ content: IngestEvent.Content, _ named: PurchaseRecord, _ joiner: inout Joiner
   ) throws(StoreFault) -> (EventOutcome, PurchaseRowID?) {
     let store = joiner.store
-    var mentions = Mentions()
-    mentions.add(id: named.purchase.key.id.text)
-    var isErased = try store.erasures.hasErased(mentions, app: place.app)
+    var isErased = try store.erasures.hasErased(id: named.purchase.key.id.text, app: place.app)
     if !isErased, case .report(let report, _) = content {
       isErased = try store.erasures.isErased(report.key, sessionID: report.sessionID, app: place.app)
     }

@@ -133,6 +133,10 @@ extension StoreSession {
     facts.customerNames = named.filter { $0.source == .customerMetadata }
     guard purchase.lacksNamedUser, facts.customerNames.isEmpty else { return facts }
     facts.customerUsers = try users(of: customer, named: named, besides: record)
+    // Of a customer whose other user was erased, the one who remains is not the only one ever seen.
+    if facts.customerUsers.count == 1, try erasures.hasErased(id: customer.text, app: record.app) {
+      facts.customerUsers = []
+    }
     return facts
   }
 

@@ -142,15 +142,14 @@ final class ErasureRows {
 
   /// Whether an event names an id of an erased user.
   func hasErased(_ mentions: Mentions, app: AppSlug) throws(StoreFault) -> Bool {
-    for id in mentions.ids {
-      guard let token = token(id, app: app) else { return false }
-      if let isErased = known[token] {
-        if isErased { return true }
-      } else if try erasedID.first([.text(token)], { _ throws(StoreFault) in true }) == true {
-        return true
-      }
-    }
+    for id in mentions.ids where try hasErased(id: id, app: app) { return true }
     return false
+  }
+
+  func hasErased(id: String, app: AppSlug) throws(StoreFault) -> Bool {
+    guard let token = token(id, app: app) else { return false }
+    if let isErased = known[token] { return isErased }
+    return try erasedID.first([.text(token)]) { _ throws(StoreFault) in true } ?? false
   }
 
   func add(_ row: StoreRow) throws(StoreFault) { currentHash = try ErasureHash(key: row.blob(0)) }

@@ -297,6 +297,17 @@ struct CustomerUserTests {
     #expect(try store.receipt("4").map(TestStore.status) == "waiting/user")
   }
 
+  @Test("A customer of whom a user was erased names nobody: who remains is not the only one ever seen")
+  func erasedFamily() throws {
+    let store = try TestStore(rules: rules())
+    try store.ingest(sold("1", names: [("anna", .ownKey)], customer: "cus_F"))
+    try store.ingest(sold("2", names: [("ben", .ownKey)], customer: "cus_F"))
+    let rows = try store.reader.purchases(ofUser: "anna", limit: 10).map(\.row)
+    #expect(try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true)).receipts == 1)
+    try store.ingest(sold("3", customer: "cus_F"))
+    #expect(try store.receipt("3").map(TestStore.status) == "waiting/user")
+  }
+
   @Test("A purchase that was only noted is not brought back by its customer's other purchases")
   func noted() throws {
     let store = try TestStore(rules: rules())
