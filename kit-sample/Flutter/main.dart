@@ -14,7 +14,9 @@ Future<void> main() async {
   // The id that Purchasely's SDK has now: the account's, or the anonymous one. By the key, another user gets a new screen,
   // which shows nothing of the user before.
   const userId = 'jdo-1';
-  runApp(MaterialApp(home: Shop(await Checkouts.load(), userId, reloadEntitlements, key: const ValueKey(userId))));
+  final checkouts = await Checkouts.load();
+  runApp(MaterialApp(
+      home: Shop(checkouts, userId, reloadEntitlements, isAnonymous: false, key: const ValueKey(userId))));
 }
 
 Future<bool> reloadEntitlements(String userId) async {
@@ -23,13 +25,16 @@ Future<bool> reloadEntitlements(String userId) async {
 }
 
 class Shop extends StatefulWidget {
-  const Shop(this.checkouts, this.userId, this.reloadEntitlements, {super.key});
+  const Shop(this.checkouts, this.userId, this.reloadEntitlements, {required this.isAnonymous, super.key});
 
   final Checkouts checkouts;
 
   /// Asks the app's backend for a user's entitlements. Returns whether the purchase is there.
   final Future<bool> Function(String userId) reloadEntitlements;
   final String userId;
+
+  /// Whether the id is the SDK's own: a claim waits for the sign-in.
+  final bool isAnonymous;
 
   @override
   State<Shop> createState() => _ShopState();
@@ -41,6 +46,9 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
   bool _isOpening = false;
   bool _isChecking = false;
   bool _isInFront = true;
+  late String? _claim = widget.checkouts.claimToken;
+  String _claimText = 'Add this purchase to your account?';
+  bool _isClaiming = false;
   bool _isQuiet = true; // Nothing is shown that the answer of an older checkout may replace.
 
   @override
@@ -78,8 +86,11 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
       }
       final back = returnOf(link);
       final page = pageOf(link);
+      final claim = claimOf(link);
       if (back.isReturn) {
         _check(back.id);
+      } else if (claim != null) {
+        _keepClaim(claim);
       } else if (page != null) {
         launchUrl(page, mode: LaunchMode.externalApplication);
       }
@@ -91,6 +102,37 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
   void _show(String text, {bool isQuiet = false}) {
     _isQuiet = isQuiet;
     if (mounted) setState(() => _shown = text);
+  }
+
+  /// Keeps the link until the customer has signed in and has answered. Null when that is over.
+  Future<void> _keepClaim(String? token) async {
+    if (mounted) {
+      setState(() {
+        _claim = token;
+        _claimText = 'Add this purchase to your account?';
+      });
+    }
+    await widget.checkouts.keepClaim(token);
+  }
+
+  /// The customer wants the purchase in this account.
+  Future<void> _addPurchase(String token) async {
+    if (_isClaiming) return; // A second tap.
+    _isClaiming = true;
+    final result = await widget.checkouts.claim(token, widget.userId);
+    _isClaiming = false;
+    if (result == ClaimResult.later) {
+      if (mounted) setState(() => _claimText = 'The purchase could not be added yet. Try again later.');
+      return;
+    }
+    if (token == _claim) await _keepClaim(null);
+    _show(switch (result) {
+      ClaimResult.added => 'The purchase is in your account, and is being activated.',
+      ClaimResult.otherUser => 'Another account has this purchase. Sign in there, or contact our support.',
+      ClaimResult.expired => 'The link is no longer valid. Please contact our support.',
+      ClaimResult.unknown || ClaimResult.later => 'The link is incomplete. Please open it again.',
+    });
+    if (result == ClaimResult.added && await _isUnlocked()) _show('Thank you! Your purchase is active.');
   }
 
   Future<void> _buy(String plan) async {
@@ -200,6 +242,14 @@ class _ShopState extends State<Shop> with WidgetsBindingObserver {
   Widget build(BuildContext context) => Scaffold(
         body: Column(children: [
           Text(_shown),
+          if (_claim case final token?)
+            if (widget.isAnonymous)
+              const Text('Sign in to add your purchase to your account.')
+            else ...[
+              Text(_claimText),
+              FilledButton(onPressed: () => _addPurchase(token), child: const Text('Add the purchase')),
+              TextButton(onPressed: () => _keepClaim(null), child: const Text('Not now')),
+            ],
           FilledButton(onPressed: () => _buy('price_1MbK'), child: const Text('Buy')),
         ]),
       );

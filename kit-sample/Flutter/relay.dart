@@ -63,6 +63,9 @@ typedef Answer = ({int status, Map<String, dynamic> body, int retryAfter});
 
 enum CheckoutProgress { pending, processing, processed, unpaid, expired, unknown }
 
+/// What came of a claim; `later` if the relay could not decide yet.
+enum ClaimResult { added, otherUser, expired, unknown, later }
+
 /// The checkouts of the app, in the order in which they began.
 class Checkouts {
   Checkouts._(this._store, this._open, this._clockOffset);
@@ -131,6 +134,44 @@ class Checkouts {
   Future<void> forget(String userId) async {
     _open.removeWhere((checkout) => checkout.userId == userId);
     await _save();
+  }
+
+  /// The token of the claim link that the customer opened, until it was used or declined. It is a secret.
+  Future<void> keepClaim(String? token) async {
+    _claim = token;
+    try {
+      token == null ? await _store?.remove('claim') : await _store?.setString('claim', token);
+    } catch (_) {
+      // In memory only.
+    }
+  }
+
+  String? get claimToken {
+    try {
+      return _claim ?? _store?.getString('claim');
+    } catch (_) {
+      return null;
+    }
+  }
+
+  String? _claim;
+
+  /// Adds the purchase of a claim link to a user's account. Ask the customer first: the link may have been forwarded.
+  Future<ClaimResult> claim(String token, String userId) async {
+    final url = Uri.https(host, '').replace(pathSegments: ['v1', app, 'users', userId, 'claims']);
+    try {
+      final (:status, :body, retryAfter: _) = await _answer(
+          http.post(url,
+              headers: {'X-API-KEY': clientKey, 'Accept': 'application/json', 'Content-Type': 'application/json'},
+              body: jsonEncode({'token': token})),
+          const Duration(seconds: 30));
+      if ((status == 200 || status == 201) && body['status_url'] is String) return ClaimResult.added;
+      if (_isProblem(body, 'claimed-by-another-user')) return ClaimResult.otherUser;
+      if (status == 410 && _isProblem(body)) return ClaimResult.expired;
+      return _isProblem(body, 'unknown-claim') ? ClaimResult.unknown : ClaimResult.later;
+    } catch (_) {
+      return ClaimResult.later;
+    }
   }
 
   /// Whether the relay itself sent a problem, not a captive portal, a firewall or a proxy; of this type if one is given.
@@ -299,6 +340,13 @@ String? planOf(Uri link) {
   if (!link.isScheme(scheme) || link.host != 'web_checkout') return null;
   final plan = link.queryParameters['plan_id'];
   return plan == null || plan.isEmpty ? null : plan;
+}
+
+/// The token of a claim's link, of a purchase without an account; null for other links.
+String? claimOf(Uri link) {
+  final isOurs = (link.isScheme('https') || link.isScheme(scheme)) && link.host == host && !link.hasPort;
+  final match = RegExp('^/v1/$app/claim/(clm_[0-9A-HJKMNP-TV-Z]{26})\$').firstMatch(link.path);
+  return isOurs ? match?.group(1) : null;
 }
 
 /// The address under which to open a page that no route knows. Android gives a link of the app's own host to the app
