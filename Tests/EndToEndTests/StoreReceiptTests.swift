@@ -2,6 +2,7 @@
 
 import Domain
 import Formats
+import Glibc
 import HTTPServer
 import Platform
 import Store
