@@ -242,6 +242,20 @@ struct JoinResolveTests {
         == .waiting(.price, until: heard + policy.settle))
   }
 
+  @Test("A purchase without its checkout waits longer for it if the processor can be asked for it")
+  func unaskedCheckout() {
+    let (policy, sister) = (JoinPolicy(), purchase(.began, context: blob("price_P")))
+    #expect(
+      Join.resolve(sister, policy: policy, processor: .stripe(), now: heard)
+        == .waiting(.checkout, until: heard + policy.settle))
+    #expect(
+      Join.resolve(sister, policy: policy, processor: .stripe(), now: heard + policy.settle)
+        == ready("price_P", context: "blob"))
+    #expect(
+      Join.resolve(sister, policy: policy, processor: .stripe(isAsked: true), now: heard)
+        == .waiting(.checkout, until: heard + policy.settle * Join.lookupFactor))
+  }
+
   @Test("A wait of zero decides at once")
   func noWaits() {
     let impatient = JoinPolicy(

@@ -110,6 +110,21 @@ struct PurchaseTests {
     }
   }
 
+  @Test("A blob in an event replaces a named or a guessed context, but no operator's and no other blob")
+  func blobRank() {
+    let sources: [Purchase.ContextSource] = [.byOperator, .blob, .metadata, .reference, .guess]
+    for source in sources {
+      var purchase = Purchase(report(), now: start)
+      (purchase.contextID, purchase.contextSource) = ("ctx_old", source)
+      purchase.context = ContextBlob(text: "old", priceID: nil)
+      purchase.learnContext(ContextBlob(text: "new", priceID: nil))
+      let isReplaced = source > .blob
+      #expect(purchase.context?.text == (isReplaced ? "new" : "old"), "\(source)")
+      #expect(purchase.contextSource == (isReplaced ? .blob : source))
+      #expect(purchase.contextID == (isReplaced ? nil : "ctx_old"))
+    }
+  }
+
   @Test("The checkout's reference precedes the metadata, unless it cannot be a user")
   func userOfReport() throws {
     var random = SeededGenerator(seed: 1)

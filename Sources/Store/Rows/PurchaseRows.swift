@@ -373,7 +373,7 @@ extension PurchaseRows {
     var users: Set<UserID> = []
     _ = try first(RowKey(.customer, customer, app: place.app)) { record in
       guard record.rowID != own, record.purchase.customerID == customer, record.place == place,
-        !record.purchase.lacksNamedUser, record.receipt?.correctedBy == nil, counts(record)
+        !record.purchase.lacksNamedUser, counts(record)
       else { return false }
       for name in record.purchase.allNames where name.standing == .counts { users.insert(name.id) }
       return users.count > 1

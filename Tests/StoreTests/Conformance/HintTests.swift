@@ -130,7 +130,8 @@ struct HintTests {
   @Test("A purchase of a forgotten user is not fetched")
   func erased() throws {
     try store.ingest(Said.payment("1", user: "u1"))
-    _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
+    _ = try ingest("changed", .fetch(key, sessionID: "cs_1", keep: true))
+    #expect(try due().count == 1)
     let rows = try store.reader.purchases(ofUser: "u1", limit: 10).map(\.row)
     _ = try store.apply(ForgetPurchases(rows: rows, cancelsOpen: true))
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
@@ -139,10 +140,22 @@ struct HintTests {
     #expect(try integer("SELECT count(*) FROM look_ups") == 0)
   }
 
+  @Test("A purchase whose receipt retention deleted is not fetched, so that it gets no second one (R2, R3)")
+  func deleted() throws {
+    try store.ingest(Said.payment("1", user: "u1"))
+    #expect(try store.apply(CancelReceipt(id: store.only().receiptID, note: "")) == .done)
+    store.advance(day)
+    #expect(try store.apply(Retain(table: .receipts, cutoff: store.now, afterRow: 0)).deleted == 1)
+    #expect(try ingest("changed", .fetch(key, sessionID: "cs_1", keep: true)) == .stored(.receipt))
+    #expect(try integer("SELECT count(*) FROM purchases") == 0)
+    #expect(try due().isEmpty)
+  }
+
   @Test("A checkout that is fetched and turns out to have sold another object is fetched under that")
   func merged() throws {
-    _ = try ingest("evt_1", .fetch(key, sessionID: "cs_1", keep: true))
+    _ = try ingest("changed", .fetch(key, sessionID: "cs_1", keep: true))
     try store.ingest(Said.created("1", user: "u1"))
+    #expect(try integer("SELECT count(*) FROM purchases") == 2)
     var named = Said.session("1", .paid)
     named.clientReference = "u1"
     try store.ingest(named)

@@ -214,6 +214,18 @@ struct OperatorTests {
       ])
   }
 
+  @Test("The guess of a receipt that is cancelled goes to another purchase of the user that waits for it")
+  func cancelledGuess() throws {
+    let store = try TestStore()
+    let context = try store.post(price: "price_1")
+    for n in ["1", "2"] { try store.ingest(Said.completed(n, unpaid: true, prices: ["price_1"])) }
+    let before = try store.receipts()
+    #expect(before.map(\.purchase.contextID) == [context, nil])
+    #expect(try store.apply(CancelReceipt(id: before[0].receiptID, note: "")) == .done)
+    #expect(try store.receipts().map(TestStore.status) == ["cancelled/operator", "waiting/payment"])
+    #expect(try store.receipts().map(\.purchase.contextID) == [nil, context])
+  }
+
   @Test("A context of another app, user or purchase, or an unknown one, is refused (R5)")
   func unusableContext() throws {
     let store = try TestStore()

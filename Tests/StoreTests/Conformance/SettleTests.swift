@@ -137,6 +137,39 @@ struct SettleTests {
     }
   }
 
+  /// Of two purchases of a user the first guessed a context before its price was known, and is bought at
+  /// another price. It keeps the context while it settles; the second, which has the price, waits for it.
+  private func guessedWrongly(_ rules: [AppSlug: AppRules]) throws -> TestStore {
+    let store = try TestStore(rules: rules)
+    let context = try store.post(price: "price_1")
+    var due = Said.created(active: false, user: "u1", price: nil)
+    due.observations = .firstPaymentDue
+    try store.ingest(due)
+    try store.ingest(Said.invoice(user: "u1", price: "price_2"))
+    try store.ingest(Said.completed("2", prices: ["price_1"]))
+    #expect(try store.receipts().map(\.purchase.contextID) == [context, nil])
+    #expect(try store.receipts().map(TestStore.status) == ["waiting/checkout", "waiting/context"])
+    return store
+  }
+
+  private let corrected = ["waiting/context", "pending: u1 subscription sub_2 price_1 blob"]
+
+  @Test("A context that the end of a wait frees goes to a purchase that waits for it")
+  func freedByWait() throws {
+    let store = try guessedWrongly(rules)
+    store.advance(5 * second)
+    try store.endWaits()
+    #expect(try store.receipts().map(TestStore.status) == corrected)
+  }
+
+  @Test("A context that a reload frees goes to a purchase that was decided before")
+  func freedByReload() throws {
+    // The second purchase's wait ends first, so the reload decides about it first.
+    let store = try guessedWrongly(TestStore.rules(settle: .seconds(600)))
+    try store.reload(TestStore.rules)
+    #expect(try store.receipts().map(TestStore.status) == corrected)
+  }
+
   @Test("The checkout ends the wait at once, and so does an answer that there is none")
   func releases() throws {
     let answers = [

@@ -189,6 +189,17 @@ struct WaitTests {
     #expect(try store.apply(ReconsiderReceipts(app: "held", startedAt: store.now, after: .pending)) == nil)
   }
 
+  @Test("A wait that began while the clock ran ahead counts from the next event at the latest")
+  func clockRanAhead() throws {
+    let store = try TestStore()
+    try store.ingest(.said(prices: ["price_1"]))
+    store.advance(-hour)
+    try store.ingest(Said.created())
+    #expect(try store.endWaits() == store.after(2 * minute))
+    let ended = try statuses(store, after: 2 * minute)
+    #expect(ended == ["waiting/context", "pending: u1 subscription sub_1 price_1 -"])
+  }
+
   @Test("A waiting receipt keeps its remaining wait over a restart (R9)")
   func restart() throws {
     let store = try TestStore()
