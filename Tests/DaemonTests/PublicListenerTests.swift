@@ -90,6 +90,47 @@ import Testing
     )
   }
 
+  @Test("The secret of an app's path does not show which other apps exist")
+  func secretOfAnotherApp() throws {
+    let bench = try Bench([Bench.toyApp("toys"), Bench.app()], isStarted: false)
+    try bench.committer.start()
+    defer { bench.committer.stop() }
+    let server = try bench.serve(processors: .withToy)
+    defer { server.stop(grace: .zero) }
+    func post(_ app: String, secret: String) throws -> [String?] {
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/\(app)/webhooks/toy/\(secret)", "e1 callback o1")
+      let reply = try client.reply()
+      return ["\(reply.status)", try JSONValue(parsing: reply.body)["type"]?.stringValue]
+    }
+    #expect(try post("toys", secret: "t").first == "200")
+    let wrong = try post("toys", secret: "wrong")
+    #expect(wrong == ["404", "urn:receiptd:problem:not-found"])
+    for app in ["none", "shop"] {
+      #expect(try post(app, secret: "t") == wrong, "\(app)")
+      #expect(try post(app, secret: "wrong") == wrong, "\(app)")
+    }
+  }
+
+  @Test("A context whose id is of another time is refused, and not stored")
+  func contextIDOfAnotherTime() throws {
+    let bench = try Bench([Bench.app()])
+    defer { bench.stop() }
+    let server = try bench.serve()
+    defer { server.stop(grace: .zero) }
+    var random = SeededGenerator(seed: 1)
+    for (offset, status) in [(.days(-8), 422), (.hours(2), 422), (.zero, 201)] as [(Duration, Int)] {
+      let id = ContextID.make(now: bench.now + offset, random: &random)
+      let client = try RawClient(port: server.port)
+      try client.post("/v1/shop/contexts", #"{"ply_context":"YQ==","user_id":"u1","id":"\#(id.text)"}"#)
+      let reply = try client.reply()
+      #expect(reply.status == status, "\(offset)")
+      let type = try JSONValue(parsing: reply.body)["type"]?.stringValue
+      #expect(type == (status == 422 ? "urn:receiptd:problem:context-id-time" : nil), "\(offset)")
+    }
+    #expect(try bench.reader.contexts(ContextFilter(), now: bench.now, limit: 10).count == 1)
+  }
+
   @Test("A fault of the head is answered before the body is read")
   func heads() throws {
     let keys = AppConfiguration.ClientAccess.keys([Secret("k1")])

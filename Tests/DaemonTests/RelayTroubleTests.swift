@@ -158,6 +158,44 @@ import Testing
     }
   }
 
+  @Test("After the clock was set back the last event of an app is looked for at once")
+  func lastEventAfterClockStep() throws {
+    try Self.withSilence { bench, _, event in
+      let alerts = [AlertBench.alert([.noEvents(over: .minutes(30))])]
+      var watch = EventWatch()
+      func unusual() throws -> [AppSlug: Timestamp] {
+        try watch.unusual(for: alerts, apps: ["shop"], reader: bench.bench.reader, now: bench.bench.now)
+      }
+      let first = bench.bench.now
+      bench.clock.advance(.minutes(40))
+      #expect(try unusual() == ["shop": first])
+      bench.clock.setWall(by: .minutes(-39))
+      try event()
+      // Before the time at which it was looked for last.
+      bench.clock.advance(.minutes(31))
+      #expect(try unusual() == ["shop": first + .minutes(1)])
+    }
+  }
+
+  @Test("A silence is judged by the week before it, not by that of an earlier one")
+  func nextSilence() throws {
+    try Self.withSilence { bench, _, event in
+      let alerts = [AlertBench.alert([.noEvents(over: .minutes(30))])]
+      var watch = EventWatch()
+      func unusual() throws -> [AppSlug: Timestamp] {
+        try watch.unusual(for: alerts, apps: ["shop"], reader: bench.bench.reader, now: bench.bench.now)
+      }
+      let first = bench.bench.now
+      bench.clock.advance(.minutes(40))
+      #expect(try unusual() == ["shop": first])
+      // An hour after the first event of a day, none was usual.
+      bench.clock.advance(.minutes(20))
+      try event()
+      bench.clock.advance(.minutes(35))
+      #expect(try unusual().isEmpty)
+    }
+  }
+
   @Test("After the clock was set back an event that cannot be read is found at once")
   func unreadEventAfterClockStep() throws {
     let bench = try AlertBench([AlertBench.alert([.unreadableEvents])])
