@@ -1,0 +1,68 @@
+// The kit as an Android library: docs/android.md shows how an app includes it. Gradle and the Android SDK have not run
+// this file yet: deploy/dev/kit-android compiles and tests the same sources without them, and checks the names here.
+
+import org.jetbrains.kotlin.gradle.dsl.JvmTarget
+import org.jetbrains.kotlin.gradle.tasks.KotlinCompile
+
+// The plugins' versions are the app's, or those of settings.gradle.kts.
+plugins {
+  id("com.android.library")
+  id("org.jetbrains.kotlin.android")
+  id("maven-publish")
+}
+
+// Both are in gradle.properties.
+group = property("kit.group") as String
+version = property("kit.version") as String
+
+android {
+  namespace = "checkoutkit"
+  compileSdk = 34
+
+  defaultConfig {
+    minSdk = 21
+    aarMetadata { minCompileSdk = 21 }
+  }
+
+  sourceSets.getByName("main") {
+    manifest.srcFile("AndroidManifest.xml")
+    java.setSrcDirs(listOf("src"))
+  }
+
+  compileOptions {
+    sourceCompatibility = JavaVersion.VERSION_1_8
+    targetCompatibility = JavaVersion.VERSION_1_8
+  }
+
+  publishing { singleVariant("release") { withSourcesJar() } }
+}
+
+tasks.withType<KotlinCompile>().configureEach { compilerOptions.jvmTarget.set(JvmTarget.JVM_1_8) }
+
+// `gradle publishToMavenLocal`, or `gradle publish -Pkit.repository=URL`, with -Pkit.user and -Pkit.password if needed.
+publishing {
+  publications.register<MavenPublication>("release") {
+    artifactId = "checkout-kit"
+    afterEvaluate { from(components["release"]) }
+    pom {
+      name.set("CheckoutKit")
+      description.set("The app's side of a web checkout")
+      licenses {
+        license { name.set("Apache-2.0") }
+      }
+    }
+  }
+  repositories {
+    findProperty("kit.repository")?.let { repository ->
+      maven(repository) {
+        val user = findProperty("kit.user") as String?
+        if (user != null) {
+          credentials {
+            username = user
+            password = findProperty("kit.password") as String?
+          }
+        }
+      }
+    }
+  }
+}
