@@ -26,7 +26,7 @@ android {
 
   sourceSets.getByName("main") {
     manifest.srcFile("AndroidManifest.xml")
-    java.setSrcDirs(listOf("src"))
+    java.setSrcDirs(listOf("src", "src-coroutines", "src-work"))
   }
 
   compileOptions {
@@ -38,6 +38,12 @@ android {
 }
 
 tasks.withType<KotlinCompile>().configureEach { compilerOptions.jvmTarget.set(JvmTarget.JVM_1_8) }
+
+// For the optional parts. An app that uses one has its library; in an app without it nothing refers to that part.
+dependencies {
+  compileOnly("org.jetbrains.kotlinx:kotlinx-coroutines-core:1.7.3")
+  compileOnly("androidx.work:work-runtime:2.9.1")
+}
 
 // `gradle publishToMavenLocal`, or `gradle publish -Pkit.repository=URL`, with -Pkit.user and -Pkit.password if needed.
 publishing {
