@@ -2,7 +2,7 @@ import {App} from '@capacitor/app';
 import {AppLauncher} from '@capacitor/app-launcher';
 import {Capacitor} from '@capacitor/core';
 import {Preferences} from '@capacitor/preferences';
-import {CheckoutSession, isNewLink} from './session.js';
+import {CheckoutSession, isNewLink} from 'checkout-session';
 
 const storage = {
   getItem: async key => (await Preferences.get({key})).value,

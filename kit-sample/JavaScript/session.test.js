@@ -1,7 +1,10 @@
 // node --test kit-sample/JavaScript/session.test.js
 
 import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
 import test from 'node:test';
+import {fileURLToPath} from 'node:url';
 import {isContextId, makeContextId, plyContext} from './context.js';
 import {readLink, storefrontPage} from './links.js';
 import {CheckoutSession, isNewLink} from './session.js';
@@ -202,4 +205,29 @@ test('pages of a storefront, by whole segments on the own hosts', () => {
     'https://me@shop.example/checkout', 'https://shop.example:8443/checkout', 'shop.example/checkout',
   ]) assert.equal(storefrontPage(url, ['shop.example']), null, url);
   assert.equal(storefrontPage('https://shop.example/thank_you', ['shop.example']).isConfirmationPage, true);
+});
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const read = path => readFileSync(here + path, 'utf8');
+
+test('the package has the files that it imports, and the project’s version', async () => {
+  const {files, version} = JSON.parse(read('package.json'));
+  const imported = files.flatMap(file => [...read(file).matchAll(/from '\.\/(.*)'/g)].map(match => match[1]));
+  assert.ok(imported.includes('context.js'));
+  for (const file of imported) assert.ok(files.includes(file), file);
+  assert.ok(read('../../Sources/Support/Platform/BuildOrigin.swift').includes(`version = "${version}"`));
+});
+
+test('the types name what the package exports', async () => {
+  const typed = [...read('index.d.ts').matchAll(/^export (?:class|function) (\w+)/gm)].map(match => match[1]);
+  assert.deepEqual(typed.sort(), Object.keys(await import('checkout-session')).sort());
+});
+
+const hasCompiler = spawnSync('tsc', ['--version']).status === 0;
+
+test('an app with types compiles', {skip: hasCompiler ? false : 'tsc is not in the path'}, () => {
+  const options = '--noEmit --strict --target es2022 --lib es2022 --module node16 --moduleResolution node16';
+  // No types but the package's.
+  const run = spawnSync('tsc', [...options.split(' '), '--typeRoots', here, 'types.test.ts'], {cwd: here, encoding: 'utf8'});
+  assert.equal(run.status, 0, run.stdout);
 });

@@ -2,7 +2,7 @@ import AsyncStorage from '@react-native-async-storage/async-storage';
 import 'react-native-get-random-values'; // gives React Native crypto.getRandomValues
 import React, {useEffect, useMemo, useState} from 'react';
 import {AppState, Button, Linking, Platform, Text, View} from 'react-native';
-import {CheckoutSession, isNewLink} from './session';
+import {CheckoutSession, isNewLink} from 'checkout-session';
 
 const texts = {
   none: '',
