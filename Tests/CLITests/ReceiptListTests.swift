@@ -287,7 +287,7 @@ import Testing
     #expect(ShellWord.quoted("x'\u{301};reboot;'\u{301}") == "'x'\\''\u{301};reboot;'\\''\u{301}'")
     let harness = try OperatorHarness()
     let ran = harness.run("receipts", "replay", "sub_'\u{301};reboot;'\u{301}")
-    #expect(ran.notes.contains("--object 'sub_'\\''\u{301};reboot;'\\''\u{301}'"))
+    #expect(ran.notes.contains("--id 'sub_'\\''\u{301};reboot;'\\''\u{301}'"))
   }
 
   @Test func anUnknownIDIsNotFound() throws {

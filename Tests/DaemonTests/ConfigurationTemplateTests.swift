@@ -22,7 +22,7 @@ import Testing
   }
 
   private func redacted(_ text: String) throws -> JSONValue {
-    let folders = #/[^":]*\/template-[^"\/]+/#
+    let folders = #/\/tmp\/receipt-relay-[^"\/]+/#
     let shown = try load(text).configuration.redacted.text.replacing(folders, with: "FOLDER")
     return try JSONValue(parsing: Array(shown.utf8))
   }

@@ -77,7 +77,7 @@ enum Language {
         "Sources/Support/Cryptography/JSONWebToken/", "Sources/Config/", "Sources/Daemon/Service/Findings/",
         "Tests/CryptographyTests/JSONWebToken/",
         "Tests/DaemonTests/Clients/", "Tests/DaemonTests/ConfigurationSchemaTests.swift",
-        "Tests/EndToEndTests/AppTests.swift",
+        "Tests/EndToEndTests/AppTests.swift", "Tests/EndToEndTests/CheckoutSessionTests.swift",
         "Tests/EndToEndTests/DaemonTokenTests.swift", "Tests/FuzzTests/Targets/FuzzTarget+Token.swift",
         "Tests/ReliabilityTests/Simulation/SimulatedIdentityProvider.swift", "docs/client-access.md",
         "docs/configuration.md", "deploy/man/receiptd.json5.5",

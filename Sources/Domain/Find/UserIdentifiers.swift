@@ -107,9 +107,9 @@ extension UserIdentifiers {
     case .object(let members):
       .object(
         members.map { member in
-          let isCarrier = member.name == "metadata" || member.name == "client_reference_id"
+          let namesUsers = member.name == "metadata" || member.name == "client_reference_id"
           return JSONValue.Member(
-            name: member.name, value: blanked(member.value, mayBeUser: mayBeUser || isCarrier))
+            name: member.name, value: blanked(member.value, mayBeUser: mayBeUser || namesUsers))
         })
     default: value
     }

@@ -111,7 +111,7 @@ public struct CompleteReceipt: StoreCommand {
 }
 
 extension ContextRecord {
-  /// Whether the purchase of a copy has it. A copy claims none of its own.
+  /// Whether the purchase of a copy has it. A copy itself claims none.
   fileprivate func isOf(_ copy: PurchaseRecord) -> Bool {
     purchaseRow != nil && purchaseRow == copy.receipt?.copyOf?.receipt.purchaseRow
   }

@@ -87,6 +87,7 @@ struct RunbookTests {
     let table = page.split(separator: "| condition |").last?.split(separator: "\n\n").first ?? ""
     let rows = table.split(separator: "\n").filter { $0.hasPrefix("| `") }
     #expect(rows.count >= 17)
-    for row in rows { #expect(row.contains("(runbook/"), "\(row)") }
+    // What is to be done about association files stands beside how they are made.
+    for row in rows { #expect(row.contains("(runbook/") || row.contains("(links.md#"), "\(row)") }
   }
 }

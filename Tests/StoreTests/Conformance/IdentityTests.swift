@@ -197,7 +197,9 @@ struct UserSourceTests {
     }
     let row = EventRowID(try #require(try store.integer("SELECT row_id FROM events")))
     let kept = try #require(try store.reader.body(ofEvent: row))
-    #expect(String(decoding: kept, as: UTF8.self) == body("", ""))
+    // Written again, its members are in the order of their names.
+    let expected = try JSONValue(parsing: Array(body("", "").utf8))
+    #expect(String(decoding: kept, as: UTF8.self) == expected.text)
     #expect(try store.only().purchase.allNames.map(\.id) == ["jdo-1"])
     #expect(try !TestEngine.current.dump(store.folder).contains("anon-7"))
   }

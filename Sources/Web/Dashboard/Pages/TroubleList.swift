@@ -119,7 +119,7 @@ struct TroubleList {
 struct TroubleText {
   /// At most eight words.
   let title: String
-  /// The button that acts; nil if only a person at the machine can.
+  /// The button that acts; nil if nothing on a page helps.
   var act: (label: String, link: Link)?
   /// How early it is listed: from 0.
   let rank: Int

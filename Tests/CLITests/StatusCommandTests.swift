@@ -12,7 +12,7 @@ import Testing
 
 @testable import CLI
 
-@Suite("receiptctl status and show", .everyPlace) struct StatusTests {
+@Suite("receiptctl status and show", .everyPlace) struct StatusCommandTests {
   @Test("status has the problems first, the most urgent first and each once, then the apps", .fileOnly)
   func status() throws {
     let harness = try OperatorHarness()
