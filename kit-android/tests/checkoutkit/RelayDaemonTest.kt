@@ -52,7 +52,9 @@ class RelayDaemonTest {
 
   /** The receipt that the destination accepted. */
   private fun receipt(status: CheckoutStatus): Map<String, Any?> =
-    Json.readObject(program("KIT_RECEIPTCTL", "receipts", "show", status.receiptId!!, "--json").toByteArray())!!
+    read(program("KIT_RECEIPTCTL", "receipts", "show", status.receiptId!!, "--json"))
+
+  private fun read(output: String): Map<String, Any?> = Json.readObject(output.toByteArray())!!
 
   @Test fun aCheckoutFromTheTapToTheReceipt() {
     val checkouts = checkouts()
@@ -72,6 +74,23 @@ class RelayDaemonTest {
     assertEquals(emptyList<String>(), checkouts.openIds("user-a/1 é"))
     assertEquals(context.plyContext(), receipt(last)["ply_context"])
     assertEquals("user-a/1 é", receipt(last)["user_id"])
+  }
+
+  @Test fun aPurchaseWithoutAUserIsClaimedOnce() {
+    // A checkout that names nobody.
+    program("KIT_SANDBOX", "event", "--app", app, "--price", price)
+    val waiting = read(program("KIT_RECEIPTCTL", "receipts", "list", "--state", "waiting", "--reason", "user", "--json"))
+    val id = waiting["id"] as String
+    val made = read(program("KIT_RECEIPTCTL", "claims", "new", id, "--why", "lost in a browser", "--json"))
+    val link = ClaimLink.read(LinkPath("v1", app, "claim", made["token"] as String))!!
+    val checkouts = checkouts()
+    checkouts.keepClaim(link)
+    assertEquals(ClaimResult.CLAIMED, checkouts.claim(link, "user-c"))
+    assertEquals(ClaimResult.REPLAY, checkouts.claim(link, "user-c"))
+    assertEquals(ClaimResult.OTHER_USER, checkouts.claim(link, "user-d"))
+    assertEquals("user-c", read(program("KIT_RECEIPTCTL", "receipts", "show", id, "--json"))["user_id"])
+    val unknown = ClaimLink.read(LinkPath("v1", app, "claim", "clm_${"0".repeat(26)}"))!!
+    assertEquals(ClaimResult.UNKNOWN, checkouts.claim(unknown, "user-c"))
   }
 
   @Test fun theRelayTakesTheKitsId() {
