@@ -161,7 +161,9 @@ struct NamedContextTests {
       }
       let context = try store.post(price: "price_1")
       try store.ingest(Said.completed("1", user: isInferred ? nil : "u1"))
-      let sent = try #require(try store.reader.due(app: "ios", now: store.now, limit: 5).last)
+      let first = try store.receipts().first { $0.purchase.key.id == "sub_1" }?.receipt?.id
+      let due = try store.reader.due(app: "ios", now: store.now, limit: 5)
+      let sent = try #require(due.first { $0.id == first })
       // Without a price the receipt fails meanwhile; with one it waits for a context.
       if isLate { store.advance(30 * day) }
       var said = Said.completed("1", user: nil, prices: isLate ? [] : ["price_2"])
