@@ -1,9 +1,13 @@
 // `receiptctl db`: checks, backups, restores and purges of the database.
 
+internal import Config
+internal import Formats
+internal import PostgresStore
+internal import Store
 internal import Terminal
 
 enum DatabaseCommands {
-  static let spec = CommandGroup("db", summary: "The database: check, backup, restore, copy, purge")
+  static let spec = CommandGroup("db", summary: "The database: check, backup, restore, copy, migrate, purge")
 
   static let verbs = [
     Verb(
@@ -92,6 +96,23 @@ enum DatabaseCommands {
         isHidden: true), run: DatabaseUnretire.run),
     Verb(
       spec: CommandSpec(
+        ["db", "migrate"], summary: "Create or upgrade the tables of PostgreSQL with another role",
+        discussion: """
+          receiptd creates and upgrades its tables at the start. Where its role may not, an administrator \
+          does it before each new version, with this command. Needs none for a file.
+          """,
+        options: [
+          OptionSpec(
+            "as", placeholder: "URL",
+            help: "The same database with a role that may: postgres://…, env:NAME, file:/path"),
+          OptionSpec(
+            "grant", placeholder: "ROLE", help: "A role to read and write rows, for receiptd"),
+        ],
+        examples: [
+          ExampleSpec("receiptctl db migrate --as env:ADMIN_URL --grant receiptd", "Before an upgrade")
+        ]), run: DatabaseMigrate.run),
+    Verb(
+      spec: CommandSpec(
         ["db", "purge"], summary: "Delete now all data that is older than the configuration's retention",
         discussion: """
           receiptd does so every hour; use this after shortening retention. It works in short transactions, \
@@ -101,4 +122,37 @@ enum DatabaseCommands {
         examples: [ExampleSpec("receiptctl db purge --dry-run", "Count the rows to delete")]),
       run: DatabasePurge.run),
   ]
+}
+
+/// `db migrate`: an administrator does what receiptd's own role may not.
+private enum DatabaseMigrate {
+  static func run(_ session: Session) throws -> ExitCode {
+    let configuration = try session.configuration()
+    let place =
+      try session.command.options["as"].map { named in
+        try ConfigurationLoader.database(
+          named, option: "--as", folder: ".", environment: session.dependencies.environment)
+      } ?? configuration.database
+    guard case .postgres(let url) = place else {
+      session.output.note("Nothing to do: receiptd upgrades a database file itself, when it starts.")
+      return .done
+    }
+    let (before, now): (Int, Int)
+    let text = try DatabaseAccess.text(of: url)
+    do throws(StoreError) {
+      (before, now) = try PostgresSchema.migrate(
+        text, granting: session.command.options["grant"],
+        application: OperatorProgram.name)
+    } catch {
+      throw OperatorFault(error, place)
+    }
+    guard !session.isJSON else {
+      session.output.json(["before": .integer(Int64(before)), "version": .integer(Int64(now))])
+      return .done
+    }
+    let change =
+      before == now ? "already" : before == 0 ? "now, in an empty database," : "now, before \(before),"
+    session.output.line("\(DisplayText.clean(url.description)): the tables are \(change) of version \(now)")
+    return .done
+  }
 }

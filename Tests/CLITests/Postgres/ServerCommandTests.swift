@@ -185,6 +185,41 @@ struct ServerCommandTests {
     try connection.run("DROP ROLE \"the reader\"")
   }
 
+  @Test("An administrator makes and upgrades the tables for a role that may not")
+  func migrate() throws {
+    let server = try PostgresServer.shared.get()
+    let name = try server.makeDatabase()
+    let connection = try server.connect(name)
+    try connection.run("DROP ROLE IF EXISTS \"no ddl\"")
+    try connection.run("CREATE ROLE \"no ddl\" LOGIN")
+    let url = server.url(name).replacing("receiptd@", with: "no%20ddl@")
+    let refused = #expect(throws: StoreError.self) { try OperatorHarness(server: url) }
+    #expect(refused?.description.contains("receiptctl db migrate --as URL --grant ROLE") == true)
+    let other = try harness()
+    try other.configure { $0.replacing(/database: '[^']*'/, with: "database: '\(url)'") }
+    #expect(other.run("db", "migrate").code == .refused)
+    let arguments = ["db", "migrate", "--as", server.url(name), "--grant", "no ddl"]
+    let ran = other.run(arguments: arguments)
+    #expect(ran.out.contains("in an empty database"), "\(ran)")
+    let harness = try OperatorHarness(server: url)
+    try harness.configure {
+      $0.replacing("{ ", with: "{ database_durability: 'unsafe', ", maxReplacements: 1)
+    }
+    let id = try harness.purchase("sub_1")
+    try harness.fail(id)
+    #expect(harness.run("receipts", "replay", id, "--why", "fixed", "--yes").code == .done)
+    #expect(harness.run("db", "purge", "--yes", "--why", "tidy").code == .done)
+    // Another version: the tables are the administrator's.
+    try connection.run("UPDATE schema_version SET version = version - 1")
+    let older = harness.run("db", "migrate")
+    #expect(older.code == .refused, "\(older)")
+    #expect(older.notes.contains("the role may not change the tables"))
+    try connection.run("UPDATE schema_version SET version = version + 1")
+    #expect(other.run(arguments: arguments).out.contains("already"))
+    try connection.run("DROP OWNED BY \"no ddl\"")
+    try connection.run("DROP ROLE \"no ddl\"")
+  }
+
   @Test("The commands that db backup and db restore print do what they say")
   func copies() throws {
     let harness = try harness(["password=very-secret"])
