@@ -33,7 +33,7 @@ struct ClaimIntake: Sendable {
         let wait = limits.acquire(user: user, app: app.slug)
         guard wait == .zero else {
           gate.count(app, "limited")
-          throw .tooManyClaims(wait)
+          throw .limited(.claims, wait)
         }
         guard let token = ClaimToken(try Self.token(in: request)) else { throw .unknownClaim }
         use(token, by: user, app, exchange)
@@ -163,22 +163,13 @@ extension Problem {
     slug: "claimed-by-another-user", status: 409,
     detail: "Another user has claimed this purchase. Sign in as that user, or ask the merchant's support.")
 
-  /// - Parameter wait: until the next claim is allowed.
-  static func tooManyClaims(_ wait: Duration) -> Problem {
-    Problem(
-      slug: "too-many-claims", status: 429,
-      detail: "Too many requests arrived for this user or from this address in a short time. Nothing was "
-        + "changed; send it again after the time that Retry-After says.",
-      headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
-  }
-
   /// The label of a refused claim in metrics.
   fileprivate var claimResult: String {
     switch slug {
     case Self.claimedByAnotherUser.slug: "other_user"
     case Self.claimGone.slug: "gone"
     case Self.unknownClaim.slug: "unknown"
-    case "too-many-claims": "limited"
+    case Limited.claims.rawValue: "limited"
     default: "refused"
     }
   }

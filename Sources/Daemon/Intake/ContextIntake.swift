@@ -65,7 +65,7 @@ struct ContextIntake: Sendable {
     let wait = limits.acquire(user: post.userID, app: app.slug)
     guard wait == .zero else {
       gate.limited(app, of: "user")
-      return exchange.answer(.tooManyContexts(wait))
+      return exchange.answer(.limited(.contexts, wait))
     }
     let form = ContextAnswer.Form(purpose, request.head)
     var random = random

@@ -87,7 +87,7 @@ struct IntakeRoutes: Sendable {
       let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
         gate.limited(app, of: "address")
-        throw .tooManyContexts(wait)
+        throw .limited(.contexts, wait)
       }
       let caller = try gate.poster(visit.head, app).get()
       if visit.head.mediaType == nil { throw .wrongMediaType }
@@ -126,7 +126,7 @@ struct IntakeRoutes: Sendable {
       guard wait == .zero else {
         gate.count(app, "limited")
         services.metrics.claims.increment(app.slug.text, "limited")
-        throw .tooManyClaims(wait)
+        throw .limited(.claims, wait)
       }
       let caller = try gate.poster(visit.head, app).get()
       if visit.head.mediaType == nil { throw .wrongMediaType }
@@ -147,7 +147,7 @@ struct IntakeRoutes: Sendable {
       let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
         services.metrics.claims.increment(app.slug.text, "limited")
-        throw .tooManyClaims(wait)
+        throw .limited(.claims, wait)
       }
       guard visit.head.mediaType == .form else { throw .wrongMediaType }
       try checkRoom(app.slug)
@@ -187,7 +187,7 @@ struct IntakeRoutes: Sendable {
       let wait = contextLimits.acquire(visit.head, proxies: services.proxies)
       guard wait == .zero else {
         storePurchases.limited(app)
-        throw .tooManyStorePurchases(wait)
+        throw .limited(.storePurchases, wait)
       }
       let caller = try gate.poster(visit.head, app).get()
       guard visit.head.mediaType == .json else { throw .onlyJSON }

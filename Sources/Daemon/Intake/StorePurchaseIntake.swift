@@ -31,7 +31,7 @@ struct StorePurchaseIntake: Sendable {
         let (purchase, user) = try Self.read(request, pathUser: pathUser, tokenUser: tokenUser, app)
         guard app.destinations(of: purchase.key).present != nil else { throw .noStoreDestination }
         let wait = limits.acquire(user: user, app: app.slug)
-        guard wait == .zero else { throw .tooManyStorePurchases(wait) }
+        guard wait == .zero else { throw .limited(.storePurchases, wait) }
         store(purchase, of: user, app, exchange)
       } catch {
         refuse(error, app, exchange)
@@ -132,15 +132,6 @@ extension Problem {
     detail: "The purchase was reported before, and its data were deleted: its user was erased, or the time "
       + "for which receipts are kept is over. Do not send it again.")
 
-  /// - Parameter wait: until the next report is allowed.
-  static func tooManyStorePurchases(_ wait: Duration) -> Problem {
-    Problem(
-      slug: "too-many-store-purchases", status: 429,
-      detail: "Too many requests arrived for this user or from this address in a short time. Nothing of this "
-        + "request was stored; send it again after the time that Retry-After says.",
-      headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
-  }
-
   /// A report that is not one of the table's. `reason` is the name of the field.
   static func storePurchase(_ fault: StorePurchase.Fault) -> Problem {
     func names(_ field: StorePurchase.Field) -> String { "`\(field.rawValue)`" }
@@ -176,7 +167,7 @@ extension Problem {
     switch slug {
     case Self.purchaseOfAnotherUser.slug: "other_user"
     case Self.storePurchaseGone.slug: "gone"
-    case "too-many-store-purchases": "limited"
+    case Limited.storePurchases.rawValue: "limited"
     default: "refused"
     }
   }

@@ -3,7 +3,6 @@
 
 internal import Config
 internal import Domain
-internal import Formats
 internal import HTTPServer
 internal import Partners
 internal import Service
@@ -72,13 +71,4 @@ extension Problem {
     slug: "hung-up", title: "Connection closed", status: 408,
     detail: "The connection was closed before the payment processor answered. The payment may have been "
       + "started.")
-
-  /// - Parameter wait: until the next request is allowed.
-  static func tooManyPayments(_ wait: Duration) -> Problem {
-    Problem(
-      slug: "too-many-requests", status: 429,
-      detail: "Too many requests arrived for this user or from this address in a short time. Send it again "
-        + "after the time that Retry-After says.",
-      headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
-  }
 }

@@ -71,7 +71,7 @@ struct BackendIntake: Sendable {
   private func check(_ wait: Duration, _ app: App) throws(Problem) {
     guard wait > .zero else { return }
     gate.count(app, "limited")
-    throw .tooManyPayments(wait)
+    throw .limited(.payments, wait)
   }
 
   /// What a request is sent to.

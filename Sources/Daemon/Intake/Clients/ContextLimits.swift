@@ -47,12 +47,21 @@ final class ContextLimits: Sendable {
 }
 
 extension Problem {
-  /// - Parameter wait: until the next context is allowed.
-  static func tooManyContexts(_ wait: Duration) -> Problem {
-    return Problem(
-      slug: "too-many-contexts", status: 429,
-      detail: "Too many contexts arrived for this user or from this address in a short time. "
-        + "Nothing of this request was stored; send it again after the time that Retry-After says.",
+  /// The requests that these limits count, with the slug of their refusal.
+  enum Limited: String {
+    case contexts = "too-many-contexts"
+    case claims = "too-many-claims"
+    case storePurchases = "too-many-store-purchases"
+    /// Those of a processor's SDK.
+    case payments = "too-many-requests"
+  }
+
+  /// - Parameter wait: until the next request is allowed.
+  static func limited(_ requests: Limited, _ wait: Duration) -> Problem {
+    Problem(
+      slug: requests.rawValue, status: 429,
+      detail: "Too many requests arrived for this user or from this address in a short time. Nothing of this "
+        + "request was stored; send it again after the time that Retry-After says.",
       headers: ["Retry-After": String(max(1, wait.secondsRoundedUp))])
   }
 }
