@@ -9,8 +9,10 @@ import Store
 import Terminal
 import TestSupport
 import Testing
+import Upkeep
 
 @testable import CLI
+@testable import Web
 
 @Suite("receiptctl status and show", .everyPlace) struct StatusCommandTests {
   @Test("status has the problems first, the most urgent first and each once, then the apps", .fileOnly)
@@ -46,16 +48,51 @@ import Testing
     let objects = try harness.run("status", "--json").objects
     #expect(objects.count == 3)
     #expect(objects.first?["service"]?["running"] == false)
-    #expect(Self.checks(objects.first) == ["receiptd", "work"])
+    #expect(Self.findings(objects.first, "check") == ["receiptd", "work"])
     #expect(objects.dropFirst().map { $0["app"] } == ["ios", "web"])
     let one = try harness.run("status", "--json", "--app", "web").objects
-    #expect(Self.checks(one.first) == ["receiptd"])
+    #expect(Self.findings(one.first, "check") == ["receiptd"])
     #expect(one.dropFirst().map { $0["app"] } == ["web"])
   }
 
-  private static func checks(_ object: JSONValue?) -> [String?] {
+  @Test("status and the dashboard list the same problems in one order, an operator's pause last", .fileOnly)
+  func faces() throws {
+    let harness = try OperatorHarness()
+    let now = harness.clock.now
+    harness.daemon = LockHolder(process: .max, purpose: .serving)
+    var report = HealthReport(at: now, version: "1", startedAt: now, configuredAt: now)
+    report.needsRestart = ["listen.port"]
+    report.refusedWebhooks = [AppProcessor("ios", "stripe"): ["signature": 3]]
+    try harness.store(SaveServiceReport(ServiceReport(name: .health, at: now, content: report.stored.text)))
+    try harness.fail(try harness.purchase("sub_1"))
+    let breaker = Breaker(state: .paused, probeAt: now, since: now, cause: .status(403))
+    try harness.attempt(
+      try harness.purchase("sub_2"), status: 403, .retry(at: now, spent: false), breaker: breaker)
+    #expect(harness.run("apps", "pause", "ios", "--why", "w").code == .done)
+    let titles = Self.findings(try harness.run("status", "--json").objects.first, "title")
+    #expect(
+      titles == [
+        "Webhooks are refused", "A destination refuses the configuration", "Receipts failed",
+        "The configuration waits for a restart", "Deliveries are paused by an operator",
+      ])
+    let configuration = try ConfigurationLoader.load(
+      path: harness.configurationPath, environment: Environment(DoctorPage.environment)
+    ).configuration
+    let reader = try harness.reader()
+    let overview = TroubleList(
+      Finding.current(
+        report, UnreadEvents(configuration.apps, reader, now: now),
+        IdentityFindings(configuration.apps, reader, now: now), configuration, now: now),
+      try AlertPreview.troubles(configuration, reader: reader, health: report, freeBytes: nil, now: now),
+      newFailures: try reader.loudFailures(), now: now)
+    let shown = overview.whole.markup.matches(of: #/<strong>([^<]*)<\/strong>/#).map { String($0.1) }
+    #expect(shown == titles)
+  }
+
+  /// A field of the findings.
+  private static func findings(_ object: JSONValue?, _ field: String) -> [String?] {
     guard case .array(let findings)? = object?["findings"] else { return [] }
-    return findings.map { $0["check"]?.stringValue }
+    return findings.map { $0[field]?.stringValue }
   }
 
   @Test("show opens what an id, or a part of one, is about, as the group's own command")

@@ -24,7 +24,7 @@ import Testing
     _ summary: String, advice: String = "Restart it", app: AppSlug? = "ios",
     condition: AlertCondition = .oldestPending(over: .minutes(15))
   ) -> AlertNotice {
-    let finding = Finding(.warning, .work, summary, next: advice, value: 3)
+    let finding = Finding(.warning, .work, "It is so", .soon, summary, next: advice, value: 3)
     return AlertNotice(
       Finding.Key(condition: condition, app: app), finding, since: at, id: "msg_1", now: at)
   }

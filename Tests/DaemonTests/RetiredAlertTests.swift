@@ -196,7 +196,8 @@ import Testing
   private static let start = Timestamp(unixMilliseconds: 1_795_168_800_000)
 
   private static let key = Finding.Key(condition: .breakerOpen, app: "shop")
-  private static let finding = Finding(.warning, .work, "", app: "shop", since: start)
+  private static let finding = Finding(
+    .warning, .work, "It is so", .soon, "", app: "shop", since: start)
   private static let begin = AlertLedger.Notice.firing(key, finding, since: start)
 
   /// A ledger that has just reported the finding.
@@ -223,7 +224,7 @@ import Testing
     var ledger = Self.ledger()
     let now = Self.start + .minutes(10)
     let new = Finding.Key(condition: .receiptFailed, app: "shop")
-    let found = Finding(.warning, .work, "", app: "shop", since: now)
+    let found = Finding(.warning, .work, "It is so", .soon, "", app: "shop", since: now)
     func next(_ troubles: [Finding.Key: Finding]) -> AlertLedger.Notice? {
       ledger.next(troubles, now: now, isWatched: { _ in true }, isCertain: { _ in true })
     }

@@ -1,6 +1,5 @@
-// How the dashboard lists what needs an operator.
+// Which problems the faces list, in which order, and how the dashboard lists them.
 
-import Config
 import Domain
 import Formats
 import Testing
@@ -11,41 +10,57 @@ import Testing
 @Suite struct TroubleListTests {
   private static let now = Timestamp(unixMilliseconds: 1_795_168_800_000)
 
-  @Test("Each title has two to eight words", arguments: AlertCondition.forms)
-  func titles(_ condition: AlertCondition) {
-    for level in [Finding.Level.warning, .failure] {
-      let title = TroubleText(Finding(level, .work, "", alert: condition)).title
-      #expect((2...8).contains(title.split(separator: " ").count), "\(title)")
-    }
+  private static func finding(
+    _ title: String, _ urgency: Finding.Urgency, _ act: Finding.Act? = nil, next: String = "Run: it"
+  ) -> Finding {
+    Finding(.warning, .work, title, urgency, act: act, "it is so", next: next, app: "shop")
   }
 
   @Test("Customers who are being lost come first, an operator's pause last; a button replaces a command")
-  func order() throws {
-    func finding(_ condition: AlertCondition, _ next: String) -> Finding {
-      Finding(.warning, .work, "it is so", next: next, app: "shop", alert: condition)
-    }
+  func order() {
     let list = TroubleList(
+      [Finding(line: .ok, .receiptd, "receiptd is ready"), Self.finding("A backup is old", .soon)],
       [
-        finding(.appPaused, "Run: receiptctl apps resume shop"),
-        finding(.breakerOpen, "To watch: receiptctl stats"),
-        finding(.noEvents(over: .minutes(30)), "Run: receiptctl stats"),
-        finding(.backupOld(over: .days(1)), "Run: receiptctl db backup"),
-        finding(.backupOld(over: .days(1)), "Run: it twice"),
-        Finding(.ok, .receiptd, "receiptd is ready"),
+        Self.finding("Deliveries are paused", .intended, .resume, next: "Run: receiptctl apps resume shop"),
+        Self.finding("A destination is down", .stopped, .retryNow),
+        Self.finding("No events arrive", .losing, .open("events", ["outcome": "noted"])),
+        Self.finding("A backup is old", .soon, next: "Run: it twice"),
       ], newFailures: ["web": 3], now: Self.now)
     let text = list.html.markup
-    let titles = text.matches(of: #/<strong>([^<]*)<\/strong>/#).map { String($0.1) }
     #expect(
-      titles == [
-        "No events arrive", "A destination is down", "Failed receipts are new", "The last backup is old",
-        "Deliveries are paused by an operator",
+      text.matches(of: #/<strong>([^<]*)<\/strong>/#).map { String($0.1) } == [
+        "No events arrive", "A destination is down", "Receipts failed", "A backup is old",
+        "Deliveries are paused",
       ])
-    #expect(text.contains("<li class=\"pending\">"))
-    for link in ["/events?app=shop", "/apps/shop/retry-now", "/apps/shop/resume", "/failed"] {
+    #expect(text.matches(of: #/<li class="pending">/#).count == 1, "the operator's own")
+    let events = "/events?app=shop&amp;outcome=noted"
+    for link in [events, "/apps/shop/retry-now", "/apps/shop/resume", "/failed"] {
       #expect(text.contains("href=\"\(link)\">"), "\(link)")
     }
-    #expect(!text.contains("receiptctl stats"))
     #expect(!text.contains("receiptctl apps resume"))
-    #expect(text.contains("receiptctl db backup"), "no button makes a backup")
+    #expect(text.contains("Run: it"), "no button makes a backup")
+    #expect(!text.contains("it twice"), "what is reported is not repeated")
+  }
+
+  @Test("What is reported and what an alert finds is one problem, as urgent as the more urgent of them")
+  func onePlace() {
+    let found = Finding.problems(
+      [
+        Self.finding("Webhooks are refused", .impaired, next: "of one"),
+        Self.finding("Webhooks are refused", .impaired, next: "of another"),
+        Self.finding("A receipt is late", .impaired),
+      ], [Self.finding("Webhooks are refused", .losing), Self.finding("A receipt is late", .soon)],
+      now: Self.now)
+    #expect(found.map(\.next) == ["of one", "of another", "Run: it"])
+    #expect(found.map(\.urgency) == [.losing, .losing, .impaired])
+  }
+
+  @Test("Of problems that are as urgent, failures come first, then what has lasted longest; all well is last")
+  func ties() {
+    func finding(_ level: Finding.Level, _ minutes: Int64) -> Finding {
+      Finding(level, .work, "It is so", .soon, "it is so", since: Self.now - .minutes(minutes))
+    }
+    let found = [finding(.ok, 9), finding(.warning, 1), finding(.warning, 2), finding(.failure, 0)]
+    #expect(Finding.byUrgency(found, now: Self.now) == [found[3], found[2], found[1], found[0]])
   }
 }

@@ -358,7 +358,7 @@ import Testing
       try waitUntil("the dashboard answers") { (try? relay.admin.request("GET", "/"))?.status == 200 }
       let page = try relay.admin.request("GET", "/").text
       #expect(page.contains("The events could not be counted"), "\(page)")
-      #expect(page.contains("the database is damaged"), "\(page)")
+      #expect(page.contains("The database is damaged"), "\(page)")
     }
   }
 

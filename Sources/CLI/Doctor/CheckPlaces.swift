@@ -106,7 +106,7 @@ extension DoctorCheck {
     guard let expiresAt = result.certificateExpiresAt else { return nil }
     let age = CertificateAge(expiresAt: expiresAt, now: now)
     let text = "the certificate of \(place) \(age.text)"
-    return age.level == .ok ? nil : [Finding(age.level, subject, text, next: next)]
+    return age.level == .ok ? nil : [Finding(line: age.level, subject, text, next: next)]
   }
 
   /// `, certificate expires in 61 d`

@@ -26,15 +26,15 @@ extension DoctorCheck {
 
   /// - Parameters: what it is about; nil for everything that the check looks at.
   static func ok(_ what: String, of app: AppSlug? = nil, at processor: ProcessorName? = nil) -> Finding {
-    Finding(.ok, subject, what, app: app, processors: processor.map { [$0] } ?? [])
+    Finding(line: .ok, subject, what, app: app, processors: processor.map { [$0] } ?? [])
   }
 
   static func warning(_ what: String, next: String) -> Finding {
-    Finding(.warning, subject, what, next: next)
+    Finding(line: .warning, subject, what, next: next)
   }
 
   static func failure(_ what: String, next: String) -> Finding {
-    Finding(.failure, subject, what, next: next)
+    Finding(line: .failure, subject, what, next: next)
   }
 
   /// The command that asks again.

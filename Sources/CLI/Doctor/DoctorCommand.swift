@@ -75,7 +75,7 @@ enum DoctorCommand {
       } catch {
         findings.append(
           Finding(
-            .failure, check.subject, "cannot be checked: \(DoctorScene.fault(error).message)",
+            line: .failure, check.subject, "cannot be checked: \(DoctorScene.fault(error).message)",
             next: "Then look again: \(check.again())"))
       }
     }

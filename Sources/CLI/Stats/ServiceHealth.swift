@@ -76,20 +76,21 @@ struct ServiceHealth {
       let last = lastReport.map { " It last reported \($0.past(to: now))." } ?? ""
       return [
         Finding(
-          .failure, .receiptd, "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered",
-          next: "Start it with: systemctl start receiptd.\(last)\(disk)")
+          .failure, .receiptd, "receiptd is not running", .down,
+          "receiptd is NOT RUNNING: nothing is accepted and nothing is delivered",
+          next: "Start it with: systemctl start receiptd.\(last)\(disk)", since: lastReport)
       ]
     }
     guard let report else {
-      return [Finding(.ok, .receiptd, "receiptd runs\(place) and has not reported yet.\(disk)")]
+      return [Finding(line: .ok, .receiptd, "receiptd runs\(place) and has not reported yet.\(disk)")]
     }
     let headlines = report.headlines(daemon: daemon, now: now)
     guard isSilent, let lastReport else { return headlines }
     let silent = Finding(
-      .failure, .receiptd,
+      .failure, .receiptd, "receiptd no longer reports", .down,
       "receiptd\(place) last reported \(lastReport.past(to: now)): it is stuck, or cannot write to the "
         + "database",
-      next: "See its log and the disk. Its last report:")
+      next: "See its log and the disk. Its last report:", since: lastReport)
     return [silent] + headlines
   }
 
@@ -97,10 +98,11 @@ struct ServiceHealth {
   private var noInstance: Finding {
     let last = lastReport.map { "; the last report came \($0.past(to: now))" } ?? ""
     return Finding(
-      .failure, .receiptd,
+      .failure, .receiptd, "No receiptd reports", .down,
       "NO receiptd reports to this database\(last): none runs, or none reaches it, so nothing is accepted "
         + "and nothing is delivered",
-      next: "On the machine of each: systemctl start receiptd; its log says what is wrong.")
+      next: "On the machine of each: systemctl start receiptd; its log says what is wrong.",
+      since: lastReport)
   }
 
   /// Whether a receiptd runs and is ready.

@@ -59,19 +59,8 @@ enum StatusCommand {
   private static func problems(
     _ reader: StoreReader, _ configuration: Configuration, _ health: ServiceHealth
   ) throws -> [Finding] {
-    let reported = health.problems
     let troubles = try AlertPreview.troubles(
       configuration, reader: reader, health: health.report, freeBytes: health.freeBytes, now: health.now)
-    let others = troubles.filter { trouble in !reported.contains { $0.covers(trouble) } }
-    return Finding.byUrgency(reported + others, now: health.now)
-  }
-}
-
-extension Finding {
-  /// Whether an alert reports the same as this.
-  fileprivate func covers(_ trouble: Finding) -> Bool {
-    guard app == trouble.app else { return false }
-    guard let alert else { return check == trouble.check && !reasons.isEmpty && !trouble.reasons.isEmpty }
-    return alert.name == trouble.alert?.name
+    return Finding.problems(health.problems, troubles, now: health.now)
   }
 }

@@ -28,7 +28,7 @@ struct DoctorPage {
     findings = try ran.objects.map { object in
       let level = try #require(object["level"]?.stringValue.flatMap(Finding.Level.init))
       return Finding(
-        level, try #require(object["check"]?.stringValue.flatMap(Finding.Check.init)),
+        line: level, try #require(object["check"]?.stringValue.flatMap(Finding.Check.init)),
         try #require(object["what"]?.stringValue), next: object["next"]?.stringValue)
     }
     #expect(code == (findings.contains { $0.level == .failure } ? .failed : .done), "\(ran)")

@@ -60,13 +60,13 @@ enum Incident: String, CaseIterable {
         command: "receipts show sub_jdo-1", line: "disputed", page: "/receipts/\(anyReceipt)",
         sentence: "another purchase names it", lasts: true)
     case .unmatched, .slow, .flood: pending
-    case .fullDisk: IncidentSign(line: "the disk is full", sentence: "the disk is full")
+    case .fullDisk: IncidentSign(line: "the disk is full", sentence: "The disk is full")
     case .lostDatabase, .wasDown: IncidentSign(line: "is not running", page: nil)
-    case .movedFile: IncidentSign(line: "FAIL  database", sentence: "the database file was moved or removed")
+    case .movedFile: IncidentSign(line: "FAIL  database", sentence: "The database file was moved or removed")
     case .damaged:
       IncidentSign(
-        alert: "corruption", line: "receiptd found damaged pages", sentence: "the database is damaged")
-    case .noConnections: IncidentSign(line: "no free connections", sentence: "no free connections")
+        alert: "corruption", line: "receiptd found damaged pages", sentence: "The database is damaged")
+    case .noConnections: IncidentSign(line: "no free connections", sentence: "No free connections")
     case .leakedKey:
       IncidentSign(
         command: "contexts list --app shop --since 1d", line: "intruder-1", page: "/find?q=intruder-1",

@@ -63,22 +63,31 @@ extension BrokenAssociation {
   }
 }
 
+extension HealthReport {
+  func associationFindings(now: Timestamp) -> [Finding] {
+    Set(associations.flatMap(\.apps)).sorted().compactMap {
+      Finding.associations(associations, app: $0, now: now)
+    }
+  }
+}
+
 extension Finding {
   /// The files of the hosts of an app.
   /// - Returns: nil if all are as configured, or if none has been different for long.
   public static func associations(_ faults: [BrokenAssociation], app: AppSlug, now: Timestamp) -> Finding? {
+    let title = "Links open the browser, not the app"
     let found = faults.filter { $0.isLasting && $0.apps.contains(app) }.map { fault in
       let commands = ["receiptctl links check --fetch"]
       let age = seconds(from: fault.since, to: now)
       guard let company = fault.company else {
         return Finding(
-          .failure, .associations,
+          .failure, .associations, title, .impaired,
           "\(fault.url), which opens \(app) from links, \(fault.faults.joined(separator: "; "))",
           next: "Until it is right, links open the browser on devices that ask now. See: \(commands[0])",
           app: app, since: fault.since, value: age, commands: commands)
       }
       return Finding(
-        .warning, .associations,
+        .warning, .associations, title, .impaired,
         "\(company) has had another file of \(fault.host) than \(app) needs for \(words(seconds: age))",
         next: "New installations use that one. See whether \(company) can fetch the file: \(commands[0])",
         app: app, since: fault.since, value: age, commands: commands)

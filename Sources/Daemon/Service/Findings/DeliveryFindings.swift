@@ -8,6 +8,12 @@ internal import Platform
 public import Reports
 public import Store
 
+extension HealthReport {
+  var deliveryFindings: [Finding] {
+    contacts.compactMap { Finding.failingAlone($0.contact, at: $0.place) }
+  }
+}
+
 extension Finding {
   /// The most commands in one notice, which must stay readable on a phone.
   private static let commandsMax = 3
@@ -35,7 +41,9 @@ extension Finding {
     }
     let isRefused = first.breaker.state == .paused
     return Finding(
-      isRefused ? .failure : .warning, .work, summaries.joined(separator: "; "),
+      isRefused ? .failure : .warning, .work,
+      isRefused ? "A destination refuses the configuration" : "A destination is down", .stopped,
+      act: isRefused ? nil : .retryNow, summaries.joined(separator: "; "),
       next: isRefused
         ? "Correct \(corrections.joined(separator: "; correct ")). Nothing is given up."
         : "Nothing, if it recovers: deliveries resume automatically. To watch: receiptctl stats",
@@ -47,15 +55,16 @@ extension Finding {
   public static func pause(_ pause: AppPause?, app: AppSlug, now: Timestamp) -> Finding? {
     guard let text = PauseText(pause, app: app.text, now: now), let since = pause?.since else { return nil }
     return Finding(
-      .warning, .work, "deliveries of \(app) \(text.sentence.dropLast())", next: text.advice, app: app,
-      since: since, alert: .appPaused, value: seconds(from: since, to: now), commands: [text.command])
+      .warning, .work, "Deliveries are paused by an operator", .intended, act: .resume,
+      "deliveries of \(app) \(text.sentence.dropLast())", next: text.advice, app: app, since: since,
+      alert: .appPaused, value: seconds(from: since, to: now), commands: [text.command])
   }
 
   /// A receipt that is ready and not delivered.
   public static func oldest(readyAt: Timestamp, limit: Duration, app: AppSlug, now: Timestamp) -> Finding {
     let age = seconds(from: readyAt, to: now)
     return Finding(
-      .warning, .work,
+      .warning, .work, "A receipt is late", .impaired, act: .open("receipts", ["state": "pending"]),
       "a receipt of \(app) has been ready for \(words(seconds: age)) and is not delivered",
       next: "receiptctl receipts list --state pending --app \(app), and receiptctl stats for the breaker",
       app: app, since: readyAt.advanced(by: limit), alert: .oldestPending(over: limit), value: age)
@@ -64,8 +73,8 @@ extension Finding {
   /// Receipts of a removed app, which make no progress, however young they are.
   public static func stranded(_ app: UnconfiguredApp, _ alert: AlertCondition, now: Timestamp) -> Finding {
     Finding(
-      .failure, .work, "the app \(app.slug) \(app.sentence)", next: app.advice, app: app.slug, since: now,
-      alert: alert, value: Double(app.waiting + app.pending))
+      .failure, .work, "An app is not configured", .stopped, "the app \(app.slug) \(app.sentence)",
+      next: app.advice, app: app.slug, since: now, alert: alert, value: Double(app.waiting + app.pending))
   }
 
   /// Receipts that fail while others to the same destination pass.
@@ -74,7 +83,8 @@ extension Finding {
     guard contact.failingAlone > 0 else { return nil }
     let (verb, are) = contact.failingAlone == 1 ? ("fails", "is") : ("fail", "are")
     return Finding(
-      .warning, .work,
+      .warning, .work, "Some receipts fail while others pass", .impaired,
+      act: .open("receipts", ["state": "pending"]),
       "\(CountText.of(contact.failingAlone, "receipt")) of \(place.app) to \(place.destination) \(verb) "
         + "while others pass, and \(are) retried separately",
       next: "See: receiptctl receipts list --state pending --app \(place.app)", app: place.app,
@@ -92,7 +102,7 @@ extension Finding {
     let commands = replays(of: recent, app: app)
     let list = "receiptctl receipts list --state failed --app \(app)"
     return Finding(
-      .warning, .work,
+      .warning, .work, failuresTitle, .stopped, act: .replayFailures,
       "\(CountText.of(count, "receipt")) of \(app) failed" + (text.isEmpty ? "" : " (failed now: \(text))"),
       next: commands.isEmpty
         ? "See why: \(list)" : "Fix the cause, then: \(commands.joined(separator: "; then "))",
@@ -100,6 +110,16 @@ extension Finding {
       reasons: standing.reduce(into: [:]) { $0[$1.reason, default: 0] += $1.count },
       commands: commands.isEmpty ? [list] : commands)
   }
+
+  /// Failed receipts that nobody has acknowledged, however long ago they failed.
+  public static func newFailures(_ count: Int64, app: AppSlug) -> Finding {
+    Finding(
+      .warning, .work, failuresTitle, .stopped, act: .replayFailures,
+      "\(CountText.of(count, "failed receipt")) of \(app): fix the cause and replay the group, or "
+        + "acknowledge it", app: app, value: Double(count))
+  }
+
+  private static let failuresTitle = "Receipts failed"
 
   /// `gave_up 10 (timeout 8, http_503 2), http_422 1`: the most frequent first.
   private static func words(_ counts: [FailureCount]) -> String {
@@ -129,7 +149,8 @@ extension Finding {
   /// - Parameter count: the receipts that are ready and not delivered now.
   public static func backlog(_ count: Int64, limit: Int, app: AppSlug, now: Timestamp) -> Finding {
     Finding(
-      .warning, .work,
+      .warning, .work, "Pending receipts become more", .impaired,
+      act: .open("receipts", ["state": "pending"]),
       "\(CountText.of(count, "receipt")) of \(app) are ready and not delivered, and they have become "
         + "more for " + words(seconds: BacklogTrend.span.inSeconds),
       next: "See whether the destination is down or slow, with: receiptctl stats. If it is slow, raise "
@@ -151,7 +172,7 @@ extension Finding {
     let backfill =
       app.listsEvents ? "receiptctl events backfill --app \(app.slug) --since \(since.rfc3339)" : nil
     return Finding(
-      .failure, .webhooks,
+      .failure, .webhooks, "No events arrive", .losing, act: .open("events"),
       "\(app.slug) has had no event for \(words(seconds: age)), at a time at which events are usual",
       next: "See whether webhooks are refused, with: receiptctl stats. If none is, see in the dashboard of "
         + "\(names) whether the endpoint is enabled and how its last calls ended, and that the relay's "
@@ -166,7 +187,8 @@ extension Finding {
     guard let tally else { return nil }
     let commands = JoinText.commands(app: app.text)
     return Finding(
-      .warning, .contexts, "contexts of \(app) no longer join: \(JoinText.broken(tally))",
+      .warning, .contexts, "Contexts no longer join", .impaired, act: .open("receipts", ["join": "none"]),
+      "contexts of \(app) no longer join: \(JoinText.broken(tally))",
       next:
         "See since which day, with: \(commands[0]). Then compare the user of such a receipt with those of "
         + "the contexts, with: \(commands[1]), and receiptctl receipts show RECEIPT. Usually a release of "

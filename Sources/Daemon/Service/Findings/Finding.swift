@@ -1,6 +1,6 @@
-// What is known to be wrong, or well, with the relay, an app or a processor: the one value behind stats, top,
-// doctor, alerts list, the dashboard and the notices, so that they cannot disagree. Each kind is one function
-// of a file in this folder. Pure; called from any thread.
+// What is known to be wrong, or well, with the relay, an app or a processor: the one value behind status,
+// stats, top, doctor, alerts list, the dashboard and the notices, so that they cannot disagree. Each kind is
+// one function of a file in this folder, with its title, urgency and act. Pure; called from any thread.
 
 public import Config
 public import Domain
@@ -28,6 +28,33 @@ public struct Finding: Sendable, Equatable {
     }
   }
 
+  /// How early it is listed: the cases are in the order of the lists.
+  public enum Urgency: Int, Sendable {
+    /// The relay accepts nothing, or soon will not, or loses what it has.
+    case down
+    /// Customers pay, and no receipt is made.
+    case losing
+    /// Receipts are made, and do not reach the destination.
+    case stopped
+    /// Something works late, or only in part.
+    case impaired
+    /// Something will become a problem.
+    case soon
+    /// An operator wants it so.
+    case intended
+  }
+
+  /// What helps: a button of the dashboard.
+  public enum Act: Sendable, Equatable {
+    /// Open a list of the dashboard, such as `receipts`, of the app, with these filters.
+    case open(String, [String: String] = [:])
+    case replayFailures
+    /// Deliver the app's receipts without waiting for the next probe.
+    case retryNow
+    /// End the operator's pause of the app.
+    case resume
+  }
+
   /// The check of `receiptctl doctor` that shows it; its name is that on the page and in `--only`.
   public enum Check: String, Sendable, CaseIterable {
     case configuration, applied, secrets, receiptd, clock, disk, database, work, backup, certificate, address
@@ -44,6 +71,11 @@ public struct Finding: Sendable, Equatable {
 
   public var level: Level
   public var check: Check
+  /// At most eight words, without app and numbers; empty for a line that no list of problems has.
+  public var title: String
+  public var urgency: Urgency
+  /// Nil if nothing on a page helps.
+  public var act: Act?
   /// What was found: one sentence without its full stop. May contain text of a server.
   public var what: String
   /// What to do: sentences with a command in them, or the command alone; nil if there is nothing to do.
@@ -65,13 +97,24 @@ public struct Finding: Sendable, Equatable {
 
   /// - Parameters: see the properties.
   public init(
-    _ level: Level, _ check: Check, _ what: String, next: String? = nil, app: AppSlug? = nil,
-    since: Timestamp? = nil, alert: AlertCondition? = nil, value: Double = 0,
-    reasons: [String: Int64] = [:], commands: [String] = [], processors: [ProcessorName] = []
+    _ level: Level, _ check: Check, _ title: String, _ urgency: Urgency, act: Act? = nil, _ what: String,
+    next: String? = nil, app: AppSlug? = nil, since: Timestamp? = nil, alert: AlertCondition? = nil,
+    value: Double = 0, reasons: [String: Int64] = [:], commands: [String] = [],
+    processors: [ProcessorName] = []
   ) {
-    (self.level, self.check, self.what, self.next) = (level, check, what, next)
+    assert(title.split(separator: " ").count <= 8, "the title is too long for a list: \(title)")
+    (self.level, self.check, self.title, self.urgency, self.act) = (level, check, title, urgency, act)
+    (self.what, self.next) = (what, next)
     (self.app, self.since, self.alert, self.value) = (app, since, alert, value)
     (self.reasons, self.commands, self.processors) = (reasons, commands, processors)
+  }
+
+  /// A line that no list of problems has: what is well, or what only `receiptctl doctor` checks.
+  public init(
+    line level: Level, _ check: Check, _ what: String, next: String? = nil, app: AppSlug? = nil,
+    processors: [ProcessorName] = []
+  ) {
+    self.init(level, check, "", .intended, what, next: next, app: app, processors: processors)
   }
 
   /// Nil if no alert reports it.
@@ -85,13 +128,6 @@ public struct Finding: Sendable, Equatable {
   /// Names of programs, apps and processors stay as they are.
   private var sentence: String { what.hasPrefix("the ") ? what.capitalizedFirst : what }
 
-  /// The first clause of the sentence, for a list.
-  public var title: String {
-    let sentence = sentence
-    let ends = [" (", ": ", "; "].compactMap { sentence.firstRange(of: $0)?.lowerBound }
-    return String(sentence[..<(ends.min() ?? sentence.endIndex)])
-  }
-
   /// An element of the array `findings` of `receiptctl --json`.
   public var json: JSONValue {
     [
@@ -102,19 +138,44 @@ public struct Finding: Sendable, Equatable {
     ]
   }
 
-  /// In the order in which operators should act: failures first, those that have lasted longest before
-  /// newer ones.
+  /// In the order in which operators should act: the most urgent first; of those failures first, then those
+  /// that have lasted longest. What is well is last.
   public static func byUrgency(_ findings: [Finding], now: Timestamp) -> [Finding] {
-    let keys = findings.enumerated().map { ($1.level.rank, $1.since ?? now, $1.app?.text ?? "", $0) }
-    return keys.sorted(by: <).map { findings[$0.3] }
+    let keys = findings.enumerated().map { index, finding in
+      (
+        finding.level == .ok ? .max : finding.urgency.rawValue, finding.level.rank, finding.since ?? now,
+        finding.app?.text ?? "", finding.title, index
+      )
+    }
+    return keys.sorted(by: <).map { findings[$0.5] }
+  }
+
+  /// The problems, each once, the most urgent first.
+  /// - Parameters:
+  ///   - reported: what the relay reports; what is well with it is left out.
+  ///   - troubles: what alerts report. What is reported, too, is not repeated, but is as urgent.
+  public static func problems(_ reported: [Finding], _ troubles: [Finding], now: Timestamp) -> [Finding] {
+    func identity(_ finding: Finding) -> [String] { [finding.title, finding.app?.text ?? ""] }
+    var found = reported.filter { $0.level != .ok }
+    var places = Dictionary(grouping: found.indices) { identity(found[$0]) }
+    for trouble in troubles {
+      let same = places[identity(trouble)] ?? []
+      for place in same where trouble.urgency.rawValue < found[place].urgency.rawValue {
+        found[place].urgency = trouble.urgency
+      }
+      guard same.isEmpty else { continue }
+      places[identity(trouble)] = [found.count]
+      found.append(trouble)
+    }
+    return byUrgency(found, now: now)
   }
 
   /// Several findings of one kind as one, with what to do about the worst of them; nil without findings.
   static func joined(_ findings: [Finding], alert: AlertCondition) -> Finding? {
-    guard var whole = findings.first else { return nil }
     let failures = findings.filter { $0.level == .failure }
     let worst = failures.isEmpty ? findings : failures
-    (whole.level, whole.alert) = (worst[0].level, alert)
+    guard var whole = worst.first else { return nil }
+    whole.alert = alert
     whole.what = findings.map(\.what).joined(separator: "; ")
     whole.next = worst.compactMap(\.next).withoutRepeats.joined(separator: ". ")
     whole.commands = worst.flatMap(\.commands).withoutRepeats

@@ -19,7 +19,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl events list --app \(app) --outcome noted --paid"
     return Finding(
-      .warning, .work,
+      .warning, .work, "Paid purchases name no user", .losing, act: .open("events", ["outcome": "noted"]),
       "\(counted(count, "paid purchase")) of \(app) \(count == 1 ? "names" : "name") no user and made no "
         + "receipt \(days)",
       next: "See: \(list). If they are the app's, say so in \(section).sells, so that they wait for "
@@ -33,7 +33,8 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl receipts list --app \(app) --user-conflict"
     return Finding(
-      .warning, .work,
+      .warning, .work, "Sources name different users", .impaired,
+      act: .open("receipts", ["user_conflict": "yes"]),
       "\(counted(count, "receipt")) of \(app) made \(days) \(count == 1 ? "has" : "have") sources that name "
         + "different users",
       next: "See: \(list), and why with: receiptctl receipts show RECEIPT. If it went to the wrong user: "
@@ -48,7 +49,8 @@ extension Finding {
     guard count > 0 else { return nil }
     let list = "receiptctl receipts list --app \(app) --reason user"
     return Finding(
-      .warning, .work,
+      .warning, .work, "Checkouts' references name no known user", .losing,
+      act: .open("receipts", ["reason": "user"]),
       "the checkout's reference of \(counted(count, "receipt")) of \(app) made \(days) is no user who posted "
         + "a context, so \(count == 1 ? "it lacks its user" : "they lack their users")",
       next: "If your pages put user ids there, set \(section).reference: \"user\", then run: "
@@ -66,10 +68,12 @@ extension Finding {
     let what =
       "\(counted(counts.foreignEvents, "event")) of \(app) \(days) \(were) about sales that are not the app's"
     guard selects, !counts.hasReceipts else {
-      return Finding(.ok, .work, what, next: "See: \(list)", app: app, value: Double(counts.foreignEvents))
+      return Finding(line: .ok, .work, what, next: "See: \(list)", app: app)
     }
     return Finding(
-      .failure, .work, "nothing matches \(section).sells: \(what), and no event made a receipt",
+      .failure, .work, "Nothing matches what the app sells", .losing,
+      act: .open("events", ["outcome": "foreign"]),
+      "nothing matches \(section).sells: \(what), and no event made a receipt",
       next: "Compare sells with what is sold: \(list), and receiptctl events show EVENT. Correct it, then "
         + "run: receiptctl reload",
       app: app, since: since, value: Double(counts.foreignEvents), commands: [list])

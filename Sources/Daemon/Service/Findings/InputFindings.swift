@@ -6,6 +6,20 @@ internal import Platform
 public import Reports
 internal import Store
 
+extension HealthReport {
+  func inputFindings(advice: (AppProcessor) -> WebhookAdvice?) -> [Finding] {
+    let webhooks = Self.sorted(refusedWebhooks).compactMap { place, counts in
+      Finding.webhooks(
+        of: place.app, [place.processor: counts], accepted: acceptedWebhooks[place] ?? 0, Self.time
+      ) { advice(AppProcessor(place.app, $0)) }
+    }
+    let contexts = refusedContexts.sorted { $0.key < $1.key }.compactMap { app, counts in
+      Finding.contexts(of: app, counts, accepted: storedContexts[app] ?? 0, Self.time)
+    }
+    return webhooks + contexts
+  }
+}
+
 extension Finding {
   /// Webhooks that were refused.
   /// - Parameters:
@@ -28,7 +42,7 @@ extension Finding {
     }
     let labels = processors.compactMap { advice($0)?.label }
     return input(
-      .webhooks, refused,
+      .webhooks, "Webhooks are refused", refused,
       "\(CountText.of(refused.count, "webhook")) of \(app) refused \(refused.cause) \(time)",
       remedies, accepted: accepted, from: labels.isEmpty ? "the processor" : labels.joined(separator: " or "),
       app: app, since: since, alert: alert, processors: processors)
@@ -44,7 +58,7 @@ extension Finding {
     guard refused.count > 0 else { return nil }
     let remedies = Set(reasons.keys.map(ClientRemedy.init(reason:))).sorted().map { $0(app) }
     return input(
-      .contexts, refused,
+      .contexts, "Contexts are refused", refused,
       "\(CountText.of(refused.count, "request")) of the clients of \(app) refused \(time)",
       remedies + ["then look again: receiptctl doctor --only contexts"], accepted: accepted,
       from: "your apps",
@@ -52,12 +66,12 @@ extension Finding {
   }
 
   private static func input(
-    _ check: Check, _ refused: RefusedWebhooks, _ what: String, _ remedies: [String], accepted: Int64?,
-    from sender: String, app: AppSlug, since: Timestamp?, alert: AlertCondition?,
+    _ check: Check, _ title: String, _ refused: RefusedWebhooks, _ what: String, _ remedies: [String],
+    accepted: Int64?, from sender: String, app: AppSlug, since: Timestamp?, alert: AlertCondition?,
     processors: [ProcessorName] = []
   ) -> Finding {
     Finding(
-      accepted == 0 ? .failure : .warning, check,
+      accepted == 0 ? .failure : .warning, check, title, accepted ?? 0 > 0 ? .impaired : .losing,
       "\(what) (\(refused.reasons))" + (accepted == 0 ? ", and none was accepted" : ""),
       next: remedies.joined(separator: "; ").capitalizedFirst
         + (accepted == nil ? ". Requests that did not come from \(sender) cause this, too" : ""),
@@ -74,7 +88,7 @@ extension Finding {
     guard refused.count > 0 else { return nil }
     let isThin = reasons.keys.contains { $0.hasSuffix(": \(ReadingFault.thin)") }
     return Finding(
-      .failure, .webhooks,
+      .failure, .webhooks, "Events cannot be read", .losing, act: .open("events", ["outcome": "unparsed"]),
       "\(CountText.of(refused.count, "event")) of \(app) that may be paid purchases could not be read in "
         + "the last 24 h (\(refused.reasons)), so \(refused.count == 1 ? "it" : "they") made no receipt",
       next: (isThin
@@ -89,7 +103,7 @@ extension Finding {
   /// The events could not be counted, as on damaged pages.
   static func uncounted(_ fault: StoreFault) -> Finding {
     Finding(
-      .failure, .database, "the events could not be counted (\(fault))",
+      .failure, .database, "Events cannot be counted", .down, "the events could not be counted (\(fault))",
       next: "Check the database: receiptctl db check")
   }
 

@@ -7,6 +7,21 @@ internal import Formats
 internal import Platform
 public import Reports
 
+extension HealthReport {
+  func processorFindings(
+    webhooks: (AppProcessor) -> WebhookAdvice?, advice: (AppProcessor) -> ProcessorAdvice?
+  ) -> [Finding] {
+    Self.sorted(processorTroubles).flatMap { place, counts in
+      let troubles = ProcessorTroubles(counts)
+      let callbacks = Finding.callbacks(
+        troubles.unreported, at: place, Self.time, label: webhooks(place)?.label)
+      return Finding.calls(
+        troubles, at: place, limit: AlertCondition.processorFailuresDefault, Self.time, advice: advice(place))
+        + [callbacks].compactMap(\.self)
+    }
+  }
+}
+
 extension Finding {
   /// After a capture was given up, operators are reminded of it for this long.
   private static let abandonedFor: Duration = .days(7)
@@ -25,7 +40,7 @@ extension Finding {
     if troubles.refused > 0 {
       found.append(
         Finding(
-          .failure, .processor,
+          .failure, .processor, "A processor refuses the credentials", .stopped,
           "\(processor) refused \(CountText.of(troubles.refused, "call")) of \(app) \(time)",
           next: advice?.correction(of: app) ?? unconfigured(place).capitalizedFirst, app: app, since: since,
           value: Double(troubles.refused), reasons: ["refused": troubles.refused], processors: [processor]))
@@ -34,7 +49,7 @@ extension Finding {
       let isBad = troubles.failed > limit
       found.append(
         Finding(
-          isBad ? .warning : .ok, .processor,
+          isBad ? .warning : .ok, .processor, "Calls to a processor fail", .impaired,
           "\(CountText.of(troubles.failed, "call")) of \(app) to \(processor) failed \(time) "
             + "(\(troubles.reasons))" + (isBad ? "" : "; lookups and captures are repeated automatically"),
           next: isBad
@@ -73,7 +88,7 @@ extension Finding {
     guard count > 0 else { return nil }
     let name = label ?? place.processor.text
     return Finding(
-      .warning, .webhooks,
+      .warning, .webhooks, "Callbacks of a processor are missing", .impaired,
       "\(CountText.of(count, "payment")) of \(place.app) \(count == 1 ? "was" : "were") found paid \(time), "
         + "and no callback of \(name) had reported \(count == 1 ? "it" : "them")",
       next: "No payment is lost: each is fetched, but late. See whether callbacks are refused, with: "
@@ -124,7 +139,7 @@ extension Finding {
     }
     let newest = lost.values.compactMap(\.lastAbandoned).max()
     return Finding(
-      .failure, .work, sentences.joined(separator: "; "),
+      .failure, .work, "A capture has no outcome", .stopped, sentences.joined(separator: "; "),
       next: "Do not charge these customers again. See them with: \(UnfinishedText.command). "
         + (abandoned > 0
           ? "Compare those that were given up with the processor's portal, then run: receiptctl payments "

@@ -4,21 +4,53 @@
 internal import Config
 public import Domain
 internal import Formats
-internal import Platform
+public import Platform
 public import Reports
 public import Store
+
+extension HealthReport {
+  func relayFindings(now: Timestamp) -> [Finding] {
+    reasons.map(Finding.unready) + (refusedReload.map { [.reload($0, now: now)] } ?? [])
+      + (needsRestart.isEmpty ? [] : [.restart(needsRestart)])
+  }
+
+  /// Whether receiptd is ready, its disk, its configuration, and its proxy, if it has one. The reasons why it
+  /// is not are findings.
+  /// - Parameter daemon: the holder of the database's lock; nil if the reader is that process, and for a
+  ///   database without a lock.
+  public func headlines(daemon: LockHolder?, now: Timestamp) -> [Finding] {
+    let about = [daemon?.place, "started \(startedAt.past(to: now))"]
+      .compactMap { $0 }.joined(separator: ", ")
+    let disk = freeBytes.map { "; \(Self.size($0)) free on the database's disk" } ?? ""
+    let configuration = "configuration \(generation), applied \(configuredAt.past(to: now))"
+    let state =
+      isReady ? "is ready" : "is NOT READY: \(reasons.map(\.text).joined(separator: "; "))"
+    let head = Finding(
+      line: isReady ? .ok : .failure, .receiptd, "receiptd \(state) (\(about))\(disk); \(configuration)")
+    let way = proxy.map { Finding(line: .ok, .destination, "receiptd connects through the proxy \($0)") }
+    return [head] + (way.map { [$0] } ?? [])
+  }
+
+  /// `12.3 GiB`, `870 MiB`.
+  public static func size(_ bytes: Int64) -> String {
+    let mebibytes = max(0, bytes) / (1 << 20)
+    guard mebibytes >= 1024 else { return "\(mebibytes) MiB" }
+    let tenths = mebibytes * 10 / 1024
+    return "\(tenths / 10).\(tenths % 10) GiB"
+  }
+}
 
 extension Finding {
   /// A reason why receiptd is not ready.
   static func unready(_ reason: HealthReport.Reason) -> Finding {
-    Finding(.failure, .receiptd, reason.text, next: reason.advice)
+    Finding(.failure, .receiptd, "receiptd is not ready", .down, reason.text, next: reason.advice)
   }
 
   /// A reload that was refused, if none was applied since.
   public static func reload(_ refused: HealthReport.RefusedReload, now: Timestamp) -> Finding {
     let commands = ["receiptctl config check", "receiptctl reload"]
     return Finding(
-      .failure, .applied,
+      .failure, .applied, "The last reload was refused", .soon,
       "the last reload was refused \(refused.at.past(to: now)), so the previous configuration is still used: "
         + refused.faults.joined(separator: "; "),
       next: "Correct the file until this finds no fault: \(commands[0]). Then run: \(commands[1])",
@@ -29,7 +61,7 @@ extension Finding {
   /// Changed keys that only a restart applies.
   static func restart(_ keys: [String]) -> Finding {
     Finding(
-      .warning, .applied,
+      .warning, .applied, "The configuration waits for a restart", .soon,
       "the configuration has changes that only a restart applies (\(keys.joined(separator: ", ")))",
       next: "Run: \(ReloadReport.restartCommand)", commands: [ReloadReport.restartCommand])
   }
@@ -39,7 +71,7 @@ extension Finding {
     let left = free.map { "\(HealthReport.size($0)) left" }
     let details = left.map { " (\($0))" } ?? ""
     return Finding(
-      .failure, .disk,
+      .failure, .disk, isFull ? "The disk is full" : "The disk is nearly full", .down,
       isFull
         ? "the database's disk is full\(details); contexts and events are refused"
         : "the database's disk has \(left ?? "little space left")",
@@ -64,7 +96,7 @@ extension Finding {
   public static func database(_ reasons: [ReadinessReason], now: Timestamp) -> Finding? {
     guard !reasons.isEmpty else { return nil }
     return Finding(
-      .failure, .database, reasons.map(\.text).joined(separator: "; "),
+      .failure, .database, "The database cannot be used", .down, reasons.map(\.text).joined(separator: "; "),
       next: reasons.map(\.advice).joined(separator: " "), since: now, alert: .database,
       value: Double(reasons.count))
   }
@@ -79,7 +111,7 @@ extension Finding {
     guard !parts.isEmpty else { return nil }
     let command = "receiptctl db check"
     return Finding(
-      .failure, .database, parts.joined(separator: "; "),
+      .failure, .database, "The database is damaged", .down, parts.joined(separator: "; "),
       next: "To see the damage and what to do: \(command)", since: now, alert: .corruption,
       value: Double(parts.count), commands: [command])
   }
@@ -92,7 +124,7 @@ extension Finding {
     let file = report.flatMap { try? JSONValue(parsing: Array($0.content.utf8)) }?["file"]?.stringValue
     let commands = ["receiptctl db backup FILE", "receiptctl db backup --record NAME"]
     return Finding(
-      .failure, .backup,
+      .failure, .backup, age == nil ? "No backup was recorded" : "The last backup is old", .soon,
       age.map { age in
         let name = file.map { ", \($0)," } ?? ""
         return "the last backup of the database\(name) is \(words(seconds: age.inSeconds)) old"
@@ -115,7 +147,8 @@ extension Finding {
     let restart = ReloadReport.restartCommand
     let isRenewed = file.map { $0 > expiresAt } ?? false
     return Finding(
-      .warning, .certificate, "the certificate of the public listener \(ends(expiresAt, now))",
+      .warning, .certificate, certificateTitle, .soon,
+      "the certificate of the public listener \(ends(expiresAt, now))",
       next: isRenewed
         ? "The file of listen.tls.certificate has a newer one, which is used after: \(restart)"
         : "Renew the certificate in the file of listen.tls.certificate, then run: \(restart)",
@@ -136,7 +169,7 @@ extension Finding {
     }.sorted { ($0.expiresAt, $0.name) < ($1.expiresAt, $1.name) }
     guard let first = own.first else { return nil }
     return Finding(
-      .warning, .destination,
+      .warning, .destination, certificateTitle, .soon,
       own.map { "the certificate of \($0.name), a destination of \(app), \(ends($0.expiresAt, now))" }
         .joined(separator: "; "),
       next: "Have it renewed by those who run that server. Until then nothing is lost: when it has expired, "
@@ -144,6 +177,8 @@ extension Finding {
       app: app, since: first.expiresAt - limit, alert: .certificateExpires(within: limit),
       value: first.expiresAt.duration(since: now).inSeconds, commands: ["receiptctl stats"])
   }
+
+  private static let certificateTitle = "A certificate expires soon"
 
   private static func ends(_ expiresAt: Timestamp, _ now: Timestamp) -> String {
     expiresAt > now
@@ -157,7 +192,7 @@ extension Finding {
     guard abs(ahead.inSeconds) > limit.inSeconds else { return nil }
     let command = "timedatectl set-ntp true"
     return Finding(
-      .failure, .clock,
+      .failure, .clock, "The clock of this machine is wrong", .impaired,
       "this machine's clock is \(words(seconds: abs(ahead.inSeconds))) "
         + "\(ahead > .zero ? "ahead of" : "behind") those of the destinations",
       next: "Set it by NTP: \(command). Webhooks are refused when the clock differs by more than their "

@@ -29,7 +29,7 @@ public enum AlertPreview {
     return watched + standard.filter { !names.contains($0.name) }
   }
 
-  /// Finds the troubles of all configured apps.
+  /// Finds the troubles of all configured apps, the most urgent first.
   /// - Parameters:
   ///   - health: the last health report of receiptd; nil if it does not run.
   ///   - freeBytes: the free space on the database's disk.
@@ -59,9 +59,7 @@ public enum AlertPreview {
       found = Finding.database(reasons.adding(error), unreadable: [], now: now)
       guard !found.isEmpty else { throw error }
     }
-    return found.sorted {
-      ($0.alert?.text ?? "", $0.app ?? "") < ($1.alert?.text ?? "", $1.app ?? "")
-    }
+    return Finding.byUrgency(found, now: now)
   }
 
   /// - Parameter database: what is wrong with the database, as receiptd has reported it.

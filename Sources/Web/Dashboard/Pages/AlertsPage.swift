@@ -140,7 +140,7 @@ extension Dashboard {
     }
     return AlertsPage(
       receivers: receivers, firing: firing,
-      troubles: TroubleList(troubles, newFailures: loud, now: now),
+      troubles: TroubleList([], troubles, newFailures: loud, now: now),
       now: now
     ).page
   }

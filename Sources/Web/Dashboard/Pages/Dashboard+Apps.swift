@@ -26,17 +26,15 @@ extension Dashboard {
             rank: rank, oldestPending: try source.reader.oldestPending(app: rank.slug),
             lastEvent: source.reader.lastReadableEvent(app: rank.slug)))
       }
-      let findings =
-        report.headlines(daemon: nil, now: now)
-        + Finding.current(
-          report, UnreadEvents(configuration.apps, source.reader, now: now),
-          IdentityFindings(configuration.apps, source.reader, now: now), configuration, now: now)
+      let findings = Finding.current(
+        report, UnreadEvents(configuration.apps, source.reader, now: now),
+        IdentityFindings(configuration.apps, source.reader, now: now), configuration, now: now)
       return OverviewPage(
         figures: figures, isLive: isLive,
-        troubles: TroubleList(troubles + findings, newFailures: loud, now: now),
+        troubles: TroubleList(findings, troubles, newFailures: loud, now: now),
         rows: rows,
         number: number, hasMore: ranks.count > before + rows.count,
-        findings: findings.filter { $0.level == .ok }, now: now)
+        findings: (report.headlines(daemon: nil, now: now) + findings).filter { $0.level == .ok }, now: now)
     }
     return page.page
   }

@@ -1,0 +1,41 @@
+// The list of everything that is wrong now, as far as receiptd reports it or the database shows it. Each file
+// of this folder adds its part. Pure; called from any thread.
+
+public import Config
+public import Domain
+internal import Reports
+
+extension Finding {
+  /// What status, stats, top, alerts list, doctor and the dashboard's overview show, the most urgent first.
+  /// - Parameter report: nil if no receiptd runs, or if it has not reported yet.
+  public static func current(
+    _ report: HealthReport?, _ unread: UnreadEvents, _ identity: IdentityFindings,
+    _ configuration: Configuration, now: Timestamp
+  ) -> [Finding] {
+    let reported = report?.findings(
+      now: now, webhooks: { configuration.webhookAdvice(of: $0) },
+      processors: { configuration.processorAdvice(of: $0) })
+    return byUrgency((reported ?? []) + unread.findings + identity.found, now: now)
+  }
+}
+
+extension HealthReport {
+  /// - Parameters:
+  ///   - webhooks: what to do when a processor's webhooks are refused; nil if it is not configured.
+  ///   - processors: what to do when a processor refuses the credentials; nil if it is not configured.
+  func findings(
+    now: Timestamp, webhooks: (AppProcessor) -> WebhookAdvice?,
+    processors: (AppProcessor) -> ProcessorAdvice?
+  ) -> [Finding] {
+    relayFindings(now: now) + inputFindings(advice: webhooks)
+      + processorFindings(webhooks: webhooks, advice: processors) + associationFindings(now: now)
+      + deliveryFindings
+  }
+
+  /// The time in which the counts of the report are counted, as the end of a sentence.
+  static let time = "in the last hour"
+
+  static func sorted<Value>(_ counts: [AppProcessor: Value]) -> [(key: AppProcessor, value: Value)] {
+    counts.sorted { ($0.key.app, $0.key.processor) < ($1.key.app, $1.key.processor) }
+  }
+}
