@@ -12,9 +12,12 @@ deps: ## Install the Debian packages that are missing (apt-get, as root or throu
 	@deploy/dev/deps libraries tools
 
 build: deps ## Build the programs for release, into .build/release
-	@deploy/dev/build
+	@echo 'Building for release, about five minutes on two cores the first time:'
+	@deploy/dev/build $(BUILD_OPTIONS)
 
-demo: build ## Run a whole checkout against a stand-in destination, then one that fails and is replayed
+demo demo-cluster: BUILD_OPTIONS = $(if $(VERBOSE),,--quiet)
+
+demo: build ## Run four whole checkouts against stand-ins, half a minute (VERBOSE=1 shows every command)
 	@deploy/dev/demo
 
 demo-cluster: build ## Run two relays on one PostgreSQL, kill one of them and then the database, and show what happens
@@ -93,7 +96,7 @@ image: deb ## Build the container image as an OCI archive, .build/image/receipt-
 	@deploy/dev/deps machines
 	@deploy/dev/image
 
-image-test: image ## Run the image's file system read-only and as its user, up to a delivered test receipt (as root)
+image-test: image ## Run the image in podman, read-only and as its user, up to a delivered test receipt (as root)
 	@deploy/dev/image-test
 
 release: deb-test image-test ## Collect and check what a release publishes, in .build/publish (as root)

@@ -24,39 +24,66 @@ receiptctl() { "$bin/receiptctl" --config "$config" "$@"; }
 # A function's name has no hyphen (POSIX.1-2024, XCU 2.9.5); print_command shows the program's.
 receipt_sandbox() { "$bin/receipt-sandbox" --config "$config" "$@"; }
 
-say() {
+# Commands and what they print go to this descriptor: here, or to the log of `tell_story`.
+exec 3>&1
+details=''
+
+# tell_story [--verbose]: shows `chapter`, `say` and `outcome` only; the details are in a log, unless --verbose or VERBOSE
+# wants them here.
+tell_story() {
+  case ${1:-} in
+    '') ;;
+    --verbose) return ;;
+    *) echo "usage: $0 [--verbose]" >&2; exit 64 ;;
+  esac
+  [ -z "${VERBOSE:-}" ] || return 0
+  details=$folder/commands.log
+  exec 3>"$details"
+}
+
+chapter() {
+  [ -z "$details" ] || printf '\n%s\n' "$*" >&3
   if [ -t 1 ]; then printf '\n\033[1m%s\033[0m\n' "$*"; else printf '\n%s\n' "$*"; fi
 }
 
+say() {
+  if [ -z "$details" ]; then chapter "$@"; else printf '  %s\n' "$*" && printf '\n%s\n' "$*" >&3; fi
+}
+
+# outcome TEXT: what the step before has shown, in a line.
+outcome() { printf '    %s\n' "$*"; }
+
 # Prints a command as the user would type it.
 print_command() {
-  printf '  $'
-  for word in "$@"; do
-    case $word in
-      receipt_sandbox) printf ' receipt-sandbox' ;;
-      *[!A-Za-z0-9_./:=-]*) printf " '%s'" "$word" ;;
-      *) printf ' %s' "$word" ;;
-    esac
-  done
-  printf '\n'
+  {
+    printf '  $'
+    for word in "$@"; do
+      case $word in
+        receipt_sandbox) printf ' receipt-sandbox' ;;
+        *[!A-Za-z0-9_./:=-]*) printf " '%s'" "$word" ;;
+        *) printf ' %s' "$word" ;;
+      esac
+    done
+    printf '\n'
+  } >&3
 }
 
 # Shows a command and runs it.
 show() {
   print_command "$@"
-  "$@"
+  "$@" >&3 2>&3 || fail "this command failed: $*"
 }
 
 # ask URL [OPTION…]: shows and makes one request. Sets answer.
 ask() {
   print_command curl "$@"
   answer=$(curl -fsS --max-time 40 "$@") || fail "the request was refused"
-  printf '%s\n' "$answer"
+  printf '%s\n' "$answer" >&3
 }
 
 fail() {
   printf '%s\n' "$*" >&2
-  for log in "$folder"/receiptd*.log; do
+  for log in "$details" "$folder"/receiptd*.log; do
     [ ! -s "$log" ] || tail -n 20 "$log" >&2
   done
   exit 1
@@ -176,10 +203,10 @@ ply_context() {
     '"stripe_object_type":"subscription","original_platform":"IOS"' | base64 | tr -d '\n'
 }
 
-# read_page URL: shows the text of a page, one line for each paragraph, and the addresses of its links.
+# read_page URL: shows the text of a page, one line for each paragraph, and the addresses of its links. Sets answer to it.
 read_page() {
   print_command curl "$1"
-  curl -fsS --max-time 40 -H 'Accept-Language: en' "$1" | python3 -c '
+  answer=$(curl -fsS --max-time 40 -H 'Accept-Language: en' "$1" | python3 -c '
 import html.parser, sys
 
 class Reader(html.parser.HTMLParser):
@@ -204,7 +231,8 @@ class Reader(html.parser.HTMLParser):
             print("  | " + text.strip() + link)
 
 Reader().feed(sys.stdin.read())
-' || fail "the page was not there"
+') || fail "the page was not there"
+  printf '%s\n' "$answer" >&3
 }
 
 # field NAME: the value of a text field of the JSON object on stdin, empty when it has none.
