@@ -1,6 +1,7 @@
 // The documents lead somewhere, and stay short enough to be read.
 
 import FoundationEssentials
+import TestSupport
 import Testing
 
 /// A page in Markdown: its links, and what links can lead to.
@@ -50,22 +51,76 @@ struct MarkdownPage {
 }
 
 @Suite struct DocumentTests {
-  @Test("Each link of a document leads to a file, and to a heading that is there")
-  func linksLead() throws {
-    let pages = try Repository.documents().filter { $0.path.hasSuffix(".md") }
-    #expect(pages.count > 30)
+  /// The links of pages below `root` that lead to no file, or to no heading of a page.
+  private static func broken(_ pages: [(path: String, text: String)], in root: String) -> [String] {
     let parsed = Dictionary(uniqueKeysWithValues: pages.map { ($0.path, MarkdownPage($0.text)) })
-    for (path, page) in parsed {
-      for (line, link) in page.links where !link.contains(":") {
+    return parsed.flatMap { path, page in
+      page.links.filter { !$0.target.contains(":") }.compactMap { line, link in
         let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let target = MarkdownPage.resolve(String(parts[0]), from: path)
-        let exists = FileManager.default.fileExists(atPath: "\(Repository.root)/\(target)")
-        #expect(exists, "\(path):\(line): \(link)")
-        if parts.count == 2, let anchors = parsed[target]?.anchors {
-          #expect(anchors.contains(String(parts[1])), "\(path):\(line): \(link)")
-        }
+        let anchors = parts.count == 2 ? parsed[target]?.anchors : nil
+        let leads =
+          FileManager.default.fileExists(atPath: "\(root)/\(target)")
+          && anchors?.contains(String(parts[1])) != false
+        return leads ? nil : "\(path):\(line): \(link)"
+      }
+    }.sorted()
+  }
+
+  @Test("Each link of a document leads to a file, and to a heading that is there")
+  func linksLead() throws {
+    let pages = try Repository.documents().filter { $0.path.hasSuffix(".md") }.map { ($0.path, $0.text) }
+    #expect(pages.count > 30)
+    #expect(Self.broken(pages, in: Repository.root) == [])
+  }
+
+  @Test("So does each link in the Debian package, whose other texts name only documents that it has")
+  func packageLinksLead() throws {
+    let folder = try TestFolder()
+    let ran = try ShellRun(["\(Repository.root)/deploy/dev/package-docs", folder.path])
+    try #require(ran.code == 0, "\(ran.output)")
+    let pages = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+      .filter { $0.hasSuffix(".md") }.map { ($0, folder.content($0)) }
+    #expect(pages.count > 30)
+    #expect(Self.broken(pages, in: folder.path) == [])
+    let packaged = [
+      "apparmor/", "completions/", "debian/", "grafana/", "man/", "nginx/", "prometheus/", "systemd/",
+      "receiptd.",
+    ]
+    let others = try Repository.documents().filter { file in
+      packaged.contains { file.path.hasPrefix("deploy/\($0)") }
+    }
+    for file in others {
+      for document in file.text.matches(of: #/\b(?:docs|deploy)\/[\w\/-]+\.md\b/#).map({ String($0.0) }) {
+        #expect(folder.has(document), "\(file.path): \(document)")
       }
     }
+  }
+
+  @Test("What was measured is in docs/figures.md alone, where the proofs write it")
+  func figuresAreGenerated() throws {
+    let figures = try Repository.text(of: "docs/figures.md")
+    let places = figures.matches(of: #/<!-- figures: [a-z-]+ -->\n(?s:.+?)<!-- end of figures -->/#)
+    #expect(places.count > 5)
+    #expect(places.count == figures.ranges(of: "<!-- figures: ").count)
+    // Rates from 1,000 a second, microseconds, and values of quantiles.
+    let measured = #/\d,\d{3} ?\/s|\d ?µs\b|\bp(?:50|95|99)\b[^|.,;]{0,20} \d[\d.,]* ?m?s\b/#
+    for page in try Repository.documents()
+    where page.path.hasSuffix(".md") && page.path != "docs/figures.md" {
+      let quoted = page.text.matches(of: measured).map { String($0.0) }
+      #expect(quoted == [], "\(page.path)")
+    }
+  }
+
+  @Test("The minutes that a proof takes are the same in make's list and in docs/reliability.md")
+  func minutesAgree() throws {
+    let list = try Repository.text(of: "Makefile").matches(of: #/(?m)^([a-z-]+):.*## .*?(\d+) minutes/#)
+    let page = try Repository.text(of: "docs/reliability.md")
+    let rows = page.matches(of: #/(?m)^\| `make ([a-z-]+)` \|.*\| (\d+) minutes[^|]*\|$/#)
+    let minutes = Dictionary(uniqueKeysWithValues: rows.map { ($0.1, $0.2) })
+    let both = list.filter { minutes[$0.1] != nil }
+    #expect(both.count >= 3)
+    for proof in both { #expect(minutes[proof.1] == proof.2, "make \(proof.1)") }
   }
 
   @Test(
