@@ -3,7 +3,7 @@
 # The scripts in deploy/dev do the work; each can be read and run alone. .ci/run calls the same targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo demo-cluster run test mutants third-parties kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test release kit-android clean
+.PHONY: help deps build demo demo-cluster run test mutants third-parties kit torture torture-cluster fuzz asan tsan lint bench soak figures screenshots deb deb-test reproducible image image-test release-sources release kit-android clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,7 +99,10 @@ image: deb ## Build the container image as an OCI archive, .build/image/receipt-
 image-test: image ## Run the image in podman, read-only and as its user, up to a delivered test receipt (as root)
 	@deploy/dev/image-test
 
-release: deb-test image-test ## Collect and check what a release publishes, in .build/publish (as root)
+release-sources:
+	@deploy/dev/release --sources
+
+release: release-sources deb-test image-test ## Collect and check what a release publishes, in .build/publish (as root)
 	@deploy/dev/release
 
 clean: ## Remove the builds and the development databases

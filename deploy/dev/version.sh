@@ -9,18 +9,33 @@ number=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/Support/Platfor
 # shellcheck disable=SC2034
 maintainer='Receipt Relay Maintainers <maintainers@receipt-relay.invalid>'
 
-SOURCE_COMMIT=$(git rev-parse --short=9 HEAD 2>/dev/null) || SOURCE_COMMIT=''
+# `git archive` writes commit, time and tag here (gitattributes(5), export-subst): an archive of the sources has no git.
+# shellcheck disable=SC2016
+archived='$Format:%H %ct %(describe:tags)$'
+case $archived in
+  '$'*)
+    commit=$(git rev-parse HEAD 2>/dev/null) || commit=''
+    seconds=$(git log -1 --format=%ct 2>/dev/null) || seconds=$(date +%s)
+    tag=$(git describe --exact-match --tags 2>/dev/null) || tag=''
+    changed=$([ -z "$commit" ] || git status --porcelain --untracked-files=no)
+    ;;
+  *)
+    read -r commit seconds tag <<END
+$archived
+END
+    changed=''
+    ;;
+esac
+
+SOURCE_COMMIT=$(printf %.9s "$commit")${changed:+-dirty}
 # The commit's own time, so that the same commit gives the same bytes (https://reproducible-builds.org/specs).
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$seconds}
 SOURCE_DATE=$(date -u -d "@$SOURCE_DATE_EPOCH" +%F)
-if [ -n "$SOURCE_COMMIT" ] && [ -n "$(git status --porcelain --untracked-files=no)" ]; then
-  SOURCE_COMMIT=$SOURCE_COMMIT-dirty
-fi
 export SOURCE_COMMIT SOURCE_DATE SOURCE_DATE_EPOCH
 
 # The version of a package: a build before the tag sorts below the version itself (`~`, deb-version(7)).
 package_version=$number
-if [ "$(git describe --exact-match --tags 2>/dev/null)" != "v$number" ]; then
+if [ "$tag" != "v$number" ]; then
   package_version="$number~git$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S).$(
     printf '%s' "${SOURCE_COMMIT:-unknown}" | tr - +)"
 fi
