@@ -7,7 +7,6 @@ app='demo'
 client_key='development-client-key'
 webhook_secret='whsec_development_only'
 price='price_demo_monthly'
-database='receiptd.db'
 # Of no certificate: the demo has no app.
 fingerprint='00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF'
 # Where the links of the app lead; empty for the daemon's own address.
@@ -100,6 +99,7 @@ make_folder() {
   umask 077
   rm -rf "$folder"
   mkdir -p "$folder"
+  database=$(cd "$folder" && pwd)/receiptd.db
 }
 
 write_configuration() {
