@@ -37,7 +37,7 @@ enum UserShow {
   {
     var filter = ReceiptFilter()
     (filter.userID, filter.app) = (user, app)
-    return try reader.receipts(filter, limit: limit)
+    return try reader.receiptPage(filter, limit: limit).entries
   }
 
   private static func contexts(

@@ -42,7 +42,8 @@ extension ContextFilter: ListFilter {
   public func read(
     _ reader: StoreReader, limit: Int, now: Timestamp
   ) throws(StoreFault) -> ListPage<ContextSummary, ContextID> {
-    ListPage(try reader.contexts(self, now: now, limit: limit + 1), limit: limit) { $0.id }
+    let found = try reader.contexts(self, now: now, limit: limit + 1, hasContent: false)
+    return ListPage(found, limit: limit) { $0.id }
   }
 
   public static let fields: [FilterField<ContextFilter>] =

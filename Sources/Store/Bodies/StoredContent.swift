@@ -27,6 +27,17 @@ struct StoredContent {
 
   typealias Content = (body: [UInt8]?, context: String?)
 
+  /// The columns of a list, which does not show content, in place of these: they say whether a row has it.
+  static let presenceColumns = [
+    "ply_context": "CASE WHEN ply_context IS NOT NULL OR context_at IS NOT NULL THEN 1 END",
+    "body": "CASE WHEN body IS NOT NULL THEN 1 END",
+  ]
+
+  /// Empty content where a row with `presenceColumns` has any.
+  static func presence(_ row: StoreRow) -> Content {
+    (row.isNull(columns.body) ? nil : [], row.isNull(columns.context) ? nil : "")
+  }
+
   /// - Throws: `corrupt` if the body cannot be decompressed, or does not contain the context.
   func read() throws(StoreFault) -> Content {
     guard let body else { return (nil, context) }

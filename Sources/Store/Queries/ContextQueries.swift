@@ -52,7 +52,7 @@ extension StoreReader {
 
   /// Most users have few contexts, whose rows are listed. The plus keeps SQLite from scanning all rows, or
   /// an app's, instead.
-  static func select(_ filter: ContextFilter) -> String {
+  static func select(_ filter: ContextFilter, hasContent: Bool = true) -> String {
     let row = filter.userID == nil ? "c.row_id" : "+c.row_id"
     var conditions = ["\(row) > ?1", "\(row) < ?2"]
     if filter.userID != nil {
@@ -61,18 +61,23 @@ extension StoreReader {
     if filter.app != nil { conditions.append(filter.userID == nil ? "c.app = ?4" : "+c.app = ?4") }
     if filter.since != nil { conditions.append("c.received_at >= ?5") }
     if filter.until != nil { conditions.append("c.received_at < ?6") }
+    let columns = columns(hasContent: hasContent)
     return "\(columns) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(row) DESC LIMIT ?7"
   }
 
-  private static let columns = """
-    SELECT c.id, c.app, c.user_id, c.ply_context, c.price_id, c.received_at, c.posted_at, c.expires_at,
-      p.row_id, p.receipt_id, p.state, p.reason, c.frame, c.dictionary
+  private static func columns(hasContent: Bool = true) -> String {
+    """
+    SELECT c.id, c.app, c.user_id, \(hasContent ? "c.ply_context" : "''"), c.price_id, c.received_at,
+      c.posted_at, c.expires_at, p.row_id, p.receipt_id, p.state, p.reason,
+      \(hasContent ? "c.frame, c.dictionary" : "NULL, NULL")
     FROM contexts c LEFT JOIN purchases p ON p.row_id = c.purchase_row
     """
+  }
 
+  /// - Parameter hasContent: whether what the apps posted is read, which no list shows; else it is empty.
   /// - Returns: at most `limit` contexts, newest first.
   public func contexts(
-    _ filter: ContextFilter, now: Timestamp, limit: Int
+    _ filter: ContextFilter, now: Timestamp, limit: Int, hasContent: Bool = true
   ) throws(StoreFault) -> [ContextSummary] {
     try connection.snapshot { () throws(StoreFault) in
       let rows = try rows(filter)
@@ -82,7 +87,8 @@ extension StoreReader {
         .integer(Int64(limit)),
       ]
       if let user = filter.userID { values.append(try connection.engine.keys.list(.contextUser, user)) }
-      return try connection.prepare(Self.select(filter)).all(values) { row throws(StoreFault) in
+      return try connection.prepare(Self.select(filter, hasContent: hasContent)).all(values) {
+        row throws(StoreFault) in
         try context(row, now: now)
       }
     }
@@ -92,7 +98,7 @@ extension StoreReader {
   public func context(
     id: ContextID, now: Timestamp = Timestamp(unixMilliseconds: 0)
   ) throws(StoreFault) -> ContextSummary? {
-    try connection.prepare("\(Self.columns) WHERE c.id = ?1").first([.text(id)]) { row throws(StoreFault) in
+    try connection.prepare("\(Self.columns()) WHERE c.id = ?1").first([.text(id)]) { row throws(StoreFault) in
       try context(row, now: now)
     }
   }

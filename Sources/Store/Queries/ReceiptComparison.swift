@@ -85,13 +85,18 @@ extension StoreReader {
   private static let comparedFirst = 200
 
   /// Receipts, newest first: at most `limit`, and fewer if `comparedMax` were compared.
+  /// - Parameter hasContent: whether bodies and contexts are read, which no list shows; else they are empty.
   public func receiptPage(
-    _ filter: ReceiptFilter, limit: Int
+    _ filter: ReceiptFilter, limit: Int, hasContent: Bool = false
   ) throws(StoreFault) -> ListPage<PurchaseRecord, ReceiptID> {
     try connection.snapshot { () throws(StoreFault) in
       let page = try placePage(filter, limit: limit)
-      let sql = "SELECT \(PurchaseRow.columnList) FROM purchases WHERE state IS NOT NULL"
-      return page.with(try read(page.entries.map(\.row), sql, row: \.rowID, PurchaseRow.record))
+      let columns = hasContent ? PurchaseRow.columnList : PurchaseRow.listedColumns
+      let sql = "SELECT \(columns) FROM purchases WHERE state IS NOT NULL"
+      return page.with(
+        try read(page.entries.map(\.row), sql, row: \.rowID) { row throws(StoreFault) in
+          try hasContent ? PurchaseRow.record(row) : PurchaseRow.listed(row)
+        })
     }
   }
 

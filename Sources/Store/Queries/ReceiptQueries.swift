@@ -87,7 +87,7 @@ extension StoreReader {
   /// - Returns: at most `limit` receipts, newest first. With a condition that no index has, only those of one
   ///   page; see `receiptPage`.
   public func receipts(_ filter: ReceiptFilter, limit: Int) throws(StoreFault) -> [PurchaseRecord] {
-    try receiptPage(filter, limit: limit).entries
+    try receiptPage(filter, limit: limit, hasContent: true).entries
   }
 
   /// A receipt by its id.

@@ -17,6 +17,8 @@ enum PurchaseRow {
     "other_names", "user_conflict", "unmatched", "copy_of", "copy_for", "copied_by", "copied_for",
   ]
   static let columnList = columns.joined(separator: ", ")
+  /// For `listed`.
+  static let listedColumns = columns.map { StoredContent.presenceColumns[$0] ?? $0 }.joined(separator: ", ")
 
   /// The destinations of an app's pending receipts, one seek in `purchases_due` for each.
   static let pendingDestinationsSQL = """
@@ -84,7 +86,12 @@ enum PurchaseRow {
     try record(from: row, content: try StoredContent(row).read())
   }
 
-  /// The same, with empty content if the content cannot be read. For callers that do not need it.
+  /// A purchase whose columns are `listedColumns`: its content is empty.
+  static func listed(_ row: StoreRow) throws(StoreFault) -> PurchaseRecord {
+    try record(from: row, content: StoredContent.presence(row))
+  }
+
+  /// The same as `record`, with empty content if the content cannot be read. For callers that do not need it.
   static func recordWithoutContent(_ row: StoreRow) throws(StoreFault) -> PurchaseRecord {
     let stored = try StoredContent(row)
     do throws(StoreFault) {
