@@ -7,7 +7,7 @@ internal import Terminal
 
 extension OptionSpec {
   init<Filter: Sendable>(
-    _ field: FilterField<Filter>, isRepeatable: Bool = false, isHidden: Bool = false
+    _ field: FilterField<Filter>, isHidden: Bool = false
   ) {
     guard let placeholder = field.placeholder else {
       self.init(flag: field.name, help: field.help)
@@ -20,8 +20,8 @@ extension OptionSpec {
       case .text, .app, .moment, .flag: []
       }
     self.init(
-      field.name, placeholder: placeholder, help: field.help, isRepeatable: isRepeatable, choices: choices,
-      isHidden: isHidden)
+      field.name, placeholder: placeholder, help: field.help, isRepeatable: field.isRepeatable,
+      choices: choices, isHidden: isHidden)
   }
 }
 
@@ -39,8 +39,10 @@ extension Session {
     _ = try app(configuration)
     do throws(FilterFault) {
       return try Filter(fields, now: now) { field in
-        guard field.kind == .flag else { return command.options[field.name] }
-        return command.flag(field.name) ? FilterFlag.given : nil
+        guard command.options.contains(field.name) else { return nil }
+        if field.kind == .flag { return FilterFlag.given }
+        return field.isRepeatable
+          ? command.options.all(field.name).joined(separator: ",") : command.options[field.name]
       }
     } catch {
       throw usage("--\(error.name) \(DisplayText.clean(error.message))")

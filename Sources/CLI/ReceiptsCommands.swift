@@ -27,8 +27,7 @@ enum ReceiptsCommands {
         help: "Only those of this purchase, payment, checkout session, customer or import, by its whole id")
     ]
       + filterFields(of: ["receipts", verb]).map {
-        OptionSpec(
-          $0, isRepeatable: verb == "list" && $0.name == "state", isHidden: kindsOfID.contains($0.name))
+        OptionSpec($0, isHidden: kindsOfID.contains($0.name))
       }
   }
 
@@ -200,38 +199,14 @@ enum ReceiptsCommands {
     let page = try Page(session)
     let configuration = try session.configuration()
     var filter = try withID(session.filter(configuration, page), session, configuration)
-    let states = Set(session.command.options.all("state")).compactMap(ReceiptState.init)
     let reader = try session.reader(configuration)
     return try page.show(session, configuration, ReceiptFilter.resource) { after, limit in
       filter.after = after ?? filter.after
-      return try self.page(filter, states, reader, limit: limit, now: session.now)
+      return try filter.read(reader, limit: limit, now: session.now)
     }
   }
 
-  /// A page of receipts in any of several states: the newest of the pages of each.
-  private static func page(
-    _ filter: ReceiptFilter, _ states: [ReceiptState], _ reader: StoreReader, limit: Int, now: Timestamp
-  ) throws -> ListPage<PurchaseRecord, ReceiptID> {
-    guard states.count > 1 else { return try filter.read(reader, limit: limit, now: now) }
-    let pages = try states.map { state in
-      var filter = filter
-      filter.state = state
-      return try filter.read(reader, limit: limit, now: now)
-    }
-    // Older receipts of another state may be missing.
-    let known = pages.compactMap(\.next).max()
-    let entries = pages.flatMap(\.entries).compactMap { entry in entry.receipt.map { ($0.id, entry) } }
-      .filter { id, _ in known.map { id >= $0 } ?? true }.sorted { $0.0 > $1.0 }
-    let shown = entries.prefix(limit)
-    guard shown.count == entries.count else {
-      return ListPage(shown.map(\.1), next: shown.last?.0)
-    }
-    let compared = pages.compactMap(\.compared)
-    return ListPage(
-      shown.map(\.1), next: known, compared: compared.isEmpty ? nil : compared.reduce(0, +))
-  }
-
-  /// The same with `--id`: as the kind of id of which there are receipts.
+  /// The filter with `--id`: as the kind of id of which there are receipts.
   private static func withID(
     _ filter: ReceiptFilter, _ session: Session, _ configuration: Configuration
   ) throws -> ReceiptFilter {

@@ -16,7 +16,7 @@ public enum JobDescription {
       // This `until` is not from the operator: it is the time at which the job was created.
       let isOwnEnd = filter.until == job.createdAt.advanced(by: .milliseconds(1))
       let parts: [(String, String?)] = [
-        ("app", filter.app?.text), ("processor", filter.processor?.text), ("state", filter.state?.rawValue),
+        ("app", filter.app?.text), ("processor", filter.processor?.text), ("state", filter.states.words),
         ("reason", filter.reason),
         ("cause", filter.cause.flatMap { $0.isEmpty ? nil : $0 }),
         ("last answer", filter.status?.text), ("without", filter.lacksImportID ? "import id" : nil),

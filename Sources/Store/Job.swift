@@ -232,7 +232,7 @@ extension JobSource {
       }
       add("app", filter.app.map { .string($0.text) })
       add("processor", filter.processor.map { .string($0.text) })
-      add("state", (filter.state?.rawValue).map(JSONValue.string))
+      add("state", filter.states.words.map(JSONValue.string))
       add("user", filter.userID.map { .string($0.text) })
       add("customer", filter.customerID.map { .string($0.text) })
       add("reason", filter.reason.map(JSONValue.string))
@@ -280,8 +280,9 @@ extension JobSource {
     filter.app = string("app").map(AppSlug.init)
     filter.processor = string("processor").map(ProcessorName.init)
     if let state = string("state") {
-      filter.state = ReceiptState(rawValue: state)
-      if filter.state == nil { isReadable = false }
+      let states = Set<ReceiptState>(words: state)
+      filter.states = states ?? []
+      if states == nil { isReadable = false }
     }
     filter.userID = string("user").map(UserID.init)
     filter.customerID = string("customer").map(CustomerID.init)

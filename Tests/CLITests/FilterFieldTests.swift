@@ -36,6 +36,7 @@ import Testing
       let option = try #require(spec.options.first { $0.name == field.name }, "\(command) \(field.name)")
       #expect(option.help == field.help)
       #expect(option.isFlag == (field.kind == .flag))
+      #expect(option.isRepeatable == (option.isFlag || field.name == "state"))
       let text = Self.sample(field)
       let now = Timestamp(unixMilliseconds: ManualClock.start)
       let filter = try Filter(now: now) { $0.name == field.name ? text ?? FilterFlag.given : nil }
@@ -88,6 +89,33 @@ import Testing
     let job = harness.run("receipts", "replay", "--state", "failed", "--status", "422", "--yes")
     #expect(job.notes.contains("Job job_"))
     #expect(harness.run("jobs", "list").out.contains("replay: state failed, last answer 422"))
+  }
+
+  @Test("Every command that takes a state takes several")
+  func severalStates() throws {
+    let harness = try ReceiptListTests.everyState()
+    for command in OperatorProgram.spec.commands {
+      for option in command.options where option.name == "state" {
+        #expect(option.isRepeatable, "\(command.name)")
+      }
+    }
+    let states = ["--state", "waiting", "--state", "failed"]
+    let preview = try #require(
+      try harness.run(arguments: ["receipts", "cancel", "--why", "x", "-n", "--json"] + states).objects.first)
+    #expect(preview["would_cancel"] == 2)
+    let one = ["--id", "sub_waiting", "--why", "x", "-n", "--json"]
+    let narrow = try #require(
+      try harness.run(arguments: ["receipts", "cancel"] + one + states).objects.first)
+    #expect(narrow["would_cancel"] == 1)
+    let job = try #require(
+      harness.run(arguments: ["receipts", "replay", "--rate", "1/s", "--yes"] + states).job)
+    #expect(harness.run("jobs", "show", job).out.contains("replay: state waiting,failed"))
+    let open = ["jobs", "list", "--json", "--state", "done", "--state"]
+    #expect(try harness.run(arguments: open + ["running"]).objects.map { $0["id"] } == [.string(job)])
+    #expect(try harness.run(arguments: open + ["paused"]).objects.isEmpty)
+    let missed = harness.run("receipts", "list", "--state", "failed", "--state", "filed")
+    #expect(missed.code == .usage)
+    #expect(missed.notes.contains("did you mean 'failed'?"))
   }
 
   @Test func completeDoesNotFilterByWhatItSupplies() throws {

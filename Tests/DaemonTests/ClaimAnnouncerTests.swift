@@ -81,7 +81,7 @@ import Testing
     let ids = try destination.waitForRequests(2).map { $0.head.header("webhook-id") }
     #expect(Set(ids).count == 2)
     try bench.waitFor { reader in
-      let states = try reader.claims(ClaimFilter(), now: bench.now, limit: 10).map(\.state)
+      let states = try reader.claims(ClaimFilter(), now: bench.now, limit: 10).entries.map(\.state)
       return states == [.offered, .revoked] ? true : nil
     }
   }
@@ -118,7 +118,7 @@ import Testing
     }
 
     func claims() throws -> [ClaimSummary] {
-      try bench.reader.claims(ClaimFilter(), now: bench.now, limit: 10)
+      try bench.reader.claims(ClaimFilter(), now: bench.now, limit: 10).entries
     }
   }
 

@@ -111,8 +111,9 @@ struct BulkPlan {
   /// Advises the one command that supplies the price of all receipts that lack it.
   private static func lacksPrice(_ filter: ReceiptFilter) -> String {
     let app = filter.app.map { " --app \(ShellWord.quoted($0.text))" } ?? ""
-    let state = filter.state?.rawValue ?? ReceiptState.failed.rawValue
-    return "lacks its price; supply it with: receiptctl receipts complete\(app) --state \(state) "
+    let states = ReceiptState.allCases.filter(filter.states.contains).map { " --state \($0.rawValue)" }
+      .joined()
+    return "lacks its price; supply it with: receiptctl receipts complete\(app)\(states) "
       + "--reason price --price PRICE"
   }
 

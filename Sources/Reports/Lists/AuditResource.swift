@@ -60,7 +60,7 @@ extension AuditFilter: ListFilter {
   public func read(
     _ reader: StoreReader, limit: Int, now _: Timestamp
   ) throws(StoreFault) -> ListPage<AuditRecord, Int64> {
-    ListPage(try reader.audit(self, limit: limit + 1), limit: limit) { $0.row }
+    try reader.auditPage(self, limit: limit)
   }
 
   public static let fields: [FilterField<AuditFilter>] =

@@ -46,13 +46,13 @@ extension ClaimFilter: ListFilter {
   public func read(
     _ reader: StoreReader, limit: Int, now: Timestamp
   ) throws(StoreFault) -> ListPage<ClaimSummary, ClaimID> {
-    ListPage(try reader.claims(self, now: now, limit: limit + 1), limit: limit) { $0.claim.id }
+    try reader.claims(self, now: now, limit: limit)
   }
 
   public static let fields: [FilterField<ClaimFilter>] =
     [
       .app { $0.app = $1 },
       .id("receipt", "ID", "Receipt", "Only those of this receipt") { $0.receiptID = ReceiptID($1) },
-      .choice(ClaimState.self, "state", "State", "Only those in this state") { $0.state = $1 },
+      .states { $0.states = $1 },
     ] + FilterField.times("offered", since: { $0.since = $1 }, until: { $0.until = $1 })
 }

@@ -31,6 +31,8 @@ public struct FilterField<Filter: Sendable>: Sendable {
   /// One sentence, without a full stop.
   public let help: String
   public let kind: Kind
+  /// Whether it may be given several times, or once with commas: then each of the values matches.
+  public let isRepeatable: Bool
   /// The field of which it is another name. The dashboard shows and links only that one.
   public let original: String?
   /// Whether its values may lead to a user: the audit does not keep them.
@@ -42,9 +44,10 @@ public struct FilterField<Filter: Sendable>: Sendable {
   /// - Parameter set: sets the condition, and returns why the text is invalid, as the end of a sentence.
   init(
     _ name: String, _ placeholder: String?, _ label: String, _ help: String, _ kind: Kind = .text,
-    original: String? = nil, isPersonal: Bool = false,
+    original: String? = nil, isPersonal: Bool = false, isRepeatable: Bool = false,
     set: @escaping @Sendable (_ filter: inout Filter, _ text: String, _ now: Timestamp) -> String?
   ) {
+    self.isRepeatable = isRepeatable
     self.name = name
     self.placeholder = placeholder
     self.label = label
@@ -101,6 +104,22 @@ extension FilterField {
         return "must be one of \(words.joined(separator: ", ")), not '\(text)'"
       }
       set(&filter, value)
+      return nil
+    }
+  }
+
+  /// `state`: several may be given.
+  static func states<State: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
+    _ set: @escaping @Sendable (inout Filter, Set<State>) -> Void
+  ) -> FilterField {
+    let words = State.allCases.map(\.rawValue)
+    return FilterField(
+      "state", "STATE", "State", "Only those in this state", .choice(words), isRepeatable: true
+    ) { filter, text, _ in
+      guard let states = Set<State>(words: text) else {
+        return "must be one of \(words.joined(separator: ", ")), not '\(text)'"
+      }
+      set(&filter, states)
       return nil
     }
   }

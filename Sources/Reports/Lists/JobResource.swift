@@ -70,7 +70,7 @@ extension JobFilter: ListFilter {
   }
 
   public static let fields: [FilterField<JobFilter>] = [
-    .choice(JobState.self, "state", "State", "Only those in this state") { $0.state = $1 }
+    .states { $0.states = $1 }
   ]
 }
 

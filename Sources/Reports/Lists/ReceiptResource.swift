@@ -85,7 +85,7 @@ extension ReceiptFilter: ListFilter {
   private static let conditions: [FilterField<ReceiptFilter>] =
     [
       .app { $0.app = $1 }, .processor { $0.processor = $1 },
-      .choice(ReceiptState.self, "state", "State", "Only those in this state") { $0.state = $1 },
+      .states { $0.states = $1 },
       .id("user", "USER", "User", "Only those of this user", isPersonal: true) { $0.userID = UserID($1) },
       .id(
         "customer", "CUSTOMER", "Customer", "Only those of this customer of the processor, such as cus_…",

@@ -138,13 +138,13 @@ extension StoreReader {
       let bound = search.isCompared ? Self.attemptsComparedMax : limit + 1
       let found = try connection.prepare(search.listSQL)
         .all(search.range(bound) + search.values + [.integer(Int64(limit + 1))], Self.attemptSummary)
-      let page = ListPage(found, limit: limit) { $0.row }
-      guard search.isCompared, page.next == nil else { return page }
-      let examined = try connection.prepare(search.examinedSQL).first(search.range(bound)) {
-        row throws(StoreFault) in (count: Int(clamping: row.integer(0)), last: row.integer(1))
+      return try ListPage(
+        found, limit: limit, comparing: search.isCompared ? bound : nil, position: \.row
+      ) { () throws(StoreFault) in
+        try connection.prepare(search.examinedSQL).first(search.range(bound)) { row throws(StoreFault) in
+          (count: Int(clamping: row.integer(0)), last: row.integer(1))
+        }
       }
-      guard let examined, examined.count == bound else { return page }
-      return ListPage(page.entries, next: examined.last, compared: examined.count)
     }
   }
 

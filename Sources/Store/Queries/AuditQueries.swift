@@ -46,41 +46,83 @@ extension StoreReader {
     return found
   }
 
-  /// - Returns: at most `limit` changes, newest first.
+  /// - Returns: at most `limit` changes, newest first; see `auditPage`.
   public func audit(_ filter: AuditFilter, limit: Int) throws(StoreFault) -> [AuditRecord] {
+    try auditPage(filter, limit: limit).entries
+  }
+
+  /// Changes, newest first: at most `limit`, and fewer if `comparedMax` were compared.
+  public func auditPage(
+    _ filter: AuditFilter, limit: Int, comparing comparedMax: Int = comparedMax
+  ) throws(StoreFault) -> ListPage<AuditRecord, Int64> {
+    try connection.snapshot { () throws(StoreFault) in
+      let (matching, values) = Self.matching(filter)
+      let bound = matching.isEmpty ? limit + 1 : comparedMax
+      let range = try auditRange(filter) + [.integer(Int64(bound))]
+      let found = try connection.prepare(Self.auditSQL(filter, matching)).all(
+        range + values + [.integer(Int64(limit + 1))], Self.auditRecord)
+      return try ListPage(
+        found, limit: limit, comparing: matching.isEmpty ? nil : bound, position: \.row
+      ) { () throws(StoreFault) in
+        let sql = "SELECT count(*), min(row_id) FROM (\(Self.auditCandidates("row_id", filter))) AS c"
+        return try connection.prepare(sql).first(range) { row throws(StoreFault) in
+          (count: Int(clamping: row.integer(0)), last: row.integer(1))
+        }
+      }
+    }
+  }
+
+  /// The rows of a filter are between the first two values; the third is the subject.
+  private func auditRange(_ filter: AuditFilter) throws(StoreFault) -> [StoreValue] {
+    var (after, before) = (Int64(0), filter.after ?? .max)
+    // Rows are in order of time, up to the difference of clocks; so a period is a range of rows, too.
+    let slack = Self.clockDifferenceMax
+    if let since = filter.since { after = try firstRow(of: .audit, from: since - slack) - 1 }
+    if let until = filter.until {
+      before = min(before, try firstRow(of: .audit, from: until.advanced(by: slack)))
+    }
+    return [.integer(after), .integer(before), .optional(filter.subject)]
+  }
+
+  /// The conditions that are compared change by change.
+  private static func matching(_ filter: AuditFilter) -> (sql: String, values: [StoreValue]) {
     var conditions: [(sql: String, value: StoreValue)] = []
     func add(_ sql: String, _ value: StoreValue?) { if let value { conditions.append((sql, value)) } }
-    add("subject = ?", filter.subject.map(StoreValue.text))
-    add("actor = ?", filter.actor.map(StoreValue.text))
+    add("c.actor = ?", filter.actor.map(StoreValue.text))
     if let words = filter.action.map({ "\($0) " }) {
-      add("substr(action || ' ', 1, \(words.unicodeScalars.count)) = ?", .text(words))
+      add("substr(c.action || ' ', 1, \(words.unicodeScalars.count)) = ?", .text(words))
     }
-    add("at >= ?", filter.since.map { .time($0) })
-    add("at < ?", filter.until.map { .time($0) })
-    add("row_id < ?", filter.after.map(StoreValue.integer))
-    // Rows are in order of time, up to the difference of clocks; so a period is a range of rows, too.
-    if filter.subject == nil {
-      let slack = Self.clockDifferenceMax
-      if let since = filter.since {
-        add("row_id >= ?", .integer(try firstRow(of: .audit, from: since - slack)))
-      }
-      if let until = filter.until {
-        add("row_id < ?", .integer(try firstRow(of: .audit, from: until.advanced(by: slack))))
-      }
-    }
-    let sql = """
-      SELECT row_id, at, actor, action, app, subject, reason, details FROM audit
-      \(conditions.isEmpty ? "" : "WHERE " + conditions.map(\.sql).joined(separator: " AND "))
-      ORDER BY row_id DESC LIMIT ?
-      """
-    return try connection.prepare(sql).all(conditions.map(\.value) + [.integer(Int64(limit))]) {
-      row throws(StoreFault) in
-      AuditRecord(
-        row: row.integer(0),
-        entry: AuditEntry(
-          at: Timestamp(unixMilliseconds: row.integer(1)), actor: try row.text(2), action: try row.text(3),
-          app: try row.optionalText(4), subject: try row.optionalText(5), reason: try row.optionalText(6),
-          details: try row.text(7)))
-    }
+    add("c.at >= ?", filter.since.map { .time($0) })
+    add("c.at < ?", filter.until.map { .time($0) })
+    return (conditions.map(\.sql).joined(separator: " AND "), conditions.map(\.value))
+  }
+
+  /// The newest changes, or those of a subject: at most as many as the fourth parameter says.
+  private static func auditCandidates(_ columns: String, _ filter: AuditFilter) -> String {
+    """
+    SELECT \(columns) FROM audit
+    WHERE row_id > ?1 AND row_id < ?2\(filter.subject == nil ? "" : " AND subject = ?3")
+    ORDER BY row_id DESC LIMIT ?4
+    """
+  }
+
+  /// The candidates that match. What is shown is read of them only.
+  static func auditSQL(_ filter: AuditFilter, _ matching: String) -> String {
+    """
+    SELECT a.row_id, a.at, a.actor, a.action, a.app, a.subject, a.reason, a.details
+    FROM (
+      SELECT c.row_id FROM (\(auditCandidates("row_id, at, actor, action", filter))) AS c
+      \(matching.isEmpty ? "" : "WHERE \(matching)") ORDER BY c.row_id DESC LIMIT ?) AS f
+    JOIN audit a ON a.row_id = f.row_id ORDER BY f.row_id DESC
+    """
+  }
+
+  private static func auditRecord(_ row: StoreRow) throws(StoreFault) -> AuditRecord {
+    AuditRecord(
+      row: row.integer(0),
+      entry: AuditEntry(
+        at: Timestamp(unixMilliseconds: row.integer(1)), actor: try row.text(2), action: try row.text(3),
+        app: try row.optionalText(4), subject: try row.optionalText(5), reason: try row.optionalText(6),
+        details: try row.text(7)))
   }
 }

@@ -16,7 +16,8 @@ public struct ClaimSummary: Sendable, Equatable {
 public struct ClaimFilter: Sendable, Equatable {
   public var app: AppSlug?
   public var receiptID: ReceiptID?
-  public var state: ClaimState?
+  /// Only those in one of these states; empty does not restrict the list.
+  public var states: Set<ClaimState> = []
   public var since: Timestamp?
   public var until: Timestamp?
   /// The last claim of the previous page.
@@ -35,45 +36,75 @@ public struct UnclaimedPurchases: Sendable, Equatable {
 }
 
 extension StoreReader {
-  private static let summaries = """
-    SELECT \(ClaimRow.columns), c.app, p.receipt_id, p.object_id
-    FROM claims c JOIN purchases p ON p.row_id = c.purchase_row
+  /// - Parameter claims: a table or a query.
+  private static func summaries(of claims: String = "claims") -> String {
     """
+    SELECT \(ClaimRow.columns), c.app, p.receipt_id, p.object_id
+    FROM \(claims) AS c JOIN purchases p ON p.row_id = c.purchase_row
+    """
+  }
 
+  /// The newest claims, or those of a receipt: at most as many as the last of four parameters says.
+  private static func candidates(_ columns: String, _ filter: ClaimFilter) -> String {
+    """
+    SELECT \(columns) FROM claims
+    WHERE id < ?1 AND id >= ?2\(filter.receiptID == nil ? "" : " AND purchase_row = ?3")
+    ORDER BY id DESC LIMIT ?4
+    """
+  }
+
+  /// The candidates that match.
   static func select(_ filter: ClaimFilter) -> String {
-    var conditions = ["c.id < ?1", "c.id >= ?2", "c.id < ?3"]
-    if filter.receiptID != nil { conditions.append("c.purchase_row = ?4") }
-    if filter.app != nil { conditions.append("c.app = ?5") }
-    switch filter.state {
-    case .offered: conditions.append("c.ended_at IS NULL AND c.expires_at > ?6")
-    case .expired: conditions.append("c.ended_at IS NULL AND c.expires_at <= ?6")
-    case .claimed: conditions.append("c.user_id IS NOT NULL")
-    case .revoked: conditions.append("c.ended_at IS NOT NULL AND c.user_id IS NULL")
-    case nil: break
+    let states = filter.states.map { state in
+      switch state {
+      case .offered: "c.ended_at IS NULL AND c.expires_at > ?6"
+      case .expired: "c.ended_at IS NULL AND c.expires_at <= ?6"
+      case .claimed: "c.user_id IS NOT NULL"
+      case .revoked: "c.ended_at IS NOT NULL AND c.user_id IS NULL"
+      }
     }
-    return "\(summaries) WHERE \(conditions.joined(separator: " AND ")) ORDER BY c.id DESC LIMIT ?7"
+    let state = states.isEmpty ? "" : " AND (\(states.sorted().joined(separator: " OR ")))"
+    return """
+      \(summaries(of: "(\(candidates("*", filter)))"))
+      WHERE (?5 IS NULL OR c.app = ?5)\(state) ORDER BY c.id DESC LIMIT ?7
+      """
   }
 
   /// A text that sorts after every id.
   private static let lastID = ClaimID.prefix + "~"
 
-  /// - Returns: at most `limit` claims, newest first.
-  public func claims(_ filter: ClaimFilter, now: Timestamp, limit: Int) throws(StoreFault) -> [ClaimSummary] {
-    let values: [StoreValue] = [
-      .text(filter.after?.text ?? Self.lastID), .text(filter.since.map(ClaimID.bound) ?? ""),
-      .text(filter.until.map(ClaimID.bound) ?? Self.lastID),
-      .optional(filter.receiptID?.purchaseRow), .optional(filter.app), .time(now), .integer(Int64(limit)),
+  /// Claims, newest first: at most `limit`, and fewer if `comparedMax` were compared.
+  public func claims(
+    _ filter: ClaimFilter, now: Timestamp, limit: Int, comparing comparedMax: Int = comparedMax
+  ) throws(StoreFault) -> ListPage<ClaimSummary, ClaimID> {
+    let isCompared = filter.app != nil || !filter.states.isEmpty
+    let bound = isCompared ? comparedMax : limit + 1
+    let until = filter.until.map(ClaimID.bound) ?? Self.lastID
+    let range: [StoreValue] = [
+      .text(min(filter.after?.text ?? until, until)), .text(filter.since.map(ClaimID.bound) ?? ""),
+      .optional(filter.receiptID?.purchaseRow), .integer(Int64(bound)),
     ]
-    let found = try connection.prepare(Self.select(filter)).all(values) { row throws(StoreFault) in
-      try Self.summary(row, now: now)
+    return try connection.snapshot { () throws(StoreFault) in
+      let found = try connection.prepare(Self.select(filter)).all(
+        range + [.optional(filter.app), .time(now), .integer(Int64(limit + 1))]
+      ) { row throws(StoreFault) in try Self.summary(row, now: now) }
+      return try ListPage(
+        // A row's number may be that of another purchase.
+        found.filter { filter.receiptID == nil || $0.receiptID == filter.receiptID }, limit: limit,
+        comparing: isCompared ? bound : nil, position: \.claim.id
+      ) { () throws(StoreFault) in
+        let sql = "SELECT count(*), min(id) FROM (\(Self.candidates("id", filter))) AS c"
+        return try connection.prepare(sql).first(range) { row throws(StoreFault) in
+          (count: Int(clamping: row.integer(0)), last: try row.optionalText(1) ?? "")
+        }
+      }
     }
-    // A row's number may be that of another purchase.
-    return found.filter { filter.receiptID == nil || $0.receiptID == filter.receiptID }
   }
 
   /// A claim by its id.
   public func claim(id: ClaimID, now: Timestamp) throws(StoreFault) -> ClaimSummary? {
-    try connection.prepare("\(Self.summaries) WHERE c.id = ?1").first([.text(id)]) { row throws(StoreFault) in
+    try connection.prepare("\(Self.summaries()) WHERE c.id = ?1").first([.text(id)]) {
+      row throws(StoreFault) in
       try Self.summary(row, now: now)
     }
   }
@@ -84,7 +115,7 @@ extension StoreReader {
       row.blob(0)
     }
     guard let key else { return nil }
-    return try connection.prepare("\(Self.summaries) WHERE c.hash = ?1 AND c.app = ?2")
+    return try connection.prepare("\(Self.summaries()) WHERE c.hash = ?1 AND c.app = ?2")
       .first([.blob(try ClaimHash.bytes(of: token, app: app, key: key)), .text(app)]) {
         row throws(StoreFault) in try Self.summary(row, now: now)
       }

@@ -5,11 +5,18 @@ public import Domain
 
 /// Which jobs to list; a nil property does not restrict the list.
 public struct JobFilter: Sendable, Equatable {
-  public var state: JobState?
+  /// Only those in one of these states; empty does not restrict the list.
+  public var states: Set<JobState> = []
   /// The last job of the previous page; only older jobs are listed.
   public var after: JobID?
 
   public init() {}
+
+  /// The only state; nil for any state, and for several.
+  public var state: JobState? {
+    get { states.count == 1 ? states.first : nil }
+    set { states = newValue.map { [$0] } ?? [] }
+  }
 }
 
 /// A receipt of a job, and its outcome.
@@ -25,15 +32,14 @@ extension StoreReader {
   /// - Returns: at most `limit` jobs, newest first.
   public func jobs(_ filter: JobFilter, limit: Int) throws(StoreFault) -> [Job] {
     let after = filter.after.flatMap(\.row)
+    let states = filter.states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
     return try connection.snapshot { () throws(StoreFault) in
       let found = try connection.prepare(
         """
-        SELECT \(JobRow.columns) FROM jobs WHERE row_id < ?1 AND (?2 IS NULL OR state = ?2)
-        ORDER BY row_id DESC LIMIT ?3
+        SELECT \(JobRow.columns) FROM jobs
+        WHERE row_id < ?1\(states.isEmpty ? "" : " AND state IN (\(states))") ORDER BY row_id DESC LIMIT ?2
         """
-      ).all(
-        [.integer(after ?? JobRowID(.max)), .optional(filter.state?.rawValue), .integer(Int64(limit))],
-        JobRow.job)
+      ).all([.integer(after ?? JobRowID(.max)), .integer(Int64(limit))], JobRow.job)
       return try counted(found)
     }
   }

@@ -56,6 +56,20 @@ public struct ListPage<Entry, Position> {
     self.init(Array(found.prefix(limit)), next: found.count > limit ? position(found[limit - 1]) : nil)
   }
 
+  /// A page of a list that compares the newest entries one by one.
+  /// - Parameters:
+  ///   - found: at most one more than `limit`.
+  ///   - bound: how many were compared at most; nil if each entry that was read matches.
+  ///   - examined: how many were compared, and the last of them.
+  init(
+    _ found: [Entry], limit: Int, comparing bound: Int?, position: (Entry) -> Position,
+    examined: () throws(StoreFault) -> (count: Int, last: Position)?
+  ) throws(StoreFault) {
+    self.init(found, limit: limit, position: position)
+    guard let bound, next == nil, let (count, last) = try examined(), count == bound else { return }
+    (next, compared) = (last, count)
+  }
+
   /// The same page with other entries.
   func with<Other>(_ entries: [Other]) -> ListPage<Other, Position> {
     ListPage<Other, Position>(entries, next: next, compared: compared)

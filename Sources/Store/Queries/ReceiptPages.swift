@@ -66,7 +66,10 @@ extension ReceiptFilter {
     }
     add("+app = ?", app.map(StoreValue.text))
     add("+processor = ?", processor.map(StoreValue.text))
-    add("+state = ?", state.map { .text($0.rawValue) })
+    if !states.isEmpty {
+      let marks = states.map { _ in "?" }.joined(separator: ", ")
+      conditions.append(("+state IN (\(marks))", states.map { .text($0.rawValue) }))
+    }
     add("+reason IS ?", reason.map { $0.isEmpty ? .null : .text($0) })
     add("+last_cause IS ?", cause.map { $0.isEmpty ? .null : .text($0) })
     if lacksImportID {
@@ -94,7 +97,7 @@ extension ReceiptFilter {
 
   func includes(_ group: CountRows.Group) -> Bool {
     (app == nil || app == group.app) && (processor == nil || processor == group.processor)
-      && (state == nil || state?.rawValue == group.state)
+      && (states.isEmpty || states.contains { $0.rawValue == group.state })
       && (reason == nil || reason == group.reason) && (cause == nil || cause == group.cause)
       && (!lacksImportID || group.state == ReceiptState.delivered.rawValue)
       && (status?.mayBeLast(in: group) ?? true)

@@ -7,7 +7,8 @@ public import Domain
 public struct ReceiptFilter: Sendable, Equatable {
   public var app: AppSlug?
   public var processor: ProcessorName?
-  public var state: ReceiptState?
+  /// Only those in one of these states; empty does not restrict the list.
+  public var states: Set<ReceiptState> = []
   public var userID: UserID?
   /// The processor's id of the customer.
   public var customerID: CustomerID?
@@ -40,6 +41,29 @@ public struct ReceiptFilter: Sendable, Equatable {
   public var after: ReceiptID?
 
   public init() {}
+
+  /// The only state; nil for any state, and for several.
+  public var state: ReceiptState? {
+    get { states.count == 1 ? states.first : nil }
+    set { states = newValue.map { [$0] } ?? [] }
+  }
+}
+
+extension Set where Element: CaseIterable & RawRepresentable<String> {
+  /// Its words with commas, in the order of their declaration: `waiting,failed`; nil without any.
+  public var words: String? {
+    isEmpty ? nil : Element.allCases.filter(contains).map(\.rawValue).joined(separator: ",")
+  }
+
+  /// - Parameter words: as `words` returns them.
+  /// - Returns: nil if one of them is unknown.
+  public init?(words: String) {
+    self.init()
+    for word in words.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let value = Element(rawValue: String(word)) else { return nil }
+      insert(value)
+    }
+  }
 }
 
 /// An attempt as logged.

@@ -32,7 +32,7 @@ struct AnnouncementTests {
   }
 
   private func states() throws -> [ClaimState] {
-    try store.reader.claims(ClaimFilter(), now: store.now, limit: 10).map(\.state).reversed()
+    try store.reader.claims(ClaimFilter(), now: store.now, limit: 10).entries.map(\.state).reversed()
   }
 
   /// A purchase that has waited for the other events of its checkout.

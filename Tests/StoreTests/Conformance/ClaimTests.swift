@@ -42,7 +42,7 @@ struct ClaimTests {
   }
 
   private func states() throws -> [ClaimState] {
-    try store.reader.claims(ClaimFilter(), now: store.now, limit: 100).map(\.state).reversed()
+    try store.reader.claims(ClaimFilter(), now: store.now, limit: 100).entries.map(\.state).reversed()
   }
 
   @Test("A token gives the purchase to the user who brings it, and is stored as a hash only")
@@ -128,7 +128,7 @@ struct ClaimTests {
     let id = try store.only().receiptID
     _ = try self.token()
     let revoked = try self.token()
-    let newest = try #require(try store.reader.claims(ClaimFilter(), now: store.now, limit: 1).first)
+    let newest = try #require(try store.reader.claims(ClaimFilter(), now: store.now, limit: 1).entries.first)
     #expect(try store.apply(RevokeClaims(.claim(newest.claim.id))) == 1)
     #expect(try store.apply(RevokeClaims(.claim(newest.claim.id))) == 0)
     #expect(try use(revoked) == .gone)
@@ -191,7 +191,7 @@ struct ClaimTests {
     func found(_ change: (inout ClaimFilter) -> Void) throws -> [ClaimState] {
       var filter = filter
       change(&filter)
-      return try store.reader.claims(filter, now: store.now, limit: 10).map(\.state)
+      return try store.reader.claims(filter, now: store.now, limit: 10).entries.map(\.state)
     }
     #expect(try found { _ in } == [.offered, .expired])
     #expect(try found { $0.app = "web" } == [])
@@ -200,12 +200,34 @@ struct ClaimTests {
     #expect(try found { $0.receiptID = "rcp_none" } == [])
     for state in ClaimState.allCases {
       #expect(
-        try found { $0.state = state } == ([.offered, .expired].contains(state) ? [state] : []), "\(state)")
+        try found { $0.states = [state] } == ([.offered, .expired].contains(state) ? [state] : []), "\(state)"
+      )
     }
     #expect(try found { $0.since = store.now } == [.offered])
     #expect(try found { $0.until = store.now } == [.expired])
-    filter.after = try store.reader.claims(filter, now: store.now, limit: 1).first?.claim.id
+    filter.after = try store.reader.claims(filter, now: store.now, limit: 1).entries.first?.claim.id
     #expect(try found { _ in } == [.expired])
+  }
+
+  @Test("Claims of a state are compared a part at a time, and none is left out")
+  func comparedList() throws {
+    _ = try token(lifetime: .hours(1))
+    for _ in 0..<2 {
+      store.advance(1)
+      _ = try token(lifetime: .hours(9))
+    }
+    store.advance(hour)
+    var filter = ClaimFilter()
+    filter.states = [.expired, .claimed]
+    let first = try store.reader.claims(filter, now: store.now, limit: 10, comparing: 2)
+    #expect(first.entries.isEmpty)
+    #expect(first.compared == 2)
+    filter.after = first.next
+    let rest = try store.reader.claims(filter, now: store.now, limit: 10, comparing: 2)
+    #expect(rest.entries.map(\.state) == [.expired])
+    #expect(rest.next == nil)
+    filter = ClaimFilter()
+    #expect(try store.reader.claims(filter, now: store.now, limit: 2, comparing: 1).entries.count == 2)
   }
 
   @Test("Retention deletes a receipt's claims with it")

@@ -191,6 +191,93 @@ struct ListTests {
     #expect(try survey(filter, step: 2).groups == [])
   }
 
+  @Test("Several states are listed, counted and summed up together")
+  func severalStates() throws {
+    let jobs = try Self.store()
+    #expect(try Self.names(jobs) { $0.states = [.failed, .pending] } == ["bad", "down", "open", "slow"])
+    #expect(try Self.names(jobs) { $0.states = [.failed, .waiting] } == ["bad", "down", "slow"])
+    #expect(
+      try Self.names(jobs) {
+        $0.states = [.failed, .pending]
+        $0.objectID = "sub_bad"
+      } == ["bad"])
+    #expect(
+      try Self.names(jobs) {
+        $0.states = [.delivered, .pending]
+        $0.objectID = "sub_bad"
+      } == [])
+    let job = try jobs.start(.cancel) { $0.states = [.failed, .pending] }
+    #expect(try jobs.run(job).count(.cancelled) == 4)
+  }
+
+  @Test("A state of a stored job that is not known chooses nothing")
+  func unknownStates() {
+    var filter = ReceiptFilter()
+    filter.states = [.failed, .waiting]
+    let stored = JobSource.filter(filter, limit: nil)
+    #expect(stored.json["state"] == "waiting,failed")
+    #expect(JobSource(stored.json.text) == stored)
+    #expect(JobSource(#"{"state":"waiting,lost"}"#) == .ids(count: 0))
+    #expect(JobSource(#"{"state":""}"#) == .ids(count: 0))
+  }
+
+  @Test("A list reads no content, and is the same also if that is damaged")
+  func withoutContent() throws {
+    let jobs = try Self.store()
+    let context = try jobs.store.post("c1")
+    func listed() throws -> [PurchaseRecord] {
+      try jobs.store.reader.receiptPage(ReceiptFilter(), limit: 100).entries
+    }
+    let before = try listed()
+    #expect(before.compactMap(\.receipt?.body) == Array(repeating: [], count: 6))
+    #expect(before.compactMap(\.receipt?.destination).count == 6)
+    try jobs.store.execute("UPDATE purchases SET body = x'00', dictionary = 99")
+    try jobs.store.execute("UPDATE contexts SET ply_context = '', frame = x'00', dictionary = 99")
+    #expect(throws: StoreFault.self) { try jobs.store.reader.receipts(ReceiptFilter(), limit: 100) }
+    #expect(try listed() == before)
+    let now = jobs.store.now
+    #expect(throws: StoreFault.self) {
+      try jobs.store.reader.contexts(ContextFilter(), now: now, limit: 10)
+    }
+    let contexts = try jobs.store.reader.contexts(ContextFilter(), now: now, limit: 10, hasContent: false)
+    #expect(contexts.map(\.id) == [context])
+  }
+
+  @Test("Changes by an operator are compared a part at a time, and no change is left out")
+  func comparedChanges() throws {
+    let store = try TestStore()
+    for number in 0..<10 {
+      let actor = number == 0 || number == 6 ? "ann" : "bob"
+      try store.apply(WriteAudit(AuditEntry(at: store.now, actor: actor, action: "apps \(number)")))
+    }
+    var filter = AuditFilter()
+    func pages(comparing bound: Int) throws -> (found: [[String]], compared: [Int?]) {
+      var (found, compared): ([[String]], [Int?]) = ([], [])
+      filter.after = nil
+      repeat {
+        let page = try store.reader.auditPage(filter, limit: 2, comparing: bound)
+        found.append(page.entries.map(\.entry.action))
+        compared.append(page.compared)
+        filter.after = page.next
+      } while filter.after != nil
+      return (found, compared)
+    }
+    filter.actor = "ann"
+    let byAnn = try pages(comparing: 4)
+    #expect(byAnn.found == [["apps 6"], [], ["apps 0"]])
+    #expect(byAnn.compared == [4, 4, nil])
+    #expect(try pages(comparing: 100).found == [["apps 6", "apps 0"]])
+    filter.action = "apps 6"
+    #expect(try pages(comparing: 100).found == [["apps 6"]])
+    filter = AuditFilter()
+    filter.action = "apps"
+    let all = try pages(comparing: 4)
+    #expect(all.found.flatMap(\.self).count == 10)
+    #expect(all.compared.allSatisfy { $0 == nil })
+    filter = AuditFilter()
+    #expect(try pages(comparing: 1).found.flatMap(\.self).count == 10)
+  }
+
   @Test("Changes of a period are found, also if a clock was a little behind")
   func changes() throws {
     let store = try TestStore()
