@@ -68,6 +68,11 @@ enum ReceiptsCommands {
     isRepeatable: true)
   private static let limitOption = OptionSpec(
     "limit", placeholder: "N", help: "At most this many, the newest")
+  private static let pacing = [
+    OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
+    OptionSpec(
+      flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
+  ]
 
   private static let replay = Verb(
     spec: CommandSpec(
@@ -83,11 +88,7 @@ enum ReceiptsCommands {
       options: filterOptions("replay") + [
         limitOption,
         OptionSpec(flag: "force", help: "Send delivered ones again, too"),
-        OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
-        OptionSpec(
-          flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
-        CommandTable.why,
-      ] + CommandTable.asking,
+      ] + pacing + [CommandTable.why] + CommandTable.asking,
       examples: [
         ExampleSpec("receiptctl receipts replay \(example)", "Replay one"),
         ExampleSpec("receiptctl receipts replay --state failed --dry-run", "Their number and reasons"),
@@ -127,7 +128,8 @@ enum ReceiptsCommands {
       discussion: """
         For one receipt, supply its user, its price or a context. For several, by id or by --state and \
         other filters, supply the price that all of them lack, and confirm; --user and --context are \
-        refused then, because they differ from receipt to receipt.
+        refused then, because they differ from receipt to receipt. A selection by filters is a job, as in \
+        receipts replay.
         """,
       arguments: [manyArgument],
       options: filterOptions("complete") + [
@@ -136,8 +138,7 @@ enum ReceiptsCommands {
         OptionSpec("price", placeholder: "PRICE", help: "The price that was paid, price_…"),
         OptionSpec("context", placeholder: "ID", help: "An open context of the user, ctx_…"),
         OptionSpec(flag: "force", help: "Also replace a known user or price; one receipt only"),
-        CommandTable.why,
-      ] + CommandTable.asking,
+      ] + pacing + [CommandTable.why] + CommandTable.asking,
       examples: [
         ExampleSpec(
           "receiptctl receipts complete \(example) --user jdo-1", "For a checkout without a user"),
@@ -148,7 +149,8 @@ enum ReceiptsCommands {
           "receiptctl receipts complete --state failed --reason price --price price_1MbKJHJaEiB9UwXB",
           "All receipts that lack a price"),
         ExampleSpec(
-          "receiptctl receipts complete --state failed --reason http_422 --price price_1MbKJHJaEiB9UwXB",
+          "receiptctl receipts complete --state failed --reason http_422 --price price_1MbKJHJaEiB9UwXB "
+            + "--rate 5/s",
           "All receipts that the destination refused, with another price"),
       ]),
     run: ReceiptComplete.run)
@@ -169,10 +171,8 @@ enum ReceiptsCommands {
         OptionSpec("user", placeholder: "USER", help: "Your id of the right user"),
         OptionSpec("price", placeholder: "PRICE", help: "The right price, price_…"),
         OptionSpec("context", placeholder: "ID", help: "An open context, ctx_…; one receipt only"),
-        OptionSpec("rate", placeholder: "N/s", help: "How many become due each second"),
-        OptionSpec(
-          flag: "wait", short: "w", help: "Follow until each is delivered or failed; 3 when some failed"),
-        OptionSpec("why", placeholder: "TEXT", help: "Why, in a few words; kept in the audit; required"),
+      ] + pacing + [
+        OptionSpec("why", placeholder: "TEXT", help: "Why, in a few words; kept in the audit; required")
       ] + CommandTable.asking,
       examples: [
         ExampleSpec(

@@ -151,6 +151,29 @@ import Testing
     #expect(try harness.reader().integrityFaults() == [])
   }
 
+  @Test("Receipts that the destination refused get another price as a job, slowly")
+  func completedAtARate() throws {
+    let harness = try Self.large(.init(receipts: 2000, failed: 400))
+    let refused = ["receipts", "complete", "--state", "failed", "--reason", "http_422", "--price", "price_7"]
+    let paced = refused + ["--rate", "2/s"]
+    let preview = try #require(
+      try harness.run(arguments: paced + ["--dry-run", "--json"]).objects.first)
+    #expect(preview["would_complete"] == 80)
+    #expect(preview["estimate_seconds"] == 40)
+    let ran = harness.run(arguments: paced + ["--yes"])
+    #expect(ran.code == .done)
+    let id = try #require(ran.job)
+    #expect(ran.out == "Job \(id) completes 80 receipts, about 40 s at 2/s.\n")
+    let shown = harness.run("jobs", "show", id).out
+    #expect(shown.contains("complete: state failed, reason http_422, with the price price_7"))
+    #expect(shown.contains("80: 80 to come"))
+    for option in [["--rate", "2/s"], ["--wait"]] {
+      let single = harness.run(arguments: ["receipts", "complete", "rcp_1", "--price", "price_7"] + option)
+      #expect(single.code == .usage)
+      #expect(single.notes.contains("\(option[0]) is for several receipts"))
+    }
+  }
+
   @Test func severalAreCompletedOnlyWhereTheyLackAPrice() throws {
     let harness = try Self.large(.init(receipts: 2000, failed: 400))
     let typo = ["receipts", "complete", "--state", "failed", "--reason", "gave_up", "--price", "price_TYPO"]

@@ -48,8 +48,9 @@ enum ReceiptComplete {
     guard options.contains("price") else {
       throw session.usage("several receipts are completed with --price; name users one receipt at a time")
     }
+    let rate = try session.command.ratePerSecond("rate", in: BulkChange.rates)
     let why = try session.why()
-    return try BulkChange(.complete, session, why: why).run(askingFrom: 1)
+    return try BulkChange(.complete, session, why: why, rate: rate).run(askingFrom: 1)
   }
 
   /// Refuses a user or a price that no receipt can have.
@@ -63,6 +64,16 @@ enum ReceiptComplete {
     }
     if let user = user(session), ContextID.isMeant(by: user.text) {
       throw session.usage("--user names a context, which is never a user; give it as --context")
+    }
+  }
+
+  /// Refuses the options for several receipts.
+  static func checkSingle(_ session: Session) throws {
+    guard ReceiptsCommands.givenFilters(session).isEmpty else {
+      throw session.usage("name receipts by id, or choose them with filters, not both")
+    }
+    for name in ["rate", "wait"] where session.command.options.contains(name) {
+      throw session.usage("--\(name) is for several receipts")
     }
   }
 
@@ -105,9 +116,7 @@ enum ReceiptComplete {
 
   private static func completeOne(_ session: Session, _ id: ReceiptID) throws -> ExitCode {
     let options = session.command.options
-    guard ReceiptsCommands.givenFilters(session).isEmpty else {
-      throw session.usage("name receipts by id, or choose them with filters, not both")
-    }
+    try checkSingle(session)
     let shown = DisplayText.clean(id.text)
     let user = user(session)
     let price = options["price"].map(PriceID.init)

@@ -31,12 +31,7 @@ enum ReceiptCorrect {
 
   private static func correctOne(_ session: Session, _ id: ReceiptID, why: String) throws -> ExitCode {
     let options = session.command.options
-    guard ReceiptsCommands.givenFilters(session).isEmpty else {
-      throw session.usage("name receipts by id, or choose them with filters, not both")
-    }
-    for name in ["rate", "wait"] where options.contains(name) || session.command.flag(name) {
-      throw session.usage("--\(name) is for several receipts")
-    }
+    try ReceiptComplete.checkSingle(session)
     let shown = DisplayText.clean(id.text)
     let configuration = try session.wholeConfiguration()
     let reader = try session.reader(configuration)
