@@ -148,7 +148,8 @@ enum AppsCommands {
       return
     }
     let name = DisplayText.clean(app.text)
-    let end = pause.until.map { "until \($0.text)" } ?? "until: receiptctl apps resume \(name)"
+    let end =
+      pause.until.map { "until \($0.clock(today: session.now))" } ?? "until: receiptctl apps resume \(name)"
     session.output.line("Deliveries of \(name) are paused \(end)")
     if try !session.isServed(configuration, session.reader(configuration)) {
       session.output.note("No receiptd serves this database; the pause applies once one does.")

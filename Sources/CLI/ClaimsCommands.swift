@@ -118,8 +118,8 @@ enum ClaimsCommands {
     }
     session.output.line(url ?? token.text)
     session.output.note(
-      "Send this to the customer who paid, and to nobody else; it is valid until \(claim.expiresAt.text) and "
-        + "is not shown again.")
+      "Send this to the customer who paid, and to nobody else; it is valid until "
+        + "\(claim.expiresAt.clock(today: session.now)) and is not shown again.")
     return .done
   }
 

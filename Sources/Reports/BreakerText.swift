@@ -64,6 +64,13 @@ extension Timestamp {
     return text == "now" ? "just now" : text
   }
 
+  /// As a sentence has it, in UTC: `08:30 UTC`, with the date before it unless it is today's.
+  /// - Parameter today: nil shows the date in any case.
+  public func clock(today: Timestamp?) -> String {
+    let (day, time) = (rfc3339.prefix(10), rfc3339.dropFirst(11).prefix(5))
+    return today?.rfc3339.prefix(10) == day ? "\(time) UTC" : "\(day) \(time) UTC"
+  }
+
   /// RFC 3339, in UTC, with milliseconds.
   public var rfc3339: String { RFC3339.string(unixMilliseconds: unixMilliseconds) }
 }
@@ -89,7 +96,7 @@ public struct PauseText: Sendable, Equatable {
     guard let pause, let since = pause.since, pause.isActive(now: now) else { return nil }
     let why = pause.reason.map { ": \($0)" } ?? ""
     let end =
-      pause.until.map { "They resume \($0.relative(to: now)), at \($0.rfc3339)" }
+      pause.until.map { "They resume \($0.relative(to: now)), at \($0.clock(today: now))" }
       ?? "They stay so until an operator resumes them"
     sentence = "were paused by \(pause.actor) \(since.past(to: now))\(why)."
     command = "receiptctl apps resume \(app)"

@@ -29,16 +29,16 @@ public enum PaymentText {
     return amount + (payment.currency.map { " \($0)" } ?? "") + state
   }
 
-  /// `ordered 2026-…, its outcome is unknown after 2 failures (timeout); the next call is due 2026-…`
-  static func capture(_ capture: CaptureSummary) -> String {
+  /// `ordered at 08:30 UTC, its outcome is unknown after 2 failures (timeout); the next call is due at …`
+  static func capture(_ capture: CaptureSummary, now: Timestamp?) -> String {
     if let meaning = meaning(of: capture) {
-      return (capture.endedAt.map { "ended at \($0.rfc3339): " } ?? "") + meaning
+      return (capture.endedAt.map { "ended at \($0.clock(today: now)): " } ?? "") + meaning
     }
-    let ordered = "ordered at \(capture.orderedAt.rfc3339)"
+    let ordered = "ordered at \(capture.orderedAt.clock(today: now))"
     guard capture.failures > 0 else { return "\(ordered), under way" }
     let trouble = capture.lastTrouble.map { " (\($0))" } ?? ""
     return "\(ordered), its outcome is unknown after \(CountText.of(capture.failures, "failure"))\(trouble); "
-      + "the next call is due at \(capture.retryAt.rfc3339)"
+      + "the next call is due at \(capture.retryAt.clock(today: now))"
   }
 
   /// The meaning of a capture's outcome; nil while it is unknown.
@@ -57,12 +57,12 @@ public enum PaymentText {
   }
 
   /// When the processor is asked again, and how often it was without success.
-  static func lookup(_ lookup: PlannedLookup) -> String {
+  static func lookup(_ lookup: PlannedLookup, now: Timestamp?) -> String {
     guard let dueAt = lookup.dueAt else {
       return "given up after a week: the processor gave no usable answer "
         + CountText.of(lookup.attempts, "time")
     }
-    let planned = "planned for \(dueAt.rfc3339)"
+    let planned = "planned for \(dueAt.clock(today: now))"
     guard lookup.attempts > 0 else { return planned }
     return lookup.isFetch
       ? "\(planned) (the processor gave no usable answer \(CountText.of(lookup.attempts, "time")) so far)"

@@ -1,7 +1,7 @@
 // The facts about one purchase and its receipt, as names and values. Pure; called from any thread. Nothing is
 // sanitized or escaped.
 
-internal import Domain
+public import Domain
 internal import Platform
 public import Store
 
@@ -21,7 +21,8 @@ public struct ReceiptFact: Sendable, Equatable {
 
 /// The facts about a purchase and its receipt, the most requested first.
 public enum ReceiptFacts {
-  public static func all(_ detail: ReceiptDetail) -> [ReceiptFact] {
+  /// - Parameter now: of its day, times have no date; nil shows the date of each.
+  public static func all(_ detail: ReceiptDetail, now: Timestamp? = nil) -> [ReceiptFact] {
     let record = detail.record
     let purchase = record.purchase
     let receipt = record.receipt
@@ -46,8 +47,12 @@ public enum ReceiptFacts {
       facts.append(ReceiptFact("customer", customer.text, .customer(customer)))
     }
     if let amount = PaymentText.amount(of: purchase) { facts.append(ReceiptFact("amount", amount)) }
-    for capture in detail.captures { facts.append(ReceiptFact("capture", PaymentText.capture(capture))) }
-    if let lookup = detail.lookup { facts.append(ReceiptFact("lookup", PaymentText.lookup(lookup))) }
+    for capture in detail.captures {
+      facts.append(ReceiptFact("capture", PaymentText.capture(capture, now: now)))
+    }
+    if let lookup = detail.lookup {
+      facts.append(ReceiptFact("lookup", PaymentText.lookup(lookup, now: now)))
+    }
     if purchase.isReversed { facts.append(ReceiptFact("reversed", reversed(receipt))) }
     let priceID = receipt?.priceID ?? purchase.prices.first
     facts.append(ReceiptFact("price", price(record, receipt), priceID.map(NamedID.price)))

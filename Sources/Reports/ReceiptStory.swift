@@ -111,7 +111,7 @@ public struct ReceiptStory: Sendable, Equatable {
       entries.append(
         Entry(
           time: claim.offeredAt, what: "claim", tone: .waiting,
-          detail: "\(claim.id) offered \(origin), until \(claim.expiresAt.rfc3339)"))
+          detail: "\(claim.id) offered \(origin), until \(claim.expiresAt.clock(today: claim.offeredAt))"))
       guard let endedAt = claim.endedAt else { continue }
       let end = claim.userID.map { "claimed by \($0)" } ?? "revoked"
       entries.append(

@@ -17,13 +17,14 @@ import Testing
     _ = try harness.purchase("sub_1")
     let ran = harness.run("apps", "pause", "ios", "--for", "1h", "--why", "the destination asked for it")
     #expect(ran.code == .done)
-    #expect(ran.out == "Deliveries of ios are paused until 2026-11-20T11:00:00.000Z\n")
+    #expect(ran.out == "Deliveries of ios are paused until 11:00 UTC\n")
     #expect(ran.notes.contains("No receiptd serves this database"))
     harness.clock.advance(.minutes(3))
     Snapshot.check(harness.run("apps", "list").out, "apps-list")
     let stats = harness.run("stats").out
     #expect(stats.contains("Deliveries of ios were paused by ann 3 min ago: the destination asked for it."))
-    #expect(stats.contains("to resume them now: receiptctl apps resume ios"))
+    #expect(
+      stats.contains("They resume in 57 min, at 11:00 UTC; to resume them now: receiptctl apps resume ios"))
     let app = try #require(try harness.run("apps", "list", "--json").objects.first)
     #expect(app["pause"]?["until"] == "2026-11-20T11:00:00.000Z")
     #expect(app["pause"]?["why"] == "the destination asked for it")
@@ -37,6 +38,13 @@ import Testing
     #expect(harness.run("apps", "resume", "ios").out.contains("No operator has paused"))
     #expect(try harness.run("audit", "list", "--json").objects.count == 2)
     #expect(try harness.run("apps", "list", "--json").objects.first?["pause"] == .null)
+  }
+
+  @Test("The end of a pause on another day has its date")
+  func longPause() throws {
+    let harness = try OperatorHarness()
+    let ran = harness.run("apps", "pause", "ios", "--for", "20h", "--why", "x")
+    #expect(ran.out == "Deliveries of ios are paused until 2026-11-21 06:00 UTC\n")
   }
 
   @Test("stats and doctor complained for good about the breaker of a removed app, and no other page did")

@@ -65,7 +65,7 @@ import Testing
             "elements": [
               [
                 "type": "mrkdwn",
-                "text": "oldest_pending&gt;15m on relay-1, since 2026-11-20T10:00:03.120Z", "verbatim": true,
+                "text": "oldest_pending&gt;15m on relay-1, since 10:00 UTC", "verbatim": true,
               ]
             ],
           ],

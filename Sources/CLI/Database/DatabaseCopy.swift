@@ -4,6 +4,7 @@ internal import Config
 internal import Domain
 internal import Formats
 internal import Platform
+internal import Reports
 internal import Store
 internal import Terminal
 
@@ -205,8 +206,8 @@ enum DatabaseUnretire {
     }
     let copy = DisplayText.clean(mark.place)
     session.output.note(
-      "\(shown) was copied to \(copy) at \(mark.at.text). If a receiptd has used the copy since, receipts "
-        + "are delivered twice, and what only the copy has is missing here.")
+      "\(shown) was copied to \(copy) at \(mark.at.clock(today: session.now)). If a receiptd has used the "
+        + "copy since, receipts are delivered twice, and what only the copy has is missing here.")
     if session.command.flag("dry-run") {
       session.output.note("Nothing was changed.")
       return .done

@@ -48,7 +48,7 @@ enum ReceiptShow {
     let output = session.output
     let title = DisplayText.clean(receipt?.id.text ?? object)
     output.line(Style.bold.applied(to: title, inColour: output.isInColour))
-    for fact in ReceiptFacts.all(detail) {
+    for fact in ReceiptFacts.all(detail, now: session.now) {
       let style = fact.name == "state" ? receipt?.state.tone.style ?? .plain : .plain
       let shown = style.applied(to: DisplayText.clean(fact.value), inColour: output.isInColour)
       output.line("  \(DisplayText.padded(fact.name, to: 9)) \(shown)")

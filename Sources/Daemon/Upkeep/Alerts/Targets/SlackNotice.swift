@@ -19,7 +19,7 @@ enum SlackNotice {
     let subject = notice.app.map { "\(notice.name) of \($0)" } ?? notice.name
     var section = notice.summary
     if notice.state == .firing { section += "\nWhat to do: \(notice.advice)." }
-    let details = "\(notice.alert) on \(host), since \(notice.since.rfc3339)"
+    let details = "\(notice.alert) on \(host), since \(notice.since.clock(today: notice.at))"
     return [
       "text": .string(escaped(notice.text(host: host))),
       "blocks": [
