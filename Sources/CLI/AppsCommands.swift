@@ -18,6 +18,7 @@ enum AppsCommands {
   private static let list = Verb(
     spec: CommandSpec(
       ["apps", "list"], summary: "List the apps: whether deliveries run, what waits, and what they use",
+      options: [ListFormat.option],
       examples: [
         ExampleSpec("receiptctl apps list", "Which apps are paused, by whom and until when"),
         ExampleSpec("receiptctl apps list --json | jq 'select(.pause)'", "Only those that are paused"),
@@ -91,10 +92,19 @@ enum AppsCommands {
   private static func runList(_ session: Session) throws -> ExitCode {
     let configuration = try session.configuration()
     let stats = try AppStats.all(session.reader(configuration), configuration, only: nil, session)
-    guard !session.isJSON else {
-      for app in stats { session.output.json(app.json) }
-      return .done
+    switch try ListFormat(session) {
+    case .table: session.output.table(table(stats, configuration, session))
+    case .json: for app in stats { session.output.json(app.json) }
+    case .csv:
+      let header = stats.first?.members.map { CSV.Field.plain($0.name) } ?? []
+      session.output.text(([CSV.record(header)] + stats.map { CSV.record($0.members) }).joined())
     }
+    return .done
+  }
+
+  private static func table(
+    _ stats: [AppStats], _ configuration: Configuration, _ session: Session
+  ) -> Table {
     var table = Table(
       [
         .init("APP"), .init("DELIVERIES"), .init("WHY", canShrink: true),
@@ -112,8 +122,7 @@ enum AppsCommands {
         Table.Cell(names(used?.processors.map(\.name.text))),
       ])
     }
-    session.output.table(table)
-    return .done
+    return table
   }
 
   private static func names(_ names: [String]?) -> String {

@@ -144,9 +144,7 @@ enum FailuresCommands {
       return nil
     }
     if groups.count > 1 || filter == FailureChoice() {
-      let notes = session.output.notes
-      notes.write(
-        session.table(groups, FailureResource.list, configuration).text(terminalColumns: notes.columns))
+      session.output.note(session.table(groups, FailureResource.list, configuration))
       try session.ask("\(verb.capitalizedFirst) \(counted)?")
     }
     // Exactly the groups that were shown: another may be new since.

@@ -14,7 +14,7 @@ import Testing
     let harness = try ReceiptListTests.everyState()
     harness.clock.advance(.seconds(1))
     try harness.purchase("sub_formula", user: "=1+1")
-    let lists = [["receipts", "list"], ["events", "list"], ["contexts", "list"], ["audit", "list"]]
+    let lists = ["receipts", "events", "contexts", "audit", "apps"].map { [$0, "list"] }
     for list in lists {
       let csv = harness.run(arguments: list + ["--csv"])
       #expect(csv.code == .done)

@@ -116,8 +116,6 @@ struct JobFollow {
 
   private func report(_ job: Job) {
     session.output.note(JobDescription.outcomes(job) + ".")
-    guard !job.missed.isEmpty else { return }
-    let notes = session.output.notes
-    notes.write(JobText.missedTable(job).text(terminalColumns: notes.columns))
+    if !job.missed.isEmpty { session.output.note(JobText.missedTable(job)) }
   }
 }

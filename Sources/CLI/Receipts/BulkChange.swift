@@ -39,8 +39,7 @@ struct BulkChange {
     if session.command.flag("dry-run") { return show() }
     guard plan.count > 0 else { return try conclude(ids: []) }
     if plan.count >= least {
-      let notes = session.output.notes
-      notes.write(plan.table(session).text(terminalColumns: notes.columns))
+      session.output.note(plan.table(session))
       // Before the question, because the operator must know it to confirm.
       refusals.note()
       for line in warnings { session.output.note(line) }

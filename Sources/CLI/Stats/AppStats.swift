@@ -133,14 +133,16 @@ struct AppStats {
     ]
   }
 
-  var json: JSONValue {
+  var json: JSONValue { .object(members) }
+
+  var members: [JSONValue.Member] {
     let states = ReceiptState.allCases.map { state in
       JSONValue.Member(name: state.rawValue, value: .integer(counts[state] ?? 0))
     }
     let pendingSeconds = oldestPending.map { max(.zero, now.duration(since: $0)).components.seconds }
     let rest = breaker.restUntil.flatMap { $0 > now ? $0 : nil }
-    return .object(
-      [.init(name: "app", value: .string(slug.text))] + states + [
+    return [.init(name: "app", value: .string(slug.text))] + states
+      + [
         .init(name: "served", value: .bool(isServed && isConfigured)),
         .init(name: "configured", value: .bool(isConfigured)),
         .init(name: "delivered_last_hour", value: .integer(deliveredLastHour)),
@@ -164,6 +166,6 @@ struct AppStats {
             "next_probe_at": .time(breaker.state == .closed ? nil : breaker.probeAt),
             "rest_until": .time(rest),
           ]),
-      ])
+      ]
   }
 }

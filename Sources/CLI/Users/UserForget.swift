@@ -90,7 +90,7 @@ struct UserForget {
     if let user = search.user, user.text != subject.text {
       session.output.note("\(name) is the user \(DisplayText.clean(user.text)), who is erased.")
     }
-    session.output.notes.write(plan().text(terminalColumns: session.output.notes.columns))
+    session.output.note(plan())
     if !loose.isEmpty {
       session.output.note("\(Counted.of(loose.count, "event")) beside that name the user or one of these.")
     }

@@ -62,10 +62,15 @@ public struct Resource<Row>: Sendable {
   /// The names of the columns as the first record of CSV.
   public var csvHeader: String { CSV.record(fields.filter { $0.value != nil }.map { .plain($0.name) }) }
 
-  /// An entry as a record of CSV. A missing value is empty; a list is JSON.
-  public func csv(of row: Row) -> String {
-    CSV.record(
-      members(of: row).map { member -> CSV.Field in
+  /// An entry as a record of CSV.
+  public func csv(of row: Row) -> String { CSV.record(members(of: row)) }
+}
+
+extension CSV {
+  /// The values of an object as a record. A missing value is empty; a list and an object are JSON.
+  public static func record(_ members: [JSONValue.Member]) -> String {
+    record(
+      members.map { member -> Field in
         switch member.value {
         case .null: .plain("")
         case .string(let text): .text(text)

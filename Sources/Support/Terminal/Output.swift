@@ -127,10 +127,17 @@ public struct Output: Sendable {
 
   /// - Parameter namesDropped: whether a line below it names the columns that the terminal is too narrow for.
   public func table(_ table: Table, namesDropped: Bool = true) {
-    result.write(table.text(inColour: isInColour, terminalColumns: result.columns))
-    let dropped = namesDropped ? table.dropped(terminalColumns: result.columns) : []
+    write(table, to: result, inColour: isInColour, namesDropped: namesDropped)
+  }
+
+  /// Writes a table to stderr, such as before a question.
+  public func note(_ table: Table) { write(table, to: notes, inColour: false, namesDropped: true) }
+
+  private func write(_ table: Table, to channel: OutputChannel, inColour: Bool, namesDropped: Bool) {
+    channel.write(table.text(inColour: inColour, terminalColumns: channel.columns))
+    let dropped = namesDropped ? table.dropped(terminalColumns: channel.columns) : []
     guard !dropped.isEmpty else { return }
-    result.write("Too wide for this terminal: \(dropped.joined(separator: ", ")); see --json.\n")
+    channel.write("Too wide for this terminal: \(dropped.joined(separator: ", ")); see --json.\n")
   }
 
   /// Writes a line to stderr.
