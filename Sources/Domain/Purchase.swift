@@ -24,6 +24,13 @@ public struct Purchase: Sendable, Equatable {
     case ownKeyOfInvoice = 8
     /// `metadata` as an invoice has them.
     case metadataOfInvoice = 9
+    /// The metadata of the customer, under a later key than that of `customerMetadata`.
+    case customerMetadataOfLaterKey = 10
+
+    /// Whether the customer's own metadata name the user.
+    public var isOfCustomersMetadata: Bool {
+      self == .customerMetadata || self == .customerMetadataOfLaterKey
+    }
 
     /// Whether the user was inferred from other purchases, so that none of this one's sources names them.
     public var isInferred: Bool { self == .customer }
@@ -39,7 +46,8 @@ public struct Purchase: Sendable, Equatable {
       case .metadata: 6
       case .metadataOfInvoice: 7
       case .customerMetadata: 8
-      case .customer: 9
+      case .customerMetadataOfLaterKey: 9
+      case .customer: 10
       }
     }
 

@@ -66,7 +66,7 @@ public enum IdentityText {
       purchase.observations.contains(.started)
         ? "by the app that started the payment" : "in the checkout's client_reference_id"
     case .metadata, .metadataOfInvoice: "in the metadata"
-    case .customerMetadata: "in the customer's metadata"
+    case .customerMetadata, .customerMetadataOfLaterKey: "in the customer's metadata"
     case .customer: "by no event, but seen with this customer"
     }
   }
@@ -121,7 +121,7 @@ public enum IdentityText {
     case .ownKey, .ownKeyOfInvoice: "ply_user_id"
     case .reference: "reference"
     case .metadata, .metadataOfInvoice: "metadata"
-    case .customerMetadata: "customer_metadata"
+    case .customerMetadata, .customerMetadataOfLaterKey: "customer_metadata"
     case .customer: "inferred"
     }
   }

@@ -70,7 +70,7 @@ extension Purchase {
         ? "started the payment at the relay" : "the checkout's client_reference_id"
     case .ownKey, .ownKeyOfInvoice: "from the metadata ply_user_id"
     case .metadata, .metadataOfInvoice: "from the metadata"
-    case .customerMetadata: "from the customer's metadata"
+    case .customerMetadata, .customerMetadataOfLaterKey: "from the customer's metadata"
     case .customer: "the only user seen with this customer"
     case .claim: "claimed with a link"
     }

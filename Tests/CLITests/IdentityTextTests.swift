@@ -42,6 +42,7 @@ struct IdentityTextTests {
   func source(source: Purchase.UserSource, text: String) {
     let said = words { $0.learn(named("jdo-1", source)) }
     #expect(said.hasPrefix("The user is 'jdo-1', \(text)."))
+      (.customerMetadataOfLaterKey, "named in the customer's metadata"),
   }
 
   @Test("What was inferred is not called named")

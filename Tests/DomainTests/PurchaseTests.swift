@@ -97,7 +97,7 @@ struct PurchaseTests {
   func userRank() {
     let sources: [Purchase.UserSource] = [
       .byOperator, .claim, .context, .ownKey, .ownKeyOfInvoice, .reference, .metadata, .metadataOfInvoice,
-      .customerMetadata, .customer,
+      .customerMetadata, .customerMetadataOfLaterKey, .customer,
     ]
     for (known, old) in sources.enumerated() {
       for (offered, new) in sources.enumerated() {

@@ -130,7 +130,7 @@ extension StoreSession {
     }
     guard let customer = purchase.customerID else { return facts }
     let named = try customers.users(customer, at: record.place, isNeeded: purchase.lacksNamedUser)
-    facts.customerNames = named.filter { $0.source == .customerMetadata }
+    facts.customerNames = named.filter(\.source.isOfCustomersMetadata)
     guard purchase.lacksNamedUser, facts.customerNames.isEmpty else { return facts }
     facts.customerUsers = try users(of: customer, named: named, besides: record)
     // Of a customer whose other user was erased, the one who remains is not the only one ever seen.

@@ -29,10 +29,12 @@ final class CustomerRows {
       ON CONFLICT (customer_id, app, processor, source, user_id)
         DO UPDATE SET at = CASE WHEN customer_users.at > ?6 THEN customer_users.at ELSE ?6 END
       """)
+    let ofMetadata = Purchase.UserSource.allCases.filter(\.isOfCustomersMetadata).map { "\($0.rawValue)" }
     replacing = try connection.prepare(
       """
       DELETE FROM customer_users
-      WHERE customer_id = ?1 AND app = ?2 AND processor = ?3 AND source = ?4 AND at <= ?5
+      WHERE customer_id = ?1 AND app = ?2 AND processor = ?3
+        AND source IN (\(ofMetadata.joined(separator: ", "))) AND at <= ?4
       """)
     forgetting = try connection.prepare("DELETE FROM customer_users WHERE user_id = ?1 AND app = ?2")
     deleting = try connection.prepare(
@@ -80,14 +82,12 @@ final class CustomerRows {
   func learn(_ facts: CustomerFacts, _ names: [NamedUser], at place: AppProcessor) throws(StoreFault) {
     let customer = facts.customerID
     if facts.areOfCustomer {
-      let source = Purchase.UserSource.customerMetadata
-      let others = try known(customer).filter { $0.place == place && $0.source == source }
+      let others = try known(customer).filter { $0.place == place && $0.source.isOfCustomersMetadata }
       // An event that comes late names nobody any more.
       if others.contains(where: { $0.at > facts.happenedAt }) { return }
       if !others.isEmpty {
         try replacing.run([
-          .text(customer), .text(place.app), .text(place.processor), .integer(source.rawValue),
-          .time(facts.happenedAt),
+          .text(customer), .text(place.app), .text(place.processor), .time(facts.happenedAt),
         ])
       }
     }

@@ -261,6 +261,22 @@ struct CustomerUserTests {
     }
   }
 
+  @Test("Of a customer with the shop's number and our own key in the metadata, our own key names the user")
+  func keyOrder() throws {
+    for isFirst in [true, false] {
+      let store = try TestStore(rules: rules())
+      var said = facts(["jdo-1"])
+      said.names.append(NamedUser(id: "4711", source: .customerMetadataOfLaterKey, standing: .counts))
+      if isFirst { try store.ingest(said, id: "evt_c1") }
+      try store.ingest(sold())
+      if !isFirst { try store.ingest(said, id: "evt_c1") }
+      #expect(try store.only().purchase.userID == "jdo-1")
+      #expect(try store.only().purchase.userConflict)
+      try store.ingest(facts([], at: TestStore.start + .seconds(1)), id: "evt_c2")
+      #expect(try store.integer("SELECT count(*) FROM customer_users") == 0)
+    }
+  }
+
   @Test("A user who is erased is no customer's user any more")
   func erased() throws {
     let store = try TestStore(rules: rules())

@@ -185,11 +185,15 @@ extension StripeFacts {
     return names
   }
 
-  /// The users that a customer's metadata name.
+  /// The users that a customer's metadata name. What is stored of them has no order, so their sources say
+  /// which key comes first.
   func customerNames(_ metadata: Metadata?) -> [NamedUser] {
     guard let metadata else { return [] }
     var names: [NamedUser] = []
-    for key in [Self.ownKey] + merchantKeys { names.add(name(metadata[key], .customerMetadata)) }
+    for key in [Self.ownKey] + merchantKeys {
+      let isLater = names.contains { $0.standing == .counts }
+      names.add(name(metadata[key], isLater ? .customerMetadataOfLaterKey : .customerMetadata))
+    }
     return names
   }
 
