@@ -9,9 +9,10 @@ public import Store
 public enum IdentityText {
   /// - Parameters:
   ///   - customerUsers: the users seen with the purchase's customer in this app.
+  ///   - awaited: the contexts that its events named and that are not posted yet.
   ///   - processor: the rules of its processor; nil if its app is not configured.
   public static func paragraph(
-    _ record: PurchaseRecord, customerUsers: [UserID], processor: ProcessorRules?
+    _ record: PurchaseRecord, customerUsers: [UserID], awaited: [ContextID] = [], processor: ProcessorRules?
   ) -> String {
     let purchase = record.purchase
     guard !purchase.isErased else { return "Its user's data was erased." }
@@ -19,20 +20,23 @@ public enum IdentityText {
       return "It is a sale of something else, by `sells` or `except`: it gets no receipt."
     }
     let price = price(record, needed: processor?.namesPrices ?? true)
-    return (user(record, customerUsers, processor) + [context(purchase)] + price).joined(separator: " ")
+    let user = user(record, customerUsers, awaited, processor)
+    return (user + [context(purchase, awaited)] + price).joined(separator: " ")
   }
 
   // MARK: User
 
   private static func user(
-    _ record: PurchaseRecord, _ customerUsers: [UserID], _ processor: ProcessorRules?
+    _ record: PurchaseRecord, _ customerUsers: [UserID], _ awaited: [ContextID],
+    _ processor: ProcessorRules?
   ) -> [String] {
     let purchase = record.purchase
     let others = purchase.otherNames.map { other($0, record, processor) }
     guard let user = purchase.userID else {
-      let ambiguous = ambiguous(purchase, customerUsers).map { [$0] } ?? []
-      let nobody = others.isEmpty && ambiguous.isEmpty ? ["No event names a user."] : []
-      return nobody + others + ambiguous + [remedy(purchase, processor)].compactMap(\.self)
+      let reasons = others + [self.awaited(awaited) ?? ambiguous(purchase, customerUsers)].compactMap(\.self)
+      let nobody = reasons.isEmpty ? ["No event names a user."] : []
+      let hint = awaited.isEmpty ? suggestion(record, customerUsers) : nil
+      return nobody + reasons + [hint, remedy(purchase, processor)].compactMap(\.self)
     }
     var sentences = [winner(user, purchase)] + others
     if purchase.userConflict {
@@ -98,6 +102,24 @@ public enum IdentityText {
     }
   }
 
+  /// - Returns: nil unless a context is named that is not posted yet.
+  private static func awaited(_ awaited: [ContextID]) -> String? {
+    awaited.first.map { id in
+      "The checkout names the context \(id), which was not posted to this app: its user counts as soon as it "
+        + "is, and until then the users of the customer say nothing."
+    }
+  }
+
+  /// Whom an operator may choose for a receipt that failed: the join never brings it back for a user who is
+  /// only inferred.
+  private static func suggestion(_ record: PurchaseRecord, _ users: [UserID]) -> String? {
+    guard let receipt = record.receipt, receipt.state == .failed, receipt.reason == .user,
+      let customer = record.purchase.customerID, let user = users.first, users.count == 1
+    else { return nil }
+    return "The customer \(customer) was seen with '\(user)'. If the purchase is theirs: receiptctl receipts "
+      + "complete \(receipt.id) --user USER."
+  }
+
   /// - Returns: nil unless several users were seen with the customer.
   private static func ambiguous(_ purchase: Purchase, _ users: [UserID]) -> String? {
     guard let customer = purchase.customerID, users.count > 1 else { return nil }
@@ -137,7 +159,7 @@ public enum IdentityText {
 
   // MARK: Context
 
-  private static func context(_ purchase: Purchase) -> String {
+  private static func context(_ purchase: Purchase, _ awaited: [ContextID]) -> String {
     let id = purchase.contextID?.text
     switch purchase.contextSource {
     case .guess?:
@@ -150,8 +172,9 @@ public enum IdentityText {
       return "Its context \(id ?? "") is \(purchase.contextSourceText ?? "named by an event")."
     case nil where purchase.isOfStore: return "It has no context, because none came with the purchase."
     case nil:
-      return purchase.userID == nil
-        ? "Without a user it has no context." : "It has no context: none is named, and no unused one fits."
+      if purchase.userID == nil { return "Without a user it has no context." }
+      return awaited.first.map { "It has no context: \($0) is named, and was not posted to this app." }
+        ?? "It has no context: none is named, and no unused one fits."
     }
   }
 

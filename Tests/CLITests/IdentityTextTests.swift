@@ -21,10 +21,14 @@ struct IdentityTextTests {
   }
 
   private func words(
-    customer users: [UserID] = [], _ processor: ProcessorRules? = ProcessorRules(),
-    _ change: (inout Purchase) -> Void
+    customer users: [UserID] = [], awaited: [ContextID] = [], isFailed: Bool = false,
+    _ processor: ProcessorRules? = ProcessorRules(), _ change: (inout Purchase) -> Void
   ) -> String {
-    IdentityText.paragraph(record(change), customerUsers: users, processor: processor)
+    var record = record(change)
+    if isFailed {
+      record.receipt = Receipt(id: "rcp_1", createdAt: Self.now, state: .failed, reason: .user)
+    }
+    return IdentityText.paragraph(record, customerUsers: users, awaited: awaited, processor: processor)
   }
 
   private func named(_ id: UserID, _ source: Purchase.UserSource, _ standing: NamedUser.Standing = .counts)
@@ -38,11 +42,11 @@ struct IdentityTextTests {
       (.context, "whose context the checkout names"), (.ownKey, "named in the metadata as ply_user_id"),
       (.reference, "named in the checkout's client_reference_id"), (.metadata, "named in the metadata"),
       (.customerMetadata, "named in the customer's metadata"),
+      (.customerMetadataOfLaterKey, "named in the customer's metadata"),
     ])
   func source(source: Purchase.UserSource, text: String) {
     let said = words { $0.learn(named("jdo-1", source)) }
     #expect(said.hasPrefix("The user is 'jdo-1', \(text)."))
-      (.customerMetadataOfLaterKey, "named in the customer's metadata"),
   }
 
   @Test("What was inferred is not called named")
@@ -84,6 +88,26 @@ struct IdentityTextTests {
     let said = words(customer: ["ben", "anna"]) { _ in }
     #expect(said.hasPrefix("The customer cus_1 was seen with several users ('anna', 'ben')"))
     #expect(!words(customer: ["anna"]) { _ in }.contains("several users"))
+  }
+
+  @Test("The only user of the customer is a suggestion for a receipt that failed without one")
+  func suggestion() {
+    let text =
+      "The customer cus_1 was seen with 'anna'. If the purchase is theirs: receiptctl receipts complete "
+      + "rcp_1 --user USER."
+    #expect(words(customer: ["anna"], isFailed: true) { _ in }.contains(text))
+    #expect(!words(customer: ["anna"]) { _ in }.contains(text))
+    #expect(!words(customer: ["anna", "ben"], isFailed: true) { _ in }.contains("If the purchase is theirs"))
+    let other = words(customer: ["anna"], awaited: ["ctx_9"], isFailed: true) { _ in }
+    #expect(!other.contains("anna"))
+  }
+
+  @Test("A context that is named and not posted yet is what the receipt waits for")
+  func awaited() {
+    let nobody = words(awaited: ["ctx_9"]) { _ in }
+    #expect(nobody.hasPrefix("The checkout names the context ctx_9, which was not posted to this app"))
+    let known = words(awaited: ["ctx_9"]) { $0.learn(named("jdo-1", .metadata)) }
+    #expect(known.contains("It has no context: ctx_9 is named, and was not posted to this app."))
   }
 
   @Test("A weaker name is kept, and is a conflict")

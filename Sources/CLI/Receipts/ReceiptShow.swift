@@ -57,7 +57,8 @@ enum ReceiptShow {
     output.table(ReceiptStory(detail, audit: audit, jobs: jobs).table(session))
     output.line()
     let why = IdentityText.paragraph(
-      record, customerUsers: detail.customerUsers, processor: app?.rules(of: processor))
+      record, customerUsers: detail.customerUsers, awaited: detail.awaitedContexts,
+      processor: app?.rules(of: processor))
     output.line(DisplayText.clean(why))
     for sentence in JoinText.nearMisses(detail) { output.line(DisplayText.clean("Context \(sentence).")) }
     var advice: [String] = []

@@ -133,10 +133,10 @@ extension StoreSession {
     facts.customerNames = named.filter(\.source.isOfCustomersMetadata)
     guard purchase.lacksNamedUser, facts.customerNames.isEmpty else { return facts }
     facts.customerUsers = try users(of: customer, named: named, besides: record)
+    guard facts.customerUsers.count == 1 else { return facts }
     // Of a customer whose other user was erased, the one who remains is not the only one ever seen.
-    if facts.customerUsers.count == 1, try erasures.hasErased(id: customer.text, app: record.app) {
-      facts.customerUsers = []
-    }
+    if try erasures.hasErased(id: customer.text, app: record.app) { facts.customerUsers = [] }
+    facts.awaitsContext = try !awaited.find(namedBy: record.rowID).isEmpty
     return facts
   }
 

@@ -103,6 +103,8 @@ public struct ReceiptDetail: Sendable, Equatable {
   public var nearMisses: [NearMiss] = []
   /// The users seen with its customer in its app; empty for a purchase with a user.
   public var customerUsers: [UserID] = []
+  /// The contexts that its events named and that are not posted yet.
+  public var awaitedContexts: [ContextID] = []
   /// The other receipt, if the purchase has one for each of two destinations.
   public var twin: PurchaseRecord?
 }
@@ -165,6 +167,12 @@ extension StoreReader {
     ]) { row throws(StoreFault) in try row.text(0) }
   }
 
+  private func awaitedContexts(of row: PurchaseRowID) throws(StoreFault) -> [ContextID] {
+    try connection.prepare(
+      "SELECT context_id FROM awaited_contexts WHERE purchase_row = ?1 ORDER BY source, context_id LIMIT 20"
+    ).all([.integer(row)]) { row throws(StoreFault) in try row.text(0) }
+  }
+
   private func detail(of record: PurchaseRecord) throws(StoreFault) -> ReceiptDetail {
     let attempts = try connection.prepare(
       """
@@ -186,6 +194,7 @@ extension StoreReader {
     return ReceiptDetail(
       record: record, attempts: attempts, events: events.reversed(), context: context,
       lookup: try plannedLookup(of: record.rowID), captures: try captures(of: record.rowID),
-      claims: try claims(of: record.rowID), customerUsers: try customerUsers(of: record), twin: twin)
+      claims: try claims(of: record.rowID), customerUsers: try customerUsers(of: record),
+      awaitedContexts: try awaitedContexts(of: record.rowID), twin: twin)
   }
 }

@@ -315,6 +315,27 @@ struct CustomerUserTests {
     #expect(try store.receipt("4").map(TestStore.status) == "waiting/user")
   }
 
+  @Test("The context that an offline phone's checkout names decides, and not the family's card")
+  func offlinePhone() throws {
+    let store = try TestStore(rules: rules(settleCustomer: .seconds(30)))
+    try store.ingest(sold("1", names: [("anna", .ownKey)], customer: "cus_F"))
+    for (n, user) in [("2", "anna"), ("3", "ben")] {
+      let id = store.makeContextID()
+      if n == "3" { try store.ingest(Said.created(n, customer: "cus_F")) }
+      try store.ingest(sold(n, reference: id.text, customer: "cus_F"))
+      store.advance(hour)
+      try store.endWaits()
+      #expect(try store.receipt(n).map(TestStore.status) == "waiting/user")
+      let receipt = try #require(try store.receipt(n)?.receipt?.id)
+      #expect(try store.reader.detail(receipt: receipt)?.awaitedContexts == [id])
+      _ = try store.apply(store.contextCommand("late \(n)", user: UserID(user), id: id))
+      #expect(
+        try store.receipt(n).map(TestStore.status)
+          == "pending: \(user) subscription sub_\(n) price_1 late \(n)")
+      #expect(try store.receipt(n)?.purchase.userSource == .context)
+    }
+  }
+
   @Test("A customer of whom a user was erased names nobody: who remains is not the only one ever seen")
   func erasedFamily() throws {
     let store = try TestStore(rules: rules())

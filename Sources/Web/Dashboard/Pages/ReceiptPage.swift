@@ -45,7 +45,9 @@ struct ReceiptPage {
         Tag.h2(.id("facts")) { "What is known" }
         Tag.p {
           PageParts.untrusted(
-            IdentityText.paragraph(record, customerUsers: detail.customerUsers, processor: processor))
+            IdentityText.paragraph(
+              record, customerUsers: detail.customerUsers, awaited: detail.awaitedContexts,
+              processor: processor))
         }
         Tag.dl {
           for fact in ReceiptFacts.all(detail) {
