@@ -49,7 +49,6 @@ public struct UserIDRules: Sendable, Equatable {
   public func read(_ text: String) -> Reading {
     guard let text = UntrustedText.identifier(UntrustedText.trimmed(text)) else { return .invalid }
     if ContextID.isMeant(by: text) { return .refused(UserID(text), .contextID) }
-    // Most ids are longer than every placeholder.
     if text.utf8.count <= Self.placeholderBytesMax || !refuse.isEmpty, let cause = refused[Self.key(text)] {
       return .refused(UserID(text), cause)
     }
@@ -60,8 +59,8 @@ public struct UserIDRules: Sendable, Equatable {
 
   private static let placeholders: [String: Cause] = {
     let missing = [
-      "undefined", "null", "(null)", "<null>", "nil", "none", "nan", "[object object]", "{}", "[]", "true",
-      "false",
+      "undefined", "null", "(null)", "<null>", "nil", "none", "nan", "[object object]", "[object promise]",
+      "{}", "[]", "true", "false", "00000000-0000-0000-0000-000000000000",
     ]
     let signedOut = ["0", "-1", "unknown", "anonymous", "guest", "no_user", "unidentified"]
     return Dictionary(

@@ -9,8 +9,8 @@ import Testing
   @Test(
     "Placeholders of programs are no users, in upper and lower case",
     arguments: [
-      "undefined", "null", "(null)", "<null>", "nil", "none", "nan", "[object Object]", "{}", "[]", "true",
-      "false",
+      "undefined", "null", "(null)", "<null>", "nil", "none", "nan", "[object Object]", "[object Promise]",
+      "{}", "[]", "true", "false", "00000000-0000-0000-0000-000000000000",
     ])
   func missingValues(text: String) {
     for spelling in [text, text.uppercased(), text.lowercased(), " \(text)\n"] {
@@ -30,7 +30,10 @@ import Testing
 
   @Test(
     "Ids that only contain a placeholder are users",
-    arguments: ["00", "-10", "guest-1", "null@example.com", "anonymous7", "nothing", "true.name", "ctx", "7"])
+    arguments: [
+      "00", "-10", "guest-1", "null@example.com", "anonymous7", "nothing", "true.name", "ctx", "7",
+      "00000000-0000-0000-0000-000000000001",
+    ])
   func ordinary(text: String) {
     #expect(Self.rules.read(text) == .user(UserID(text)))
   }
