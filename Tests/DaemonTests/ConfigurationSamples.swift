@@ -34,6 +34,12 @@ enum ConfigurationSamples {
     """
   }
 
+  /// An app without a payment processor.
+  static let storesOnly = """
+    { database: "/etc/receiptd/receiptd.db",
+      apps: { shop: { client: { keys: ['env:CLIENT_KEY'] }, purchasely: { api_key: "env:API_KEY" } } } }
+    """
+
   static func read(
     _ text: String, mode: UInt32 = 0o600, path: String = "/etc/receiptd/receiptd.json5",
     environment: Environment = environment, secrets: SecretPolicy = .required

@@ -108,6 +108,7 @@ import Testing
     "What the reader accepts, the schema accepts",
     arguments: [
       ConfigurationSchemaSamples.contract, Samples.text(), Samples.text(client: "client: 'open',"),
+      Samples.storesOnly,
       Samples.text(app: LinksConfigurationTests.whole),
       Samples.text(
         root: """

@@ -26,6 +26,15 @@ import Testing
     #expect(loaded.warnings.isEmpty)
   }
 
+  @Test("An app that sells in app stores only needs no payment processor, and any other app needs one")
+  func storesOnly() throws {
+    let app = try Samples.app(Samples.storesOnly)
+    #expect(app.processors.isEmpty)
+    #expect(app.destination(of: "play_store") == "purchasely")
+    let faults = Samples.faults("{ database: '/d', apps: { shop: { client: 'open' } } }")
+    #expect(faults.contains { $0.path == "apps.shop.stripe.webhook_secrets" })
+  }
+
   @Test func everyKeyIsRead() throws {
     let configuration = try Samples.read(
       Samples.text(

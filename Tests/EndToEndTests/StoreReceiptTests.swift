@@ -60,6 +60,26 @@ import Testing
     }
   }
 
+  @Test("An app that sells in app stores only needs no payment processor")
+  func storesOnly() throws {
+    try withRelay(
+      prepare: { relay in
+        guard case .object(let all) = relay.configuration,
+          case .object(let app)? = relay.configuration["apps"]?["shop"]
+        else { return }
+        let stores = JSONValue.object(app.filter { $0.name != "stripe" })
+        relay.configuration = JSONValue.object(all.filter { $0.name != "apps" })
+          .merging(["apps": ["shop": stores]])
+      }
+    ) { relay, destination in
+      #expect(try relay.receiptctl("config", "check").code == 0)
+      let body = #"{"platform":"PLAY_STORE","store_product_id":"gold","purchase_token":"play-token.2"}"#
+      #expect(try Self.report(relay, "jdo-1", body).status == 201)
+      try relay.reaches(.delivered, "play-token.2")
+      #expect(destination.ledger.count == 1)
+    }
+  }
+
   @Test(
     "It is sent again with the same bytes, also after a kill, and a repeated post changes nothing (R1, R3)")
   func survives() throws {

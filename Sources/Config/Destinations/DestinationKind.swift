@@ -142,6 +142,11 @@ package struct DestinationRegistry: Sendable, Equatable {
 
   package subscript(name: DestinationName) -> DestinationKind? { kinds.first { $0.name == name } }
 
+  /// The sections of those that take purchases in app stores.
+  var namesForStores: [String] {
+    kinds.filter { kind in StorePlatform.allCases.contains { kind.accepts($0.processor) } }.map(\.name.text)
+  }
+
   package static func == (left: Self, right: Self) -> Bool {
     left.kinds.map(\.name) == right.kinds.map(\.name)
   }

@@ -63,7 +63,8 @@ package struct ProcessorKind: Sendable {
 }
 
 extension ConfigurationKey<AppConfiguration> {
-  /// The section of a processor. An app needs one; without any, the first one of the registry is missing.
+  /// The section of a processor. An app needs one, unless a destination takes its purchases in app stores;
+  /// without any, the first one of the registry is missing.
   fileprivate static func processor<Section: ProcessorSection>(
     _ processor: ProcessorName, _ section: ConfigurationSection<Section>, in registry: ProcessorRegistry,
     _ text: String
@@ -76,7 +77,8 @@ extension ConfigurationKey<AppConfiguration> {
     return ConfigurationKey(
       name, describe: { _ in KeyDescription(name: name, text: text, need: need, shape: section.shape) },
       read: { app, reader, context in
-        guard reader.has(name) || isFirst && !names.contains(where: reader.has) else { return true }
+        let isNeeded = isFirst && !(names + context.destinations.namesForStores).contains(where: reader.has)
+        guard reader.has(name) || isNeeded else { return true }
         var values = section.initial
         let isComplete = section.read(&values, reader.object(name), context)
         app.processors.append(ConfiguredProcessor(section: values))

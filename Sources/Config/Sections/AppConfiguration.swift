@@ -13,7 +13,7 @@ public struct AppConfiguration: Sendable, Equatable {
   public var clientOrigins: [WebOrigin] = []
   /// What is no user's id, in events and in requests of clients.
   public var userIDs = UserIDRules()
-  /// At least one; at most one of each kind.
+  /// At most one of each kind; none if the app sells in app stores only.
   package var processors: [ConfiguredProcessor]
   /// Nil if no processor's purchases go there.
   public var purchasely: Purchasely?
@@ -69,7 +69,8 @@ extension AppConfiguration {
   /// An app with the processors of a registry, which contribute their own keys.
   static func section(_ registry: ProcessorRegistry) -> ConfigurationSection<AppConfiguration> {
     let processors = registry.kinds.map { $0.key(in: registry) }
-    let oneOf = JSONValue.array(registry.kinds.map { ["required": [.string($0.name.text)]] })
+    let names = registry.kinds.map(\.name.text) + DestinationRegistry.standard.namesForStores
+    let oneOf = JSONValue.array(names.map { ["required": [.string($0)]] })
     let client = ConfigurationKey<AppConfiguration>.required(
       "client", \.client, .clientAccess, advice: ClientAccess.advice,
       "The clients that may post contexts: those that send one of the keys or a token. With client: "
