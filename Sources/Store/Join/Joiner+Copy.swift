@@ -183,6 +183,8 @@ extension Joiner {
       }
       return try write(CopyChange(record: copy, before: old))
     }
+    // An operator has corrected it alone.
+    guard receipt.body != payload.body else { return }
     let row = try store.counts.makePurchaseRow()
     let id = store.receiptIdentifier(row: row)
     let moment = store.moment(of: copy)

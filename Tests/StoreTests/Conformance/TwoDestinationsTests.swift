@@ -244,6 +244,44 @@ struct TwoDestinationsTests {
     #expect(try store.apply(again) == .corrected)
   }
 
+  @Test("A copy is corrected alone with its own id, and not once more when its receipt is corrected like it")
+  func correctedAlone() throws {
+    let store = try delivered()
+    func correct(_ id: ReceiptID) -> CorrectReceipt {
+      CorrectReceipt(id: id, userID: "right", priceID: nil, contextID: nil)
+    }
+    #expect(try store.apply(correct(store.receipt(1).id)) == .done)
+    let right = "webhook right subscription sub_1 price_1 -"
+    #expect(
+      try statuses(store) == [
+        "delivered: purchasely u1 subscription sub_1 price_1 blob",
+        "delivered: webhook u1 subscription sub_1 price_1 blob", "pending: \(right)",
+      ])
+    try attempt(store, try store.receipts()[2], 200)
+    #expect(try store.apply(correct(store.receipt(0).id)) == .done)
+    #expect(
+      try statuses(store).suffix(2) == [
+        "delivered: \(right)", "pending: purchasely right subscription sub_1 price_1 -",
+      ])
+  }
+
+  @Test("Completing one that failed leaves what the other's destination has", arguments: [0, 1])
+  func completedAlone(failed: Int) throws {
+    let store = try sold()
+    for (position, record) in try store.receipts().enumerated() {
+      try attempt(store, record, position == failed ? 422 : 200)
+    }
+    let command = CompleteReceipt(
+      id: try store.receipt(failed).id, userID: nil, priceID: "price_2", contextID: nil, force: true)
+    #expect(try store.apply(command) == .done)
+    let names = ["purchasely", "webhook"]
+    #expect(
+      try statuses(store)[failed] == "pending: \(names[failed]) u1 subscription sub_1 price_2 blob")
+    #expect(
+      try statuses(store)[1 - failed]
+        == "delivered: \(names[1 - failed]) u1 subscription sub_1 price_1 blob")
+  }
+
   @Test("A copy that was not sent when its receipt is corrected says only what is right")
   func unsentCorrection() throws {
     let store = try sold()
