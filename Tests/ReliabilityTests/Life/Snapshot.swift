@@ -42,14 +42,14 @@ enum Promises {
       "R2: two receipts of one purchase that were made ready",
       """
       SELECT count(*) FROM (SELECT 1 FROM purchases WHERE body IS NOT NULL
-        GROUP BY app, substr(object_id, instr(object_id, '_')) HAVING count(*) > 1)
+        GROUP BY app, copy_for, substr(object_id, instr(object_id, '_')) HAVING count(*) > 1)
       """
     ),
     (
       "R5: a purchase with a context of another app, user or purchase",
       """
       SELECT count(*) FROM purchases p JOIN contexts c ON c.id = p.context_id
-      WHERE (c.purchase_row IS NOT p.row_id AND NOT p.context_disputed) OR c.app <> p.app
+      WHERE (c.purchase_row IS NOT p.row_id AND NOT p.context_disputed AND p.copy_for = '') OR c.app <> p.app
         OR c.user_id IS NOT p.user_id
       """
     ),

@@ -67,7 +67,7 @@ struct JobMemory {
   ) throws {
     let places = try reader.prepare(
       """
-      SELECT position, purchase_row, outcome, p.app, p.object_id, p.state FROM job_receipts
+      SELECT position, purchase_row, outcome, p.app, \(Memory.objectSQL), p.state FROM job_receipts
       LEFT JOIN purchases p ON p.row_id = purchase_row WHERE job_row = ?1
       """
     ).all([.integer(row)]) { row throws(SQLiteError) in
@@ -109,7 +109,7 @@ struct JobMemory {
     for (key, state) in job.candidates where memory.seen[key]?.state == state {
       let words = key.split(separator: " ", maxSplits: 1).map(String.init)
       let purchase = try reader.prepare(
-        "SELECT row_id FROM purchases WHERE app = ?1 AND object_id = ?2 AND state = ?3"
+        "SELECT row_id FROM purchases WHERE app = ?1 AND \(Memory.objectSQL) = ?2 AND state = ?3"
       ).first([.text(words[0]), .text(words[1]), .text(state)]) { row throws(SQLiteError) in row.integer(0) }
       if let purchase, !job.places.values.contains(where: { $0.purchase == purchase }) {
         fault(row, "has left out \(key)")

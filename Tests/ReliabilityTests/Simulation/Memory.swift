@@ -53,6 +53,11 @@ struct Memory {
 
   static func key(_ app: String, _ object: String) -> String { "\(app) \(object)" }
 
+  /// The name of an object here. The copy of its receipt for a second destination has another one.
+  static func object(_ id: String, copyFor destination: String) -> String { id + destination }
+  /// The same for a row of `purchases`.
+  static let objectSQL = "object_id || copy_for"
+
   mutating func arrived(_ arrival: Arrival) {
     let key = Self.key(arrival.app, arrival.objectID)
     if seen[key]?.state == "delivered" {
@@ -108,7 +113,7 @@ struct Memory {
 
   private static let receipts = """
     SELECT app, object_id, receipt_id, state, coalesce(body, x''), reason, session_id, updated_at, dictionary,
-      attempts
+      attempts, copy_for
     FROM purchases
     WHERE state IS NOT NULL
     """
@@ -160,7 +165,8 @@ struct Memory {
   ) throws -> [String: Seen] {
     var current: [String: Seen] = [:]
     try question.forEach(values) { row throws(SQLiteError) in
-      let (app, object) = (try row.text(0), try row.text(1))
+      let (app, id, copyFor) = (try row.text(0), try row.text(1), try row.text(10))
+      let object = Self.object(id, copyFor: copyFor)
       let body = try? StoredTexts.text(row.blob(4), row.isNull(8) ? nil : row.integer(8))
       let seen = Seen(
         id: try row.text(2), state: try row.text(3), body: body ?? [], at: now,
@@ -170,8 +176,8 @@ struct Memory {
         faults.append("R4: \(app) \(object) is \(seen.state) without a reason")
       }
       // A subscription's receipt may have been under its checkout's key until the subscription was known.
-      if let session = try row.optionalText(6), session != object {
-        let old = self.seen.removeValue(forKey: Self.key(app, session))
+      if let session = try row.optionalText(6), session != id {
+        let old = self.seen.removeValue(forKey: Self.key(app, Self.object(session, copyFor: copyFor)))
         if let old, old.id != seen.id, !old.body.isEmpty { faults.append("R2: two receipts for \(session)") }
       }
     }

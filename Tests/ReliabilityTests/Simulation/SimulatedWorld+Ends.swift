@@ -45,7 +45,10 @@ extension SimulatedWorld {
     id: String, app: String, object: String, state: String
   )] {
     try reader().prepare(
-      "SELECT receipt_id, app, object_id, state FROM purchases WHERE state IS NOT NULL ORDER BY row_id"
+      """
+      SELECT receipt_id, app, \(Memory.objectSQL), state FROM purchases
+      WHERE state IS NOT NULL ORDER BY row_id
+      """
     ).all { row throws(SQLiteError) in
       (try row.text(0), try row.text(1), try row.text(2), try row.text(3))
     }
@@ -145,6 +148,8 @@ extension SimulatedWorld {
   func compareEnds() {
     for story in stories where !events[story.number].isEmpty {
       let key = Memory.key(story.app, story.objectID)
+      let name = Memory.object(story.objectID, copyFor: SimulatedDestinations.webhook.text)
+      let copy = story.app == Self.doubleApp ? Memory.key(story.app, name) : nil
       let taken = events[story.number].map { event in
         memory.events[event.id].map { min($0, memory.rows[event.id]?.at ?? $0) }
       }
@@ -152,24 +157,31 @@ extension SimulatedWorld {
         memory.faults.append("\(key): an event was never taken")
         continue
       }
-      let found = memory.seen[key]
-      if story.kind == .foreign, memory.arrivals[key] != nil {
-        memory.faults.append("\(key): a foreign sale was sent")
-      }
-      guard !memory.touched.contains(key) else { continue }
-      if isSure(story, taken.compactMap(\.self)), found?.state != story.end?.rawValue {
-        let (state, due) = (found?.state ?? "none", story.end?.rawValue ?? "none")
-        memory.faults.append("\(key), \(story.kind): \(state) at the end, not \(due)")
-      }
-      if found?.state == "delivered" {
-        compare(story, key, firstTakenAt: taken.compactMap(\.self).min() ?? 0)
-      }
+      compareEnd(story, key, story.end, taken.compactMap(\.self))
+      // What an operator changes in the first concerns the copy, too.
+      guard let copy, !memory.touched.contains(key) else { continue }
+      compareEnd(story, copy, story.endOfCopy, taken.compactMap(\.self))
     }
+  }
+
+  private func compareEnd(_ story: Story, _ key: String, _ end: ReceiptState?, _ taken: [Int64]) {
+    let found = memory.seen[key]
+    if story.kind == .foreign, memory.arrivals[key] != nil {
+      memory.faults.append("\(key): a foreign sale was sent")
+    }
+    guard !memory.touched.contains(key) else { return }
+    if isSure(story, taken), found?.state != end?.rawValue {
+      let (state, due) = (found?.state ?? "none", end?.rawValue ?? "none")
+      memory.faults.append("\(key), \(story.kind): \(state) at the end, not \(due)")
+    }
+    if found?.state == "delivered" { compare(story, key, firstTakenAt: taken.min() ?? 0) }
   }
 
   /// Checks what the destination received for a story.
   private func compare(_ story: Story, _ key: String, firstTakenAt: Int64) {
-    let told = memory.arrivals[key]?.last.flatMap { try? JSONValue(parsing: $0.body) }
+    let sent = memory.arrivals[key]?.last.flatMap { try? JSONValue(parsing: $0.body) }
+    // A webhook has the receipt in `data`.
+    let told = sent?["data"] ?? sent
     let user = told?["user_id"]?.stringValue
     if user != story.user {
       memory.faults.append("\(key): sent with the user \(user ?? "-"), not \(story.user)")

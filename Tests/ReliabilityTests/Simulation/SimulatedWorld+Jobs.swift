@@ -109,8 +109,8 @@ extension SimulatedWorld {
   )] {
     try reader().prepare(
       """
-      SELECT app, object_id, receipt_id, reason FROM purchases WHERE (?1 IS NULL OR app = ?1) AND state = ?2
-      ORDER BY receipt_id DESC
+      SELECT app, \(Memory.objectSQL), receipt_id, reason FROM purchases
+      WHERE (?1 IS NULL OR app = ?1) AND state = ?2 ORDER BY receipt_id DESC
       """
     ).all([.optional(app), .text(state.rawValue)]) { row throws(SQLiteError) in
       (

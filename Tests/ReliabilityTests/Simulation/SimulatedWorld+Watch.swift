@@ -87,10 +87,10 @@ extension SimulatedWorld {
       func check(_ condition: AlertCondition, _ isThere: Bool) {
         alerts.check(.init(condition: condition.text, app: app), isThere: isThere, now: now)
       }
-      let breaker = try reader.prepare("SELECT state FROM breakers WHERE app = ?1").first([.text(app)]) {
-        row throws(SQLiteError) in try row.text(0)
-      }
-      check(.breakerOpen, breaker.map { $0 != "closed" } ?? false)
+      let open = try reader.prepare("SELECT 1 FROM breakers WHERE app = ?1 AND state <> 'closed'").first([
+        .text(app)
+      ]) { _ throws(SQLiteError) in true }
+      check(.breakerOpen, open ?? false)
       let oldest =
         try reader.prepare(
           "SELECT min(retry_since) FROM purchases WHERE app = ?1 AND state = 'pending'"

@@ -50,7 +50,9 @@ final class SimulatedWorld: SimulatedStage {
   /// An app without trouble: troubles of other apps must not delay it (R11).
   static let calmApp = "calm"
   static let stormyApp = "stormy"
-  static let apps = [calmApp, stormyApp, "other"]
+  /// An app whose purchases go to two destinations.
+  static let doubleApp = "double"
+  static let apps = [calmApp, stormyApp, "other", doubleApp]
   /// The apps with a key for Stripe's API, and with tokens.
   static let appsThatAsk = [calmApp, stormyApp]
   static let second: Int64 = 1000
@@ -167,12 +169,17 @@ final class SimulatedWorld: SimulatedStage {
       contexts: .days(8 * factor), events: .days(8 * factor),
       attempts: .days(3 * factor), receipts: .days(14 * factor))
     let apps = Self.apps.map { app in
-      AppConfiguration(
+      var configured = AppConfiguration(
         slug: AppSlug(app), client: client(of: app), stripe: stripe(of: app),
         purchasely: .init(url: SimulatedDestinations.url(of: app), apiKey: Secret(keys[app] ?? "")),
         delivery: DeliveryPolicy(
           concurrency: 4, ratePerSecond: app == Self.calmApp ? 50 : rate,
           breaker: BreakerPolicy(openFor: .minutes(30))))
+      if app == Self.doubleApp {
+        let key = "whsec_" + Base64.encode(Array(repeating: 7, count: 32))
+        configured.webhook = .init(url: SimulatedDestinations.webhookURL(of: app), secrets: [Secret(key)])
+      }
+      return configured
     }
     let alerts = [SimulatedReceivers.calm, SimulatedReceivers.stormy].map { receiver in
       Configuration.Alert(
@@ -195,6 +202,7 @@ final class SimulatedWorld: SimulatedStage {
   private func stripe(of app: String) -> StripeSection {
     // Some stories post no context.
     var stripe = StripeSection(webhookSecrets: [Secret("whsec_simulated")], reference: .user)
+    if app == Self.doubleApp { stripe.deliverTo = DeliverTo("purchasely", SimulatedDestinations.webhook) }
     guard Self.appsThatAsk.contains(app) else { return stripe }
     let generation = stripeGenerations[app] ?? 0
     stripe.apiKey = Secret(SimulatedStripe.key(app, generation))

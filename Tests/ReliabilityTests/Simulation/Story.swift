@@ -144,7 +144,13 @@ struct Story {
 
   /// The expected state of the receipt when all events were received, deliveries succeeded where possible and
   /// no operator intervened.
-  var end: ReceiptState? {
+  var end: ReceiptState? { endIfAccepted == .delivered && isRefused ? .failed : endIfAccepted }
+
+  /// The same for the copy of a second destination, which refuses nothing. It is made of a receipt that is
+  /// ready.
+  var endOfCopy: ReceiptState? { endIfAccepted == .delivered ? .delivered : nil }
+
+  private var endIfAccepted: ReceiptState? {
     switch kind {
     case .expired, .foreign: nil
     case .failedPayment: .cancelled
@@ -154,8 +160,8 @@ struct Story {
     // It was paid before the app had posted its context.
     case .contextByID where contextID == nil, .spoiltContextID where contextID == nil: .failed
     // It was looked up in time only if nothing interfered.
-    case .userInAPI, .priceInAPI: app != SimulatedWorld.calmApp ? nil : isRefused ? .failed : .delivered
-    default: isRefused ? .failed : .delivered
+    case .userInAPI, .priceInAPI: app == SimulatedWorld.calmApp ? .delivered : nil
+    default: .delivered
     }
   }
 }
