@@ -8,14 +8,15 @@ public struct IdentityFacts: Sendable, Equatable {
   public var customerNames: [NamedUser]
   /// Every user ever seen with the customer in the app, by name.
   public var customerUsers: Set<UserID>
-  /// Whether an event named a context that may still be posted, and whose user is not known yet.
-  public var awaitsContext: Bool
+  /// Whether an event named somebody who may still become known: by a context that may still be posted, or by
+  /// a reference that is no user of the app yet.
+  public var awaitsName: Bool
 
   public init(
     knownUsers: Set<UserID> = [], customerNames: [NamedUser] = [], customerUsers: Set<UserID> = [],
-    awaitsContext: Bool = false
+    awaitsName: Bool = false
   ) {
-    self.awaitsContext = awaitsContext
+    self.awaitsName = awaitsName
     self.knownUsers = knownUsers
     self.customerNames = customerNames
     self.customerUsers = customerUsers
@@ -32,8 +33,8 @@ extension Purchase {
   /// Completes the user from what the store knows.
   ///
   /// The only user of the customer is inferred if no source names one. With two users it is nobody's: a wrong
-  /// user is worse than none. A context that was named and not posted yet may be another user's: the app of a
-  /// family member, or another app of the account, made its id.
+  /// user is worse than none. Somebody who is named and not known yet may be another one: a family member who
+  /// pays with the same card, or a user of another app of the account.
   /// - Parameter mayInfer: whether a user may be inferred that was not before. A purchase that was only
   ///   noted, and one that has failed, are never brought back by that.
   public mutating func completeUser(_ facts: IdentityFacts, mayInfer: Bool) {
@@ -42,7 +43,7 @@ extension Purchase {
     }
     for name in facts.customerNames { learn(name) }
     guard lacksNamedUser else { return }
-    let isOnly = facts.customerUsers.count == 1 && !facts.awaitsContext
+    let isOnly = facts.customerUsers.count == 1 && !facts.awaitsName
     let only = isOnly ? facts.customerUsers.first : nil
     guard only != userID else { return }
     let wasInferred = userID != nil

@@ -136,7 +136,9 @@ extension StoreSession {
     guard facts.customerUsers.count == 1 else { return facts }
     // Of a customer whose other user was erased, the one who remains is not the only one ever seen.
     if try erasures.hasErased(id: customer.text, app: record.app) { facts.customerUsers = [] }
-    facts.awaitsContext = try !awaited.find(namedBy: record.rowID).isEmpty
+    let policy = rules(of: record.app)?.processor(of: purchase).reference ?? .knownUser
+    facts.awaitsName = policy == .knownUser && !purchase.unknownReferences.isEmpty
+    if !facts.awaitsName { facts.awaitsName = try !awaited.find(namedBy: record.rowID).isEmpty }
     return facts
   }
 

@@ -336,6 +336,20 @@ struct CustomerUserTests {
     }
   }
 
+  @Test("A reference that may be a user who is not known yet is not passed over for the customer's user")
+  func unknownReferenceOfFamily() throws {
+    for (policy, status) in [
+      (ReferencePolicy.knownUser, "waiting/user"),
+      (.context, "pending: anna subscription sub_2 price_1 -"),
+      (.user, "pending: ben subscription sub_2 price_1 -"),
+    ] {
+      let store = try TestStore(rules: rules(.stripe(reference: policy)))
+      try store.ingest(sold("1", names: [("anna", .ownKey)], customer: "cus_F"))
+      try store.ingest(sold("2", reference: "ben", customer: "cus_F"))
+      #expect(try store.receipt("2").map(TestStore.status) == status, "\(policy)")
+    }
+  }
+
   @Test("A customer of whom a user was erased names nobody: who remains is not the only one ever seen")
   func erasedFamily() throws {
     let store = try TestStore(rules: rules())
