@@ -6,10 +6,19 @@ internal import Domain
 extension Joiner {
   /// Completes a purchase's user. The context of another user is released (R5).
   mutating func completeUser(_ record: inout PurchaseRecord, isNew: Bool) throws(StoreFault) {
-    let facts = try store.identityFacts(for: record)
+    var facts = try store.identityFacts(for: record)
+    if facts.customerUsers.count == 1, !facts.awaitsName {
+      facts.awaitsName = try awaitsContext(record.rowID, isNew: isNew)
+    }
     let isAwaited = record.receipt.map { $0.state == .waiting } ?? record.purchase.deservesReceipt
     record.purchase.completeUser(facts, mayInfer: isNew || isAwaited)
     try dropContextOfOther(&record)
+  }
+
+  /// Whether a purchase named a context that is not posted yet.
+  private func awaitsContext(_ row: PurchaseRowID, isNew: Bool) throws(StoreFault) -> Bool {
+    if awaitingRows.contains(row) { return true }
+    return isNew ? false : try !store.awaited.find(namedBy: row).isEmpty
   }
 
   /// Releases a context that belongs to another user than the purchase: a more certain source named the user
@@ -138,7 +147,6 @@ extension StoreSession {
     if try erasures.hasErased(id: customer.text, app: record.app) { facts.customerUsers = [] }
     let policy = rules(of: record.app)?.processor(of: purchase).reference ?? .knownUser
     facts.awaitsName = policy == .knownUser && !purchase.unknownReferences.isEmpty
-    if !facts.awaitsName { facts.awaitsName = try !awaited.find(namedBy: record.rowID).isEmpty }
     return facts
   }
 

@@ -16,6 +16,8 @@ struct Joiner {
   /// Purchases with changes that are not saved yet while other purchases are decided. The others take no
   /// context from them.
   var rowsBeingSaved: Set<PurchaseRowID> = []
+  /// Purchases that named a context in this command that is not posted yet.
+  var awaitingRows: Set<PurchaseRowID> = []
 
   init(_ store: StoreSession) { self.store = store }
 
@@ -156,13 +158,14 @@ struct Joiner {
 extension Joiner {
   /// A context that a report names. One that is not stored may still be posted by an app that could not reach
   /// the relay before the checkout, so the purchase waits for it.
-  func findOrAwait(
+  mutating func findOrAwait(
     _ id: ContextID, _ source: Purchase.ContextSource, _ report: PurchaseReport, _ record: PurchaseRecord
   ) throws(StoreFault) -> ContextRecord? {
     if let found = try store.contexts.find(app: record.app, id: id) { return found }
     // A payment that started at the relay named a context that was stored then.
     if report.startedBy == nil, let until = ContextIDRule.end(of: id, now: store.now) {
       try store.awaited.add(id, app: record.app, row: record.rowID, source: source, until: until)
+      awaitingRows.insert(record.rowID)
     }
     return nil
   }
