@@ -104,6 +104,7 @@ extension Configuration {
           for fault in AssociationFiles.faults(of: configuration.apps) {
             context.collector.fault(fault.path, fault.message)
           }
+          configuration.reportSharedStripeAccounts(context.collector)
         },
       ])
   }

@@ -56,6 +56,24 @@ import Testing
     }
   }
 
+  @Test("Two apps on one Stripe account, of which one does not say what it sells, are a warning")
+  func sharedAccount() throws {
+    func found(_ stripe: String, _ other: String) throws -> [String] {
+      let secret = "webhook_secrets: ['whsec_other']"
+      let apps =
+        "tv: { client: { keys: ['env:CLIENT_KEY'] }, stripe: { \(secret), \(other) }, "
+        + "purchasely: { api_key: 'env:API_KEY' } },"
+      return try warnings(Samples.text(stripe: stripe, apps: apps)).map(\.path)
+        .filter { $0.hasSuffix("sells") }
+    }
+    let sells = "sells: { prices: ['price_1'] }"
+    #expect(try found("api_key: 'rk_1',", "api_key: 'rk_2'") == [])
+    #expect(try found("api_key: 'rk_1',", "api_key: 'rk_1', \(sells)") == ["apps.shop.stripe.sells"])
+    let both = try found("account: 'acct_1',", "account: 'acct_1'")
+    #expect(both == ["apps.shop.stripe.sells", "apps.tv.stripe.sells"])
+    #expect(try found("account: 'acct_1', \(sells),", "account: 'acct_1', \(sells)") == [])
+  }
+
   @Test("Tokens in URLs are not printed with the configuration (R7)")
   func tokensInURLs() throws {
     let links = """

@@ -244,6 +244,29 @@ extension StripeSection {
   }
 }
 
+extension Configuration {
+  /// Warns of apps that count each other's sales as theirs, because they have one account at Stripe.
+  func reportSharedStripeAccounts(_ collector: FaultCollector) {
+    for app in apps {
+      guard let own = app.stripe, own.settings.sells == nil,
+        let other = apps.first(where: { $0.slug != app.slug && $0.stripe?.hasAccount(of: own) == true })
+      else { continue }
+      collector.warning(
+        "\(JSON5Reader.path("apps", app.slug.text)).stripe.sells",
+        "is missing, and the app \(other.slug) has the same account at Stripe, whose events name the sales of "
+          + "both; write what \(app.slug) sells, or its users may get what \(other.slug) sold")
+    }
+  }
+}
+
+extension StripeSection {
+  /// Whether both name the same account, or have the same key for its API.
+  fileprivate func hasAccount(of other: StripeSection) -> Bool {
+    if let account = settings.account, account == other.settings.account { return true }
+    return apiKey != nil && apiKey == other.apiKey
+  }
+}
+
 extension ValueForm<String> {
   fileprivate static var metadataKey: ValueForm {
     // Stripe's own limit (docs.stripe.com/api/metadata).
