@@ -35,7 +35,24 @@ import Testing
     #expect(report.content.contains("/copy.db"))
     let again = harness.run("db", "backup", path)
     #expect(again.code == .refused)
-    #expect(again.notes == "receiptctl: FOLDER/copy.db exists; choose another name, nothing is overwritten\n")
+    #expect(
+      again.notes == "receiptctl: FOLDER/copy.db exists; choose another name, or replace it with --force\n")
+    let other = try harness.purchase("sub_2")
+    #expect(harness.run("db", "backup", path, "--force").code == .done)
+    #expect(try StoreReader(path: path).receipt(id: ReceiptID(other))?.purchase.key.id == "sub_2")
+  }
+
+  @Test("--force does not replace the database, nor a good copy by one that cannot be made")
+  func forceIsCareful() throws {
+    let harness = try OperatorHarness()
+    try harness.purchase("sub_1")
+    #expect(harness.run("db", "backup", harness.databasePath, "--force").code == .refused)
+    #expect(harness.run("stats").code == .done)
+    let path = harness.folder + "/copy.db"
+    #expect(harness.run("db", "backup", path).code == .done)
+    _ = FileManager.default.createFile(atPath: path + ".part", contents: nil)
+    #expect(harness.run("db", "backup", path, "--force").code == .tryAgain)
+    #expect(try StoreReader(path: path).rowCounts().contains { $0.table == "purchases" && $0.rows == 1 })
   }
 
   @Test func aBackupThatCannotBeMadeLeavesNothing() throws {

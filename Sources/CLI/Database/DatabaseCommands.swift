@@ -26,16 +26,16 @@ enum DatabaseCommands {
         ["db", "backup"], summary: "Copy the database while receiptd runs, and verify the copy",
         discussion: """
           The copy is a consistent snapshot of the database, readable by its owner only. It gets its \
-          name only when it is complete, checked and synced. An existing file is never overwritten. With - \
-          the verified copy goes to standard output, unless that is a terminal; meanwhile it is beside the \
-          database, which needs the room. With \
-          PostgreSQL nothing is copied: it prints the commands of the server's own tools, and ends with 77. \
-          The time is recorded in the database, for the alert backup_old; --record does only that.
+          name only when it is complete, checked and synced. An existing file stays, unless --force \
+          replaces it. With - the verified copy goes to standard output, unless that is a terminal; \
+          meanwhile it is beside the database, which needs the room. With PostgreSQL nothing is copied: it \
+          prints the commands of the server's own tools, and ends with 77. The time is recorded in the database, for the alert backup_old; --record does only that.
           """,
-        arguments: [ArgumentSpec("FILE", help: "the copy, which must not exist yet; - is standard output")],
+        arguments: [ArgumentSpec("FILE", help: "the copy; - is standard output")],
         options: [
           OptionSpec(
-            flag: "record", help: "Copy nothing: record that another program has made the backup FILE")
+            flag: "record", help: "Copy nothing: record that another program has made the backup FILE"),
+          OptionSpec(flag: "force", help: "Replace FILE if it exists, when the copy is complete"),
         ],
         examples: [
           ExampleSpec(

@@ -2,11 +2,12 @@
 // asks for it. The command's thread does the work; one thread draws, another one waits for signals.
 
 internal import Platform
+internal import SQLiteStore
 internal import Store
 internal import Terminal
 
 /// The steps of one command. Thread-safe.
-final class LongWork: Sendable {
+final class LongWork: CopySteps, Sendable {
   private struct State {
     var label = ""
     /// The shares of all work where the present step begins and ends.
